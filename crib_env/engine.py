@@ -1,0 +1,322 @@
+"""The game itself: one record a game, and the transitions that follow the rules.
+
+A game is one element of a NumPy array of dtype :data:`GAME`; nothing else holds any state. To copy a game is to copy
+its record, to save it is ``tobytes``, a batch is an array. Environments, opponents and searches all stand on the
+kernels below, which change a record in place and trust that the card they are given is legal (:func:`legal_cards`).
+
+The course of a deal, and the function that sees to each step::
+
+    begin_deal -> discard x 4 -> start_play (heels) -> lay ... -> end_of_count (go, last card) -> show -> begin_deal
+
+Every point goes through :func:`peg`, which adds it and ends the game at 121.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crib_env.cards import JACK
+from crib_env.kernels import GOLDEN, below, kernel, mix, popcount
+from crib_env.scoring import run_points, same_rank_points, show_points
+
+WIN = 121  # the last hole: pegs stop there, so no score is ever higher
+SKUNK, DOUBLE_SKUNK = 90, 60  # a loser at this score or less
+
+# Phases. In DEAL the deal is over, the game is not, and the next thirteen cards are awaited.
+DISCARD, PLAY, DEAL, OVER = range(4)
+
+# Episodes: a game to 121, one deal, or the play of one deal alone (four cards each, no show).
+EPISODES = ("game", "deal", "play")
+GAME_EPISODE, DEAL_EPISODE, PLAY_EPISODE = range(3)
+
+# What points are for, in the words that people use.
+EVENTS = (
+    "heels",
+    "fifteen",
+    "thirty-one",
+    "pair",
+    "three of a kind",
+    "four of a kind",
+    "run",
+    "go",
+    "last card",
+    "pone's hand",
+    "dealer's hand",
+    "crib",
+)
+HEELS, FIFTEEN, THIRTY_ONE, PAIR, THREE, FOUR, RUN, GO, LAST_CARD, PONES_HAND, DEALERS_HAND, CRIB = range(12)
+
+GAME = np.dtype(
+    [
+        # random streams (see begin_game): one value an episode, the deals of this one, a native opponent's choices
+        ("episodes", "u8"),
+        ("deck", "u8"),
+        ("luck", "u8"),
+        # cards as masks, by seat
+        ("hand", "i8", 2),  # still held
+        ("discards", "i8", 2),  # thrown to the crib
+        ("kept", "i8", 2),  # the four that are shown; 0 until both discards are made
+        # the play, oldest card first; -1 where nothing is laid
+        ("laid", "i1", 8),
+        ("laid_by", "i1", 8),
+        # what the last transition scored
+        ("event_player", "i1", 8),
+        ("event_kind", "i1", 8),
+        ("event_points", "i1", 8),
+        ("n_events", "i1"),
+        # the thirteen cards of this deal: six for seat 0, six for seat 1, the starter
+        ("cards", "i1", 13),
+        ("scores", "i2", 2),
+        ("start_scores", "i2", 2),
+        ("decisions", "i2"),  # taken in this game by both seats
+        ("n_deals", "i2"),
+        ("n_laid", "i1"),
+        ("pile_start", "i1"),  # index in `laid` of the first card of this count
+        ("count", "i1"),
+        ("dealer", "i1"),
+        ("turn", "i1"),  # the seat that acts
+        ("phase", "i1"),
+        ("episode", "i1"),
+    ],
+    align=True,
+)
+
+# Cards that may be laid when `room` is left to 31, for room 0 … 10.
+_FITS = np.array(
+    [sum(1 << card for card in range(52) if min(card % 13 + 1, 10) <= room) for room in range(11)], np.int64
+)
+
+
+@kernel
+def bit(card):
+    """The mask of one card."""
+    return np.int64(1) << np.int64(card)
+
+
+@kernel
+def starter(g):
+    """The card cut in this deal. Nobody may see it before the play."""
+    return np.int64(g["cards"][12])
+
+
+@kernel
+def pone(g):
+    """The seat that does not deal."""
+    return 1 - np.int64(g["dealer"])
+
+
+@kernel
+def begin_game(g, episode, first_dealer, score_0, score_1, start_spread):
+    """Starts the next game of this record's stream and asks for its first deal (phase ``DEAL``).
+
+    ``first_dealer`` below 0 is a fair coin; scores below 0 are drawn, both 0 if ``start_spread`` is below 0 and
+    else uniform among the pairs of 0 … 120 that lie at most that far apart.
+    """
+    g["episodes"] += GOLDEN
+    g["deck"] = mix(g["episodes"])
+    g["luck"] = mix(g["deck"] + GOLDEN)
+    coin = below(random_word(g), 2)
+    if score_0 < 0:
+        score_0, score_1 = 0, 0
+        if start_spread >= 0:
+            score_0, score_1 = below(random_word(g), WIN), below(random_word(g), WIN)
+            while abs(score_0 - score_1) > start_spread:
+                score_0, score_1 = below(random_word(g), WIN), below(random_word(g), WIN)
+    g["scores"][0], g["scores"][1] = score_0, score_1
+    g["start_scores"][0], g["start_scores"][1] = score_0, score_1
+    g["dealer"] = coin if first_dealer < 0 else first_dealer
+    g["episode"] = episode
+    g["decisions"], g["n_deals"], g["n_events"] = 0, 0, 0
+    g["phase"] = DEAL
+
+
+@kernel
+def random_word(g):
+    """The next word of the stream that deals come from."""
+    g["deck"] += GOLDEN
+    return mix(g["deck"])
+
+
+@kernel
+def shuffle(g):
+    """Draws this deal's thirteen cards: six bits at a time, thrown away when no card or a card already drawn."""
+    drawn, k = np.int64(0), 0
+    while True:
+        word = random_word(g)
+        for _ in range(10):
+            card = np.int64(word & np.uint64(63))
+            word >>= np.uint64(6)
+            if card < 52 and not (drawn >> card) & 1:
+                drawn |= bit(card)
+                g["cards"][k] = card
+                k += 1
+                if k == 13:
+                    return
+
+
+@kernel
+def begin_deal(g):
+    """Hands out ``g["cards"]``. After the first deal of a game the deal has passed to the other seat."""
+    if g["n_deals"]:
+        g["dealer"] = pone(g)
+    for seat in range(2):
+        hand = np.int64(0)
+        for k in range(6 * seat, 6 * seat + 6):
+            hand |= bit(g["cards"][k])
+        g["hand"][seat] = hand
+        g["discards"][seat] = 0
+        g["kept"][seat] = 0
+    for k in range(8):
+        g["laid"][k] = -1
+        g["laid_by"][k] = -1
+    g["n_laid"], g["pile_start"], g["count"] = 0, 0, 0
+    g["n_deals"] += 1
+    g["turn"] = pone(g)
+    g["phase"] = DISCARD
+    if g["episode"] == PLAY_EPISODE:  # four cards each: the last two of each six are already in the crib
+        for seat in range(2):
+            for k in range(6 * seat + 4, 6 * seat + 6):
+                g["discards"][seat] |= bit(g["cards"][k])
+            g["hand"][seat] ^= g["discards"][seat]
+            g["kept"][seat] = g["hand"][seat]
+        g["phase"] = PLAY
+
+
+@kernel
+def legal_cards(g):
+    """The cards that the seat to act may throw or lay, as a mask; never empty while the game is on."""
+    hand = g["hand"][g["turn"]]
+    if g["phase"] == DISCARD:
+        return hand
+    if g["phase"] == PLAY:
+        return hand & _FITS[min(31 - g["count"], 10)]
+    return np.int64(0)
+
+
+@kernel
+def peg(g, seat, points, kind):
+    """Gives points to a seat, records why, and ends the game at 121. Once it has ended nobody pegs any more."""
+    if g["phase"] == OVER:
+        return
+    pegged = min(points, WIN - g["scores"][seat])
+    g["scores"][seat] += pegged
+    n = g["n_events"]
+    g["event_player"][n], g["event_kind"][n], g["event_points"][n] = seat, kind, pegged
+    g["n_events"] = n + 1
+    if g["scores"][seat] >= WIN:
+        g["phase"] = OVER
+
+
+@kernel
+def act(g, card):
+    """One decision: the seat to act throws or lays ``card``. Then either somebody can act, or phase is DEAL or OVER."""
+    g["n_events"] = 0
+    g["decisions"] += 1
+    g["hand"][g["turn"]] ^= bit(card)
+    if g["phase"] == DISCARD:
+        discard(g, card)
+    else:
+        lay(g, card)
+
+
+@kernel
+def discard(g, card):
+    """To the crib. Pone throws both cards first, then the dealer, then the starter is cut."""
+    seat = np.int64(g["turn"])
+    g["discards"][seat] |= bit(card)
+    if popcount(g["discards"][seat]) == 2:
+        g["kept"][seat] = g["hand"][seat]
+        if seat == pone(g):
+            g["turn"] = g["dealer"]
+        else:
+            start_play(g)
+
+
+@kernel
+def start_play(g):
+    """The cut: a jack is his heels, two for the dealer. Pone leads."""
+    g["phase"] = PLAY
+    g["turn"] = pone(g)
+    if starter(g) % 13 == JACK:
+        peg(g, np.int64(g["dealer"]), 2, HEELS)
+
+
+@kernel
+def lay(g, card):
+    """In the play: points of the card, then whose turn it is. Go is not a choice: whoever can lay a card is asked."""
+    seat = np.int64(g["turn"])
+    other = 1 - seat
+    n = np.int64(g["n_laid"]) + 1
+    g["laid"][n - 1], g["laid_by"][n - 1] = card, seat
+    g["n_laid"] = n
+    g["count"] += min(card % 13 + 1, 10)
+
+    if g["count"] == 15:
+        peg(g, seat, 2, FIFTEEN)
+    elif g["count"] == 31:
+        peg(g, seat, 2, THIRTY_ONE)
+    points = same_rank_points(g["laid"], g["pile_start"], n)
+    if points:
+        peg(g, seat, points, PAIR if points == 2 else THREE if points == 6 else FOUR)
+    points = run_points(g["laid"], g["pile_start"], n)
+    if points:
+        peg(g, seat, points, RUN)
+
+    fits = _FITS[min(31 - g["count"], 10)]
+    if g["hand"][other] & fits:
+        g["turn"] = other
+    elif not g["hand"][seat] & fits:  # else the other says go and this seat goes on
+        end_of_count(g, seat, other)
+
+
+@kernel
+def end_of_count(g, seat, other):
+    """Nobody can lay a card: one for ``seat``, which laid the last (not after 31), and the count starts again."""
+    all_laid = g["n_laid"] == 8
+    if g["count"] != 31:
+        peg(g, seat, 1, LAST_CARD if all_laid else GO)
+    if all_laid:
+        show(g)
+        return
+    g["count"] = 0
+    g["pile_start"] = g["n_laid"]
+    if g["hand"][other]:  # the opponent leads if holding cards, else the same seat goes on alone
+        g["turn"] = other
+
+
+@kernel
+def show(g):
+    """Pone's hand, dealer's hand, crib, in that order; then the next deal is due, or the episode ends."""
+    if g["episode"] != PLAY_EPISODE:
+        cut, dealer = starter(g), np.int64(g["dealer"])
+        peg(g, 1 - dealer, show_points(g["kept"][1 - dealer], cut, False), PONES_HAND)
+        peg(g, dealer, show_points(g["kept"][dealer], cut, False), DEALERS_HAND)
+        peg(g, dealer, show_points(g["discards"][0] | g["discards"][1], cut, True), CRIB)
+    if g["phase"] != OVER:
+        g["phase"] = DEAL if g["episode"] == GAME_EPISODE else OVER
+
+
+@kernel
+def step(g, card):
+    """:func:`act`, and the next deal from the game's own stream when one is due."""
+    act(g, card)
+    if g["phase"] == DEAL:
+        shuffle(g)
+        begin_deal(g)
+
+
+@kernel
+def winner_pays(g, match):
+    """What the end of an episode is worth to seat 0: 1 for a win, or with ``match`` ACC match points (2, skunk 3).
+
+    An episode that ends before 121 is won by whoever made more points in it; equal points are worth 0.
+    """
+    made = (g["scores"][0] - g["start_scores"][0]) - (g["scores"][1] - g["start_scores"][1])
+    if g["scores"][0] >= WIN or g["scores"][1] >= WIN:
+        made = g["scores"][0] - g["scores"][1]
+    sign = 1 if made > 0 else -1 if made < 0 else 0
+    if not match:
+        return sign
+    loser = min(g["scores"][0], g["scores"][1])
+    skunk = max(g["scores"][0], g["scores"][1]) >= WIN and loser <= SKUNK
+    return sign * (3 if skunk else 2)

@@ -1,0 +1,115 @@
+"""The options that every environment takes, and what each of them allows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from crib_env.cards import parse_cards
+from crib_env.engine import EPISODES, WIN
+
+REWARDS = ("points", "win", "match")
+OBSERVATIONS = ("209", "board")
+MASKS = ("observation", "info")
+RENDER_MODES = ("human", "ansi")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Checked options of an environment; see :mod:`crib_env.aec` for their meaning.
+
+    Raises:
+        ValueError: an option has a value that is not allowed; the message names both.
+    """
+
+    episode: str = "game"
+    reward: str = "points"
+    observation: str = "209"
+    mask: str = "observation"
+    start_spread: int | None = None
+    render_mode: str | None = None
+
+    @classmethod
+    def read(cls, options: dict[str, Any]) -> Options:
+        """Options by name; an unknown name is a ``ValueError`` like any other bad option."""
+        names = [field.name for field in fields(cls)]
+        for name in options:
+            if name not in names:
+                raise ValueError(f"there is no option {name!r}: choose of {', '.join(names)}")
+        return cls(**options)
+
+    def __post_init__(self) -> None:
+        for name, allowed in (
+            ("episode", EPISODES),
+            ("reward", REWARDS),
+            ("observation", OBSERVATIONS),
+            ("mask", MASKS),
+            ("render_mode", (None, *RENDER_MODES)),
+        ):
+            value = getattr(self, name)
+            if value not in allowed:
+                raise ValueError(f"{name}={value!r} is not allowed: choose one of {', '.join(map(repr, allowed))}")
+        spread = self.start_spread
+        if spread is not None and (not _is_integer(spread) or not 0 <= spread < WIN):
+            raise ValueError(f"start_spread={spread!r} is not allowed: give None or a whole number from 0 to {WIN - 1}")
+
+
+@dataclass(frozen=True)
+class Start:
+    """The checked ``options`` of one ``reset``; keys that are not listed here are ignored, as the field's tests ask.
+
+    ``first_dealer`` is -1 for a coin, ``scores`` (-1, -1) for the environment's own start.
+    """
+
+    first_dealer: int = -1
+    scores: tuple[int, int] = (-1, -1)
+    deals: tuple[tuple[int, ...], ...] = ()
+
+    @classmethod
+    def read(cls, options: dict[str, Any] | None) -> Start:
+        """Checks the options of a reset.
+
+        Raises:
+            ValueError: a value is not allowed; the message names it.
+        """
+        options = options or {}
+        first_dealer = options.get("first_dealer")
+        if first_dealer is not None and (not _is_integer(first_dealer) or first_dealer not in (0, 1)):
+            raise ValueError(f"options['first_dealer']={first_dealer!r} is not allowed: give 0 or 1")
+        scores = options.get("scores")
+        if scores is not None:
+            is_pair = isinstance(scores, (Sequence, np.ndarray)) and not isinstance(scores, str) and len(scores) == 2
+            if not is_pair or not all(_is_integer(s) and 0 <= s < WIN for s in scores):
+                raise ValueError(f"options['scores']={scores!r} is not allowed: give a pair of 0 to {WIN - 1}")
+        deals = options.get("deals")
+        return cls(
+            first_dealer=-1 if first_dealer is None else int(first_dealer),
+            scores=(-1, -1) if scores is None else (int(scores[0]), int(scores[1])),
+            deals=() if deals is None else tuple(_read_deal(i, deal) for i, deal in enumerate(_list_deals(deals))),
+        )
+
+
+def _list_deals(deals: Any) -> list[Any]:
+    if isinstance(deals, str) or not hasattr(deals, "__iter__"):
+        raise ValueError(f"options['deals']={deals!r} is not allowed: give a sequence of deals of 13 cards each")
+    return list(deals)
+
+
+def _read_deal(index: int, deal: Any) -> tuple[int, ...]:
+    where = f"options['deals'][{index}]"
+    if not isinstance(deal, str) and not hasattr(deal, "__iter__"):
+        raise ValueError(f"{where}={deal!r} is not allowed: a deal is a sequence of 13 cards")
+    try:
+        cards = parse_cards(deal)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
+    if len(cards) != 13:
+        raise ValueError(f"{where} has {len(cards)} cards: a deal is six for player_0, six for player_1, the starter")
+    return tuple(cards)
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
