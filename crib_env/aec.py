@@ -88,7 +88,7 @@ checks (order of calls, bounds, legality) itself, in the one method by which it 
 from __future__ import annotations
 
 import operator
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
@@ -174,7 +174,7 @@ def _legal(games):
 class raw_env(AECEnv[str, Any, Any]):
     """The environment; an illegal action raises ``ValueError``. Options stand in the module's docstring."""
 
-    metadata = {
+    metadata: ClassVar[dict[str, Any]] = {
         "name": "cribbage_v0",
         "render_modes": list(RENDER_MODES),
         "is_parallelizable": False,

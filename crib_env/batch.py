@@ -39,7 +39,7 @@ def _add_to_tally(g, tally):
         source = _PLAY_SOURCE
         if kind == HEELS:
             source = _HEELS_SOURCE
-        elif kind == PONES_HAND or kind == DEALERS_HAND:
+        elif kind in (PONES_HAND, DEALERS_HAND):
             source = _HAND_SOURCE
         elif kind == CRIB:
             source = _CRIB_SOURCE

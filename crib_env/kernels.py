@@ -15,7 +15,7 @@ from numba.core import types
 from numba.extending import intrinsic, overload
 
 # nogil: threads may run kernels side by side. Never parallel=True: a process that has used it cannot fork afterwards.
-kernel = numba.njit(cache=True, nogil=True, error_model="numpy")
+kernel: Any = numba.njit(cache=True, nogil=True, error_model="numpy")
 
 
 def popcount(mask: int) -> int:
@@ -75,5 +75,5 @@ def below(word: np.uint64, n: int) -> int:
 
 
 def streams(seed: int | None, n: int) -> np.ndarray:
-    """``n`` starting points of random streams, (n,) uint64, from NumPy's ``SeedSequence``; ``None`` is fresh entropy."""
+    """``n`` starting points of random streams, (n,) uint64, from NumPy's ``SeedSequence``; ``None`` is fresh."""
     return np.random.SeedSequence(seed).generate_state(n, np.uint64)
