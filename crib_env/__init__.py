@@ -6,6 +6,7 @@ registers the Gymnasium ids ``crib_env/Cribbage-v0``, ``crib_env/CribbagePlay-v0
 
 from crib_env.aec import Event, env, raw_env
 from crib_env.cards import format_card, parse_card, parse_cards
+from crib_env.registration import register_all
 from crib_env.scoring import describe_show, explain_show, score_play, score_show, score_show_many
 from crib_env.version import __version__
 from crib_env.views import PlayerViews
@@ -25,3 +26,5 @@ __all__ = [
     "score_show",
     "score_show_many",
 ]
+
+register_all()

@@ -61,7 +61,7 @@ _S27, _S30, _S31, _S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(
 
 
 @kernel
-def mix(x: np.uint64) -> np.uint64:
+def mix(x):
     """A 64-bit finaliser: every bit of ``x`` moves every bit of the answer (SplitMix64, Steele et al. 2014)."""
     x = (x ^ (x >> _S30)) * _MIX_1
     x = (x ^ (x >> _S27)) * _MIX_2
@@ -69,7 +69,7 @@ def mix(x: np.uint64) -> np.uint64:
 
 
 @kernel
-def below(word: np.uint64, n: int) -> int:
+def below(word, n):
     """A random word scaled to 0 … n - 1 by its upper half. The bias is below n / 2**32."""
     return np.int64(((word >> _S32) * np.uint64(n)) >> _S32)
 

@@ -58,3 +58,9 @@ def native_card(g, policy):
     if g["phase"] == DISCARD:
         return greedy_discard(g["hand"][seat], g["discards"][seat], seat == g["dealer"])
     return greedy_play(legal_cards(g), g["laid"], g["pile_start"], np.int64(g["n_laid"]), np.int64(g["count"]))
+
+
+@kernel
+def choose(games, policy):
+    """:func:`native_card` for the first game of an array, to be called from Python."""
+    return native_card(games[0], policy)

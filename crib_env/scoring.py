@@ -21,7 +21,7 @@ _ONES = np.int64(0x1111111111111)  # one bit for each of thirteen ranks, four bi
 
 
 @kernel
-def add_rank(counts: int, sums: int, rank: int) -> tuple[int, int]:
+def add_rank(counts, sums, rank):
     """Adds a card to the two packed numbers that ``rank_points`` reads.
 
     ``counts`` holds, four bits to a rank, how many cards of it there are. ``sums`` holds, four bits to a total from
@@ -33,7 +33,7 @@ def add_rank(counts: int, sums: int, rank: int) -> tuple[int, int]:
 
 
 @kernel
-def rank_points(counts: int, sums: int) -> int:
+def rank_points(counts, sums):
     """Points of up to five cards for fifteens, pairs and runs: all that suits have no say in."""
     points = 2 * ((sums >> 60) & 15)  # fifteens
     one, two, four = counts & _ONES, (counts >> 1) & _ONES, (counts >> 2) & _ONES
@@ -52,7 +52,7 @@ def rank_points(counts: int, sums: int) -> int:
 
 
 @kernel
-def show_points(hand: int, starter: int, crib: bool) -> int:
+def show_points(hand, starter, crib):
     """Points in the show of ``hand`` (a mask of four cards) with the starter's id."""
     counts, sums = add_rank(np.int64(0), np.int64(1), starter % 13)
     rest = hand
@@ -74,7 +74,7 @@ def show_points(hand: int, starter: int, crib: bool) -> int:
 
 
 @kernel
-def same_rank_points(laid: np.ndarray, start: int, end: int) -> int:
+def same_rank_points(laid, start, end):
     """Points that the last of ``laid[start:end]`` earns for a pair (2), three (6) or four of a kind (12)."""
     rank, same = laid[end - 1] % 13, 1
     while end - 1 - same >= start and laid[end - 1 - same] % 13 == rank:
@@ -83,7 +83,7 @@ def same_rank_points(laid: np.ndarray, start: int, end: int) -> int:
 
 
 @kernel
-def run_points(laid: np.ndarray, start: int, end: int) -> int:
+def run_points(laid, start, end):
     """The longest run, in any order, that ends with the last of ``laid[start:end]``; 0 if it is shorter than three."""
     seen, low, high, best = np.int64(0), 13, -1, 0
     for k in range(end - 1, start - 1, -1):
@@ -99,14 +99,14 @@ def run_points(laid: np.ndarray, start: int, end: int) -> int:
 
 
 @kernel
-def pile_points(laid: np.ndarray, start: int, end: int, count: int) -> int:
+def pile_points(laid, start, end, count):
     """All points that the last of ``laid[start:end]`` earns at once; ``count`` includes it. Go is not in it."""
     points = 2 if count in (15, 31) else 0
     return points + same_rank_points(laid, start, end) + run_points(laid, start, end)
 
 
 @kernel
-def _score_show_many(hands: np.ndarray, starters: np.ndarray, cribs: np.ndarray, points: np.ndarray) -> int:
+def _score_show_many(hands, starters, cribs, points):
     """Fills ``points``; the index of the first row with a bad card or a duplicate, or -1."""
     for i in range(len(hands)):
         mask = np.int64(0)

@@ -1,0 +1,19 @@
+"""The ids under which Gymnasium and PettingZoo make the environments."""
+
+from __future__ import annotations
+
+import gymnasium
+import pettingzoo
+
+
+def register_all() -> None:
+    """Registers the three Gymnasium ids, and the PettingZoo id where PettingZoo has a registry (from 1.27)."""
+    gymnasium.register("crib_env/Cribbage-v0", entry_point="crib_env.single_agent:SingleAgentCribbage")
+    gymnasium.register(
+        "crib_env/CribbagePlay-v0",
+        entry_point="crib_env.single_agent:SingleAgentCribbage",
+        kwargs={"episode": "play"},
+    )
+    gymnasium.register("crib_env/CribbageDiscard-v0", entry_point="crib_env.discard_game:DiscardGame")
+    if hasattr(pettingzoo, "register"):
+        pettingzoo.register("aec", "crib_env/cribbage-v0", "crib_env:env")
