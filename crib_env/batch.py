@@ -23,6 +23,7 @@ from crib_env.engine import (
     shuffle,
 )
 from crib_env.kernels import kernel, lowest
+from crib_env.observation import N_ACTIONS, SIZES, write_mask, write_observation
 from crib_env.policies import native_card
 from crib_env.views import PlayerViews, views_of
 
@@ -100,6 +101,14 @@ def _step_all(games, rows, cards, tally, skip_forced):
 
 
 @kernel
+def _observe_all(games, rows, out, masks):
+    for b in range(len(rows)):
+        g = games[rows[b]]
+        write_observation(g, g["turn"], out[b])
+        write_mask(g, g["turn"], masks[b])
+
+
+@kernel
 def _native_cards(games, rows, policy, cards):
     for b in range(len(rows)):
         cards[b] = native_card(games[rows[b]], policy)
@@ -149,6 +158,13 @@ class GameBatch:
     def views(self, rows: np.ndarray) -> PlayerViews:
         """What the players to act in these games see."""
         return views_of(self.games, rows, self.games["turn"][rows].astype(np.int64), self.game_ids[rows])
+
+    def observe(self, rows: np.ndarray, observation: str = "209") -> tuple[np.ndarray, np.ndarray]:
+        """Observations (B, 209 or 659) and masks (B, 52), int8, of the players to act: all that a network asks for."""
+        out = np.zeros((len(rows), SIZES[observation]), np.int8)
+        masks = np.zeros((len(rows), N_ACTIONS), np.int8)
+        _observe_all(self.games, rows, out, masks)
+        return out, masks
 
     def native_cards(self, rows: np.ndarray, policy: int) -> np.ndarray:
         """The cards (B,) that a native policy (index in ``crib_env.policies.NATIVE``) chooses in these games."""

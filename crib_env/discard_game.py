@@ -17,7 +17,7 @@ play without sight of the starter (O'Connor measured 8.1 over 20,000 hands, and 
 from __future__ import annotations
 
 import operator
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -43,7 +43,7 @@ class DiscardGame(gymnasium.Env[Any, Any]):
         ValueError: an option has a value that is not allowed; the message names it.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["human", "ansi"], "render_fps": 1}
+    metadata: dict[str, Any] = {"render_modes": ["human", "ansi"], "render_fps": 1}
 
     def __init__(self, *, mask: str = "observation", render_mode: str | None = None) -> None:
         self._mask_in_info = Options(mask=mask, render_mode=render_mode).mask == "info"
@@ -102,7 +102,7 @@ class DiscardGame(gymnasium.Env[Any, Any]):
         """(52,) bool, the cards that can be thrown, under the name that sb3-contrib's MaskablePPO asks for."""
         return self._legal().astype(bool)
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         """The hand, and the starter once it is cut: returned in mode ``"ansi"``, printed in mode ``"human"``."""
         if self.render_mode is None:
             raise ValueError("render() needs a render_mode: make the environment with render_mode='ansi' or 'human'")

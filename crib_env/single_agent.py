@@ -12,7 +12,7 @@ Observation, action, reward, options, infos and episode ends are those of the Pe
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import gymnasium
 import numpy as np
@@ -30,7 +30,7 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
         ValueError: an option has a value that is not allowed; the message names it.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "render_fps": 1}
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 1}
 
     def __init__(
         self, *, opponent: Any = "random", seat: Literal[0, 1, "alternate"] = "alternate", **options: Any
@@ -83,7 +83,7 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
         """(52,) bool, the legal cards now, under the name that sb3-contrib's MaskablePPO asks for."""
         return self._observe()[1]["action_mask"].astype(bool)
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         """The table as this player sees it: returned in mode ``"ansi"``, printed in mode ``"human"``."""
         if self.render_mode is None:
             raise ValueError("render() needs a render_mode: make the environment with render_mode='ansi' or 'human'")

@@ -1,0 +1,92 @@
+"""The two players that everything is measured against: ``random`` and ``greedy``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crib_env import PlayerViews
+from crib_env.engine import bit
+from crib_env.kernels import GOLDEN, kernel, mix, streams
+from crib_env.policies import greedy_discard, greedy_play, random_card
+
+
+@kernel
+def _legal(action_mask):
+    legal = np.int64(0)
+    for card in range(52):
+        if action_mask[card]:
+            legal |= bit(card)
+    return legal
+
+
+@kernel
+def _random_cards(action_mask, game_ids, decisions, seed, cards):
+    for b in range(len(cards)):
+        # One word for each (seed, game, decision): the same game is played the same way in any batch.
+        word = mix(seed + mix(np.uint64(game_ids[b]) + GOLDEN * np.uint64(decisions[b] + 1)))
+        cards[b] = random_card(_legal(action_mask[b]), word)
+
+
+class RandomAgent:
+    """Any legal card, with equal chances.
+
+    Args:
+        seed: where its random stream starts; choices depend on it, the game's id and the decision's number alone.
+    """
+
+    name = "random"
+
+    def __init__(self, seed: int = 0) -> None:
+        self._seed = streams(seed, 1)[0]
+
+    def act(self, views: PlayerViews) -> np.ndarray:
+        """See :class:`agents.agent.Agent`."""
+        cards = np.empty(len(views), np.int64)
+        _random_cards(views.action_mask, views.game_ids, views.decisions, self._seed, cards)
+        return cards
+
+
+@kernel
+def _mask_of(cards):
+    mask = np.int64(0)
+    for card in cards:
+        if card >= 0:
+            mask |= bit(card)
+    return mask
+
+
+@kernel
+def _greedy_cards(action_mask, hand, discards, laid, pile_start, count, is_dealer, cards):
+    for b in range(len(cards)):
+        if discards[b, 1] < 0:
+            cards[b] = greedy_discard(_mask_of(hand[b]), _mask_of(discards[b]), is_dealer[b])
+        else:
+            n_laid = 0
+            while n_laid < 8 and laid[b, n_laid] >= 0:
+                n_laid += 1
+            cards[b] = greedy_play(_legal(action_mask[b]), laid[b], pile_start[b], n_laid, np.int64(count[b]))
+
+
+class GreedyAgent:
+    """The shared baseline: the discard with the best exact mean, the card with the most points at once.
+
+    Discards: mean of the kept four over the 46 starters, plus, as dealer, the mean of the crib against uniformly random
+    opposing discards; ties to the first pair in the order of ids. Play: ties to the highest value, then the lowest id.
+    """
+
+    name = "greedy"
+
+    def act(self, views: PlayerViews) -> np.ndarray:
+        """See :class:`agents.agent.Agent`."""
+        cards = np.empty(len(views), np.int64)
+        _greedy_cards(
+            views.action_mask,
+            views.hand,
+            views.discards,
+            views.laid,
+            views.pile_start,
+            views.count,
+            views.is_dealer,
+            cards,
+        )
+        return cards
