@@ -1,0 +1,24 @@
+"""How strong an agent is, by mirrored matches against the two baselines."""
+
+from __future__ import annotations
+
+from agents import Agent, make_agent
+from evaluate.match import MatchResult, play_match
+
+BASELINES = ("random", "greedy")
+
+
+def measure(agent: Agent, games: int, seed: int) -> dict[str, MatchResult]:
+    """A match against each baseline."""
+    return {name: play_match(agent, make_agent(name), games, seed) for name in BASELINES}
+
+
+def scalars(results: dict[str, MatchResult]) -> dict[str, float]:
+    """The results under the tags that TensorBoard shows."""
+    values = {}
+    for name, result in results.items():
+        values[f"strength/win rate against {name}"] = result.win_rate
+        values[f"strength/win rate against {name} low"] = result.interval[0]
+        values[f"strength/win rate against {name} high"] = result.interval[1]
+        values[f"strength/net points a game against {name}"] = result.margin
+    return values
