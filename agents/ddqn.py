@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from agents.suits import original, relabel
 from agents.weights_file import load_tensors, save_tensors
 from crib_env import PlayerViews
 from crib_env.observation import N_ACTIONS, SIZES
@@ -18,15 +20,35 @@ PHASES = ("discard", "play")
 NETWORKS = {"one": ("all",), "split": PHASES}
 
 
-class QNetwork(nn.Sequential):
-    """Observation (B, n) to the value of each card (B, 52): ReLU layers of the widths given, then a linear one."""
+class QNetwork(nn.Module):
+    """Observation (B, n) to the value of each card (B, 52): ReLU layers of the widths given, then a linear one.
 
-    def __init__(self, n_inputs: int, hidden: tuple[int, ...]) -> None:
-        widths = (n_inputs, *hidden)
+    Args:
+        n_inputs: length of an observation, of which the first 209 are the 209 bits.
+        hidden: widths of the hidden layers.
+        ranks: also feed how many cards of each rank are held and known, and share a part of the output between the
+            four cards of a rank. All of it follows from the observation; it only need not be learned.
+    """
+
+    def __init__(self, n_inputs: int, hidden: tuple[int, ...], ranks: bool) -> None:
+        super().__init__()
+        widths = (n_inputs + 5 * 13 * ranks, *hidden)
         layers: list[nn.Module] = []
-        for before, after in zip(widths, widths[1:]):
+        for before, after in itertools.pairwise(widths):
             layers += [nn.Linear(before, after), nn.ReLU()]
-        super().__init__(*layers, nn.Linear(widths[-1], N_ACTIONS))
+        self.body = nn.Sequential(*layers)
+        self.cards = nn.Linear(widths[-1], N_ACTIONS)
+        self.ranks = nn.Linear(widths[-1], 13) if ranks else None
+
+    def forward(self, observation: torch.Tensor) -> torch.Tensor:
+        """See the class."""
+        if self.ranks is None:
+            return self.cards(self.body(observation))
+        held = observation[:, 1:53].unflatten(1, (4, 13)).sum(1)
+        known = observation[:, 53:105].unflatten(1, (4, 13)).sum(1)
+        steps = [(held >= k).float() for k in range(1, 5)]
+        last = self.body(torch.cat([observation, *steps, known], dim=1))
+        return self.cards(last) + self.ranks(last).repeat(1, 4)
 
 
 def best_legal(values: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
@@ -39,7 +61,7 @@ class DDQNAgent:
 
     Args:
         networks: by the names of ``NETWORKS[kind]``, for a kind of ``"one"`` or ``"split"``.
-        about: ``kind``, ``observation`` (``"209"`` or ``"board"``) and ``hidden`` (layer widths).
+        about: ``kind``, ``observation`` (``"209"`` or ``"board"``), ``hidden`` and ``ranks`` (of the networks).
         name: what tables call it.
     """
 
@@ -47,10 +69,11 @@ class DDQNAgent:
         self.networks, self.about, self.name = networks, about, name
 
     @classmethod
-    def new(cls, kind: str, observation: str, hidden: tuple[int, ...]) -> DDQNAgent:
+    def new(cls, kind: str, observation: str, hidden: tuple[int, ...], ranks: bool) -> DDQNAgent:
         """An agent with random weights, from torch's generator."""
-        networks = {name: QNetwork(SIZES[observation], hidden) for name in NETWORKS[kind]}
-        return cls(networks, {"learner": "ddqn", "kind": kind, "observation": observation, "hidden": list(hidden)})
+        networks = {name: QNetwork(SIZES[observation], hidden, ranks) for name in NETWORKS[kind]}
+        about = {"kind": kind, "observation": observation, "hidden": list(hidden), "ranks": ranks}
+        return cls(networks, {"learner": "ddqn", **about})
 
     @classmethod
     def load(cls, path: str | Path) -> DDQNAgent:
@@ -63,7 +86,7 @@ class DDQNAgent:
         try:
             if about["learner"] != "ddqn":
                 raise ValueError(f"weights of {about['learner']!r}")
-            agent = cls.new(about["kind"], about["observation"], tuple(about["hidden"]))
+            agent = cls.new(about["kind"], about["observation"], tuple(about["hidden"]), about["ranks"])
             agent.load_tensors(tensors)
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             reason = " ".join(str(error).split())
@@ -85,16 +108,27 @@ class DDQNAgent:
             own = {k.removeprefix(f"{name}."): v for k, v in tensors.items() if k.startswith(f"{name}.")}
             network.load_state_dict(own)
 
+    def network_of(self, is_discard: bool) -> str:
+        """The name of the network that decides in a phase."""
+        return "all" if "all" in self.networks else PHASES[0] if is_discard else PHASES[1]
+
+    def values(self, observation: torch.Tensor, is_discard: torch.Tensor) -> torch.Tensor:
+        """Q-values (B, 52) for observations (B, n) of float32, each from the network of its phase, (B,) bool."""
+        if "all" in self.networks:
+            return self.networks["all"](observation)
+        values = observation.new_empty(len(observation), N_ACTIONS)
+        for phase in (True, False):
+            mine = torch.nonzero(is_discard == phase).squeeze(1)
+            if len(mine):
+                values[mine] = self.networks[self.network_of(phase)](observation[mine])
+        return values
+
     @torch.inference_mode()
     def choose(self, observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray) -> np.ndarray:
         """The best cards (B,) for observations (B, n), masks (B, 52) and the phase of each decision (B,) bool."""
-        cards = np.empty(len(masks), np.int64)
-        for name, network in self.networks.items():
-            mine = np.flatnonzero(is_discard == (name == "discard")) if name in PHASES else np.arange(len(masks))
-            if len(mine):
-                values = network(torch.from_numpy(observation[mine]).float())
-                cards[mine] = best_legal(values, torch.from_numpy(masks[mine])).numpy()
-        return cards
+        observation, masks, order = relabel(observation, masks)
+        values = self.values(torch.from_numpy(observation).float(), torch.from_numpy(is_discard))
+        return original(best_legal(values, torch.from_numpy(masks)).numpy(), order)
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`agents.agent.Agent`."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import copy
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -27,13 +27,16 @@ from rich.progress import Progress
 from torch import nn
 
 from agents import make_agent
-from agents.ddqn import DDQNAgent, QNetwork, best_legal
+from agents.ddqn import DDQNAgent, best_legal
+from agents.suits import relabel, relabelled
 from crib_env.batch import GameBatch
 from crib_env.observation import SIZES
-from train.episodes import Decisions, play_episodes
+from train.episodes import Decisions, Policy, play_episodes
 from train.replay import Replay, Transitions
 from train.run_folder import RunFolder
 from train.strength import measure, scalars
+
+NAME = "ddqn"
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,8 @@ class Settings:
     """One network for discards and another for the play, or one for all."""
     hidden: tuple[int, ...] = (256, 256)
     """Widths of the hidden layers."""
+    ranks: bool = True
+    """Feed the networks rank counts and let the four cards of a rank share a part of their value."""
     episode: Literal["deal", "game"] = "deal"
     """What an episode is."""
     rewards: Literal["settled", "points"] = "settled"
@@ -68,13 +73,13 @@ class Settings:
     """Transitions that each network's memory holds."""
     reuse: float = 1.0
     """How often a transition is used on average."""
-    batch_size: int = 512
+    batch_size: int = 128
     """Transitions of a gradient step."""
     n_step: int = 2
     """Own decisions between a value and the one it is bootstrapped from."""
     gamma: float = 1.0
     """Discount for each own decision."""
-    learning_rate: float = 1e-3
+    learning_rate: float = 2e-3
     """Of Adam, at the start."""
     final_learning_rate: float = 0.0
     """At the end; linear in between."""
@@ -82,7 +87,7 @@ class Settings:
     """Share of random cards at the start."""
     final_epsilon: float = 0.03
     """At the end; linear in between."""
-    target_sync: int = 200
+    target_sync: int = 500
     """Gradient steps between copies to the target network."""
     evaluations: int = 20
     """How often strength is measured on the way."""
@@ -115,6 +120,7 @@ PRESETS = {
         opponent="random",
         networks="one",
         hidden=(256, 256, 256),
+        ranks=False,
         episode="game",
         rewards="points",
         skip_forced=False,
@@ -135,64 +141,70 @@ PRESETS = {
 }
 
 
-class Learner:
-    """One Q-network with its target network, optimizer and memory.
+class DoubleDQN:
+    """The networks of an agent in training, with their targets, optimizers and memories.
 
     Args:
-        network: is trained in place.
+        agent: is trained in place.
         settings: of the run.
     """
 
-    def __init__(self, network: QNetwork, settings: Settings) -> None:
-        self.network = network
-        self.target = copy.deepcopy(network).requires_grad_(False)
-        self.optimizer = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
-        self.replay = Replay(settings.replay, SIZES[settings.observation])
-        self.updates = 0
-        self._sync = settings.target_sync
+    def __init__(self, agent: DDQNAgent, settings: Settings) -> None:
+        self.agent = agent
+        self.target = copy.deepcopy(agent)
+        self.settings = settings
+        self.optimizers = {n: torch.optim.Adam(net.parameters()) for n, net in agent.networks.items()}
+        self.replays = {n: Replay(settings.replay, SIZES[settings.observation]) for n in agent.networks}
+        self.updates = dict.fromkeys(agent.networks, 0)
 
-    def update(self, batch: Transitions) -> dict[str, float]:
-        """One gradient step; its loss, mean absolute TD error and mean Q.
+    def update(self, name: str, batch: Transitions, rate: float) -> dict[str, float]:
+        """One gradient step of a network; its loss, mean absolute TD error and mean Q.
 
         Raises:
             FloatingPointError: the loss is no longer finite.
         """
-        values = self.network(torch.from_numpy(batch.observation).float())
+        network, optimizer = self.agent.networks[name], self.optimizers[name]
+        values = network(torch.from_numpy(batch.observation).float())
         taken = values.gather(1, torch.from_numpy(batch.card)[:, None]).squeeze(1)
         errors = self.targets(batch) - taken
         loss = errors.square().mean()
-        self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(self.network.parameters(), 10.0)
-        self.optimizer.step()
-        self.updates += 1
-        if self.updates % self._sync == 0:
-            self.target.load_state_dict(self.network.state_dict())
         if not torch.isfinite(loss):
-            raise FloatingPointError(f"the loss is {loss.item()} at update {self.updates}")
-        with torch.no_grad():
-            return {"loss": loss.item(), "TD error": errors.abs().mean().item(), "mean Q": taken.mean().item()}
+            raise FloatingPointError(
+                f"the loss of network {name!r} is {loss.item()} after {self.updates[name]} updates"
+            )
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(network.parameters(), 10.0)
+        optimizer.param_groups[0]["lr"] = rate
+        optimizer.step()
+        self.updates[name] += 1
+        if self.updates[name] % self.settings.target_sync == 0:
+            self.target.networks[name].load_state_dict(network.state_dict())
+        return {"loss": loss.item(), "TD error": errors.abs().mean().item(), "mean Q": taken.mean().item()}
 
     @torch.no_grad()
     def targets(self, batch: Transitions) -> torch.Tensor:
         """What the values should be: rewards, plus the target network's value of the online network's best card."""
         targets = torch.from_numpy(batch.reward)
-        on = np.flatnonzero(batch.discount)  # where the chain has ended there is no next state
-        if len(on):
-            seen = torch.from_numpy(batch.next_observation[on]).float()
-            best = best_legal(self.network(seen), torch.from_numpy(batch.next_mask[on]))
-            ahead = self.target(seen).gather(1, best[:, None]).squeeze(1)
-            targets = targets.index_add(0, torch.from_numpy(on), torch.from_numpy(batch.discount[on]) * ahead)
-        return targets
+        on = np.flatnonzero(batch.discount)  # where the chain of decisions has ended there is no next state
+        if not len(on):
+            return targets
+        seen = torch.from_numpy(batch.next_observation[on]).float()
+        is_discard = torch.from_numpy(batch.next_is_discard[on])
+        best = best_legal(self.agent.values(seen, is_discard), torch.from_numpy(batch.next_mask[on]))
+        ahead = self.target.values(seen, is_discard).gather(1, best[:, None]).squeeze(1)
+        return targets.index_add(0, torch.from_numpy(on), torch.from_numpy(batch.discount[on]) * ahead)
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All that a checkpoint keeps."""
-        kept = {f"network.{k}": v for k, v in self.network.state_dict().items()}
-        kept |= {f"target.{k}": v for k, v in self.target.state_dict().items()}
-        kept |= {f"replay.{k}": v for k, v in self.replay.tensors().items()}
-        for i, state in self.optimizer.state_dict()["state"].items():
-            kept |= {f"adam.{i}.{k}": v for k, v in state.items()}
-        return {**kept, "updates": torch.tensor(self.updates)}
+        kept = {f"online.{k}": v for k, v in self.agent.tensors().items()}
+        kept |= {f"target.{k}": v for k, v in self.target.tensors().items()}
+        for name in self.updates:
+            kept |= {f"replay.{name}.{k}": v for k, v in self.replays[name].tensors().items()}
+            for i, state in self.optimizers[name].state_dict()["state"].items():
+                kept |= {f"adam.{name}.{i}.{k}": v for k, v in state.items()}
+            kept[f"updates.{name}"] = torch.tensor(self.updates[name])
+        return kept
 
     def load_tensors(self, tensors: dict[str, torch.Tensor]) -> None:
         """Takes over what :meth:`tensors` gave."""
@@ -200,15 +212,16 @@ class Learner:
         def part(name: str) -> dict[str, torch.Tensor]:
             return {k.removeprefix(f"{name}."): v for k, v in tensors.items() if k.startswith(f"{name}.")}
 
-        self.network.load_state_dict(part("network"))
-        self.target.load_state_dict(part("target"))
-        self.replay.load_tensors(part("replay"))
-        self.updates = int(tensors["updates"])
-        state: dict[int, dict[str, torch.Tensor]] = {}
-        for key, value in part("adam").items():
-            i, name = key.split(".")
-            state.setdefault(int(i), {})[name] = value
-        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": state})
+        self.agent.load_tensors(part("online"))
+        self.target.load_tensors(part("target"))
+        for name in self.updates:
+            self.replays[name].load_tensors(part(f"replay.{name}"))
+            state: dict[int, dict[str, torch.Tensor]] = {}
+            for key, value in part(f"adam.{name}").items():
+                i, what = key.split(".")
+                state.setdefault(int(i), {})[what] = value
+            self.optimizers[name].load_state_dict({**self.optimizers[name].state_dict(), "state": state})
+            self.updates[name] = int(tensors[f"updates.{name}"])
 
 
 def rewards_of(decisions: Decisions, settled: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -217,37 +230,38 @@ def rewards_of(decisions: Decisions, settled: bool) -> tuple[np.ndarray, np.ndar
     if not settled:
         after = np.where(ends, decisions.final_points, np.roll(decisions.net_points, -1))
         return after - decisions.net_points, ends
-    is_discard = decisions.is_discard
-    last_discard = is_discard & ~np.append(is_discard[1:] & ~ends[:-1], False)
     after = np.where(ends, decisions.final_pegging, np.roll(decisions.net_pegging, -1))
-    pegging = after - decisions.net_pegging
-    rewards = np.where(is_discard, 0.0, pegging)
-    rewards[last_discard] = (decisions.settled_show + decisions.final_pegging)[last_discard]
-    return rewards, ends | last_discard
+    rewards = (after - decisions.net_pegging).astype(np.float64)
+    # With the second discard the show is settled.
+    is_discard = decisions.is_discard
+    second = is_discard & ~np.append(is_discard[1:] & ~ends[:-1], False)
+    rewards[second] += decisions.settled_show[second]
+    return rewards, ends
 
 
 def transitions_of(decisions: Decisions, settled: bool, n_step: int, gamma: float) -> Transitions:
     """The decisions as n-step transitions, one for each."""
     rewards, ends = rewards_of(decisions, settled)
-    n = len(rewards)
-    total = np.zeros(n)
-    at = np.arange(n)  # the decision whose reward comes next
-    going = np.ones(n, bool)
+    total = np.zeros(len(rewards))
+    at = np.arange(len(rewards))  # the decision whose reward comes next
+    going = np.ones(len(rewards), bool)
     for k in range(n_step):
         total += np.where(going, gamma**k * rewards[at], 0.0)
         going &= ~ends[at]
         at = np.where(going, at + 1, at)
+    observation, mask, order = relabel(decisions.observation, decisions.mask)
     return Transitions(
-        decisions.observation,
-        decisions.card,
+        observation,
+        relabelled(decisions.card, order),
         total.astype(np.float32),
         np.where(going, gamma**n_step, 0.0).astype(np.float32),
-        decisions.observation[at],
-        decisions.mask[at],
+        observation[at],
+        mask[at],
+        decisions.is_discard[at],
     )
 
 
-def explore(agent: DDQNAgent, epsilon: float, rng: np.random.Generator) -> Any:
+def explore(agent: DDQNAgent, epsilon: float, rng: np.random.Generator) -> Policy:
     """The agent's choices, with a random legal card in place of a share of them."""
 
     def policy(observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray) -> np.ndarray:
@@ -260,6 +274,16 @@ def explore(agent: DDQNAgent, epsilon: float, rng: np.random.Generator) -> Any:
     return policy
 
 
+@dataclass
+class Position:
+    """How far a run has come."""
+
+    rounds: int = 0
+    episodes: int = 0
+    seconds: float = 0.0
+    simulation_seconds: float = 0.0
+
+
 def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DDQNAgent, dict[str, Any]]:
     """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary.
 
@@ -268,92 +292,73 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DD
     """
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
-    agent = DDQNAgent.new(settings.networks, settings.observation, settings.hidden)
-    learners = {name: Learner(network, settings) for name, network in agent.networks.items()}
+    agent = DDQNAgent.new(settings.networks, settings.observation, settings.hidden, settings.ranks)
+    learner = DoubleDQN(agent, settings)
     opponent = None if settings.opponent == "self" else make_agent(settings.opponent)
-    about = {"round": 0, "episodes": 0, "seconds": 0.0, "simulation_seconds": 0.0}
+    position = Position()
     if (checkpoint := folder.load_checkpoint()) is not None:
-        tensors, about = checkpoint
-        for name, learner in learners.items():
-            learner.load_tensors(
-                {k.removeprefix(f"{name}/"): v for k, v in tensors.items() if k.startswith(f"{name}/")}
-            )
+        learner.load_tensors(checkpoint[0])
+        position = Position(**checkpoint[1])
 
     def save() -> None:
-        tensors = {f"{name}/{k}": v for name, learner in learners.items() for k, v in learner.tensors().items()}
-        folder.save_checkpoint(about["episodes"], tensors, about)
+        folder.save_checkpoint(position.episodes, learner.tensors(), asdict(position))
 
-    task = progress.add_task("ddqn", total=settings.episodes, completed=about["episodes"])
+    task = progress.add_task("ddqn", total=settings.episodes, completed=position.episodes)
     saved_at = time.perf_counter()
-    try:
-        while about["episodes"] < settings.episodes:
-            started = time.perf_counter()
-            done = about["episodes"] / settings.episodes
-            epsilon = settings.epsilon + done * (settings.final_epsilon - settings.epsilon)
-            rate = settings.learning_rate + done * (settings.final_learning_rate - settings.learning_rate)
-            rng = np.random.default_rng([settings.seed, about["round"]])
+    while position.episodes < settings.episodes:
+        started = time.perf_counter()
+        rng = np.random.default_rng([settings.seed, position.rounds])
+        done = position.episodes / settings.episodes
+        epsilon = settings.epsilon + done * (settings.final_epsilon - settings.epsilon)
+        rate = settings.learning_rate + done * (settings.final_learning_rate - settings.learning_rate)
 
-            n = min(settings.episodes_at_once, settings.episodes - about["episodes"])
-            batch = GameBatch(
-                rng.integers(2**64, size=n, dtype=np.uint64),
-                episode=settings.episode,
-                skip_forced=settings.skip_forced,
-                first_id=about["episodes"],
-            )
-            played = play_episodes(batch, explore(agent, epsilon, rng), opponent, settings.observation)
-            decisions = played.decisions
-            new = transitions_of(decisions, settings.rewards == "settled", settings.n_step, settings.gamma)
-            about["round"] += 1
-            about["episodes"] += n
+        n = min(settings.episodes_at_once, settings.episodes - position.episodes)
+        batch = GameBatch(
+            rng.integers(2**64, size=n, dtype=np.uint64),
+            episode=settings.episode,
+            skip_forced=settings.skip_forced,
+            first_id=position.episodes,
+        )
+        played = play_episodes(batch, explore(agent, epsilon, rng), opponent, settings.observation)
+        new = transitions_of(played.decisions, settings.rewards == "settled", settings.n_step, settings.gamma)
+        values = {
+            "learning/episode return": float(played.returns.mean()),
+            "learning/epsilon": epsilon,
+            "learning/learning rate": rate,
+        }
+        for name, replay in learner.replays.items():
+            decides = np.array([agent.network_of(is_discard) == name for is_discard in (False, True)])
+            rows = np.flatnonzero(decides[played.decisions.is_discard.astype(np.int64)])
+            replay.add(new[rows])
+            if position.episodes + n < settings.warm_up:
+                continue
+            steps = max(1, round(len(rows) * settings.reuse / settings.batch_size))
+            measured = [learner.update(name, replay.sample(settings.batch_size, rng), rate) for _ in range(steps)]
+            for key in measured[0]:
+                values[f"learning/{name} {key}"] = float(np.mean([step[key] for step in measured]))
 
-            values: dict[str, float] = {
-                "learning/episode return": float(played.returns.mean()),
-                "learning/epsilon": epsilon,
-                "learning/learning rate": rate,
-            }
-            for name, learner in learners.items():
-                mine = (
-                    np.arange(len(new))
-                    if name == "all"
-                    else np.flatnonzero(decisions.is_discard == (name == "discard"))
-                )
-                learner.replay.add(Transitions(*(column[mine] for column in vars(new).values())))
-                if about["episodes"] < settings.warm_up:
-                    continue
-                learner.optimizer.param_groups[0]["lr"] = rate
-                steps = max(1, round(len(mine) * settings.reuse / settings.batch_size))
-                measured = [learner.update(learner.replay.sample(settings.batch_size, rng)) for _ in range(steps)]
-                for key in measured[0]:
-                    values[f"learning/{name} {key}"] = float(np.mean([step[key] for step in measured]))
-
-            seconds = time.perf_counter() - started
-            about["seconds"] += seconds
-            about["simulation_seconds"] += played.simulation_seconds
-            values["speed/episodes per second"] = n / seconds
-            values["speed/share of time in simulation"] = played.simulation_seconds / seconds
-            due = settings.evaluations and (
-                about["episodes"] * settings.evaluations // settings.episodes
-                > (about["episodes"] - n) * settings.evaluations // settings.episodes
-            )
-            if due:
-                strength = measure(agent, settings.evaluation_games, settings.seed)
-                values |= scalars(strength)
-                rates = ", ".join(f"{100 * r.win_rate:.1f} % {name}" for name, r in strength.items())
-                progress.update(task, description=f"ddqn ({rates})")
-            folder.log(values, about["episodes"])
-            progress.update(task, completed=about["episodes"])
-            if time.perf_counter() - saved_at > settings.checkpoint_seconds:
-                save()
-                saved_at = time.perf_counter()
-    except KeyboardInterrupt:
-        save()
-        raise
+        seconds = time.perf_counter() - started
+        values["speed/episodes per second"] = n / seconds
+        values["speed/share of time in simulation"] = played.simulation_seconds / seconds
+        position.rounds += 1
+        position.seconds += seconds
+        position.simulation_seconds += played.simulation_seconds
+        position.episodes += n
+        if int(done * settings.evaluations) < position.episodes * settings.evaluations // settings.episodes:
+            strength = measure(agent, settings.evaluation_games, settings.seed)
+            values |= scalars(strength)
+            rates = ", ".join(f"{100 * r.win_rate:.1f} % against {name}" for name, r in strength.items())
+            progress.update(task, description=f"ddqn: {rates}")
+        folder.log(values, position.episodes)
+        progress.update(task, completed=position.episodes)
+        if time.perf_counter() - saved_at > settings.checkpoint_seconds:
+            save()
+            saved_at = time.perf_counter()
     save()
-    summary = {
-        "episodes": about["episodes"],
-        "seconds": about["seconds"],
-        "updates": {name: learner.updates for name, learner in learners.items()},
-        "episodes_per_second": about["episodes"] / about["seconds"],
-        "simulation_share": about["simulation_seconds"] / about["seconds"],
+    return agent, {
+        "episodes": position.episodes,
+        "seconds": position.seconds,
+        "updates": learner.updates,
+        "episodes_per_second": position.episodes / position.seconds,
+        "simulation_share": position.simulation_seconds / position.seconds,
     }
-    return agent, summary

@@ -11,7 +11,7 @@ import numpy as np
 from agents import Agent
 from crib_env.batch import SOURCES, GameBatch
 from crib_env.engine import DISCARD
-from crib_env.exact.discard_means import STARTERS, hand_total
+from crib_env.exact.shows import mean_show
 from crib_env.kernels import kernel
 
 # (observations (B, n), masks (B, 52), whether each is a discard (B,)) -> cards (B,)
@@ -31,7 +31,7 @@ class Decisions:
     net_pegging: np.ndarray  # (D,) the same for points in the play alone
     final_points: np.ndarray  # (D,) net points at the end of the episode
     final_pegging: np.ndarray  # (D,)
-    settled_show: np.ndarray  # (D,) mean of the hand kept over the 46 starters, plus the crib if own, less it if not
+    settled_show: np.ndarray  # (D,) hand kept and crib without the luck of the cut, see _settled_shows
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,19 @@ class Episodes:
 
 
 @kernel
-def _hand_means(games, out):
-    """(N, 2): the exact mean of the four cards that each seat has kept."""
+def _settled_shows(games, out):
+    """(N, 2): for each seat, hand kept plus crib if dealer or less it if pone, as means over the starters.
+
+    The mean of the hand is over the 46 cards this player has not seen when it discards, that of the crib over the 40
+    that neither has seen: what the opponent throws is not luck alone.
+    """
     for i in range(len(games)):
+        g = games[i]
+        held = g["kept"][0] | g["kept"][1] | g["discards"][0] | g["discards"][1]
+        crib = mean_show(g["discards"][0] | g["discards"][1], held, True)
         for seat in range(2):
-            kept = games[i]["kept"][seat]
-            out[i, seat] = hand_total(kept, kept | games[i]["discards"][seat]) / STARTERS
+            hand = mean_show(g["kept"][seat], g["kept"][seat] | g["discards"][seat], False)
+            out[i, seat] = hand + crib if seat == g["dealer"] else hand - crib
 
 
 def play_episodes(batch: GameBatch, policy: Policy, opponent: Agent | None, observation: str) -> Episodes:
@@ -88,9 +95,8 @@ def play_episodes(batch: GameBatch, policy: Policy, opponent: Agent | None, obse
     chain = chain[order]
     rows, seats = chain // 2, chain % 2
     final_points, final_pegging = _net(batch, rows, seats)
-    hand_means = np.empty((len(batch), 2))
-    _hand_means(batch.games, hand_means)
-    crib = batch.tally[:, :, 1, SOURCES.index("crib")]
+    shows = np.empty((len(batch), 2))
+    _settled_shows(batch.games, shows)
     decisions = Decisions(
         seen[order],
         masks[order],
@@ -101,7 +107,7 @@ def play_episodes(batch: GameBatch, policy: Policy, opponent: Agent | None, obse
         pegging[order],
         final_points,
         final_pegging,
-        hand_means[rows, seats] + crib[rows, seats] - crib[rows, 1 - seats],
+        shows[rows, seats],
     )
     everyone = np.arange(len(batch))
     returns, _ = _net(batch, everyone, everyone % 2 if opponent is not None else np.zeros_like(everyone))

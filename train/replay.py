@@ -24,9 +24,13 @@ class Transitions:
     discount: np.ndarray  # (M,) float32
     next_observation: np.ndarray  # (M, n) int8
     next_mask: np.ndarray  # (M, 52) int8
+    next_is_discard: np.ndarray  # (M,) bool
 
     def __len__(self) -> int:
         return len(self.card)
+
+    def __getitem__(self, rows: np.ndarray) -> Transitions:
+        return Transitions(*(column[rows] for column in vars(self).values()))
 
 
 class Replay:
@@ -45,6 +49,7 @@ class Replay:
             np.zeros(capacity, np.float32),
             np.zeros((capacity, n_inputs), np.int8),
             np.zeros((capacity, N_ACTIONS), np.int8),
+            np.zeros(capacity, np.bool_),
         )
         self._added = 0
 
@@ -60,8 +65,7 @@ class Replay:
 
     def sample(self, n: int, rng: np.random.Generator) -> Transitions:
         """``n`` transitions drawn evenly, with replacement."""
-        places = rng.integers(len(self), size=n)
-        return Transitions(*(ring[places] for ring in vars(self._ring).values()))
+        return self._ring[rng.integers(len(self), size=n)]
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All that is held, bits packed, for a checkpoint."""

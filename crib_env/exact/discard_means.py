@@ -15,8 +15,9 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env.cards import JACK
-from crib_env.kernels import kernel, lowest, popcount
-from crib_env.scoring import SUIT, add_rank, rank_points
+from crib_env.exact.shows import show_total
+from crib_env.kernels import kernel, lowest
+from crib_env.scoring import add_rank, rank_points
 
 STARTERS = 46
 COMPLETIONS = 46 * 45 // 2 * 44  # 45,540 ways to fill a crib and cut a starter
@@ -64,25 +65,7 @@ _TWO, _ONE, _NONE = _sums_over_the_deck(_THREE)
 @kernel
 def hand_total(kept, six):
     """Points of the four ``kept`` cards of ``six`` (masks), summed over the 46 starters."""
-    counts, sums = np.int64(0), np.int64(1)
-    rest = kept
-    while rest:
-        counts, sums = add_rank(counts, sums, lowest(rest) % 13)
-        rest &= rest - 1
-    total = np.int64(0)
-    for rank in range(13):
-        unseen = 4
-        for suit in range(4):
-            unseen -= (six >> (13 * suit + rank)) & 1
-        more_counts, more_sums = add_rank(counts, sums, rank)
-        total += unseen * rank_points(more_counts, more_sums)
-    for suit in range(4):
-        unseen_suit = 13 - popcount(six & (SUIT << (13 * suit)))
-        if kept & (SUIT << (13 * suit)) == kept:
-            total += 4 * STARTERS + unseen_suit  # flush: the starter of the suit makes it five
-        if (kept >> (13 * suit + JACK)) & 1:
-            total += unseen_suit  # his nobs
-    return total
+    return show_total(kept, six, False)
 
 
 @kernel

@@ -1,0 +1,68 @@
+"""``python -m evaluate COMMAND``: matches between agents, and measurements."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from agents import make_agent
+from evaluate.console import console, progress_bar, reported_errors
+from evaluate.match import play_match
+from evaluate.match_table import match_table
+
+
+def match(
+    a: tyro.conf.Positional[str],
+    b: tyro.conf.Positional[str],
+    games: int = 10_000,
+    seed: int = 0,
+    json_file: Annotated[Path | None, tyro.conf.arg(name="json")] = None,
+) -> None:
+    """Plays mirrored games: the same deals twice, with the seats swapped.
+
+    Args:
+        a: An agent: a name, a name with settings after a colon, or the folder of a run.
+        b: Its opponent.
+        games: How many games, an even number.
+        seed: Of the deals.
+        json_file: Also write the result to this file.
+    """
+    first, second = make_agent(a), make_agent(b)
+    if json_file is not None and not json_file.parent.is_dir():
+        raise ValueError(f"there is no folder {json_file.parent} to write {json_file.name} to")
+    with progress_bar() as progress:
+        task = progress.add_task(f"{first.name} against {second.name}", total=games)
+        result = play_match(first, second, games, seed, on_progress=lambda done: progress.update(task, advance=done))
+    console.print(match_table(result))
+    if json_file is not None:
+        temporary = json_file.with_name(json_file.name + ".part")
+        temporary.write_text(json.dumps(result.to_json(), indent=2) + "\n")
+        os.replace(temporary, json_file)
+
+
+def benchmark(seconds: float = 1.0, json_file: Annotated[Path | None, tyro.conf.arg(name="json")] = None) -> None:
+    """Measures speed: the engine, the environments, and PettingZoo's own games beside them, in one run.
+
+    Args:
+        seconds: How long each measurement lasts; each is made five times.
+        json_file: Also write the figures to this file.
+    """
+    from evaluate.benchmark import run_benchmark  # imports games that nothing else needs
+
+    run_benchmark(seconds, json_file)
+
+
+def main() -> None:
+    """Reads the command line."""
+    with reported_errors():
+        tyro.extras.subcommand_cli_from_dict(
+            {"match": match, "benchmark": benchmark}, prog="python -m evaluate", description=__doc__
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""Agents: the registry, the baselines, and that an agent sees a view and nothing else."""
+
+import numpy as np
+import pytest
+
+import crib_env
+from agents import Agent, make_agent
+from crib_env.batch import GameBatch
+from crib_env.kernels import streams
+
+
+@pytest.mark.parametrize("name", ["random", "greedy"])
+def test_an_agent_drives_a_plain_aec_loop(name):
+    agent = make_agent(name)
+    assert isinstance(agent, Agent)
+    env = crib_env.env()
+    env.reset(seed=0)
+    for player in env.agent_iter():
+        _, _, terminated, _, _ = env.last()
+        env.step(None if terminated else agent.act(env.views(player))[0])
+    assert max(env.scores) == 121
+    assert env.agents == []
+
+
+@pytest.mark.parametrize("name", ["random", "greedy"])
+def test_a_choice_does_not_depend_on_the_batch(name):
+    batch = GameBatch(streams(1, 300))
+    for _ in range(9):
+        rows = batch.acting()
+        batch.step(rows, batch.native_cards(rows, 0))
+    agent, rows = make_agent(name), batch.acting()
+    together = agent.act(batch.views(rows))
+    alone = [agent.act(batch.views(rows[k : k + 1]))[0] for k in range(len(rows))]
+    assert together.tolist() == alone
+    assert len({crib_env.format_card(card) for card in together}) > 10
+
+
+def test_greedy_agent_and_greedy_opponent_are_one_player():
+    batch = GameBatch(streams(2, 200))
+    agent = make_agent("greedy")
+    while len(rows := batch.acting()):
+        cards = agent.act(batch.views(rows))
+        np.testing.assert_array_equal(cards, batch.native_cards(rows, 1))
+        batch.step(rows, cards)
+
+
+def test_random_choices_are_even_and_follow_the_seed():
+    batch = GameBatch(streams(3, 20_000))
+    views = batch.views(batch.acting())
+    cards = make_agent("random:seed=1").act(views)
+    assert (cards == make_agent("random:seed=1").act(views)).all()
+    assert 0.7 < (cards != make_agent("random:seed=2").act(views)).mean() < 0.95  # 5/6 differ
+    place = (views.hand == cards[:, None]).argmax(axis=1)
+    counts = np.bincount(place, minlength=6)
+    assert ((counts - 20_000 / 6) ** 2 / (20_000 / 6)).sum() < 20.5  # chi-square, 5 degrees: p = 0.001
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("nobody", "there is no agent 'nobody': choose of random, greedy, ddqn"),
+        ("random:speed=3", "agent 'random' has no setting 'speed': its settings are seed"),
+        ("random:seed=three", "agent 'random': seed='three' is not a int"),
+        ("greedy:depth=2", "agent 'greedy' has no setting 'depth': it has none"),
+        ("ddqn", "agent 'ddqn' needs its weights"),
+        ("ddqn:nowhere/final", "there is no weights file nowhere/final"),
+    ],
+)
+def test_bad_names_are_named(spec, message):
+    with pytest.raises(ValueError, match=message.replace(".", r"\.")):
+        make_agent(spec)
+
+
+def test_a_folder_that_is_no_run_is_named(tmp_path):
+    with pytest.raises(ValueError, match="is not the folder of a run"):
+        make_agent(str(tmp_path))

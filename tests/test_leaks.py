@@ -1,0 +1,183 @@
+"""No player sees what is hidden: deal the hidden cards again, and nothing that the player is shown may change."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from crib_env import parse_cards
+from crib_env.aec import PLAYERS, raw_env
+from crib_env.batch import GameBatch
+from crib_env.engine import DISCARD, OVER, PLAY
+from crib_env.kernels import streams
+from crib_env.observation import SIZES, write_mask, write_observation
+from crib_env.policies import GREEDY, RANDOM
+from crib_env.views import PlayerViews, views_of
+from tests.engine_calls import compiled
+
+N_GAMES = 300
+
+
+def batches():
+    """Random games in all three episodes, caught after 0, 1, 2, … decisions and so in every phase of a deal."""
+    for episode in ("game", "deal", "play"):
+        batch = GameBatch(streams(17, N_GAMES), episode=episode)
+        for _ in range(30):
+            rows = batch.acting()
+            if not len(rows):
+                break
+            yield batch, rows
+            batch.step(rows, batch.native_cards(rows, RANDOM))
+
+
+def cards_of(mask):
+    return [card for card in range(52) if int(mask) >> card & 1]
+
+
+def mask_of(cards):
+    return sum(1 << int(card) for card in cards)
+
+
+def deal_hidden_again(game, seat, rng):
+    """Gives the opponent other cards in hand and in the crib, cuts another starter, and changes the cards to come.
+
+    What a go has told about the opponent's hand is not respected: the test is the stricter for it.
+    """
+    other = 1 - seat
+    laid = game["laid"][: game["n_laid"]].tolist()
+    laid_by_other = [card for card, by in zip(laid, game["laid_by"]) if by == other]
+    known = {*cards_of(game["hand"][seat]), *cards_of(game["discards"][seat]), *laid}
+    is_cut = game["phase"] == PLAY
+    if is_cut:
+        known.add(int(game["cards"][12]))
+    unseen = rng.permutation([card for card in range(52) if card not in known])
+
+    n_hand, n_thrown = len(cards_of(game["hand"][other])), len(cards_of(game["discards"][other]))
+    hand, thrown, uncut = unseen[:n_hand], unseen[n_hand : n_hand + n_thrown], unseen[n_hand + n_thrown]
+    game["hand"][other], game["discards"][other] = mask_of(hand), mask_of(thrown)
+    if game["kept"][other]:
+        game["kept"][other] = mask_of([*hand, *laid_by_other])
+    game["cards"][6 * other : 6 * other + 6] = [*laid_by_other, *hand, *thrown]
+    if not is_cut:
+        game["cards"][12] = uncut
+    game["deck"], game["episodes"] = rng.integers(2**63, size=2)
+
+
+def with_hidden_dealt_again(games, rows, seats, rng):
+    games = games.copy()
+    for row, seat in zip(rows, seats):
+        deal_hidden_again(games[row], int(seat), rng)
+    return games
+
+
+def views(games, rows, seats):
+    return views_of(games, rows, seats.astype(np.int64), rows)
+
+
+def differing_rows(one, two):
+    """Which decisions differ in any field."""
+    differ = np.zeros(len(one), bool)
+    for field in fields(PlayerViews):
+        a, b = getattr(one, field.name), getattr(two, field.name)
+        differ |= (a != b).reshape(len(one), -1).any(axis=1)
+    return differ
+
+
+@pytest.mark.parametrize("to_act", [True, False])
+def test_views_hold_nothing_hidden(to_act):
+    """Of the seat to act, and of the seat that waits."""
+    rng = np.random.default_rng(0)
+    phases, n_other_side = set(), []
+    for batch, rows in batches():
+        turns = batch.games["turn"][rows].astype(np.int64)
+        seats = turns if to_act else 1 - turns
+        again = with_hidden_dealt_again(batch.games, rows, seats, rng)
+        assert not differing_rows(views(batch.games, rows, seats), views(again, rows, seats)).any()
+        # The other side of the table does see another hand, so hidden cards did change and a leak would show.
+        other_side = differing_rows(views(batch.games, rows, 1 - seats), views(again, rows, 1 - seats))
+        n_other_side.append(other_side.mean())
+        phases |= set(batch.games["phase"][rows].tolist())
+    assert phases == {DISCARD, PLAY}
+    assert np.mean(n_other_side) > 0.9
+
+
+def test_native_players_use_nothing_hidden():
+    rng = np.random.default_rng(1)
+    for batch, rows in batches():
+        twin = GameBatch(streams(0, N_GAMES))
+        for policy in (GREEDY, RANDOM):
+            games = batch.games.copy()  # `random` moves its own stream on
+            twin.games = games
+            choices = twin.native_cards(rows, policy)
+            twin.games = with_hidden_dealt_again(batch.games, rows, batch.games["turn"][rows], rng)
+            np.testing.assert_array_equal(twin.native_cards(rows, policy), choices)
+
+
+@compiled
+def observe_all(games, rows, seats, observations, masks):
+    for b in range(len(rows)):
+        write_observation(games[rows[b]], seats[b], observations[b])
+        write_mask(games[rows[b]], seats[b], masks[b])
+
+
+def observe(games, rows, seats, size):
+    observations, masks = np.zeros((len(rows), size), np.int8), np.zeros((len(rows), 52), np.int8)
+    observe_all(games, rows, seats, observations, masks)
+    return observations, masks
+
+
+@pytest.mark.parametrize("size", SIZES.values())
+def test_observations_and_masks_hold_nothing_hidden(size):
+    rng = np.random.default_rng(2)
+    for batch, rows in batches():
+        for seat in (0, 1):
+            seats = np.full(len(rows), seat)
+            again = with_hidden_dealt_again(batch.games, rows, seats, rng)
+            before, after = observe(batch.games, rows, seats, size), observe(again, rows, seats, size)
+            np.testing.assert_array_equal(before[0], after[0])
+            np.testing.assert_array_equal(before[1], after[1])
+
+
+def test_the_mask_of_the_player_who_waits_is_all_zeros():
+    for batch, rows in batches():
+        turns = batch.games["turn"][rows].astype(np.int64)
+        assert not observe(batch.games, rows, 1 - turns, 209)[1].any()
+        assert observe(batch.games, rows, turns, 209)[1].any(axis=1).all()
+        assert not views(batch.games, rows, 1 - turns).action_mask.any()
+
+
+@pytest.mark.parametrize("options", [{}, {"mask": "info"}, {"observation": "board"}], ids=str)
+def test_the_environment_shows_no_mask_to_the_player_who_waits(options):
+    env = raw_env(**options)
+
+    def mask(agent):
+        return env.infos[agent]["action_mask"] if "mask" in options else env.observe(agent)["action_mask"]
+
+    for seed in range(5):
+        env.reset(seed=seed)
+        while not all(env.terminations.values()):
+            agent = env.agent_selection
+            (waiting,) = set(PLAYERS) - {agent}
+            assert not mask(waiting).any()
+            env.step(np.flatnonzero(mask(agent))[-1])
+        assert env._games["phase"][0] == OVER
+        assert not mask("player_0").any()
+        assert not mask("player_1").any()
+
+
+def test_the_starter_and_the_discards_are_not_shown_before_their_time():
+    """The same in the environment: two games that differ by the starter and the opponent's cards look the same."""
+    own, rest = parse_cards("AC 2C 3C 4C 5C 6C"), parse_cards("7D 8D 9D TD JD QD KD")
+    one, two = raw_env(observation="board"), raw_env(observation="board")
+    one.reset(options={"first_dealer": 1, "deals": [[*own, *rest]]})
+    two.reset(options={"first_dealer": 1, "deals": [[*own, *rest[::-1]]]})
+    for card in (0, 1):
+        np.testing.assert_array_equal(one.observe("player_0")["observation"], two.observe("player_0")["observation"])
+        one.step(card)
+        two.step(card)
+    for env in (one, two):
+        env.step(int(np.flatnonzero(env.observe("player_1")["action_mask"])[0]))
+    np.testing.assert_array_equal(one.observe("player_0")["observation"], two.observe("player_0")["observation"])
+    assert (one.observe("player_1")["observation"] != two.observe("player_1")["observation"]).any()

@@ -1,0 +1,76 @@
+"""Without compilation (``NUMBA_DISABLE_JIT=1``, for a debugger or for coverage) the same code plays the same games."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from crib_env import describe_show, score_play, score_show, score_show_many
+from crib_env.batch import GameBatch
+from crib_env.kernels import streams
+from crib_env.policies import GREEDY, RANDOM
+from tests.test_golden_games import CASES, read, replay
+
+ROOT = Path(__file__).parent.parent
+
+
+def recorded_games():
+    return {name: replay(read(name))[0] for name in CASES}
+
+
+def native_games():
+    """A few deals between native players, with all that they were shown."""
+    batch = GameBatch(streams(2, 6), episode="deal")
+    shown = []
+    for decision in range(12):
+        rows = batch.acting()
+        views = batch.views(rows)
+        shown.append([views.board.sum(axis=1).tolist(), views.action_mask.sum(axis=1).tolist()])
+        batch.step(rows, batch.native_cards(rows, RANDOM if decision % 2 else GREEDY))
+    return shown, batch.tally.tolist(), batch.games["scores"].tolist()
+
+
+def scores():
+    cards = np.array([np.random.default_rng(k).permutation(52)[:5] for k in range(200)])
+    return [
+        score_show_many(cards[:, :4], cards[:, 4]).tolist(),
+        int(score_show("5C 5H 5S JD", "5D")),
+        describe_show("5C 5H 5S JD", "5D"),
+        int(score_play("JC 4C 5C 4D 3D")),
+    ]
+
+
+def run_without_jit(function):
+    """What a function of this file gives in a process in which Numba compiles nothing."""
+    program = (
+        "import json, numba, crib_env.engine, tests.test_no_jit as here\n"
+        "assert type(crib_env.engine.act).__name__ == 'function'\n"
+        f"print(json.dumps(here.{function}()))"
+    )
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def as_json(value):
+    return json.loads(json.dumps(value))
+
+
+def test_recorded_games_without_jit():
+    assert run_without_jit("recorded_games") == as_json(recorded_games())
+
+
+def test_scores_without_jit():
+    assert run_without_jit("scores") == as_json(scores())
+
+
+def test_native_players_and_views_without_jit():
+    assert run_without_jit("native_games") == as_json(native_games())

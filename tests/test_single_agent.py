@@ -1,0 +1,229 @@
+"""The three Gymnasium ids: the field's own checkers, and what the single-agent view promises."""
+
+import copy
+import pickle
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import crib_env
+from crib_env.single_agent import SingleAgentCribbage
+
+GAMES = ("crib_env/Cribbage-v0", "crib_env/CribbagePlay-v0")
+IDS = (*GAMES, "crib_env/CribbageDiscard-v0")
+MASKS = ("observation", "info")
+
+
+class FirstCard:
+    """The simplest agent: the legal card with the lowest id."""
+
+    name = "first card"
+
+    def act(self, views):
+        return views.action_mask.argmax(axis=1)
+
+
+def play(env, *, seed=None, options=None, rng=None):
+    """Plays an episode with random legal cards; observations, rewards and infos of every step."""
+    rng = rng or np.random.default_rng(seed)
+    observation, info = env.reset(seed=seed, options=options)
+    steps, over = [(observation, 0.0, info)], False
+    while not over:
+        observation, reward, over, truncated, info = env.step(int(rng.choice(np.flatnonzero(info["action_mask"]))))
+        assert not truncated
+        steps.append((observation, reward, info))
+    return steps
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("env_id", IDS)
+@pytest.mark.filterwarnings("error")
+def test_gymnasium_checker(env_id, mask):
+    check_env(gymnasium.make(env_id, mask=mask).unwrapped)
+
+
+@pytest.mark.parametrize("observation", ["209", "board"])
+@pytest.mark.parametrize("reward", ["points", "win", "match"])
+@pytest.mark.parametrize("env_id", GAMES)
+@pytest.mark.filterwarnings("error")
+def test_gymnasium_checker_with_options(env_id, reward, observation):
+    options = {"reward": reward, "observation": observation, "start_spread": 60, "opponent": "greedy", "seat": 1}
+    check_env(gymnasium.make(env_id, **options).unwrapped)
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("env_id", IDS)
+@pytest.mark.filterwarnings("error")
+def test_stable_baselines3_checker(env_id, mask):
+    checker = pytest.importorskip("stable_baselines3.common.env_checker")
+    checker.check_env(gymnasium.make(env_id, mask=mask))
+
+
+def test_maskable_ppo_finds_the_masks():
+    sb3_contrib = pytest.importorskip("sb3_contrib")
+    env = gymnasium.make("crib_env/CribbagePlay-v0", mask="info")
+    model = sb3_contrib.MaskablePPO("MlpPolicy", env, n_steps=64, batch_size=32, n_epochs=1, seed=0)
+    model.learn(64)
+    observation, _ = env.reset(seed=0)
+    card, _ = model.predict(observation, action_masks=env.unwrapped.action_masks())
+    assert env.unwrapped.action_masks()[card]
+
+
+@pytest.mark.parametrize("opponent", ["random", "greedy", FirstCard()])
+def test_rewards_add_up_to_the_score_difference_of_the_seat(opponent):
+    env = SingleAgentCribbage(opponent=opponent)
+    for episode in range(12):
+        steps = play(env, seed=7 if episode == 0 else None, rng=np.random.default_rng(episode))
+        scores, seat = steps[-1][2]["scores"], steps[-1][2]["seat"]
+        assert seat == episode % 2  # alternates
+        assert sum(reward for _, reward, _ in steps) == scores[seat] - scores[1 - seat]
+        assert max(scores) == 121
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_fixed_seat_and_the_loss_that_the_opponent_inflicts_last(seat):
+    env = SingleAgentCribbage(opponent="greedy", seat=seat, reward="win")
+    results = []
+    for seed in range(20):
+        steps = play(env, seed=seed)
+        assert all(reward == 0 for _, reward, _ in steps[:-1])
+        scores = steps[-1][2]["scores"]
+        results.append(steps[-1][1])
+        assert results[-1] == (1 if scores[seat] == 121 else -1)
+    assert -1 in results  # an opponent's winning card is seen
+
+
+def test_events_tell_everything_since_the_last_card():
+    env = SingleAgentCribbage(opponent="greedy", seat=0)
+    made = [0, 0]
+    steps = play(env, seed=3)
+    for _, _, info in steps:
+        for event in info["events"]:
+            made[event.player] += event.points
+        assert tuple(made) == info["scores"]
+
+
+def test_the_same_game_as_in_the_pettingzoo_environment():
+    env = SingleAgentCribbage(opponent=FirstCard(), seat=0)
+    game = crib_env.raw_env()
+    game.reset(seed=11)
+    observation, info = env.reset(seed=11)
+
+    def let_player_1_act():
+        while game.agent_selection == "player_1" and not game.terminations["player_1"]:
+            game.step(int(game.observe("player_1")["action_mask"].argmax()))
+
+    let_player_1_act()
+    over = False
+    while not over:
+        expected = game.observe("player_0")
+        np.testing.assert_array_equal(observation["observation"], expected["observation"])
+        np.testing.assert_array_equal(observation["action_mask"], expected["action_mask"])
+        card = int(np.flatnonzero(info["action_mask"])[-1])
+        game.step(card)
+        let_player_1_act()
+        observation, _, over, _, info = env.step(card)
+    assert game.scores == info["scores"]
+
+
+def test_the_play_alone_has_four_cards_and_no_show():
+    env = gymnasium.make("crib_env/CribbagePlay-v0")
+    for seed in range(50):
+        observation, _ = env.reset(seed=seed)
+        assert observation["observation"][1:53].sum() == 4
+        steps = play(env, seed=seed)
+        kinds = {event.kind for _, _, info in steps for event in info["events"]}
+        assert not kinds & {"heels", "pone's hand", "dealer's hand", "crib"}
+
+
+def test_copies_and_pickles_have_the_same_future():
+    env = SingleAgentCribbage(opponent="random")
+    _, info = env.reset(seed=5)
+    env.step(int(info["action_mask"].argmax()))
+    for twin in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        original = copy.deepcopy(env)
+        for _ in range(30):
+            card = int(original.action_masks().argmax())
+            one, two = original.step(card), twin.step(card)
+            np.testing.assert_array_equal(one[0]["observation"], two[0]["observation"])
+            assert one[1:4] == two[1:4]
+
+
+def test_an_illegal_action_ends_the_episode():
+    env = SingleAgentCribbage(seat=0)
+    observation, _ = env.reset(seed=0)
+    card = int(np.flatnonzero(observation["action_mask"] == 0)[0])
+    _, reward, terminated, _, info = env.step(card)
+    assert (reward, terminated) == (-1.0, True)
+    assert "is not a legal action of player_0" in info["illegal_action"]
+    with pytest.raises(RuntimeError, match="call reset"):
+        env.step(card)
+
+
+@pytest.mark.parametrize("bad", ["nobody", 3, None, object()])
+def test_a_bad_opponent_is_named(bad):
+    with pytest.raises(ValueError, match="opponent=.*'random', 'greedy'"):
+        SingleAgentCribbage(opponent=bad)
+
+
+@pytest.mark.parametrize("bad", [2, "left", True, None])
+def test_a_bad_seat_is_named(bad):
+    with pytest.raises(ValueError, match="seat=.*'alternate'"):
+        SingleAgentCribbage(seat=bad)
+
+
+def test_other_bad_options_are_named():
+    with pytest.raises(ValueError, match="episode='round'"):
+        SingleAgentCribbage(episode="round")
+    with pytest.raises(ValueError, match="render_mode='movie'"):
+        SingleAgentCribbage(render_mode="movie")
+    with pytest.raises(ValueError, match="there is no option 'colour'"):
+        SingleAgentCribbage(colour="red")
+
+
+def test_rendering_never_shows_the_opponents_hand(capsys):
+    env = SingleAgentCribbage(opponent="greedy", seat=0, render_mode="human")
+    steps = play(env, seed=2)
+    printed = capsys.readouterr().out
+    assert printed.count("?? ?? ??") > 10
+    assert printed.count("player_1") >= len(steps)
+    own = [line for line in printed.splitlines() if line.startswith("  hand") and "??" not in line]
+    assert len(own) >= len(steps)
+
+
+# --- the discard game -----------------------------------------------------------------------------------------------
+
+
+def test_discard_game_pays_the_hand_with_the_starter():
+    env = gymnasium.make("crib_env/CribbageDiscard-v0")
+    for seed in range(200):
+        steps = play(env, seed=seed)
+        assert [len(np.flatnonzero(o["observation"])) for o, _, _ in steps] == [6, 5, 4]
+        assert steps[1][1] == 0
+        kept = np.flatnonzero(steps[-1][0]["observation"]).tolist()
+        assert steps[-1][1] == crib_env.score_show(kept, steps[-1][2]["starter"])
+        assert not steps[-1][2]["action_mask"].any()
+
+
+def test_discard_game_of_random_play_scores_what_oconnor_measured():
+    env = gymnasium.make("crib_env/CribbageDiscard-v0")
+    rng = np.random.default_rng(0)
+    env.reset(seed=0)
+    points = [play(env, rng=rng)[-1][1] for _ in range(4_000)]
+    error = np.std(points) / np.sqrt(len(points))
+    assert abs(np.mean(points) - 4.77) < 5 * error  # the mean of all hands is 4.769; O'Connor's 20,000 hands gave 4.7
+
+
+def test_discard_game_refuses_what_is_not_in_the_hand():
+    env = gymnasium.make("crib_env/CribbageDiscard-v0").unwrapped
+    observation, _ = env.reset(seed=0)
+    card = int(np.flatnonzero(observation["observation"] == 0)[0])
+    _, reward, terminated, _, info = env.step(card)
+    assert (reward, terminated) == (-1.0, True)
+    assert "is not legal" in info["illegal_action"]
+    with pytest.raises(RuntimeError, match="call reset"):
+        env.step(card)
+    with pytest.raises(ValueError, match="mask='beside'"):
+        gymnasium.make("crib_env/CribbageDiscard-v0", mask="beside")
