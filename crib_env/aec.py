@@ -99,12 +99,25 @@ from crib_env.engine import DEAL, EPISODES, EVENTS, GAME, OVER, act, begin_deal,
 from crib_env.engine import winner_pays as _winner_pays
 from crib_env.kernels import kernel, streams
 from crib_env.observation import N_ACTIONS, SIZES, write_mask, write_observation
-from crib_env.options import RENDER_MODES, Options, Start
+from crib_env.options import RENDER_MODES, Options, Start, check_seed
 from crib_env.render import draw_table
 from crib_env.views import PlayerViews, views_of
 
 PLAYERS = ("player_0", "player_1")
-_SEAT = {player: seat for seat, player in enumerate(PLAYERS)}
+
+
+class _ByPlayer(dict[str, Any]):
+    """What each player has; to ask for anybody else is an error that names the players."""
+
+    def __missing__(self, agent: Any) -> Any:
+        raise ValueError(f"there is no agent {agent!r}: choose one of {', '.join(map(repr, PLAYERS))}")
+
+
+_SEAT = _ByPlayer({player: seat for seat, player in enumerate(PLAYERS)})
+
+# Where event_player, event_kind and event_points stand in a record: three times eight bytes, one after the other.
+_FIELDS: Any = GAME.fields
+_EVENT_BYTES = slice(_FIELDS["event_player"][1], _FIELDS["event_points"][1] + 8)
 
 
 class Event(NamedTuple):
@@ -230,8 +243,8 @@ class raw_env(AECEnv[str, Any, Any]):
         self.possible_agents = list(PLAYERS)
         self._mask_in_info = self.options.mask == "info"
         self._size = SIZES[self.options.observation]
-        self.observation_spaces = {player: self._make_observation_space() for player in PLAYERS}
-        self.action_spaces = {player: spaces.Discrete(N_ACTIONS) for player in PLAYERS}
+        self.observation_spaces = _ByPlayer({player: self._make_observation_space() for player in PLAYERS})
+        self.action_spaces = _ByPlayer({player: spaces.Discrete(N_ACTIONS) for player in PLAYERS})
         self._record = np.zeros(GAME.itemsize, np.uint8)
         self._games["episodes"] = streams(None, 1)
         self._n_resets = 0
@@ -259,9 +272,10 @@ class raw_env(AECEnv[str, Any, Any]):
         """Starts the next episode; ``options`` as in the module's docstring.
 
         Raises:
-            ValueError: an option has a value that is not allowed.
+            ValueError: the seed or an option has a value that is not allowed; nothing has changed.
         """
         start = Start.read(options)
+        check_seed(seed)
         if seed is not None:
             self._games["episodes"] = streams(seed, 1)
         spread = -1 if self.options.start_spread is None else self.options.start_spread
@@ -307,6 +321,7 @@ class raw_env(AECEnv[str, Any, Any]):
 
         Raises:
             AttributeError: before the first ``reset``.
+            ValueError: there is no such agent.
         """
         self.agents  # noqa: B018 -- the order check
         observation = np.zeros(self._size, np.int8)
@@ -334,13 +349,13 @@ class raw_env(AECEnv[str, Any, Any]):
             self._was_dead_step(action)
             return
         try:
-            card = operator.index(action)
+            card = -1 if isinstance(action, bool) else operator.index(action)
         except TypeError:
             card = -1
         # A huge integer would not fit a kernel's int64.
         summary = _act(self._record, card, not self._deals_to_come) if 0 <= card < N_ACTIONS else -1
         if summary < 0:
-            self._refuse(agent, action)
+            self._refuse(agent, f"{format_card(card)} (action {card})" if 0 <= card < N_ACTIONS else repr(action))
             return
         before_0, before_1 = self.scores
         seat = _SEAT[agent]
@@ -364,16 +379,13 @@ class raw_env(AECEnv[str, Any, Any]):
         if self.render_mode == "human":
             self.render()
 
-    def _refuse(self, agent: str, action: Any) -> None:
+    def _refuse(self, agent: str, action: str) -> None:
         raise ValueError(self._why_illegal(agent, action))
 
-    def _why_illegal(self, agent: str, action: Any) -> str:
+    def _why_illegal(self, agent: str, action: str) -> str:
         legal = int(_legal(self._record))
-        name = repr(action)
-        if isinstance(action, (int, np.integer)) and 0 <= action < N_ACTIONS:
-            name = f"{format_card(action)} (action {action})"
         allowed = format_cards(card for card in range(N_ACTIONS) if legal >> card & 1)
-        return f"{name} is not a legal action of {agent}: give the id of one of {allowed}"
+        return f"{action} is not a legal action of {agent}: give the id of one of {allowed}"
 
     def _pay(self, mover: str, reward_of_0: float) -> None:
         """Clears the mover's account, then books this step for both: cumulative rewards run since one's last act."""
@@ -407,21 +419,14 @@ class raw_env(AECEnv[str, Any, Any]):
 class CheckedCribbage(raw_env):
     """What :func:`env` makes: an illegal action ends the game, -1 to the offender and +1 to the opponent."""
 
-    def _refuse(self, agent: str, action: Any) -> None:
+    def _refuse(self, agent: str, action: str) -> None:
         why = self._why_illegal(agent, action)
-        self._games["phase"] = OVER
-        self._games["n_events"] = 0
         self._events[_SEAT[agent]] = ()
-        self._read(int(_deal_summary(self._games)))
+        self._read(_call_off(self._record))
         for info in self.infos.values():
             info["illegal_action"] = why
         self._pay(agent, -1.0 if _SEAT[agent] == 0 else 1.0)
         self._end(agent)
-
-
-@kernel
-def _deal_summary(games):
-    return _summary(games[0])
 
 
 def env(**options: Any) -> CheckedCribbage:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -50,7 +50,7 @@ class Options:
             ("render_mode", (None, *RENDER_MODES)),
         ):
             value = getattr(self, name)
-            if value not in allowed:
+            if not isinstance(value, (str, type(None))) or value not in allowed:
                 raise ValueError(f"{name}={value!r} is not allowed: choose one of {', '.join(map(repr, allowed))}")
         spread = self.start_spread
         if spread is not None and (not _is_integer(spread) or not 0 <= spread < WIN):
@@ -75,13 +75,16 @@ class Start:
         Raises:
             ValueError: a value is not allowed; the message names it.
         """
-        options = options or {}
+        if options is None:
+            return cls()
+        if not isinstance(options, Mapping):
+            raise ValueError(f"options={options!r} is not allowed: give None or a dict")
         first_dealer = options.get("first_dealer")
         if first_dealer is not None and (not _is_integer(first_dealer) or first_dealer not in (0, 1)):
             raise ValueError(f"options['first_dealer']={first_dealer!r} is not allowed: give 0 or 1")
-        scores = options.get("scores")
+        scores = _as_list(options.get("scores"))
         if scores is not None:
-            is_pair = isinstance(scores, (Sequence, np.ndarray)) and not isinstance(scores, str) and len(scores) == 2
+            is_pair = isinstance(scores, Sequence) and not isinstance(scores, (str, bytes)) and len(scores) == 2
             if not is_pair or not all(_is_integer(s) and 0 <= s < WIN for s in scores):
                 raise ValueError(f"options['scores']={scores!r} is not allowed: give a pair of 0 to {WIN - 1}")
         deals = options.get("deals")
@@ -92,13 +95,30 @@ class Start:
         )
 
 
+def check_seed(seed: Any) -> None:
+    """Checks the seed of a reset.
+
+    Raises:
+        ValueError: it is neither ``None`` nor a whole number from 0.
+    """
+    if seed is not None and (not _is_integer(seed) or seed < 0):
+        raise ValueError(f"seed={seed!r} is not allowed: give None or a whole number from 0")
+
+
+def _as_list(value: Any) -> Any:
+    """A NumPy array as lists, anything else as it is."""
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
 def _list_deals(deals: Any) -> list[Any]:
+    deals = _as_list(deals)
     if isinstance(deals, str) or not hasattr(deals, "__iter__"):
         raise ValueError(f"options['deals']={deals!r} is not allowed: give a sequence of deals of 13 cards each")
     return list(deals)
 
 
 def _read_deal(index: int, deal: Any) -> tuple[int, ...]:
+    deal = _as_list(deal)
     where = f"options['deals'][{index}]"
     if not isinstance(deal, str) and not hasattr(deal, "__iter__"):
         raise ValueError(f"{where}={deal!r} is not allowed: a deal is a sequence of 13 cards")

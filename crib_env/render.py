@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env.cards import format_card
-from crib_env.engine import DISCARD, OVER, PLAY, WIN
+from crib_env.engine import DISCARD, OVER, WIN
 
 _WIDTH = 60  # one hole is two points
 
@@ -39,7 +39,8 @@ def _cards(mask: np.integer) -> str:
 
 
 def _starter(game: np.void) -> str:
-    return format_card(int(game["cards"][12])) if game["phase"] >= PLAY else "-"
+    # It is cut when the dealer's kept cards are settled; the phase is not asked, for a game can be called off before.
+    return format_card(int(game["cards"][12])) if game["kept"][game["dealer"]] else "-"
 
 
 def _play(game: np.void) -> str:

@@ -544,6 +544,13 @@ def test_a_win_is_one_whatever_the_margin():
         assert env.rewards == {"player_0": -1, "player_1": 1}
 
 
+def test_the_winner_is_who_reaches_121_not_who_made_more():
+    env, _ = begin_deal(*RICH, scores=(0, 101), reward="win")
+    act(env, RICH_PLAY)
+    assert env.scores == (30, 121)  # 30 points against 20
+    assert env.rewards == {"player_0": -1, "player_1": 1}
+
+
 def test_match_points_come_from_the_scores_alone():
     """The lines are drawn at the final scores, not at the points made from given starting scores."""
     env, _ = begin_deal(*EVENS, "JD", scores=(91, 119), reward="match")

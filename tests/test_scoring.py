@@ -362,9 +362,18 @@ def test_a_bad_row_of_many_is_named(row, starter, message):
 
 @pytest.mark.parametrize(
     ("dtype", "bad"),
-    [(np.uint8, 200), (np.uint8, 255), (np.uint16, 65_535), (np.uint64, 2**64 - 1), (np.uint64, 2**63)],
+    [
+        (np.uint8, 200),
+        (np.uint8, 255),
+        (np.uint16, 256 + 9),
+        (np.uint16, 65_535),
+        (np.int32, 256 + 9),
+        (np.int64, 2**32 + 9),
+        (np.uint64, 2**63 + 9),
+        (np.uint64, 2**64 - 1),
+    ],
 )
-def test_large_unsigned_ids_do_not_wrap_into_cards(dtype, bad):
+def test_large_ids_do_not_wrap_into_cards(dtype, bad):
     good = np.array(GOOD_ROW, dtype)
     with pytest.raises(ValueError, match=f"{bad} is not a card"):
         crib_env.score_show_many(np.array([[0, 1, 2, bad]], dtype), np.array([GOOD_STARTER], dtype))

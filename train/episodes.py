@@ -11,7 +11,7 @@ import numpy as np
 from agents import Agent
 from crib_env.batch import SOURCES, GameBatch
 from crib_env.engine import DISCARD
-from crib_env.exact.shows import mean_show
+from crib_env.exact.discard_means import COMPLETIONS, best_discard_and_total
 from crib_env.kernels import kernel
 
 # (observations (B, n), masks (B, 52), whether each is a discard (B,)) -> cards (B,)
@@ -20,18 +20,23 @@ Policy = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Decisions:
-    """D decisions of the learner, ordered by game, then seat, then time."""
+    """D decisions of the learner, ordered by game, then seat, then time.
+
+    Standings are the learner's less the opponent's. ``points`` is as the score stands. ``settled`` is without the luck
+    that no decision has a part in: points of the play, plus what the player's six cards are worth in the show by exact
+    means after the best discard that is still open (:func:`discards_worth`); from the second discard on, after that
+    discard. What is won and lost between two decisions is the difference of the standings.
+    """
 
     observation: np.ndarray  # (D, n) int8
     mask: np.ndarray  # (D, 52) int8
     card: np.ndarray  # (D,) int64
     chain: np.ndarray  # (D,) int64, which player of which game decides; equal numbers stand together
     is_discard: np.ndarray  # (D,) bool
-    net_points: np.ndarray  # (D,) own points less the opponent's when the decision is taken
-    net_pegging: np.ndarray  # (D,) the same for points in the play alone
-    final_points: np.ndarray  # (D,) net points at the end of the episode
-    final_pegging: np.ndarray  # (D,)
-    settled_show: np.ndarray  # (D,) hand kept and crib without the luck of the cut, see _settled_shows
+    points: np.ndarray  # (D,) float64, when the decision is taken
+    settled: np.ndarray  # (D,) float64
+    final_points: np.ndarray  # (D,) float64, at the end of the episode
+    final_settled: np.ndarray  # (D,) float64
 
 
 @dataclass(frozen=True)
@@ -44,19 +49,24 @@ class Episodes:
 
 
 @kernel
-def _settled_shows(games, out):
-    """(N, 2): for each seat, hand kept plus crib if dealer or less it if pone, as means over the starters.
+def _discards_worth(games, rows, seats, out):
+    for b in range(len(rows)):
+        g, seat = games[rows[b]], seats[b]
+        kept = g["kept"][seat] if g["kept"][seat] else g["hand"][seat]
+        thrown = g["discards"][seat]
+        crib_sign = 1 if seat == g["dealer"] else -1
+        out[b] = best_discard_and_total(kept | thrown, thrown, crib_sign)[1] / COMPLETIONS
 
-    The mean of the hand is over the 46 cards this player has not seen when it discards, that of the crib over the 40
-    that neither has seen: what the opponent throws is not luck alone.
+
+def discards_worth(batch: GameBatch, rows: np.ndarray, seats: np.ndarray) -> np.ndarray:
+    """What the six cards of ``seats`` in games ``rows`` are worth in the show, (B,) float64.
+
+    Exact means of the hand kept, plus the crib for the dealer and less it for pone, after the best discard that holds
+    the cards thrown so far; the opponent's discards are taken as random, as ``greedy`` takes them.
     """
-    for i in range(len(games)):
-        g = games[i]
-        held = g["kept"][0] | g["kept"][1] | g["discards"][0] | g["discards"][1]
-        crib = mean_show(g["discards"][0] | g["discards"][1], held, True)
-        for seat in range(2):
-            hand = mean_show(g["kept"][seat], g["kept"][seat] | g["discards"][seat], False)
-            out[i, seat] = hand + crib if seat == g["dealer"] else hand - crib
+    out = np.empty(len(rows))
+    _discards_worth(batch.games, rows, seats, out)
+    return out
 
 
 def play_episodes(batch: GameBatch, policy: Policy, opponent: Agent | None, observation: str) -> Episodes:
@@ -86,37 +96,23 @@ def play_episodes(batch: GameBatch, policy: Policy, opponent: Agent | None, obse
         before = time.perf_counter()
         cards = policy(seen, masks, is_discard)
         in_policy += time.perf_counter() - before
-        points, pegging = _net(batch, rows, seats)
-        rounds.append((seen, masks, cards, rows * 2 + seats, is_discard, points, pegging))
+        rounds.append((seen, masks, cards, rows * 2 + seats, is_discard, *_standings(batch, rows, seats)))
         batch.step(rows, cards)
 
-    seen, masks, cards, chain, is_discard, points, pegging = (np.concatenate(parts) for parts in zip(*rounds))
+    columns = [np.concatenate(column) for column in zip(*rounds)]
+    chain = columns[3]
     order = np.argsort(chain, kind="stable")
-    chain = chain[order]
-    rows, seats = chain // 2, chain % 2
-    final_points, final_pegging = _net(batch, rows, seats)
-    shows = np.empty((len(batch), 2))
-    _settled_shows(batch.games, shows)
-    decisions = Decisions(
-        seen[order],
-        masks[order],
-        cards[order],
-        chain,
-        is_discard[order],
-        points[order],
-        pegging[order],
-        final_points,
-        final_pegging,
-        shows[rows, seats],
-    )
+    final = _standings(batch, chain[order] // 2, chain[order] % 2)
+    decisions = Decisions(*[column[order] for column in columns], *final)
     everyone = np.arange(len(batch))
-    returns, _ = _net(batch, everyone, everyone % 2 if opponent is not None else np.zeros_like(everyone))
+    returns, _ = _standings(batch, everyone, everyone % 2 if opponent is not None else np.zeros_like(everyone))
     return Episodes(decisions, returns, time.perf_counter() - started - in_policy)
 
 
-def _net(batch: GameBatch, rows: np.ndarray, seats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Net points made so far by ``seats`` in games ``rows``: all, and those of the play."""
-    made = batch.games["scores"][rows].astype(np.int64) - batch.games["start_scores"][rows]
+def _standings(batch: GameBatch, rows: np.ndarray, seats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """``points`` and ``settled`` of ``seats`` in games ``rows``, see :class:`Decisions`."""
+    made = (batch.games["scores"][rows] - batch.games["start_scores"][rows]).astype(np.float64)
     pegged = batch.tally[rows, :, :, SOURCES.index("play")].sum(axis=2)
     each = np.arange(len(rows))
-    return made[each, seats] - made[each, 1 - seats], pegged[each, seats] - pegged[each, 1 - seats]
+    pegging = pegged[each, seats] - pegged[each, 1 - seats]
+    return made[each, seats] - made[each, 1 - seats], pegging + discards_worth(batch, rows, seats)

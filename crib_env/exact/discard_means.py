@@ -15,9 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env.cards import JACK
-from crib_env.exact.shows import show_total
-from crib_env.kernels import kernel, lowest
-from crib_env.scoring import add_rank, rank_points
+from crib_env.kernels import kernel, lowest, popcount
+from crib_env.scoring import SUIT, add_rank, rank_points
 
 STARTERS = 46
 COMPLETIONS = 46 * 45 // 2 * 44  # 45,540 ways to fill a crib and cut a starter
@@ -65,7 +64,25 @@ _TWO, _ONE, _NONE = _sums_over_the_deck(_THREE)
 @kernel
 def hand_total(kept, six):
     """Points of the four ``kept`` cards of ``six`` (masks), summed over the 46 starters."""
-    return show_total(kept, six, False)
+    counts, sums = np.int64(0), np.int64(1)
+    rest = kept
+    while rest:
+        counts, sums = add_rank(counts, sums, lowest(rest) % 13)
+        rest &= rest - 1
+    total = np.int64(0)
+    for rank in range(13):
+        unseen = 4
+        for suit in range(4):
+            unseen -= (six >> (13 * suit + rank)) & 1
+        more_counts, more_sums = add_rank(counts, sums, rank)
+        total += unseen * rank_points(more_counts, more_sums)
+    for suit in range(4):
+        unseen_suit = 13 - popcount(six & (SUIT << (13 * suit)))
+        if kept & (SUIT << (13 * suit)) == kept:
+            total += 4 * STARTERS + unseen_suit  # flush: a starter of the suit makes it five
+        if (kept >> (13 * suit + JACK)) & 1:
+            total += unseen_suit  # his nobs
+    return total
 
 
 @kernel
@@ -101,13 +118,13 @@ def crib_total(first, second, cards):
 
 
 @kernel
-def best_discard(six, thrown, is_dealer):
-    """The pair with the highest exact mean of hand (and of crib, for the dealer), as a mask.
+def best_discard_and_total(six, thrown, crib_sign):
+    """The pair with the highest exact total of hand and crib, as a mask, and that total on the crib's scale.
 
     Args:
         six: mask of the six cards dealt.
         thrown: mask of a card already thrown, which the pair must hold, or 0.
-        is_dealer: whether the crib counts for this player.
+        crib_sign: what a point in the crib counts: 1, 0 or -1.
 
     Equal pairs: the first in the order of their ids.
     """
@@ -116,14 +133,20 @@ def best_discard(six, thrown, is_dealer):
     for k in range(6):
         cards[k] = lowest(rest)
         rest &= rest - 1
-    best, best_total = np.int64(0), np.int64(-1)
+    best, best_total, found = np.int64(0), np.int64(0), False
     for i in range(6):
         for j in range(i + 1, 6):
             pair = (np.int64(1) << cards[i]) | (np.int64(1) << cards[j])
             if pair & thrown == thrown:
                 total = hand_total(six ^ pair, six) * HAND_SCALE
-                if is_dealer:
-                    total += crib_total(cards[i], cards[j], cards)
-                if total > best_total:
-                    best, best_total = pair, total
-    return best
+                if crib_sign:
+                    total += crib_sign * crib_total(cards[i], cards[j], cards)
+                if not found or total > best_total:
+                    best, best_total, found = pair, total, True
+    return best, best_total
+
+
+@kernel
+def best_discard(six, thrown, is_dealer):
+    """The pair, as a mask, that ``greedy`` throws: by the mean of the hand, and of the crib for the dealer."""
+    return best_discard_and_total(six, thrown, 1 if is_dealer else 0)[0]
