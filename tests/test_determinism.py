@@ -7,7 +7,7 @@ import pytest
 
 from crib_env.aec import raw_env
 from crib_env.batch import GameBatch
-from crib_env.engine import GAME
+from crib_env.engine import GAME, PLAY
 from crib_env.kernels import streams
 from crib_env.policies import GREEDY, RANDOM
 from tests import engine_calls
@@ -33,6 +33,22 @@ def test_a_game_is_the_same_whatever_the_batch_it_is_in(episode, policy):
         np.testing.assert_array_equal(alone.tally[0], together.tally[i])
     backwards = finish(GameBatch(seeds[::-1], episode=episode), policy)
     np.testing.assert_array_equal(backwards.games[::-1], together.games)
+
+
+def test_skipping_forced_cards_changes_no_game():
+    """Of cards of one rank greedy lays the lowest, and so does the batch when it does not ask."""
+    seeds = streams(8, 300)
+    for episode in ("game", "play"):
+        asked = finish(GameBatch(seeds, episode=episode), GREEDY)
+        skipped = GameBatch(seeds, episode=episode, skip_forced=True)
+        rows = skipped.acting()
+        while len(rows):
+            ranks = skipped.views(rows).action_mask.reshape(-1, 4, 13).any(axis=1).sum(axis=1)
+            assert (ranks[skipped.games["phase"][rows] == PLAY] > 1).all()
+            skipped.step(rows, skipped.native_cards(rows, GREEDY))
+            rows = skipped.acting()
+        np.testing.assert_array_equal(skipped.games, asked.games)
+        np.testing.assert_array_equal(skipped.tally, asked.tally)
 
 
 def test_games_of_a_batch_differ():

@@ -64,7 +64,7 @@ class Settings:
     """"points" as they fall, or "settled": without the luck that no decision has a part in (deals only)."""
     skip_forced: bool = True
     """Leave out decisions in which all legal cards share a rank."""
-    episodes: int = 1_500_000
+    episodes: int = 500_000
     """How many to play."""
     episodes_at_once: int = 1_024
     """Episodes of a round, played side by side."""
@@ -98,6 +98,8 @@ class Settings:
     """Mirrored games against each baseline at the end."""
     checkpoint_seconds: float = 30.0
     """Time between checkpoints."""
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    """What the networks compute in while they train; "auto" is bfloat16 where the processor has instructions for it."""
     threads: int = 1
     """Of torch. One is enough for networks of this size, and repeats to the last bit."""
 
@@ -142,6 +144,12 @@ PRESETS = {
 }
 
 
+def precision(settings: Settings) -> torch.autocast:
+    """The context in which networks compute while they train. Weights and values are float32 all the same."""
+    fast = settings.precision == "auto" and torch.cpu._is_avx512_bf16_supported()
+    return torch.autocast("cpu", torch.bfloat16, enabled=fast or settings.precision == "bfloat16")
+
+
 class DoubleDQN:
     """The networks of an agent in training, with their targets, optimizers and memories.
 
@@ -154,7 +162,7 @@ class DoubleDQN:
         self.agent = agent
         self.target = copy.deepcopy(agent)
         self.settings = settings
-        self.optimizers = {n: torch.optim.Adam(net.parameters()) for n, net in agent.networks.items()}
+        self.optimizers = {n: torch.optim.Adam(net.parameters(), fused=True) for n, net in agent.networks.items()}
         self.replays = {n: Replay(settings.replay, SIZES[settings.observation]) for n in agent.networks}
         self.updates = dict.fromkeys(agent.networks, 0)
 
@@ -165,10 +173,11 @@ class DoubleDQN:
             FloatingPointError: the loss is no longer finite.
         """
         network, optimizer = self.agent.networks[name], self.optimizers[name]
-        values = network(torch.from_numpy(batch.observation).float())
-        taken = values.gather(1, torch.from_numpy(batch.card)[:, None]).squeeze(1)
-        errors = self.targets(batch) - taken
-        loss = errors.square().mean()
+        with precision(self.settings):
+            values = network(torch.from_numpy(batch.observation).float())
+            taken = values.gather(1, torch.from_numpy(batch.card)[:, None]).squeeze(1)
+            errors = self.targets(batch) - taken
+            loss = errors.square().mean()
         if not torch.isfinite(loss):
             raise FloatingPointError(
                 f"the loss of network {name!r} is {loss.item()} after {self.updates[name]} updates"
@@ -313,7 +322,8 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DD
             skip_forced=settings.skip_forced,
             first_id=position.episodes,
         )
-        played = play_episodes(batch, explore(agent, epsilon, rng), opponent, settings.observation)
+        with precision(settings):
+            played = play_episodes(batch, explore(agent, epsilon, rng), opponent, settings.observation)
         new = transitions_of(played.decisions, settings.rewards == "settled", settings.n_step, settings.gamma)
         values = {
             "learning/episode return": float(played.returns.mean()),

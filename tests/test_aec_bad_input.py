@@ -1,0 +1,324 @@
+"""Bad input of every kind gives one clear error that names it and what is allowed, and changes nothing."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import crib_env
+from crib_env import format_card, parse_card
+from crib_env.aec import PLAYERS
+
+both_environments = pytest.mark.parametrize("make", [crib_env.env, crib_env.raw_env], ids=["env", "raw_env"])
+
+DEAL = "AC 2C 3C 4C 5C 6C 7D 8D 9D TD JD QD KH"  # player_0's six, player_1's six, the starter
+CARDS = DEAL.split()
+
+
+def legal_ids(env):
+    return np.flatnonzero(env.observe(env.agent_selection)["action_mask"]).tolist()
+
+
+def state_of(env):
+    """Everything that a refused call must leave as it was."""
+    infos = {agent: dict(info) for agent, info in env.infos.items()}
+    accounts = dict(env.rewards), dict(env._cumulative_rewards), dict(env.terminations)
+    return env._games.tobytes(), env.agent_selection, list(env.agents), env.scores, infos, accounts
+
+
+# ----------------------------------------------------------------------------------------------- constructor options
+
+
+@pytest.mark.parametrize(
+    ("option", "allowed"),
+    [
+        ("episode", ["'game'", "'deal'", "'play'"]),
+        ("reward", ["'points'", "'win'", "'match'"]),
+        ("observation", ["'209'", "'board'"]),
+        ("mask", ["'observation'", "'info'"]),
+        ("render_mode", ["None", "'human'", "'ansi'"]),
+    ],
+)
+@pytest.mark.parametrize(
+    "value", ["", "Game", "rgb_array", 0, 209, True, ["game"], {}, object, np.array(["a", "b"])], ids=repr
+)
+@both_environments
+def test_a_bad_value_is_named_with_all_that_are_allowed(make, option, allowed, value):
+    with pytest.raises(ValueError, match=re.escape(f"{option}={value!r} is not allowed")) as error:
+        make(**{option: value})
+    assert all(name in str(error.value) for name in allowed)
+
+
+@pytest.mark.parametrize("option", ["episode", "reward", "observation", "mask"])
+def test_none_is_not_a_value(option):
+    with pytest.raises(ValueError, match=f"{option}=None is not allowed"):
+        crib_env.env(**{option: None})
+
+
+@pytest.mark.parametrize("value", [-1, 121, 10**30, 60.0, float("nan"), "60", True, (0, 60), np.array([60])], ids=repr)
+@both_environments
+def test_a_bad_start_spread_is_named_with_its_range(make, value):
+    with pytest.raises(ValueError, match=re.escape(f"start_spread={value!r} is not allowed")) as error:
+        make(start_spread=value)
+    assert "None or a whole number from 0 to 120" in str(error.value)
+
+
+@both_environments
+def test_an_unknown_option_is_named_with_all_there_are(make):
+    with pytest.raises(ValueError, match="there is no option 'rewards'") as error:
+        make(rewards="points")
+    for option in ("episode", "reward", "observation", "mask", "start_spread", "render_mode"):
+        assert option in str(error.value)
+
+
+# ------------------------------------------------------------------------------------------------------------- reset
+
+BAD_FIRST_DEALERS = [2, -1, 1.0, "0", True, [0], np.array([0, 1])]
+BAD_SCORES = [
+    5, "12", b"12", (1,), (1, 2, 3), (0, 121), (-1, 0), (10**30, 0), (0.0, 1), (None, 0), (True, 0), ("0", "0"), {0, 1},
+    {0: 1, 1: 2}, np.array(5), np.array([0.0, 1.0]), np.zeros((2, 2), int),
+]  # fmt: skip
+BAD_RESETS = [
+    *((value, "options=", "give None or a dict") for value in ([1], "deals", 5, ("deals",), True)),
+    *(({"first_dealer": value}, "options['first_dealer']=", "give 0 or 1") for value in BAD_FIRST_DEALERS),
+    *(({"scores": value}, "options['scores']=", "give a pair of 0 to 120") for value in BAD_SCORES),
+    *(({"deals": value}, "options['deals']=", "a sequence of deals") for value in (5, 1.5, DEAL, np.array(5))),
+    *(({"deals": value}, "options['deals'][0]=", "13 cards") for value in ([5], [None], range(13), [np.array(5)])),
+    ({"deals": [CARDS[:12]]}, "options['deals'][0] has 12 cards", "six for player_0, six for player_1, the starter"),
+    ({"deals": [DEAL + " 2H"]}, "options['deals'][0] has 14 cards", "six for player_0, six for player_1, the starter"),
+    ({"deals": [DEAL, CARDS[:12]]}, "options['deals'][1] has 12 cards", "six for player_0"),
+    ({"deals": [""]}, "options['deals'][0] has 0 cards", "six for player_0"),
+    ({"deals": CARDS}, "options['deals'][0] has 1 cards", "six for player_0"),
+    ({"deals": [[*CARDS[:12], "AC"]]}, "options['deals'][0]: AC stands twice", "every card of the deck is there once"),
+    ({"deals": [DEAL, DEAL.replace("KH", "10d")]}, "options['deals'][1]: TD stands twice", ""),
+    ({"deals": [[0] * 13]}, "options['deals'][0]: AC stands twice", ""),
+    ({"deals": [[*CARDS[:12], "1C"]]}, "options['deals'][0]: '1C' is not a card", "as in 5H"),
+    *(
+        ({"deals": [[*range(2, 14), value]]}, f"options['deals'][0]: {value!r} is not a card", "0 to 51")
+        for value in (52, -1, 1.0, None, True)
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "named", "allowed"), BAD_RESETS, ids=lambda value: repr(value)[:60])
+@both_environments
+def test_a_bad_reset_option_is_named_and_the_game_goes_on_as_before(make, options, named, allowed):
+    env = make()
+    env.reset(seed=1)
+    env.step(legal_ids(env)[0])
+    before = state_of(env)
+    with pytest.raises(ValueError, match=re.escape(named)) as error:
+        env.reset(seed=2, options=options)
+    assert allowed in str(error.value)
+    assert state_of(env) == before
+
+
+@pytest.mark.parametrize("seed", [-1, 1.0, "1", True, [1, 2], np.array(1)], ids=repr)
+@both_environments
+def test_a_bad_seed_is_named_and_the_game_goes_on_as_before(make, seed):
+    env = make()
+    env.reset(seed=1)
+    before = state_of(env)
+    with pytest.raises(ValueError, match=re.escape(f"seed={seed!r} is not allowed")):
+        env.reset(seed=seed)
+    assert state_of(env) == before
+
+
+# ----------------------------------------------------------------------------------------------------------- actions
+
+# In the game below player_0 is to throw a card and holds AC … 6C, the ids 0 … 5.
+FOREIGN = [
+    6, 51, 12, -1, -52, 52, 255, 10**30, -(10**30), 2**63, 2**64, np.int8(-1), np.uint64(2**64 - 1), np.int64(30),
+    3.5, 0.0, np.float64(0), float("nan"), float("inf"), 1j,
+    True, False, np.True_,
+    None, "0", "AC", b"0", "", [], [0], (0,), {0}, {"action": 0}, range(3), object, ...,
+    np.array([0]), np.array([[0]]), np.zeros(0), np.array(0.0),
+]  # fmt: skip
+
+
+def begun(make, **options):
+    env = make(**options)
+    env.reset(seed=1, options={"deals": [DEAL], "first_dealer": 1})
+    return env
+
+
+@pytest.mark.parametrize("action", FOREIGN, ids=repr)
+def test_raw_env_refuses_a_foreign_action_and_nothing_has_changed(action):
+    env = begun(crib_env.raw_env)
+    before = state_of(env)
+    with pytest.raises(ValueError, match="is not a legal action of player_0") as error:
+        env.step(action)
+    is_card = not isinstance(action, bool) and isinstance(action, (int, np.integer)) and 0 <= action < 52
+    name = f"{format_card(action)} (action {action})" if is_card else repr(action)
+    assert str(error.value) == f"{name} is not a legal action of player_0: give the id of one of AC 2C 3C 4C 5C 6C"
+    assert state_of(env) == before
+    env.step(0)
+    assert env.agent_selection == "player_0"
+
+
+@pytest.mark.parametrize("reward", ["points", "win", "match"])
+@pytest.mark.parametrize("action", FOREIGN, ids=repr)
+def test_env_ends_the_game_at_a_foreign_action(action, reward):
+    env = begun(crib_env.env, reward=reward)
+    env.step(action)
+    assert env.rewards == {"player_0": -1.0, "player_1": 1.0}
+    assert env.terminations == {"player_0": True, "player_1": True}
+    assert env.truncations == {"player_0": False, "player_1": False}
+    for agent in PLAYERS:
+        assert "is not a legal action of player_0: give the id of one of AC 2C" in env.infos[agent]["illegal_action"]
+        assert not env.observe(agent)["action_mask"].any()
+    received = {}
+    for agent in env.agent_iter():
+        received[agent] = env.last()[1]
+        env.step(None)
+    assert received == {"player_0": -1.0, "player_1": 1.0}
+    env.reset()
+    assert "illegal_action" not in env.infos["player_0"]
+
+
+@pytest.mark.parametrize("text", ["9C", "KC", "JD", "TD", "2S", "6S"])
+def test_the_play_refuses_a_card_that_passes_31_or_is_not_in_hand(text):
+    """9C would make 39; KC and JD lie on the table, TD is the opponent's, 2S lies in the crib, 6S is the starter."""
+    card = parse_card(text)
+    raw, env = crib_env.raw_env(episode="play"), crib_env.env(episode="play")
+    for one in (raw, env):
+        one.reset(options={"deals": ["KC QC AC 9C 2S 3S JD TD TH QH 4S 5S 6S"], "first_dealer": 1})
+        for laid in ("KC", "JD", "QC"):
+            one.step(parse_card(laid))
+    before = state_of(raw)
+    with pytest.raises(ValueError, match=rf"{text} \(action {card}\) is not a legal action of player_0: .* one of AC$"):
+        raw.step(card)
+    assert state_of(raw) == before
+
+    env.step(card)
+    assert env.terminations == {"player_0": True, "player_1": True}
+    assert env.rewards == {"player_0": -1.0, "player_1": 1.0}
+    assert env.scores == raw.scores
+
+
+def test_the_offender_may_be_player_1():
+    env = crib_env.env()
+    env.reset(options={"deals": [DEAL], "first_dealer": 0})
+    env.step(0)
+    assert env.rewards == {"player_0": 1.0, "player_1": -1.0}
+    assert "AC (action 0) is not a legal action of player_1" in env.infos["player_0"]["illegal_action"]
+
+
+def test_the_opponent_keeps_points_made_before_an_illegal_action():
+    """What last() gives is a sum since one's last act: here two for a pair and one for the broken rule."""
+    env = crib_env.env(episode="play")
+    env.reset(options={"deals": ["KC QC AC 9C 2S 3S KD TD TH QH 4S 5S 6S"], "first_dealer": 1})
+    for card in ("KC", "KD", "TD"):  # a card, its pair, and a card that player_0 does not hold
+        env.step(parse_card(card))
+    assert env.rewards == {"player_0": -1.0, "player_1": 1.0}
+    assert env._cumulative_rewards == {"player_0": -1.0, "player_1": 3.0}
+    assert env.infos["player_0"]["events"] == ()
+    assert env.infos["player_1"]["events"] == ((1, 2, "pair"),)
+
+
+@pytest.mark.xfail(strict=True, reason="write_observation and views_of take phase >= PLAY for 'the starter is cut'")
+def test_the_starter_stays_hidden_when_an_illegal_discard_ends_the_game():
+    env = begun(crib_env.env, observation="board")
+    env.step(51)
+    starter = parse_card("KH")
+    for agent in PLAYERS:
+        assert not env.observe(agent)["observation"][[53 + starter, 600 + starter]].any()
+        assert env.views(agent).starter[0] == -1
+
+
+def test_the_table_hides_the_starter_when_an_illegal_discard_ends_the_game():
+    env = begun(crib_env.env, render_mode="ansi")
+    env.step(51)
+    assert "the episode is over" in env.render()
+    assert "KH" not in env.render()
+
+
+# ----------------------------------------------------------------------------------------------------- order of calls
+
+
+CALLS = {
+    "step": lambda env: env.step(0),
+    "last": lambda env: env.last(),
+    "observe": lambda env: env.observe("player_0"),
+    "views": lambda env: env.views("player_0"),
+    "render": lambda env: env.render(),
+    "agent_iter": lambda env: list(env.agent_iter()),
+}
+ATTRIBUTES = ["agents", "num_agents", "agent_selection", "rewards", "terminations", "infos", "scores", "dealer"]
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@both_environments
+def test_a_call_before_reset_says_so(make, call):
+    with pytest.raises(AttributeError, match=r"before reset\(\): call it first"):
+        call(make(render_mode="ansi"))
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+@both_environments
+def test_what_reset_makes_does_not_exist_before(make, name):
+    env = make()
+    with pytest.raises(AttributeError, match=r"before reset\(\): call it first"):
+        getattr(env, name)
+    env.reset()
+    assert getattr(env, name) is not None
+
+
+def test_what_does_not_exist_at_all_is_an_ordinary_error():
+    for env in (crib_env.env(), crib_env.raw_env()):
+        assert not hasattr(env, "score")
+        with pytest.raises(AttributeError, match="no attribute 'score'"):
+            env.score  # noqa: B018
+
+
+def over(make):
+    env = make(episode="play")
+    env.reset(seed=1)
+    while not all(env.terminations.values()):
+        env.step(legal_ids(env)[0])
+    return env
+
+
+@both_environments
+def test_a_step_after_the_end_says_to_reset(make):
+    env = over(make)
+    env.step(None)
+    env.step(None)
+    for action in (None, 0, "x"):
+        with pytest.raises(RuntimeError, match=r"over for both players: call reset\(\)"):
+            env.step(action)
+
+
+@pytest.mark.parametrize("action", [0, -1, "x", False], ids=repr)
+@both_environments
+def test_a_player_who_is_out_can_only_step_with_none(make, action):
+    env = over(make)
+    for n_left in (2, 1):
+        before = state_of(env)
+        with pytest.raises(ValueError, match="the only valid action is None"):
+            env.step(action)
+        assert state_of(env) == before
+        assert len(env.agents) == n_left
+        env.step(None)
+
+
+@pytest.mark.parametrize("agent", ["player_2", "Player_0", "", 0, None, ("player_0",)], ids=repr)
+@pytest.mark.parametrize("method", ["observe", "views", "observation_space", "action_space"])
+@both_environments
+def test_an_unknown_agent_is_named_with_those_there_are(make, method, agent):
+    env = make()
+    env.reset(seed=1)
+    with pytest.raises(
+        ValueError, match=re.escape(f"there is no agent {agent!r}: choose one of 'player_0', 'player_1'")
+    ):
+        getattr(env, method)(agent)
+
+
+@both_environments
+def test_render_needs_a_render_mode(make):
+    env = make()
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match="render_mode='ansi' or 'human'"):
+        env.render()

@@ -1,0 +1,373 @@
+"""Double DQN: its update rule by hand, its transitions by hand, that it learns, and that a killed run goes on."""
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from rich.progress import Progress
+
+from agents import make_agent
+from agents.ddqn import DDQNAgent, best_legal
+from agents.suits import original, relabel, relabelled
+from agents.weights_file import load_tensors, save_tensors
+from crib_env.batch import GameBatch
+from crib_env.kernels import streams
+from evaluate.match import play_match
+from train.ddqn import PRESETS, DoubleDQN, explore, rewards_of, train, transitions_of
+from train.episodes import Decisions, play_episodes
+from train.replay import Replay, Transitions
+from train.run_folder import RunFolder
+
+ROOT = Path(__file__).parents[1]
+SMALL = replace(
+    PRESETS["default"],
+    hidden=(32,),
+    episodes=1_024,
+    episodes_at_once=128,
+    warm_up=1,
+    evaluations=2,
+    evaluation_games=20,
+    final_games=20,
+    checkpoint_seconds=0.0,
+    precision="float32",
+)
+
+
+def run(settings, path):
+    torch.set_num_threads(1)
+    with Progress(disable=True) as progress:
+        return train(settings, RunFolder.create("ddqn", settings, path), progress)
+
+
+def some_decisions(n=64, seed=0, **options):
+    batch = GameBatch(streams(seed, n), **({"episode": "deal"} | options))
+    agent = DDQNAgent.new("split", "209", (16,), ranks=True)
+    return batch, play_episodes(batch, explore(agent, 0.3, np.random.default_rng(0)), None, "209").decisions
+
+
+# --- the update rule ------------------------------------------------------------------------------------------------
+
+
+def constant_network(values):
+    """A network that gives these 52 values whatever it sees."""
+    network = DDQNAgent.new("one", "209", (4,), ranks=False).networks["all"]
+    for parameter in network.parameters():
+        torch.nn.init.zeros_(parameter)
+    network.cards.bias.data = torch.tensor(values, dtype=torch.float32)
+    return network
+
+
+def test_targets_take_the_online_choice_at_the_target_networks_value_among_legal_cards():
+    online, target = np.zeros(52), np.zeros(52)
+    online[[3, 7, 9]] = 5.0, 2.0, 9.0  # 9 is the best card, but not legal; of the legal ones 3 is
+    target[[3, 7, 9]] = 10.0, 20.0, 40.0  # a plain maximum would take 20 or even 40
+    learner = DoubleDQN(DDQNAgent.new("one", "209", (4,), ranks=False), replace(SMALL, networks="one"))
+    learner.agent.networks["all"] = constant_network(online)
+    learner.target.networks["all"] = constant_network(target)
+    mask = np.zeros((2, 52), np.int8)
+    mask[:, [3, 7]] = 1
+    batch = Transitions(
+        observation=np.zeros((2, 209), np.int8),
+        card=np.array([1, 1]),
+        reward=np.array([1.5, -2.0], np.float32),
+        discount=np.array([0.5, 0.0], np.float32),
+        next_observation=np.zeros((2, 209), np.int8),
+        next_mask=mask,
+        next_is_discard=np.array([False, True]),
+    )
+    assert learner.targets(batch).tolist() == [1.5 + 0.5 * 10.0, -2.0]
+
+
+def test_a_gradient_step_moves_the_value_taken_towards_its_target_and_the_target_network_follows_later():
+    settings = replace(SMALL, networks="one", target_sync=3)
+    learner = DoubleDQN(DDQNAgent.new("one", "209", (8,), ranks=False), settings)
+    batch = Transitions(
+        observation=np.ones((4, 209), np.int8),
+        card=np.full(4, 5),
+        reward=np.full(4, 3.0, np.float32),
+        discount=np.zeros(4, np.float32),
+        next_observation=np.zeros((4, 209), np.int8),
+        next_mask=np.zeros((4, 52), np.int8),
+        next_is_discard=np.zeros(4, bool),
+    )
+    seen = torch.ones(1, 209)
+    at_first = learner.target.networks["all"](seen)[0, 5].item()
+    losses = [learner.update("all", batch, 1e-4)["loss"] for _ in range(2)]
+    assert losses[1] < losses[0] == pytest.approx((3.0 - at_first) ** 2, rel=1e-4)
+    assert learner.target.networks["all"](seen)[0, 5].item() == at_first
+    learner.update("all", batch, 1e-4)
+    online = learner.agent.networks["all"](seen)[0, 5].item()
+    assert learner.target.networks["all"](seen)[0, 5].item() == online != at_first
+
+
+def test_a_loss_that_explodes_stops_the_run():
+    learner = DoubleDQN(DDQNAgent.new("one", "209", (8,), ranks=False), replace(SMALL, networks="one"))
+    _, decisions = some_decisions()
+    batch = transitions_of(decisions, True, 1, 1.0)
+    batch.reward[0] = np.nan
+    with pytest.raises(FloatingPointError, match="the loss of network 'all' is nan"):
+        learner.update("all", batch, 1e-3)
+
+
+def test_the_best_card_is_always_legal():
+    values = torch.randn(100, 52) - 1000.0
+    masks = torch.zeros(100, 52, dtype=torch.int8)
+    legal = torch.randint(52, (100, 3))
+    masks.scatter_(1, legal, 1)
+    cards = best_legal(values, masks)
+    assert (masks.gather(1, cards[:, None]) == 1).all()
+
+
+# --- transitions ----------------------------------------------------------------------------------------------------
+
+
+def by_hand():
+    """Two players: the first decides three times, the second once."""
+    n = 4
+    return Decisions(
+        observation=np.zeros((n, 209), np.int8),
+        mask=np.tile(np.eye(52, dtype=np.int8)[0], (n, 1)),
+        card=np.zeros(n, np.int64),
+        chain=np.array([0, 0, 0, 1]),
+        is_discard=np.array([True, True, False, False]),
+        points=np.array([0.0, 1.0, 4.0, -4.0]),
+        settled=np.array([9.0, 8.0, 10.0, 0.0]),
+        final_points=np.array([6.0, 6.0, 6.0, -6.0]),
+        final_settled=np.array([11.0, 11.0, 11.0, -1.0]),
+    )
+
+
+def test_rewards_are_differences_of_standings():
+    points, ends = rewards_of(by_hand(), settled=False)
+    settled, _ = rewards_of(by_hand(), settled=True)
+    assert points.tolist() == [1, 3, 2, -2]
+    assert settled.tolist() == [-1, 2, 1, -1]
+    assert ends.tolist() == [False, False, True, True]
+
+
+def test_n_step_transitions():
+    one = transitions_of(by_hand(), False, 1, 0.5)
+    assert one.reward.tolist() == [1, 3, 2, -2]
+    assert one.discount.tolist() == [0.5, 0.5, 0, 0]
+    assert one.next_is_discard.tolist()[:2] == [True, False]
+    two = transitions_of(by_hand(), False, 2, 0.5)
+    assert two.reward.tolist() == [1 + 0.5 * 3, 3 + 0.5 * 2, 2, -2]
+    assert two.discount.tolist() == [0.25, 0, 0, 0]
+    assert two.next_is_discard.tolist()[:1] == [False]
+
+
+def test_rewards_of_real_deals_add_up():
+    batch, decisions = some_decisions(200, skip_forced=True)
+    rewards, _ = rewards_of(decisions, settled=False)
+    for game in range(200):
+        for seat in (0, 1):
+            mine = decisions.chain == 2 * game + seat
+            scores = batch.games["scores"][game].astype(int)
+            assert rewards[mine].sum() == scores[seat] - scores[1 - seat] - decisions.points[mine][0]
+
+
+def test_settled_rewards_pay_a_discard_by_what_it_falls_short():
+    _, decisions = some_decisions(200)
+    rewards, _ = rewards_of(decisions, settled=True)
+    first = decisions.is_discard & np.append(True, ~decisions.is_discard[:-1])
+    assert (rewards[first] <= 1e-9).all()
+    assert (rewards[first] < -0.5).any()
+    greedy = play_episodes(
+        GameBatch(streams(0, 50), episode="deal"),
+        lambda seen, masks, is_discard: masks.argmax(axis=1),
+        make_agent("greedy"),
+        "209",
+    ).decisions
+    assert set(greedy.chain % 2) == {0, 1}
+
+
+def test_replay_keeps_the_newest_and_survives_a_checkpoint():
+    _, decisions = some_decisions()
+    new = transitions_of(decisions, True, 1, 1.0)
+    replay = Replay(100, 209)
+    replay.add(new)
+    assert len(replay) == 100
+    twin = Replay(100, 209)
+    twin.load_tensors(replay.tensors())
+    rng = [np.random.default_rng(1), np.random.default_rng(1)]
+    for one, two in zip(vars(replay.sample(50, rng[0])).values(), vars(twin.sample(50, rng[1])).values()):
+        np.testing.assert_array_equal(one, two)
+    kept = {observation.tobytes() for observation in replay.sample(2_000, rng[0]).observation}
+    assert kept <= {observation.tobytes() for observation in new.observation[-100:]}
+
+
+def test_relabelled_suits_are_one_position_and_lead_back():
+    batch = GameBatch(streams(4, 300), episode="deal")
+    for _ in range(6):
+        rows = batch.acting()
+        batch.step(rows, batch.native_cards(rows, 0))
+    observation, masks = batch.observe(batch.acting(), "board")
+    out, out_masks, order = relabel(observation, masks)
+    cards = masks.argmax(axis=1)
+    there = relabelled(cards, order)
+    assert (out_masks[np.arange(300), there] == 1).all()
+    np.testing.assert_array_equal(original(there, order), cards)
+    swapped = observation.copy()
+    for block in (1, 53, 496, 548, 600):  # exchange clubs and spades
+        swapped[:, block : block + 13] = observation[:, block + 39 : block + 52]
+        swapped[:, block + 39 : block + 52] = observation[:, block : block + 13]
+    same = (relabel(swapped, masks)[0] == out).all(axis=1)
+    assert same.mean() > 0.9  # not where two suits tie in cards held and known but differ elsewhere
+    assert (relabel(swapped, masks)[0][:, :209] == out[:, :209]).all()
+
+
+# --- runs -----------------------------------------------------------------------------------------------------------
+
+
+def test_it_learns(tmp_path):
+    agent, summary = run(replace(SMALL, hidden=(64, 64), episodes=20_000, evaluations=0), tmp_path)
+    result = play_match(agent, make_agent("random"), 2_000)
+    assert result.interval[0] > 0.75
+    assert summary["episodes"] == 20_000
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"preset": "paper"},
+        {"opponent": "greedy", "observation": "board"},
+        {"opponent": "random", "networks": "one", "rewards": "points", "episode": "game", "n_step": 3, "ranks": False},
+    ],
+)
+def test_a_run_of_each_kind(tmp_path, changes):
+    start = PRESETS["paper"] if "preset" in changes else SMALL
+    small = {"episodes": 32, "episodes_at_once": 16, "warm_up": 16, "reuse": 0.5, "evaluations": 1}
+    settings = replace(start, **{**small, "evaluation_games": 20, "hidden": (16,), **changes})
+    agent, summary = run(settings, tmp_path)
+    assert summary["episodes"] == 32
+    assert all(n > 0 for n in summary["updates"].values())
+    assert play_match(agent, make_agent("random"), 20).games == 20
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path):
+    first, again, other = (run(replace(SMALL, seed=seed), tmp_path)[0].tensors() for seed in (3, 3, 4))
+    assert all(torch.equal(first[key], again[key]) for key in first)
+    assert not all(torch.equal(first[key], other[key]) for key in first)
+
+
+def command(*arguments, cwd):
+    path = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
+    return [sys.executable, "-m", *arguments], {"cwd": cwd, "env": path, "text": True}
+
+
+def test_a_killed_run_goes_on_to_the_same_weights(tmp_path):
+    options = "--episodes 4096 --episodes-at-once 128 --warm-up 1 --hidden 32 --evaluations 1 --evaluation-games 20"
+    settings = f"{options} --final-games 20 --checkpoint-seconds 0 --precision float32".split()
+    arguments, options = command("train", "ddqn", *settings, cwd=tmp_path)
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob("runs/ddqn/*/checkpoints/episode-*.safetensors")):
+        assert process.poll() is None, process.stdout.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    [folder] = tmp_path.glob("runs/ddqn/*")
+    assert not (folder / "final.safetensors").exists()
+
+    resumed, options = command("train", "ddqn", "--resume", str(folder), cwd=tmp_path)
+    subprocess.run(resumed, check=True, capture_output=True, **options)
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["episodes"] == 4096
+    assert set(summary["strength"]) == {"random", "greedy"}
+    subprocess.run(arguments, check=True, capture_output=True, **options)
+    [whole] = set(tmp_path.glob("runs/ddqn/*")) - {folder}
+    one, two = (load_tensors(run / "final")[0] for run in (folder, whole))
+    assert all(torch.equal(one[key], two[key]) for key in one)
+    assert make_agent(str(folder)).act(GameBatch(streams(0, 5)).views(np.arange(5))).shape == (5,)
+    assert list(folder.glob("events.out.tfevents*"))
+
+
+# --- files that users pass in ---------------------------------------------------------------------------------------
+
+
+class Bomb:
+    """A pickle that would leave a mark if anything loaded it."""
+
+    def __reduce__(self):
+        return (os.mkdir, ("exploded",))
+
+
+def test_damaged_and_foreign_weights_are_refused_and_execute_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    agent = DDQNAgent.new("split", "209", (8,), ranks=True)
+    agent.save(tmp_path / "good.safetensors")
+    whole = (tmp_path / "good.safetensors").read_bytes()
+    (tmp_path / "short.safetensors").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "empty.safetensors").write_bytes(b"")
+    (tmp_path / "pickle.safetensors").write_bytes(pickle.dumps(Bomb()))
+    torch.save({"weights": Bomb()}, tmp_path / "torch.safetensors")
+    save_tensors(tmp_path / "other.safetensors", {"x": torch.zeros(3)}, {"learner": "drqn"})
+    save_tensors(tmp_path / "fewer.safetensors", {"x": torch.zeros(3)}, agent.about)
+    save_tensors(tmp_path / "bare.safetensors", {"x": torch.zeros(3)}, {})
+    for name in ("short", "empty", "pickle", "torch", "other", "fewer", "bare"):
+        with pytest.raises(ValueError, match=name):
+            make_agent(f"ddqn:{name}.safetensors")
+    assert not (tmp_path / "exploded").exists()
+    views = GameBatch(streams(0, 50)).views(np.arange(50))
+    np.testing.assert_array_equal(make_agent("ddqn:good").act(views), agent.act(views))
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    agent = DDQNAgent.new("one", "209", (8,), ranks=False)
+    agent.save(tmp_path / "final.safetensors")
+    before = (tmp_path / "final.safetensors").read_bytes()
+
+    def full(*_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr("os.replace", full)
+    with pytest.raises(OSError, match="no space"):
+        agent.save(tmp_path / "final.safetensors")
+    assert (tmp_path / "final.safetensors").read_bytes() == before
+
+
+# --- the command line -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "dqn"], "there is no learner 'dqn': choose of ddqn"),
+        (["train", "ddqn", "--episodes", "0"], "episodes=0 is not allowed"),
+        (["train", "ddqn", "--epsilon", "2"], "epsilon=2.0 is not allowed: give 0 to 1"),
+        (["train", "ddqn", "--opponent", "nobody"], "there is no agent 'nobody'"),
+        (["train", "ddqn", "--episode", "game"], "rewards='settled' is not allowed with episode='game'"),
+        (["train", "ddqn", "--preset", "mine"], "Expected one of ('default', 'paper')"),
+        (["train", "ddqn", "--resume", "nowhere"], "nowhere is not the folder of a run"),
+        (["evaluate", "match", "greedy", "nobody"], "there is no agent 'nobody'"),
+        (["evaluate", "match", "greedy", "random", "--games", "3"], "games=3 is not allowed"),
+        (["evaluate", "match", "greedy", "random", "--json", "no/where.json"], "there is no folder no"),
+        (["evaluate", "fly"], "fly"),
+    ],
+)
+def test_bad_input_is_one_clear_error_and_status_2(tmp_path, arguments, message):
+    line, options = command(*arguments, cwd=tmp_path)
+    done = subprocess.run(line, capture_output=True, **options)
+    assert done.returncode == 2
+    assert message in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_match_writes_json(tmp_path):
+    line, options = command("evaluate", "match", "greedy", "random", "--games", "200", "--json", "m.json", cwd=tmp_path)
+    done = subprocess.run(line, check=True, capture_output=True, **options)
+    assert "greedy against random: 200 mirrored games" in done.stdout
+    found = json.loads((tmp_path / "m.json").read_text())
+    assert {"a", "b", "games", "win_rate", "interval", "margin", "seconds"} <= set(found)
+    assert found["win_rate"] > 0.9
