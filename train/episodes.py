@@ -99,11 +99,21 @@ def play_episodes(batch: GameBatch, policy: Policy, opponent: Agent | None, obse
         rounds.append((seen, masks, cards, rows * 2 + seats, is_discard, *_standings(batch, rows, seats)))
         batch.step(rows, cards)
 
-    columns = [np.concatenate(column) for column in zip(*rounds)]
-    chain = columns[3]
+    seen, masks, cards, chain, is_discard, points, settled = (np.concatenate(column) for column in zip(*rounds))
     order = np.argsort(chain, kind="stable")
-    final = _standings(batch, chain[order] // 2, chain[order] % 2)
-    decisions = Decisions(*[column[order] for column in columns], *final)
+    chain = chain[order]
+    final_points, final_settled = _standings(batch, chain // 2, chain % 2)
+    decisions = Decisions(
+        seen[order],
+        masks[order],
+        cards[order],
+        chain,
+        is_discard[order],
+        points[order],
+        settled[order],
+        final_points,
+        final_settled,
+    )
     everyone = np.arange(len(batch))
     returns, _ = _standings(batch, everyone, everyone % 2 if opponent is not None else np.zeros_like(everyone))
     return Episodes(decisions, returns, time.perf_counter() - started - in_policy)
