@@ -258,9 +258,10 @@ def lay(g, card):
     points = same_rank_points(g["laid"], g["pile_start"], n)
     if points:
         peg(g, seat, points, PAIR if points == 2 else THREE if points == 6 else FOUR)
-    points = run_points(g["laid"], g["pile_start"], n)
-    if points:
-        peg(g, seat, points, RUN)
+    else:  # the last two of a rank cannot both be in a run
+        points = run_points(g["laid"], g["pile_start"], n)
+        if points:
+            peg(g, seat, points, RUN)
 
     fits = _FITS[min(31 - g["count"], 10)]
     if g["hand"][other] & fits:

@@ -723,7 +723,15 @@ def by_pickle(env):
     return pickle.loads(pickle.dumps(env))
 
 
-@pytest.mark.parametrize("copied", [by_pickle, copy.deepcopy])
+def by_newest_pickle(env):
+    """Protocol 5 hands arrays over in another way."""
+    return pickle.loads(pickle.dumps(env, pickle.HIGHEST_PROTOCOL))
+
+
+each_way_of_copying = pytest.mark.parametrize("copied", [by_pickle, by_newest_pickle, copy.deepcopy])
+
+
+@each_way_of_copying
 @pytest.mark.parametrize("options", [{}, {"mask": "info", "observation": "board", "reward": "win"}], ids=str)
 @pytest.mark.parametrize("n_decisions", [0, 1, 3, 4, 7, 11, 12, 40])
 @both_environments
@@ -741,7 +749,7 @@ def test_a_copy_goes_on_alike_and_apart(make, options, copied, n_decisions):
     assert len(future_of_twin) > 50
 
 
-@pytest.mark.parametrize("copied", [by_pickle, copy.deepcopy])
+@each_way_of_copying
 @pytest.mark.parametrize("n_left", [0, 1, 2])
 def test_a_copy_of_an_episode_that_is_over_is_over(copied, n_left):
     env = crib_env.env(episode="play")
@@ -759,7 +767,7 @@ def test_a_copy_of_an_episode_that_is_over_is_over(copied, n_left):
     assert list(play_on(twin)) == list(play_on(env))
 
 
-@pytest.mark.parametrize("copied", [by_pickle, copy.deepcopy])
+@each_way_of_copying
 @both_environments
 def test_a_copy_can_be_made_before_the_first_reset(make, copied):
     env = make(start_spread=60)

@@ -15,11 +15,11 @@ _COLOURS = {"random": "#4477aa", "greedy": "#cc6677"}
 
 
 def read_scalars(folder: Path, tag: str) -> tuple[list[int], list[float]]:
-    """Steps and values that a run has written under a tag, in the order of the steps."""
+    """Steps and values that a run has written under a tag, in the order of the steps; the last value of each."""
     events = EventAccumulator(str(folder))
     events.Reload()
-    points = sorted((event.step, event.value) for event in events.Scalars(tag))
-    return [step for step, _ in points], [value for _, value in points]
+    values = {event.step: event.value for event in sorted(events.Scalars(tag), key=lambda event: event.wall_time)}
+    return sorted(values), [values[step] for step in sorted(values)]
 
 
 def draw_learning_curve(folder: Path, title: str) -> Path:
