@@ -80,7 +80,7 @@ class DiscardGame(gymnasium.Env[Any, Any]):
             raise RuntimeError("there is nothing to throw: call reset()")
         reward = 0.0
         try:
-            card = operator.index(action)
+            card = -1 if isinstance(action, bool) else operator.index(action)
         except TypeError:
             card = -1
         is_legal = card in self._hand

@@ -95,8 +95,14 @@ def bit(card):
 
 @kernel
 def starter(g):
-    """The card cut in this deal. Nobody may see it before the play."""
+    """The card cut in this deal. Nobody may see it before :func:`starter_is_cut`."""
     return np.int64(g["cards"][12])
+
+
+@kernel
+def starter_is_cut(g):
+    """Whether the starter lies open: as soon as the dealer, who throws last, has thrown both cards."""
+    return g["kept"][g["dealer"]] != 0
 
 
 @kernel

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crib_env.engine import OVER, PLAY, bit, legal_cards, starter
+from crib_env.engine import OVER, bit, legal_cards, starter, starter_is_cut
 from crib_env.kernels import kernel, lowest, popcount
 
 SIZES = {"209": 209, "board": 659}
@@ -46,7 +46,6 @@ def set_bits(out, offset, cards):
 @kernel
 def write_observation(g, seat, out):
     """Writes what ``seat`` sees of a game into ``out``, 209 or 659 zeros of int8."""
-    is_cut = g["phase"] >= PLAY
     own_discards = g["discards"][seat]
     own_laid = np.int64(0)
     laid = np.int64(0)
@@ -57,7 +56,7 @@ def write_observation(g, seat, out):
         out[105 + 13 * k + card % 13] = 1
         if g["laid_by"][k] == seat:
             own_laid |= bit(card)
-    cut = bit(starter(g)) if is_cut else np.int64(0)
+    cut = bit(starter(g)) if starter_is_cut(g) else np.int64(0)
     out[0] = g["dealer"] == seat
     set_bits(out, 1, g["hand"][seat])
     set_bits(out, 53, own_discards | cut | laid)
@@ -67,8 +66,9 @@ def write_observation(g, seat, out):
         out[209 + k] = 1
     for k in range(min(g["scores"][1 - seat], 120)):
         out[329 + k] = 1
-    if g["count"] < 31:
-        out[449 + g["count"]] = 1
+    count = np.int64(g["count"])
+    if count < 31:
+        out[449 + count] = 1
     for k in range(n_laid):
         out[480 + k] = g["laid_by"][k] == seat
         out[488 + k] = k >= g["pile_start"]

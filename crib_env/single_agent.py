@@ -67,7 +67,8 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
         """Throws or lays a card, lets the opponent answer, and returns when this player is to act again or it is over.
 
         Raises:
-            RuntimeError: the episode is over, or has not begun.
+            RuntimeError: the episode is over.
+            AttributeError: before the first ``reset``.
         """
         player = PLAYERS[self._seat]
         if self._game.terminations[player]:

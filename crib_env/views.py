@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from crib_env.engine import PLAY, starter
+from crib_env.engine import starter, starter_is_cut
 from crib_env.kernels import kernel, lowest
 from crib_env.observation import N_ACTIONS, SIZES, write_mask, write_observation
 
@@ -118,7 +118,7 @@ def _write_views(
         write_mask(g, seat, action_mask[b])
         _write_cards(g["hand"][seat], hand[b])
         _write_cards(g["discards"][seat], discards[b])
-        if g["phase"] >= PLAY:
+        if starter_is_cut(g):
             starters[b] = starter(g)
         for k in range(g["n_laid"]):
             laid[b, k] = g["laid"][k]

@@ -218,7 +218,6 @@ def test_the_opponent_keeps_points_made_before_an_illegal_action():
     assert env.infos["player_1"]["events"] == ((1, 2, "pair"),)
 
 
-@pytest.mark.xfail(strict=True, reason="write_observation and views_of take phase >= PLAY for 'the starter is cut'")
 def test_the_starter_stays_hidden_when_an_illegal_discard_ends_the_game():
     env = begun(crib_env.env, observation="board")
     env.step(51)

@@ -547,6 +547,7 @@ def test_both_players_leave_after_the_end(make):
     env.step(None)
     assert env.agents == []
     assert env.rewards == env.terminations == env.truncations == env.infos == {}
+    assert env.possible_agents == list(PLAYERS)
     env.reset()
     assert env.agents == list(PLAYERS)
 
