@@ -6,6 +6,9 @@ Sets of cards are ``int64`` bit masks (bit = card id). Integers stay ``int64`` t
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -14,8 +17,27 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic, overload
 
-# nogil: threads may run kernels side by side. Never parallel=True: a process that has used it cannot fork afterwards.
-kernel: Any = numba.njit(cache=True, nogil=True, error_model="numpy")
+
+@cache
+def _stamp(package: str) -> tuple[tuple[str, float, int], ...]:
+    """What the source files of a top-level package look like now."""
+    folder = Path(__file__).parents[1] / package
+    files = sorted(folder.rglob("*.py"))
+    return tuple((str(file), file.stat().st_mtime, file.stat().st_size) for file in files)
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compiles a function, and keeps the machine code on disk until any source file that it may stand on changes.
+
+    Numba itself looks at the file of the function alone, so that after an update a kernel could still hold the rules of
+    the old version, copied into it from another file. Here the stamp covers this package and the function's own.
+    """
+    # nogil: threads may run kernels side by side. Never parallel=True: a process that has used it cannot fork any more.
+    compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    if hasattr(compiled, "_cache"):  # not with NUMBA_DISABLE_JIT=1
+        file = compiled._cache._cache_file
+        file._source_stamp = (file._source_stamp, _stamp("crib_env"), _stamp(function.__module__.partition(".")[0]))
+    return compiled
 
 
 def popcount(mask: int) -> int:

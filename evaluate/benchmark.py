@@ -139,7 +139,8 @@ def _start_times() -> dict[str, list[float]]:
     main_job = (
         "import tempfile, pathlib; from rich.progress import Progress; from dataclasses import replace\n"
         "from train.ddqn import PRESETS, train; from train.run_folder import RunFolder\n"
-        "s = replace(PRESETS['default'], episodes=2, episodes_at_once=2, warm_up=1, evaluations=1, evaluation_games=2)\n"
+        "few = dict(episodes=2, episodes_at_once=2, warm_up=1, evaluations=1, evaluation_games=2)\n"
+        "s = replace(PRESETS['default'], **few)\n"
         "with tempfile.TemporaryDirectory() as d, Progress(disable=True) as p:\n"
         "    train(s, RunFolder.create('ddqn', s, pathlib.Path(d)), p)\n"
     )

@@ -75,7 +75,7 @@ def test_an_agent_that_cheats_is_named():
         def act(self, views):
             return views.action_mask.argmin(axis=1)
 
-    with pytest.raises(ValueError, match="agent 'cheat' in game .* is not legal"):
+    with pytest.raises(ValueError, match=r"agent 'cheat' in game .* is not legal"):
         play_match(Cheat(), make_agent("greedy"), 20)
 
 

@@ -164,13 +164,13 @@ def test_an_illegal_action_ends_the_episode():
 
 @pytest.mark.parametrize("bad", ["nobody", 3, None, object()])
 def test_a_bad_opponent_is_named(bad):
-    with pytest.raises(ValueError, match="opponent=.*'random', 'greedy'"):
+    with pytest.raises(ValueError, match=r"opponent=.*'random', 'greedy'"):
         SingleAgentCribbage(opponent=bad)
 
 
 @pytest.mark.parametrize("bad", [2, "left", True, None])
 def test_a_bad_seat_is_named(bad):
-    with pytest.raises(ValueError, match="seat=.*'alternate'"):
+    with pytest.raises(ValueError, match=r"seat=.*'alternate'"):
         SingleAgentCribbage(seat=bad)
 
 
