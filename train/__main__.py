@@ -15,7 +15,6 @@ import tyro
 from evaluate.console import console, progress_bar, reported_errors
 from evaluate.match_table import strength_table
 from train import ddqn
-from train.learning_curve import draw_learning_curve
 from train.run_folder import RunFolder
 from train.strength import measure, scalars
 
@@ -82,6 +81,8 @@ def run_learner(learner: Any, settings: Any, folder: RunFolder) -> None:
     folder.log(scalars(results), summary["episodes"])
     folder.log_settings(settings, {f"final/{tag}": value for tag, value in scalars(results).items()})
     folder.finish({**summary, "strength": {name: result.to_json() for name, result in results.items()}})
+    from train.learning_curve import draw_learning_curve  # matplotlib takes half a second, and only now is it needed
+
     curve = draw_learning_curve(folder.path, f"{learner.NAME}, seed {settings.seed}")
     console.print(strength_table(f"{learner.NAME} ({folder.final})", results))
     console.print(

@@ -64,7 +64,7 @@ class Settings:
     """"points" as they fall, or "settled": without the luck that no decision has a part in (deals only)."""
     skip_forced: bool = True
     """Leave out decisions in which all legal cards share a rank."""
-    episodes: int = 500_000
+    episodes: int = 800_000
     """How many to play."""
     episodes_at_once: int = 1_024
     """Episodes of a round, played side by side."""
@@ -74,13 +74,13 @@ class Settings:
     """Transitions that each network's memory holds."""
     reuse: float = 1.0
     """How often a transition is used on average."""
-    batch_size: int = 128
+    batch_size: int = 256
     """Transitions of a gradient step."""
     n_step: int = 1
     """Own decisions between a value and the one it is bootstrapped from."""
     gamma: float = 1.0
     """Discount for each own decision."""
-    learning_rate: float = 2e-3
+    learning_rate: float = 3e-3
     """Of Adam, at the start."""
     final_learning_rate: float = 0.0
     """At the end; linear in between."""

@@ -1,0 +1,18 @@
+"""The README's Python works as pasted."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+README = (Path(__file__).parents[1] / "README.md").read_text()
+BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+def test_there_are_examples():
+    assert len(BLOCKS) >= 4
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_example(block):
+    exec(compile(block, "README.md", "exec"), {})
