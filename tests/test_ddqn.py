@@ -292,6 +292,23 @@ def test_a_killed_run_goes_on_to_the_same_weights(tmp_path):
     assert list(folder.glob("events.out.tfevents*"))
 
 
+def test_ctrl_c_keeps_every_finished_round_and_says_how_to_go_on(tmp_path):
+    arguments, options = command("train", "ddqn", "--episodes-at-once", "128", "--hidden", "16", cwd=tmp_path)
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob("runs/ddqn/*/events.out.tfevents*")):
+        assert process.poll() is None, process.stderr.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    [folder] = tmp_path.glob("runs/ddqn/*")
+    assert f"python -m train ddqn --resume {folder.relative_to(tmp_path)}" in errors
+    [checkpoint] = folder.glob("checkpoints/*.safetensors")
+    assert load_tensors(checkpoint)[1]["episodes"] >= 128
+
+
 # --- files that users pass in ---------------------------------------------------------------------------------------
 
 
