@@ -112,7 +112,7 @@ def test_a_gradient_step_moves_the_value_taken_towards_its_target_and_the_target
 def test_a_loss_that_explodes_stops_the_run():
     learner = DoubleDQN(DDQNAgent.new("one", "209", (8,), ranks=False), replace(SMALL, networks="one"))
     _, decisions = some_decisions()
-    batch = transitions_of(decisions, True, 1, 1.0)
+    batch = transitions_of(decisions, *rewards_of(decisions, True), 1, 1.0)
     batch.reward[0] = np.nan
     with pytest.raises(FloatingPointError, match="the loss of network 'all' is nan"):
         learner.update("all", batch, 1e-3)
@@ -155,11 +155,11 @@ def test_rewards_are_differences_of_standings():
 
 
 def test_n_step_transitions():
-    one = transitions_of(by_hand(), False, 1, 0.5)
+    one = transitions_of(by_hand(), *rewards_of(by_hand(), False), 1, 0.5)
     assert one.reward.tolist() == [1, 3, 2, -2]
     assert one.discount.tolist() == [0.5, 0.5, 0, 0]
     assert one.next_is_discard.tolist()[:2] == [True, False]
-    two = transitions_of(by_hand(), False, 2, 0.5)
+    two = transitions_of(by_hand(), *rewards_of(by_hand(), False), 2, 0.5)
     assert two.reward.tolist() == [1 + 0.5 * 3, 3 + 0.5 * 2, 2, -2]
     assert two.discount.tolist() == [0.25, 0, 0, 0]
     assert two.next_is_discard.tolist()[:1] == [False]
@@ -192,7 +192,7 @@ def test_settled_rewards_pay_a_discard_by_what_it_falls_short():
 
 def test_replay_keeps_the_newest_and_survives_a_checkpoint():
     _, decisions = some_decisions()
-    new = transitions_of(decisions, True, 1, 1.0)
+    new = transitions_of(decisions, *rewards_of(decisions, True), 1, 1.0)
     replay = Replay(100, 209)
     replay.add(new)
     assert len(replay) == 100

@@ -245,9 +245,10 @@ def rewards_of(decisions: Decisions, settled: bool) -> tuple[np.ndarray, np.ndar
     return np.where(ends, final, np.roll(now, -1)) - now, ends
 
 
-def transitions_of(decisions: Decisions, settled: bool, n_step: int, gamma: float) -> Transitions:
-    """The decisions as n-step transitions, one for each."""
-    rewards, ends = rewards_of(decisions, settled)
+def transitions_of(
+    decisions: Decisions, rewards: np.ndarray, ends: np.ndarray, n_step: int, gamma: float
+) -> Transitions:
+    """The decisions as n-step transitions, one for each, with the rewards and ends that :func:`rewards_of` gave."""
     total = np.zeros(len(rewards))
     at = np.arange(len(rewards))  # the decision whose reward comes next
     going = np.ones(len(rewards), bool)
@@ -327,9 +328,11 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DD
 
             n = min(settings.episodes_at_once, settings.episodes - position.episodes)
             played = play(rng.integers(2**64, size=n, dtype=np.uint64), epsilon, rng)
-            new = transitions_of(played.decisions, settings.rewards == "settled", settings.n_step, settings.gamma)
+            rewards, ends = rewards_of(played.decisions, settings.rewards == "settled")
+            new = transitions_of(played.decisions, rewards, ends, settings.n_step, settings.gamma)
             values = {
-                "learning/episode return": float(played.returns.mean()),
+                "learning/episode return": float(rewards.sum() / ends.sum()),
+                "learning/net points against the opponent": float(played.net_points.mean()),
                 "learning/epsilon": epsilon,
                 "learning/learning rate": rate,
             }

@@ -44,7 +44,7 @@ class Episodes:
     """What a round of play gave."""
 
     decisions: Decisions
-    returns: np.ndarray  # (N,) net points of the learner (in self-play: of seat 0)
+    net_points: np.ndarray  # (N,) of the learner against its opponent (in self-play: of seat 0 against seat 1)
     simulation_seconds: float  # spent on rules, observations and native opponents, not in networks
 
 
@@ -115,8 +115,8 @@ def play_episodes(batch: GameBatch, policy: Policy, opponent: Agent | None, obse
         final_settled,
     )
     everyone = np.arange(len(batch))
-    returns, _ = _standings(batch, everyone, everyone % 2 if opponent is not None else np.zeros_like(everyone))
-    return Episodes(decisions, returns, time.perf_counter() - started - in_policy)
+    net_points, _ = _standings(batch, everyone, everyone % 2 if opponent is not None else np.zeros_like(everyone))
+    return Episodes(decisions, net_points, time.perf_counter() - started - in_policy)
 
 
 def _standings(batch: GameBatch, rows: np.ndarray, seats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
