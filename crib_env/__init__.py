@@ -4,6 +4,8 @@
 registers the Gymnasium ids ``crib_env/Cribbage-v0``, ``crib_env/CribbagePlay-v0`` and ``crib_env/CribbageDiscard-v0``.
 """
 
+from typing import Any
+
 from crib_env.aec import Event, env, raw_env
 from crib_env.cards import format_card, parse_card, parse_cards
 from crib_env.registration import register_all
@@ -15,10 +17,13 @@ __all__ = [
     "Event",
     "PlayerViews",
     "__version__",
+    "crib_distribution",
     "describe_show",
+    "discard_statistics",
     "env",
     "explain_show",
     "format_card",
+    "hand_distribution",
     "parse_card",
     "parse_cards",
     "raw_env",
@@ -28,3 +33,12 @@ __all__ = [
 ]
 
 register_all()
+
+
+def __getattr__(name: str) -> Any:
+    # The exact values have tables to build, which an environment need not wait for.
+    if name in ("crib_distribution", "discard_statistics", "hand_distribution"):
+        from crib_env.exact import discard_statistics
+
+        return getattr(discard_statistics, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

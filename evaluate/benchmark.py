@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,10 @@ import crib_env
 from crib_env.batch import GameBatch
 from crib_env.engine import GAME, OVER, begin_deal, begin_game, bit, shuffle, step
 from crib_env.exact.discard_means import best_discard
+from crib_env.exact.discard_statistics import crib_distribution, discard_statistics
 from crib_env.kernels import kernel, popcount, streams
 from crib_env.policies import GREEDY, RANDOM, native_card
-from crib_env.scoring import show_points
+from crib_env.scoring import score_show_many, show_points
 from evaluate.console import console, progress_bar
 
 _REPEATS = 5
@@ -114,6 +116,21 @@ def _random_batch(n: int) -> Callable[[], int]:
     return run
 
 
+def _enumerated_crib_means(six: np.ndarray) -> np.ndarray:
+    """The fifteen crib means of one hand the plain way: every opposing pair and starter, one after the other."""
+    unseen = np.setdiff1d(np.arange(52), six)
+    pairs = np.array(list(combinations(unseen, 2)))
+    starters = np.repeat(unseen, len(pairs))
+    others = np.tile(pairs, (len(unseen), 1))
+    fits = (others != starters[:, None]).all(axis=1)
+    starters, others = starters[fits], others[fits]
+    means = []
+    for discard in combinations(six, 2):
+        cribs = np.concatenate([np.tile(discard, (len(others), 1)), others], axis=1)
+        means.append(score_show_many(cribs, starters, True).mean())
+    return np.array(means)
+
+
 def _per_second(run: Callable[[], int], seconds: float) -> list[float]:
     """Units a second, measured ``_REPEATS`` times over about ``seconds`` each."""
     run()  # compiles
@@ -161,10 +178,15 @@ def run_benchmark(seconds: float, json_file: Path | None) -> None:
     """Measures, prints tables of medians with the range of the repeats, and writes JSON if a file is given."""
     rng = np.random.default_rng(0)
     sixes = np.array([sum(1 << int(card) for card in rng.choice(52, 6, replace=False)) for _ in range(1_000)])
+    hands = np.array([rng.choice(52, 6, replace=False) for _ in range(1_000)])
     measurements: dict[str, Callable[[], int]] = {
         "random full games, engine": _native(RANDOM, 2_000),
         "greedy full games, engine": _native(GREEDY, 100),
         "greedy discards as dealer, exact": lambda: len(sixes) if _greedy_discards(sixes) else 0,
+        "discard statistics of 15, in a batch": lambda: len(discard_statistics(hands)),
+        "discard statistics of 15, one call": lambda: len(discard_statistics(hands[:1])),
+        "crib distributions of 15, one call": lambda: len(crib_distribution(hands[:1])),
+        "crib means of 15 by plain enumeration": lambda: len(_enumerated_crib_means(hands[0])) // 15,
         "random decisions, 4,096 deals, observations and masks": _random_batch(4_096),
         "crib_env raw_env, turns": _aec_turns(crib_env.raw_env(), 20),
         "crib_env env, turns": _aec_turns(crib_env.env(), 20),

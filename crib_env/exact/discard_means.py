@@ -55,10 +55,10 @@ def _sums_over_the_deck(three_named: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return two.astype(np.int32), one.astype(np.int32), none.astype(np.int32)
 
 
-# Discarded ranks a <= b have the index b * (b + 1) // 2 + a.
+# Rank points of two discards and three more cards; discarded ranks a <= b have the index b * (b + 1) // 2 + a.
 _LOW, _HIGH = np.array([(a, b) for b in range(13) for a in range(b + 1)]).T
-_THREE = np.ascontiguousarray(_rank_points_of_five()[_LOW, _HIGH])
-_TWO, _ONE, _NONE = _sums_over_the_deck(_THREE)
+THREE_CARDS = np.ascontiguousarray(_rank_points_of_five()[_LOW, _HIGH])
+_TWO, _ONE, _NONE = _sums_over_the_deck(THREE_CARDS)
 
 
 @kernel
@@ -98,7 +98,7 @@ def crib_total(first, second, cards):
             s = cards[j] % 13
             rank_sum += _TWO[p, r, s]
             for k in range(j):
-                rank_sum -= _THREE[p, r, s, cards[k] % 13]
+                rank_sum -= THREE_CARDS[p, r, s, cards[k] % 13]
     total = 3 * rank_sum  # each three cards stand for three choices of the starter
 
     for suit in range(4):

@@ -1,0 +1,98 @@
+"""All 20,358,520 deals of six cards as 962,988 classes: suits are interchangeable.
+
+The representative of a class has its suits in falling order of their ranks held, read as a 13-bit number. A class is
+numbered by the place of its representative among all, in the order of their masks.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from crib_env.kernels import kernel, lowest
+from crib_env.scoring import SUIT
+
+N_CLASSES = 962_988
+N_DEALS = 20_358_520
+
+
+@kernel
+def _suits_in_order(six):
+    """Whether the suits of a mask stand in falling order."""
+    return (
+        six & SUIT >= (six >> 13) & SUIT
+        and (six >> 13) & SUIT >= (six >> 26) & SUIT
+        and (six >> 26) & SUIT >= (six >> 39) & SUIT
+    )
+
+
+@kernel
+def _fill_representatives(out):
+    """Fills ``out`` with the masks of all representatives, lowest first; how many there are."""
+    n = 0
+    for f in range(5, 52):
+        for e in range(4, f):
+            for d in range(3, e):
+                for c in range(2, d):
+                    top = (np.int64(1) << f) | (np.int64(1) << e) | (np.int64(1) << d) | (np.int64(1) << c)
+                    for b in range(1, c):
+                        for a in range(b):
+                            six = top | (np.int64(1) << b) | (np.int64(1) << a)
+                            if _suits_in_order(six):
+                                out[n] = six
+                                n += 1
+    return n
+
+
+@cache
+def representatives() -> np.ndarray:
+    """(962988,) int64 masks, rising: the place of a mask is the number of its class. Takes a fraction of a second."""
+    out = np.empty(N_CLASSES, np.int64)
+    if _fill_representatives(out) != N_CLASSES:
+        raise AssertionError("the classes of deals do not add up")
+    return out
+
+
+@kernel
+def _fill_cards(masks, out):
+    for n in range(len(masks)):
+        rest = masks[n]
+        for k in range(6):
+            out[n, k] = lowest(rest)
+            rest &= rest - 1
+
+
+def cards_of(classes: np.ndarray) -> np.ndarray:
+    """The representatives of classes (N,) as sorted ids, (N, 6) int64."""
+    out = np.empty((len(classes), 6), np.int64)
+    _fill_cards(representatives()[classes], out)
+    return out
+
+
+def class_of(cards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The classes (N,) of hands (N, 6) of ids, and the hands as their representatives have them.
+
+    The second array (N, 6) holds the id that each card of the hand has in the representative, place by place.
+    """
+    ranks, suits = cards % 13, cards // 13
+    patterns = np.stack([np.where(suits == s, 1 << ranks, 0).sum(axis=1) for s in range(4)], axis=1)
+    order = np.argsort(-patterns, axis=1, kind="stable")  # new to old suit
+    new_suit = np.argsort(order, axis=1)  # old to new
+    renamed = 13 * np.take_along_axis(new_suit, suits, axis=1) + ranks
+    masks = (np.int64(1) << renamed).sum(axis=1)
+    return np.searchsorted(representatives(), masks), renamed
+
+
+def class_sizes() -> np.ndarray:
+    """How many deals each class stands for, (962988,) int64: 24, or fewer where suits hold the same ranks."""
+    masks = representatives()
+    patterns = [(masks >> (13 * suit)) & SUIT for suit in range(4)]
+    same = [patterns[k] == patterns[k + 1] for k in range(3)]  # equal patterns stand together
+    sizes = np.full(N_CLASSES, 24)
+    alike = same[0].astype(int) + same[1] + same[2]
+    sizes[alike == 1] = 12
+    sizes[alike == 2] = 4  # three alike …
+    sizes[same[0] & same[2] & ~same[1]] = 6  # … or two pairs
+    sizes[alike == 3] = 1
+    return sizes

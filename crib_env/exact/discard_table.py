@@ -1,0 +1,126 @@
+"""The statistics of all 20,358,520 deals in one file, by class of suits; it is mapped into memory, not read.
+
+The file is a header of 4,096 bytes (a line of JSON: format, version, sizes, checksum) and then, for each of the 962,988
+classes in order, fifteen records of ``discard_statistics.TOTALS``: 173 MB of whole numbers. A file is renamed into its
+place only when it is whole, and its checksum is verified whenever it is opened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from crib_env.exact.deal_classes import N_CLASSES, cards_of, class_of
+from crib_env.exact.discard_statistics import (
+    N_DISCARDS,
+    PLACES,
+    TOTALS,
+    fill_totals,
+    six_cards,
+    to_statistics,
+)
+
+VERSION = 1
+_FORMAT = "crib_env discard table"
+_HEADER = 4_096
+_CHUNK = 8_192  # classes
+
+# The discard of two places of six sorted cards, by its number.
+_NUMBER = np.full((6, 6), -1)
+_NUMBER[PLACES[:, 0], PLACES[:, 1]] = _NUMBER[PLACES[:, 1], PLACES[:, 0]] = np.arange(N_DISCARDS)
+
+
+def build_table(path: Path, threads: int = 2, on_progress: Callable[[int], None] = lambda done: None) -> None:
+    """Computes the whole table and writes it to ``path``, whole or not at all.
+
+    Args:
+        path: the file; one that is there is replaced.
+        threads: how many work side by side.
+        on_progress: is told how many more classes are done.
+    """
+    totals = np.zeros((N_CLASSES, N_DISCARDS), TOTALS)
+
+    def fill(first: int) -> int:
+        rows = np.arange(first, min(first + _CHUNK, N_CLASSES))
+        fill_totals(cards_of(rows), totals[rows[0] : rows[-1] + 1])
+        return len(rows)
+
+    fill(0)  # compiles before the threads start
+    with ThreadPoolExecutor(threads) as pool:
+        for done in pool.map(fill, range(0, N_CLASSES, _CHUNK)):
+            on_progress(done)
+    header = {
+        "format": _FORMAT,
+        "version": VERSION,
+        "classes": N_CLASSES,
+        "bytes": totals.nbytes,
+        "checksum": _checksum(totals),
+    }
+    temporary = path.with_name(path.name + ".part")
+    with open(temporary, "wb") as file:
+        file.write(json.dumps(header).encode().ljust(_HEADER))
+        file.write(totals.data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+
+
+class DiscardTable:
+    """A table that :func:`build_table` wrote.
+
+    Args:
+        path: the file.
+
+    Attributes:
+        totals: (962988, 15) of ``TOTALS``, mapped read-only.
+
+    Raises:
+        ValueError: there is no such file, or it is cut short, damaged, of another version or no such table.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        try:
+            with open(path, "rb") as file:
+                start = file.read(_HEADER)
+        except OSError as error:
+            raise ValueError(f"there is no discard table {path} ({error.strerror})") from None
+        try:
+            header = json.loads(start)
+            found = header["format"]
+        except (ValueError, KeyError, TypeError):
+            found = None
+        if found != _FORMAT:
+            raise ValueError(f"{path} is not a discard table")
+        if header.get("version") != VERSION:
+            raise ValueError(
+                f"{path} is a discard table of version {header.get('version')}, not {VERSION}: build it anew"
+            )
+        expected = N_CLASSES * N_DISCARDS * TOTALS.itemsize
+        if os.path.getsize(path) != _HEADER + expected:
+            raise ValueError(f"{path} has {os.path.getsize(path)} bytes, not {_HEADER + expected}: build it anew")
+        self.totals = np.memmap(path, TOTALS, "r", _HEADER, (N_CLASSES, N_DISCARDS))
+        if _checksum(self.totals) != header.get("checksum"):
+            raise ValueError(f"{path} is damaged, its checksum is wrong: build it anew")
+
+    def statistics(self, hands: ArrayLike | str) -> np.ndarray:
+        """What :func:`crib_env.discard_statistics` gives for the same hands, (N, 15), looked up.
+
+        Raises:
+            ValueError: as there.
+        """
+        cards = six_cards(hands)
+        classes, renamed = class_of(cards)
+        place = np.argsort(np.argsort(renamed, axis=1), axis=1)  # of each card among the representative's
+        numbers = _NUMBER[place[:, PLACES[:, 0]], place[:, PLACES[:, 1]]]
+        return to_statistics(np.take_along_axis(self.totals[classes], numbers, axis=1), cards)
+
+
+def _checksum(totals: np.ndarray) -> str:
+    return hashlib.blake2b(np.ascontiguousarray(totals).data.cast("B"), digest_size=16).hexdigest()
