@@ -8,10 +8,15 @@ import pettingzoo
 
 def register_all() -> None:
     """Registers the three Gymnasium ids, and the PettingZoo id where PettingZoo has a registry (from 1.27)."""
-    gymnasium.register("crib_env/Cribbage-v0", entry_point="crib_env.single_agent:SingleAgentCribbage")
+    gymnasium.register(
+        "crib_env/Cribbage-v0",
+        entry_point="crib_env.single_agent:SingleAgentCribbage",
+        vector_entry_point="crib_env.vector:CribbageVectorEnv",
+    )
     gymnasium.register(
         "crib_env/CribbagePlay-v0",
         entry_point="crib_env.single_agent:SingleAgentCribbage",
+        vector_entry_point="crib_env.vector:CribbageVectorEnv",
         kwargs={"episode": "play"},
     )
     gymnasium.register("crib_env/CribbageDiscard-v0", entry_point="crib_env.discard_game:DiscardGame")

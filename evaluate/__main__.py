@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 
@@ -79,7 +79,7 @@ def benchmark(seconds: float = 1.0, json_file: Annotated[Path | None, tyro.conf.
 def main() -> None:
     """Reads the command line."""
     with reported_errors():
-        commands = {"match": match, "discard-table": discard_table, "benchmark": benchmark}
+        commands: dict[str, Any] = {"match": match, "discard-table": discard_table, "benchmark": benchmark}
         tyro.extras.subcommand_cli_from_dict(commands, prog="python -m evaluate", description=__doc__)
 
 
