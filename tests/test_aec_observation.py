@@ -1,0 +1,300 @@
+"""What a player of the PettingZoo environment sees: spaces, every bit, the mask, pictures and views."""
+
+from __future__ import annotations
+
+import copy
+import re
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+import crib_env
+from crib_env import parse_card, parse_cards
+from crib_env.aec import PLAYERS
+from tests.aec_play import (
+    act_randomly,
+    all_episodes,
+    bits_of,
+    both_environments,
+    both_masks,
+    is_over,
+    mask_of,
+    ones,
+    side_by_side,
+)
+from tests.reference import rank
+
+# ------------------------------------------------------------------------------------------------- names and spaces
+
+
+@both_environments
+def test_metadata_and_names(make):
+    env = make()
+    assert env.metadata["name"] == str(env) == "cribbage_v0"
+    assert env.metadata["is_parallelizable"] is False
+    assert set(env.metadata["render_modes"]) == {"human", "ansi"}
+    assert env.possible_agents == ["player_0", "player_1"]
+    env.reset()
+    assert env.agents == ["player_0", "player_1"]
+    assert env.num_agents == env.max_num_agents == 2
+
+
+@both_masks
+@pytest.mark.parametrize(("observation", "size"), [("209", 209), ("board", 659)])
+def test_spaces(observation, size, mask):
+    env = crib_env.env(observation=observation, mask=mask)
+    bits = spaces.Box(0, 1, (size,), np.int8)
+    both = spaces.Dict(observation=bits, action_mask=spaces.Box(0, 1, (52,), np.int8))
+    for agent in PLAYERS:
+        assert env.observation_space(agent) == (bits if mask == "info" else both)
+        assert env.action_space(agent) == spaces.Discrete(52)
+        assert env.observation_space(agent) is env.observation_space(agent)
+        assert env.action_space(agent) is env.action_space(agent)
+
+
+@both_masks
+@all_episodes
+@pytest.mark.parametrize("observation", ["209", "board"])
+def test_observations_lie_in_their_spaces_for_both_players_at_any_time(episode, observation, mask):
+    env = crib_env.env(episode=episode, observation=observation, mask=mask)
+    env.reset(seed=1)
+    rng = np.random.default_rng(1)
+    while True:
+        for agent in PLAYERS:
+            assert env.observation_space(agent).contains(env.observe(agent))
+            assert spaces.Box(0, 1, (52,), np.int8).contains(mask_of(env, agent))
+        if is_over(env):
+            break
+        act_randomly(env, rng)
+
+
+# ---------------------------------------------------------------------------------------------- observation and mask
+
+
+def is_cut(game):
+    return len(game.discards[0]) == len(game.discards[1]) == 2
+
+
+def expected_209(game, seat):
+    """Which of the 209 bits are on, from the cards on the table."""
+    bits = {0} if game.dealer == seat else set()
+    bits |= {1 + card for card in game.hands[seat]}
+    bits |= {53 + card for card in game.discards[seat]}
+    bits |= {53 + card for _, card in game.laid}
+    bits |= {53 + game.starter} if is_cut(game) else set()
+    bits |= {105 + 13 * slot + rank(card) for slot, (_, card) in enumerate(game.laid)}
+    return bits
+
+
+def expected_rest_of_board(game, seat):
+    """Which of the bits 209 to 658 are on."""
+    bits = {209 + k for k in range(120) if game.scores[seat] > k}
+    bits |= {329 + k for k in range(120) if game.scores[1 - seat] > k}
+    bits |= {449 + game.count} if game.count < 31 else set()
+    bits |= {480 + slot for slot, (by, _) in enumerate(game.laid) if by == seat}
+    bits |= {488 + slot for slot in range(len(game.laid) - len(game.pile), len(game.laid))}
+    bits |= {496 + card for card in game.discards[seat]}
+    bits |= {548 + card for by, card in game.laid if by != seat}
+    bits |= {600 + game.starter} if is_cut(game) else set()
+    bits |= {652 + len(game.hands[1 - seat])}
+    return bits
+
+
+# The count and which cards belong to it: once the episode is over no count goes on, and these bits stay as they fall.
+COUNT_BITS = {*range(449, 480), *range(488, 496)}
+
+
+@both_masks
+@all_episodes
+@pytest.mark.parametrize("observation", ["209", "board"])
+def test_every_bit_of_the_observation(episode, observation, mask):
+    phases, bits_seen = set(), set()
+    for env, game, _ in side_by_side(2, 300, episode=episode, observation=observation, mask=mask):
+        for seat, agent in enumerate(PLAYERS):
+            expected = expected_209(game, seat)
+            if observation == "board":
+                expected |= expected_rest_of_board(game, seat)
+            seen = ones(bits_of(env, agent))
+            if game.phase == "over":
+                seen, expected = seen - COUNT_BITS, expected - COUNT_BITS
+            assert seen == expected
+            bits_seen |= seen
+        phases.add(game.phase)
+    assert phases == {"play", "over"} | (set() if episode == "play" else {"discard"})
+    possible = set(range(209 if observation == "209" else 659))
+    possible -= {495}  # the eighth card ends its count
+    if episode == "play":
+        possible -= {657, 658}  # five or six cards in the opponent's hand
+    assert bits_seen == possible  # each bit has been on at some time
+
+
+@both_masks
+@both_environments
+@all_episodes
+def test_the_mask_shows_the_legal_cards_of_the_player_to_act_and_nothing_to_the_other(make, episode, mask):
+    n_held_back = 0
+    for env, game, _ in side_by_side(3, 20, make, episode=episode, mask=mask):
+        for seat, agent in enumerate(PLAYERS):
+            is_to_act = game.phase != "over" and game.turn == seat
+            assert ones(mask_of(env, agent)) == (game.legal() if is_to_act else set())
+        if game.phase != "over":
+            assert env.agent_selection == PLAYERS[game.turn]
+            n_held_back += game.legal() < set(game.hands[game.turn])
+    assert n_held_back > 5  # cards that would have passed 31
+
+
+def test_the_mask_stands_in_one_place_only():
+    in_observation, in_info = crib_env.raw_env(), crib_env.raw_env(mask="info")
+    for env in (in_observation, in_info):
+        env.reset(seed=1)
+    for agent in PLAYERS:
+        assert set(in_observation.observe(agent)) == {"observation", "action_mask"}
+        assert "action_mask" not in in_observation.infos[agent]
+        assert isinstance(in_info.observe(agent), np.ndarray)
+        assert "action_mask" in in_info.infos[agent]
+
+
+def test_last_is_what_the_player_to_act_sees():
+    env = crib_env.raw_env()
+    env.reset(seed=4)
+    rng = np.random.default_rng(4)
+    while not is_over(env):
+        agent = env.agent_selection
+        observation, reward, terminated, truncated, info = env.last()
+        np.testing.assert_equal(observation, env.observe(agent))
+        assert observation["action_mask"].any()
+        assert (reward, terminated, truncated) == (env._cumulative_rewards[agent], False, False)
+        assert info is env.infos[agent]
+        act_randomly(env, rng)
+    assert env.last()[2:4] == (True, False)
+    assert env.last(observe=False)[0] is None
+
+
+@both_masks
+def test_what_a_user_has_kept_does_not_change_when_the_game_goes_on(mask):
+    env = crib_env.raw_env(mask=mask)
+    env.reset(seed=5)
+    rng = np.random.default_rng(5)
+    kept, copies = [], []
+    while not is_over(env):
+        for agent in PLAYERS:
+            kept.append((env.observe(agent), env.infos[agent], env.rewards))
+            copies.append(copy.deepcopy(kept[-1]))
+        act_randomly(env, rng)
+    np.testing.assert_equal(kept, copies)
+
+
+@both_masks
+def test_to_write_into_an_observation_changes_nothing(mask):
+    env = crib_env.raw_env(mask=mask)
+    env.reset(seed=6)
+    agent = env.agent_selection
+    hand = ones(bits_of(env, agent)[1:53])
+    bits_of(env, agent)[:] = 1
+    mask_of(env, agent)[:] = 1
+    assert ones(bits_of(env, agent)[1:53]) == hand
+    with pytest.raises(ValueError, match="not a legal action"):
+        env.step(min(set(range(52)) - hand))
+
+
+# ------------------------------------------------------------------------------------------------- pictures and views
+
+CARD = re.compile(r"\b[A23456789TJQK][CDHS]\b")
+
+
+def line(table, name):
+    """What stands behind a name, lowest line first."""
+    return [row.split(name, 1)[1].strip() for row in table.splitlines() if row.strip().startswith(name + " ")][::-1]
+
+
+@all_episodes
+def test_the_table_shows_what_the_player_to_act_knows_and_nothing_else(episode):
+    for env, game, _ in side_by_side(23, 25, episode=episode, render_mode="ansi"):
+        table, agent = env.render(), env.agent_selection
+        seat = PLAYERS.index(agent)
+        own_hand, other_hand = line(table, "hand")
+        assert set(parse_cards(own_hand.strip("-"))) == set(game.hands[seat])
+        assert other_hand.strip("-").split() == ["??"] * len(game.hands[1 - seat])
+        starter = crib_env.format_card(game.starter) if is_cut(game) else "-"
+        assert line(table, "starter") == [starter]
+        known = {*game.hands[seat], *game.discards[seat], *(card for _, card in game.laid)}
+        known |= {game.starter} if is_cut(game) else set()
+        assert {parse_card(text) for text in CARD.findall(table)} == known
+        assert [parse_card(text) for text in CARD.findall(line(table, "play")[0])] == [card for _, card in game.laid]
+        rows = table.splitlines()
+        for player, row in ((1 - seat, rows[0]), (seat, next(row for row in rows[1:] if row.startswith("player_")))):
+            assert row.startswith(f"player_{player} {'dealer' if player == game.dealer else 'pone'}")
+            assert row.endswith(f" {game.scores[player]}")
+        if game.phase == "over":
+            assert rows[-1].strip() == "the episode is over"
+        else:
+            assert f"count {game.count}" in table
+            assert rows[-1].strip().split()[0] == ("throw" if game.phase == "discard" else "lay")
+
+
+def test_human_prints_the_same_table_at_reset_and_after_each_step(capsys):
+    human, ansi = crib_env.env(render_mode="human"), crib_env.env(render_mode="ansi")
+    for env in (human, ansi):
+        env.reset(seed=24)
+    assert capsys.readouterr().out == ansi.render() + "\n"
+    while not is_over(human):
+        card = int(np.flatnonzero(mask_of(human, human.agent_selection))[0])
+        human.step(card)
+        ansi.step(card)
+        assert capsys.readouterr().out == ansi.render() + "\n"
+    assert human.render() is None
+    assert capsys.readouterr().out == ansi.render() + "\n"
+
+
+def test_nothing_is_printed_without_a_render_mode(capsys):
+    env = crib_env.env()
+    env.reset(seed=25)
+    act_randomly(env, np.random.default_rng(25))
+    assert capsys.readouterr().out == ""
+
+
+def padded(items, length):
+    return list(items) + [-1] * (length - len(items))
+
+
+@all_episodes
+def test_views_are_a_batch_of_one_that_agrees_with_observe(episode):
+    for env, game, _ in side_by_side(26, 25, episode=episode):
+        for seat, agent in enumerate(PLAYERS):
+            views = env.views(agent)
+            assert len(views) == 1
+            assert all(len(getattr(views, field.name)) == 1 for field in fields(views))
+            np.testing.assert_array_equal(views.observation[0], bits_of(env, agent))
+            np.testing.assert_array_equal(views.action_mask[0], mask_of(env, agent))
+            np.testing.assert_array_equal(views.board[0, :209], views.observation[0])
+            assert views.hand[0].tolist() == padded(sorted(game.hands[seat]), 6)
+            assert views.discards[0].tolist() == padded(sorted(game.discards[seat]), 2)
+            assert views.starter[0] == (game.starter if is_cut(game) else -1)
+            assert views.laid[0].tolist() == padded([card for _, card in game.laid], 8)
+            assert views.laid_by[0].tolist() == padded([int(by != seat) for by, _ in game.laid], 8)
+            assert views.scores[0].tolist() == [game.scores[seat], game.scores[1 - seat]]
+            assert views.is_dealer[0] == (game.dealer == seat)
+            assert views.opponent_cards[0] == len(game.hands[1 - seat])
+            if game.phase != "over":
+                assert views.count[0] == game.count
+                assert views.pile_start[0] == len(game.laid) - len(game.pile)
+
+
+def test_views_hold_the_board_observation_and_a_number_for_each_game():
+    env = crib_env.raw_env(observation="board")
+    rng = np.random.default_rng(27)
+    ids = []
+    env.reset(seed=27)
+    for _ in range(3):
+        for decision in range(20):
+            agent = env.agent_selection
+            views = env.views(agent)
+            np.testing.assert_array_equal(views.board[0], bits_of(env, agent))
+            assert views.decisions[0] == decision
+            act_randomly(env, rng)
+            ids.append(int(views.game_ids[0]))
+        env.reset()
+    assert len(set(ids)) == 3
+    assert ids == sorted(ids)
