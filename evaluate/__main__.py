@@ -64,6 +64,36 @@ def discard_table(path: tyro.conf.Positional[Path], threads: int = 2) -> None:
     build_and_report(path, threads)
 
 
+def board(
+    path: tyro.conf.Positional[Path],
+    agent: str = "greedy",
+    deals: int = 50_000,
+    seed: int = 0,
+    threads: int = 2,
+    picture: Path | None = None,
+) -> None:
+    """Computes how a game ends from every pair of scores, between two of the same agent, and saves it.
+
+    Args:
+        path: The file to write; a file that is there is replaced.
+        agent: Who plays both seats.
+        deals: How many deals to sample.
+        seed: Of the deals.
+        threads: How many work side by side.
+        picture: Also draw heat maps into this file, PNG or SVG.
+    """
+    from evaluate.board import solve_and_report  # matplotlib takes half a second
+
+    for file in (path, picture):
+        if file is not None and not file.parent.is_dir():
+            raise ValueError(f"there is no folder {file.parent} to write {file.name} to")
+    if threads < 1:
+        raise ValueError(f"threads={threads} is not allowed: give at least 1")
+    if deals < 10:
+        raise ValueError(f"deals={deals} is not allowed: give at least 10")
+    solve_and_report(agent, deals, seed, threads, path, picture)
+
+
 def benchmark(seconds: float = 1.0, json_file: Annotated[Path | None, tyro.conf.arg(name="json")] = None) -> None:
     """Measures speed: the engine, the environments, and PettingZoo's own games beside them, in one run.
 
@@ -79,7 +109,12 @@ def benchmark(seconds: float = 1.0, json_file: Annotated[Path | None, tyro.conf.
 def main() -> None:
     """Reads the command line."""
     with reported_errors():
-        commands: dict[str, Any] = {"match": match, "discard-table": discard_table, "benchmark": benchmark}
+        commands: dict[str, Any] = {
+            "match": match,
+            "discard-table": discard_table,
+            "board": board,
+            "benchmark": benchmark,
+        }
         tyro.extras.subcommand_cli_from_dict(commands, prog="python -m evaluate", description=__doc__)
 
 

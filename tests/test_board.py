@@ -1,0 +1,133 @@
+"""The board: against hand-worked games, against play, and files that are never half trusted."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents import make_agent
+from crib_env.engine import GAME, OVER, begin_deal, begin_game, shuffle, step
+from crib_env.exact.board import Board, sample_outcomes, solve_board
+from crib_env.kernels import kernel, streams
+from crib_env.policies import GREEDY, native_card
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    return sample_outcomes(make_agent("greedy"), 4_000, seed=1)
+
+
+@pytest.fixture(scope="module")
+def board(outcomes):
+    return solve_board(outcomes, "greedy")
+
+
+def rows(*outcomes):
+    out = np.zeros((len(outcomes), 32), np.int8)
+    for row, outcome in zip(out, outcomes):
+        row[: len(outcome)] = outcome
+    return np.tile(out, (10, 1))
+
+
+def test_one_outcome_by_hand():
+    """Pone makes 1, dealer 2, pone 10 in every deal: who is dealer at the end is a matter of counting."""
+    board = solve_board(rows([-1, 2, -10]), "nobody")
+    assert board.endings[119, 120].tolist() == [0, 0, 0, 1, 0, 0]  # pone pegs first
+    assert board.endings[119, 119].tolist() == [1, 0, 0, 0, 0, 0]  # then the dealer, before pone's hand
+    assert board.endings[118, 111].tolist() == [0, 0, 0, 1, 0, 0]  # pone's hand: 111 + 11
+    assert board.endings[119, 90].tolist() == [1, 0, 0, 0, 0, 0]  # pone has 91: no skunk
+    assert board.endings[119, 89].tolist() == [0, 1, 0, 0, 0, 0]  # pone has 90
+    assert board.endings[119, 59].tolist() == [0, 0, 1, 0, 0, 0]  # pone has 60
+    assert board.endings[58, 110].tolist() == [0, 0, 0, 0, 0, 1]
+    # 117–109 makes 119–120 after the deal, and pone deals next: the other pegs 1, it wins with 2
+    assert board.endings[117, 109].tolist() == [0, 0, 0, 1, 0, 0]
+    assert (board.win_error == 0).all()
+
+
+def test_two_outcomes_are_weighed():
+    board = solve_board(rows([5], [-5]), "nobody")
+    assert board.win_probability[116, 116] == 0.5
+    # from 111 each: the winner of the deal is one deal from home, and the right to deal changes nothing
+    assert board.win_probability[111, 116] == 0.25
+
+
+def test_outcomes_keep_order_and_add_up_to_the_score(outcomes):
+    assert ((outcomes != 0).sum(axis=1) >= 2).all()
+    dealer, pone = np.maximum(outcomes, 0).sum(axis=1), -np.minimum(outcomes, 0).sum(axis=1)
+    assert 14 < dealer.mean() < 18
+    assert 8 < pone.mean() < 12
+
+
+def test_chances_are_chances_and_more_points_are_never_worse(board):
+    assert board.endings.min() >= 0
+    np.testing.assert_allclose(board.endings.sum(axis=-1), 1)
+    wins = board.win_probability
+    assert (np.diff(wins, axis=0) >= -1e-12).all()
+    assert (np.diff(wins, axis=1) <= 1e-12).all()
+    assert (np.abs(board.match_points) <= 3 + 1e-12).all()
+
+
+@kernel
+def _dealer_wins(games, dealer, pone, n):
+    g, won = games[0], 0
+    for _ in range(n):
+        begin_game(g, 0, 0, dealer, pone, -1)
+        shuffle(g)
+        begin_deal(g)
+        while g["phase"] != OVER:
+            step(g, native_card(g, GREEDY))
+        won += g["scores"][0] == 121
+    return won
+
+
+@pytest.mark.parametrize(("dealer", "pone"), [(0, 0), (60, 91), (100, 100), (111, 111), (116, 120), (120, 116)])
+def test_play_between_two_of_the_agent_agrees(board, dealer, pone):
+    games = np.zeros(1, GAME)
+    games["episodes"] = streams(7, 1)
+    played = _dealer_wins(games, dealer, pone, 20_000) / 20_000
+    error = np.hypot(board.win_error[dealer, pone], np.sqrt(played * (1 - played) / 20_000))
+    assert abs(board.win_probability[dealer, pone] - played) < 4.5 * error
+
+
+def test_the_answer_does_not_depend_on_threads(outcomes):
+    one, two = (solve_board(outcomes[:200], "greedy", threads) for threads in (1, 2))
+    assert (one.endings == two.endings).all()
+    assert (one.parts == two.parts).all()
+
+
+def test_a_saved_board_is_read_back_and_a_damaged_one_refused(board, tmp_path):
+    board.save(tmp_path / "board.npz")
+    again = Board.load(tmp_path / "board.npz")
+    assert (again.agent, again.deals) == ("greedy", 4_000)
+    assert (again.endings == board.endings).all()
+    whole = (tmp_path / "board.npz").read_bytes()
+    flipped = bytearray(whole)
+    flipped[len(whole) // 2] ^= 1
+    for name, content in (("short", whole[:-100]), ("empty", b""), ("flipped", flipped), ("foreign", b"x" * 100)):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(ValueError, match=name):
+            Board.load(tmp_path / name)
+    np.savez(tmp_path / "older.npz", version=0, endings=board.endings)
+    with pytest.raises(ValueError, match="version 0, not 1: build it anew"):
+        Board.load(tmp_path / "older.npz")
+    np.savez(tmp_path / "other.npz", x=np.zeros(3))
+    with pytest.raises(ValueError, match="is not a board"):
+        Board.load(tmp_path / "other.npz")
+    with pytest.raises(ValueError, match="there is no board"):
+        Board.load(tmp_path / "nowhere.npz")
+
+
+def test_the_command(tmp_path):
+    line = [sys.executable, "-m", "evaluate", "board", str(tmp_path / "b.npz"), "--deals", "100", "--picture"]
+    root, wide = Path(__file__).parents[1], {**os.environ, "COLUMNS": "150"}
+    done = subprocess.run([*line, str(tmp_path / "b.png")], cwd=root, capture_output=True, text=True, env=wide)
+    assert done.returncode == 0, done.stderr
+    assert "the first deal" in done.stdout
+    assert Board.load(tmp_path / "b.npz").deals == 100
+    assert (tmp_path / "b.png").stat().st_size > 10_000
+    bad = subprocess.run([*line, str(tmp_path / "no" / "b.png")], cwd=root, capture_output=True, text=True)
+    assert bad.returncode == 2
+    assert "there is no folder" in bad.stderr
