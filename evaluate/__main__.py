@@ -64,6 +64,32 @@ def discard_table(path: tyro.conf.Positional[Path], threads: int = 2) -> None:
     build_and_report(path, threads)
 
 
+def crib_tables(
+    draws: int = 40_000,
+    rounds: int = 5,
+    seed: int = 0,
+    threads: int = 2,
+    json_file: Annotated[Path | None, tyro.conf.arg(name="json")] = None,
+) -> None:
+    """Solves what a crib is worth by the ranks thrown, when both players discard by hand and crib.
+
+    Args:
+        draws: Opposing hands for each pair of ranks in the last round.
+        rounds: How often both tables are renewed.
+        seed: Of the draws.
+        threads: How many work side by side.
+        json_file: Also write the tables to this file.
+    """
+    from evaluate.crib_tables import solve_and_report  # tables that nothing else needs
+
+    for name, value in (("draws", draws), ("rounds", rounds), ("threads", threads)):
+        if value < 1:
+            raise ValueError(f"{name}={value} is not allowed: give at least 1")
+    if json_file is not None and not json_file.parent.is_dir():
+        raise ValueError(f"there is no folder {json_file.parent} to write {json_file.name} to")
+    solve_and_report(draws, rounds, seed, threads, json_file)
+
+
 def board(
     path: tyro.conf.Positional[Path],
     agent: str = "greedy",
@@ -112,6 +138,7 @@ def main() -> None:
         commands: dict[str, Any] = {
             "match": match,
             "discard-table": discard_table,
+            "crib-tables": crib_tables,
             "board": board,
             "benchmark": benchmark,
         }

@@ -1,0 +1,89 @@
+"""Cribs against purposeful discards: against plain play of the same policies, and against themselves."""
+
+import numpy as np
+import pytest
+
+from crib_env import discard_statistics, parse_cards, score_show_many
+from crib_env.exact.crib_tables import (
+    DEALER,
+    PAIRS,
+    PONE,
+    crib_mean_over_starters,
+    crib_means_against,
+    solve_crib_tables,
+)
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return solve_crib_tables(rounds=3, draws=3_000, seed=1)
+
+
+def test_the_mean_over_starters_is_that_of_all_starters():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        cards = rng.choice(52, 12, replace=False)
+        crib, starters = cards[:4], [card for card in range(52) if card not in cards]
+        expected = score_show_many([crib] * 40, starters, True).mean()
+        masks = [int(sum(1 << int(card) for card in held)) for held in (crib, cards)]
+        assert crib_mean_over_starters(*masks) == pytest.approx(expected)
+
+
+def throw(six, table, sign):
+    """The policy in plain Python: the pair with the best hand mean plus or less the table's crib."""
+    rows = discard_statistics([six])[0]
+    values = [row["hand_mean"] + sign * table[row["discard"][0] % 13, row["discard"][1] % 13] for row in rows]
+    return rows[int(np.argmax(values))]["discard"].tolist()
+
+
+def test_plain_play_of_the_policies_realises_the_tables(tables):
+    rng = np.random.default_rng(1)
+    by_pair = {player: ([], []) for player in (DEALER, PONE)}
+    for _ in range(6_000):
+        cards = rng.choice(52, 13, replace=False)
+        dealers = throw(cards[:6], tables.mean[DEALER], 1)
+        pones = throw(cards[6:12], tables.mean[PONE], -1)
+        points = int(score_show_many([dealers + pones], cards[12:], True)[0])
+        for player, thrown in ((DEALER, dealers), (PONE, pones)):
+            by_pair[player][0].append(points)
+            by_pair[player][1].append(tables.mean[player, thrown[0] % 13, thrown[1] % 13])
+    for player in (DEALER, PONE):
+        realised, expected = map(np.array, by_pair[player])
+        error = (realised - expected).std() / np.sqrt(len(realised))
+        assert abs((realised - expected).mean()) < 4.5 * error
+        assert np.corrcoef(realised, expected)[0, 1] > 0.1  # the table knows which cribs are good
+
+
+def test_both_players_look_at_the_same_crib(tables):
+    average = [(np.triu(tables.share[player]) * tables.mean[player]).sum() for player in (DEALER, PONE)]
+    error = np.nanmax(tables.error) / np.sqrt(len(PAIRS) / 4)
+    assert abs(average[0] - average[1]) < 5 * error
+    assert 4.6 < average[0] < 5.0
+
+
+def test_tables_are_symmetric_whole_and_settled(tables):
+    assert (tables.mean == tables.mean.transpose(0, 2, 1)).all()
+    for player in (DEALER, PONE):
+        assert np.triu(tables.share[player]).sum() == pytest.approx(1)
+    assert (tables.mean[PONE] > tables.mean[DEALER]).all()  # the dealer throws to the crib what helps it
+    assert tables.change < 6 * np.nanmax(tables.error) * 2  # rounds before the last draw a quarter as often
+    assert np.unravel_index(tables.mean[DEALER].argmax(), (13, 13)) == (4, 4)  # two fives
+
+
+def test_the_answer_follows_the_seed_and_not_the_threads():
+    one, two = (solve_crib_tables(rounds=1, draws=20, seed=3, threads=threads) for threads in (1, 2))
+    assert (one.mean == two.mean).all()
+    assert not (solve_crib_tables(rounds=1, draws=20, seed=4).mean == one.mean).all()
+
+
+def test_one_hands_cribs_given_the_six_cards(tables):
+    cards = np.array(sorted(parse_cards("5H 5C JD QS 2H 3D")))
+    means, errors = crib_means_against(cards, tables, is_dealer=True)
+    assert (errors < 0.08).all()
+    best = discard_statistics([cards])[0]["discard"][means.argmax()]
+    assert (best % 13).tolist() == [4, 4]
+    rows = discard_statistics([cards])[0]
+    table = np.array([tables.mean[DEALER, a % 13, b % 13] for a, b in rows["discard"]])
+    assert np.corrcoef(means, table)[0, 1] > 0.9
+    as_pone, _ = crib_means_against(cards, tables, is_dealer=False)
+    assert (as_pone - means).mean() > 0.3
