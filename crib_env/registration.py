@@ -19,6 +19,10 @@ def register_all() -> None:
         vector_entry_point="crib_env.vector:CribbageVectorEnv",
         kwargs={"episode": "play"},
     )
-    gymnasium.register("crib_env/CribbageDiscard-v0", entry_point="crib_env.discard_game:DiscardGame")
+    gymnasium.register(
+        "crib_env/CribbageDiscard-v0",
+        entry_point="crib_env.discard_game:DiscardGame",
+        vector_entry_point="crib_env.vector:DiscardVectorEnv",
+    )
     if hasattr(pettingzoo, "register"):
         pettingzoo.register("aec", "crib_env/cribbage-v0", "crib_env:env")

@@ -1,0 +1,202 @@
+"""The kernels of the vector environments (:mod:`crib_env.vector`): each call works on many games."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env.engine import DEAL, DISCARD, OVER, act, begin_deal, begin_game, bit, legal_cards, shuffle, winner_pays
+from crib_env.kernels import kernel, popcount
+from crib_env.observation import set_bits, write_mask, write_observation
+from crib_env.policies import native_card
+from crib_env.scoring import show_points
+
+_POINTS, _WIN, _MATCH = range(3)  # indices in options.REWARDS
+NO_POLICY = -1  # the opponent is an agent's object, outside the kernels
+
+
+class Table(NamedTuple):
+    """The N games, and what is kept beside them from step to step."""
+
+    games: np.ndarray  # (N,) GAME
+    seats: np.ndarray  # (N,) int8, the learner's
+    given: np.ndarray  # (N, D, 13) int8, deals that a reset gave
+    n_given: np.ndarray  # (N,) int64, how many of them this game has
+    margins: np.ndarray  # (N,) int64, the learner's lead when it acted last
+
+
+class Shown(NamedTuple):
+    """What a step or a reset hands out."""
+
+    observation: np.ndarray  # (N, 209 or 659) int8
+    action_mask: np.ndarray  # (N, 52) int8
+    scores: np.ndarray  # (N, 2) int16
+    dealers: np.ndarray  # (N,) int8
+    rewards: np.ndarray  # (N,) float64
+    over: np.ndarray  # (N,) bool
+
+
+# The kernels for one game take its record and bare arrays: to hand the tuples on costs three times what the game does.
+
+
+@kernel
+def _deal(g, given, i, n_given):
+    """The next deal of game i: one of the ``n_given`` that a reset gave, ``given[i]``, or the stream's."""
+    k = np.int64(g["n_deals"])
+    if k < n_given:
+        for c in range(13):
+            g["cards"][c] = given[i, k, c]
+    else:
+        shuffle(g)
+    begin_deal(g)
+
+
+@kernel
+def _take(g, card, given, i, n_given):
+    """One decision, and the next deal if one is due."""
+    act(g, card)
+    if g["phase"] == DEAL:
+        _deal(g, given, i, n_given)
+
+
+@kernel
+def _answer(g, seat, policy, given, i, n_given):
+    """The native opponent acts until the learner is to act or the episode is over."""
+    while g["phase"] != OVER and g["turn"] != seat:
+        _take(g, native_card(g, policy), given, i, n_given)
+
+
+@kernel
+def _margin(g, seat):
+    """The lead of a seat in points."""
+    return np.int64(g["scores"][seat]) - np.int64(g["scores"][1 - seat])
+
+
+@kernel
+def _payment(g, seat, reward, margin):
+    """What a seat earns for what happened since its lead was ``margin``."""
+    if reward == _POINTS:
+        return _margin(g, seat) - margin
+    if g["phase"] != OVER:
+        return np.int64(0)
+    return np.int64((1 - 2 * seat) * winner_pays(g, reward == _MATCH))
+
+
+@kernel
+def first_bad(games, cards, is_ignored):
+    """The first game, of those that are not ignored, in which the card is not legal; or -1."""
+    for i in range(len(games)):
+        if not is_ignored[i] and (not 0 <= cards[i] < 52 or not (legal_cards(games[i]) >> cards[i]) & 1):
+            return i
+    return -1
+
+
+# The kernels below work on all games whose numbers stand in ``rows``.
+
+
+@kernel
+def begin_all(table, rows, policy, episode, first_dealer, score_0, score_1, start_spread):
+    """The next episode of each game, up to the learner's first decision; see ``engine.begin_game``."""
+    games, given, n_given = table.games, table.given, table.n_given
+    for i in rows:
+        g, seat = games[i], np.int64(table.seats[i])
+        begin_game(g, episode, first_dealer, score_0, score_1, start_spread)
+        _deal(g, given, i, n_given[i])
+        table.margins[i] = _margin(g, seat)
+        if policy >= 0:
+            _answer(g, seat, policy, given, i, n_given[i])
+
+
+@kernel
+def take_all(table, rows, cards):
+    """``cards[b]`` in game ``rows[b]``."""
+    games, given, n_given = table.games, table.given, table.n_given
+    for b in range(len(rows)):
+        i = rows[b]
+        _take(games[i], cards[b], given, i, n_given[i])
+
+
+@kernel
+def pay_all(table, rows, reward, out):
+    """The learner's reward since its last card, and whether the episode is over."""
+    games, seats, margins, rewards, over = table.games, table.seats, table.margins, out.rewards, out.over
+    for i in rows:
+        g, seat = games[i], np.int64(seats[i])
+        rewards[i] = _payment(g, seat, reward, margins[i])
+        margins[i] = _margin(g, seat)
+        over[i] = g["phase"] == OVER
+
+
+@kernel
+def show_all(table, rows, out):
+    """What the learner sees."""
+    games, seats = table.games, table.seats
+    observation, mask, scores, dealers = out.observation, out.action_mask, out.scores, out.dealers
+    for i in rows:
+        g, seat = games[i], np.int64(seats[i])
+        observation[i, :] = 0  # not in a function that is handed the row: that takes twice the time of all the rest
+        mask[i, :] = 0
+        write_observation(g, seat, observation[i])
+        write_mask(g, seat, mask[i])
+        scores[i, 0], scores[i, 1] = g["scores"][0], g["scores"][1]
+        dealers[i] = g["dealer"]
+
+
+@kernel
+def step_all(table, rows, cards, policy, reward, out):
+    """``cards[i]`` in game i; then, with a native opponent, its answers and what the learner is paid and shown."""
+    games, seats, given, n_given = table.games, table.seats, table.given, table.n_given
+    for i in rows:
+        _take(games[i], cards[i], given, i, n_given[i])
+        if policy >= 0:
+            _answer(games[i], np.int64(seats[i]), policy, given, i, n_given[i])
+    if policy >= 0:
+        pay_all(table, rows, reward, out)
+        show_all(table, rows, out)
+
+
+# The discard game. Of a record only the cards, the stream, the hand of seat 0 and the phase are used.
+
+
+class DiscardShown(NamedTuple):
+    """What a step or a reset of the discard game hands out."""
+
+    observation: np.ndarray  # (N, 52) int8
+    action_mask: np.ndarray  # (N, 52) int8
+    rewards: np.ndarray  # (N,) float64
+    over: np.ndarray  # (N,) bool
+
+
+@kernel
+def begin_discards(games, rows):
+    """Six cards and a starter for each game."""
+    for i in rows:
+        g = games[i]
+        shuffle(g)
+        g["hand"][0], g["phase"], g["turn"] = 0, DISCARD, 0
+        for k in range(6):
+            g["hand"][0] |= bit(g["cards"][k])
+
+
+@kernel
+def step_discards(games, rows, cards, out):
+    """Throws ``cards[i]`` in game i; the second one ends it."""
+    for i in rows:
+        g = games[i]
+        g["hand"][0] ^= bit(cards[i])
+        out.over[i] = popcount(g["hand"][0]) == 4
+        out.rewards[i] = 0.0
+        if out.over[i]:
+            g["phase"] = OVER
+            out.rewards[i] = show_points(g["hand"][0], np.int64(g["cards"][12]), False)
+
+
+@kernel
+def show_discards(games, rows, out):
+    """The cards still in the hand, and those that can be thrown."""
+    for i in rows:
+        out.observation[i, :] = 0
+        out.action_mask[i, :] = 0
+        set_bits(out.observation[i], 0, games[i]["hand"][0])
+        set_bits(out.action_mask[i], 0, legal_cards(games[i]))
