@@ -75,9 +75,15 @@ def _skip_forced(g, tally):
 
 
 @kernel
-def _begin_all(games, episode, first_dealer, start_spread):
+def _skip_forced_all(games, tally):
     for i in range(len(games)):
-        begin_game(games[i], episode, first_dealer, -1, -1, start_spread)
+        _skip_forced(games[i], tally[i])
+
+
+@kernel
+def _begin_all(games, episode, start_spread):
+    for i in range(len(games)):
+        begin_game(games[i], episode, -1, -1, -1, start_spread)
         shuffle(games[i])
         begin_deal(games[i])
 
@@ -144,7 +150,7 @@ class GameBatch:
         self.game_ids = np.arange(first_id, first_id + len(seeds), dtype=np.int64)
         self._skip_forced = skip_forced
         spread = -1 if start_spread is None else start_spread
-        _begin_all(self.games, EPISODES.index(episode), -1, spread)
+        _begin_all(self.games, EPISODES.index(episode), spread)
         if episode == "play" and skip_forced:
             _skip_forced_all(self.games, self.tally)
 
@@ -188,9 +194,3 @@ class GameBatch:
             name = format_card(card) if 0 <= card < 52 else str(card)
             raise ValueError(f"game {self.game_ids[rows[bad]]}: {name} is not legal")
         _step_all(self.games, rows, cards, self.tally, self._skip_forced)
-
-
-@kernel
-def _skip_forced_all(games, tally):
-    for i in range(len(games)):
-        _skip_forced(games[i], tally[i])
