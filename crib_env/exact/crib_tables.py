@@ -16,12 +16,10 @@ from functools import partial
 
 import numpy as np
 
-from crib_env.cards import JACK
 from crib_env.exact.deal_classes import N_CLASSES, cards_of, class_sizes
-from crib_env.exact.discard_means import COMPLETIONS, STARTERS, hand_total
+from crib_env.exact.discard_means import COMPLETIONS, STARTERS, hand_total, show_total
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
 from crib_env.kernels import GOLDEN, below, kernel, lowest, mix, popcount, streams
-from crib_env.scoring import SUIT, add_rank, rank_points
 
 DEALER, PONE = range(2)
 PAIRS = [(low, high) for high in range(13) for low in range(high + 1)]
@@ -49,25 +47,7 @@ def _choose_all(totals, cards, table, sign, choice):
 @kernel
 def crib_mean_over_starters(crib, seen):
     """Mean points of four cards in the crib (a mask) over every starter that is not among the ``seen``."""
-    counts, sums = np.int64(0), np.int64(1)
-    rest = crib
-    while rest:
-        counts, sums = add_rank(counts, sums, lowest(rest) % 13)
-        rest &= rest - 1
-    total = 0
-    for rank in range(13):
-        unseen = 4
-        for suit in range(4):
-            unseen -= (seen >> (13 * suit + rank)) & 1
-        more_counts, more_sums = add_rank(counts, sums, rank)
-        total += unseen * rank_points(more_counts, more_sums)
-    for suit in range(4):
-        unseen_suit = 13 - popcount(seen & (SUIT << (13 * suit)))
-        if crib & (SUIT << (13 * suit)) == crib:
-            total += 5 * unseen_suit
-        if (crib >> (13 * suit + JACK)) & 1:
-            total += unseen_suit
-    return total / (52 - popcount(seen))
+    return show_total(crib, seen, True) / (52 - popcount(seen))
 
 
 @kernel

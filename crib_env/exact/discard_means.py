@@ -62,10 +62,10 @@ _TWO, _ONE, _NONE = _sums_over_the_deck(THREE_CARDS)
 
 
 @kernel
-def hand_total(kept, six):
-    """Points of the four ``kept`` cards of ``six`` (masks), summed over the 46 starters."""
+def show_total(four, seen, crib):
+    """Points of four cards in hand or crib, summed over every starter that is not among the ``seen`` (masks)."""
     counts, sums = np.int64(0), np.int64(1)
-    rest = kept
+    rest = four
     while rest:
         counts, sums = add_rank(counts, sums, lowest(rest) % 13)
         rest &= rest - 1
@@ -73,16 +73,24 @@ def hand_total(kept, six):
     for rank in range(13):
         unseen = 4
         for suit in range(4):
-            unseen -= (six >> (13 * suit + rank)) & 1
+            unseen -= (seen >> (13 * suit + rank)) & 1
         more_counts, more_sums = add_rank(counts, sums, rank)
         total += unseen * rank_points(more_counts, more_sums)
     for suit in range(4):
-        unseen_suit = 13 - popcount(six & (SUIT << (13 * suit)))
-        if kept & (SUIT << (13 * suit)) == kept:
-            total += 4 * STARTERS + unseen_suit  # flush: a starter of the suit makes it five
-        if (kept >> (13 * suit + JACK)) & 1:
+        unseen_suit = 13 - popcount(seen & (SUIT << (13 * suit)))
+        if four & (SUIT << (13 * suit)) == four:  # flush: five with a starter of the suit, else four in a hand only
+            total += 5 * unseen_suit
+            if not crib:
+                total += 4 * (52 - popcount(seen) - unseen_suit)
+        if (four >> (13 * suit + JACK)) & 1:
             total += unseen_suit  # his nobs
     return total
+
+
+@kernel
+def hand_total(kept, six):
+    """Points of the four ``kept`` cards of ``six`` (masks), summed over the 46 starters."""
+    return show_total(kept, six, False)
 
 
 @kernel
