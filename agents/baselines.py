@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env import PlayerViews
-from crib_env.engine import bit
-from crib_env.kernels import GOLDEN, kernel, mix, streams
+from crib_env.kernels import GOLDEN, bit, kernel, mask_of, mix, streams
 from crib_env.policies import greedy_discard, greedy_play, random_card
 
 
@@ -47,19 +46,10 @@ class RandomAgent:
 
 
 @kernel
-def _mask_of(cards):
-    mask = np.int64(0)
-    for card in cards:
-        if card >= 0:
-            mask |= bit(card)
-    return mask
-
-
-@kernel
 def _greedy_cards(action_mask, hand, discards, laid, pile_start, count, is_dealer, cards):
     for b in range(len(cards)):
         if discards[b, 1] < 0:
-            cards[b] = greedy_discard(_mask_of(hand[b]), _mask_of(discards[b]), is_dealer[b])
+            cards[b] = greedy_discard(mask_of(hand[b]), mask_of(discards[b]), is_dealer[b])
         else:
             n_laid = 0
             while n_laid < 8 and laid[b, n_laid] >= 0:

@@ -18,11 +18,10 @@ from crib_env.engine import (
     act,
     begin_deal,
     begin_game,
-    bit,
     legal_cards,
     shuffle,
 )
-from crib_env.kernels import kernel, lowest
+from crib_env.kernels import bit, kernel, lowest
 from crib_env.observation import N_ACTIONS, SIZES, write_mask, write_observation
 from crib_env.policies import native_card
 from crib_env.views import PlayerViews, views_of

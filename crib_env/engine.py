@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env.cards import JACK
-from crib_env.kernels import GOLDEN, below, kernel, mix, popcount
+from crib_env.kernels import GOLDEN, below, bit, kernel, mask_of, mix, popcount
 from crib_env.scoring import run_points, same_rank_points, show_points
 
 WIN = 121  # the last hole: pegs stop there, so no score is ever higher
@@ -85,12 +85,6 @@ GAME = np.dtype(
 _FITS = np.array(
     [sum(1 << card for card in range(52) if min(card % 13 + 1, 10) <= room) for room in range(11)], np.int64
 )
-
-
-@kernel
-def bit(card):
-    """The mask of one card."""
-    return np.int64(1) << np.int64(card)
 
 
 @kernel
@@ -166,10 +160,7 @@ def begin_deal(g):
     if g["n_deals"]:
         g["dealer"] = pone(g)
     for seat in range(2):
-        hand = np.int64(0)
-        for k in range(6 * seat, 6 * seat + 6):
-            hand |= bit(g["cards"][k])
-        g["hand"][seat] = hand
+        g["hand"][seat] = mask_of(g["cards"][6 * seat : 6 * seat + 6])
         g["discards"][seat] = 0
         g["kept"][seat] = 0
     for k in range(8):
@@ -181,8 +172,7 @@ def begin_deal(g):
     g["phase"] = DISCARD
     if g["episode"] == PLAY_EPISODE:  # four cards each: the last two of each six are already in the crib
         for seat in range(2):
-            for k in range(6 * seat + 4, 6 * seat + 6):
-                g["discards"][seat] |= bit(g["cards"][k])
+            g["discards"][seat] = mask_of(g["cards"][6 * seat + 4 : 6 * seat + 6])
             g["hand"][seat] ^= g["discards"][seat]
             g["kept"][seat] = g["hand"][seat]
         g["phase"] = PLAY

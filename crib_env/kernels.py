@@ -1,4 +1,4 @@
-"""What every compiled kernel shares: the decorator, two bit operations and the random stream.
+"""What every compiled kernel shares: the decorator, operations on sets of cards and the random stream.
 
 Sets of cards are ``int64`` bit masks (bit = card id). Integers stay ``int64`` throughout, because Numba turns a mix of
 ``int64`` and ``uint64`` into floating point; only the random streams are ``uint64``.
@@ -74,6 +74,22 @@ def _popcount_compiled(mask):  # unannotated: Numba compares this signature with
 @overload(lowest)
 def _lowest_compiled(mask):
     return lambda mask: _cttz(np.int64(mask))
+
+
+@kernel
+def bit(card):
+    """The mask of one card."""
+    return np.int64(1) << np.int64(card)
+
+
+@kernel
+def mask_of(cards):
+    """The mask of an array of cards, in which -1 is no card."""
+    mask = np.int64(0)
+    for card in cards:
+        if card >= 0:
+            mask |= bit(card)
+    return mask
 
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)

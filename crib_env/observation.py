@@ -28,8 +28,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from crib_env.engine import OVER, bit, legal_cards, starter, starter_is_cut
-from crib_env.kernels import kernel, lowest, popcount
+from crib_env.engine import OVER, legal_cards, starter, starter_is_cut
+from crib_env.kernels import bit, kernel, lowest, popcount
 
 SIZES = {"209": 209, "board": 659}
 N_ACTIONS = 52

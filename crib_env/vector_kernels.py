@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.engine import DEAL, DISCARD, OVER, act, begin_deal, begin_game, bit, legal_cards, shuffle, winner_pays
-from crib_env.kernels import kernel, popcount
+from crib_env.engine import DEAL, DISCARD, OVER, act, begin_deal, begin_game, legal_cards, shuffle, winner_pays
+from crib_env.kernels import bit, kernel, popcount
 from crib_env.observation import set_bits, write_mask, write_observation
 from crib_env.policies import native_card
 from crib_env.scoring import show_points

@@ -20,10 +20,10 @@ from rich.table import Table
 
 import crib_env
 from crib_env.batch import GameBatch
-from crib_env.engine import GAME, OVER, begin_deal, begin_game, bit, shuffle, step
+from crib_env.engine import GAME, OVER, begin_deal, begin_game, shuffle, step
 from crib_env.exact.discard_means import best_discard
 from crib_env.exact.discard_statistics import crib_distribution, discard_statistics
-from crib_env.kernels import kernel, popcount, streams
+from crib_env.kernels import bit, kernel, popcount, streams
 from crib_env.policies import GREEDY, RANDOM, native_card
 from crib_env.scoring import score_show_many, show_points
 from evaluate.console import console, progress_bar

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from crib_env.engine import DEAL, DISCARD, EPISODES, EVENTS, GAME, OVER, PLAY
 from tests import engine_calls
@@ -126,6 +128,35 @@ def test_games_end_in_every_way():
     references, _ = play_side_by_side("game", 1500, seed=5, highest_start=120)
     last_points = {game.events[-1][2] for game in references}
     assert last_points == set(EVENTS)
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    episode=st.sampled_from(["deal", "play"]),
+    dealer=st.integers(0, 1),
+    start=st.tuples(st.integers(0, 120), st.integers(0, 120)),
+    deck=st.permutations(range(52)),
+    choices=st.lists(st.integers(0, 5), min_size=12, max_size=12),
+)
+def test_every_state_of_a_deal_that_hypothesis_makes_up(episode, dealer, start, deck, choices):
+    games, row = np.zeros(1, GAME), np.zeros(1, np.int64)
+    engine_calls.begin(games, EPISODES.index(episode), np.array([dealer]), *np.array([start]).T, -1)
+    reference = ReferenceGame(dealer, list(start), episode)
+    games["cards"][0] = deck[:13]
+    engine_calls.deal(games, row)
+    reference.deal(deck[:13])
+    for choice in choices:
+        if games["phase"][0] == OVER:
+            break
+        legal = np.zeros(1, np.int64)
+        engine_calls.legal(games, row, legal)
+        assert held_of_the_player_to_act(games[0], legal[0]) == expected_of_the_player_to_act(reference)
+        cards = sorted(reference.legal())
+        card = cards[choice % len(cards)]
+        engine_calls.act(games, row, np.array([card]))
+        reference.act(card)
+        assert held(games[0]) == expected(reference)
+    assert games["phase"][0] == OVER
 
 
 def test_a_wrong_rule_is_found(monkeypatch):

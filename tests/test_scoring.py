@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import crib_env
 from crib_env.cards import RANKS, SUITS, format_card, format_cards, parse_card, parse_cards
-from crib_env.engine import bit
+from crib_env.kernels import bit
 from crib_env.scoring import explain_show, show_points
 from tests import reference
 from tests.engine_calls import compiled

@@ -16,7 +16,7 @@ from evaluate.console import console, progress_bar, reported_errors
 from evaluate.match_table import strength_table
 from train import ddqn
 from train.run_folder import RunFolder
-from train.strength import measure, scalars
+from train.strength import BASELINES, measure, scalars
 
 LEARNERS: dict[str, Any] = {"ddqn": ddqn}
 
@@ -76,8 +76,11 @@ def run_learner(learner: Any, settings: Any, folder: RunFolder) -> None:
     console.print("compiling, up to half a minute the first time …")
     with progress_bar() as progress:
         agent, summary = learner.train(settings, folder, progress)
-    agent.save(folder.final)
-    results = measure(agent, settings.final_games, seed=settings.seed + 1)
+        agent.save(folder.final)
+        task = progress.add_task("measuring its strength", total=settings.final_games * len(BASELINES))
+        results = measure(
+            agent, settings.final_games, settings.seed + 1, lambda done: progress.update(task, advance=done)
+        )
     folder.log(scalars(results), summary["episodes"])
     folder.log_settings(settings, {f"final/{tag}": value for tag, value in scalars(results).items()})
     folder.finish({**summary, "strength": {name: result.to_json() for name, result in results.items()}})

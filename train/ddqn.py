@@ -315,8 +315,9 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DD
         with precision(settings):
             return play_episodes(batch, explore(agent, epsilon, rng), opponent, settings.observation)
 
+    task = progress.add_task("ddqn: compiling", total=settings.episodes, completed=position.episodes)
     play(streams(0, 2), 1.0, np.random.default_rng(0))  # compiles, so that the clocks below show work alone
-    task = progress.add_task("ddqn", total=settings.episodes, completed=position.episodes)
+    progress.update(task, description="ddqn")
     saved_at = time.perf_counter()
     with put_off_interrupts() as interrupt:
         while position.episodes < settings.episodes and not interrupt.asked:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from agents import Agent, make_agent
 from evaluate.match import MatchResult, play_match
 
 BASELINES = ("random", "greedy")
 
 
-def measure(agent: Agent, games: int, seed: int) -> dict[str, MatchResult]:
-    """A match against each baseline."""
-    return {name: play_match(agent, make_agent(name), games, seed) for name in BASELINES}
+def measure(
+    agent: Agent, games: int, seed: int, on_progress: Callable[[int], None] = lambda done: None
+) -> dict[str, MatchResult]:
+    """A match of ``games`` against each baseline; ``on_progress`` is told how many more games are done."""
+    return {name: play_match(agent, make_agent(name), games, seed, on_progress=on_progress) for name in BASELINES}
 
 
 def scalars(results: dict[str, MatchResult]) -> dict[str, float]:

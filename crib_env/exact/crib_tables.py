@@ -19,7 +19,7 @@ import numpy as np
 from crib_env.exact.deal_classes import N_CLASSES, cards_of, class_sizes
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS, hand_total, show_total
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
-from crib_env.kernels import GOLDEN, below, kernel, lowest, mix, popcount, streams
+from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mask_of, mix, popcount, streams
 
 DEALER, PONE = range(2)
 PAIRS = [(low, high) for high in range(13) for low in range(high + 1)]
@@ -58,7 +58,7 @@ def _opposing_discard(seen, table, sign, word):
         word += GOLDEN
         card = below(mix(word), 52)
         if not ((seen | six) >> card) & 1:
-            six |= np.int64(1) << card
+            six |= bit(card)
     cards, hand_totals = np.empty(6, np.int64), np.empty(15, np.int64)
     rest = six
     for k in range(6):
@@ -67,10 +67,10 @@ def _opposing_discard(seen, table, sign, word):
     k = 0
     for i in range(6):
         for j in range(i + 1, 6):
-            hand_totals[k] = hand_total(six ^ (np.int64(1) << cards[i]) ^ (np.int64(1) << cards[j]), six)
+            hand_totals[k] = hand_total(six ^ bit(cards[i]) ^ bit(cards[j]), six)
             k += 1
     number = best_by_table(hand_totals, cards, table, sign)[0]
-    thrown = (np.int64(1) << cards[PLACES[number, 0]]) | (np.int64(1) << cards[PLACES[number, 1]])
+    thrown = bit(cards[PLACES[number, 0]]) | bit(cards[PLACES[number, 1]])
     return thrown, six, word
 
 
@@ -85,10 +85,8 @@ def _sample_pair(hands, discards, weights, draws, table, sign, word):
     for _ in range(draws):
         word += GOLDEN
         at = np.searchsorted(weights, below(mix(word), weights[-1]), side="right")
-        seen = np.int64(0)
-        for card in hands[at]:
-            seen |= np.int64(1) << card
-        own = (np.int64(1) << discards[at, 0]) | (np.int64(1) << discards[at, 1])
+        seen = mask_of(hands[at])
+        own = bit(discards[at, 0]) | bit(discards[at, 1])
         thrown, six, word = _opposing_discard(seen, table, sign, word)
         mean = crib_mean_over_starters(own | thrown, seen | six)
         total += mean
@@ -100,15 +98,13 @@ def _sample_pair(hands, discards, weights, draws, table, sign, word):
 @kernel
 def _sample_hand(cards, draws, table, sign, word, means, errors):
     """Means and standard errors (15,) of the cribs of one hand's discards, over the same opposing hands for all."""
-    seen = np.int64(0)
-    for card in cards:
-        seen |= np.int64(1) << card
+    seen = mask_of(cards)
     squares = np.zeros(15)
     means[:] = 0.0
     for _ in range(draws):
         thrown, six, word = _opposing_discard(seen, table, sign, word)
         for k in range(15):
-            own = (np.int64(1) << cards[PLACES[k, 0]]) | (np.int64(1) << cards[PLACES[k, 1]])
+            own = bit(cards[PLACES[k, 0]]) | bit(cards[PLACES[k, 1]])
             mean = crib_mean_over_starters(own | thrown, seen | six)
             means[k] += mean
             squares[k] += mean * mean

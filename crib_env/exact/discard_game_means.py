@@ -11,7 +11,7 @@ from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_size
 from crib_env.exact.discard_means import STARTERS
 from crib_env.exact.discard_statistics import N_DISCARDS
 from crib_env.exact.discard_table import DiscardTable
-from crib_env.kernels import kernel
+from crib_env.kernels import bit, kernel, mask_of
 from crib_env.scoring import show_points
 
 _CHUNK = 8_192  # classes
@@ -22,9 +22,7 @@ def _fill_cheating(hands, out):
     """For each hand (N, 6): the sum over its 46 starters of the best show when the starter is known."""
     for n in range(len(hands)):
         cards = hands[n]
-        six = np.int64(0)
-        for card in cards:
-            six |= np.int64(1) << card
+        six = mask_of(cards)
         out[n] = 0
         for starter in range(52):
             if (six >> starter) & 1:
@@ -32,7 +30,7 @@ def _fill_cheating(hands, out):
             best = 0
             for i in range(6):
                 for j in range(i + 1, 6):
-                    kept = six ^ (np.int64(1) << cards[i]) ^ (np.int64(1) << cards[j])
+                    kept = six ^ bit(cards[i]) ^ bit(cards[j])
                     best = max(best, show_points(kept, starter, False))
             out[n] += best
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env.cards import JACK
-from crib_env.kernels import kernel, lowest, popcount
+from crib_env.kernels import bit, kernel, lowest, popcount
 from crib_env.scoring import SUIT, add_rank, rank_points
 
 STARTERS = 46
@@ -144,7 +144,7 @@ def best_discard_and_total(six, thrown, crib_sign):
     best, best_total, found = np.int64(0), np.int64(0), False
     for i in range(6):
         for j in range(i + 1, 6):
-            pair = (np.int64(1) << cards[i]) | (np.int64(1) << cards[j])
+            pair = bit(cards[i]) | bit(cards[j])
             if pair & thrown == thrown:
                 total = hand_total(six ^ pair, six) * HAND_SCALE
                 if crib_sign:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from crib_env.cards import JACK, parse_cards
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS, THREE_CARDS, crib_total
-from crib_env.kernels import kernel, popcount
+from crib_env.kernels import bit, kernel, mask_of, popcount
 from crib_env.scoring import SUIT, add_rank, rank_points
 
 N_DISCARDS = 15
@@ -75,9 +75,7 @@ def _crib_counts(i, j, cards, counts):
     first, second = cards[i], cards[j]
     a, b = min(first % 13, second % 13), max(first % 13, second % 13)
     three = THREE_CARDS[b * (b + 1) // 2 + a]
-    seen = np.int64(0)
-    for card in cards:
-        seen |= np.int64(1) << card
+    seen = mask_of(cards)
     unseen = np.empty(13, np.int64)
     for rank in range(13):
         unseen[rank] = 4
@@ -149,14 +147,12 @@ def fill_totals(hands, out):
     counts = np.empty(N_POINTS, np.int64)
     for n in range(len(hands)):
         cards = hands[n]
-        six = np.int64(0)
-        for card in cards:
-            six |= np.int64(1) << card
+        six = mask_of(cards)
         k = 0
         for i in range(6):
             for j in range(i + 1, 6):
                 counts[:] = 0
-                _hand_counts(six ^ (np.int64(1) << cards[i]) ^ (np.int64(1) << cards[j]), six, counts)
+                _hand_counts(six ^ bit(cards[i]) ^ bit(cards[j]), six, counts)
                 _summarise(counts, out[n, k])
                 out[n, k]["crib_total"] = crib_total(cards[i], cards[j], cards)
                 k += 1
@@ -199,13 +195,11 @@ def to_statistics(totals: np.ndarray, cards: np.ndarray) -> np.ndarray:
 def _fill_hand_counts(hands, out):
     for n in range(len(hands)):
         cards = hands[n]
-        six = np.int64(0)
-        for card in cards:
-            six |= np.int64(1) << card
+        six = mask_of(cards)
         k = 0
         for i in range(6):
             for j in range(i + 1, 6):
-                _hand_counts(six ^ (np.int64(1) << cards[i]) ^ (np.int64(1) << cards[j]), six, out[n, k])
+                _hand_counts(six ^ bit(cards[i]) ^ bit(cards[j]), six, out[n, k])
                 k += 1
 
 
@@ -227,7 +221,7 @@ def _first_bad(hands):
         for card in hands[n]:
             if not 0 <= card < 52:
                 return n
-            six |= np.int64(1) << card
+            six |= bit(card)
         if popcount(six) != 6:
             return n
     return -1
