@@ -1,4 +1,4 @@
-"""The two players that everything is measured against: ``random`` and ``greedy``."""
+"""The players that everything is measured against, ``random`` and ``greedy``, and ``careful``, one step above them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from crib_env import PlayerViews
 from crib_env.kernels import GOLDEN, bit, kernel, mask_of, mix, streams
-from crib_env.policies import greedy_discard, greedy_play, random_card
+from crib_env.policies import careful_discard, careful_play, greedy_discard, greedy_play, random_card
 
 
 @kernel
@@ -77,6 +77,46 @@ class GreedyAgent:
             views.pile_start,
             views.count,
             views.is_dealer,
+            cards,
+        )
+        return cards
+
+
+@kernel
+def _careful_cards(action_mask, hand, discards, laid, pile_start, count, is_dealer, opponent_cards, cards):
+    for b in range(len(cards)):
+        if discards[b, 1] < 0:
+            cards[b] = careful_discard(mask_of(hand[b]), mask_of(discards[b]), is_dealer[b])
+        else:
+            n_laid = np.int64(0)
+            while n_laid < 8 and laid[b, n_laid] >= 0:
+                n_laid += 1
+            start, theirs = np.int64(pile_start[b]), np.int64(opponent_cards[b])
+            cards[b] = careful_play(_legal(action_mask[b]), laid[b], start, n_laid, np.int64(count[b]), theirs)
+
+
+class CarefulAgent:
+    """One card further than ``greedy``: what the opponent's next card may make counts too.
+
+    Discards: the mean of the kept four, plus that of the crib as dealer, less that of the crib as pone, against
+    uniformly random opposing discards. Play: points at once, less seven tenths of the reply to be expected from an
+    opponent whose cards may be of any rank; ties to the lowest id.
+    """
+
+    name = "careful"
+
+    def act(self, views: PlayerViews) -> np.ndarray:
+        """See :class:`agents.agent.Agent`."""
+        cards = np.empty(len(views), np.int64)
+        _careful_cards(
+            views.action_mask,
+            views.hand,
+            views.discards,
+            views.laid,
+            views.pile_start,
+            views.count,
+            views.is_dealer,
+            views.opponent_cards,
             cards,
         )
         return cards

@@ -17,6 +17,7 @@ __all__ = [
     "Event",
     "PlayerViews",
     "__version__",
+    "analyse_discard",
     "crib_distribution",
     "describe_show",
     "discard_statistics",
@@ -41,4 +42,8 @@ def __getattr__(name: str) -> Any:
         from crib_env.exact import discard_statistics
 
         return getattr(discard_statistics, name)
+    if name == "analyse_discard":
+        from crib_env.exact.analysis import analyse_discard
+
+        return analyse_discard
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

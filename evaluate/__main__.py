@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import tyro
 
 from agents import make_agent
+from evaluate.benchmark import SECTIONS, Section
 from evaluate.console import console, progress_bar, reported_errors
 from evaluate.match import play_match
 from evaluate.match_table import match_table
@@ -65,29 +66,29 @@ def discard_table(path: tyro.conf.Positional[Path], threads: int = 2) -> None:
 
 
 def crib_tables(
+    path: tyro.conf.Positional[Path | None] = None,
     draws: int = 40_000,
     rounds: int = 5,
     seed: int = 0,
     threads: int = 2,
-    json_file: Annotated[Path | None, tyro.conf.arg(name="json")] = None,
 ) -> None:
     """Solves what a crib is worth by the ranks thrown, when both players discard by hand and crib.
 
     Args:
+        path: The file to save the tables to, if wanted; a file that is there is replaced.
         draws: Opposing hands for each pair of ranks in the last round.
         rounds: How often both tables are renewed.
         seed: Of the draws.
         threads: How many work side by side.
-        json_file: Also write the tables to this file.
     """
     from evaluate.crib_tables import solve_and_report  # tables that nothing else needs
 
     for name, value in (("draws", draws), ("rounds", rounds), ("threads", threads)):
         if value < 1:
             raise ValueError(f"{name}={value} is not allowed: give at least 1")
-    if json_file is not None and not json_file.parent.is_dir():
-        raise ValueError(f"there is no folder {json_file.parent} to write {json_file.name} to")
-    solve_and_report(draws, rounds, seed, threads, json_file)
+    if path is not None and not path.parent.is_dir():
+        raise ValueError(f"there is no folder {path.parent} to write {path.name} to")
+    solve_and_report(draws, rounds, seed, threads, path)
 
 
 def board(
@@ -120,16 +121,83 @@ def board(
     solve_and_report(agent, deals, seed, threads, path, picture)
 
 
-def benchmark(seconds: float = 1.0, json_file: Annotated[Path | None, tyro.conf.arg(name="json")] = None) -> None:
-    """Measures speed: the engine, the environments, and PettingZoo's own games beside them, in one run.
+def discard(
+    cards: tyro.conf.Positional[str],
+    dealer: bool = False,
+    scores: tuple[int, int] = (0, 0),
+) -> None:
+    """Ranks the fifteen discards of six cards by what they are worth at a score.
 
     Args:
-        seconds: How long each measurement lasts; each is made five times.
-        json_file: Also write the figures to this file.
+        cards: Six cards, such as "5H 5C JD QS 2H 3D".
+        dealer: Whether this player deals.
+        scores: Own score and the opponent's.
     """
-    from evaluate.benchmark import run_benchmark  # imports games that nothing else needs
+    from evaluate.discard import show_discards  # tables that nothing else needs
 
-    run_benchmark(seconds, json_file)
+    show_discards(cards, dealer, scores)
+
+
+def pegging(
+    path: tyro.conf.Positional[Path],
+    policy: str = "greedy",
+    against: str = "greedy",
+    standard_error: float = 0.02,
+    seed: int = 0,
+    threads: int = 2,
+) -> None:
+    """Simulates what every four kept cards gain and give in the play, as pone and as dealer, and saves it.
+
+    Args:
+        path: The file to write; a file that is there is replaced.
+        policy: Who plays the kept cards: random, greedy or another native policy.
+        against: Who throws and plays the opponent's cards.
+        standard_error: Of every mean, in points; half of it takes four times as long.
+        seed: Of the deals.
+        threads: How many work side by side.
+    """
+    from evaluate.pegging import simulate_and_report  # tables that nothing else needs
+
+    if not path.parent.is_dir():
+        raise ValueError(f"there is no folder {path.parent} to write {path.name} to")
+    if threads < 1:
+        raise ValueError(f"threads={threads} is not allowed: give at least 1")
+    simulate_and_report(policy, against, standard_error, seed, threads, path)
+
+
+def decision_times(agents: tyro.conf.Positional[tuple[str, ...]], deals: int = 100, seed: int = 0) -> None:
+    """Measures how long players take to discard and to play, beside the figures of Anderson et al. (2022).
+
+    Args:
+        agents: The players: names, names with settings after a colon, or folders of runs.
+        deals: How many deals each plays against itself, one decision at a time.
+        seed: Of the deals.
+    """
+    from evaluate.decision_times import measure_and_report  # what nothing else needs
+
+    measure_and_report(list(agents), deals, seed)
+
+
+def benchmark(
+    sections: tyro.conf.Positional[tuple[Section, ...]] = SECTIONS,
+    seconds: float = 1.0,
+    json_file: Annotated[Path | None, tyro.conf.arg(name="json")] = None,
+    picture: Path | None = None,
+) -> None:
+    """Measures speed and memory in one run: engine, environments, and other people's environments beside them.
+
+    Args:
+        sections: What to measure.
+        seconds: How long each speed is measured in each of five rounds.
+        json_file: Also write the figures of every round to this file.
+        picture: Also draw the speeds into this file, PNG or SVG.
+    """
+    from evaluate.benchmark.run import run_benchmark  # imports games that nothing else needs
+
+    for file in (json_file, picture):
+        if file is not None and not file.parent.is_dir():
+            raise ValueError(f"there is no folder {file.parent} to write {file.name} to")
+    run_benchmark(sections, seconds, json_file, picture)
 
 
 def main() -> None:
@@ -140,6 +208,9 @@ def main() -> None:
             "discard-table": discard_table,
             "crib-tables": crib_tables,
             "board": board,
+            "discard": discard,
+            "pegging": pegging,
+            "decision-times": decision_times,
             "benchmark": benchmark,
         }
         tyro.extras.subcommand_cli_from_dict(commands, prog="python -m evaluate", description=__doc__)

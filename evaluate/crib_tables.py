@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +15,7 @@ _PLAYERS = ("dealer", "pone")
 
 
 def solve_and_report(draws: int, rounds: int, seed: int, threads: int, path: Path | None) -> None:
-    """Solves with a progress bar, prints both tables, and writes JSON if a file is given."""
+    """Solves with a progress bar, prints both tables, and saves them if a file is given."""
     with progress_bar() as progress:
         task = progress.add_task("mean cribs", total=rounds * 2 * len(PAIRS))
         tables = solve_crib_tables(
@@ -41,14 +39,8 @@ def solve_and_report(draws: int, rounds: int, seed: int, threads: int, path: Pat
         f"average crib {average_crib(tables, 0):.3f} by the dealer's discards, {average_crib(tables, 1):.3f} by pone's"
     )
     if path is not None:
-        columns = ("mean", "error", "share")
-        content = {
-            name: {column: getattr(tables, column)[player].tolist() for column in columns}
-            for player, name in enumerate(_PLAYERS)
-        }
-        temporary = path.with_name(path.name + ".part")
-        temporary.write_text(json.dumps({"draws": draws, "rounds": rounds, "seed": seed, **content}) + "\n")
-        os.replace(temporary, path)
+        tables.save(path)
+        console.print(f"saved: {path}")
 
 
 def average_crib(tables: CribTables, player: int) -> float:

@@ -63,11 +63,11 @@ def test_outcomes_keep_order_and_add_up_to_the_score(outcomes):
 
 def test_chances_are_chances_and_more_points_are_never_worse(board):
     assert board.endings.min() >= 0
-    np.testing.assert_allclose(board.endings.sum(axis=-1), 1)
+    np.testing.assert_allclose(board.endings.sum(axis=-1), 1, rtol=1e-6)
     wins = board.win_probability
-    assert (np.diff(wins, axis=0) >= -1e-12).all()
-    assert (np.diff(wins, axis=1) <= 1e-12).all()
-    assert (np.abs(board.match_points) <= 3 + 1e-12).all()
+    assert (np.diff(wins, axis=0) >= -1e-6).all()
+    assert (np.diff(wins, axis=1) <= 1e-6).all()
+    assert (np.abs(board.match_points) <= 3 + 1e-6).all()
 
 
 @kernel
@@ -95,7 +95,7 @@ def test_play_between_two_of_the_agent_agrees(board, dealer, pone):
 def test_the_answer_does_not_depend_on_threads(outcomes):
     one, two = (solve_board(outcomes[:200], "greedy", threads) for threads in (1, 2))
     assert (one.endings == two.endings).all()
-    assert (one.parts == two.parts).all()
+    assert (one.errors == two.errors).all()
 
 
 def test_a_saved_board_is_read_back_and_a_damaged_one_refused(board, tmp_path):
@@ -110,8 +110,8 @@ def test_a_saved_board_is_read_back_and_a_damaged_one_refused(board, tmp_path):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(ValueError, match=name):
             Board.load(tmp_path / name)
-    np.savez(tmp_path / "older.npz", version=0, endings=board.endings)
-    with pytest.raises(ValueError, match="version 0, not 1: build it anew"):
+    np.savez(tmp_path / "older.npz", kind="board", version=1, endings=board.endings)
+    with pytest.raises(ValueError, match="version 1, not 2: build it anew"):
         Board.load(tmp_path / "older.npz")
     np.savez(tmp_path / "other.npz", x=np.zeros(3))
     with pytest.raises(ValueError, match="is not a board"):

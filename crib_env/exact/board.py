@@ -4,26 +4,21 @@ An outcome is the list of points of one deal *in the order in which they fall* (
 hand, crib), so that whoever reaches 121 first has won and the rest is never counted. Outcomes are sampled by letting an
 agent play deals against itself; what follows from them is exact. The sample is also solved in ``BATCHES`` parts, and
 the spread of the parts' answers is the standard error of the whole.
-
-The file of a board is NumPy's ``.npz`` with a version and a checksum; nothing in it is unpickled.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import zipfile
-import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from crib_env.batch import GameBatch
 from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
+from crib_env.exact.checked_file import load_arrays, save_arrays
 from crib_env.kernels import kernel, streams
 from crib_env.views import PlayerViews
 
@@ -31,7 +26,8 @@ from crib_env.views import PlayerViews
 ENDINGS = ("dealer wins", "dealer skunks", "dealer double-skunks", "pone wins", "pone skunks", "pone double-skunks")
 MATCH_POINTS = np.array([2, 3, 3, -2, -3, -3])  # ACC, to the dealer
 BATCHES = 10
-VERSION = 1
+VERSION = 2
+_KIND = "board"
 _MOST_PEGS = 32  # eight cards earn at most three times each, and there are heels, three shows
 
 
@@ -112,14 +108,14 @@ class Board:
     Attributes:
         agent: whose outcomes these are.
         deals: how many were sampled.
-        endings: (121, 121, 6) chances of ``ENDINGS`` by [dealer's score, pone's score].
-        parts: (``BATCHES``, 121, 121, 6) the same from each part of the sample alone.
+        endings: (121, 121, 6) float32, chances of ``ENDINGS`` by [dealer's score, pone's score].
+        errors: (121, 121, 2) float32, standard errors of :attr:`win_probability` and of :attr:`match_points`.
     """
 
     agent: str
     deals: int
     endings: np.ndarray
-    parts: np.ndarray
+    errors: np.ndarray
 
     @property
     def win_probability(self) -> np.ndarray:
@@ -134,22 +130,11 @@ class Board:
     @property
     def win_error(self) -> np.ndarray:
         """(121, 121) standard error of the chance that the dealer wins."""
-        return self.parts[..., :3].sum(axis=-1).std(axis=0, ddof=1) / np.sqrt(BATCHES)
+        return self.errors[..., 0]
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | Path) -> None:
         """Writes the board, whole or not at all."""
-        temporary = path.with_name(path.name + ".part")
-        with open(temporary, "wb") as file:
-            np.savez_compressed(
-                file,
-                version=VERSION,
-                agent=self.agent,
-                deals=self.deals,
-                endings=self.endings,
-                parts=self.parts.astype(np.float32),
-                checksum=_checksum(self.endings),
-            )
-        os.replace(temporary, path)
+        save_arrays(path, _KIND, VERSION, {field.name: getattr(self, field.name) for field in fields(self)})
 
     @classmethod
     def load(cls, path: str | Path) -> Board:
@@ -158,20 +143,8 @@ class Board:
         Raises:
             ValueError: there is no such file, or it is damaged, of another version or no board.
         """
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                found: dict[str, Any] = {name: file[name] for name in file.files}
-        except FileNotFoundError:
-            raise ValueError(f"there is no board {path}") from None
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-            raise ValueError(f"{path} is not a whole board ({error})") from None
-        if "version" not in found or "endings" not in found:
-            raise ValueError(f"{path} is not a board")
-        if int(found["version"]) != VERSION:
-            raise ValueError(f"{path} is a board of version {int(found['version'])}, not {VERSION}: build it anew")
-        if str(found["checksum"]) != _checksum(found["endings"]):
-            raise ValueError(f"{path} is damaged, its checksum is wrong: build it anew")
-        return cls(str(found["agent"]), int(found["deals"]), found["endings"], found["parts"])
+        found = load_arrays(path, _KIND, VERSION)
+        return cls(str(found["agent"]), int(found["deals"]), found["endings"], found["errors"])
 
 
 def solve_board(
@@ -195,8 +168,7 @@ def solve_board(
     with ThreadPoolExecutor(threads) as pool:
         for sample, _ in zip(samples, pool.map(_solve, samples, results)):
             on_progress(len(sample))
-    return Board(agent, len(outcomes), results[0], np.stack(results[1:]))
-
-
-def _checksum(endings: np.ndarray) -> str:
-    return hashlib.blake2b(np.ascontiguousarray(endings).data.cast("B"), digest_size=16).hexdigest()
+    parts = np.stack(results[1:])
+    found = np.stack([parts[..., :3].sum(axis=-1), parts @ MATCH_POINTS], axis=-1)
+    errors = found.std(axis=0, ddof=1) / np.sqrt(BATCHES)
+    return Board(agent, len(outcomes), results[0].astype(np.float32), errors.astype(np.float32))

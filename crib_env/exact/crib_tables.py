@@ -11,17 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from crib_env.exact.deal_classes import N_CLASSES, cards_of, class_sizes
+from crib_env.exact.checked_file import load_arrays, save_arrays
+from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_sizes
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS, hand_total, show_total
-from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
+from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, PLACES, TOTALS, fill_totals, hand_counts
+from crib_env.exact.rank_classes import N_RANK_CLASSES, rank_class
 from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mask_of, mix, popcount, streams
 
 DEALER, PONE = range(2)
+VERSION = 1
+_KIND = "file of crib tables"
 PAIRS = [(low, high) for high in range(13) for low in range(high + 1)]
 
 
@@ -42,6 +48,20 @@ def best_by_table(hand_totals, cards, table, sign):
 def _choose_all(totals, cards, table, sign, choice):
     for n in range(len(cards)):
         choice[n] = best_by_table(totals[n]["hand_total"], cards[n], table, sign)[0]
+
+
+@kernel
+def _add_kept(cards, choice, sizes, kept, hand_points):
+    """Adds up which fours are kept (1820,) and what they show (30,), over deals and their starters."""
+    counts = np.empty(N_POINTS, np.int64)
+    for n in range(len(cards)):
+        six = mask_of(cards[n])
+        four = six ^ bit(cards[n, PLACES[choice[n], 0]]) ^ bit(cards[n, PLACES[choice[n], 1]])
+        kept[rank_class(four)] += sizes[n]
+        counts[:] = 0
+        hand_counts(four, six, counts)
+        for points in range(N_POINTS):
+            hand_points[points] += sizes[n] * counts[points]
 
 
 @kernel
@@ -123,12 +143,32 @@ class CribTables:
         share: (2, 13, 13) how often the pair is thrown, over all deals; each player's upper triangle adds up to 1.
             Where it is 0, the pair is never thrown, ``error`` is not a number, and ``mean`` is over hands that hold it.
         change: the largest change of a mean that occurs in the last round, for judging the fixed point.
+        against_random: (13, 13) exact mean of the crib by ranks thrown, against uniformly random opposing discards.
+        kept: (2, 1820) how often each rank class of four is kept; each player's row adds up to 1.
+        hand_points: (2, 30) how often the kept four show 0 … 29 points; each player's row adds up to 1.
     """
 
     mean: np.ndarray
     error: np.ndarray
     share: np.ndarray
     change: float
+    against_random: np.ndarray
+    kept: np.ndarray
+    hand_points: np.ndarray
+
+    def save(self, path: str | Path) -> None:
+        """Writes the tables, whole or not at all."""
+        save_arrays(path, _KIND, VERSION, {field.name: getattr(self, field.name) for field in fields(self)})
+
+    @classmethod
+    def load(cls, path: str | Path) -> CribTables:
+        """Reads tables.
+
+        Raises:
+            ValueError: there is no such file, or it is damaged, of another version or no such file.
+        """
+        found: dict[str, Any] = load_arrays(path, _KIND, VERSION)
+        return cls(**{**found, "change": float(found["change"])})
 
 
 def solve_crib_tables(
@@ -149,7 +189,8 @@ def solve_crib_tables(
         on_progress: is told how many of ``rounds * 182`` means are done.
     """
     deals = _Deals(threads)
-    mean = np.stack([deals.against_random()] * 2)
+    against_random = deals.against_random()
+    mean = np.stack([against_random] * 2)
     words = streams(seed, rounds * 2 * len(PAIRS)).reshape(rounds, 2, len(PAIRS))
     with ThreadPoolExecutor(threads) as pool:
         for turn in range(rounds):
@@ -165,7 +206,16 @@ def solve_crib_tables(
             new, error, share = (np.stack([_square(found[player, :, k]) for player in range(2)]) for k in range(3))
             change = float(np.abs(new - mean)[share > 0].max())
             mean = new
-    return CribTables(mean, np.where(share > 0, error, np.nan), share, change)
+    kept, hand_points = zip(*(deals.kept(mean[player], sign) for player, sign in ((DEALER, 1), (PONE, -1))))
+    return CribTables(
+        mean,
+        np.where(share > 0, error, np.nan),
+        share,
+        change,
+        against_random,
+        np.stack(kept) / N_DEALS,
+        np.stack(hand_points) / (N_DEALS * STARTERS),
+    )
 
 
 class _Deals:
@@ -196,6 +246,12 @@ class _Deals:
         choice = np.empty(N_CLASSES, np.int64)
         _choose_all(self.totals, self.cards, table, sign, choice)
         return choice
+
+    def kept(self, table: np.ndarray, sign: int) -> tuple[np.ndarray, np.ndarray]:
+        """By a table: how often each rank class is kept (1820,), and each number of points shown (30,), unscaled."""
+        kept, hand_points = np.zeros(N_RANK_CLASSES), np.zeros(N_POINTS)
+        _add_kept(self.cards, self.thrown(table, sign), self.sizes, kept, hand_points)
+        return kept, hand_points
 
     def realise(
         self, number: int, word: np.uint64, *, thrown: np.ndarray, draws: int, table: np.ndarray, sign: int

@@ -45,7 +45,7 @@ PLACES = np.array([(i, j) for i in range(6) for j in range(i + 1, 6)])
 
 
 @kernel
-def _hand_counts(kept, six, counts):
+def hand_counts(kept, six, counts):
     """Adds one to ``counts[points]`` for each of the 46 starters of the four ``kept`` cards of ``six`` (masks)."""
     ranks, sums = np.int64(0), np.int64(1)
     for card in range(52):
@@ -70,7 +70,7 @@ def _suit_points(kept, suit):
 
 
 @kernel
-def _crib_counts(i, j, cards, counts):
+def crib_counts(i, j, cards, counts):
     """Adds up, over all completions, ``counts[points]`` of a crib with ``cards[i]`` and ``cards[j]`` of six ids."""
     first, second = cards[i], cards[j]
     a, b = min(first % 13, second % 13), max(first % 13, second % 13)
@@ -85,13 +85,13 @@ def _crib_counts(i, j, cards, counts):
     # Ranks alone: three more cards, each of which may be the starter.
     for r in range(13):
         n = unseen[r]
-        counts[three[r, r, r]] += 3 * (n * (n - 1) * (n - 2) // 6)
+        _add(counts, three[r, r, r], 3 * (n * (n - 1) * (n - 2) // 6))
         for s in range(13):
             if s != r:
-                counts[three[r, r, s]] += 3 * (n * (n - 1) // 2) * unseen[s]
+                _add(counts, three[r, r, s], 3 * (n * (n - 1) // 2) * unseen[s])
         for s in range(r):
             for t in range(s):
-                counts[three[r, s, t]] += 3 * n * unseen[s] * unseen[t]
+                _add(counts, three[r, s, t], 3 * n * unseen[s] * unseen[t])
 
     # His nobs adds one: for each starter, the completions that hold the jack of its suit.
     for suit in range(4):
@@ -135,10 +135,17 @@ def _crib_counts(i, j, cards, counts):
 
 
 @kernel
+def _add(counts, points, ways):
+    """Adds ``ways`` completions. Five of a rank have no way to come, and more points than there are places."""
+    if ways:
+        counts[points] += ways
+
+
+@kernel
 def _move(counts, points, by, ways):
     """Takes ``ways`` completions from ``points`` to ``points + by``."""
-    counts[points] -= ways
-    counts[points + by] += ways
+    _add(counts, points, -ways)
+    _add(counts, points + by, ways)
 
 
 @kernel
@@ -152,7 +159,7 @@ def fill_totals(hands, out):
         for i in range(6):
             for j in range(i + 1, 6):
                 counts[:] = 0
-                _hand_counts(six ^ bit(cards[i]) ^ bit(cards[j]), six, counts)
+                hand_counts(six ^ bit(cards[i]) ^ bit(cards[j]), six, counts)
                 _summarise(counts, out[n, k])
                 out[n, k]["crib_total"] = crib_total(cards[i], cards[j], cards)
                 k += 1
@@ -199,7 +206,7 @@ def _fill_hand_counts(hands, out):
         k = 0
         for i in range(6):
             for j in range(i + 1, 6):
-                _hand_counts(six ^ bit(cards[i]) ^ bit(cards[j]), six, out[n, k])
+                hand_counts(six ^ bit(cards[i]) ^ bit(cards[j]), six, out[n, k])
                 k += 1
 
 
@@ -209,7 +216,7 @@ def _fill_crib_counts(hands, out):
         k = 0
         for i in range(6):
             for j in range(i + 1, 6):
-                _crib_counts(i, j, hands[n], out[n, k])
+                crib_counts(i, j, hands[n], out[n, k])
                 k += 1
 
 

@@ -1,0 +1,79 @@
+"""How a speed is measured: in rounds over all that is measured, so that a busy moment of the machine hits all alike."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from evaluate.console import console
+
+ROUNDS = 5
+
+
+class Measurement(NamedTuple):
+    """Something whose speed is measured.
+
+    Attributes:
+        name: what it is, with the unit that is counted.
+        run: does some of it, at most a fraction of a second; how many units that was.
+        also: the same work counted in another unit: its name, and how many of these one unit is.
+    """
+
+    name: str
+    run: Callable[[], int]
+    also: tuple[str, float] | None = None
+
+
+class Rates(NamedTuple):
+    """Units a second, or the ratio of two such figures, one value a round."""
+
+    values: list[float]
+
+    @property
+    def median(self) -> float:
+        """The middle value."""
+        return statistics.median(self.values)
+
+    def over(self, other: Rates) -> Rates:
+        """The ratio to another speed, round by round."""
+        return Rates([one / two for one, two in zip(self.values, other.values)])
+
+
+def measure(
+    measurements: Iterable[Measurement], seconds: float, on_progress: Callable[[str], None]
+) -> dict[str, Rates]:
+    """Measures each one in every round, ``seconds`` at a time, after a first call that compiles and warms up.
+
+    Returns:
+        Units a second by name.
+    """
+    measurements = list(measurements)
+    for measurement in measurements:
+        on_progress(measurement.name)
+        measurement.run()
+    rates: dict[str, Rates] = {measurement.name: Rates([]) for measurement in measurements}
+    for _ in range(ROUNDS):
+        for measurement in measurements:
+            on_progress(measurement.name)
+            rates[measurement.name].values.append(_per_second(measurement.run, seconds))
+    with_others: dict[str, Rates] = {}
+    for name, _, also in measurements:
+        with_others[name] = rates[name]
+        if also is not None:
+            with_others[also[0]] = Rates([value * also[1] for value in rates[name].values])
+    return with_others
+
+
+def _per_second(run: Callable[[], int], seconds: float) -> float:
+    done, spent, started = 0, 0.0, time.perf_counter()
+    while not done or spent < seconds:
+        done += run()
+        spent = time.perf_counter() - started
+    return done / spent
+
+
+def say_skipped(what: str, package: str) -> None:
+    """One line for what needs a package that is not installed."""
+    console.print(f"skipped: {what} ({package} is not installed; the extra 'compare' brings it)")

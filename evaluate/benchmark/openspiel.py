@@ -1,0 +1,87 @@
+"""Random full games of OpenSpiel's cribbage for two, by its Python interface."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from evaluate.benchmark.measuring import Measurement, say_skipped
+
+SAMPLED = "random full games, OpenSpiel, chance sampled by its probabilities"
+FAST = "random full games, OpenSpiel, chance picked as actions are"
+REPLAYED = "games, OpenSpiel, one history replayed: no choices at all"
+
+
+def _sampled_chance(state: Any, rng: np.random.Generator) -> int:
+    """An outcome of a chance node as OpenSpiel's own examples draw it."""
+    outcomes, probabilities = zip(*state.chance_outcomes())
+    return int(rng.choice(outcomes, p=probabilities))
+
+
+def _sampled_games(game: Any, n: int) -> Callable[[], int]:
+    rng, pick = np.random.default_rng(0), random.Random(0)
+
+    def run() -> int:
+        for _ in range(n):
+            state = game.new_initial_state()
+            while not state.is_terminal():
+                if state.is_chance_node():
+                    state.apply_action(_sampled_chance(state, rng))
+                else:
+                    legal = state.legal_actions()
+                    state.apply_action(legal[int(pick.random() * len(legal))])
+        return n
+
+    return run
+
+
+def _fast_game(game: Any, pick: random.Random) -> Any:
+    """The end of one game. Every card is as likely as any other, so that chance can be picked as an action is."""
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        legal = state.legal_actions()
+        state.apply_action(legal[int(pick.random() * len(legal))])
+    return state
+
+
+def _fast_games(game: Any, n: int) -> Callable[[], int]:
+    pick = random.Random(0)
+
+    def run() -> int:
+        for _ in range(n):
+            _fast_game(game, pick)
+        return n
+
+    return run
+
+
+def _replayed_games(game: Any, n: int) -> Callable[[], int]:
+    """The least that its engine can take when called move by move."""
+    history = _fast_game(game, random.Random(0)).history()
+
+    def run() -> int:
+        for _ in range(n):
+            state = game.new_initial_state()
+            for action in history:
+                state.apply_action(action)
+        return n
+
+    return run
+
+
+def measurements() -> list[Measurement]:
+    """Whole games; OpenSpiel plays the last show out, and asks a player for "pass" where this project says go."""
+    try:
+        import pyspiel
+    except ImportError:
+        say_skipped("OpenSpiel's cribbage", "open_spiel")
+        return []
+    game = pyspiel.load_game("cribbage(players=2)")
+    return [
+        Measurement(SAMPLED, _sampled_games(game, 20)),
+        Measurement(FAST, _fast_games(game, 100)),
+        Measurement(REPLAYED, _replayed_games(game, 200)),
+    ]

@@ -1,0 +1,111 @@
+"""The figures of a benchmark as tables for people, as JSON, and as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+from matplotlib.figure import Figure
+from rich.table import Table
+
+from evaluate.benchmark.games import ENGINE
+from evaluate.benchmark.measuring import ROUNDS, Rates
+from evaluate.benchmark.openspiel import FAST, REPLAYED, SAMPLED
+from evaluate.benchmark.other_vectors import ENVPOOL
+from evaluate.benchmark.vector import COPIES, TWO_THREADS, YARDSTICK, YARDSTICK_OF_TWO, ZERO_COPY
+
+matplotlib.use("Agg")
+
+# What is set in relation, each over the other: both must have been measured.
+_RATIOS = (
+    (TWO_THREADS, ZERO_COPY),
+    (YARDSTICK_OF_TWO, YARDSTICK),
+    (ENGINE, SAMPLED),
+    (ENGINE, FAST),
+    (ENGINE, REPLAYED),
+)
+_THEIRS = ("OpenSpiel", "CartPole", "EnvPool", "tictactoe", "connect_four")
+
+
+def ratios(rates: dict[str, Rates]) -> dict[str, Rates]:
+    """How many times as fast some things are as others, round by round, by ``"one / other"``."""
+    pairs = [pair for pair in _RATIOS if set(pair) <= rates.keys()]
+    others = [name for name in rates if name.startswith(ENVPOOL)]
+    if others and COPIES in rates:
+        fastest = max(others, key=lambda name: rates[name].median)
+        pairs += [(COPIES, fastest), (ZERO_COPY, fastest)]
+    return {f"{one} / {other}": rates[one].over(rates[other]) for one, other in pairs}
+
+
+def speed_table(rates: dict[str, Rates]) -> Table:
+    """Units a second, a row each."""
+    table = Table(title=f"a second: median of {ROUNDS} rounds (lowest to highest)")
+    table.add_column("one core, where nothing else is said")
+    for column in ("a second", "range", "one takes"):
+        table.add_column(column, justify="right")
+    for name, rate in rates.items():
+        low, high = min(rate.values), max(rate.values)
+        table.add_row(name, f"{rate.median:,.1f}", f"{low:,.1f} to {high:,.1f}", _time(1 / rate.median))
+    return table
+
+
+def ratio_table(rates: dict[str, Rates]) -> Table:
+    """Ratios, a row each; that of the yardstick is what a second thread could bring while this was measured."""
+    table = Table(title="times as fast, in the same rounds")
+    table.add_column("one / other")
+    for column in ("times", "range"):
+        table.add_column(column, justify="right")
+    for name, ratio in rates.items():
+        table.add_row(name, f"{ratio.median:.2f}", f"{min(ratio.values):.2f} to {max(ratio.values):.2f}")
+    return table
+
+
+def start_table(times: dict[str, list[float]]) -> Table:
+    """Seconds until something runs."""
+    table = Table(title="start-up: median (lowest to highest)")
+    table.add_column("")
+    for column in ("seconds", "range"):
+        table.add_column(column, justify="right")
+    for name, values in times.items():
+        table.add_row(name, f"{Rates(values).median:.2f}", f"{min(values):.2f} to {max(values):.2f}")
+    return table
+
+
+def memory_tables(by_games: dict[int, tuple[int, int]], over_steps: dict[int, int]) -> list[Table]:
+    """What the vector environment takes, by the number of its games and over many steps."""
+    games = Table(title="memory of a process with a vector environment")
+    for column in ("games", "MB without them", "MB with them, at most", "bytes a game"):
+        games.add_column(column, justify="right")
+    for n, (before, peak) in by_games.items():
+        games.add_row(f"{n:,}", f"{before / 1e6:,.1f}", f"{peak / 1e6:,.1f}", f"{(peak - before) / n:,.0f}")
+    steps = Table(title="memory over steps of a vector environment")
+    for column in ("learner's steps", "MB"):
+        steps.add_column(column, justify="right")
+    for n, resident in over_steps.items():
+        steps.add_row(f"{n:,}", f"{resident / 1e6:,.1f}")
+    return [games, steps]
+
+
+def _time(seconds: float) -> str:
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= scale:
+            return f"{seconds / scale:.2f} {unit}"
+    return f"{seconds / 1e-9:.1f} ns"
+
+
+def draw_speeds(rates: dict[str, Rates], path: Path) -> None:
+    """A bar for each speed on a logarithmic scale, with the range of the rounds; other people's are grey."""
+    names = [name for name in reversed(rates) if not name.startswith("yardstick")]
+    medians = [rates[name].median for name in names]
+    ranges = [
+        [rates[name].median - min(rates[name].values) for name in names],
+        [max(rates[name].values) - rates[name].median for name in names],
+    ]
+    colours = ["tab:gray" if any(word in name for word in _THEIRS) else "tab:green" for name in names]
+    figure = Figure(figsize=(10, 1 + 0.26 * len(names)), layout="constrained", dpi=130)
+    axes = figure.subplots()
+    bars = axes.barh(names, medians, xerr=ranges, color=colours, error_kw={"elinewidth": 0.8})
+    axes.bar_label(bars, [f"{median:,.0f}" for median in medians], padding=4, fontsize=7)
+    axes.set(xscale="log", xlabel="a second")
+    axes.margins(x=0.15, y=0.01)
+    figure.savefig(path)

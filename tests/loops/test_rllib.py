@@ -1,0 +1,66 @@
+"""RLlib's PettingZoo environment: PPO with its own action masking, one policy for both seats."""
+
+import pytest
+
+pytest.importorskip("ray.rllib")
+
+import gymnasium
+import numpy as np
+import ray
+from pettingzoo.utils import BaseWrapper
+from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
+from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.env.wrappers.pettingzoo_env import PettingZooEnv
+from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
+from ray.tune.registry import register_env
+
+import crib_env
+
+
+class AsMaskingModuleWants(BaseWrapper):
+    """Floating point, and the key ``observations``, which RLlib's masking module reads."""
+
+    def observation_space(self, agent):
+        boxes = self.env.observation_space(agent)
+        floats = {key: gymnasium.spaces.Box(0, 1, box.shape, np.float32) for key, box in boxes.items()}
+        return gymnasium.spaces.Dict(observations=floats["observation"], action_mask=floats["action_mask"])
+
+    def observe(self, agent):
+        seen = self.env.observe(agent)
+        return {
+            "observations": seen["observation"].astype(np.float32),
+            "action_mask": seen["action_mask"].astype(np.float32),
+        }
+
+
+@pytest.fixture
+def one_process():
+    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+    yield
+    ray.shutdown()
+
+
+def test_ppo_by_self_play(one_process):
+    register_env("cribbage", lambda _: PettingZooEnv(AsMaskingModuleWants(crib_env.raw_env(episode="deal"))))
+    config = (
+        PPOConfig()
+        .environment("cribbage", disable_env_checking=True)  # it acts without the mask
+        .env_runners(num_env_runners=0)
+        .multi_agent(policies={"both"}, policy_mapping_fn=lambda agent, episode, **kwargs: "both")
+        .rl_module(
+            rl_module_spec=MultiRLModuleSpec(rl_module_specs={"both": RLModuleSpec(ActionMaskingTorchRLModule)}),
+            model_config={"fcnet_hiddens": [64]},
+        )
+        .training(train_batch_size=240, minibatch_size=60, num_epochs=2)
+        .debugging(seed=0)
+    )
+    algorithm = config.build_algo()
+    before = {name: weights.clone() for name, weights in algorithm.get_module("both").state_dict().items()}
+    games = algorithm.train()["env_runners"]
+    after = algorithm.get_module("both").state_dict()
+    algorithm.stop()
+    assert games["num_episodes"] == 240 / 12  # decisions in a deal
+    assert games["episode_return_min"] == games["episode_return_max"] == 0  # of both players together
+    assert games["agent_episode_returns_mean"].keys() == {"player_0", "player_1"}
+    assert any((before[name] != after[name]).any() for name in before)

@@ -1,0 +1,72 @@
+"""TorchRL's PettingZoo wrapper and collector: whole games by one masked policy for both seats, and a gradient step."""
+
+import pytest
+
+pytest.importorskip("torchrl")
+
+import torch
+from tensordict.nn import TensorDictModule, TensorDictSequential
+from torch import nn
+from torchrl.collectors import Collector
+from torchrl.envs import PettingZooWrapper, check_env_specs
+from torchrl.modules import MaskedCategorical, ProbabilisticActor
+from torchrl.objectives.value.functional import reward2go
+
+import crib_env
+from tests.loops.numbers_only import NumbersOnly
+
+PLAYERS = ("player_0", "player_1")
+
+pytestmark = pytest.mark.filterwarnings("ignore:PettingZoo in TorchRL is tested using version")
+
+
+class Bits(nn.Module):
+    def forward(self, observation):
+        return observation.float()
+
+
+def make_env():
+    return PettingZooWrapper(NumbersOnly(crib_env.raw_env(mask="info")), use_mask=True)
+
+
+def make_actor(player, network):
+    """A player is a group of its own in TorchRL, and the network may be the same for both."""
+    return ProbabilisticActor(
+        TensorDictModule(network, [(player, "observation")], [(player, "logits")]),
+        in_keys={"logits": (player, "logits"), "mask": (player, "action_mask")},
+        out_keys=[(player, "action")],
+        distribution_class=MaskedCategorical,
+    )
+
+
+def test_specs():
+    check_env_specs(make_env())
+
+
+def test_games_by_one_policy_and_a_gradient_step():
+    torch.manual_seed(0)
+    network = nn.Sequential(Bits(), nn.Linear(209, 64), nn.ReLU(), nn.Linear(64, 52))
+    policy = TensorDictSequential(*(make_actor(player, network) for player in PLAYERS))
+    optimiser = torch.optim.Adam(network.parameters())
+    before = network[1].weight.detach().clone()
+    n_games = 0
+    for frames in Collector(make_env(), policy, frames_per_batch=400, total_frames=800):
+        acts = {player: frames[player, "mask"].squeeze(-1) for player in PLAYERS}
+        rewards = {player: frames["next", player, "reward"].squeeze(-1) for player in PLAYERS}
+        assert (acts["player_0"] ^ acts["player_1"]).all()
+        assert (rewards["player_0"] == -rewards["player_1"]).all()
+        n_games += int(frames["next", "done"].sum())
+        loss = torch.zeros(())
+        for player in PLAYERS:
+            mask = frames[player, "action_mask"]
+            is_legal = mask.gather(-1, frames[player, "action"].unsqueeze(-1))
+            assert is_legal[acts[player]].all()
+            returns = reward2go(rewards[player], frames["next", "done"], gamma=0.99)
+            chances = MaskedCategorical(network(frames[player, "observation"]), mask=mask)
+            gains = chances.log_prob(frames[player, "action"]) * returns
+            loss = loss - gains[acts[player]].mean()
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    assert n_games >= 4
+    assert not torch.equal(before, network[1].weight)

@@ -1,0 +1,101 @@
+"""The benchmark measures what it says and writes what is asked for; the speeds themselves are no test's matter."""
+
+import json
+
+import numpy as np
+import pytest
+
+from crib_env.kernels import streams
+from evaluate.benchmark.measuring import ROUNDS, Measurement, Rates, measure
+from evaluate.benchmark.memory import can_be_measured, memory_by_games, memory_over_steps
+from evaluate.benchmark.report import ratios
+from evaluate.benchmark.run import run_benchmark
+from evaluate.benchmark.vector import RandomPlay, _decisions_a_step, pick_legal
+
+
+def test_picked_cards_are_legal_and_all_legal_cards_are_picked_alike():
+    rng = np.random.default_rng(0)
+    masks = (rng.random((1_000, 52)) < 0.1).astype(np.int8)
+    masks[0] = 0
+    words, cards, picked = streams(0, 1_000), np.zeros(1_000, np.int64), np.zeros((1_000, 52))
+    rows = np.arange(1_000)
+    for _ in range(400):
+        pick_legal(masks, words, cards)
+        picked[rows, cards] += 1
+    n_legal = masks.sum(axis=1)
+    assert (picked[n_legal == 0, 0] == 400).all()
+    assert not picked[n_legal > 0][masks[n_legal > 0] == 0].any()
+    shares = picked[n_legal == 4][masks[n_legal == 4] == 1] / 400
+    assert abs(shares.mean() - 0.25) < 1e-9
+    assert shares.std() == pytest.approx((0.25 * 0.75 / 400) ** 0.5, rel=0.1)
+
+
+def test_steps_are_counted_without_those_that_begin_a_game():
+    play = RandomPlay(100, episode="play", seat=0)
+    begun = 0
+    for _ in range(20):
+        before = play._over.sum()
+        begun += before
+        assert play.run(calls=1) == 100 - before
+    assert begun >= 300
+
+
+def test_a_learners_step_stands_for_two_decisions():
+    assert _decisions_a_step() == pytest.approx(2, abs=0.02)
+
+
+def test_rounds_are_interleaved_and_counted_in_both_units():
+    order = []
+
+    def run(name):
+        order.append(name)
+        return 10
+
+    rates = measure(
+        [Measurement("a", lambda: run("a"), also=("b", 3.0)), Measurement("c", lambda: run("c"))], 1e-9, lambda _: None
+    )
+    assert order == ["a", "c"] * (ROUNDS + 1)
+    assert rates["b"].over(rates["a"]).values == pytest.approx([3.0] * ROUNDS)
+    assert len(rates["c"].values) == ROUNDS
+
+
+def test_envpool_is_compared_by_its_fastest_game():
+    rates = {
+        "vector env, learner's steps": Rates([6.0, 8.0]),
+        "EnvPool slow": Rates([1.0, 1.0]),
+        "EnvPool fast": Rates([2.0, 4.0]),
+    }
+    assert ratios(rates | {"vector env, copy=False, learner's steps": Rates([8.0, 8.0])}) == {
+        "vector env, learner's steps / EnvPool fast": Rates([3.0, 2.0]),
+        "vector env, copy=False, learner's steps / EnvPool fast": Rates([4.0, 2.0]),
+    }
+
+
+def test_a_run_writes_json_and_a_picture(tmp_path, capsys):
+    json_file, picture = tmp_path / "speed.json", tmp_path / "speed.png"
+    run_benchmark(("games", "vector"), 0.001, json_file, picture)
+    content = json.loads(json_file.read_text())
+    assert content["bytes"] == {"the record of a game": 152, "handed out by a step, for each game": 277}
+    assert {"numpy", "numba", "gymnasium"} <= content["machine"].keys()
+    assert all(len(values) == ROUNDS and min(values) > 0 for values in content["per_second"].values())
+    assert len(content["ratios"]) == 2  # two threads over one, of the environment and of the yardstick
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert "random full games" in capsys.readouterr().out
+
+
+def test_a_picture_without_speeds_is_an_error(tmp_path):
+    with pytest.raises(ValueError, match="would be empty: measure speeds too, by one of games, "):
+        run_benchmark(("memory",), 1.0, None, tmp_path / "speed.png")
+
+
+@pytest.mark.skipif(not can_be_measured(), reason="this system does not tell a process what it takes")
+def test_memory(monkeypatch):
+    monkeypatch.setattr("evaluate.benchmark.memory.SIZES", (1, 20_000))
+    monkeypatch.setattr("evaluate.benchmark.memory.STEPS", 1_000_000)
+    monkeypatch.setattr("evaluate.benchmark.memory._WARM_UP", 10_000)
+    taken = memory_by_games(lambda _: None)
+    before, peak = taken[20_000]
+    assert 20_000 * (152 + 277) < peak - before < 20_000 * 10_000
+    steps = memory_over_steps(lambda _: None)
+    assert len(steps) == 11
+    assert max(steps) >= 1_010_000

@@ -1,0 +1,154 @@
+"""Lang's eight strategies: one hand worked by hand, and what must hold for any."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crib_env import discard_statistics, parse_cards
+from crib_env.cards import format_cards
+from crib_env.exact.lang_strategies import STRATEGIES, desirabilities, pegging_values
+from crib_env.exact.pegging import GAINED, GIVEN, PeggingRecords
+from crib_env.exact.rank_classes import N_RANK_CLASSES, rank_class
+
+PONE, DEALER = range(2)
+
+
+def class_of(cards):
+    return int(rank_class(int(sum(1 << int(card) for card in cards))))
+
+
+def with_every_class(gained, given):
+    """Records with plays (2, 1820, k) of every class in both roles."""
+    records = PeggingRecords("greedy", "greedy")
+    roles, classes = (column.ravel() for column in np.indices((2, N_RANK_CLASSES)))
+    for k in range(gained.shape[-1]):
+        records.add(classes, roles, gained[..., k].ravel(), given[..., k].ravel())
+    return records
+
+
+@pytest.fixture(scope="module")
+def records():
+    rng = np.random.default_rng(0)
+    return with_every_class(
+        rng.integers(12, size=(2, N_RANK_CLASSES, 4)), rng.integers(12, size=(2, N_RANK_CLASSES, 4))
+    )
+
+
+def test_a_hand_worked_by_hand():
+    """Four aces and two kings: the kings, an ace and a king, or two aces may be thrown.
+
+    Kept A A A A is worth 12 with any starter. A A A K: 6; with a two 8, a three 12, a four 12, a five 8, a king 8. A A
+    K K: 4; with a three 8, a four 12, a five 8, a king 8. So sums over the 46 starters are 552, 344 and 256.
+    """
+    gained, given_away = np.zeros((2, 2, N_RANK_CLASSES, 3), int)
+    aces, three_aces, two_aces = (class_of(parse_cards(kept)) for kept in ("AC AD AH AS", "AC AD AH KC", "AC AD KC KD"))
+    gained[PONE, aces], gained[PONE, three_aces], gained[PONE, two_aces] = [2, 2, 2], [3, 3, 9], [4, 4, 4]
+    given_away[PONE, aces], given_away[PONE, three_aces], given_away[PONE, two_aces] = [1] * 3, [3] * 3, [2] * 3
+    records = with_every_class(gained, given_away)
+
+    found = desirabilities("AC AD AH AS KC KD", dealer=False, records=records)
+    assert found.shape == (1, 8, 15)
+    thrown = discard_statistics("AC AD AH AS KC KD")[0]["discard"]
+    expected = {  # by aces kept: four, three, two
+        "hand_max_min": (1, 2 / 8, 0),
+        "hand_max_avg": (1, 88 / 296, 0),
+        "hand_max_med": (1, 2 / 8, 0),
+        "hand_max_poss": (1, 1, 1),  # all are equal, and so all are best
+        "pegging_max_avg_gained": (0, 1, 2 / 3),
+        "pegging_max_med_gained": (0, 1 / 2, 1),
+        "pegging_min_avg_given": (1, 0, 1 / 2),
+    }
+    for strategy, by_aces_thrown in expected.items():
+        values = found[0, STRATEGIES.index(strategy)]
+        for pair, desirability in zip(thrown.tolist(), values):
+            aces_thrown = sum(card % 13 == 0 for card in pair)
+            assert desirability == pytest.approx(by_aces_thrown[aces_thrown]), (strategy, format_cards(pair))
+
+    as_dealer = desirabilities("AC AD AH AS KC KD", dealer=True, records=records)
+    assert (as_dealer[0, 5:] == 1).all()  # the dealer's records hold nothing but zeros
+    assert (as_dealer[0, :5] == found[0, :5]).all()
+
+
+def test_the_names_are_langs():
+    assert STRATEGIES == (
+        "hand_max_min",
+        "hand_max_avg",
+        "hand_max_med",
+        "hand_max_poss",
+        "crib_min_avg",
+        "pegging_max_avg_gained",
+        "pegging_max_med_gained",
+        "pegging_min_avg_given",
+    )
+
+
+def statistics_of(hand, role, records):
+    """What each strategy looks at, (8, 15), the more the better."""
+    rows = discard_statistics([list(hand)])[0]
+    kept = [class_of(set(hand) - set(row["discard"].tolist())) for row in rows]
+    mean, median = records.mean[role, kept], records.median[role, kept]
+    crib = -rows["crib_mean"]
+    hands = [rows[name] for name in ("hand_min", "hand_mean", "hand_median", "hand_max")]
+    return np.array([*hands, crib, mean[:, GAINED], median[:, GAINED], -mean[:, GIVEN]])
+
+
+@settings(deadline=None, max_examples=150)
+@given(hand=st.sets(st.integers(0, 51), min_size=6, max_size=6), dealer=st.booleans())
+def test_desirabilities_order_discards_as_the_statistic_does(records, hand, dealer):
+    found = desirabilities([list(hand)], dealer=dealer, records=records)[0]
+    assert found.min() >= 0
+    assert (found.max(axis=1) == 1).all()
+    for values, statistic in zip(found, statistics_of(hand, int(dealer), records)):
+        low, high = statistic.min(), statistic.max()
+        proportional = (statistic - low) / (high - low) if high > low else np.ones(15)
+        np.testing.assert_allclose(values, proportional, atol=1e-9)
+        assert (values[statistic == high] == 1).all()
+
+
+def test_suits_are_interchangeable(records):
+    rng = np.random.default_rng(1)
+    hands = np.sort([rng.choice(52, 6, replace=False) for _ in range(100)], axis=1)
+    renamed = 13 * np.array([2, 0, 3, 1])[hands // 13] + hands % 13
+    pairs = [discard_statistics(cards)["discard"].tolist() for cards in (hands, renamed)]
+    found = [desirabilities(cards, dealer=True, records=records) for cards in (hands, renamed)]
+    for n in range(100):
+        new_card = dict(zip(hands[n].tolist(), renamed[n].tolist()))
+        place = {frozenset(pair): k for k, pair in enumerate(pairs[1][n])}
+        for k, pair in enumerate(pairs[0][n]):
+            twin = place[frozenset(new_card[card] for card in pair)]
+            assert (found[0][n, :, k] == found[1][n, :, twin]).all()
+
+
+def test_each_hand_has_its_own_role(records):
+    rng = np.random.default_rng(2)
+    hands = np.array([rng.choice(52, 6, replace=False) for _ in range(40)])
+    dealer = rng.random(40) < 0.5
+    found = desirabilities(hands, dealer=dealer, records=records)
+    for role in (False, True):
+        alone = desirabilities(hands[dealer == role], dealer=role, records=records)
+        assert (found[dealer == role] == alone).all()
+    assert not (found == desirabilities(hands, dealer=~dealer, records=records)).all()
+
+
+def test_values_for_the_strategies(records):
+    values = pegging_values(records)
+    assert values.shape == (2, N_RANK_CLASSES, 3)
+    assert (values[..., 0] == records.mean[..., GAINED]).all()
+    assert (values[..., 1] == records.median[..., GAINED]).all()
+    assert (values[..., 2] == records.mean[..., GIVEN]).all()
+
+
+def test_no_hands_give_no_rows(records):
+    assert desirabilities([], dealer=True, records=records).shape == (0, 8, 15)
+
+
+def test_bad_input_is_named(records):
+    with pytest.raises(ValueError, match="5C stands twice"):
+        desirabilities("5C 5C 2D 3D 4D 5D", dealer=True, records=records)
+    with pytest.raises(ValueError, match="dealer must be one bool, or one for each of 1 hands"):
+        desirabilities("5C 6C 2D 3D 4D 5D", dealer=[True, False], records=records)
+    with pytest.raises(ValueError, match="the records hold no play of A-A-A-A as pone: simulate them first"):
+        desirabilities("5C 6C 2D 3D 4D 5D", dealer=True, records=PeggingRecords("greedy", "greedy"))

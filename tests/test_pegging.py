@@ -1,0 +1,395 @@
+"""Pegging records: against slow play in the reference engine, as they grow, and in files never half trusted."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from crib_env import discard_statistics, parse_cards
+from crib_env.engine import GAME
+from crib_env.exact.board import Board
+from crib_env.exact.checked_file import load_arrays, save_arrays
+from crib_env.exact.pegging import GAINED, GIVEN, N_BINS, PeggingRecords, _draw_cards, _play_deals, simulate_pegging
+from crib_env.exact.rank_classes import CLASS_RANKS, CLASS_SIZES, N_RANK_CLASSES, rank_class
+from crib_env.kernels import streams
+from crib_env.policies import GREEDY, RANDOM
+from tests.reference import ReferenceGame, score_play, value
+
+ROOT = Path(__file__).parents[1]
+PONE, DEALER = range(2)
+
+
+def class_of(cards):
+    return int(rank_class(int(sum(1 << int(card) for card in cards))))
+
+
+# Simulation.
+
+
+def reference_card(game, policy, rng):
+    legal = sorted(game.legal())
+    if policy == "random":
+        return int(rng.choice(legal))
+
+    def merit(card):
+        return sum(points for points, _ in score_play([*game.pile, card])), value(card), -card
+
+    return max(legal, key=merit)
+
+
+def reference_discards(hands, policy, is_dealer, rng):
+    if policy == "random":
+        return [rng.choice(hand, 2, replace=False).tolist() for hand in hands]
+    rows = discard_statistics(hands)
+    best = (rows["hand_mean"] + is_dealer * rows["crib_mean"]).argmax(axis=1)
+    return [row[k]["discard"].tolist() for row, k in zip(rows, best)]
+
+
+def reference_points(deals, policy, against, role, rng):
+    """Points gained and given, (n, 2), in deals of thirteen cards whose first four are kept by seat 0."""
+    opposing = reference_discards([deal[6:12] for deal in deals], against, 1 - role, rng)
+    made = np.zeros((len(deals), 2), int)
+    for deal, theirs, points in zip(deals, opposing, made):
+        game = ReferenceGame(1 - role, episode="deal")
+        game.deal(deal)
+        discards = [deal[4:6], theirs]
+        while game.phase == "discard":
+            game.act(discards[game.turn].pop())
+        while game.phase == "play":
+            game.act(reference_card(game, (policy, against)[game.turn], rng))
+            for seat, earned, kind in game.events:
+                if kind not in ("pone's hand", "dealer's hand", "crib"):
+                    points[seat] += earned
+    return made
+
+
+@pytest.fixture(scope="module")
+def records():
+    return simulate_pegging("greedy", "random", standard_error=0.3, seed=1)
+
+
+@pytest.mark.parametrize("role", [PONE, DEALER])
+def test_means_are_those_of_the_reference_engine(records, role):
+    rng = np.random.default_rng(role)
+    deals = [rng.permutation(52)[:13].tolist() for _ in range(3_000)]
+    points = reference_points(deals, "greedy", "random", role, rng)
+    expected = records.mean[role, [class_of(deal[:4]) for deal in deals]]
+    error = points.std(axis=0) / np.sqrt(len(deals))
+    assert (abs((points - expected).mean(axis=0)) < 4.5 * error).all()
+    assert np.corrcoef(points[:, GAINED], expected[:, GAINED])[0, 1] > 0.1  # and it is known which hands are good
+    in_the_other_role = records.mean[1 - role].mean(axis=0)
+    assert (abs(points.mean(axis=0) - in_the_other_role) > 4.5 * error).all()  # a mix-up would have been seen
+
+
+@pytest.mark.parametrize("kept", ["5C 5D JH QS", "2C 3D 7H 8S", "AC AD AH AS"])
+@pytest.mark.parametrize("role", [PONE, DEALER])
+def test_single_classes_against_an_opponent_who_discards_well(kept, role):
+    own, number = parse_cards(kept), class_of(parse_cards(kept))
+    games, counts = np.zeros(1, GAME), np.zeros((2, N_BINS), np.int64)
+    games["episodes"] = streams(3, 1)
+    _play_deals(games, CLASS_RANKS[number], role, RANDOM, GREEDY, 40_000, counts)
+    mean = counts @ np.arange(N_BINS) / 40_000
+
+    rng = np.random.default_rng(number)
+    others = [card for card in range(52) if card not in own]
+    deals = [[*own, *rng.permutation(others)[:9].tolist()] for _ in range(1_000)]
+    points = reference_points(deals, "random", "greedy", role, rng)
+    assert (abs(points.mean(axis=0) - mean) < 4.5 * points.std(axis=0) / np.sqrt(len(deals))).all()
+
+
+def test_what_one_player_gains_the_other_gives():
+    """Two random players keep any four cards: over all classes, pone's gains are what dealers give, and vice versa."""
+    records = simulate_pegging("random", "random", standard_error=0.3, seed=2)
+    share = CLASS_SIZES / CLASS_SIZES.sum()
+    mean = share @ records.mean
+    error = np.sqrt(share**2 @ records.standard_error**2)
+    for role in (PONE, DEALER):
+        difference = mean[role, GAINED] - mean[1 - role, GIVEN]
+        assert abs(difference) < 4.5 * np.hypot(error[role, GAINED], error[1 - role, GIVEN])
+    assert mean[DEALER, GAINED] - mean[PONE, GAINED] > 0.3
+
+
+def test_every_record_is_filled_to_the_error_that_was_asked(records):
+    assert records.counts.shape == (2, N_RANK_CLASSES, 2, N_BINS)
+    assert (records.policy, records.against) == ("greedy", "random")
+    assert (records.standard_error <= 0.3).all()
+    assert (records.n >= 100).all()
+    assert (records.n == records.counts[:, :, GIVEN].sum(axis=-1)).all()
+
+
+def test_the_answer_follows_the_seed_and_not_the_threads(records):
+    done = []
+    again = simulate_pegging("greedy", "random", standard_error=0.3, seed=1, threads=1, on_progress=done.append)
+    assert (again.counts == records.counts).all()
+    assert sum(done) == 2 * N_RANK_CLASSES
+    other = simulate_pegging("greedy", "random", standard_error=0.3, seed=2)
+    assert not (other.counts == records.counts).all()
+
+
+def test_kept_cards_have_any_suits_and_all_others_are_any_cards():
+    games = np.zeros(1, GAME)
+    ranks = CLASS_RANKS[class_of(parse_cards("AC AD 6C TC"))]
+    n = 9_600
+    dealt = np.zeros((n, 13), int)
+    for cards in dealt:
+        _draw_cards(games[0], ranks)
+        cards[:] = games["cards"][0]
+    assert (dealt[:, :4] % 13 == ranks).all()
+    assert all(len(set(cards)) == 13 for cards in dealt.tolist())
+    _, suits = np.unique(np.sort(dealt[:, :4], axis=1), axis=0, return_counts=True)
+    assert len(suits) == 6 * 4 * 4  # expected 100 of each; chi-square with 95 degrees of freedom
+    assert ((suits - n / 96) ** 2 / (n / 96)).sum() < 165
+    for place in range(4, 13):  # aces are two of the 48 others, eights four
+        counts = np.bincount(dealt[:, place] % 13, minlength=13)
+        assert abs(counts[0] - n / 24) < 4.5 * np.sqrt(n / 24)
+        assert abs(counts[7] - n / 12) < 4.5 * np.sqrt(n / 12)
+
+
+def counts_of_few_deals():
+    games, counts = np.zeros(1, GAME), np.zeros((2, N_BINS), np.int64)
+    games["episodes"] = streams(4, 1)
+    for role in (PONE, DEALER):
+        _play_deals(games, CLASS_RANKS[700], role, GREEDY, RANDOM, 20, counts)
+    return counts.tolist()
+
+
+def test_the_same_deals_without_jit():
+    program = "import json, tests.test_pegging as here; print(json.dumps(here.counts_of_few_deals()))"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == counts_of_few_deals()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("greedy", "nobody", 1), "'nobody' is not a native policy: choose one of random, greedy"),
+        (("ddqn", "greedy", 1), "'ddqn' is not a native policy"),
+        (("greedy", "greedy", 0), "standard_error=0 is not allowed"),
+        (("greedy", "greedy", float("nan")), "standard_error=nan is not allowed"),
+    ],
+)
+def test_bad_simulations_are_named(arguments, message):
+    policy, against, standard_error = arguments
+    with pytest.raises(ValueError, match=message):
+        simulate_pegging(policy, against, standard_error=standard_error)
+
+
+# Records.
+
+
+def random_plays(n, seed):
+    rng = np.random.default_rng(seed)
+    return rng.integers(5, size=n), rng.integers(2, size=n), rng.integers(9, size=n), rng.integers(31, size=n)
+
+
+def test_statistics_are_those_of_the_plays():
+    records = PeggingRecords("greedy", "greedy")
+    classes, roles, gained, given = random_plays(301, seed=0)
+    records.add(classes, roles, gained, given)
+    assert records.n.sum() == 301
+    for role, number in np.ndindex(2, 5):
+        mine = (roles == role) & (classes == number)
+        for side, points in ((GAINED, gained[mine]), (GIVEN, given[mine])):
+            at = (role, number, side)
+            assert records.mean[at] == pytest.approx(points.mean())
+            assert records.median[at] == np.median(points)
+            assert records.standard_error[at] == pytest.approx(points.std(ddof=1) / np.sqrt(len(points)))
+            assert records.distribution[at].tolist() == pytest.approx(
+                (np.bincount(points, minlength=61) / len(points)).tolist()
+            )
+    assert {int(n) % 2 for n in records.n[:, :5].ravel()} == {0, 1}  # medians of even and of odd numbers were asked
+
+
+def test_what_is_not_known_is_not_a_number():
+    records = PeggingRecords("greedy", "greedy")
+    records.add([7], [1], [2], [0])
+    assert records.mean[DEALER, 7].tolist() == records.median[DEALER, 7].tolist() == [2, 0]
+    assert np.isnan(records.standard_error).all()  # one play has no spread
+    for statistic in (records.mean, records.median, records.distribution):
+        assert np.isnan(statistic[PONE]).all()
+        assert np.isnan(statistic).sum() == statistic.size - statistic[DEALER, 7].size
+
+
+def test_records_that_grow_are_one_big_record():
+    whole, growing = PeggingRecords("greedy", "greedy"), PeggingRecords("greedy", "greedy")
+    plays = random_plays(1_000, seed=1)
+    whole.add(*plays)
+    for part in np.array_split(np.arange(1_000), 7):
+        growing.add(*(column[part] for column in plays))
+    assert (growing.counts == whole.counts).all()
+    assert whole.n.sum() == 1_000
+
+
+def test_suits_do_not_matter():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        kept = rng.choice(52, 4, replace=False)
+        classes = {class_of(13 * np.array(suits)[kept // 13] + kept % 13) for suits in permutations(range(4))}
+        assert len(classes) == 1
+        assert CLASS_RANKS[classes.pop()].tolist() == sorted(kept % 13)
+
+
+@pytest.mark.parametrize(
+    ("plays", "message"),
+    [
+        (([0, 1820], [0, 0], [1, 1], [1, 1]), "classes: 1820 is not from 0 to 1819"),
+        (([0, -1], [0, 0], [1, 1], [1, 1]), "classes: -1 is not from 0 to 1819"),
+        (([0, 1], [0, 2], [1, 1], [1, 1]), "roles: 2 is not from 0 to 1"),
+        (([0, 1], [0, 1], [1, 61], [1, 1]), "gained: 61 is not from 0 to 60"),
+        (([0, 1], [0, 1], [1, 1], [1, -1]), "given: -1 is not from 0 to 60"),
+        (([0, 1], [0, 1], [1], [1, 1]), r"gained must be one integer a play, not \(1,\)"),
+        (([0, 1], [0, 1], [1, 1], [0.5, 1]), "given must be one integer a play, not .* of float64"),
+    ],
+)
+def test_bad_plays_are_named_and_not_recorded(plays, message):
+    records = PeggingRecords("greedy", "greedy")
+    with pytest.raises(ValueError, match=message):
+        records.add(*plays)
+    assert not records.counts.any()
+
+
+# Files.
+
+
+@pytest.fixture
+def saved(records, tmp_path):
+    records.save(tmp_path / "records.npz")
+    return tmp_path / "records.npz"
+
+
+def test_saved_records_are_read_back(records, saved):
+    again = PeggingRecords.load(str(saved))
+    assert (again.policy, again.against) == ("greedy", "random")
+    assert again.counts.dtype == np.int64
+    assert (again.counts == records.counts).all()
+    again.add([0], [0], [1], [1])  # and may go on growing
+    assert again.n.sum() == records.n.sum() + 1
+
+
+def test_a_file_is_small(saved):
+    assert saved.stat().st_size < 500_000
+
+
+def loaded(path):
+    """What is read, or the message of the error."""
+    try:
+        return {name: (array.dtype.str, array.tolist()) for name, array in load_arrays(path, "thing", 1).items()}
+    except ValueError as error:
+        return str(error)
+
+
+def test_a_flipped_bit_anywhere_never_gives_other_content(tmp_path):
+    path = tmp_path / "thing.npz"
+    save_arrays(path, "thing", 1, {"name": "greedy", "numbers": np.arange(5)})
+    whole, content = path.read_bytes(), loaded(path)
+    assert content["numbers"][1] == [0, 1, 2, 3, 4]
+    outcomes = []
+    for place in range(len(whole)):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << place % 8
+        path.write_bytes(damaged)
+        outcomes.append(loaded(path))
+    refused = [outcome for outcome in outcomes if outcome != content]  # all but dates and the like
+    assert len(refused) > len(whole) / 2
+    assert all(str(outcome).startswith(str(path)) for outcome in refused)
+
+
+def test_files_that_are_no_whole_records_are_refused(saved, tmp_path):
+    whole = saved.read_bytes()
+
+    def written(name, content):
+        (tmp_path / name).write_bytes(content)
+        return tmp_path / name
+
+    for name, content, message in (
+        ("short", whole[:-1], "is damaged or cut short"),
+        ("half", whole[: len(whole) // 2], "is damaged or cut short"),
+        ("flipped", whole[:100_000] + bytes([whole[100_000] ^ 1]) + whole[100_001:], "is damaged"),
+        ("empty", b"", "is not a file of pegging records"),
+        ("foreign", b"x" * 100, "is not a file of pegging records"),
+    ):
+        with pytest.raises(ValueError, match=f"{name} {message}"):
+            PeggingRecords.load(written(name, content))
+    np.savez(tmp_path / "other.npz", x=np.zeros(3))
+    with pytest.raises(ValueError, match=r"other.npz is not a file of pegging records"):
+        PeggingRecords.load(tmp_path / "other.npz")
+    with pytest.raises(ValueError, match=r"records.npz is not a board"):
+        Board.load(saved)
+    save_arrays(tmp_path / "newer.npz", "file of pegging records", 2, {"counts": np.zeros(3)})
+    with pytest.raises(ValueError, match=r"newer.npz is a file of pegging records of version 2, not 1: build it anew"):
+        PeggingRecords.load(tmp_path / "newer.npz")
+    with pytest.raises(ValueError, match=r"there is no file of pegging records .*nowhere"):
+        PeggingRecords.load(tmp_path / "nowhere")
+
+
+def test_an_array_that_was_exchanged_is_found(records, saved, tmp_path):
+    """The archive is sound, but not what was saved."""
+    for name, other in (("against", "greedy"), ("counts", records.counts[::-1])):
+        with np.load(saved) as archive:
+            content = {**archive, name: other}
+        np.savez_compressed(tmp_path / "exchanged.npz", **content)
+        with pytest.raises(ValueError, match=r"exchanged.npz is damaged, its checksum is wrong"):
+            PeggingRecords.load(tmp_path / "exchanged.npz")
+
+
+def test_a_save_that_breaks_off_leaves_the_old_file(saved, monkeypatch):
+    before = saved.read_bytes()
+
+    def break_off(file, **arrays):
+        file.write(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(np, "savez_compressed", break_off)
+    with pytest.raises(KeyboardInterrupt):
+        PeggingRecords("random", "random").save(saved)
+    assert saved.read_bytes() == before
+
+
+# The command.
+
+
+def evaluate(*arguments):
+    line = [sys.executable, "-m", "evaluate", "pegging", *map(str, arguments)]
+    return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "COLUMNS": "130"})
+
+
+def test_the_command(tmp_path):
+    path = tmp_path / "p.npz"
+    done = evaluate(path, "--policy", "greedy", "--against", "random", "--standard-error", "0.3", "--seed", "1")
+    assert done.returncode == 0, done.stderr
+    assert "5 5 J Q" in done.stdout
+    records = PeggingRecords.load(path)
+    assert (records.policy, records.against) == ("greedy", "random")
+    mean, error = records.mean[PONE, class_of(parse_cards("5C 5D JH QS")), GAINED], records.standard_error.max()
+    assert f"{mean:.2f} ±" in done.stdout
+    assert f"largest standard error {error:.4f}" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["no/p.npz"], "there is no folder no to write p.npz to"),
+        (["p.npz", "--threads", "0"], "threads=0 is not allowed"),
+        (["p.npz", "--standard-error", "-1"], "standard_error=-1.0 is not allowed"),
+        (["p.npz", "--against", "nobody"], "'nobody' is not a native policy"),
+    ],
+)
+def test_bad_commands_are_named(arguments, message):
+    done = evaluate(*arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert not (ROOT / "p.npz").exists()
