@@ -10,8 +10,9 @@ import numpy as np
 import torch
 from torch import nn
 
+from agents.ranks import N_RANK_INPUTS, with_rank_counts
 from agents.suits import original, relabel
-from agents.weights_file import load_tensors, save_tensors
+from agents.weights_file import reading_weights, save_tensors
 from crib_env import PlayerViews
 from crib_env.observation import N_ACTIONS, SIZES
 
@@ -32,7 +33,7 @@ class QNetwork(nn.Module):
 
     def __init__(self, n_inputs: int, hidden: tuple[int, ...], ranks: bool) -> None:
         super().__init__()
-        widths = (n_inputs + 5 * 13 * ranks, *hidden)
+        widths = (n_inputs + N_RANK_INPUTS * ranks, *hidden)
         layers: list[nn.Module] = []
         for before, after in itertools.pairwise(widths):
             layers += [nn.Linear(before, after), nn.ReLU()]
@@ -42,14 +43,7 @@ class QNetwork(nn.Module):
 
     def forward(self, observation: torch.Tensor) -> torch.Tensor:
         """See the class."""
-        if self.ranks is None:
-            return self._heads(self.body(observation))
-        held = observation[:, 1:53].unflatten(1, (4, 13)).sum(1)
-        known = observation[:, 53:105].unflatten(1, (4, 13)).sum(1)
-        steps = [(held >= k).float() for k in range(1, 5)]
-        return self._heads(self.body(torch.cat([observation, *steps, known], dim=1)))
-
-    def _heads(self, last: torch.Tensor) -> torch.Tensor:
+        last = self.body(observation if self.ranks is None else with_rank_counts(observation))
         with torch.autocast("cpu", enabled=False):  # values in full precision, whatever the layers below compute in
             values = self.cards(last.float())
             return values if self.ranks is None else values + self.ranks(last.float()).repeat(1, 4)
@@ -86,15 +80,9 @@ class DDQNAgent:
         Raises:
             ValueError: the file is missing, damaged or holds other weights; the message names it.
         """
-        tensors, about = load_tensors(path)
-        try:
-            if about["learner"] != "ddqn":
-                raise ValueError(f"weights of {about['learner']!r}")
+        with reading_weights(path, "ddqn") as (tensors, about):
             agent = cls.new(about["kind"], about["observation"], tuple(about["hidden"]), about["ranks"])
             agent.load_tensors(tensors)
-        except (KeyError, TypeError, ValueError, RuntimeError) as error:
-            reason = " ".join(str(error).split())
-            raise ValueError(f"{path} does not hold the weights of a ddqn agent ({reason})") from None
         agent.name = f"ddqn:{path}"
         return agent
 

@@ -21,7 +21,10 @@ from crib_env.engine import WIN
 from crib_env.kernels import kernel, lowest
 from crib_env.scoring import pile_points
 
-OWN, OPPONENTS, COUNT_OVER = range(3)  # whose turn it is
+# NumPy's numbers, not Python's: Numba would compile `value_of` anew for each constant that it is called with, and to
+# load several of those from the cache, which call each other, ends the process (numba/numba#6061).
+OWN, OPPONENTS, COUNT_OVER = np.arange(3)  # whose turn it is
+_PASSED, _NOT_PASSED = np.bool_(True), np.bool_(False)
 _LEAST_CHANCE = 0.1  # cards less likely than this are left out of the tree
 DEPTH = 18  # lists at once: the opponent lays four times and may say go before each own card and each end of a count
 
@@ -121,7 +124,7 @@ def value_of(
                 return _weight(weights[depth], size)
             value = value_of(
                 OPPONENTS,
-                False,
+                _NOT_PASSED,
                 own - (np.int64(1) << (4 * rank)),
                 made,
                 score,
@@ -144,7 +147,7 @@ def value_of(
         return best
 
     # The opponent's turn: first those hands that cannot lay, then the others by the card laid.
-    total, stuck, present, choice = 0.0, 0, np.int64(0), False
+    total, stuck, present, choice = 0.0, np.int64(0), np.int64(0), False
     for k in range(size):
         can = playable(hands[depth, k], count)
         if can == 0:
@@ -156,7 +159,7 @@ def value_of(
     if stuck:
         total += value_of(
             COUNT_OVER if passed else OWN,
-            True,
+            _PASSED,
             own,
             own_score,
             score,
@@ -184,7 +187,7 @@ def value_of(
         rank = lowest(present) >> 2
         present = without(present, rank)
         one = np.int64(1) << (4 * rank)
-        laying = 0
+        laying = np.int64(0)
         for k in range(size):
             hand = hands[depth, k]
             if (hand >> (4 * rank)) & 15:
@@ -207,7 +210,7 @@ def value_of(
         if made < WIN:
             total += value_of(
                 OWN,
-                False,
+                _NOT_PASSED,
                 own,
                 own_score,
                 made,
@@ -235,6 +238,9 @@ def card_values(
 ):
     """Fills ``values`` (13,) with the chance to win after each rank that may be laid, -1 for the others.
 
+    A rank that wins at once is the only one with a value: a chance of 1 is certain only as far as the hands are all
+    that there may be.
+
     Arguments as :func:`value_of`, the first list being all hands that the opponent may hold.
     """
     values[:] = -1.0
@@ -245,26 +251,28 @@ def card_values(
         after = count + min(rank + 1, 10)
         pile[n] = rank
         made = own_score + pile_points(pile, start, n + 1, after)
-        values[rank] = 1.0
-        if made < WIN:
-            values[rank] = value_of(
-                OPPONENTS,
-                False,
-                own - (np.int64(1) << (4 * rank)),
-                made,
-                score,
-                pile,
-                start,
-                n + 1,
-                after,
-                OWN,
-                cards,
-                np.int64(0),
-                size,
-                hands,
-                weights,
-                numbers,
-                kinds,
-                shows,
-                after_play,
-            )
+        if made >= WIN:
+            values[:] = -1.0
+            values[rank] = 1.0
+            return
+        values[rank] = value_of(
+            OPPONENTS,
+            _NOT_PASSED,
+            own - (np.int64(1) << (4 * rank)),
+            made,
+            score,
+            pile,
+            start,
+            n + 1,
+            after,
+            OWN,
+            cards,
+            np.int64(0),
+            size,
+            hands,
+            weights,
+            numbers,
+            kinds,
+            shows,
+            after_play,
+        )

@@ -8,22 +8,92 @@ from pathlib import Path
 from typing import Any
 
 from agents.agent import Agent
-from agents.baselines import GreedyAgent, RandomAgent
+from agents.baselines import CarefulAgent, GreedyAgent, RandomAgent
+from agents.halscrib import HalscribAgent
+from agents.heuristic import HeuristicAgent
+from agents.minimax import MinimaxAgent
 
 
 def _make_ddqn(weights: str = "") -> Agent:
     from agents.ddqn import DDQNAgent  # torch is imported only for agents that need it
 
+    return DDQNAgent.load(_given("ddqn", weights))
+
+
+def _make_ppo(weights: str = "") -> Agent:
+    from agents.ppo import PPOAgent
+
+    return PPOAgent.load(_given("ppo", weights))
+
+
+def _make_weights(weights: str = "", seed: int = 0) -> Agent:
+    from agents.weights import WeightsAgent
+
+    return WeightsAgent.make(_given("weights", weights), seed)
+
+
+def _given(name: str, weights: str) -> str:
     if not weights:
-        raise ValueError("agent 'ddqn' needs its weights: write ddqn:PATH, for example ddqn:runs/ddqn/…/final")
-    return DDQNAgent.load(weights)
+        raise ValueError(f"agent {name!r} needs its weights: write {name}:PATH, for example {name}:runs/{name}/…/final")
+    return weights
 
 
+def _make_expert(hands: int = 100, threads: int = 2) -> Agent:
+    from agents.expert import ExpertAgent  # tables that only this agent needs
+
+    return ExpertAgent(hands, threads)
+
+
+def yes_or_no(text: str) -> bool:
+    """A setting that is on or off."""
+    if text not in ("yes", "no"):
+        raise ValueError(text)
+    return text == "yes"
+
+
+def _make_ismcts(**settings: Any) -> Agent:
+    from agents.ismcts import ISMCTSAgent
+
+    return ISMCTSAgent(**settings)
+
+
+def _make_uct_determinized(**settings: Any) -> Agent:
+    from agents.uct import DeterminizedUCTAgent
+
+    return DeterminizedUCTAgent(**settings)
+
+
+def _make_uct_cheating(**settings: Any) -> Agent:
+    from agents.uct import CheatingUCTAgent
+
+    return CheatingUCTAgent(**settings)
+
+
+_SEARCH: dict[str, Callable[[str], Any]] = {
+    "iterations": int,
+    "milliseconds": float,
+    "exploration": float,
+    "rollout": str,
+    "reward": str,
+    "seed": int,
+    "threads": int,
+}
+_HONEST_SEARCH: dict[str, Callable[[str], Any]] = {**_SEARCH, "draw": str, "show": str}
 # What stands alone after the colon goes to the setting named here.
 _AGENTS: dict[str, tuple[Callable[..., Agent], dict[str, Callable[[str], Any]], str | None]] = {
     "random": (RandomAgent, {"seed": int}, None),
     "greedy": (GreedyAgent, {}, None),
+    "careful": (CarefulAgent, {}, None),
+    "heuristic": (HeuristicAgent, {}, None),
+    "minimax": (MinimaxAgent, {"depth": int}, None),
+    "halscrib": (HalscribAgent, {"seed": int, "adaptive": yes_or_no}, None),
+    "expert": (_make_expert, {"hands": int, "threads": int}, None),
+    "ismcts": (_make_ismcts, _HONEST_SEARCH, None),
+    "uct-determinized": (_make_uct_determinized, {**_HONEST_SEARCH, "determinizations": int}, None),
+    "uct-cheating": (_make_uct_cheating, _SEARCH, None),
     "ddqn": (_make_ddqn, {"weights": str}, "weights"),
+    "ppo": (_make_ppo, {"weights": str}, "weights"),
+    "weights": (_make_weights, {"weights": str, "seed": int}, "weights"),
 }
 NAMES = tuple(_AGENTS)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -47,3 +49,21 @@ def load_tensors(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, A
             return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118 -- not a mapping
     except (SafetensorError, KeyError, ValueError, OSError) as error:
         raise ValueError(f"{path} is not a whole weights file of this project ({error})") from None
+
+
+@contextmanager
+def reading_weights(path: str | Path, learner: str) -> Iterator[tuple[dict[str, torch.Tensor], dict[str, Any]]]:
+    """Reads the weights of a learner's agent; inside, what fails over them is a ``ValueError`` that names the file.
+
+    Args:
+        path: as :func:`load_tensors` has it.
+        learner: that must have written them, ``about["learner"]``.
+    """
+    tensors, about = load_tensors(path)
+    try:
+        if about["learner"] != learner:
+            raise ValueError(f"weights of {about['learner']!r}")
+        yield tensors, about
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{path} does not hold the weights of a {learner} agent ({reason})") from None

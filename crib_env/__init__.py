@@ -7,7 +7,9 @@ registers the Gymnasium ids ``crib_env/Cribbage-v0``, ``crib_env/CribbagePlay-v0
 from typing import Any
 
 from crib_env.aec import Event, env, raw_env
+from crib_env.batch import GameBatch
 from crib_env.cards import format_card, parse_card, parse_cards
+from crib_env.kernels import streams
 from crib_env.registration import register_all
 from crib_env.scoring import describe_show, explain_show, score_play, score_show, score_show_many
 from crib_env.version import __version__
@@ -15,6 +17,7 @@ from crib_env.views import PlayerViews
 
 __all__ = [
     "Event",
+    "GameBatch",
     "PlayerViews",
     "__version__",
     "analyse_discard",
@@ -31,6 +34,7 @@ __all__ = [
     "score_play",
     "score_show",
     "score_show_many",
+    "streams",
 ]
 
 register_all()

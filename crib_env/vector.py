@@ -125,8 +125,8 @@ class _NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         """Starts the next episode of some games; ``is_seeded`` (N,) bool says which got a seed for it."""
         raise NotImplementedError
 
-    def _play(self, rows: np.ndarray, cards: np.ndarray, out: Any) -> None:
-        """Plays ``cards[i]`` in the games i of ``rows``, to the learner's next decision, and writes all of ``out``."""
+    def _play(self, cards: np.ndarray, out: Any) -> None:
+        """Plays ``cards[i]`` in game i, or begins it anew where ``_to_begin`` says so, and writes all of ``out``."""
         raise NotImplementedError
 
     def _show(self, rows: np.ndarray, out: Any) -> None:
@@ -183,15 +183,12 @@ class _NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         cards = self._read_actions(actions)
         if self._copy:
             self._out = self._allocate()
-        out, rows = self._out, self._all_rows
+        out = self._out
+        self._play(cards, out)
         self._lengths += 1
-        if self._to_begin.any():
-            new, rows = np.flatnonzero(self._to_begin), np.flatnonzero(~self._to_begin)
-            self._begin(new)
-            self._show(new, out)
-            out.rewards[new], out.over[new] = 0.0, False
-        self._play(rows, cards, out)
         self._returns += out.rewards
+        if self._to_begin.any():
+            self._clear_statistics(np.flatnonzero(self._to_begin))
 
         last: dict[str, Any] = {}
         if out.over.any():
@@ -278,7 +275,11 @@ class _NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
 
     def _run(self, function: Callable[..., None], state: Any, rows: np.ndarray, *rest: Any) -> None:
         """Calls ``function(state, rows, *rest)``, a kernel, with the rows split among the threads."""
-        own, *others = np.array_split(rows, max(1, min(self._threads, len(rows) // SHARE)))
+        shares = min(self._threads, len(rows) // SHARE)
+        if shares < 2:
+            function(state, rows, *rest)
+            return
+        own, *others = np.array_split(rows, shares)
         tasks = [self._threads_of_this_process().submit(function, state, part, *rest) for part in others]
         function(state, own, *rest)
         for task in tasks:
@@ -293,6 +294,10 @@ class _NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         """Starts the next episode of some games; without more arguments as a reset without any would."""
         unseeded = np.zeros(self.num_envs, np.bool_)
         self._start(rows, start or Start(), unseeded if is_seeded is None else is_seeded)
+        self._clear_statistics(rows)
+
+    def _clear_statistics(self, rows: np.ndarray) -> None:
+        """Of games that have just begun."""
         self._returns[rows], self._lengths[rows], self._start_times[rows] = 0.0, 0, time.perf_counter()
 
     def _observation(self) -> Any:
@@ -318,12 +323,17 @@ class _NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
 
     def _episode_statistics(self, over: np.ndarray) -> dict[str, np.ndarray]:
         """Return, length and seconds of the episodes that have ended, zeros elsewhere; see RecordEpisodeStatistics."""
-        seconds = np.round(time.perf_counter() - self._start_times, 6)
-        return {
-            "r": np.where(over, self._returns, 0.0),
-            "l": np.where(over, self._lengths, 0),
-            "t": np.where(over, seconds, 0.0),
+        ended, now = np.flatnonzero(over), time.perf_counter()
+        values = {
+            "r": self._returns[ended],
+            "l": self._lengths[ended],
+            "t": np.round(now - self._start_times[ended], 6),
         }
+        statistics = {}
+        for key, value in values.items():
+            statistics[key] = np.zeros(self.num_envs, value.dtype)
+            statistics[key][ended] = value
+        return statistics
 
 
 class CribbageVectorEnv(_NativeVectorEnv):
@@ -351,6 +361,8 @@ class CribbageVectorEnv(_NativeVectorEnv):
         self._opponent = opponent
         self._policy = NATIVE.index(opponent) if isinstance(opponent, str) else vector_kernels.NO_POLICY
         self._reward = REWARDS.index(self._options.reward)
+        self._episode = EPISODES.index(self._options.episode)
+        self._spread = -1 if self._options.start_spread is None else self._options.start_spread
         self._alternates = seat == "alternate"
         n = self.num_envs
         self._table = vector_kernels.Table(
@@ -359,8 +371,8 @@ class CribbageVectorEnv(_NativeVectorEnv):
             given=np.zeros((n, 0, 13), np.int8),
             n_given=np.zeros(n, np.int64),
             margins=np.zeros(n, np.int64),
+            n_begun=np.zeros(n, np.int64),
         )
-        self._n_resets = np.zeros(n, np.int64)
 
     def _allocate(self) -> vector_kernels.Shown:
         n = self.num_envs
@@ -377,15 +389,26 @@ class CribbageVectorEnv(_NativeVectorEnv):
         self._give(rows, start.deals)
         if self._alternates:
             self._table.seats[rows] = np.where(is_seeded[rows], 0, 1 - self._table.seats[rows])
-        self._n_resets[rows] += 1
-        spread = -1 if self._options.start_spread is None else self._options.start_spread
-        rules = EPISODES.index(self._options.episode), start.first_dealer, *start.scores, spread
-        self._run(vector_kernels.begin_all, self._table, rows, self._policy, *rules)
+        rules = start.first_dealer, *start.scores
+        self._run(vector_kernels.begin_all, self._table, rows, self._policy, self._episode, self._spread, *rules)
         if self._policy == vector_kernels.NO_POLICY:
             self._let_opponent_act(rows)
 
-    def _play(self, rows: np.ndarray, cards: np.ndarray, out: Any) -> None:
-        self._run(vector_kernels.step_all, self._table, rows, cards, self._policy, self._reward, out)
+    def _play(self, cards: np.ndarray, out: Any) -> None:
+        rows, to_begin = self._all_rows, self._to_begin
+        self._run(
+            vector_kernels.step_all,
+            self._table,
+            rows,
+            cards,
+            to_begin,
+            self._alternates,
+            self._policy,
+            self._episode,
+            self._spread,
+            self._reward,
+            out,
+        )
         if self._policy == vector_kernels.NO_POLICY:
             self._let_opponent_act(rows)
             self._run(vector_kernels.pay_all, self._table, rows, self._reward, out)
@@ -422,7 +445,9 @@ class CribbageVectorEnv(_NativeVectorEnv):
             rows = rows[(games["phase"][rows] != OVER) & (games["turn"][rows] != seats[rows])]
             if not len(rows):
                 return
-            views = views_of(games, rows, 1 - seats[rows].astype(np.int64), self._n_resets[rows] * self.num_envs + rows)
+            views = views_of(
+                games, rows, 1 - seats[rows].astype(np.int64), self._table.n_begun[rows] * self.num_envs + rows
+            )
             cards = np.asarray(self._opponent.act(views)).astype(np.int64)
             bad = vector_kernels.first_bad(games[rows], cards, np.zeros(len(rows), np.bool_))
             if bad >= 0:
@@ -461,9 +486,9 @@ class DiscardVectorEnv(_NativeVectorEnv):
     def _start(self, rows: np.ndarray, start: Start, is_seeded: np.ndarray) -> None:
         self._run(vector_kernels.begin_discards, self._games, rows)
 
-    def _play(self, rows: np.ndarray, cards: np.ndarray, out: Any) -> None:
-        self._run(vector_kernels.step_discards, self._games, rows, cards, out)
-        self._show(rows, out)
+    def _play(self, cards: np.ndarray, out: Any) -> None:
+        self._run(vector_kernels.step_discards, self._games, self._all_rows, cards, self._to_begin, out)
+        self._show(self._all_rows, out)
 
     def _show(self, rows: np.ndarray, out: Any) -> None:
         self._run(vector_kernels.show_discards, self._games, rows, out)

@@ -24,6 +24,7 @@ class Table(NamedTuple):
     given: np.ndarray  # (N, D, 13) int8, deals that a reset gave
     n_given: np.ndarray  # (N,) int64, how many of them this game has
     margins: np.ndarray  # (N,) int64, the learner's lead when it acted last
+    n_begun: np.ndarray  # (N,) int64, how many episodes have begun
 
 
 class Shown(NamedTuple):
@@ -96,7 +97,7 @@ def first_bad(games, cards, is_ignored):
 
 
 @kernel
-def begin_all(table, rows, policy, episode, first_dealer, score_0, score_1, start_spread):
+def begin_all(table, rows, policy, episode, start_spread, first_dealer, score_0, score_1):
     """The next episode of each game, up to the learner's first decision; see ``engine.begin_game``."""
     games, given, n_given = table.games, table.given, table.n_given
     for i in rows:
@@ -104,6 +105,7 @@ def begin_all(table, rows, policy, episode, first_dealer, score_0, score_1, star
         begin_game(g, episode, first_dealer, score_0, score_1, start_spread)
         _deal(g, given, i, n_given[i])
         table.margins[i] = _margin(g, seat)
+        table.n_begun[i] += 1
         if policy >= 0:
             _answer(g, seat, policy, given, i, n_given[i])
 
@@ -144,11 +146,24 @@ def show_all(table, rows, out):
 
 
 @kernel
-def step_all(table, rows, cards, policy, reward, out):
-    """``cards[i]`` in game i; then, with a native opponent, its answers and what the learner is paid and shown."""
+def step_all(table, rows, cards, to_begin, alternates, policy, episode, start_spread, reward, out):
+    """``cards[i]`` in game i; then, with a native opponent, its answers and what the learner is paid and shown.
+
+    Games with a flag in ``to_begin`` (N,) begin anew instead, with the seats swapped if ``alternates``.
+    """
     games, seats, given, n_given = table.games, table.seats, table.given, table.n_given
+    margins, n_begun = table.margins, table.n_begun
     for i in rows:
-        _take(games[i], cards[i], given, i, n_given[i])
+        if to_begin[i]:
+            if alternates:
+                seats[i] = 1 - seats[i]
+            n_given[i] = 0
+            begin_game(games[i], episode, -1, -1, -1, start_spread)
+            _deal(games[i], given, i, 0)
+            margins[i] = _margin(games[i], np.int64(seats[i]))
+            n_begun[i] += 1
+        else:
+            _take(games[i], cards[i], given, i, n_given[i])
         if policy >= 0:
             _answer(games[i], np.int64(seats[i]), policy, given, i, n_given[i])
     if policy >= 0:
@@ -169,21 +184,30 @@ class DiscardShown(NamedTuple):
 
 
 @kernel
-def begin_discards(games, rows):
-    """Six cards and a starter for each game."""
-    for i in rows:
-        g = games[i]
-        shuffle(g)
-        g["hand"][0], g["phase"], g["turn"] = 0, DISCARD, 0
-        for k in range(6):
-            g["hand"][0] |= bit(g["cards"][k])
+def _begin_discards(g):
+    """Six cards and a starter."""
+    shuffle(g)
+    g["hand"][0], g["phase"], g["turn"] = 0, DISCARD, 0
+    for k in range(6):
+        g["hand"][0] |= bit(g["cards"][k])
 
 
 @kernel
-def step_discards(games, rows, cards, out):
-    """Throws ``cards[i]`` in game i; the second one ends it."""
+def begin_discards(games, rows):
+    """Six cards and a starter for each game."""
+    for i in rows:
+        _begin_discards(games[i])
+
+
+@kernel
+def step_discards(games, rows, cards, to_begin, out):
+    """Throws ``cards[i]`` in game i, the second one ends it; games with a flag in ``to_begin`` begin anew instead."""
     for i in rows:
         g = games[i]
+        if to_begin[i]:
+            _begin_discards(g)
+            out.over[i], out.rewards[i] = False, 0.0
+            continue
         g["hand"][0] ^= bit(cards[i])
         out.over[i] = popcount(g["hand"][0]) == 4
         out.rewards[i] = 0.0

@@ -165,7 +165,11 @@ def pegging(
     simulate_and_report(policy, against, standard_error, seed, threads, path)
 
 
-def decision_times(agents: tyro.conf.Positional[tuple[str, ...]], deals: int = 100, seed: int = 0) -> None:
+def decision_times(
+    agents: tyro.conf.Positional[tuple[str, ...]] = ("random", "greedy", "heuristic", "minimax", "halscrib"),
+    deals: int = 100,
+    seed: int = 0,
+) -> None:
     """Measures how long players take to discard and to play, beside the figures of Anderson et al. (2022).
 
     Args:
@@ -176,6 +180,18 @@ def decision_times(agents: tyro.conf.Positional[tuple[str, ...]], deals: int = 1
     from evaluate.decision_times import measure_and_report  # what nothing else needs
 
     measure_and_report(list(agents), deals, seed)
+
+
+def lang_tournament(run: tyro.conf.Positional[Path], seed: int = 0) -> None:
+    """Plays a run of Lang's learner against its own snapshots: point spreads over 9, 100, 1,000 and 10,000 games.
+
+    Args:
+        run: The folder of a finished run of `python -m train weights`.
+        seed: Of the deals.
+    """
+    from evaluate.lang_tournament import play_and_report  # what nothing else needs
+
+    play_and_report(run, seed)
 
 
 def benchmark(
@@ -211,6 +227,7 @@ def main() -> None:
             "discard": discard,
             "pegging": pegging,
             "decision-times": decision_times,
+            "lang-tournament": lang_tournament,
             "benchmark": benchmark,
         }
         tyro.extras.subcommand_cli_from_dict(commands, prog="python -m evaluate", description=__doc__)

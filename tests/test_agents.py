@@ -5,11 +5,14 @@ import pytest
 
 import crib_env
 from agents import Agent, make_agent
+from agents.registry import NAMES
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 
+SEVERAL = ["random", "greedy", "careful", "expert:hands=5"]
 
-@pytest.mark.parametrize("name", ["random", "greedy"])
+
+@pytest.mark.parametrize("name", SEVERAL)
 def test_an_agent_drives_a_plain_aec_loop(name):
     agent = make_agent(name)
     assert isinstance(agent, Agent)
@@ -22,7 +25,7 @@ def test_an_agent_drives_a_plain_aec_loop(name):
     assert env.agents == []
 
 
-@pytest.mark.parametrize("name", ["random", "greedy"])
+@pytest.mark.parametrize("name", SEVERAL)
 def test_a_choice_does_not_depend_on_the_batch(name):
     batch = GameBatch(streams(1, 300))
     for _ in range(9):
@@ -58,7 +61,7 @@ def test_random_choices_are_even_and_follow_the_seed():
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("nobody", "there is no agent 'nobody': choose of random, greedy, ddqn"),
+        ("nobody", f"there is no agent 'nobody': choose of {', '.join(NAMES)}"),
         ("random:speed=3", "agent 'random' has no setting 'speed': its settings are seed"),
         ("random:seed=three", "agent 'random': seed='three' is not a int"),
         ("greedy:depth=2", "agent 'greedy' has no setting 'depth': it has none"),

@@ -13,7 +13,7 @@ from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, OVER, PLAY
 from crib_env.kernels import streams
 from crib_env.observation import SIZES, write_mask, write_observation
-from crib_env.policies import GREEDY, RANDOM
+from crib_env.policies import NATIVE, RANDOM
 from crib_env.views import PlayerViews, views_of
 from tests.engine_calls import compiled
 
@@ -107,7 +107,7 @@ def test_native_players_use_nothing_hidden():
     rng = np.random.default_rng(1)
     for batch, rows in batches():
         twin = GameBatch(streams(0, N_GAMES))
-        for policy in (GREEDY, RANDOM):
+        for policy in range(len(NATIVE)):
             games = batch.games.copy()  # `random` moves its own stream on
             twin.games = games
             choices = twin.native_cards(rows, policy)

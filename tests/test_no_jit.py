@@ -13,7 +13,7 @@ import numpy as np
 from crib_env import describe_show, score_play, score_show, score_show_many
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
-from crib_env.policies import GREEDY, RANDOM
+from crib_env.policies import CAREFUL, GREEDY, RANDOM
 from tests.test_golden_games import CASES, read, replay
 
 ROOT = Path(__file__).parent.parent
@@ -31,7 +31,7 @@ def native_games():
         rows = batch.acting()
         views = batch.views(rows)
         shown.append([views.board.sum(axis=1).tolist(), views.action_mask.sum(axis=1).tolist()])
-        batch.step(rows, batch.native_cards(rows, RANDOM if decision % 2 else GREEDY))
+        batch.step(rows, batch.native_cards(rows, (GREEDY, RANDOM, CAREFUL)[decision % 3]))
     return shown, batch.tally.tolist(), batch.games["scores"].tolist()
 
 

@@ -14,11 +14,11 @@ import tyro
 
 from evaluate.console import console, progress_bar, reported_errors
 from evaluate.match_table import strength_table
-from train import ddqn
+from train import ddqn, ppo, weights
 from train.run_folder import RunFolder
 from train.strength import BASELINES, measure, scalars
 
-LEARNERS: dict[str, Any] = {"ddqn": ddqn}
+LEARNERS: dict[str, Any] = {"ddqn": ddqn, "ppo": ppo, "weights": weights}
 
 
 @dataclass(frozen=True)

@@ -34,11 +34,13 @@ from agents.suits import relabel, relabelled
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from crib_env.observation import SIZES
+from train.checkpoint import Position, load_optimizer_tensors, named, optimizer_tensors, part
 from train.episodes import Decisions, Episodes, Policy, play_episodes
 from train.interrupt import put_off_interrupts
+from train.precision import Precision, precision
 from train.replay import Replay, Transitions
 from train.run_folder import RunFolder
-from train.strength import measure, scalars
+from train.strength import in_words, is_due, measure, scalars
 
 NAME = "ddqn"
 
@@ -101,7 +103,7 @@ class Settings:
     """Mirrored games against each baseline at the end."""
     checkpoint_seconds: float = 30.0
     """Time between checkpoints."""
-    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    precision: Precision = "auto"
     """What the networks compute in while they train; "auto" is bfloat16 where the processor has instructions for it."""
     threads: int = 1
     """Of torch. One is enough for networks of this size, and repeats to the last bit."""
@@ -147,12 +149,6 @@ PRESETS = {
 }
 
 
-def precision(settings: Settings) -> torch.autocast:
-    """The context in which networks compute while they train. Weights and values are float32 all the same."""
-    fast = settings.precision == "auto" and torch.cpu._is_avx512_bf16_supported()
-    return torch.autocast("cpu", torch.bfloat16, enabled=fast or settings.precision == "bfloat16")
-
-
 class DoubleDQN:
     """The networks of an agent in training, with their targets, optimizers and memories.
 
@@ -176,7 +172,7 @@ class DoubleDQN:
             FloatingPointError: the loss is no longer finite.
         """
         network, optimizer = self.agent.networks[name], self.optimizers[name]
-        with precision(self.settings):
+        with precision(self.settings.precision):
             values = network(torch.from_numpy(batch.observation).float())
             taken = values.gather(1, torch.from_numpy(batch.card)[:, None]).squeeze(1)
             errors = self.targets(batch) - taken
@@ -210,30 +206,20 @@ class DoubleDQN:
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All that a checkpoint keeps."""
-        kept = {f"online.{k}": v for k, v in self.agent.tensors().items()}
-        kept |= {f"target.{k}": v for k, v in self.target.tensors().items()}
+        kept = named("online", self.agent.tensors()) | named("target", self.target.tensors())
         for name in self.updates:
-            kept |= {f"replay.{name}.{k}": v for k, v in self.replays[name].tensors().items()}
-            for i, state in self.optimizers[name].state_dict()["state"].items():
-                kept |= {f"adam.{name}.{i}.{k}": v for k, v in state.items()}
+            kept |= named(f"replay.{name}", self.replays[name].tensors())
+            kept |= named(f"adam.{name}", optimizer_tensors(self.optimizers[name]))
             kept[f"updates.{name}"] = torch.tensor(self.updates[name])
         return kept
 
     def load_tensors(self, tensors: dict[str, torch.Tensor]) -> None:
         """Takes over what :meth:`tensors` gave."""
-
-        def part(name: str) -> dict[str, torch.Tensor]:
-            return {k.removeprefix(f"{name}."): v for k, v in tensors.items() if k.startswith(f"{name}.")}
-
-        self.agent.load_tensors(part("online"))
-        self.target.load_tensors(part("target"))
+        self.agent.load_tensors(part("online", tensors))
+        self.target.load_tensors(part("target", tensors))
         for name in self.updates:
-            self.replays[name].load_tensors(part(f"replay.{name}"))
-            state: dict[int, dict[str, torch.Tensor]] = {}
-            for key, value in part(f"adam.{name}").items():
-                i, what = key.split(".")
-                state.setdefault(int(i), {})[what] = value
-            self.optimizers[name].load_state_dict({**self.optimizers[name].state_dict(), "state": state})
+            self.replays[name].load_tensors(part(f"replay.{name}", tensors))
+            load_optimizer_tensors(self.optimizers[name], part(f"adam.{name}", tensors))
             self.updates[name] = int(tensors[f"updates.{name}"])
 
 
@@ -281,16 +267,6 @@ def explore(agent: DDQNAgent, epsilon: float, rng: np.random.Generator) -> Polic
     return policy
 
 
-@dataclass
-class Position:
-    """How far a run has come."""
-
-    rounds: int = 0
-    episodes: int = 0
-    seconds: float = 0.0
-    simulation_seconds: float = 0.0
-
-
 def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DDQNAgent, dict[str, Any]]:
     """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary.
 
@@ -312,7 +288,7 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DD
 
     def play(seeds: np.ndarray, epsilon: float, rng: np.random.Generator) -> Episodes:
         batch = GameBatch(seeds, episode=settings.episode, skip_forced=settings.skip_forced, first_id=position.episodes)
-        with precision(settings):
+        with precision(settings.precision):
             return play_episodes(batch, explore(agent, epsilon, rng), opponent, settings.observation)
 
     task = progress.add_task("ddqn: compiling", total=settings.episodes, completed=position.episodes)
@@ -355,21 +331,14 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DD
             position.seconds += seconds
             position.simulation_seconds += played.simulation_seconds
             position.episodes += n
-            if int(done * settings.evaluations) < position.episodes * settings.evaluations // settings.episodes:
+            if is_due(position.episodes - n, position.episodes, settings.episodes, settings.evaluations):
                 strength = measure(agent, settings.evaluation_games, settings.seed)
                 values |= scalars(strength)
-                rates = ", ".join(f"{100 * r.win_rate:.1f} % against {name}" for name, r in strength.items())
-                progress.update(task, description=f"ddqn: {rates}")
+                progress.update(task, description=f"ddqn: {in_words(strength)}")
             folder.log(values, position.episodes)
             progress.update(task, completed=position.episodes)
             if time.perf_counter() - saved_at > settings.checkpoint_seconds:
                 save()
                 saved_at = time.perf_counter()
         save()
-    return agent, {
-        "episodes": position.episodes,
-        "seconds": position.seconds,
-        "updates": learner.updates,
-        "episodes_per_second": position.episodes / position.seconds,
-        "simulation_share": position.simulation_seconds / position.seconds,
-    }
+    return agent, {**position.summary(), "updates": learner.updates}

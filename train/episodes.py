@@ -58,14 +58,14 @@ def _discards_worth(games, rows, seats, out):
         out[b] = best_discard_and_total(kept | thrown, thrown, crib_sign)[1] / COMPLETIONS
 
 
-def discards_worth(batch: GameBatch, rows: np.ndarray, seats: np.ndarray) -> np.ndarray:
+def discards_worth(games: np.ndarray, rows: np.ndarray, seats: np.ndarray) -> np.ndarray:
     """What the six cards of ``seats`` in games ``rows`` are worth in the show, (B,) float64.
 
     Exact means of the hand kept, plus the crib for the dealer and less it for pone, after the best discard that holds
     the cards thrown so far; the opponent's discards are taken as random, as ``greedy`` takes them.
     """
     out = np.empty(len(rows))
-    _discards_worth(batch.games, rows, seats, out)
+    _discards_worth(games, rows, seats, out)
     return out
 
 
@@ -125,4 +125,4 @@ def _standings(batch: GameBatch, rows: np.ndarray, seats: np.ndarray) -> tuple[n
     pegged = batch.tally[rows, :, :, SOURCES.index("play")].sum(axis=2)
     each = np.arange(len(rows))
     pegging = pegged[each, seats] - pegged[each, 1 - seats]
-    return made[each, seats] - made[each, 1 - seats], pegging + discards_worth(batch, rows, seats)
+    return made[each, seats] - made[each, 1 - seats], pegging + discards_worth(batch.games, rows, seats)

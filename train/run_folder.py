@@ -7,12 +7,15 @@ import os
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils.tensorboard import SummaryWriter
 
 from agents.weights_file import SUFFIX, load_tensors, save_tensors
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure  # takes half a second, and few runs draw
 
 RUNS = Path("runs")
 _KEPT = 2  # checkpoints
@@ -73,6 +76,12 @@ class RunFolder:
             self._writer.add_custom_scalars({"strength, with 95 % intervals": rates})
         for tag, value in values.items():
             self._writer.add_scalar(tag, value, episodes)
+
+    def log_picture(self, tag: str, picture: Figure, episodes: int) -> None:
+        """Shows a picture in TensorBoard, beside what :meth:`log` writes."""
+        self.log({}, episodes)  # opens the file
+        assert self._writer is not None
+        self._writer.add_figure(tag, picture, episodes)
 
     def log_settings(self, settings: Any, results: dict[str, float]) -> None:
         """Writes the hyperparameters beside what they came to."""

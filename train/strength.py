@@ -17,6 +17,16 @@ def measure(
     return {name: play_match(agent, make_agent(name), games, seed, on_progress=on_progress) for name in BASELINES}
 
 
+def is_due(before: int, now: int, total: int, times: int) -> bool:
+    """Whether one of ``times`` measurements, spread evenly over ``total`` episodes, falls between two counts."""
+    return before * times // total < now * times // total
+
+
+def in_words(results: dict[str, MatchResult]) -> str:
+    """The win rates, for a progress bar."""
+    return ", ".join(f"{100 * result.win_rate:.1f} % against {name}" for name, result in results.items())
+
+
 def scalars(results: dict[str, MatchResult]) -> dict[str, float]:
     """The results under the tags that TensorBoard shows."""
     values = {}

@@ -233,9 +233,9 @@ def analyse_discard(cards: Sequence[int | str] | str, *, dealer: bool, scores: t
         ValueError: not six different cards, or a score out of range; the message names it.
     """
     held = six_cards(cards if isinstance(cards, str) else [parse_cards(cards)])
-    for score in scores:
-        if not 0 <= score < WIN:
-            raise ValueError(f"scores={tuple(scores)} is not allowed: each is 0 to {WIN - 1}")
+    is_pair = len(scores) == 2 and all(isinstance(score, (int, np.integer)) for score in scores)
+    if not is_pair or not all(0 <= score < WIN for score in scores):
+        raise ValueError(f"scores={tuple(scores)} is not allowed: give two whole numbers from 0 to {WIN - 1}")
     role, tables = int(dealer), outlook()
     totals = np.zeros((1, N_DISCARDS), TOTALS)
     fill_totals(held, totals)

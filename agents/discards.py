@@ -1,0 +1,56 @@
+"""Discards by value, from a number for each of the fifteen pairs to the card thrown next; and decisions by phase."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from crib_env import PlayerViews
+from crib_env.exact.discard_statistics import PLACES
+
+_SAME = 1e-9  # values are sums of a few exact fractions: what differs by less is rounding
+
+
+def is_discard(views: PlayerViews) -> np.ndarray:
+    """(B,) bool: which decisions are discards; the others belong to the play."""
+    return views.discards[:, 1] < 0
+
+
+def by_phase(
+    views: PlayerViews, throw: Callable[[PlayerViews], np.ndarray], lay: Callable[[PlayerViews], np.ndarray]
+) -> np.ndarray:
+    """(B,) cards: of ``throw`` for the discards, of ``lay`` for the decisions of the play."""
+    discarding = is_discard(views)
+    if discarding.all():
+        return throw(views)
+    if not discarding.any():
+        return lay(views)
+    cards = np.empty(len(views), np.int64)
+    cards[discarding], cards[~discarding] = throw(views[discarding]), lay(views[~discarding])
+    return cards
+
+
+def six_dealt(views: PlayerViews) -> np.ndarray:
+    """(B, 6) int64: held and thrown cards at a discard, sorted, as the exact values want them."""
+    return np.sort(np.concatenate([views.hand, views.discards], axis=1), axis=1)[:, 2:].astype(np.int64)
+
+
+def next_thrown(views: PlayerViews, values: np.ndarray, ties: np.ndarray) -> np.ndarray:
+    """The next card of the best pair that holds what is already thrown.
+
+    Args:
+        views: discards to be made.
+        values: (B, 15) what each pair is worth, in the order of :func:`crib_env.discard_statistics`.
+        ties: (B, 15) decides between pairs of equal value; then comes the first in the order of ids.
+
+    Returns:
+        (B,) card ids.
+    """
+    pairs = six_dealt(views)[:, PLACES]
+    thrown = views.discards[:, 0]
+    fits = (thrown[:, None] < 0) | (pairs == thrown[:, None, None]).any(axis=2)
+    values = np.where(fits, values, -np.inf)
+    best = values >= values.max(axis=1, keepdims=True) - _SAME
+    pair = pairs[np.arange(len(views)), np.where(best, ties, -np.inf).argmax(axis=1)]
+    return np.where(pair[:, 0] == thrown, pair[:, 1], pair[:, 0])

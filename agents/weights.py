@@ -1,0 +1,121 @@
+"""Lang's player: at each pair of scores its own weights for his eight strategies (Lang 2018, sections 3.1 and 3.2)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from agents.baselines import GreedyAgent
+from agents.discards import is_discard
+from agents.weights_file import reading_weights, save_tensors
+from crib_env import PlayerViews
+from crib_env.engine import WIN
+from crib_env.exact.discard_statistics import PLACES
+from crib_env.exact.lang_strategies import STRATEGIES, pegging_values
+from crib_env.exact.standard import standard_pegging
+from crib_env.exact.weighted_discards import weigh_discards
+from crib_env.kernels import bit, kernel, lowest, mask_of
+
+SHAPE = (WIN, WIN, 2, len(STRATEGIES))
+STARTS = ("random", *STRATEGIES)
+_OTHERS = 0.01  # of the strategy of a pure start: at 0 no update could ever raise a weight (Lang 2018, section 4.2)
+
+
+def starting_weights(start: str, seed: int = 0) -> np.ndarray:
+    """Weights to start from: at each place uniformly random numbers scaled to a sum of 1, or nearly one strategy alone.
+
+    Args:
+        start: one of ``STARTS``.
+        seed: of the random numbers.
+
+    Returns:
+        (121, 121, 2, 8) float32 by own score, opponent's score, 0 pone or 1 dealer, and strategy.
+
+    Raises:
+        ValueError: ``start`` is none of ``STARTS``.
+    """
+    if start not in STARTS:
+        raise ValueError(f"start={start!r} is not allowed: choose of {', '.join(STARTS)}")
+    if start == "random":
+        weights = np.random.default_rng(seed).random(SHAPE)
+    else:
+        weights = np.full(SHAPE, _OTHERS)
+        weights[..., STRATEGIES.index(start)] = 1.0
+    return (weights / weights.sum(axis=-1, keepdims=True)).astype(np.float32)
+
+
+@kernel
+def _discards(hand, discards, scores, is_dealer, weights, pegging, places, cards):
+    for b in range(len(cards)):
+        role = np.int64(is_dealer[b])
+        held, thrown = mask_of(hand[b]), mask_of(discards[b])
+        six, _, values = weigh_discards(held | thrown, weights[scores[b, 0], scores[b, 1], role], pegging[role])
+        best, best_value = np.int64(0), -1.0
+        for k in range(len(places)):
+            pair = bit(six[0, places[k, 0]]) | bit(six[0, places[k, 1]])
+            if pair & thrown == thrown and values[k] > best_value:
+                best, best_value = pair, values[k]
+        cards[b] = lowest(best & held)
+
+
+class WeightsAgent:
+    """Throws the pair with the highest weighted desirability; plays as ``greedy`` does.
+
+    Lang's player lays the card with the most points at once, ties to the higher value (section 3.1).
+    Equal pairs: the first in the order of ids.
+
+    Args:
+        weights: (121, 121, 2, 8) float32, see :func:`starting_weights`.
+        name: what tables call it.
+    """
+
+    def __init__(self, weights: np.ndarray, name: str = "weights") -> None:
+        self.weights, self.name = weights, name
+        self._pegging = pegging_values(standard_pegging())
+        self._play = GreedyAgent()
+
+    @classmethod
+    def load(cls, path: str | Path) -> WeightsAgent:
+        """An agent from a weights file.
+
+        Raises:
+            ValueError: the file is missing, damaged or holds other weights; the message names it.
+        """
+        with reading_weights(path, "weights") as (tensors, _):
+            weights = tensors["weights"].numpy()
+            if weights.shape != SHAPE or weights.dtype != np.float32:
+                raise ValueError(f"weights must be {SHAPE} of float32, not {weights.shape} of {weights.dtype}")
+            if not (np.isfinite(weights).all() and (weights >= 0).all()):
+                raise ValueError("a weight is below 0 or no number")
+        return cls(weights, f"weights:{path}")
+
+    @classmethod
+    def make(cls, weights: str, seed: int = 0) -> WeightsAgent:
+        """An agent from a weights file, or with starting weights: ``random`` or the name of a strategy.
+
+        Raises:
+            ValueError: as :meth:`load`.
+        """
+        if weights in STARTS:
+            return cls(starting_weights(weights, seed), f"weights:{weights}")
+        return cls.load(weights)
+
+    def save(self, path: Path) -> None:
+        """Writes the weights, whole or not at all."""
+        save_tensors(path, {"weights": torch.from_numpy(self.weights)}, {"learner": "weights"})
+
+    def act(self, views: PlayerViews) -> np.ndarray:
+        """See :class:`agents.agent.Agent`."""
+        cards = np.empty(len(views), np.int64)
+        throws = is_discard(views)
+        if not throws.all():
+            cards[~throws] = self._play.act(views[~throws])
+        if throws.any():
+            mine, thrown = views[throws], np.empty(np.count_nonzero(throws), np.int64)
+            _discards(
+                mine.hand, mine.discards, mine.scores, mine.is_dealer, self.weights, self._pegging, PLACES, thrown
+            )
+            cards[throws] = thrown
+        return cards

@@ -1,0 +1,59 @@
+"""Series of games as Lang (2018) played them: each on its own deals, judged by match points and point spread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agents import Agent
+from crib_env.batch import GameBatch
+from crib_env.engine import SKUNK, WIN
+from crib_env.kernels import streams
+
+_AT_ONCE = 4_096
+
+
+@dataclass(frozen=True)
+class Series:
+    """Final scores of games, (N, 2): the first player's and the second's, in the order of play."""
+
+    scores: np.ndarray
+
+    def spread(self, n: int) -> int:
+        """Points of the first player less those of the second, over the first ``n`` games."""
+        return int((self.scores[:n, 0] - self.scores[:n, 1]).sum())
+
+    def wins(self, n: int) -> int:
+        """How many of the first ``n`` games the first player won."""
+        return int((self.scores[:n, 0] >= WIN).sum())
+
+    def match_points(self, n: int) -> tuple[int, int]:
+        """Match points of both over the first ``n`` games: 2 for a win, 3 with a skunk."""
+        won = self.scores[:n] >= WIN
+        points = np.where(won, 2 + (self.scores[:n, ::-1] <= SKUNK), 0).sum(axis=0)
+        return int(points[0]), int(points[1])
+
+    def is_won(self, n: int) -> bool:
+        """Whether the first player wins a match of ``n`` games: by match points, then by spread; a full tie too."""
+        first, second = self.match_points(n)
+        return first > second or (first == second and self.spread(n) >= 0)
+
+
+def play_series(a: Agent, b: Agent, games: int, seed: int) -> Series:
+    """Plays ``games`` games from 0–0, the players changing seats after each; the first dealer is a fair coin."""
+    deals = streams(seed, games)
+    scores = [_play(a, b, deals[first : first + _AT_ONCE], first) for first in range(0, games, _AT_ONCE)]
+    return Series(np.concatenate(scores))
+
+
+def _play(a: Agent, b: Agent, deals: np.ndarray, first_id: int) -> np.ndarray:
+    batch = GameBatch(deals, first_id=first_id)
+    seat_of_a = batch.game_ids % 2
+    while len(rows := batch.acting()):
+        is_a = batch.games["turn"][rows] == seat_of_a[rows]
+        for agent, mine in ((a, rows[is_a]), (b, rows[~is_a])):
+            if len(mine):
+                batch.step(mine, agent.act(batch.views(mine)))
+    scores = batch.games["scores"].astype(np.int64)
+    return np.where(seat_of_a[:, None] == 0, scores, scores[:, ::-1])

@@ -1,0 +1,633 @@
+"""The expert: what it believes, how it searches and what it then lays, against plain and slow Python."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from functools import cache
+from itertools import combinations, pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents import make_agent
+from agents.expert import _crib_chances, _fill_after_play
+from agents.opponent_hands import MOST_HANDS, believe, keeping_weights, thin_out
+from agents.play_search import DEPTH, card_values
+from crib_env import analyse_discard, format_card, parse_card, parse_cards
+from crib_env.batch import GameBatch
+from crib_env.engine import DISCARD, PLAY
+from crib_env.exact.crib_tables import DEALER, PONE
+from crib_env.exact.rank_classes import CLASS_RANKS
+from crib_env.exact.standard import standard_board, standard_cribs
+from crib_env.kernels import streams
+from crib_env.policies import CAREFUL, RANDOM
+from evaluate.match import play_match
+from tests import reference
+from tests.aec_play import lay, play_of
+from tests.engine_calls import deal
+from tests.plain_play import (
+    OPPONENT,
+    World,
+    begin_play,
+    chances_now,
+    own_values,
+    points_of,
+    replay,
+)
+from tests.positions import PAIRINGS, batches_in_play, laid_arrays, mask, positions, positions_of
+from tests.reference import rank
+from tests.test_leaks import batches, views, with_hidden_dealt_again
+
+CLASS_OF_RANKS = {tuple(ranks): number for number, ranks in enumerate(CLASS_RANKS.tolist())}
+KINDS = (0, 1)
+ROOT = Path(__file__).parents[1]
+
+
+def pack(ranks):
+    return np.int64(sum(16**r for r in ranks))
+
+
+def unpack(hand):
+    return tuple(r for r in range(13) for _ in range(int(hand) >> (4 * r) & 15))
+
+
+# Beliefs.
+
+
+def kept_by_opponent(position):
+    return standard_cribs().kept[PONE if position.is_dealer else DEALER]
+
+
+def beliefs(position):
+    """Hands held, weights, classes and kinds as the kernel fills them."""
+    hands, weights = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS)
+    classes, kinds = np.zeros((2, MOST_HANDS), np.int64)
+    size = believe(
+        mask(position.own_four + position.discards),
+        np.int64(position.starter),
+        *laid_arrays(position),
+        np.int64(len(position.laid)),
+        position.is_fresh,
+        keeping_weights(kept_by_opponent(position)),
+        hands,
+        weights,
+        classes,
+        kinds,
+    )
+    return hands[:size], weights[:size], classes[:size], kinds[:size]
+
+
+def as_dictionary(position):
+    hands, weights, _, kinds = beliefs(position)
+    found = {(unpack(hand), int(kind)): weight for hand, kind, weight in zip(hands, kinds, weights)}
+    assert len(found) == len(hands)
+    return found
+
+
+def evidence(position, other_four, kind):
+    """The chance that an opponent of a kind, with these four cards, has laid as it did."""
+    if replay(position.own_four, other_four, position.is_dealer, position.laid) is None:
+        return 0.0
+    game, chance = begin_play(position.own_four, other_four, position.is_dealer), 1.0
+    for seat, card in position.laid:
+        if seat == OPPONENT:
+            chance *= chances_now(game, kind, slip=0.02).get(rank(card), 0.0)
+        game.act(card)
+    return chance
+
+
+@cache
+def hands_of_ranks():
+    """How many sets of four cards have the same ranks."""
+    return Counter(tuple(sorted(map(rank, four))) for four in combinations(range(52), 4))
+
+
+def plain_beliefs(position):
+    """By (ranks held, kind): every set of unseen cards, as likely as it is kept, times the evidence."""
+    kept = kept_by_opponent(position)
+    ways, example = Counter(), {}
+    for held in combinations(position.unseen, len(position.hidden)):
+        ranks = tuple(sorted([card % 13 for card in held]))
+        ways[ranks] += 1
+        example[ranks] = held
+    weights = {}
+    for ranks, held in example.items():
+        four = [*position.other_laid, *held]
+        number = tuple(sorted(map(rank, four)))
+        prior = 0.97 * kept[CLASS_OF_RANKS[number]] / hands_of_ranks()[number] + 0.03 / 270_725
+        for kind, share in zip(KINDS, (0.8, 0.2)):
+            weight = share * prior * ways[ranks] * evidence(position, four, kind)
+            if weight > 0:
+                weights[ranks, kind] = weight
+    total = sum(weights.values())
+    return {key: weight / total for key, weight in weights.items()}
+
+
+def some_of_each_length():
+    """Positions with four, three, two and one of the opponent's cards unknown, and among them some after a go."""
+    by_length = defaultdict(list)
+    for seed, pairing in enumerate(PAIRINGS):
+        for position in positions(40, seed, pairing):
+            by_length[len(position.hidden)].append(position)
+    rng = np.random.default_rng(0)
+    wanted = {4: 1, 3: 8, 2: 30, 1: 30}
+    return [by_length[n][k] for n, some in wanted.items() for k in rng.choice(len(by_length[n]), some, replace=False)]
+
+
+def said_go(position):
+    """Whether somebody has laid twice running, or a count ended below 31, so that a go was said."""
+    seats = [seat for seat, _ in position.laid]
+    return any(a == b for a, b in pairwise(seats)) or position.is_fresh
+
+
+def test_beliefs_are_those_of_plain_enumeration():
+    n_go = n_ruled_out = 0
+    for position in some_of_each_length():
+        found, expected = as_dictionary(position), plain_beliefs(position)
+        assert set(found) == set(expected), position
+        assert max(abs(found[key] - expected[key]) for key in expected) < 1e-9, position
+        n_go += said_go(position)
+        possible = {tuple(sorted(map(rank, held))) for held in combinations(position.unseen, len(position.hidden))}
+        n_ruled_out += len(possible) > len({hand for hand, _ in found})
+    assert n_go > 15
+    assert n_ruled_out > 10  # a go did rule hands out
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS)
+def test_what_the_opponent_holds_is_never_ruled_out(pairing):
+    n = 0
+    for position in positions(150, seed=7, pairing=pairing):
+        hands, weights, classes, kinds = beliefs(position)
+        held = tuple(sorted(map(rank, position.hidden)))
+        four = tuple(sorted(map(rank, position.hidden + position.other_laid)))
+        true = hands == pack(held)
+        assert sorted(kinds[true]) == list(KINDS), position
+        assert (weights[true] > 0).all(), position
+        assert (classes[true] == CLASS_OF_RANKS[four]).all()
+        assert weights.sum() == pytest.approx(1, abs=1e-12)
+        n += 1
+    assert n > 900
+
+
+def test_the_likely_is_thought_likely():
+    """Over many deals, the true hand gets more weight than a hand drawn by what is unseen alone."""
+    gain = []
+    for position in positions(150, seed=8, pairing=(CAREFUL, CAREFUL)):
+        if 0 < len(position.other_laid) < 4:
+            hands, weights, *_ = beliefs(position)
+            ways = len(list(combinations(position.unseen, len(position.hidden))))
+            held = Counter(map(rank, position.hidden))
+            left = Counter(map(rank, position.unseen))
+            blind = np.prod([len(list(combinations(range(left[r]), n))) for r, n in held.items()]) / ways
+            gain.append(np.log(weights[hands == pack(held.elements())].sum() / blind))
+    assert np.mean(gain) > 5 * np.std(gain) / np.sqrt(len(gain))
+    assert np.mean(gain) > 0.2
+
+
+def test_suits_do_not_matter_to_beliefs():
+    rng, n_other = np.random.default_rng(0), 0
+    for position in positions(10, seed=9):
+        other = position.renamed(rng.permutation(4).tolist())
+        n_other += other != position
+        for one, two in zip(beliefs(position), beliefs(other)):
+            assert (one == two).all()
+    assert n_other > 50
+
+
+# Fewer hands.
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.floats(1e-6, 1.0), min_size=1, max_size=300),
+    st.integers(1, 120),
+    st.sampled_from([1, 5, 20]),
+)
+def test_thinned_hands_keep_every_share_to_within_one_part(raw, most, power):
+    weights = np.array(raw) ** power
+    weights /= weights.sum()
+    size = len(weights)
+    before, hands, kinds = weights.copy(), np.arange(size) * 3, np.arange(size) % 2
+    classes = np.arange(size) // 2
+    kept = thin_out(np.int64(size), np.int64(most), hands, weights, classes, kinds)
+    assert 1 <= kept <= min(size, most)
+    assert weights[:kept].sum() == pytest.approx(1)
+    places = hands[:kept] // 3
+    assert (np.diff(places) > 0).all()
+    assert (classes[:kept] == places // 2).all()  # what belongs together stays together
+    assert (kinds[:kept] == places % 2).all()
+    after = np.zeros(size)
+    after[places] = weights[:kept]
+    if size <= most:
+        assert (after == before).all()
+        return
+    np.testing.assert_allclose(weights[:kept] * most, np.round(weights[:kept] * most), atol=1e-9)
+    of_class = np.bincount(np.arange(size) // 2, after - before)
+    assert np.abs(of_class).max() <= 1 / most + 1e-9
+    assert np.abs(np.cumsum(after - before)).max() <= 0.5 / most + 1e-9
+
+
+# The search.
+
+
+def searched(position, scores, hands, weights, kinds, shows, after_play):
+    """The kernel's values by rank, for hands (ranks held) that the opponent may hold."""
+    size = len(hands)
+    lists = np.zeros((DEPTH, size), np.int64), np.zeros((DEPTH, size)), np.zeros((DEPTH, size), np.int64)
+    lists[0][0], lists[1][0], lists[2][0] = [pack(hand) for hand in hands], weights, np.arange(size)
+    pile, values = np.zeros(10, np.int64), np.zeros(13)
+    pile[: len(position.laid)] = [rank(card) for _, card in position.laid]
+    count = sum(reference.value(card) for _, card in position.laid[position.pile_start :])
+    card_values(
+        pack(map(rank, position.held)),
+        np.int64(scores[0]),
+        np.int64(scores[1]),
+        pile,
+        np.int64(position.pile_start),
+        np.int64(len(position.laid)),
+        np.int64(count),
+        np.int64(len(position.hidden)),
+        np.int64(size),
+        *lists,
+        np.array(kinds, np.int64),
+        np.array(shows, np.int64),
+        after_play,
+        values,
+    )
+    return values
+
+
+def world(position, scores, hand, weight, kind, show):
+    """One thing that may be the case, as a game in which the opponent holds cards of these ranks."""
+    suits, held = Counter(), []
+    for r in hand:
+        held.append(r + 13 * suits[r])
+        suits[r] += 1
+    game = replay(position.own_four, [*position.other_laid, *held], position.is_dealer, position.laid)
+    assert game is not None
+    assert len(game.laid) - len(game.pile) == position.pile_start
+    game.scores = list(scores)
+    return World(weight, kind, show, game)
+
+
+def compare_search(position, scores, hands, weights, kinds, shows, after_play):
+    """Both searches; how many ranks there were to choose from, and how far their values lie apart."""
+    found = searched(position, scores, hands, weights, kinds, shows, after_play)
+    worlds = [world(position, scores, *one) for one in zip(hands, weights, kinds, shows)]
+    expected = own_values(worlds, after_play)
+    pile = [card for _, card in position.laid[position.pile_start :]]
+    winning = [r for r in expected if scores[0] + points_of(pile, r) >= 121]
+    if winning:  # the first of them is all that is looked for
+        assert all(expected[r] == pytest.approx(1) for r in winning)
+        expected = {winning[0]: expected[winning[0]]}
+    assert {r for r in range(13) if found[r] != -1} == set(expected)
+    for r, value in expected.items():
+        assert found[r] == pytest.approx(value, abs=1e-9), (position, scores, hands, format_card(r))
+    return len(expected), max(expected.values()) - min(expected.values())
+
+
+def some_hands(position, most, rng):
+    """Hands that the evidence allows, with kinds and any weights and shows."""
+    hands, _, _, kinds = beliefs(position)
+    some = np.sort(rng.choice(len(hands), min(most, len(hands)), replace=False))
+    weights = rng.random(len(some))
+    return (
+        [unpack(hands[k]) for k in some],
+        weights / weights.sum(),
+        kinds[some].tolist(),
+        rng.integers(25, size=len(some)),
+    )
+
+
+SCORES = [(0, 0), (100, 105), (113, 116), (118, 119), (120, 120), (119, 120), (120, 119), (117, 117)]
+
+
+@pytest.mark.parametrize(("cards", "n_positions", "most"), [(1, 30, 12), (2, 60, 12), (3, 40, 8), (4, 6, 4)])
+def test_values_are_those_of_plain_expectimax(cards, n_positions, most):
+    """With any utilities after the play, so that nothing but the right tree gives the right values."""
+    rng = np.random.default_rng(cards)
+    found = [p for pairing in PAIRINGS for p in positions(60, seed=cards, pairing=pairing) if len(p.held) == cards]
+    spreads, n_go = [], 0
+    for place in rng.choice(len(found), n_positions, replace=False):
+        position = found[place]
+        after_play = rng.random((121, 150))
+        scores = SCORES[rng.integers(len(SCORES))]
+        spreads.append(compare_search(position, scores, *some_hands(position, most, rng), after_play))
+        n_go += said_go(position)
+    n_choices = sum(n > 1 and spread > 1e-6 for n, spread in spreads)
+    assert n_choices >= (0 if cards == 1 else n_positions // 3)
+    assert n_go >= (0 if cards == 4 else n_positions // 10)
+
+
+def test_a_player_does_not_look_at_the_hand_it_plays_against():
+    """The value for a list of hands is less than the mean of the values for each alone: one choice for them all."""
+    rng = np.random.default_rng(0)
+    less = []
+    for position in positions(40, seed=10):
+        if len(position.held) == 3 and len(position.hidden) >= 2:
+            hands, weights, kinds, shows = some_hands(position, 10, rng)
+            after_play = rng.random((121, 150))
+            args = (position, (50, 50))
+            together = searched(*args, hands, weights, kinds, shows, after_play)
+            alone = [
+                weight * searched(*args, [hand], [1.0], [kind], [show], after_play)
+                for hand, weight, kind, show in zip(hands, weights, kinds, shows)
+            ]
+            legal = together != -1
+            less.append((np.sum(alone, axis=0) - together)[legal])
+    less = np.concatenate(less)
+    assert (less > -1e-12).all()
+    assert (less > 1e-3).mean() > 0.25
+
+
+def small_search():
+    """Values of one position, also for a process of its own."""
+    position = next(p for p in positions(3, seed=0) if len(p.held) == 2 and len(p.hidden) == 2)
+    after_play = np.add.outer(np.arange(121), -np.arange(150)) / 300 + 0.5
+    hands, weights, classes, kinds = beliefs(position)
+    hands = [unpack(hand) for hand in hands]
+    return searched(position, (0, 0), hands, weights, kinds, classes % 20, after_play).tolist()
+
+
+def test_a_search_out_of_the_cache_is_the_same():
+    """Numba cannot load functions that call each other: the search, which calls itself, must be compiled once only."""
+    here = small_search()  # the machine code is on disk now
+    program = "import json, tests.test_expert as here; print(json.dumps(here.small_search()))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == here
+    assert max(here) > 0
+
+
+# The show and what follows.
+
+
+def win_after_play(is_dealer, own, shown, own_show, crib, board):
+    """The chance to win, in the order of the show, with the opponent's score after its show (all of it)."""
+    if not is_dealer and own + own_show >= 121:
+        return 1.0
+    if shown >= 121:
+        return 0.0
+    if own + own_show >= 121:
+        return 1.0
+    total = 0.0
+    for points, chance in enumerate(crib):
+        if is_dealer:
+            final = own + own_show + points
+            total += chance * (1.0 if final >= 121 else 1 - board[shown, final])
+        else:
+            final = shown + points
+            total += chance * (0.0 if final >= 121 else board[own + own_show, final])
+    return total
+
+
+@pytest.mark.parametrize("is_dealer", [True, False])
+def test_after_the_play_the_show_is_counted_in_its_order(is_dealer):
+    rng = np.random.default_rng(0)
+    board = rng.random((121, 121))
+    for own_score, score in [(0, 0), (30, 70), (100, 95), (117, 120), (120, 117)]:
+        crib = rng.random(30) * (rng.random(30) < 0.3)
+        crib /= crib.sum()
+        own_show = int(rng.integers(25))
+        found = np.full((121, 150), np.nan)
+        _fill_after_play(is_dealer, own_score, score, own_show, crib, board, found)
+        for own in range(own_score, min(own_score + 40, 121)):
+            for shown in range(score, min(score + 40, 120) + 25):
+                expected = win_after_play(is_dealer, own, shown, own_show, crib, board)
+                assert found[own, shown] == pytest.approx(expected, abs=1e-12)
+
+
+def plain_crib_chances(position):
+    """(30,) of points in the crib, by how often the opponent throws pairs of ranks and by the cards it may have."""
+    share, chances = standard_cribs().share[PONE if position.is_dealer else DEALER], np.zeros(30)
+    for pair in combinations(position.unseen, 2):
+        a, b = map(rank, pair)
+        ways = 6 if a == b else 16
+        points = reference.score_show([*position.discards, *pair], position.starter, crib=True)
+        chances[points] += 0.97 * share[a, b] / ways + 0.03 / 1326
+    return chances / chances.sum()
+
+
+def test_the_crib_is_weighed_by_what_the_opponent_throws():
+    expert, n = make_agent("expert"), 0
+    for position in positions(2, seed=11):
+        chances, own_six = np.zeros(30), mask(position.own_four + position.discards)
+        throwing = expert._throwing[0 if position.is_dealer else 1]
+        cut, seen = np.int64(position.starter), mask(position.other_laid)
+        _crib_chances(own_six, mask(position.discards), cut, seen, throwing, chances)
+        np.testing.assert_allclose(chances, plain_crib_chances(position), atol=1e-12)
+        n += 1
+    assert n > 10
+
+
+# The whole agent.
+
+
+def all_hands():
+    return make_agent(f"expert:hands={MOST_HANDS}")
+
+
+def plain_values(position, scores):
+    """The expert's chance to win by rank laid, with nothing of the expert's in it."""
+    starter, own_show = position.starter, reference.score_show(position.own_four, position.starter, crib=False)
+    crib, board = plain_crib_chances(position), standard_board().win_probability.astype(float)
+    after_play = np.zeros((121, 150))
+    for own in range(scores[0], min(scores[0] + 30, 121)):
+        for shown in range(scores[1], min(scores[1] + 60, 150)):
+            after_play[own, shown] = win_after_play(position.is_dealer, own, shown, own_show, crib, board)
+    worlds = []
+    for (hand, kind), weight in plain_beliefs(position).items():
+        # A hand is shown with its points of ranks: the opponent's suits are not known.
+        ranks = [rank(starter), *hand, *map(rank, position.other_laid)]
+        show = reference.points_of_ranks(tuple(sorted(ranks)))
+        worlds.append(world(position, scores, hand, weight, kind, show))
+    return own_values(worlds, after_play)
+
+
+@pytest.mark.parametrize("near_the_end", [False, True])
+def test_the_card_laid_is_the_best_by_plain_expectimax(near_the_end):
+    rng, agent = np.random.default_rng(near_the_end), all_hands()
+    n_real = 0
+    for batch, rows in batches_in_play(60, seed=20 + near_the_end, pairing=(CAREFUL, RANDOM)):
+        batch.games["scores"][rows] = rng.integers(102, 121, (len(rows), 2)) if near_the_end else rng.integers(90)
+        for row, position in zip(rows, positions_of(batch, rows)):
+            if len(position.held) != 2 or not 0 < len(position.hidden) <= 2 or n_real >= 8:
+                continue
+            seen = batch.views(np.array([row]))
+            values = plain_values(position, seen.scores[0].tolist())
+            card = rank(agent.act(seen)[0])
+            assert values[card] == pytest.approx(max(values.values()), abs=1e-9), position
+            n_real += max(values.values()) - min(values.values()) > 1e-3
+    assert n_real == 8
+
+
+@pytest.mark.parametrize(
+    ("laid", "held", "discards", "starter", "hidden", "scores"),
+    [
+        ("9C AC TH 7H", "7S 8S", "JS KS", "3C", "TC 6D", (82, 66)),
+        ("TC 6D 7D 4H", "5C 7S", "9C QH", "2S", "6C 8H", (71, 62)),
+        ("9C 5D 5H 6H", "9D TD", "KC QS", "8D", "QC 8S", (86, 101)),
+        ("4C 9S JH 3S", "8C 7H", "QD 2S", "KH", "JD JS", (90, 85)),
+    ],
+)
+def test_a_count_that_the_opponent_ended_says_what_it_does_not_hold(laid, held, discards, starter, hidden, scores):
+    """Here another card would be best if it did not."""
+    laid, held, discards, hidden = map(parse_cards, (laid, held, discards, hidden))
+    own, theirs, cut = laid[::2] + held, laid[1::2] + hidden, parse_card(starter)
+    rest = [card for card in range(52) if card not in {*own, *theirs, *discards, cut}]
+    batch = GameBatch(streams(0, 1), episode="play")
+    game = batch.games[0]
+    game["cards"], game["dealer"], game["n_deals"] = [*own, *discards, *theirs, *rest[:2], cut], 1, 0
+    deal(batch.games, np.array([0]))
+    for card in laid:
+        batch.step(np.array([0]), np.array([card]))
+    game["scores"] = scores
+    (position,) = positions_of(batch, np.array([0]))
+    assert (position.laid, position.is_fresh) == ([(k % 2, card) for k, card in enumerate(laid)], True)
+    values = plain_values(position, list(scores))
+    card = rank(all_hands().act(batch.views(np.array([0])))[0])
+    assert values[card] == pytest.approx(max(values.values()), abs=1e-9)
+    assert max(values.values()) - min(values.values()) > 1e-4
+
+
+@pytest.mark.parametrize("own_score", [119, 120])
+def test_a_card_that_wins_at_once_is_laid(own_score):
+    agent, n_wins = make_agent("expert:hands=5"), 0
+    for batch, rows in batches_in_play(60, seed=5, pairing=(CAREFUL, RANDOM)):
+        batch.games["scores"][rows] = own_score
+        for position, card in zip(positions_of(batch, rows), agent.act(batch.views(rows))):
+            pile = [laid for _, laid in position.laid[position.pile_start :]]
+            legal = [held for held in position.held if sum(map(reference.value, [*pile, held])) <= 31]
+            winning = {held for held in legal if own_score + points_of(pile, held) >= 121}
+            assert not winning or card in winning
+            n_wins += 0 < len(winning) < len(legal)
+    assert n_wins > 40
+
+
+@pytest.mark.parametrize(
+    ("led", "held", "card"),
+    [
+        ("4C", "4D JD 8H AH", "4D"),  # a pair
+        ("TS", "KD 5D 8H AH", "5D"),  # fifteen
+        ("8S", "KD 7D 8H AH", {"7D", "8H"}),
+    ],
+)
+def test_known_choices_at_120_all(led, held, card):
+    env = play_of(f"{led} 2S 3S 6S", held, scores=(120, 120))
+    lay(env, led)
+    assert format_card(make_agent("expert:hands=20").act(env.views("player_1"))[0]) in card
+
+
+def test_every_card_is_legal_and_forced_cards_are_laid():
+    agent, n_forced = make_agent("expert:hands=3"), 0
+    for episode in ("game", "play"):
+        batch = GameBatch(streams(2, 12), episode=episode, start_spread=60)
+        while len(rows := batch.acting()):
+            seen = batch.views(rows)
+            cards = agent.act(seen)
+            assert seen.action_mask[np.arange(len(rows)), cards].all()
+            forced = seen.action_mask.sum(axis=1) == 1
+            assert (cards[forced] == seen.action_mask[forced].argmax(axis=1)).all()
+            n_forced += forced.sum()
+            batch.step(rows, cards)
+    assert n_forced > 100
+
+
+def test_choices_use_nothing_hidden():
+    agent, rng, n = make_agent("expert:hands=5"), np.random.default_rng(0), 0
+    for batch, rows in batches():
+        rows = rng.choice(rows, min(15, len(rows)), replace=False)
+        turns = batch.games["turn"][rows].astype(np.int64)
+        again = with_hidden_dealt_again(batch.games, rows, turns, rng)
+        np.testing.assert_array_equal(agent.act(views(batch.games, rows, turns)), agent.act(views(again, rows, turns)))
+        n += len(rows)
+    assert n > 500
+
+
+def test_choices_do_not_depend_on_threads():
+    batch = GameBatch(streams(1, 200))
+    for _ in range(2):
+        rows = batch.acting()
+        batch.step(rows, batch.native_cards(rows, RANDOM))
+    one, three = make_agent("expert:hands=5,threads=1"), make_agent("expert:hands=5,threads=3")
+    phases = set()
+    for _ in range(6):
+        rows = batch.acting()
+        cards = one.act(batch.views(rows))
+        assert (cards == three.act(batch.views(rows))).all()
+        phases |= set(batch.games["phase"][rows].tolist())
+        batch.step(rows, batch.native_cards(rows, RANDOM))
+    assert phases == {DISCARD, PLAY}
+
+
+def test_more_hands_choose_otherwise_now_and_then():
+    """The setting does something: with one hand only, the search is blind to all others."""
+    differ, n = 0, 0
+    for batch, rows in batches_in_play(40, seed=3, pairing=(CAREFUL, CAREFUL)):
+        seen = batch.views(rows)
+        differ += (make_agent("expert:hands=1").act(seen) != make_agent("expert:hands=60").act(seen)).sum()
+        n += len(rows)
+    assert 0.02 < differ / n < 0.5
+
+
+def test_discards_are_those_of_the_analysis():
+    agent = make_agent("expert")
+    batch = GameBatch(streams(6, 30), start_spread=121)
+    batch.games["scores"][:15] = np.random.default_rng(0).integers(105, 121, (15, 2))
+    thrown = np.zeros((30, 2), np.int64)
+    for decision in range(4):
+        rows = batch.acting()
+        seen = batch.views(rows)
+        thrown[:, decision % 2] = agent.act(seen)
+        batch.step(rows, thrown[:, decision % 2])
+        if decision % 2:
+            for b in range(30):
+                six = [int(card) for card in (*seen.hand[b], *seen.discards[b]) if card >= 0]
+                scores = tuple(seen.scores[b].tolist())
+                rows_of = analyse_discard(six, dealer=bool(seen.is_dealer[b]), scores=scores)
+                chosen = [row for row in rows_of if set(row["discard"].tolist()) == set(thrown[b].tolist())]
+                assert chosen[0]["win_probability"] == pytest.approx(rows_of["win_probability"].max(), abs=1e-12)
+
+
+def test_the_best_is_made_of_a_card_already_thrown():
+    agent, rng = make_agent("expert"), np.random.default_rng(1)
+    batch = GameBatch(streams(7, 20))
+    rows = batch.acting()
+    first = np.array([rng.choice(hand) for hand in batch.views(rows).hand])
+    batch.step(rows, first)
+    seen = batch.views(rows)
+    second = agent.act(seen)
+    for b in range(20):
+        six = [int(card) for card in (*seen.hand[b], first[b]) if card >= 0]
+        found = analyse_discard(six, dealer=False)
+        allowed = [row for row in found if first[b] in row["discard"]]
+        (chosen,) = [row for row in allowed if second[b] in row["discard"]]
+        assert chosen["win_probability"] == pytest.approx(allowed[0]["win_probability"], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("expert:hands=0", "agent 'expert': hands=0 is not allowed, give at least 1"),
+        ("expert:threads=-1", "agent 'expert': threads=-1 is not allowed, give at least 1"),
+        ("expert:depth=2", "agent 'expert' has no setting 'depth': its settings are hands, threads"),
+        ("expert:hands=many", "agent 'expert': hands='many' is not a int"),
+    ],
+)
+def test_bad_settings_are_named(spec, message):
+    with pytest.raises(ValueError, match=message):
+        make_agent(spec)
+
+
+@pytest.mark.slow
+def test_it_beats_greedy_in_more_than_60_of_100_games():
+    """65.8 % of 1,000 games were measured."""
+    result = play_match(make_agent("expert"), make_agent("greedy"), 2_000, seed=5)
+    assert result.win_rate >= 0.62
+    assert result.interval[0] > 0.6

@@ -1,0 +1,151 @@
+"""Anderson et al. (2022), the heuristic player: rules one by one, and that they tip scales and throw nothing away."""
+
+import numpy as np
+import pytest
+
+import crib_env
+from agents import make_agent
+from agents.discards import is_discard, six_dealt
+from agents.heuristic import ALWAYS, DEALER, PONE, discards_of, preferences
+from crib_env import discard_statistics, parse_cards
+from crib_env.batch import GameBatch
+from crib_env.exact.discard_statistics import PLACES
+from crib_env.kernels import streams
+from tests.test_leaks import batches, with_hidden_dealt_again
+
+
+def holds(rule, six, thrown):
+    """How often a rule holds for one discard of six cards."""
+    cards = sorted(parse_cards(six))
+    pair = sorted(parse_cards(thrown))
+    place = [[cards[i], cards[j]] for i, j in PLACES].index(pair)
+    return rule.holds(discards_of(np.array([cards])))[0, place]
+
+
+def rule(rules, words):
+    return next(rule for rule in rules if words in rule.says)
+
+
+@pytest.mark.parametrize(
+    ("rules", "words", "six", "thrown", "times"),
+    [
+        (ALWAYS, "double run", "3C 4H 4S 5D TC KH", "TC KH", 1),
+        (ALWAYS, "double run", "3C 4H 4S 5D TC KH", "3C KH", 0),
+        (ALWAYS, "double run", "3C 4H 5S 6D TC KH", "TC KH", 0),  # a run of four is no double run
+        (DEALER, "fives", "5C 5H 2S 9D TC KH", "5C 5H", 2),
+        (DEALER, "fives", "5C 5H 2S 9D TC KH", "5C KH", 1),
+        (DEALER, "fifteens", "5C 5H 2S 9D TC KH", "5C TC", 1),
+        (DEALER, "fifteens", "7C 8H 6S 9D TC KH", "6S 9D", 1),
+        (DEALER, "fifteens", "7C 8H 6S 9D TC KH", "7C 9D", 0),
+        (DEALER, "pair", "7C 7H 6S 9D TC KH", "7C 7H", 1),
+        (DEALER, "7-8", "7C 8H 6S 9D TC KH", "7C 8H", 1),
+        (DEALER, "7-8", "7C 8H 6S 9D TC KH", "7C 9D", 0),
+        (DEALER, "make five", "2C 3H 4S AD TC KH", "2C 3H", 1),
+        (DEALER, "make five", "2C 3H 4S AD TC KH", "4S AD", 1),
+        (PONE, "no fives", "5C 5H 2S 9D TC KH", "5C 2S", 1),
+        (PONE, "no fifteens", "5C 5H 2S 9D TC KH", "5C KH", 1),
+        (PONE, "no pair", "5C 5H 2S 9D TC TH", "TC TH", 1),
+        (PONE, "makes five", "2C 3H 4S AD TC KH", "4S AD", 1),
+        (PONE, "touching", "2C 3H 4S AD QC KH", "QC KH", 1),
+        (PONE, "touching", "2C 3H 4S AD QC KH", "AD KH", 0),  # no round the corner
+        (PONE, "gap of two", "2C 3H 4S AD TC QH", "TC QH", 1),
+        (PONE, "3 4 7 8 J Q", "2C 3H 4S AD TC QH", "3H QH", 2),
+        (PONE, "3 4 7 8 J Q", "2C 3H 4S AD TC QH", "AD TC", 0),
+        (PONE, "one suit", "2C 3H 4S AD TC QH", "2C TC", 1),
+        (PONE, "one suit", "2C 3H 4S AD TC QH", "2C AD", 0),
+        (PONE, "far apart", "2C 3H 4S AD TC QH", "AD QH", 1),
+        (PONE, "far apart", "2C 3H 4S 6D TC QH", "TC 6D", 0),
+    ],
+)
+def test_rules(rules, words, six, thrown, times):
+    assert holds(rule(rules, words), six, thrown) == times
+
+
+def test_preferences_add_up_the_rules_of_the_role():
+    six = np.array([sorted(parse_cards("5C 5H 2S 9D TC TH"))] * 2)
+    place = [[six[0][i], six[0][j]] for i, j in PLACES].index(sorted(parse_cards("5C TC")))
+    as_dealer, as_pone = preferences(six, np.array([True, False]))[:, place]
+    assert as_dealer == pytest.approx(1.9 + 1.3)  # the ten and the five of the paper's example
+    assert as_pone == pytest.approx(-1.9 - 1.3 - 0.1 + 0.1)  # of one suit, and far apart
+
+
+def thrown_from(six, *, dealer):
+    """Both cards that the agent throws from six cards, as text."""
+    cards = parse_cards(six)
+    rest = [card for card in range(52) if card not in cards]
+    env = crib_env.raw_env(episode="deal")
+    deal = [*cards, *rest[:7]]
+    env.reset(seed=0, options={"first_dealer": 0 if dealer else 1, "deals": [deal]})
+    agent, thrown = make_agent("heuristic"), []
+    while len(thrown) < 2:
+        player = env.agent_selection
+        card = int(agent.act(env.views(player))[0])
+        if player == "player_0":
+            thrown.append(card)
+        env.step(card)
+    return {crib_env.format_card(card) for card in thrown}
+
+
+def test_a_double_run_is_kept():
+    assert thrown_from("6C 7H 7S 8D KC 2H", dealer=False) == {"KC", "2H"}
+
+
+def test_as_dealer_a_pair_goes_to_the_crib_when_the_hand_does_not_suffer():
+    assert thrown_from("2C 2H 9S TD JC QH", dealer=True) == {"2C", "2H"}
+
+
+def test_a_good_hand_is_not_thrown_away_for_a_rule():
+    assert thrown_from("5C 5H 5S JD KC 2H", dealer=True) == {"KC", "2H"}  # fives would suit the crib
+
+
+def test_weights_follow_exact_crib_means():
+    rng = np.random.default_rng(0)
+    six = np.sort([rng.choice(52, 6, replace=False) for _ in range(500)], axis=1)
+    crib = discard_statistics(six)["crib_mean"].ravel()
+    for is_dealer, sign, least in ((True, 1, 0.85), (False, -1, 0.9)):
+        added = preferences(six, np.full(len(six), is_dealer)).ravel()
+        assert sign * np.corrcoef(added, crib)[0, 1] > least
+
+
+def test_plays_as_greedy_does_after_the_discard():
+    batch, greedy = GameBatch(streams(3, 100), episode="deal"), make_agent("greedy")
+    agent = make_agent("heuristic")
+    while len(rows := batch.acting()):
+        views = batch.views(rows)
+        cards = agent.act(views)
+        playing = ~is_discard(views)
+        np.testing.assert_array_equal(cards[playing], greedy.act(views[playing]))
+        batch.step(rows, cards)
+
+
+def test_a_choice_uses_nothing_hidden_and_does_not_depend_on_the_batch():
+    agent, rng = make_agent("heuristic"), np.random.default_rng(0)
+    for batch, rows in batches():
+        cards = agent.act(batch.views(rows))
+        again = GameBatch(streams(0, len(batch)))
+        again.games = with_hidden_dealt_again(batch.games, rows, batch.games["turn"][rows], rng)
+        np.testing.assert_array_equal(agent.act(again.views(rows)), cards)
+        np.testing.assert_array_equal(agent.act(batch.views(rows[::7])), cards[::7])
+
+
+def test_the_second_card_completes_a_pair_with_the_first_whatever_it_was():
+    batch = GameBatch(streams(4, 200))
+    agent, rows = make_agent("heuristic"), batch.acting()
+    batch.step(rows, batch.native_cards(rows, 0))  # a random first card
+    views = batch.views(rows)
+    six = six_dealt(views)
+    values = discard_statistics(six)["hand_mean"] + preferences(six, views.is_dealer)
+    for k, card in enumerate(agent.act(views)):
+        pairs = six[k][PLACES]
+        fits = (pairs == views.discards[k, 0]).any(axis=1)
+        chosen = {int(card), int(views.discards[k, 0])}
+        value = next(values[k, p] for p in range(15) if set(pairs[p].tolist()) == chosen)
+        assert value == pytest.approx(values[k][fits].max())
+
+
+@pytest.mark.slow
+def test_beats_random():
+    from evaluate.match import play_match
+
+    result = play_match(make_agent("heuristic"), make_agent("random"), games=4_000, seed=1)
+    assert result.interval[0] > 0.9

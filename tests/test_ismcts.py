@@ -1,0 +1,455 @@
+"""Tree search: ``ismcts``, ``uct-determinized`` and ``uct-cheating``."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import crib_env
+from agents import Agent, make_agent
+from agents.hidden_cards import draw_hidden, known_games, likely_hands, unseen_cards, weigh_hands
+from agents.opponent_hands import MOST_HANDS
+from agents.tree_search import Settings, begin_decision, begin_tree, new_work, search, walk
+from crib_env import parse_card, parse_cards
+from crib_env.batch import GameBatch
+from crib_env.engine import OVER, PLAY
+from crib_env.exact.analysis import outlook
+from crib_env.kernels import streams
+from crib_env.policies import RANDOM
+from evaluate.match import play_match
+from tests import engine_calls
+from tests.test_leaks import cards_of, mask_of, with_hidden_dealt_again
+
+HONEST = ("ismcts", "uct-determinized")
+NO_LIKELIHOOD, NO_SHIFT, NO_BOARD = np.zeros((0, 1820)), np.zeros((2, 13, 13)), np.zeros((0, 0))
+QUICK = {"ismcts": "ismcts:iterations=40", "uct-determinized": "uct-determinized:iterations=60,determinizations=5"}
+
+
+def settings(iterations=1, exploration=2**0.5, **others):
+    return Settings(iterations, exploration, RANDOM, 0, False, True, NO_LIKELIHOOD, NO_SHIFT, NO_BOARD)._replace(
+        **others
+    )
+
+
+def games_after(decisions, n=60, seed=0, **options):
+    """Games between random players after so many decisions, and the rows that go on."""
+    batch = GameBatch(streams(seed, n), **options)
+    for _ in range(decisions):
+        batch.step(batch.acting(), batch.native_cards(batch.acting(), RANDOM))
+    return batch, batch.acting()
+
+
+def endings(n, own, others, seed=0):
+    """Games whose seat to act holds ``own`` cards and the other ``others``, in the play."""
+    batch, found = GameBatch(streams(seed, 40 * n), episode="deal"), []
+    while len(rows := batch.acting()) and len(found) < n:
+        views = batch.views(rows)
+        fits = (views.discards[:, 1] >= 0) & ((views.hand >= 0).sum(axis=1) == own) & (views.opponent_cards == others)
+        ranks = [{card % 13 for card in np.flatnonzero(mask)} for mask in views.action_mask]
+        found += [batch.games[row].copy() for row, fit, choice in zip(rows, fits, ranks) if fit and len(choice) > 1]
+        batch.step(rows, batch.native_cards(rows, RANDOM))
+    return np.array(found[:n])
+
+
+def views_of_turn(games):
+    return crib_env.views.views_of(games, np.arange(len(games)), games["turn"].astype(np.int64), np.arange(len(games)))
+
+
+def after(game, card):
+    """A copy of a game with one more card laid."""
+    games = np.array([game])
+    engine_calls.act(games, np.array([0]), np.array([card]))
+    return games[0]
+
+
+def legal(game):
+    masks = np.zeros(1, np.int64)
+    engine_calls.legal(np.array([game]), np.array([0]), masks)
+    return cards_of(masks[0])
+
+
+# What is hidden
+
+
+def weighed(root, likely=NO_LIKELIHOOD):
+    hands, weights = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS)
+    n = weigh_hands(root, likely, hands, weights)
+    return hands[:n], weights[:n]
+
+
+def drawn(root, times, likely=NO_LIKELIHOOD):
+    hands, weights = weighed(root, likely)
+    word, worlds = streams(0, 1)[0], np.repeat(np.array([root]), times)
+    for world in worlds:
+        word = draw_hidden(world, unseen_cards(root), hands, weights, np.uint64(word))
+    return worlds
+
+
+@pytest.mark.parametrize("likely", [NO_LIKELIHOOD, likely_hands()], ids=["uniform", "likelihood"])
+def test_draws_agree_with_all_that_is_known(likely):
+    for decisions in range(14):
+        batch, rows = games_after(decisions, n=12, seed=decisions)
+        views = batch.views(rows)
+        for b, root in enumerate(known_games(views)):
+            known = [*views.hand[b], *views.discards[b], views.starter[b], *views.laid[b]]
+            known = {int(card) for card in known if card >= 0}
+            theirs = {int(card) for card, by in zip(views.laid[b], views.laid_by[b]) if by == 1}
+            for world in drawn(root, 8, likely):
+                hand, thrown = cards_of(world["hand"][1]), cards_of(world["discards"][1])
+                assert len(hand) == min(int(views.opponent_cards[b]), 4)
+                assert len(thrown) == 2
+                hidden = {*hand, *thrown} | ({int(world["cards"][12])} if views.starter[b] < 0 else set())
+                assert len(hidden) == len(hand) + 2 + (views.starter[b] < 0)
+                assert not hidden & known
+                assert set(cards_of(world["kept"][1])) == {*hand, *theirs}
+                for field in ("laid", "laid_by", "scores", "dealer", "count", "pile_start", "turn", "phase"):
+                    np.testing.assert_array_equal(world[field], root[field])
+
+
+def test_the_true_hand_is_among_the_weighed():
+    for decisions in range(20):
+        batch, rows = games_after(decisions, seed=decisions)
+        for row, root in zip(rows, known_games(batch.views(rows))):
+            game = batch.games[row]
+            if game["phase"] == PLAY:
+                held = sum(1 << 4 * (card % 13) for card in cards_of(game["hand"][1 - game["turn"]]))
+                for likely in (NO_LIKELIHOOD, likely_hands()):
+                    hands, weights = weighed(root, likely)
+                    assert np.diff(weights, prepend=0)[hands == held].sum() > 0
+
+
+def test_uniform_draws_are_uniform():
+    """Opponent holds one card: each unseen card that may be it comes as often."""
+    (game,) = endings(1, own=2, others=1)
+    root = known_games(views_of_turn(np.array([game])))[0]
+    hands, _ = weighed(root)
+    ranks = {int(hand).bit_length() // 4 for hand in hands}
+    possible = [card for card in cards_of(unseen_cards(root)) if card % 13 in ranks]
+    held = [cards_of(world["hand"][1])[0] for world in drawn(root, 200 * len(possible))]
+    counts = np.bincount(held, minlength=52)[possible]
+    assert counts.sum() == len(held)
+    assert ((counts - 200) ** 2 / 200).sum() < 2 * len(possible) + 20
+
+
+def test_a_go_is_evidence():
+    """Pone leads a ten, dealer a ten, pone a nine (29): dealer says go, so no ace or two is in its hand."""
+    env = crib_env.raw_env(episode="play")
+    pone, dealer = parse_cards("TC 9C 8C 7D 2D 3D"), parse_cards("TH JH QH KH 4D 5D")
+    env.reset(options={"first_dealer": 1, "deals": [[*pone, *dealer, parse_card("6S")]]})
+    for card in ("TC", "TH", "9C"):
+        env.step(parse_card(card))
+    assert env.agent_selection == "player_1"  # pone cannot go on either: a new count
+    root = known_games(env.views("player_1"))[0]
+    assert {card % 13 for world in drawn(root, 300) for card in cards_of(world["hand"][1])}.isdisjoint({0, 1})
+
+
+# The search itself
+
+
+def test_visits_and_availability_on_a_tree_worked_out_by_hand():
+    """Player holds A and 2, opponent one card: a queen in worlds X, a king in worlds Y; any card fits.
+
+    With exploration beyond all rewards the move with the most log(available) / visits is taken.
+
+    ===== =========================== ======================= =====================================
+    world root: first move, second    taken                   below it
+    ===== =========================== ======================= =====================================
+    X     untried                     first (1 visit of 1)
+    X     second untried              second (1 of 1)         (first was available: 1 of 2)
+    X     log 2 / 1 > log 1 / 1       first (2 of 3)          queen tried (1 of 1)
+    Y     log 3 / 2 < log 2 / 1       second (2 of 3)         king tried (1 of 1)
+    Y     log 4 / 2 > log 3 / 2       first (3 of 5)          king tried (1 of 1); queen not available
+    X     log 5 / 3 < log 4 / 2       second (3 of 5)         queen tried (1 of 1); king not available
+    X     log 6 / 3 > log 5 / 3       first (4 of 7)          queen (2 of 2), and the last card tried
+    ===== =========================== ======================= =====================================
+    """
+    worlds = []
+    for king in (False, True):
+        (game,) = np.zeros(1, crib_env.engine.GAME)
+        game["hand"] = mask_of(parse_cards("AC 2C")), mask_of([parse_card("KD" if king else "QD")])
+        game["laid"][:5], game["laid_by"][:5] = parse_cards("TH TS TD 9H 8H"), (0, 1, 0, 1, 1)
+        game["laid"][5:], game["n_laid"], game["pile_start"] = -1, 5, 5
+        game["phase"], game["episode"], game["cards"][12] = PLAY, 2, parse_card("7S")
+        worlds.append(game)
+    work, how = new_work(20), settings(exploration=1e6)
+    begin_decision(work, how, worlds[0], np.uint64(1))
+    begin_tree(work, how)
+    for world in "XXXYYXX":
+        work.games[1] = worlds["XY".index(world)]
+        walk(work, how)
+
+    nodes = work.nodes
+    visits_and_available = [(int(node["visits"]), int(node["available"])) for node in nodes[: work.state["n_nodes"][0]]]
+    #            root    first   second  1st,QD  2nd,KD  1st,KD  2nd,QD  1st,QD,last
+    expected = [(7, 0), (4, 7), (3, 6), (2, 2), (1, 1), (1, 1), (1, 1), (1, 1)]
+    assert visits_and_available == expected
+    first = next(move for move in (0, 1) if nodes[0]["child"][move] == 1)
+    assert nodes[1]["child"][11] == 3
+    assert nodes[1]["child"][12] == 5
+    assert nodes[2]["child"][12] == 4
+    assert nodes[2]["child"][11] == 6
+    assert nodes[3]["child"][1 - first] == 7
+
+
+def points_of_laying(game, card, opponents):
+    """Mean points of laying a card, less the opponent's, when all that follows is forced; by trying every hand."""
+    seat, nets = int(game["turn"]), []
+    for held in opponents:
+        world = np.array([game])[0]
+        world["hand"][1 - seat], world["episode"] = mask_of([held]), 2
+        world = after(world, card)
+        while world["phase"] != OVER:
+            world = after(world, legal(world)[0])
+        made = world["scores"] - game["scores"]
+        nets.append(made[seat] - made[1 - seat])
+    return np.mean(nets)
+
+
+def test_against_every_hand_of_an_ending():
+    """Two own cards against one hidden card: after the first everything is forced, and can be counted out."""
+    games = endings(25, own=2, others=1, seed=4)
+    views = views_of_turn(games)
+    roots = known_games(views)
+    how, work = settings(), new_work(4001)
+    chosen = make_agent("ismcts:iterations=4000,draw=uniform").act(views)
+    apart = 0
+    for game, root, card in zip(games, roots, chosen):
+        hands, _ = weighed(root)
+        ranks = {int(hand).bit_length() // 4 for hand in hands}
+        opponents = [card for card in cards_of(unseen_cards(root)) if card % 13 in ranks]
+        exact = {move: points_of_laying(game, move, opponents) for move in legal(game)}
+        begin_decision(work, how, root, np.uint64(5))
+        begin_tree(work, how)
+        search(work, how, 4000)
+        for move, value in exact.items():
+            node = work.nodes[work.nodes[0]["child"][move % 13]]
+            assert node["reward"] / node["visits"] == pytest.approx(value, abs=5 * 3 / node["visits"] ** 0.5)
+        best, other = max(exact.values()), min(exact.values())
+        if best - other > 0.3:
+            apart += 1
+            assert exact[int(card)] == best
+    assert apart > 10
+
+
+def minimax(game, seat):
+    """The net points of a seat from a game whose cards all are known, by trying everything."""
+    if game["phase"] == OVER:
+        return int(game["scores"][seat]) - int(game["scores"][1 - seat])
+    values = [minimax(after(game, card), seat) for card in legal(game)]
+    return max(values) if game["turn"] == seat else min(values)
+
+
+def test_the_cheat_finds_the_best_move_of_endings_that_it_sees():
+    games = endings(25, own=2, others=2, seed=6)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        agent = make_agent("uct-cheating:iterations=3000")
+    assert "for benchmarks only" in str(said[0].message)
+    assert "sees every card" in agent.name
+    for game, card in zip(games, agent.act_cheating(games.copy(), np.arange(len(games)))):
+        values = {move: minimax(after(game, move), int(game["turn"])) for move in legal(game)}
+        assert values[int(card)] == max(values.values())
+
+
+def test_the_show_of_a_discard_is_taken_in_its_mean():
+    batch = GameBatch(streams(2, 4), episode="deal")
+    views = batch.views(batch.acting())
+    how, work, statistics = settings(), new_work(10), crib_env.discard_statistics(views.hand)
+    for b, root in enumerate(known_games(views)):
+        begin_decision(work, how, root, np.uint64(0))
+        exact = statistics[b]
+        sign = 1 if views.is_dealer[b] else -1
+        np.testing.assert_allclose(work.show_value, exact["hand_mean"] + sign * exact["crib_mean"])
+
+
+def test_chances_to_win_in_the_mean_are_those_of_the_shows_drawn():
+    """The engine counts the shows of drawn hands to 121; the mean over shows must come to the same."""
+    games = endings(6, own=3, others=3, seed=8)
+    games["scores"] = [(112, 108), (104, 115), (117, 117), (60, 60), (120, 103), (110, 120)]
+    even, work = settings(exploration=1e6, win=outlook().board), new_work(6001)
+    for root in known_games(views_of_turn(games)):
+        means = []
+        for how in (even, even._replace(mean_show=False)):
+            begin_decision(work, how, root, np.uint64(3))
+            begin_tree(work, how)
+            search(work, how, 6000)
+            means.append(work.nodes[0]["reward"] / work.nodes[0]["visits"] / 50)
+        assert means[0] == pytest.approx(means[1], abs=0.08)
+
+
+@pytest.mark.parametrize("reward", ["points", "win"])
+def test_discards_keep_what_is_worth_most(reward):
+    """Three fives and a jack, at the beginning of a game and near its end."""
+    env = crib_env.raw_env()
+    six = parse_cards("5C 5D 5H JS 9C KD")
+    for scores in ((0, 0), (100, 100)):
+        env.reset(
+            options={"first_dealer": 1, "scores": scores, "deals": [[*six, *parse_cards("AC 2C 3C 4C 6C 7C"), 51]]}
+        )
+        agent = make_agent(f"ismcts:iterations=600,reward={reward}")
+        thrown = []
+        for _ in range(2):
+            thrown.append(int(agent.act(env.views("player_0"))[0]))
+            env.step(thrown[-1])
+        assert sorted(thrown) == parse_cards("9C KD")
+
+
+# What agents must keep
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_hidden_cards_change_no_choice(name):
+    rng, agent = np.random.default_rng(3), make_agent(QUICK[name])
+    for decisions in (0, 1, 2, 3, 4, 6, 8, 10):
+        batch, rows = games_after(decisions)
+        seats = batch.games["turn"][rows]
+        again = with_hidden_dealt_again(batch.games, rows, seats, rng)
+        before = agent.act(batch.views(rows))
+        batch.games = again
+        np.testing.assert_array_equal(agent.act(batch.views(rows)), before)
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_choices_follow_the_seed_and_not_batch_or_threads(name):
+    batch, rows = games_after(4, n=100)
+    views = batch.views(rows)
+    assert isinstance(make_agent(name), Agent)
+    together = make_agent(f"{QUICK[name]},threads=2").act(views)
+    assert (make_agent(f"{QUICK[name]},threads=1").act(views) == together).all()
+    agent = make_agent(QUICK[name])
+    assert [agent.act(views[k : k + 1])[0] for k in range(0, len(views), 9)] == together[::9].tolist()
+    assert (make_agent(f"{QUICK[name]},seed=1").act(views) != together).any()
+
+
+@pytest.mark.parametrize("spec", [*QUICK.values(), "ismcts:milliseconds=2"])
+def test_a_search_changes_nothing_outside_it(spec):
+    batch, rows = games_after(5, n=10)
+    views = batch.views(rows)
+    before = batch.games.tobytes(), [field.tobytes() for field in vars(views).values()]
+    cards = make_agent(spec).act(views)
+    assert (batch.games.tobytes(), [field.tobytes() for field in vars(views).values()]) == before
+    assert views.action_mask[np.arange(len(cards)), cards].all()
+
+
+def test_a_match_hands_the_cheat_copies_and_nobody_else_whole_games():
+    with pytest.warns(UserWarning, match="sees every card"):
+        cheat = make_agent("uct-cheating:iterations=200")
+    result = play_match(cheat, make_agent("greedy"), games=20)
+    assert result.win_rate > 0.7
+    assert result.a == "uct-cheating:iterations=200 (sees every card)"
+    batch, rows = games_after(0)
+    with pytest.raises(ValueError, match="uct-cheating plays in matches alone"):
+        cheat.act(batch.views(rows))
+
+
+def test_time_is_kept():
+    batch, rows = games_after(4, n=1)
+    views = batch.views(rows)
+    for spec in ("ismcts:milliseconds=100", "uct-determinized:milliseconds=100"):
+        agent, took = make_agent(spec), []
+        for _ in range(6):
+            began = time.perf_counter()
+            agent.act(views)
+            took.append(time.perf_counter() - began)
+        assert min(took) >= 0.1
+        assert min(took[1:]) < 0.12  # the first may compile, and this machine may have other work
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_plays_a_plain_aec_loop(name):
+    agent, env = make_agent(QUICK[name]), crib_env.env(episode="deal")
+    env.reset(seed=0)
+    for player in env.agent_iter():
+        terminated = env.last()[2]
+        env.step(None if terminated else agent.act(env.views(player))[0])
+    assert env.agents == []
+
+
+@pytest.mark.parametrize("episode", ["game", "deal", "play"])
+def test_plays_every_episode(episode):
+    agent = make_agent("ismcts:iterations=20,show=drawn,reward=win,draw=uniform")
+    batch = GameBatch(streams(1, 4), episode=episode)
+    while len(rows := batch.acting()):
+        batch.step(rows, agent.act(batch.views(rows)))
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("ismcts:iterations=0", "agent 'ismcts': iterations=0 is not allowed, give at least 1"),
+        ("ismcts:iterations=ten", "iterations='ten' is not a int"),
+        ("ismcts:exploration=-1", "exploration=-1.0 is not allowed, give 0 or more"),
+        ("ismcts:exploration=nan", "exploration=nan is not allowed"),
+        ("ismcts:rollout=wise", "rollout=wise is not allowed, choose of random, greedy"),
+        ("ismcts:draw=well", "draw=well is not allowed, choose of uniform, likelihood"),
+        ("ismcts:show=none", "show=none is not allowed, choose of mean, drawn"),
+        ("ismcts:reward=gold", "reward=gold is not allowed, choose of points, win"),
+        ("ismcts:milliseconds=-5", "milliseconds=-5.0 is not allowed, give 0 or more"),
+        ("ismcts:threads=0", "threads=0 is not allowed, give at least 1"),
+        ("ismcts:determinizations=3", "agent 'ismcts' has no setting 'determinizations'"),
+        ("uct-determinized:determinizations=0", "determinizations=0 is not allowed, give at least 1"),
+        ("uct-determinized:iterations=10", "determinizations=20 is not allowed, give at least 1, up to iterations=10"),
+        ("uct-cheating:draw=uniform", "agent 'uct-cheating' has no setting 'draw'"),
+    ],
+)
+def test_bad_settings_are_named(spec, message):
+    with pytest.raises(ValueError, match=message.replace(".", r"\.")):
+        make_agent(spec)
+
+
+def test_names_say_what_was_set():
+    assert make_agent("ismcts").name == "ismcts"
+    assert make_agent("ismcts:iterations=300,exploration=0,threads=1").name == "ismcts:iterations=300,exploration=0.0"
+
+
+def choices_of_small_searches():
+    """Cards of a deal between two of each agent, for comparison with a process that compiles nothing."""
+    played = []
+    for spec in (
+        "ismcts:iterations=12",
+        "uct-determinized:iterations=12,determinizations=3",
+        "ismcts:iterations=2,reward=win",
+    ):
+        batch, agent = GameBatch(streams(3, 1), episode="deal"), make_agent(spec)
+        while len(rows := batch.acting()):
+            played.append(agent.act(batch.views(rows)).tolist())
+            batch.step(rows, np.array(played[-1]))
+    return played
+
+
+def test_without_jit():
+    program = "import json; from tests.test_ismcts import choices_of_small_searches as f; print(json.dumps(f()))"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=Path(__file__).parent.parent,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == choices_of_small_searches()
+
+
+# Strength
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("spec", "opponent", "games", "least"),
+    [
+        ("ismcts:iterations=1000", "random", 1_000, 0.98),
+        ("ismcts:iterations=1000", "greedy", 4_000, 0.55),
+        ("uct-determinized:iterations=1000", "random", 1_000, 0.95),
+    ],
+)
+def test_strength(spec, opponent, games, least):
+    assert play_match(make_agent(spec), make_agent(opponent), games, seed=1).interval[0] > least

@@ -1,0 +1,224 @@
+"""PPO: its rewards against those of Double DQN, that it learns, that a stopped run goes on, and its agent's files."""
+
+import json
+import os
+import pickle
+import signal
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from rich.progress import Progress
+from sb3_contrib import MaskablePPO
+
+from agents import make_agent
+from agents.ddqn import DDQNAgent
+from agents.ppo import PPOAgent
+from agents.suits import original, relabel
+from agents.weights_file import save_tensors
+from crib_env.batch import GameBatch
+from crib_env.engine import starter
+from crib_env.kernels import streams
+from evaluate.match import play_match
+from train.ddqn import rewards_of
+from train.episodes import play_episodes
+from train.learning_curve import read_scalars
+from train.ppo import Settings, train
+from train.ppo_deals import SettledDeals, SettledVecEnv
+from train.run_folder import RunFolder
+
+SMALL = Settings(
+    hidden=(32,),
+    value_hidden=(16,),
+    episodes=1_000,
+    episodes_at_once=128,
+    batch_size=256,
+    refresh=2,
+    evaluations=2,
+    evaluation_games=20,
+    final_games=20,
+    precision="float32",
+)
+
+
+def run(settings, folder):
+    with Progress(disable=True) as progress:
+        return train(settings, folder, progress)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A small run: its folder, agent and summary."""
+    folder = RunFolder.create("ppo", SMALL, tmp_path_factory.mktemp("runs"))
+    agent, summary = run(SMALL, folder)
+    agent.save(folder.final)
+    folder.finish(summary)
+    return folder, agent, summary
+
+
+def some_views(n=200, cards=7):
+    batch = GameBatch(streams(5, n), episode="deal")
+    for _ in range(cards):
+        rows = batch.acting()
+        batch.step(rows, batch.native_cards(rows, 0))
+    return batch.views(batch.acting())
+
+
+# --- what it learns on ----------------------------------------------------------------------------------------------
+
+
+def first_card(masks):
+    return masks.argmax(axis=1)
+
+
+def test_rewards_are_settled_as_those_of_double_dqn_are():
+    n = 200
+    envs = SettledDeals(n, opponent="greedy", mask="info", autoreset_mode="SameStep")
+    _, infos = envs.reset(seed=40)
+    rewards = np.empty((n, 6))
+    for k in range(6):
+        _, rewards[:, k], over, _, infos = envs.step(first_card(infos["action_mask"]))
+    assert over.all()
+
+    batch = GameBatch(np.concatenate([streams(40 + i, 1) for i in range(n)]), episode="deal")
+    decisions = play_episodes(batch, lambda seen, masks, _: first_card(masks), make_agent("greedy"), "209").decisions
+    expected, _ = rewards_of(decisions, settled=True)
+    has_heels = [starter(game) % 13 == 10 for game in batch.games]  # they are paid here, and left out there
+    compared = 0
+    for game in range(0, n, 2):  # in the others the learner has seat 1
+        if not has_heels[game]:
+            np.testing.assert_allclose(rewards[game], expected[decisions.chain == 2 * game], atol=1e-9)
+            compared += 1
+    assert compared > 80
+    assert (rewards[:, :2].min(axis=1) < -0.5).any()
+
+
+def test_suits_are_relabelled_on_the_way_in_and_out():
+    rng = np.random.default_rng(0)
+    plain = SettledDeals(50, opponent="greedy", mask="info", autoreset_mode="SameStep")
+    envs = SettledVecEnv(50, opponent="greedy")
+    envs.seed(9)
+    seen, (observation, infos) = envs.reset(), plain.reset(seed=9)
+    for _ in range(13):
+        expected, masks, order = relabel(observation, infos["action_mask"])
+        np.testing.assert_array_equal(seen, expected)
+        np.testing.assert_array_equal(envs.action_masks(), masks != 0)
+        np.testing.assert_array_equal(np.stack(envs.env_method("action_masks")), masks != 0)
+        cards = (masks * rng.random(masks.shape)).argmax(axis=1)
+        seen, rewards, over, _ = envs.step(cards)
+        observation, points, ends, _, infos = plain.step(original(cards, order))
+        np.testing.assert_allclose(rewards, points, rtol=1e-6)
+        np.testing.assert_array_equal(over, ends)
+
+
+# --- runs -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_leaves_weights_curves_and_stable_baselines3s_own_file(finished):
+    folder, agent, summary = finished
+    assert summary["episodes"] == 1_024  # whole rounds
+    assert 0 < summary["simulation_share"] < 1
+    assert json.loads((folder.path / "summary.json").read_text())["episodes"] == 1_024
+    assert read_scalars(folder.path, "strength/win rate against greedy")[0] == [512, 1_024]
+    for tag in ("train/loss", "rollout/ep_rew_mean", "time/fps", "speed/episodes per second"):
+        assert len(read_scalars(folder.path, tag)[0]) >= 7
+
+    model = MaskablePPO.load(folder.path / "final")
+    views = some_views()
+    observation, masks, order = relabel(views.observation, views.action_mask)
+    theirs, _ = model.predict(observation, action_masks=masks, deterministic=True)
+    np.testing.assert_array_equal(agent.act(views), original(theirs, order))
+
+
+def test_the_agent_is_the_same_from_its_file(finished):
+    folder, agent, _ = finished
+    views = some_views()
+    cards = agent.act(views)
+    assert views.action_mask[np.arange(len(views)), cards].all()
+    for spec in (f"ppo:{folder.final}", str(folder.path)):
+        again = make_agent(spec)
+        np.testing.assert_array_equal(again.act(views), cards)
+        assert [again.act(views[k : k + 1])[0] for k in range(20)] == cards[:20].tolist()
+    assert play_match(again, make_agent("random"), 20).games == 20
+
+
+def test_it_learns(tmp_path):
+    settings = replace(SMALL, hidden=(64, 64), episodes=12_000, episodes_at_once=512, evaluations=0)
+    agent, _ = run(settings, RunFolder.create("ppo", settings, tmp_path))
+    assert play_match(agent, make_agent("random"), 2_000).interval[0] > 0.75
+
+
+@pytest.mark.parametrize("changes", [{"opponent": "greedy", "observation": "board"}, {"opponent": "ddqn"}])
+def test_other_opponents(tmp_path, changes):
+    if changes["opponent"] == "ddqn":
+        DDQNAgent.new("one", "209", (8,), ranks=False).save(tmp_path / "weights.safetensors")
+        changes = {"opponent": f"ddqn:{tmp_path / 'weights'}"}
+    settings = replace(SMALL, episodes=256, evaluations=0, **changes)
+    agent, summary = run(settings, RunFolder.create("ppo", settings, tmp_path))
+    assert summary["episodes"] == 256
+    assert agent.act(some_views(20)).shape == (20,)
+
+
+class InterruptedProgress(Progress):
+    """Presses Ctrl-C after some rounds."""
+
+    def update(self, *args, **kwargs):
+        if kwargs.get("completed") == 384:
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_weights(finished, tmp_path):
+    _, whole, _ = finished
+    folder = RunFolder.create("ppo", SMALL, tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        train(SMALL, folder, InterruptedProgress(disable=True))
+    assert folder.load_checkpoint()[1]["episodes"] == 384
+    assert not (folder.path / "final.zip").exists()
+    agent, summary = run(SMALL, RunFolder(folder.path))
+    assert summary["episodes"] == 1_024
+    one, two = agent.network.state_dict(), whole.network.state_dict()
+    assert all(torch.equal(one[key], two[key]) for key in two)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"episodes": 0}, "episodes=0 is not allowed"),
+        ({"batch_size": 500}, "batch_size=500 is not allowed: it must divide the 768 of a round"),
+        ({"gae_lambda": 2.0}, "gae_lambda=2.0 is not allowed"),
+        ({"opponent": "nobody"}, "there is no agent 'nobody'"),
+    ],
+)
+def test_bad_settings_are_named(changes, message):
+    with pytest.raises(ValueError, match=message):
+        replace(SMALL, **changes)
+
+
+# --- files that users pass in ---------------------------------------------------------------------------------------
+
+
+class Bomb:
+    """A pickle that would leave a mark if anything loaded it."""
+
+    def __reduce__(self):
+        return (os.mkdir, ("exploded",))
+
+
+def test_damaged_and_foreign_weights_are_refused_and_execute_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    agent = PPOAgent.new("209", (8,))
+    agent.save(tmp_path / "good.safetensors")
+    whole = (tmp_path / "good.safetensors").read_bytes()
+    (tmp_path / "short.safetensors").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "pickle.zip").write_bytes(pickle.dumps(Bomb()))
+    DDQNAgent.new("one", "209", (8,), ranks=False).save(tmp_path / "other.safetensors")
+    save_tensors(tmp_path / "fewer.safetensors", {"x": torch.zeros(3)}, agent.about)
+    save_tensors(tmp_path / "bare.safetensors", {"x": torch.zeros(3)}, {})
+    for name in ("short.safetensors", "pickle.zip", "other", "fewer", "bare", "nowhere"):
+        with pytest.raises(ValueError, match=name):
+            make_agent(f"ppo:{name}")
+    with pytest.raises(ValueError, match="agent 'ppo' needs its weights"):
+        make_agent("ppo")
+    assert not (tmp_path / "exploded").exists()
+    np.testing.assert_array_equal(make_agent("ppo:good").act(some_views()), agent.act(some_views()))

@@ -1,0 +1,182 @@
+"""The adapter for Stable-Baselines3: the games of its own loop over single environments, and all that it asks for."""
+
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.evaluation import evaluate_policy
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
+
+from crib_env.discard_game import DiscardGame
+from crib_env.single_agent import SingleAgentCribbage
+from crib_env.vector import CribbageVectorEnv, DiscardVectorEnv
+from evaluate.benchmark.measuring import ROUNDS
+from tests.test_single_agent import FirstCard
+from train import ppo_speed
+from train.sb3_vec_env import CribbageVecEnv
+
+
+def some_cards(masks, rng):
+    return (masks * rng.random(masks.shape)).argmax(axis=1)
+
+
+def assert_same_games(adapter, theirs, steps, seed):
+    """Plays the same cards in the adapter and in Stable-Baselines3's own ``DummyVecEnv``; how many episodes ended."""
+    rng, n_ended = np.random.default_rng(seed), 0
+    assert adapter.seed(seed) == theirs.seed(seed)
+    one, two = adapter.reset(), theirs.reset()
+    for _ in range(steps):
+        assert one.dtype == two.dtype == np.int8
+        np.testing.assert_array_equal(one, two)
+        masks = get_action_masks(adapter)
+        np.testing.assert_array_equal(masks, get_action_masks(theirs))
+        assert masks.dtype == np.bool_
+        cards = some_cards(masks, rng)
+        one, rewards, over, infos = adapter.step(cards)
+        two, their_rewards, their_over, their_infos = theirs.step(cards)
+        assert rewards.dtype == their_rewards.dtype == np.float32
+        np.testing.assert_array_equal(rewards, their_rewards)
+        np.testing.assert_array_equal(over, their_over)
+        for i in range(adapter.num_envs):
+            if not over[i]:
+                assert infos[i] == {}
+                continue
+            n_ended += 1
+            np.testing.assert_array_equal(infos[i]["terminal_observation"], their_infos[i]["terminal_observation"])
+            assert infos[i]["TimeLimit.truncated"] is their_infos[i]["TimeLimit.truncated"] is False
+            statistics, theirs_too = infos[i]["episode"], their_infos[i]["episode"]
+            assert statistics.keys() == theirs_too.keys() == {"r", "l", "t"}
+            assert (statistics["r"], statistics["l"]) == (theirs_too["r"], theirs_too["l"])
+            assert 0 <= statistics["t"] < 60
+            for key in ("scores", "dealer", "seat", "starter"):
+                assert (key in infos[i]) == (key in their_infos[i])
+                np.testing.assert_array_equal(infos[i].get(key), their_infos[i].get(key))
+    return n_ended
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"episode": "deal", "opponent": "greedy", "observation": "board"},
+        {"episode": "play", "reward": "win", "opponent": FirstCard(), "seat": 1},
+        {"reward": "match", "start_spread": 60},
+    ],
+)
+def test_the_games_of_stable_baselines3s_own_loop(options):
+    theirs = make_vec_env(SingleAgentCribbage, 4, env_kwargs={"mask": "info", **options}, vec_env_cls=DummyVecEnv)
+    assert assert_same_games(CribbageVecEnv(4, **options), theirs, steps=150, seed=11) >= 4
+
+
+def test_the_discard_game():
+    theirs = make_vec_env(DiscardGame, 3, env_kwargs={"mask": "info"}, vec_env_cls=DummyVecEnv)
+    assert assert_same_games(CribbageVecEnv(3, kind=DiscardVectorEnv), theirs, steps=10, seed=2) == 15
+
+
+def test_it_says_what_the_vector_environment_says():
+    adapter = CribbageVecEnv(6, episode="deal")
+    native = CribbageVectorEnv(6, episode="deal", mask="info", autoreset_mode=AutoresetMode.SAME_STEP)
+    adapter.seed(3)
+    observation, (seen, _), rng = adapter.reset(), native.reset(seed=3), np.random.default_rng(0)
+    for _ in range(30):
+        np.testing.assert_array_equal(observation, seen)
+        cards = some_cards(adapter.action_masks(), rng)
+        before = observation.copy()
+        after, rewards, over, infos = adapter.step(cards)
+        np.testing.assert_array_equal(observation, before)  # fresh arrays: the learner keeps the last ones
+        observation = after
+        seen, points, terminated, _, said = native.step(cards)
+        np.testing.assert_array_equal(rewards, points)
+        np.testing.assert_array_equal(over, terminated)
+        for i in np.flatnonzero(over):
+            np.testing.assert_array_equal(infos[i]["terminal_observation"], said["final_obs"][i])
+            assert not infos[i]["action_mask"].any()
+    assert len({id(info) for info in infos}) == 6
+
+
+def test_masks_in_every_way_they_are_asked_for():
+    envs = CribbageVecEnv(5)
+    envs.seed(1)
+    envs.reset()
+    assert is_masking_supported(envs)
+    assert envs.has_attr("action_masks")
+    masks = envs.action_masks()
+    assert masks.shape == (5, 52)
+    assert (masks.sum(axis=1) == 6).all()
+    np.testing.assert_array_equal(envs.env_method("action_masks"), masks)
+    np.testing.assert_array_equal(envs.env_method("action_masks", indices=[3, 1]), masks[[3, 1]])
+    np.testing.assert_array_equal(envs.env_method("action_masks", indices=2), masks[[2]])
+    np.testing.assert_array_equal([ask() for ask in envs.get_attr("action_masks", indices=[4])], masks[[4]])
+
+
+def test_what_the_games_share_and_nothing_else():
+    envs = CribbageVecEnv(3)
+    assert envs.get_attr("observation_space") == [gymnasium.spaces.Box(0, 1, (209,), np.int8)] * 3
+    assert envs.get_attr("action_space", indices=1) == [gymnasium.spaces.Discrete(52)]
+    assert envs.render_mode is None
+    assert envs.env_is_wrapped(Monitor) == [True] * 3
+    assert envs.env_is_wrapped(gymnasium.wrappers.TimeLimit, indices=[0]) == [False]
+    assert not envs.has_attr("hand")
+    for ask in (
+        lambda: envs.get_attr("hand"),
+        lambda: envs.set_attr("seat", 1),
+        lambda: envs.env_method("render"),
+    ):
+        with pytest.raises(AttributeError, match=r"hand|seat|render"):
+            ask()
+    envs.close()
+
+
+def test_seeds_and_options_count_for_one_reset():
+    envs = CribbageVecEnv(4)
+    envs.seed(5)
+    envs.set_options({"first_dealer": 1})
+    first = envs.reset()
+    envs.seed(5)
+    np.testing.assert_array_equal(envs.reset()[:, 1:], first[:, 1:])
+    assert (first[:, 0] == 0).all()  # seat 0 is the pone
+    assert (envs.reset() != first).any()
+    envs.set_options([{"first_dealer": i % 2} for i in range(4)])
+    with pytest.raises(ValueError, match="all games of a CribbageVecEnv begin with the same options"):
+        envs.reset()
+
+
+def test_bad_input_is_named():
+    with pytest.raises(ValueError, match="opponent='nobody'"):
+        CribbageVecEnv(2, opponent="nobody")
+    envs = CribbageVecEnv(2)
+    envs.reset()
+    masks = envs.action_masks()
+    with pytest.raises(ValueError, match=r"^game 1: "):
+        envs.step(np.array([masks[0].argmax(), masks[1].argmin()]))
+    np.testing.assert_array_equal(envs.action_masks(), masks)
+
+
+def test_wrappers_callbacks_and_evaluation_of_stable_baselines3(tmp_path):
+    envs = VecNormalize(CribbageVecEnv(16, episode="deal"))
+    model = MaskablePPO("MlpPolicy", envs, n_steps=12, batch_size=96, n_epochs=1, seed=0)
+    model.learn(16 * 12 * 2)
+    assert model.ep_info_buffer[0]["l"] == 6
+    model.save(tmp_path / "model")
+    again = MaskablePPO.load(tmp_path / "model")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # among others, that statistics are missing
+        games = CribbageVecEnv(8, episode="deal")
+        means = [evaluate_policy(either, games, n_eval_episodes=8)[0] for either in (model, again)]
+    assert -40 < means[0] < 40
+
+
+def test_the_measurement_of_training_speed(monkeypatch):
+    for name, value in {"DECISIONS": 96, "MINIBATCH": 48, "GAMES": 16, "PROCESSES": (2,)}.items():
+        monkeypatch.setattr(ppo_speed, name, value)
+    said = []
+    rates = ppo_speed.measure_ppo_speed(said.append)
+    assert list(rates) == ["CribbageVecEnv, 16 games", "SubprocVecEnv, 2 processes"]
+    assert len(said) == 2 * (ROUNDS + 1)
+    assert all(len(rate.values) == ROUNDS and min(rate.values) > 0 for rate in rates.values())

@@ -1,0 +1,220 @@
+"""The exact values that ship with the package: that they load, hang together and are known well enough."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from fnmatch import fnmatch
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import crib_env
+from agents.registry import NAMES
+from crib_env import score_show_many
+from crib_env.exact import board, checked_file, crib_tables, pegging, standard
+from crib_env.exact.crib_tables import DEALER, PONE, CribTables
+from crib_env.exact.discard_statistics import PLACES, discard_statistics, hand_distribution
+from crib_env.exact.rank_classes import CLASS_RANKS, N_RANK_CLASSES
+from crib_env.exact.standard import standard_board, standard_cribs, standard_pegging
+from crib_env.policies import NATIVE
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_each_is_read_once_and_is_of_this_version():
+    for load, module, name in (
+        (standard_cribs, crib_tables, "cribs"),
+        (standard_pegging, pegging, "pegging"),
+        (standard_board, board, "board"),
+    ):
+        assert load() is load()
+        path = standard._DATA / f"{name}.npz"
+        checked_file.load_arrays(path, module._KIND, module.VERSION)  # or it raises
+        with pytest.raises(ValueError, match="build it anew"):
+            checked_file.load_arrays(path, module._KIND, module.VERSION + 1)
+
+
+def test_the_wheel_holds_them():
+    tomllib = pytest.importorskip("tomllib")  # from Python 3.11
+    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]["crib_env"]
+    package = Path(crib_env.__file__).parent
+    files = [path.relative_to(package).as_posix() for path in standard._DATA.iterdir()]
+    assert {Path(name).name for name in files} >= {"cribs.npz", "pegging.npz", "board.npz"}
+    for name in files:
+        assert any(fnmatch(name, pattern) for pattern in patterns), name
+        assert (package / name).stat().st_size < 2_000_000
+
+
+# Cribs.
+
+
+def test_crib_tables_hang_together():
+    tables = standard_cribs()
+    assert (tables.mean == tables.mean.transpose(0, 2, 1)).all()
+    assert (tables.share == tables.share.transpose(0, 2, 1)).all()
+    assert (tables.against_random == tables.against_random.T).all()
+    assert tables.share.min() >= 0
+    assert tables.kept.min() >= 0
+    assert tables.hand_points.min() >= 0
+    for player in (DEALER, PONE):
+        assert np.triu(tables.share[player]).sum() == pytest.approx(1)
+        assert tables.kept[player].sum() == pytest.approx(1)
+        assert tables.hand_points[player].sum() == pytest.approx(1)
+        assert not tables.hand_points[player][[19, 25, 26, 27]].any()  # which no hand can show
+        # Where something is thrown, how well its crib is known.
+        assert (np.isnan(tables.error[player]) == (tables.share[player] == 0)).all()
+    assert np.nanmax(tables.error) < 0.05
+    assert tables.change < 0.2
+
+
+def test_what_is_thrown_and_what_is_kept_make_six_cards_of_any_rank():
+    """Six random cards hold 6/13 of each rank, and they are either thrown or kept (by the table a round later)."""
+    tables = standard_cribs()
+    low, high = np.triu_indices(13)
+    for player in (DEALER, PONE):
+        thrown = np.zeros(13)
+        np.add.at(thrown, low, tables.share[player][low, high])
+        np.add.at(thrown, high, tables.share[player][low, high])
+        kept = np.array([tables.kept[player] @ np.count_nonzero(rank == CLASS_RANKS, axis=1) for rank in range(13)])
+        np.testing.assert_allclose(thrown + kept, 6 / 13, atol=0.006)
+
+
+@pytest.mark.parametrize("player", [DEALER, PONE])
+def test_hands_are_those_that_the_tables_keep(player):
+    """What is kept of random cards, in plain Python by the table, and what it shows."""
+    tables, rng = standard_cribs(), np.random.default_rng(player)
+    six = np.sort(rng.permuted(np.tile(np.arange(52), (4_000, 1)), axis=1)[:, :6], axis=1)
+    rows, shown = discard_statistics(six), hand_distribution(six) / 46
+    low, high = np.moveaxis(rows["discard"] % 13, -1, 0)
+    sign = 1 if player == DEALER else -1
+    best = (rows["hand_mean"] + sign * tables.mean[player, low, high]).argmax(axis=1)
+    points = shown[np.arange(len(six)), best]
+    error = points.std(axis=0) / np.sqrt(len(six))
+    assert (np.abs(points.mean(axis=0) - tables.hand_points[player]) < 4.5 * error + 1e-4).all()
+    thrown = np.take_along_axis(six, PLACES[best], axis=1)
+    kept = np.array([[card for card in hand if card not in pair] for hand, pair in zip(six, thrown)])
+    for rank in range(13):
+        held = (kept % 13 == rank).sum(axis=1)
+        expected = tables.kept[player] @ np.count_nonzero(rank == CLASS_RANKS, axis=1)
+        assert abs(held.mean() - expected) < 4.5 * held.std() / np.sqrt(len(six))
+
+
+@pytest.mark.parametrize("ranks", [(4, 4), (10, 10), (0, 12), (4, 10), (6, 7)])
+def test_cribs_against_random_discards_are_exact(ranks):
+    """The four kept may be any cards, so that two more in the crib and the starter are any three of the other fifty."""
+    low, high = ranks
+    means = []
+    for suit in range(4):  # beside a card of suit 0; suits have no names
+        pair = [low, 13 * suit + high]
+        if pair[0] == pair[1]:
+            continue
+        others = np.array([card for card in range(52) if card not in pair])
+        three = np.array(list(combinations(others, 3)))
+        points = [
+            score_show_many(
+                np.column_stack([np.tile(pair, (len(three), 1)), np.delete(three, cut, 1)]), three[:, cut], True
+            )
+            for cut in range(3)
+        ]
+        means.append(np.mean(points))
+    assert standard_cribs().against_random[low, high] == pytest.approx(np.mean(means), abs=1e-9)
+
+
+def test_means_are_plausible():
+    tables = standard_cribs()
+    dealers, pones = tables.hand_points @ np.arange(30)
+    assert 7.9 < dealers < pones < 8.29  # the best without regard to the crib; both pay for it
+    overall = [(np.triu(tables.share[player]) * tables.mean[player]).sum() for player in (DEALER, PONE)]
+    assert overall[DEALER] == pytest.approx(overall[PONE], abs=0.02)  # it is the same crib
+    assert 4.5 < overall[DEALER] < 5.0
+    # Purposeful opponents: pone keeps the crib poor, the dealer makes it rich.
+    assert (tables.mean[DEALER] < tables.against_random).mean() > 0.9
+    assert (tables.mean[PONE] > tables.against_random).mean() > 0.9
+    for table in (*tables.mean, tables.against_random):
+        assert np.unravel_index(table.argmax(), (13, 13)) == (4, 4)  # two fives
+
+
+@pytest.fixture
+def saved(tmp_path):
+    standard_cribs().save(tmp_path / "cribs.npz")
+    return tmp_path / "cribs.npz"
+
+
+def test_crib_tables_are_read_back(saved):
+    tables, again = standard_cribs(), CribTables.load(str(saved))
+    for field in fields(CribTables):
+        one, two = np.asarray(getattr(tables, field.name)), np.asarray(getattr(again, field.name))
+        assert one.dtype == two.dtype
+        np.testing.assert_array_equal(one, two)
+    assert isinstance(again.change, float)
+    replace(tables, change=9.0).save(saved)  # in the place of the old one
+    assert CribTables.load(saved).change == 9.0
+
+
+def test_damaged_crib_tables_are_refused(saved):
+    whole, folder = saved.read_bytes(), saved.parent
+    flipped = bytearray(whole)
+    flipped[len(whole) // 2] ^= 1
+    for name, content, message in (
+        ("short", whole[:-1], "is damaged or cut short"),
+        ("flipped", flipped, "is damaged"),
+        ("empty", b"", "is not a file of crib tables"),
+        ("foreign", b"x" * 100, "is not a file of crib tables"),
+    ):
+        (folder / name).write_bytes(content)
+        with pytest.raises(ValueError, match=f"{name} {message}"):
+            CribTables.load(folder / name)
+    with pytest.raises(ValueError, match=r"there is no file of crib tables .*nowhere"):
+        CribTables.load(folder / "nowhere")
+    standard_pegging().save(folder / "pegging.npz")
+    with pytest.raises(ValueError, match=r"pegging.npz is not a file of crib tables"):
+        CribTables.load(folder / "pegging.npz")
+    with np.load(saved) as archive:
+        exchanged = {**archive, "kept": archive["kept"][::-1]}
+    np.savez_compressed(folder / "exchanged.npz", **exchanged)
+    with pytest.raises(ValueError, match=r"exchanged.npz is damaged, its checksum is wrong"):
+        CribTables.load(folder / "exchanged.npz")
+
+
+# Pegging.
+
+
+def test_pegging_is_known_to_three_hundredths_of_a_point():
+    records = standard_pegging()
+    assert records.policy in NATIVE
+    assert records.against in NATIVE
+    assert records.counts.shape == (2, N_RANK_CLASSES, 2, pegging.N_BINS)
+    assert (records.standard_error <= 0.031).all()
+    np.testing.assert_allclose(records.distribution.sum(axis=-1), 1)
+
+
+def test_pegging_of_both_sides_agrees():
+    """What the hands that dealers keep gain is what pones give away, and the other way round."""
+    mean, kept = standard_pegging().mean, standard_cribs().kept
+    pone, dealer = kept[PONE] @ mean[0], kept[DEALER] @ mean[1]
+    assert pone[pegging.GAINED] == pytest.approx(dealer[pegging.GIVEN], abs=0.1)
+    assert dealer[pegging.GAINED] == pytest.approx(pone[pegging.GIVEN], abs=0.1)
+    assert 1.5 < pone[pegging.GAINED] < dealer[pegging.GAINED] < 4.5
+
+
+# The board.
+
+
+def test_the_board_is_whole_and_monotone():
+    found = standard_board()
+    assert found.agent.partition(":")[0] in NAMES
+    assert found.deals >= 10_000
+    assert found.endings.shape == (121, 121, 6)
+    assert found.endings.min() >= 0
+    np.testing.assert_allclose(found.endings.sum(axis=-1), 1, atol=1e-5)
+    wins = found.win_probability
+    assert (np.diff(wins, axis=0) >= -1e-5).all()
+    assert (np.diff(wins, axis=1) <= 1e-5).all()
+    assert (np.abs(found.match_points) <= 3 + 1e-5).all()
+    assert np.isfinite(found.errors).all()
+    assert found.win_error.max() < 0.01
+    assert 0.53 < wins[0, 0] < 0.59  # the first dealer's edge
+    assert wins[120, 0] > 0.99
+    assert wins[0, 120] < 0.01

@@ -1,0 +1,356 @@
+"""PPO (Schulman et al. 2017) with masked cards (Huang and Ontañón 2020): sb3-contrib's MaskablePPO as it stands.
+
+A round is one deal in each of ``episodes_at_once`` games: six decisions of the learner in each, two discards and four
+cards laid, so that all deals end with the round. The opponent is the agent itself as it was up to ``refresh`` rounds
+ago, and rewards are settled (:class:`train.ppo_deals.SettledDeals`), as those of Double DQN are. They pay a decision
+nearly at once, which is why ``gae_lambda`` is far lower than usual.
+
+Stable-Baselines3's own values stand under ``train/``, ``rollout/`` and ``time/`` in TensorBoard, over episodes. Beside
+``final.safetensors``, which agent ``ppo`` plays by, lies ``final.zip`` in Stable-Baselines3's format, for
+``MaskablePPO.load`` from a checkout. It is a pickle: nothing here reads it, and neither should you one of a stranger's.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from rich.progress import Progress
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import KVWriter, Logger
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor, MlpExtractor
+from stable_baselines3.common.utils import LinearSchedule, set_random_seed
+from torch import nn
+
+from agents import make_agent
+from agents.ppo import PPOAgent
+from agents.ranks import N_RANK_INPUTS, with_rank_counts
+from crib_env import PlayerViews
+from crib_env.policies import NATIVE
+from train.checkpoint import Position, load_optimizer_tensors, named, optimizer_tensors, part
+from train.interrupt import Interrupt, put_off_interrupts
+from train.ppo_deals import SettledVecEnv
+from train.precision import Precision, precision
+from train.run_folder import RunFolder
+from train.strength import in_words, is_due, measure, scalars
+
+NAME = "ppo"
+DECISIONS = 6  # of a player in a deal
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of PPO."""
+
+    seed: int = 0
+    """Of weights, deals and choices."""
+    opponent: str = "self"
+    """Who is played: "self", or the name of any agent, for example "random" or "greedy"."""
+    refresh: int = 10
+    """Rounds after which the opponent of self-play becomes the agent of that moment."""
+    observation: Literal["209", "board"] = "209"
+    """What the networks see."""
+    hidden: tuple[int, ...] = (256, 256)
+    """Widths of the hidden layers of the policy."""
+    value_hidden: tuple[int, ...] = (128, 128)
+    """Widths of those of the value network."""
+    episodes: int = 2_500_000
+    """Deals to play, in whole rounds."""
+    episodes_at_once: int = 2_048
+    """Deals of a round, played side by side."""
+    epochs: int = 2
+    """How often a decision is used."""
+    batch_size: int = 512
+    """Decisions of a gradient step; must divide those of a round, which are six times ``episodes_at_once``."""
+    gae_lambda: float = 0.2
+    """How far a decision answers for what comes after the next one: from 0, not at all, to 1, as for itself."""
+    clip_range: float = 0.2
+    """How far a step may move the ratio of probabilities from 1."""
+    entropy: float = 0.1
+    """Weight of the policy's entropy in the loss."""
+    learning_rate: float = 2e-3
+    """Of Adam, at the start."""
+    final_learning_rate: float = 0.0
+    """At the end; linear in between."""
+    evaluations: int = 20
+    """How often strength is measured on the way."""
+    evaluation_games: int = 1_000
+    """Mirrored games against each baseline every time."""
+    final_games: int = 10_000
+    """Mirrored games against each baseline at the end."""
+    checkpoint_seconds: float = 30.0
+    """Time between checkpoints."""
+    precision: Precision = "auto"
+    """What the networks compute in while they train; "auto" is bfloat16 where the processor has instructions for it."""
+    threads: int = 1
+    """Of torch. One is enough for networks of this size, and repeats to the last bit."""
+
+    def __post_init__(self) -> None:
+        for name in ("refresh", "episodes", "episodes_at_once", "epochs", "batch_size", "threads"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)} is not allowed: give at least 1")
+        if self.batch_size < 2 or DECISIONS * self.episodes_at_once % self.batch_size:
+            decisions = DECISIONS * self.episodes_at_once
+            raise ValueError(f"batch_size={self.batch_size} is not allowed: it must divide the {decisions} of a round")
+        if not 0 <= self.gae_lambda <= 1:
+            raise ValueError(f"gae_lambda={self.gae_lambda} is not allowed: give 0 to 1")
+        if self.opponent != "self":
+            make_agent(self.opponent)
+
+    @property
+    def whole_episodes(self) -> int:
+        """``episodes``, up to the end of the last round."""
+        return -(-self.episodes // self.episodes_at_once) * self.episodes_at_once
+
+
+PRESETS = {"default": Settings()}
+
+
+class RankFeatures(BaseFeaturesExtractor):
+    """Observations (B, n) with rank counts, see :func:`agents.ranks.with_rank_counts`."""
+
+    def __init__(self, observation_space: spaces.Box) -> None:
+        super().__init__(observation_space, observation_space.shape[0] + N_RANK_INPUTS)
+
+    def forward(self, observation: torch.Tensor) -> torch.Tensor:
+        """See the class."""
+        return with_rank_counts(observation)
+
+
+class FastMlp(MlpExtractor):
+    """The hidden layers, computed in a precision of choice; what comes out is float32."""
+
+    def __init__(self, *args: Any, compute: Precision) -> None:
+        super().__init__(*args)
+        self._compute = compute
+
+    def forward_actor(self, features: torch.Tensor) -> torch.Tensor:
+        """See the class."""
+        with precision(self._compute):
+            return super().forward_actor(features).float()
+
+    def forward_critic(self, features: torch.Tensor) -> torch.Tensor:
+        """See the class."""
+        with precision(self._compute):
+            return super().forward_critic(features).float()
+
+
+class CribbagePolicy(MaskableActorCriticPolicy):
+    """Stable-Baselines3's policy of linear layers, with :class:`FastMlp` for its body."""
+
+    def __init__(self, *args: Any, compute: Precision = "auto", **kwargs: Any) -> None:
+        self._compute: Precision = compute
+        super().__init__(*args, **kwargs)
+
+    def _build_mlp_extractor(self) -> None:
+        self.mlp_extractor = FastMlp(
+            self.features_dim, self.net_arch, self.activation_fn, self.device, compute=self._compute
+        )
+
+
+class FrozenSelf:
+    """The agent as it was some rounds ago, as an opponent; ``seconds`` is what its choices took."""
+
+    name = "ppo, frozen"
+
+    def __init__(self, settings: Settings) -> None:
+        self._agent = PPOAgent.new(settings.observation, settings.hidden)
+        self.network = self._agent.network
+        self.seconds = 0.0
+
+    def act(self, views: PlayerViews) -> np.ndarray:
+        """See :class:`agents.agent.Agent`."""
+        started = time.perf_counter()
+        cards = self._agent.act(views)
+        self.seconds += time.perf_counter() - started
+        return cards
+
+
+class Learner:
+    """MaskablePPO with its games, its opponent, and the agent that shares its weights."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.frozen = FrozenSelf(settings)
+        opponents: dict[str, Any] = {"self": self.frozen} | {name: name for name in NATIVE}
+        self.games = SettledVecEnv(
+            settings.episodes_at_once,
+            opponent=opponents.get(settings.opponent) or make_agent(settings.opponent),
+            observation=settings.observation,
+        )
+        self.model = MaskablePPO(
+            CribbagePolicy,
+            self.games,
+            learning_rate=LinearSchedule(settings.learning_rate, settings.final_learning_rate, 1.0),
+            n_steps=DECISIONS,
+            batch_size=settings.batch_size,
+            n_epochs=settings.epochs,
+            gamma=1.0,
+            gae_lambda=settings.gae_lambda,
+            clip_range=settings.clip_range,
+            ent_coef=settings.entropy,
+            stats_window_size=settings.episodes_at_once,
+            policy_kwargs={
+                "net_arch": {"pi": list(settings.hidden), "vf": list(settings.value_hidden)},
+                "activation_fn": nn.ReLU,
+                "features_extractor_class": RankFeatures,
+                "optimizer_kwargs": {"eps": 1e-5, "fused": True},
+                "compute": settings.precision,
+            },
+            seed=settings.seed,
+            device="cpu",
+        )
+        policy = self.model.policy
+        layers = (*policy.mlp_extractor.policy_net, policy.action_net)
+        self.agent = PPOAgent(layers, settings.observation, settings.hidden)
+        self.refresh_opponent()
+
+    def refresh_opponent(self) -> None:
+        """Makes the opponent of self-play the agent of this moment."""
+        self.frozen.network.load_state_dict(self.agent.network.state_dict())
+
+    def begin_round(self, position: Position) -> None:
+        """Deals anew. Everything random in a round follows from the seed and the number of episodes before it."""
+        set_random_seed(int(np.random.SeedSequence([self.settings.seed, position.rounds]).generate_state(1)[0]))
+        self.games.seed((self.settings.seed << 40) + position.episodes)
+        self.model._last_obs = self.games.reset()  # the deals before have ended: nothing is cut short
+
+    @property
+    def simulation_seconds(self) -> float:
+        """Time spent on rules, observations and native opponents, not in networks."""
+        return self.games.seconds - self.frozen.seconds
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """All that a checkpoint keeps."""
+        policy = self.model.policy
+        return (
+            named("policy", policy.state_dict())
+            | named("adam", optimizer_tensors(policy.optimizer))
+            | named("frozen", self.frozen.network.state_dict())
+        )
+
+    def load_tensors(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Takes over what :meth:`tensors` gave."""
+        self.model.policy.load_state_dict(part("policy", tensors))
+        load_optimizer_tensors(self.model.policy.optimizer, part("adam", tensors))
+        self.frozen.network.load_state_dict(part("frozen", tensors))
+
+    def save_model(self, path: Path) -> None:
+        """Writes Stable-Baselines3's own file, whole or not at all."""
+        temporary = path.with_name(path.name + ".part")
+        self.model.save(temporary)
+        os.replace(temporary, path)
+
+
+class IntoFolder(KVWriter):
+    """Stable-Baselines3's values, written to the TensorBoard events of a run over episodes in the place of steps."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+
+    def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
+        """See ``KVWriter``."""
+        shown = {key: value for key, value in key_values.items() if "tensorboard" not in (key_excluded[key] or ())}
+        self._folder.log(shown, step // DECISIONS)
+
+    def close(self) -> None:
+        """The folder closes its own file."""
+
+
+class Rounds(BaseCallback):
+    """What happens between the rounds of ``MaskablePPO.learn``.
+
+    Args:
+        learner: in training.
+        position: how far it has come; is kept up to date.
+        folder: for logs and checkpoints.
+        progress: with the task to move on.
+        interrupt: stops the run after a round.
+    """
+
+    def __init__(
+        self, learner: Learner, position: Position, folder: RunFolder, progress: Progress, interrupt: Interrupt
+    ) -> None:
+        super().__init__()
+        self._learner, self._position, self._folder = learner, position, folder
+        self._progress, self._interrupt = progress, interrupt
+        settings = learner.settings
+        self._task = progress.add_task("ppo", total=settings.whole_episodes, completed=position.episodes)
+        self._saved_at = time.perf_counter()
+        self._is_to_stop = False
+
+    def save(self) -> None:
+        """Writes a checkpoint of the rounds that are over."""
+        self._folder.save_checkpoint(self._position.episodes, self._learner.tensors(), asdict(self._position))
+        self._saved_at = time.perf_counter()
+
+    def _on_rollout_start(self) -> None:
+        self._end_round()
+        self._is_to_stop = self._interrupt.asked
+        self._learner.begin_round(self._position)
+        self._started, self._simulated = time.perf_counter(), self._learner.simulation_seconds
+
+    def _on_step(self) -> bool:
+        return not self._is_to_stop
+
+    def _on_training_end(self) -> None:
+        self._end_round()
+
+    def _end_round(self) -> None:
+        """Notes and measures what the round that is over has come to, if one is."""
+        position, settings = self._position, self._learner.settings
+        n = settings.episodes_at_once
+        if self.model.num_timesteps < DECISIONS * (position.episodes + n):
+            return
+        seconds = time.perf_counter() - self._started
+        simulated = self._learner.simulation_seconds - self._simulated
+        position.rounds += 1
+        position.episodes += n
+        position.seconds += seconds
+        position.simulation_seconds += simulated
+        values = {
+            "speed/episodes per second": n / seconds,
+            "speed/share of time in simulation": simulated / seconds,
+        }
+        if position.rounds % settings.refresh == 0:
+            self._learner.refresh_opponent()
+        if is_due(position.episodes - n, position.episodes, settings.whole_episodes, settings.evaluations):
+            strength = measure(self._learner.agent, settings.evaluation_games, settings.seed)
+            values |= scalars(strength)
+            self._progress.update(self._task, description=f"ppo: {in_words(strength)}")
+        self._folder.log(values, position.episodes)
+        self._progress.update(self._task, completed=position.episodes)
+        if time.perf_counter() - self._saved_at > settings.checkpoint_seconds:
+            self.save()
+
+
+def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[PPOAgent, dict[str, Any]]:
+    """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary.
+
+    A run that was stopped goes on exactly where its last checkpoint stands.
+    """
+    torch.set_num_threads(settings.threads)
+    learner, position = Learner(settings), Position()
+    if (checkpoint := folder.load_checkpoint()) is not None:
+        learner.load_tensors(checkpoint[0])
+        position = Position(**checkpoint[1])
+    model = learner.model
+    model.num_timesteps = DECISIONS * position.episodes
+    learner.games.reset()
+    learner.games.step(learner.games.action_masks().argmax(axis=1))  # compiles, so that the clocks show work alone
+    model.set_logger(Logger(folder=None, output_formats=[IntoFolder(folder)]))
+    with put_off_interrupts() as interrupt:
+        rounds = Rounds(learner, position, folder, progress, interrupt)
+        left = DECISIONS * settings.whole_episodes - model.num_timesteps
+        model.learn(left, rounds, reset_num_timesteps=False)
+        rounds.save()
+    learner.save_model(folder.path / "final.zip")
+    return learner.agent, position.summary()
