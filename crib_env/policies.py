@@ -64,7 +64,8 @@ def expected_reply(pile, start, n, count, cards):
     Args:
         pile: at least ``n + 1`` ranks; from ``start`` to ``n`` those of this count. Place ``n`` is written to.
         start, n, count: the play so far.
-        cards: how many cards the opponent holds; each is taken to be of any rank, with equal chances.
+        cards: how many cards the opponent holds; each is taken to be of any rank, with equal chances, and whether one
+            rank is held to say nothing of another, which is off by at most a tenth of a point.
     """
     if cards == 0:
         return 0.0

@@ -81,7 +81,7 @@ def outlook() -> Outlook:
 def _tilt(chances, mean):
     """Weights chances by a power of their points, so that they have this mean."""
     power = 1.0
-    for _ in range(8):  # Newton's steps for the logarithm of the power
+    for _ in range(50):  # Newton's steps for the logarithm of the power, none of them long enough to overshoot for good
         total, first, second, weight = 0.0, 0.0, 0.0, 1.0
         for points in range(N_POINTS):
             total += chances[points] * weight
@@ -91,7 +91,10 @@ def _tilt(chances, mean):
         spread = second / total - (first / total) ** 2
         if spread < 1e-9:
             break
-        power *= np.exp((mean - first / total) / spread)
+        step = min(max((mean - first / total) / spread, -0.5), 0.5)
+        power *= np.exp(step)
+        if abs(step) < 1e-12:
+            break
     total, weight = 0.0, 1.0
     for points in range(N_POINTS):
         chances[points] *= weight
@@ -261,5 +264,5 @@ def analyse_discard(cards: Sequence[int | str] | str, *, dealer: bool, scores: t
     out["total_error"] = np.sqrt(np.nan_to_num(cribs) ** 2 + (played**2).sum(axis=1))
     wins = np.empty(N_DISCARDS)
     discard_chances(held[0], np.int64(0), dealer, *scores, totals[0], *tables, wins)
-    out["win_probability"] = wins
+    out["win_probability"] = wins.clip(0, 1)  # sums of chances miss the ends by rounding
     return out[np.lexsort((-out["total"], -out["win_probability"]))]
