@@ -24,7 +24,7 @@ from evaluate.console import console, progress_bar, reported_errors
 from train.sb3_vec_env import CribbageVecEnv
 
 DECISIONS, MINIBATCH, EPOCHS = 12_288, 2_048, 2  # of a rollout, of a gradient step, uses of a rollout
-GAMES, PROCESSES = 2_048, (8, 32)
+GAMES, PROCESSES = 2_048, (8,)
 
 
 def measure_ppo_speed(on_progress: Callable[[str], None] = lambda what: None) -> dict[str, Rates]:
