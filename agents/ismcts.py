@@ -10,8 +10,8 @@ Where this differs from Sharan and Pawar: they search the play alone, this searc
 ``ismcts:draw=uniform,show=drawn``, and ``exploration=0`` is their ablation. The defaults do two things more:
 
 * ``show=mean``: once the discards are made the show is settled, and in a sum over drawn hands it says more of the
-  draw than of the moves. So the show that the same cards would have without the play is taken away, and its mean is put
-  in its place: the exact means of hand and crib before the discard, nothing after it.
+  draw than of the moves. So a search ends with the play, and adds what the show is worth in the mean: before the
+  discard the exact means of hand and crib, after it nothing; with ``reward=win`` the chance to win over drawn shows.
 * ``draw=likelihood``: hands come as often as a sensible opponent would have kept them and laid what it laid.
 """
 

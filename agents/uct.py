@@ -52,7 +52,7 @@ class CheatingUCTAgent(TreeSearchAgent):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.name += " (sees every card)"
-        warnings.warn("uct-cheating sees every card: it is for benchmarks only", stacklevel=2)
+        warnings.warn("uct-cheating sees every card: it is for benchmarks only", stacklevel=3)
 
     def _kernel_settings(self) -> Settings:
         return super()._kernel_settings()._replace(trees=1, knows_all=True)
