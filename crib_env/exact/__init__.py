@@ -1,1 +1,1 @@
-"""Exact values: nothing here is sampled."""
+"""Exact values, and beside them what can only be sampled: cribs of purposeful discards, the play, the board."""
