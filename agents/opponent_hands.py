@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from agents.lookahead import that_fit, without_rank
 from crib_env.exact.rank_classes import CLASS_RANKS, CLASS_SIZES, N_RANK_CLASSES
 from crib_env.kernels import kernel, lowest
 from crib_env.policies import expected_reply
@@ -28,10 +29,6 @@ _UNUSUAL = 0.03  # how often an opponent keeps any four, as if at random
 
 RANK = np.int64(15)  # the bits of rank 0 in a packed hand; shift by 4 * rank for the others
 ONES = np.int64(0x1111111111111)
-# The cards of a packed hand that may be laid when `room` is left to 31, for room 0 … 10.
-_FITS = np.array(
-    [sum(15 << (4 * rank) for rank in range(13) if min(rank + 1, 10) <= room) for room in range(11)], np.int64
-)
 _CLASSES = np.array([sum(1 << (4 * int(rank)) for rank in ranks) for ranks in CLASS_RANKS], np.int64)
 _WAYS = np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 2, 1, 0, 0], [1, 3, 3, 1, 0], [1, 4, 6, 4, 1]], np.int64)
 MOST_HANDS = KINDS * N_RANK_CLASSES
@@ -48,18 +45,6 @@ def keeping_weights(kept: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def playable(hand, count):
-    """The cards of a packed hand that may be laid at a count."""
-    return hand & _FITS[min(31 - count, 10)]
-
-
-@kernel
-def without(hand, rank):
-    """A packed hand less all its cards of a rank."""
-    return hand & ~(RANK << (4 * rank))
-
-
-@kernel
 def weigh_cards(present, pile, start, n, count, other_cards, care, greed):
     """How much each of the ranks ``present`` (packed) draws a careful player and a grasping one, who is to lay.
 
@@ -70,7 +55,7 @@ def weigh_cards(present, pile, start, n, count, other_cards, care, greed):
     """
     while present:
         rank = lowest(present) >> 2
-        present = without(present, rank)
+        present = without_rank(present, rank)
         value = min(rank + 1, 10)
         pile[n] = rank
         points = pile_points(pile, start, n + 1, count + value)
@@ -85,14 +70,14 @@ def careful_chance(rank, hand, care, least):
     total, rest = 0.0, hand
     while rest:
         other = lowest(rest) >> 2
-        rest = without(rest, other)
+        rest = without_rank(rest, other)
         total += care[other]
     if care[rank] < least * total:
         return 0.0
     considered, rest = 0.0, hand
     while rest:
         other = lowest(rest) >> 2
-        rest = without(rest, other)
+        rest = without_rank(rest, other)
         if care[other] >= least * total:
             considered += care[other]
     return care[rank] / considered
@@ -104,7 +89,7 @@ def grasping_chance(rank, hand, greed, slip):
     equals, ranks, rest, beaten = 0, 0, hand, False
     while rest:
         other = lowest(rest) >> 2
-        rest = without(rest, other)
+        rest = without_rank(rest, other)
         ranks += 1
         equals += greed[other] == greed[rank]
         beaten = beaten or greed[other] > greed[rank]
@@ -143,7 +128,7 @@ def _gather_evidence(laid, laid_by, n, fresh, moves, care, greed, barred):
             break
         if laid_by[k] == 1:
             moves[n_moves, 0], moves[n_moves, 1] = laid[k] % 13, count
-            weigh_cards(playable(ONES, count), pile, start, k, count, own_cards, care[n_moves], greed[n_moves])
+            weigh_cards(that_fit(ONES, count), pile, start, k, count, own_cards, care[n_moves], greed[n_moves])
             n_moves += 1
         else:
             own_cards -= 1
@@ -203,13 +188,13 @@ def believe(own_six, starter, laid, laid_by, n, fresh, keeping, hands, weights, 
             ways *= _WAYS[unseen[rank], (held >> (4 * rank)) & RANK]
         allowed = ways > 0
         for k in range(n_barred):
-            allowed = allowed and not playable(_CLASSES[number] - shown[barred[k, 1]], 31 - barred[k, 0])
+            allowed = allowed and not that_fit(_CLASSES[number] - shown[barred[k, 1]], 31 - barred[k, 0])
         if not allowed:
             continue
         for kind in range(KINDS):
             weight = keeping[number] * ways * (_GRASPING_SHARE if kind == GRASPING else 1 - _GRASPING_SHARE)
             for k in range(n_moves):
-                then = playable(_CLASSES[number] - shown[k], moves[k, 1])
+                then = that_fit(_CLASSES[number] - shown[k], moves[k, 1])
                 if kind == CAREFUL:
                     weight *= careful_chance(moves[k, 0], then, care[k], 0.0)
                 else:

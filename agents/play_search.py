@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from agents.lookahead import that_fit, without_rank
 from agents.opponent_hands import (
     CAREFUL,
     careful_chance,
     grasping_chance,
-    playable,
     weigh_cards,
-    without,
 )
 from crib_env.engine import WIN
 from crib_env.kernels import kernel, lowest
@@ -89,7 +88,7 @@ def value_of(
         kinds, shows: of each hand in the first list: kind of opponent, points in the show.
         after_play: (121, 150) chance to win by own score after the play and by the opponent's after its show.
     """
-    if turn == OWN and playable(own, count) == 0:
+    if turn == OWN and that_fit(own, count) == 0:
         turn = COUNT_OVER if passed else OPPONENTS
         passed = True
     if turn == COUNT_OVER:
@@ -113,10 +112,10 @@ def value_of(
         start, count, passed = n, np.int64(0), False
 
     if turn == OWN:
-        best, can = 0.0, playable(own, count)
+        best, can = 0.0, that_fit(own, count)
         while can:
             rank = lowest(can) >> 2
-            can = without(can, rank)
+            can = without_rank(can, rank)
             after = count + min(rank + 1, 10)
             pile[n] = rank
             made = own_score + pile_points(pile, start, n + 1, after)
@@ -149,13 +148,13 @@ def value_of(
     # The opponent's turn: first those hands that cannot lay, then the others by the card laid.
     total, stuck, present, choice = 0.0, np.int64(0), np.int64(0), False
     for k in range(size):
-        can = playable(hands[depth, k], count)
+        can = that_fit(hands[depth, k], count)
         if can == 0:
             _move_on(stuck, hands[depth, k], weights[depth, k], numbers[depth, k], depth + 1, hands, weights, numbers)
             stuck += 1
         else:
             present |= can
-            choice = choice or without(can, lowest(can) >> 2) != 0
+            choice = choice or without_rank(can, lowest(can) >> 2) != 0
     if stuck:
         total += value_of(
             COUNT_OVER if passed else OWN,
@@ -185,7 +184,7 @@ def value_of(
         weigh_cards(present, pile, start, n, count, _cards(own), care, greed)
     while present:
         rank = lowest(present) >> 2
-        present = without(present, rank)
+        present = without_rank(present, rank)
         one = np.int64(1) << (4 * rank)
         laying = np.int64(0)
         for k in range(size):
@@ -193,7 +192,7 @@ def value_of(
             if (hand >> (4 * rank)) & 15:
                 chance = 1.0
                 if choice:
-                    can, kind = playable(hand, count), kinds[numbers[depth, k]]
+                    can, kind = that_fit(hand, count), kinds[numbers[depth, k]]
                     if kind == CAREFUL:
                         chance = careful_chance(rank, can, care, _LEAST_CHANCE)
                     else:
@@ -244,10 +243,10 @@ def card_values(
     Arguments as :func:`value_of`, the first list being all hands that the opponent may hold.
     """
     values[:] = -1.0
-    can = playable(own, count)
+    can = that_fit(own, count)
     while can:
         rank = lowest(can) >> 2
-        can = without(can, rank)
+        can = without_rank(can, rank)
         after = count + min(rank + 1, 10)
         pile[n] = rank
         made = own_score + pile_points(pile, start, n + 1, after)
