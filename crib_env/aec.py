@@ -184,15 +184,15 @@ def _summary(g):
 @kernel
 def _observe(record, seat, observation, mask):
     g = record.view(GAME)[0]
-    write_observation(g, seat, observation)
-    write_mask(g, seat, mask)
+    write_observation(g, seat, observation.reshape((1, -1)), 0)
+    write_mask(g, seat, mask.reshape((1, -1)), 0)
 
 
 @kernel
 def _write_masks(record, masks):
     g = record.view(GAME)[0]
     for seat in range(2):
-        write_mask(g, seat, masks[seat])
+        write_mask(g, seat, masks, seat)
 
 
 @kernel

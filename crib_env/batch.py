@@ -109,8 +109,8 @@ def _step_all(games, rows, cards, tally, skip_forced):
 def _observe_all(games, rows, out, masks):
     for b in range(len(rows)):
         g = games[rows[b]]
-        write_observation(g, g["turn"], out[b])
-        write_mask(g, g["turn"], masks[b])
+        write_observation(g, g["turn"], out, b)
+        write_mask(g, g["turn"], masks, b)
 
 
 @kernel

@@ -140,18 +140,17 @@ def random_word(g):
 @kernel
 def shuffle(g):
     """Draws this deal's thirteen cards: six bits at a time, thrown away when no card or a card already drawn."""
-    drawn, k = np.int64(0), 0
+    drawn, k = np.int64(-1) << 52, 0  # 52 to 63 are no cards
     while True:
         word = random_word(g)
         for _ in range(10):
             card = np.int64(word & np.uint64(63))
             word >>= np.uint64(6)
-            if card < 52 and not (drawn >> card) & 1:
-                drawn |= bit(card)
-                g["cards"][k] = card
-                k += 1
-                if k == 13:
-                    return
+            g["cards"][k] = card  # the next one takes its place if it is thrown away: no branch to guess wrong
+            k += 1 - ((drawn >> card) & 1)
+            drawn |= bit(card)
+            if k == 13:
+                return
 
 
 @kernel
@@ -242,24 +241,25 @@ def lay(g, card):
     """In the play: points of the card, then whose turn it is. Go is not a choice: whoever can lay a card is asked."""
     seat = np.int64(g["turn"])
     other = 1 - seat
-    n = np.int64(g["n_laid"]) + 1
+    start, n = np.int64(g["pile_start"]), np.int64(g["n_laid"]) + 1
+    count = np.int64(g["count"]) + min(card % 13 + 1, 10)
     g["laid"][n - 1], g["laid_by"][n - 1] = card, seat
-    g["n_laid"] = n
-    g["count"] += min(card % 13 + 1, 10)
+    g["n_laid"], g["count"] = n, count
 
-    if g["count"] == 15:
+    if count == 15:
         peg(g, seat, 2, FIFTEEN)
-    elif g["count"] == 31:
+    elif count == 31:
         peg(g, seat, 2, THIRTY_ONE)
-    points = same_rank_points(g["laid"], g["pile_start"], n)
-    if points:
-        peg(g, seat, points, PAIR if points == 2 else THREE if points == 6 else FOUR)
-    else:  # the last two of a rank cannot both be in a run
-        points = run_points(g["laid"], g["pile_start"], n)
+    if n - start > 1:
+        points = same_rank_points(g["laid"], start, n)
         if points:
-            peg(g, seat, points, RUN)
+            peg(g, seat, points, PAIR if points == 2 else THREE if points == 6 else FOUR)
+        elif n - start > 2:  # the last two of a rank cannot both be in a run
+            points = run_points(g["laid"], start, n)
+            if points:
+                peg(g, seat, points, RUN)
 
-    fits = _FITS[min(31 - g["count"], 10)]
+    fits = _FITS[min(31 - count, 10)]
     if g["hand"][other] & fits:
         g["turn"] = other
     elif not g["hand"][seat] & fits:  # else the other says go and this seat goes on

@@ -20,9 +20,10 @@ _MOST = 14  # points of one card: four of a kind that make 31
 
 @kernel
 def random_card(legal, word):
-    """Any of the legal cards (a mask), by a random word."""
-    for _ in range(below(word, popcount(legal))):
-        legal &= legal - 1
+    """Any of up to six legal cards (a mask), by a random word."""
+    to_pass = below(word, popcount(legal))
+    for k in range(5):  # always five times, as a loop that ends at random costs more than it saves
+        legal &= legal - (1 if k < to_pass else 0)
     return lowest(legal)
 
 

@@ -41,14 +41,9 @@ def rank_points(counts, sums):
     points += 2 * popcount(two) + 4 * popcount(one & two) + 12 * popcount(four)
     held = one | two | four
     run = held & (held >> 4) & (held >> 8)  # ranks at which three in a row begin
-    if run:
-        first = lowest(run) >> 2
-        length, ways = 0, 1
-        while (held >> (4 * (first + length))) & 1:
-            ways *= (counts >> (4 * (first + length))) & 15
-            length += 1
-        points += length * ways
-    return points
+    run |= (run << 4) | (run << 8)  # now every rank in it: five cards hold one run at most
+    # ways to make it: twice for each rank held twice (two of those: four times), three times for one held three times
+    return points + popcount(run) * ((1 << popcount(two & run)) + popcount(one & two & run))
 
 
 @kernel
@@ -56,7 +51,7 @@ def show_points(hand, starter, crib):
     """Points in the show of ``hand`` (a mask of four cards) with the starter's id."""
     counts, sums = add_rank(np.int64(0), np.int64(1), starter % 13)
     rest = hand
-    while rest:
+    for _ in range(4):
         counts, sums = add_rank(counts, sums, lowest(rest) % 13)
         rest &= rest - 1
     points = rank_points(counts, sums)

@@ -114,8 +114,8 @@ def _write_views(
 ):
     for b in range(len(rows)):
         g, seat = games[rows[b]], seats[b]
-        write_observation(g, seat, board[b])
-        write_mask(g, seat, action_mask[b])
+        write_observation(g, seat, board, b)
+        write_mask(g, seat, action_mask, b)
         _write_cards(g["hand"][seat], hand[b])
         _write_cards(g["discards"][seat], discards[b])
         if starter_is_cut(g):

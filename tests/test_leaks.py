@@ -118,8 +118,8 @@ def test_native_players_use_nothing_hidden():
 @compiled
 def observe_all(games, rows, seats, observations, masks):
     for b in range(len(rows)):
-        write_observation(games[rows[b]], seats[b], observations[b])
-        write_mask(games[rows[b]], seats[b], masks[b])
+        write_observation(games[rows[b]], seats[b], observations, b)
+        write_mask(games[rows[b]], seats[b], masks, b)
 
 
 def observe(games, rows, seats, size):

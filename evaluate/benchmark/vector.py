@@ -11,13 +11,14 @@ import numpy as np
 
 import crib_env
 from agents import make_agent
-from crib_env.kernels import GOLDEN, below, kernel, lowest, mix, popcount, streams
-from crib_env.policies import RANDOM
+from crib_env.kernels import GOLDEN, kernel, mix, streams
+from crib_env.policies import RANDOM, random_card
 from evaluate.benchmark.games import new_game, play_games
 from evaluate.benchmark.measuring import Measurement
 
 GAMES = 4_096
 LEARNERS, BOTHS = "learner's steps", "decisions of both players"
+_BITS = np.array([1 << card for card in range(52)], np.int64)
 COPIES = f"vector env, {LEARNERS}"
 ZERO_COPY = f"vector env, copy=False, {LEARNERS}"
 TWO_THREADS = f"vector env, copy=False, two threads, {LEARNERS}"
@@ -26,31 +27,17 @@ YARDSTICK_OF_TWO = "yardstick: random games of two threads alone"
 
 
 @kernel
-def _pick(fours, words, cards):
-    for i in range(len(cards)):
-        n_legal = np.int64(0)
-        for k in range(13):
-            n_legal += popcount(np.int64(fours[i, k]))
-        words[i] += GOLDEN
-        to_pass = below(mix(words[i]), n_legal)
-        cards[i] = 0
-        for k in range(13):
-            four = np.int64(fours[i, k])
-            n = popcount(four)
-            if to_pass < n:
-                for _ in range(to_pass):
-                    four &= four - 1
-                cards[i] = 4 * k + (lowest(four) >> 3)
-                break
-            to_pass -= n
-
-
-def pick_legal(masks: np.ndarray, words: np.ndarray, cards: np.ndarray) -> None:
+def pick_legal(masks, words, cards):
     """Writes a random legal card for each row of ``masks`` (N, 52) int8 into ``cards`` (N,) int64; 0 where none is.
 
-    ``words`` (N,) uint64 are the random streams. Four flags are read at a time, as the bytes of a 32-bit word.
+    ``words`` (N,) uint64 are the random streams.
     """
-    _pick(masks.view("<u4"), words, cards)
+    for i in range(len(cards)):
+        legal = np.int64(0)
+        for card in range(52):
+            legal |= _BITS[card] * (masks[i, card] != 0)
+        words[i] += GOLDEN
+        cards[i] = random_card(legal, mix(words[i])) if legal else 0
 
 
 class RandomPlay:
