@@ -2,51 +2,115 @@
 
 from __future__ import annotations
 
-import json
-import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import tyro
 
-from agents import make_agent
 from evaluate.benchmark import SECTIONS, Section
-from evaluate.console import console, progress_bar, reported_errors
-from evaluate.match import play_match
-from evaluate.match_table import match_table
+from evaluate.console import reported_errors
+from evaluate.files import check_folders, picture_paths
 
 
 def match(
     a: tyro.conf.Positional[str],
     b: tyro.conf.Positional[str],
-    games: int = 10_000,
+    games: int | None = None,
+    until: str | None = None,
     seed: int = 0,
+    threads: int = 2,
     json_file: Annotated[Path | None, tyro.conf.arg(name="json")] = None,
+    record: Path | None = None,
 ) -> None:
     """Plays mirrored games: the same deals twice, with the seats swapped.
 
     Args:
         a: An agent: a name, a name with settings after a colon, or the folder of a run.
         b: Its opponent.
-        games: How many games, an even number.
+        games: How many games, an even number: 10,000, or with --until at most 1,000,000.
+        until: Stop when the win rate is known so closely, in points of percent, as in ±0.5%.
         seed: Of the deals.
+        threads: How many work side by side.
         json_file: Also write the result to this file.
+        record: Also write every game to this file, card by card, for `replay`.
     """
-    first, second = make_agent(a), make_agent(b)
-    if json_file is not None and not json_file.parent.is_dir():
-        raise ValueError(f"there is no folder {json_file.parent} to write {json_file.name} to")
-    with progress_bar() as progress:
-        task = progress.add_task("compiling, some seconds the first time", total=games)
+    from evaluate.reported_match import play_and_report
 
-        def on_progress(done: int) -> None:
-            progress.update(task, advance=done, description=f"{first.name} against {second.name}")
+    check_folders(json_file, record)
+    _check_threads(threads)
+    play_and_report(a, b, games, until, seed, threads, json_file, record)
 
-        result = play_match(first, second, games, seed, on_progress=on_progress)
-    console.print(match_table(result))
-    if json_file is not None:
-        temporary = json_file.with_name(json_file.name + ".part")
-        temporary.write_text(json.dumps(result.to_json(), indent=2) + "\n")
-        os.replace(temporary, json_file)
+
+def league(
+    agents: tyro.conf.Positional[tuple[str, ...]] = (),
+    games: int | None = None,
+    seed: int | None = None,
+    folder: Path | None = None,
+    resume: Path | None = None,
+    threads: int = 2,
+) -> None:
+    """Plays a match between every two of several agents, and rates them.
+
+    Args:
+        agents: Names, names with settings after a colon, or folders of runs.
+        games: How many games each two play, an even number, by default 2,000.
+        seed: Of the deals, which all pairings share, by default 0.
+        folder: A new folder for matches and reports, by default runs/league/<time>.
+        resume: The folder of a league that was stopped, to go on with; give no other settings then.
+        threads: How many work side by side.
+    """
+    from evaluate.league import League  # choix and matplotlib take a second
+    from evaluate.league_report import play_and_report
+
+    _check_threads(threads)
+    if resume is None:
+        plan = League(agents, 2_000 if games is None else games, seed or 0)
+        resume = plan.begin(folder)
+    elif agents or (games, seed, folder) != (None, None, None):
+        raise ValueError("--resume takes agents, games and seed from the folder: give none of them, and no --folder")
+    else:
+        plan = League.of_folder(resume)
+    with reported_errors(f"stopped; go on with: python -m evaluate league --resume {resume}"):
+        play_and_report(plan, resume, threads)
+
+
+def curves(
+    runs: tyro.conf.Positional[tuple[Path, ...]],
+    picture: Path,
+    label: tuple[str, ...] = (),
+    against: Literal["greedy", "random"] = "greedy",
+    over: Literal["episodes", "seconds"] = "episodes",
+) -> None:
+    """Draws learning curves of several runs: the mean of each learner, and the range of its runs.
+
+    Args:
+        runs: Folders of runs.
+        picture: The file to draw into, as PNG and as SVG.
+        label: A label for each run, by default its learner; runs of one label are one curve.
+        against: Whose games are won.
+        over: Draw over episodes, or over seconds of training.
+    """
+    from evaluate.learning_curves import draw_and_report  # matplotlib and tensorboard take seconds
+
+    check_folders(*picture_paths(picture))
+    draw_and_report(runs, label, picture, against, over)
+
+
+def replay(path: tyro.conf.Positional[Path], game: int = 0) -> None:
+    """Tells a game that `match --record` has written.
+
+    Args:
+        path: The file.
+        game: Which of its games, counted from 0.
+    """
+    from evaluate.replay import replay_and_print
+
+    replay_and_print(path, game)
+
+
+def _check_threads(threads: int) -> None:
+    if threads < 1:
+        raise ValueError(f"threads={threads} is not allowed: give at least 1")
 
 
 def discard_table(path: tyro.conf.Positional[Path], threads: int = 2) -> None:
@@ -58,10 +122,8 @@ def discard_table(path: tyro.conf.Positional[Path], threads: int = 2) -> None:
     """
     from evaluate.discard_game import build_and_report  # tables that nothing else needs
 
-    if not path.parent.is_dir():
-        raise ValueError(f"there is no folder {path.parent} to write {path.name} to")
-    if threads < 1:
-        raise ValueError(f"threads={threads} is not allowed: give at least 1")
+    check_folders(path)
+    _check_threads(threads)
     build_and_report(path, threads)
 
 
@@ -86,8 +148,7 @@ def crib_tables(
     for name, value in (("draws", draws), ("rounds", rounds), ("threads", threads)):
         if value < 1:
             raise ValueError(f"{name}={value} is not allowed: give at least 1")
-    if path is not None and not path.parent.is_dir():
-        raise ValueError(f"there is no folder {path.parent} to write {path.name} to")
+    check_folders(path)
     solve_and_report(draws, rounds, seed, threads, path)
 
 
@@ -107,15 +168,12 @@ def board(
         deals: How many deals to sample.
         seed: Of the deals.
         threads: How many work side by side.
-        picture: Also draw heat maps into this file, PNG or SVG.
+        picture: Also draw heat maps into this file, as PNG and as SVG.
     """
     from evaluate.board import solve_and_report  # matplotlib takes half a second
 
-    for file in (path, picture):
-        if file is not None and not file.parent.is_dir():
-            raise ValueError(f"there is no folder {file.parent} to write {file.name} to")
-    if threads < 1:
-        raise ValueError(f"threads={threads} is not allowed: give at least 1")
+    check_folders(path, *picture_paths(picture))
+    _check_threads(threads)
     if deals < 10:
         raise ValueError(f"deals={deals} is not allowed: give at least 10")
     solve_and_report(agent, deals, seed, threads, path, picture)
@@ -158,10 +216,8 @@ def pegging(
     """
     from evaluate.pegging import simulate_and_report  # tables that nothing else needs
 
-    if not path.parent.is_dir():
-        raise ValueError(f"there is no folder {path.parent} to write {path.name} to")
-    if threads < 1:
-        raise ValueError(f"threads={threads} is not allowed: give at least 1")
+    check_folders(path)
+    _check_threads(threads)
     simulate_and_report(policy, against, standard_error, seed, threads, path)
 
 
@@ -206,13 +262,11 @@ def benchmark(
         sections: What to measure.
         seconds: How long each speed is measured in each of five rounds.
         json_file: Also write the figures of every round to this file.
-        picture: Also draw the speeds into this file, PNG or SVG.
+        picture: Also draw the speeds into this file, as PNG and as SVG.
     """
     from evaluate.benchmark.run import run_benchmark  # imports games that nothing else needs
 
-    for file in (json_file, picture):
-        if file is not None and not file.parent.is_dir():
-            raise ValueError(f"there is no folder {file.parent} to write {file.name} to")
+    check_folders(json_file, *picture_paths(picture))
     run_benchmark(sections, seconds, json_file, picture)
 
 
@@ -221,6 +275,9 @@ def main() -> None:
     with reported_errors():
         commands: dict[str, Any] = {
             "match": match,
+            "league": league,
+            "curves": curves,
+            "replay": replay,
             "discard-table": discard_table,
             "crib-tables": crib_tables,
             "board": board,

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import matplotlib
 import numpy as np
-from matplotlib.figure import Figure
 from rich.table import Table
 
 from agents import make_agent
 from crib_env.exact.board import Board, sample_outcomes, solve_board
 from evaluate.console import console, progress_bar
-
-matplotlib.use("Agg")
+from evaluate.figures import GOOD_AND_BAD, new_figure, save_figure
+from evaluate.files import picture_paths
 
 # Dealer's score, pone's score.
 POSITIONS = {
@@ -68,17 +66,17 @@ def solve_and_report(agent: str, deals: int, seed: int, threads: int, path: Path
     console.print(table)
     if picture is not None:
         draw_board(board, picture)
-        console.print(f"heat map: {picture}")
+        console.print(f"heat map: {' and '.join(map(str, picture_paths(picture)))}")
 
 
 def draw_board(board: Board, path: Path) -> None:
     """Two heat maps over both scores: the dealer's chance to win, and the match points it may expect."""
-    figure = Figure(figsize=(10, 4.4), layout="constrained", dpi=130)
+    figure = new_figure(10, 4.4)
     pictures = (("dealer wins", board.win_probability, 0, 1), ("dealer's net match points", board.match_points, -3, 3))
     for axes, (title, values, low, high) in zip(figure.subplots(1, 2), pictures):
-        image = axes.imshow(values, origin="lower", cmap="RdBu", vmin=low, vmax=high)
+        image = axes.imshow(values, origin="lower", cmap=GOOD_AND_BAD, vmin=low, vmax=high)
         axes.contour(values, levels=np.linspace(low, high, 9)[1:-1], colors="black", linewidths=0.4)
         axes.set(title=title, xlabel="pone's score", ylabel="dealer's score")
         figure.colorbar(image, ax=axes)
     figure.suptitle(f"{board.agent} against itself, {board.deals:,} deals")
-    figure.savefig(path)
+    save_figure(figure, path)

@@ -1,30 +1,32 @@
-"""Mirrored matches: the same deals played twice, with the players' seats swapped."""
+"""Matches: mirrored games between two agents, how they went, and how sure that is."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from agents import Agent
-from crib_env.batch import SOURCES, GameBatch
-from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
+from crib_env.batch import SOURCES
+from crib_env.engine import DOUBLE_SKUNK, SKUNK
 from crib_env.kernels import streams
-from evaluate.statistics import mean_interval, paired_rate_interval
+from evaluate.mirrored import Games, mean_of_pairs, play_shards, shards
+from evaluate.statistics import looks, match_points, mean_interval, paired_rate_interval, reach
 
 ROLES = ("pone", "dealer")
-_PAIRS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True)
 class MatchResult:
-    """How a match went; everything is said from the side of ``a``.
+    """How a match went; everything is said from the side of ``a``, intervals are at 95 %.
 
+    ``margin`` is in points a game, ``net_match_points`` in ACC match points a game (2 for a win, 3 with a skunk).
     ``points_per_deal[player][role][source]`` are means over the deals begun in that role, the last deal of each game,
-    which is mostly cut short, included.
+    which is mostly cut short, included. ``microseconds_per_decision`` leaves out the first deal of each game, in which
+    kernels are still compiled.
     """
 
     a: str
@@ -36,6 +38,9 @@ class MatchResult:
     interval: tuple[float, float]
     margin: float
     margin_interval: tuple[float, float]
+    match_points: dict[str, int]
+    net_match_points: float
+    net_match_points_interval: tuple[float, float]
     skunks: dict[str, int]
     double_skunks: dict[str, int]
     deals_per_game: float
@@ -46,6 +51,12 @@ class MatchResult:
     def to_json(self) -> dict[str, Any]:
         """The result as a dictionary of plain values."""
         return asdict(self)
+
+    @classmethod
+    def of_json(cls, found: dict[str, Any]) -> MatchResult:
+        """The result out of what JSON made of :meth:`to_json`."""
+        values: dict[str, Any] = {k: tuple(value) if isinstance(value, list) else value for k, value in found.items()}
+        return cls(**values)
 
 
 def play_match(
@@ -62,104 +73,87 @@ def play_match(
     Raises:
         ValueError: ``games`` is not a positive even number, or an agent chose an illegal card.
     """
-    if games < 2 or games % 2:
-        raise ValueError(f"games={games} is not allowed: mirrored games come in pairs, give a positive even number")
     started = time.perf_counter()
-    deals = streams(seed, games // 2)
-    tables = []
-    spent, asked = np.zeros(2), np.zeros(2)
-    for first in range(0, len(deals), _PAIRS_AT_ONCE):
-        part = deals[first : first + _PAIRS_AT_ONCE]
-        tables.append(_play_pairs(a, b, part, 2 * first, spent, asked, on_progress))
-    return _summarise(a, b, seed, tables, spent / np.maximum(asked, 1), started)
+    played = Games.merged(list(play_games(a, b, games, seed, on_progress=on_progress)))
+    return summarise(a.name, b.name, seed, played, time.perf_counter() - started)
 
 
-@dataclass(frozen=True)
-class _Table:
-    """Finished games: rows k and k + N are a mirrored pair; axis 1 is 0 for ``a`` and 1 for ``b``."""
-
-    scores: np.ndarray  # (2N, 2)
-    tally: np.ndarray  # (2N, 2, 2, 4)
-    deals: np.ndarray  # (2N, 2, 2): begun as pone, as dealer
-
-
-def _play_pairs(
+def play_games(
     a: Agent,
     b: Agent,
-    deals: np.ndarray,
-    first_id: int,
-    spent: np.ndarray,
-    asked: np.ndarray,
-    on_progress: Callable[[int], None],
-) -> _Table:
-    batch = GameBatch(np.concatenate([deals, deals]), first_id=first_id)
-    seat_of_b = np.repeat([1, 0], len(deals))  # a sits in seat 0, then in seat 1
-    rows = batch.acting()
-    while len(rows):
-        players = batch.games["turn"][rows] == seat_of_b[rows]
-        for player, agent in enumerate((a, b)):
-            mine = rows[players == player]
-            if len(mine):
-                cheats = getattr(agent, "act_cheating", None)  # of uct-cheating alone: it is handed whole games
-                seen: Any = batch.games[mine] if cheats else batch.views(mine)
-                before = time.perf_counter()
-                cards = cheats(seen, batch.game_ids[mine]) if cheats else agent.act(seen)
-                spent[player] += time.perf_counter() - before
-                asked[player] += len(mine)
-                try:
-                    batch.step(mine, cards)
-                except ValueError as error:
-                    raise ValueError(f"agent {agent.name!r} in {error}") from None
-        still = batch.acting()
-        on_progress(len(rows) - len(still))
-        rows = still
+    games: int,
+    seed: int = 0,
+    *,
+    until: float | None = None,
+    threads: int = 1,
+    keep_records: bool = False,
+    on_progress: Callable[[int], None] = lambda done: None,
+) -> Iterator[Games]:
+    """Plays the games of a match, part by part, in order; the games are the same for any number of threads.
 
-    n_deals, last_dealer = batch.games["n_deals"].astype(np.int64), batch.games["dealer"]
-    dealt = np.empty((len(batch), 2), np.int64)  # deals dealt by each seat: the last dealer has dealt the odd one
-    for seat in range(2):
-        dealt[:, seat] = (n_deals + (last_dealer == seat)) // 2
-    begun = np.stack([n_deals[:, None] - dealt, dealt], axis=2)
-    swap = seat_of_b == 0
+    Args:
+        a, b: the players.
+        games: how many, an even number.
+        seed: of the deals.
+        until: stop before that many when the 95 % interval reaches no farther from the win rate, 0.005 for half
+            a point of percent; :func:`evaluate.statistics.looks` says when that is looked at.
+        threads: how many work side by side, on parts of 4,096 games.
+        keep_records: also write the games down, card by card.
+        on_progress: is told, from time to time, how many more games are done.
 
-    def by_player(by_seat: np.ndarray) -> np.ndarray:
-        out = by_seat.copy()
-        out[swap] = by_seat[swap, ::-1]
-        return out
-
-    return _Table(by_player(batch.games["scores"].astype(np.int64)), by_player(batch.tally), by_player(begun))
+    Raises:
+        ValueError: ``games`` is not a positive even number, or an agent chose an illegal card.
+    """
+    if games < 2 or games % 2:
+        raise ValueError(f"games={games} is not allowed: mirrored games come in pairs, give a positive even number")
+    deals = streams(seed, games // 2)
+    won: list[np.ndarray] = []
+    done = 0
+    for pairs in (games // 2,) if until is None else looks(games // 2):
+        for part in play_shards(a, b, shards(seed, deals, done, pairs), threads, keep_records, on_progress):
+            won.append(mean_of_pairs(part.won))
+            yield part
+        done = pairs
+        if until is not None and reach(np.concatenate(won)) <= until:
+            return
 
 
-def _summarise(a: Agent, b: Agent, seed: int, tables: list[_Table], spent: np.ndarray, started: float) -> MatchResult:
-    def pairs(values_of: Callable[[_Table], np.ndarray]) -> np.ndarray:
-        """Means over the two games of each pair."""
-        return np.concatenate([values_of(table).reshape(2, -1).mean(axis=0) for table in tables])
-
-    scores = np.concatenate([table.scores for table in tables])
-    tally = np.concatenate([table.tally for table in tables]).sum(axis=0)
-    deals = np.concatenate([table.deals for table in tables]).sum(axis=0)
-    won = pairs(lambda table: table.scores[:, 0] >= WIN)
-    margin = pairs(lambda table: table.scores[:, 0] - table.scores[:, 1])
+def summarise(a: str, b: str, seed: int, games: Games, seconds: float) -> MatchResult:
+    """The result of games between players of these names, over deals of this seed, that took so many seconds."""
+    scores, deals = games.scores, games.deals
+    won, margin = mean_of_pairs(games.won), mean_of_pairs(scores[:, 0] - scores[:, 1])
+    points = match_points(scores)
+    net_points = mean_of_pairs(points[:, 0] - points[:, 1])
     players = ("a", "b")
+
+    def skunks(line: int) -> dict[str, int]:
+        return {p: int((scores[:, 1 - k] <= line).sum()) for k, p in enumerate(players)}
+
     return MatchResult(
-        a=a.name,
-        b=b.name,
+        a=a,
+        b=b,
         games=len(scores),
         seed=seed,
-        wins=int((scores[:, 0] >= WIN).sum()),
+        wins=int(games.won.sum()),
         win_rate=float(won.mean()),
         interval=paired_rate_interval(won),
         margin=float(margin.mean()),
         margin_interval=mean_interval(margin),
-        skunks={p: int((scores[:, 1 - k] <= SKUNK).sum()) for k, p in enumerate(players)},
-        double_skunks={p: int((scores[:, 1 - k] <= DOUBLE_SKUNK).sum()) for k, p in enumerate(players)},
+        match_points={p: int(points[:, k].sum()) for k, p in enumerate(players)},
+        net_match_points=float(net_points.mean()),
+        net_match_points_interval=mean_interval(net_points),
+        skunks=skunks(SKUNK),
+        double_skunks=skunks(DOUBLE_SKUNK),
         deals_per_game=float(deals.sum() / 2 / len(scores)),
         points_per_deal={
             p: {
-                role: {source: float(tally[k, r, s] / deals[k, r]) for s, source in enumerate(SOURCES)}
+                role: {source: float(games.tally[k, r, s] / deals[k, r]) for s, source in enumerate(SOURCES)}
                 for r, role in enumerate(ROLES)
             }
             for k, p in enumerate(players)
         },
-        microseconds_per_decision={p: float(spent[k] * 1e6) for k, p in enumerate(players)},
-        seconds=time.perf_counter() - started,
+        microseconds_per_decision={
+            p: float(1e6 * games.seconds[k] / games.decisions[k]) for k, p in enumerate(players)
+        },
+        seconds=seconds,
     )

@@ -19,6 +19,11 @@ def match_table(result: MatchResult) -> Table:
     table.add_row("  95 % interval", f"{low:.2%} to {high:.2%}", f"{1 - high:.2%} to {1 - low:.2%}")
     margin = f"{result.margin:+.2f} ± {result.margin - result.margin_interval[0]:.2f}"
     table.add_row("net points a game", margin, f"{-result.margin:+.2f}")
+    points = result.match_points
+    table.add_row("match points", f"{points['a']:,}", f"{points['b']:,}")
+    low, high = result.net_match_points_interval
+    net_points = result.net_match_points
+    table.add_row("  net, a game", f"{net_points:+.3f} ± {(high - low) / 2:.3f}", f"{-net_points:+.3f}")
     table.add_row("skunks given", f"{result.skunks['a']:,}", f"{result.skunks['b']:,}")
     table.add_row("  double skunks", f"{result.double_skunks['a']:,}", f"{result.double_skunks['b']:,}")
     for role in ROLES:

@@ -8,8 +8,9 @@ import numpy as np
 
 from agents import Agent
 from crib_env.batch import GameBatch
-from crib_env.engine import SKUNK, WIN
+from crib_env.engine import WIN
 from crib_env.kernels import streams
+from evaluate.statistics import match_points
 
 _AT_ONCE = 4_096
 
@@ -30,8 +31,7 @@ class Series:
 
     def match_points(self, n: int) -> tuple[int, int]:
         """Match points of both over the first ``n`` games: 2 for a win, 3 with a skunk."""
-        won = self.scores[:n] >= WIN
-        points = np.where(won, 2 + (self.scores[:n, ::-1] <= SKUNK), 0).sum(axis=0)
+        points = match_points(self.scores[:n]).sum(axis=0)
         return int(points[0]), int(points[1])
 
     def is_won(self, n: int) -> bool:

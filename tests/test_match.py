@@ -1,4 +1,4 @@
-"""Mirrored matches and their intervals."""
+"""Mirrored matches: their games, their intervals, and how they come out of any cut into shards."""
 
 import json
 
@@ -6,9 +6,15 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from evaluate.match import play_match
+from evaluate import mirrored, reported_match
+from evaluate.match import MatchResult, play_games, play_match, summarise
 from evaluate.match_table import match_table
-from evaluate.statistics import paired_rate_interval
+from evaluate.mirrored import Games, mean_of_pairs
+from evaluate.statistics import match_points, mean_interval, paired_rate_interval
+
+
+def played(a, b, games, seed=0, **settings):
+    return Games.merged(list(play_games(make_agent(a), make_agent(b), games, seed, **settings)))
 
 
 def test_equal_players_of_one_mind_split_every_pair():
@@ -34,32 +40,53 @@ def test_seats_and_sides_do_not_matter():
     assert one.margin == pytest.approx(-two.margin)
     assert one.points_per_deal["a"] == two.points_per_deal["b"]
     assert one.skunks["a"] == two.skunks["b"]
+    assert one.match_points["a"] == two.match_points["b"]
 
 
-def test_points_per_deal_add_up_to_the_scores():
-    result = play_match(make_agent("greedy"), make_agent("random"), 600, seed=3)
-    per_deal = {p: sum(sum(s.values()) for s in result.points_per_deal[p].values()) for p in ("a", "b")}
-    # each player deals half of the deals, up to one a game
-    assert (per_deal["a"] - per_deal["b"]) * result.deals_per_game / 2 == pytest.approx(result.margin, abs=0.5)
+def test_points_by_role_and_source_add_up_to_the_scores():
+    games = played("greedy", "random", 600, seed=3)
+    assert games.tally.sum(axis=(1, 2)).tolist() == games.scores.sum(axis=0).tolist()
+    result = summarise("greedy", "random", 3, games, 1.0)
+    assert games.deals.sum() == round(2 * 600 * result.deals_per_game)
     for player in ("a", "b"):
         assert result.points_per_deal[player]["pone"]["crib"] == result.points_per_deal[player]["pone"]["heels"] == 0
 
 
+def test_match_points_are_two_for_a_win_and_three_with_a_skunk():
+    scores = np.array([[121, 91], [90, 121], [121, 60], [120, 121]])
+    assert match_points(scores).tolist() == [[2, 0], [0, 3], [3, 0], [0, 2]]
+    result = play_match(make_agent("greedy"), make_agent("random"), 200, seed=3)
+    assert result.match_points["a"] == 2 * result.wins + result.skunks["a"]
+    assert result.net_match_points == pytest.approx((result.match_points["a"] - result.match_points["b"]) / 200)
+
+
+@pytest.mark.parametrize(
+    ("names", "games"), [(("random", "random:seed=1"), 60), (("halscrib:adaptive=yes", "greedy"), 8)]
+)
+def test_a_match_is_the_same_in_any_shards_on_any_number_of_threads(names, games, monkeypatch):
+    whole = played(*names, games, seed=4)
+    monkeypatch.setattr(mirrored, "_PAIRS", games // 5)
+    for threads in (1, 3):
+        cut = played(*names, games, seed=4, threads=threads)
+        for field in ("scores", "tally", "deals", "decisions"):
+            assert np.array_equal(getattr(cut, field), getattr(whole, field))
+    assert np.array_equal(played(*names, games // 2, seed=4).scores, whole.scores[: games // 2])
+
+
 def test_the_same_seed_gives_the_same_match_and_json_holds_all_of_it():
-    results = [play_match(make_agent("greedy"), make_agent("random"), 200, seed=4).to_json() for _ in range(2)]
+    results = [play_match(make_agent("greedy"), make_agent("random"), 200, seed=4) for _ in range(2)]
+    again = MatchResult.of_json(json.loads(json.dumps(results[0].to_json())))
+    assert again == results[0]
     for result in results:
-        assert {"a", "b", "games", "win_rate", "interval", "margin", "seconds"} <= set(result)
-        del result["seconds"], result["microseconds_per_decision"]
-    assert results[0] == results[1] == json.loads(json.dumps(results[0]), object_hook=_tuples)
-
-
-def _tuples(found):
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in found.items()}
+        assert result.seconds > 0
+        assert result.microseconds_per_decision["a"] > 0
+    untimed = [{**result.to_json(), "seconds": 0, "microseconds_per_decision": {}} for result in results]
+    assert untimed[0] == untimed[1]
 
 
 def test_the_table_is_drawn():
     table = match_table(play_match(make_agent("greedy"), make_agent("random"), 20))
-    assert table.row_count == 14
+    assert table.row_count == 16
 
 
 @pytest.mark.parametrize("games", [0, 3, -2])
@@ -68,15 +95,57 @@ def test_games_come_in_pairs(games):
         play_match(make_agent("greedy"), make_agent("random"), games)
 
 
-def test_an_agent_that_cheats_is_named():
-    class Cheat:
-        name = "cheat"
+class Cheat:
+    name = "cheat"
 
-        def act(self, views):
-            return views.action_mask.argmin(axis=1)
+    def act(self, views):
+        return views.action_mask.argmin(axis=1)
 
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_agent_that_cheats_is_named(threads):
     with pytest.raises(ValueError, match=r"agent 'cheat' in game .* is not legal"):
-        play_match(Cheat(), make_agent("greedy"), 20)
+        list(play_games(Cheat(), make_agent("greedy"), 20, threads=threads))
+
+
+def test_a_match_on_threads_that_is_stopped_does_not_play_on(monkeypatch):
+    monkeypatch.setattr(mirrored, "_PAIRS", 5)
+    told = []
+    parts = play_games(make_agent("greedy"), make_agent("random"), 2_000, threads=2, on_progress=told.append)
+    next(parts)
+    parts.close()
+    at_the_end = sum(told)
+    assert 10 <= at_the_end < 2_000
+
+
+def test_a_match_that_is_stopped_reports_the_games_that_are_finished(monkeypatch, tmp_path, capsys):
+    def stopped(*arguments, **settings):
+        yield from play_games(make_agent("greedy"), make_agent("random"), 20, seed=1, keep_records=True)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reported_match, "play_games", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        reported_match.play_and_report(
+            "greedy", "random", 100, None, 1, 2, tmp_path / "match.json", tmp_path / "games.jsonl"
+        )
+    assert "20 mirrored games" in capsys.readouterr().out
+    assert json.loads((tmp_path / "match.json").read_text())["games"] == 20
+    assert len((tmp_path / "games.jsonl").read_text().splitlines()) == 20
+
+
+def plain_interval(values):
+    """Half the length of the interval of a mean, with every game taken for itself."""
+    low, high = mean_interval(values)
+    return (high - low) / 2
+
+
+@pytest.mark.parametrize(("names", "most"), [(("careful", "greedy"), 0.75), (("heuristic", "greedy"), 0.7)])
+def test_mirrored_games_tell_more_than_plain_ones(names, most):
+    """The variance of a mirrored match's margin, as part of that of as many games on deals of their own."""
+    games = played(*names, 4_000, seed=5)
+    margins = (games.scores[:, 0] - games.scores[:, 1]).astype(float)
+    mirrored_half, plain_half = plain_interval(mean_of_pairs(margins)), plain_interval(margins)
+    assert (mirrored_half / plain_half) ** 2 < most
 
 
 def test_intervals_cover_at_their_rate():
@@ -94,6 +163,16 @@ def test_intervals_cover_at_their_rate():
 def test_an_interval_is_never_empty():
     low, high = paired_rate_interval(np.ones(100))
     assert 0.9 < low < 1.0 == high
+
+
+@pytest.mark.slow
+def test_intervals_of_equal_agents_hold_one_half_in_95_of_100_matches():
+    """2,000 matches of 200 games: consecutive games of one long match, for every pair of games is dealt anew."""
+    games = played("random:seed=1", "random:seed=2", 400_000, seed=7)
+    matches = mean_of_pairs(games.won).reshape(2_000, 100)
+    intervals = np.array([paired_rate_interval(match) for match in matches])
+    covered = np.mean((intervals[:, 0] <= 0.5) & (intervals[:, 1] >= 0.5))
+    assert 0.93 < covered < 0.97
 
 
 @pytest.mark.slow

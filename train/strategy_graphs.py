@@ -11,19 +11,20 @@ from matplotlib.figure import Figure
 from agents.weights import WeightsAgent
 from crib_env.exact.lang_strategies import STRATEGIES
 from crib_env.exact.pegging import ROLES
+from evaluate.figures import AMOUNT, new_figure
 
 _DEALER = ROLES.index("dealer")
 
 
 def _draw(axes: Any, square: np.ndarray) -> None:
     """One strategy's weights (121, 121): own score down, opponent's across, 0–0 at the top left."""
-    axes.imshow(square, cmap="gray_r", vmin=0, vmax=1, interpolation="nearest")
+    axes.imshow(square, cmap=AMOUNT, vmin=0, vmax=1, interpolation="nearest")
     axes.set(xticks=[], yticks=[])
 
 
 def draw_strategies(weights: np.ndarray) -> Figure:
     """A square for each strategy as dealer and as pone, of weights (121, 121, 2, 8)."""
-    figure = Figure(figsize=(16, 4.8), layout="constrained", dpi=100)
+    figure = new_figure(16, 4.8)
     rows = figure.subplots(2, len(STRATEGIES))
     for role, row in zip((_DEALER, 1 - _DEALER), rows):
         for k, axes in enumerate(row):
@@ -38,7 +39,7 @@ def draw_strategies(weights: np.ndarray) -> Figure:
 
 def draw_history(snapshots: list[Path]) -> Figure:
     """The dealer's squares over training: a row for each strategy, a column for each snapshot, oldest first."""
-    figure = Figure(figsize=(1.3 * len(snapshots) + 2.5, 11), layout="constrained", dpi=100)
+    figure = new_figure(1.3 * len(snapshots) + 2.5, 11)
     columns = figure.subplots(len(STRATEGIES), len(snapshots), squeeze=False).T
     for path, column in zip(snapshots, columns):
         weights = WeightsAgent.load(path).weights

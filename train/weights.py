@@ -312,13 +312,14 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[We
         save()
     winner = int(tournament.order[0])
     agent = tournament.agent(winner)
-    from train.strategy_graphs import draw_history, draw_strategies  # matplotlib takes half a second
+    from evaluate.figures import save_figure  # matplotlib takes half a second
+    from train.strategy_graphs import draw_history, draw_strategies
 
     pictures = {
         "strategies": draw_strategies(agent.weights),
         "history": draw_history(sorted(tournament.snapshots_of(winner).glob(f"*{SUFFIX}"))),
     }
     for name, picture in pictures.items():
-        picture.savefig(folder.path / f"{name}.png")
+        save_figure(picture, folder.path / name)
         folder.log_picture(f"strategies/{name}", picture, position.episodes)
     return agent, position.summary() | {"agent": winner}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import matplotlib
-from matplotlib.figure import Figure
 from rich.table import Table
 
 from evaluate.benchmark.games import ENGINE
@@ -13,8 +11,7 @@ from evaluate.benchmark.measuring import ROUNDS, Rates
 from evaluate.benchmark.openspiel import FAST, REPLAYED, SAMPLED
 from evaluate.benchmark.other_vectors import ENVPOOL
 from evaluate.benchmark.vector import COPIES, TWO_THREADS, YARDSTICK, YARDSTICK_OF_TWO, ZERO_COPY
-
-matplotlib.use("Agg")
+from evaluate.figures import GREEN, GREY, new_figure, save_figure
 
 # What is set in relation, each over the other: both must have been measured.
 _RATIOS = (
@@ -101,11 +98,11 @@ def draw_speeds(rates: dict[str, Rates], path: Path) -> None:
         [rates[name].median - min(rates[name].values) for name in names],
         [max(rates[name].values) - rates[name].median for name in names],
     ]
-    colours = ["tab:gray" if any(word in name for word in _THEIRS) else "tab:green" for name in names]
-    figure = Figure(figsize=(10, 1 + 0.26 * len(names)), layout="constrained", dpi=130)
+    colours = [GREY if any(word in name for word in _THEIRS) else GREEN for name in names]
+    figure = new_figure(10, 1 + 0.26 * len(names))
     axes = figure.subplots()
     bars = axes.barh(names, medians, xerr=ranges, color=colours, error_kw={"elinewidth": 0.8})
     axes.bar_label(bars, [f"{median:,.0f}" for median in medians], padding=4, fontsize=7)
     axes.set(xscale="log", xlabel="a second")
     axes.margins(x=0.15, y=0.01)
-    figure.savefig(path)
+    save_figure(figure, path)

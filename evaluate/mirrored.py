@@ -1,0 +1,194 @@
+"""Mirrored games: the same deals played twice, with the players' seats swapped, in shards that merge exactly."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from queue import SimpleQueue
+from threading import Event
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from agents import Agent
+from crib_env.batch import GameBatch
+from crib_env.engine import WIN
+from evaluate.game_records import GameRecord, Recorder
+
+_PAIRS = 2_048  # of a shard, at most
+_UNTIMED = 12  # decisions of a deal
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Some pairs of a match, one after the other.
+
+    Pair k is the games 2k and 2k + 1, both dealt by the k-th stream of the match's seed. Nothing else goes into a game,
+    so that it is the same in whatever shard, thread or place it is played.
+    """
+
+    seed: int
+    """Of the match."""
+    first: int
+    """Number of the first pair."""
+    deals: np.ndarray
+    """(N,) uint64, a random stream for each pair."""
+
+
+@dataclass(frozen=True)
+class Games:
+    """Finished games, in order; the first axis, of scores the second, is 0 for player ``a`` and 1 for ``b``."""
+
+    scores: np.ndarray
+    """(2N, 2) int64; games 2k and 2k + 1 are a pair, in the first of them ``a`` has seat 0."""
+    tally: np.ndarray
+    """(2, 2, 4) int64, points as pone and as dealer, by ``crib_env.batch.SOURCES``."""
+    deals: np.ndarray
+    """(2, 2) int64, deals begun as pone and as dealer."""
+    decisions: np.ndarray
+    """(2,) int64, decisions that were timed: all but those of a game's first deal, in which kernels are compiled."""
+    seconds: np.ndarray
+    """(2,) float64, what they took."""
+    records: tuple[GameRecord, ...] = ()
+    """The games card by card, if they were kept."""
+
+    @classmethod
+    def merged(cls, parts: Sequence[Games]) -> Games:
+        """Parts of a match as one, in the order given."""
+
+        def total(name: str) -> np.ndarray:
+            return np.sum([getattr(part, name) for part in parts], axis=0)
+
+        return cls(
+            np.concatenate([part.scores for part in parts]),
+            total("tally"),
+            total("deals"),
+            total("decisions"),
+            total("seconds"),
+            tuple(record for part in parts for record in part.records),
+        )
+
+    @property
+    def won(self) -> np.ndarray:
+        """(2N,) bool, the games that ``a`` won."""
+        return self.scores[:, 0] >= WIN
+
+
+def mean_of_pairs(values: np.ndarray) -> np.ndarray:
+    """(N,) means over the two games of each pair, of values (2N,) in the order of the games."""
+    return values.reshape(-1, 2).mean(axis=1)
+
+
+def shards(seed: int, deals: np.ndarray, first: int, last: int) -> list[Shard]:
+    """The pairs from ``first`` to before ``last`` of a match with these streams, cut up."""
+    return [Shard(seed, k, deals[k : min(k + _PAIRS, last)]) for k in range(first, last, _PAIRS)]
+
+
+def play_shard(
+    a: Agent, b: Agent, shard: Shard, keep_records: bool = False, on_progress: Callable[[int], None] = lambda done: None
+) -> Games:
+    """Plays the games of a shard side by side.
+
+    Args:
+        a, b: the players.
+        shard: which games.
+        keep_records: also write the games down, card by card.
+        on_progress: is told, from time to time, how many more games are done.
+
+    Raises:
+        ValueError: an agent chose an illegal card.
+    """
+    batch = GameBatch(np.repeat(shard.deals, 2), first_id=2 * shard.first)
+    recorder = Recorder(batch) if keep_records else None
+    seat_of_b = np.tile([1, 0], len(shard.deals))  # a sits in seat 0, then in seat 1
+    decisions, seconds = np.zeros(2, np.int64), np.zeros(2)
+    rows, round_ = batch.acting(), 0  # a round is a decision in each game
+    while len(rows):
+        players = batch.games["turn"][rows] == seat_of_b[rows]
+        for player, agent in enumerate((a, b)):
+            mine = rows[players == player]
+            if len(mine):
+                cheats = getattr(agent, "act_cheating", None)  # of uct-cheating alone: it is handed whole games
+                seen: Any = batch.games[mine] if cheats else batch.views(mine)
+                before = perf_counter()
+                cards = cheats(seen, batch.game_ids[mine]) if cheats else agent.act(seen)
+                if round_ >= _UNTIMED:
+                    seconds[player] += perf_counter() - before
+                    decisions[player] += len(mine)
+                if recorder is not None:
+                    recorder.note(mine, cards)
+                try:
+                    batch.step(mine, cards)
+                except ValueError as error:
+                    raise ValueError(f"agent {agent.name!r} in {error}") from None
+        still = batch.acting()
+        on_progress(len(rows) - len(still))
+        rows, round_ = still, round_ + 1
+
+    n_deals, last_dealer = batch.games["n_deals"].astype(np.int64), batch.games["dealer"]
+    dealt = np.empty((len(batch), 2), np.int64)  # deals dealt by each seat: the last dealer has dealt the odd one
+    for seat in range(2):
+        dealt[:, seat] = (n_deals + (last_dealer == seat)) // 2
+    begun = np.stack([n_deals[:, None] - dealt, dealt], axis=2)
+
+    def by_player(by_seat: np.ndarray) -> np.ndarray:
+        out = by_seat.astype(np.int64)
+        out[1::2] = out[1::2, ::-1]
+        return out
+
+    names = [(a.name, b.name), (b.name, a.name)] * len(shard.deals)
+    return Games(
+        by_player(batch.games["scores"]),
+        by_player(batch.tally).sum(axis=0),
+        by_player(begun).sum(axis=0),
+        decisions,
+        seconds,
+        recorder.records(shard.seed, names) if recorder is not None else (),
+    )
+
+
+class _StoppedError(Exception):
+    """What ends the work of a thread when the others are not waited for any more."""
+
+
+def play_shards(
+    a: Agent,
+    b: Agent,
+    parts: Sequence[Shard],
+    threads: int = 1,
+    keep_records: bool = False,
+    on_progress: Callable[[int], None] = lambda done: None,
+) -> Iterator[Games]:
+    """Plays shards on several threads, each with copies of the players, for these may remember; yields them in order.
+
+    Other arguments as :func:`play_shard` has them.
+    """
+    threads = min(threads, len(parts))
+    if threads == 1:
+        for shard in parts:
+            yield play_shard(a, b, shard, keep_records, on_progress)
+        return
+    stopped, players = Event(), SimpleQueue[tuple[Agent, Agent]]()
+    for _ in range(threads):
+        players.put((copy.deepcopy(a), copy.deepcopy(b)))
+
+    def tell(done: int) -> None:
+        if stopped.is_set():
+            raise _StoppedError
+        on_progress(done)
+
+    def play(shard: Shard) -> Games:
+        mine = players.get()
+        try:
+            return play_shard(*mine, shard, keep_records, tell)
+        finally:
+            players.put(mine)
+
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            yield from pool.map(play, parts)
+        finally:
+            stopped.set()

@@ -1,0 +1,145 @@
+"""Recorded games: they replay to the same result, in the environment and out of a file, and can be told."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+import crib_env
+from agents import make_agent
+from evaluate.game_records import GameRecord, read_record
+from evaluate.match import play_games
+from evaluate.mirrored import Games
+from evaluate.replay import tell_game
+from evaluate.reported_match import play_and_report
+
+GAMES = 60
+
+
+@pytest.fixture(scope="module")
+def games():
+    agents = make_agent("random"), make_agent("greedy")
+    return Games.merged(list(play_games(*agents, GAMES, seed=3, keep_records=True)))
+
+
+@pytest.fixture
+def file(games, tmp_path):
+    path = tmp_path / "games.jsonl"
+    path.write_text("".join(record.to_line() + "\n" for record in games.records))
+    return path
+
+
+def test_every_game_is_recorded_in_order_with_its_result(games):
+    assert [record.game for record in games.records] == list(range(GAMES))
+    for k, record in enumerate(games.records):
+        assert record.players == (("random", "greedy") if k % 2 == 0 else ("greedy", "random"))
+        assert record.scores == tuple(games.scores[k] if k % 2 == 0 else games.scores[k, ::-1])
+        assert len(record.deals) == len(record.cards)
+    for one, two in zip(games.records[::2], games.records[1::2]):
+        n = min(len(one.deals), len(two.deals))
+        assert one.deals[:n] == two.deals[:n]
+        assert one.first_dealer == two.first_dealer
+
+
+def test_a_line_replays_in_the_environment_to_the_recorded_result(games):
+    """With nothing but what stands in the line, and the public environment."""
+    for record in games.records:
+        line = json.loads(record.to_line())
+        env = crib_env.env()
+        env.reset(options={"deals": line["deals"], "first_dealer": line["first_dealer"]})
+        assert env.dealer == line["first_dealer"]
+        for deal in line["cards"]:
+            for card in crib_env.parse_cards(deal):
+                assert not any(env.terminations.values())
+                env.step(card)
+        assert all(env.terminations.values())
+        assert list(env.scores) == line["scores"]
+
+
+def test_a_file_gives_its_games_back(games, file):
+    assert [read_record(file, k) for k in range(GAMES)] == list(games.records)
+
+
+def test_records_do_not_change_a_match(games):
+    plain = Games.merged(list(play_games(make_agent("random"), make_agent("greedy"), GAMES, seed=3)))
+    assert plain.records == ()
+    assert (plain.scores == games.scores).all()
+
+
+def test_a_match_writes_its_games_to_a_file(tmp_path, capsys):
+    path, result = tmp_path / "games.jsonl", tmp_path / "match.json"
+    play_and_report("random", "greedy", 20, None, 3, 2, result, path)
+    scores = [read_record(path, k).scores[k % 2] for k in range(20)]
+    assert len(path.read_text().splitlines()) == 20
+    assert scores.count(121) == json.loads(result.read_text())["wins"]
+    assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"scores": (121, 1)}, r"it was recorded as \(121, 1\), and leads to"),
+        ({"first_dealer": 2}, r"options\['first_dealer'\]=2 is not allowed"),
+        ({"deals": ("5H 5H",)}, "5H stands twice"),
+        ({"cards": ("2C 2D",)}, "is not a legal action|leads to"),
+    ],
+)
+def test_a_game_that_does_not_play_is_refused_by_file_and_line(games, tmp_path, change, says):
+    path = tmp_path / "games.jsonl"
+    path.write_text(games.records[0].to_line() + "\n" + replace(games.records[1], **change).to_line() + "\n")
+    assert read_record(path, 0) == games.records[0]
+    with pytest.raises(ValueError, match=rf"games.jsonl, line 2: .*({says})"):
+        read_record(path, 1)
+
+
+def test_cards_after_the_end_are_refused(games):
+    record = games.records[0]
+    longer = replace(record, cards=(*record.cards, "AC"))
+    with pytest.raises(ValueError, match="there are cards after the end of the game"):
+        longer.check()
+
+
+@pytest.mark.parametrize("line", ["", "{}", "[]", "no game", '{"game": 1, "seed": 2}'])
+def test_a_line_that_is_no_game_is_refused(line):
+    with pytest.raises(ValueError, match="it is not a recorded game"):
+        GameRecord.of_line(line)
+
+
+@pytest.mark.parametrize("k", [-1, GAMES])
+def test_a_game_that_is_not_there_is_refused(file, k):
+    with pytest.raises(ValueError, match=f"game={k} is not allowed: .* holds {GAMES} games, counted from 0"):
+        read_record(file, k)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"there is no file .*none\.jsonl"):
+        read_record(tmp_path / "none.jsonl", 0)
+
+
+def test_a_game_is_told_to_its_last_point(games):
+    for record in games.records[:10]:
+        told = tell_game(record)
+        loser = min(record.scores)
+        assert told.splitlines()[-1].startswith(f"{record.players[record.scores.index(121)]} wins 121 to {loser}")
+        assert told.count("\ndeal ") == len(record.deals)
+        # the scores before each deal, out of the points told
+        before = [tuple(map(int, pair)) for pair in re.findall(r"deal \d+: \w+ (\d+), \w+ (\d+), ", told)]
+        for deal, now, later in zip(told.split("\ndeal ")[1:], before, before[1:]):
+            lines = deal.splitlines()[1:]
+            for seat, name in enumerate(record.players):
+                own = [line for line in lines if line.split()[:1] == [name]]
+                pegged = sum(int(points) for line in own for points in re.findall(r", [a-z -]+ for (\d+)", _play(line)))
+                shown = sum(int(line.rsplit(": ", 1)[1]) for line in own if " with " in line)
+                heels = 2 if ", heels for 2" in deal and f"{name} deals" in deal.splitlines()[0] else 0
+                assert now[seat] + pegged + shown + heels == later[seat]
+
+
+def _play(line):
+    return "" if " with " in line else line
+
+
+def test_a_game_against_oneself_names_the_seats():
+    agents = make_agent("greedy"), make_agent("greedy")
+    games = Games.merged(list(play_games(*agents, 2, keep_records=True)))
+    assert "greedy (seat 0) 0, greedy (seat 1) 0" in tell_game(games.records[0])

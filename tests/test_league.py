@@ -1,0 +1,153 @@
+"""Leagues: every match is the one that is played alone, and one that was stopped comes out as one that was not."""
+
+import csv
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents import make_agent
+from evaluate import league as league_module
+from evaluate.league import League
+from evaluate.league_report import Standings, play_and_report
+from evaluate.match import play_match
+
+AGENTS = ("random", "greedy", "careful", "random:seed=1")
+
+
+@pytest.fixture
+def league():
+    return League(AGENTS, games=40, seed=2)
+
+
+def untimed(match):
+    return replace(match.result, seconds=0.0, microseconds_per_decision={})
+
+
+def assert_same(ones, others):
+    assert [untimed(match) for match in ones] == [untimed(match) for match in others]
+    for one, other in zip(ones, others):
+        assert np.array_equal(one.won, other.won)
+
+
+def test_a_match_of_a_league_is_the_match_played_alone(league, tmp_path):
+    matches = league.play(league.begin(tmp_path / "league"))
+    assert len(matches) == 6
+    for (i, j), match in zip(league.pairings, matches):
+        alone = play_match(make_agent(AGENTS[i]), make_agent(AGENTS[j]), 40, seed=2)
+        assert match.result.wins == alone.wins == match.won.sum()
+        assert match.result.points_per_deal == alone.points_per_deal
+        assert (match.result.a, match.result.b) == (AGENTS[i], AGENTS[j])
+
+
+def test_a_league_that_was_stopped_comes_out_as_one_that_was_not(league, tmp_path, monkeypatch):
+    whole = league.play(league.begin(tmp_path / "whole"))
+    folder = league.begin(tmp_path / "stopped")
+    played, real = [], league_module.play_games
+
+    def play_games(a, b, *args, **settings):
+        played.append((a.name, b.name))
+        if len(played) == 4:
+            raise KeyboardInterrupt
+        return real(a, b, *args, **settings)
+
+    monkeypatch.setattr(league_module, "play_games", play_games)
+    with pytest.raises(KeyboardInterrupt):
+        league.play(folder)
+    assert len(list((folder / "matches").iterdir())) == 3
+    told = []
+    resumed = League.of_folder(folder).play(folder, on_progress=lambda done, what: told.append(done))
+    assert len(played) == 4 + 3
+    assert sum(told) == 6 * 40
+    assert_same(resumed, whole)
+    assert_same(League.of_folder(folder).play(folder), whole)
+    assert len(played) == 4 + 3
+    points = [Standings.of(league, matches).ratings.points.tolist() for matches in (whole, resumed)]
+    assert points[0] == points[1]
+
+
+def test_the_best_agent_stands_first(league, tmp_path):
+    matches = League(AGENTS, 400, 1).play(League(AGENTS, 400, 1).begin(tmp_path / "league"))
+    standings = Standings.of(League(AGENTS, 400, 1), matches)
+    assert [AGENTS[k] for k in standings.order[:2]] == ["careful", "greedy"]
+    assert standings.cells[1, 0].win_rate == pytest.approx(1 - standings.cells[0, 1].win_rate)
+    assert standings.cells[1, 0].low == pytest.approx(1 - standings.cells[0, 1].high)
+    assert 0 < standings.misfit < 0.05
+    assert (standings.microseconds > 0).all()
+
+
+def test_the_report_is_written_whole(league, tmp_path, capsys):
+    folder = league.begin(tmp_path / "league")
+    play_and_report(league, folder, threads=1)
+    assert {path.name for path in folder.iterdir()} == {
+        "config.json",
+        "heat-map.png",
+        "heat-map.svg",
+        "league.md",
+        "matches",
+        "ratings.csv",
+        "win-rates.csv",
+    }
+    ratings = list(csv.DictReader((folder / "ratings.csv").open()))
+    assert sorted(row["agent"] for row in ratings) == sorted(AGENTS)
+    rates = list(csv.DictReader((folder / "win-rates.csv").open()))
+    assert len(rates) == 12
+    assert all(float(row["low"]) <= float(row["win_rate"]) <= float(row["high"]) for row in rates)
+    markdown = (folder / "league.md").read_text()
+    assert markdown.count("\n| ") == 2 * (1 + 1 + 4)
+    assert "careful" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("agents", "games", "says"),
+    [
+        (("greedy",), 40, "two or more different agents"),
+        (("greedy", "greedy"), 40, "two or more different agents"),
+        (("greedy", "random"), 3, "games=3 is not allowed"),
+        (("greedy", "nobody"), 40, "there is no agent 'nobody'"),
+    ],
+)
+def test_a_bad_league_is_refused(agents, games, says):
+    with pytest.raises(ValueError, match=says):
+        League(agents, games, 0)
+
+
+def test_a_folder_that_is_there_is_not_written_over(league, tmp_path):
+    folder = league.begin(tmp_path / "league")
+    with pytest.raises(ValueError, match="is there already: go on with it by --resume"):
+        league.begin(folder)
+
+
+def test_what_is_no_league_is_not_resumed(tmp_path):
+    with pytest.raises(ValueError, match="is not the folder of a league"):
+        League.of_folder(tmp_path)
+
+
+def test_a_damaged_match_is_named(league, tmp_path):
+    folder = league.begin(tmp_path / "league")
+    (folder / "matches" / "1-2.json").write_text(json.dumps({"won": "01"}))
+    with pytest.raises(ValueError, match=r"1-2\.json is not a whole match"):
+        league.play(folder)
+
+
+def run(*arguments):
+    root = Path(__file__).resolve().parent.parent
+    return subprocess.run(
+        [sys.executable, "-m", "evaluate", "league", *arguments], cwd=root, capture_output=True, text=True
+    )
+
+
+def test_the_command_plays_and_resumes(tmp_path):
+    folder = str(tmp_path / "league")
+    done = run("random", "greedy", "--games", "20", "--folder", folder)
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "league" / "league.md").unlink()
+    assert run("--resume", folder).returncode == 0
+    assert (tmp_path / "league" / "league.md").exists()
+    refused = run("random", "--resume", folder)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("error: --resume takes agents, games and seed from the folder")
