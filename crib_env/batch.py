@@ -23,6 +23,7 @@ from crib_env.engine import (
 )
 from crib_env.kernels import bit, kernel, lowest
 from crib_env.observation import N_ACTIONS, SIZES, write_mask, write_observation
+from crib_env.options import Start
 from crib_env.policies import native_card
 from crib_env.views import PlayerViews, views_of
 
@@ -80,9 +81,9 @@ def _skip_forced_all(games, tally):
 
 
 @kernel
-def _begin_all(games, episode, start_spread):
+def _begin_all(games, episode, start_spread, first_dealer, score_0, score_1):
     for i in range(len(games)):
-        begin_game(games[i], episode, -1, -1, -1, start_spread)
+        begin_game(games[i], episode, first_dealer, score_0, score_1, start_spread)
         shuffle(games[i])
         begin_deal(games[i])
 
@@ -126,12 +127,17 @@ class GameBatch:
         seeds: (n,) uint64, one random stream a game (:func:`crib_env.kernels.streams`); equal numbers give equal deals.
         episode: ``"game"``, ``"deal"`` or ``"play"``.
         start_spread: random starting scores at most this far apart; ``None`` is 0–0.
+        first_dealer: 0 or 1, the seat that deals first; ``None`` is a fair coin for each game.
+        scores: starting scores of both seats, 0 to 120, in place of random ones.
         skip_forced: lay a card at once when all legal cards share a rank, so that ``acting`` shows real choices only.
         first_id: the game id of the first game; the others follow.
 
     Attributes:
         games: (n,) records of dtype :data:`crib_env.engine.GAME`.
         tally: (n, 2, 2, 4) int32, points by seat, by 0 pone or 1 dealer, and by ``SOURCES``.
+
+    Raises:
+        ValueError: ``first_dealer`` or ``scores`` are not allowed; the message names it.
     """
 
     def __init__(
@@ -140,6 +146,8 @@ class GameBatch:
         *,
         episode: str = "game",
         start_spread: int | None = None,
+        first_dealer: int | None = None,
+        scores: tuple[int, int] | None = None,
         skip_forced: bool = False,
         first_id: int = 0,
     ) -> None:
@@ -149,7 +157,8 @@ class GameBatch:
         self.game_ids = np.arange(first_id, first_id + len(seeds), dtype=np.int64)
         self._skip_forced = skip_forced
         spread = -1 if start_spread is None else start_spread
-        _begin_all(self.games, EPISODES.index(episode), spread)
+        start = Start.read({"first_dealer": first_dealer, "scores": scores})
+        _begin_all(self.games, EPISODES.index(episode), spread, start.first_dealer, *start.scores)
         if episode == "play" and skip_forced:
             _skip_forced_all(self.games, self.tally)
 

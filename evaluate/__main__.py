@@ -96,6 +96,28 @@ def curves(
     draw_and_report(runs, label, picture, against, over)
 
 
+def endgames(
+    a: tyro.conf.Positional[str],
+    b: tyro.conf.Positional[str],
+    games: int = 2_000,
+    seed: int = 0,
+    threads: int = 2,
+) -> None:
+    """Plays from twenty close positions near the end of a game, to see who plays to the score.
+
+    Args:
+        a: An agent: a name, a name with settings after a colon, or the folder of a run.
+        b: Its opponent.
+        games: How many games at each position, an even number; in half of them the first agent deals.
+        seed: Of the deals.
+        threads: How many work side by side.
+    """
+    from evaluate.endgames import play_and_report
+
+    _check_threads(threads)
+    play_and_report(a, b, games, seed, threads)
+
+
 def replay(path: tyro.conf.Positional[Path], game: int = 0) -> None:
     """Tells a game that `match --record` has written.
 
@@ -276,6 +298,7 @@ def main() -> None:
         commands: dict[str, Any] = {
             "match": match,
             "league": league,
+            "endgames": endgames,
             "curves": curves,
             "replay": replay,
             "discard-table": discard_table,

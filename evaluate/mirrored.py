@@ -26,8 +26,8 @@ _UNTIMED = 12  # decisions of a deal
 class Shard:
     """Some pairs of a match, one after the other.
 
-    Pair k is the games 2k and 2k + 1, both dealt by the k-th stream of the match's seed. Nothing else goes into a game,
-    so that it is the same in whatever shard, thread or place it is played.
+    Pair k is the games 2k and 2k + 1, both dealt by the k-th stream of the match's seed. But for the position nothing
+    else goes into a game, so that it is the same in whatever shard, thread or place it is played.
     """
 
     seed: int
@@ -36,6 +36,8 @@ class Shard:
     """Number of the first pair."""
     deals: np.ndarray
     """(N,) uint64, a random stream for each pair."""
+    position: tuple[int, int] | None = None
+    """Scores that all games begin at, of the dealer, who is seat 0, and of pone; ``None`` is 0–0 and a coin."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,8 @@ def play_shard(
     Raises:
         ValueError: an agent chose an illegal card.
     """
-    batch = GameBatch(np.repeat(shard.deals, 2), first_id=2 * shard.first)
+    dealer = None if shard.position is None else 0
+    batch = GameBatch(np.repeat(shard.deals, 2), first_id=2 * shard.first, first_dealer=dealer, scores=shard.position)
     recorder = Recorder(batch) if keep_records else None
     seat_of_b = np.tile([1, 0], len(shard.deals))  # a sits in seat 0, then in seat 1
     decisions, seconds = np.zeros(2, np.int64), np.zeros(2)
