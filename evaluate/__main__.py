@@ -118,6 +118,32 @@ def endgames(
     play_and_report(a, b, games, seed, threads)
 
 
+def budget_curve(
+    agents: tyro.conf.Positional[tuple[str, ...]],
+    budgets: tuple[int, ...],
+    json_file: Annotated[Path, tyro.conf.arg(name="json")],
+    against: str = "greedy",
+    games: int = 2_000,
+    seed: int = 0,
+    picture: Path | None = None,
+) -> None:
+    """Plays one agent with growing budgets against an opponent: strength against budget.
+
+    Args:
+        agents: Agents with {} where the budget goes, such as "ismcts:iterations={}".
+        budgets: What to put there.
+        json_file: The file for the results; matches that it holds already are not played again.
+        against: The opponent.
+        games: How many games each, an even number.
+        seed: Of the deals.
+        picture: Also draw the curves into this file, as PNG and as SVG.
+    """
+    from evaluate.budget_curve import Plan, play_and_report  # matplotlib takes half a second
+
+    check_folders(json_file, *picture_paths(picture))
+    play_and_report(Plan(agents, budgets, against, games, seed), json_file, picture)
+
+
 def replay(path: tyro.conf.Positional[Path], game: int = 0) -> None:
     """Tells a game that `match --record` has written.
 
@@ -299,6 +325,7 @@ def main() -> None:
             "match": match,
             "league": league,
             "endgames": endgames,
+            "budget-curve": budget_curve,
             "curves": curves,
             "replay": replay,
             "discard-table": discard_table,
