@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from agents.play_features import N_PLAY_FEATURES, with_play_features
 from agents.ranks import N_RANK_INPUTS, with_rank_counts
 from agents.suits import original, relabel
 from agents.weights_file import reading_weights, save_tensors
@@ -59,7 +60,7 @@ class DDQNAgent:
 
     Args:
         networks: by the names of ``NETWORKS[kind]``, for a kind of ``"one"`` or ``"split"``.
-        about: ``kind``, ``observation`` (``"209"`` or ``"board"``), ``hidden`` and ``ranks`` (of the networks).
+        about: ``kind``, ``observation``, ``hidden``, ``ranks`` and ``features``, see :meth:`new`.
         name: what tables call it.
     """
 
@@ -67,10 +68,26 @@ class DDQNAgent:
         self.networks, self.about, self.name = networks, about, name
 
     @classmethod
-    def new(cls, kind: str, observation: str, hidden: tuple[int, ...], ranks: bool) -> DDQNAgent:
-        """An agent with random weights, from torch's generator."""
-        networks = {name: QNetwork(SIZES[observation], hidden, ranks) for name in NETWORKS[kind]}
-        about = {"kind": kind, "observation": observation, "hidden": list(hidden), "ranks": ranks}
+    def new(
+        cls, kind: str, observation: str, hidden: tuple[int, ...], ranks: bool, features: bool = False
+    ) -> DDQNAgent:
+        """An agent with random weights, from torch's generator.
+
+        Args:
+            kind: ``"one"`` network or ``"split"``.
+            observation: ``"209"`` or ``"board"``.
+            hidden, ranks: of the networks, see :class:`QNetwork`.
+            features: whether they are also fed what the play has come to (:mod:`agents.play_features`).
+        """
+        n_inputs = SIZES[observation] + N_PLAY_FEATURES * features
+        networks = {name: QNetwork(n_inputs, hidden, ranks) for name in NETWORKS[kind]}
+        about = {
+            "kind": kind,
+            "observation": observation,
+            "hidden": list(hidden),
+            "ranks": ranks,
+            "features": features,
+        }
         return cls(networks, {"learner": "ddqn", **about})
 
     @classmethod
@@ -81,7 +98,8 @@ class DDQNAgent:
             ValueError: the file is missing, damaged or holds other weights; the message names it.
         """
         with reading_weights(path, "ddqn") as (tensors, about):
-            agent = cls.new(about["kind"], about["observation"], tuple(about["hidden"]), about["ranks"])
+            described = (about[key] for key in ("kind", "observation", "hidden", "ranks", "features"))
+            agent = cls.new(*described)
             agent.load_tensors(tensors)
         agent.name = f"ddqn:{path}"
         return agent
@@ -104,22 +122,31 @@ class DDQNAgent:
         """The name of the network that decides in a phase."""
         return "all" if "all" in self.networks else PHASES[0] if is_discard else PHASES[1]
 
-    def values(self, observation: torch.Tensor, is_discard: torch.Tensor) -> torch.Tensor:
-        """Q-values (B, 52) for observations (B, n) of float32, each from the network of its phase, (B,) bool."""
+    def rows_of(self, name: str, is_discard: np.ndarray) -> np.ndarray:
+        """Which decisions (indices) a network makes, given which are discards, (B,) bool."""
+        makes = np.array([self.network_of(phase) == name for phase in (False, True)])
+        return np.flatnonzero(makes[is_discard.astype(np.int64)])
+
+    def inputs(self, observation: np.ndarray) -> torch.Tensor:
+        """What the networks see of observations (B, n) int8, (B, m) float32."""
+        return with_play_features(observation) if self.about["features"] else torch.from_numpy(observation).float()
+
+    def values(self, inputs: torch.Tensor, is_discard: torch.Tensor) -> torch.Tensor:
+        """Q-values (B, 52) for :meth:`inputs` (B, m), each from the network of its phase, (B,) bool."""
         if "all" in self.networks:
-            return self.networks["all"](observation)
-        values = observation.new_empty(len(observation), N_ACTIONS)
+            return self.networks["all"](inputs)
+        values = inputs.new_empty(len(inputs), N_ACTIONS)
         for phase in (True, False):
             mine = torch.nonzero(is_discard == phase).squeeze(1)
             if len(mine):
-                values[mine] = self.networks[self.network_of(phase)](observation[mine])
+                values[mine] = self.networks[self.network_of(phase)](inputs[mine])
         return values
 
     @torch.inference_mode()
     def choose(self, observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray) -> np.ndarray:
         """The best cards (B,) for observations (B, n), masks (B, 52) and the phase of each decision (B,) bool."""
         observation, masks, order = relabel(observation, masks)
-        values = self.values(torch.from_numpy(observation).float(), torch.from_numpy(is_discard))
+        values = self.values(self.inputs(observation), torch.from_numpy(is_discard))
         return original(best_legal(values, torch.from_numpy(masks)).numpy(), order)
 
     def act(self, views: PlayerViews) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Discards by value, from a number for each of the fifteen pairs to the card thrown next; and decisions by phase."""
+"""From values to cards: fifteen pairs to the card thrown next, ranks to the card laid; and decisions by phase."""
 
 from __future__ import annotations
 
@@ -29,6 +29,11 @@ def by_phase(
     cards = np.empty(len(views), np.int64)
     cards[discarding], cards[~discarding] = throw(views[discarding]), lay(views[~discarding])
     return cards
+
+
+def lowest_of_rank(views: PlayerViews, ranks: np.ndarray) -> np.ndarray:
+    """(B,) the lowest legal card of each of ``ranks`` (B,); suits have no part in the play."""
+    return 13 * views.action_mask.reshape(-1, 4, 13)[np.arange(len(ranks)), :, ranks].argmax(axis=1) + ranks
 
 
 def six_dealt(views: PlayerViews) -> np.ndarray:

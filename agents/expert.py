@@ -7,13 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from agents.discards import by_phase, lowest_of_rank, next_thrown
 from agents.opponent_hands import MOST_HANDS, believe, keeping_weights, thin_out
 from agents.play_search import DEPTH, card_values
 from crib_env import PlayerViews
 from crib_env.engine import WIN
 from crib_env.exact.analysis import discard_chances, outlook
 from crib_env.exact.crib_tables import DEALER, PAIRS, PONE
-from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, PLACES, TOTALS, fill_totals
+from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, TOTALS, fill_totals
 from crib_env.exact.rank_classes import CLASS_RANKS
 from crib_env.exact.standard import standard_cribs
 from crib_env.kernels import bit, kernel, lowest, mask_of
@@ -24,9 +25,9 @@ _CHUNK = 64  # decisions that a thread takes at once
 
 
 @kernel
-def _choose_discards(hand, discards, scores, is_dealer, cribs, hands, pegging, board, cards):
-    totals, six, wins = np.zeros((1, N_DISCARDS), TOTALS), np.empty((1, 6), np.int64), np.empty(N_DISCARDS)
-    for b in range(len(cards)):
+def _value_pairs(hand, discards, scores, is_dealer, cribs, hands, pegging, board, out):
+    totals, six = np.zeros((1, N_DISCARDS), TOTALS), np.empty((1, 6), np.int64)
+    for b in range(len(out)):
         held, thrown = mask_of(hand[b]), mask_of(discards[b])
         rest = held | thrown
         for k in range(6):
@@ -34,9 +35,7 @@ def _choose_discards(hand, discards, scores, is_dealer, cribs, hands, pegging, b
             rest &= rest - 1
         fill_totals(six, totals)
         own_score, score = np.int64(scores[b, 0]), np.int64(scores[b, 1])
-        discard_chances(six[0], thrown, is_dealer[b], own_score, score, totals[0], cribs, hands, pegging, board, wins)
-        best = np.argmax(wins)
-        cards[b] = lowest((bit(six[0, PLACES[best, 0]]) | bit(six[0, PLACES[best, 1]])) & held)
+        discard_chances(six[0], thrown, is_dealer[b], own_score, score, totals[0], cribs, hands, pegging, board, out[b])
 
 
 @kernel
@@ -84,7 +83,7 @@ def _fill_after_play(is_dealer, own_score, score, own_show, crib, board, out):
 
 
 @kernel
-def _choose_cards(
+def _value_ranks(
     hand,
     discards,
     starters,
@@ -99,14 +98,14 @@ def _choose_cards(
     throwing,
     board,
     most,
-    cards,
+    out,
 ):
     hands, weights = np.zeros((DEPTH, MOST_HANDS), np.int64), np.zeros((DEPTH, MOST_HANDS))
     numbers, classes = np.zeros((DEPTH, MOST_HANDS), np.int64), np.zeros(MOST_HANDS, np.int64)
     kinds, shows = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS, np.int64)
-    after_play, crib, values = np.zeros((WIN, WIN + N_POINTS - 1)), np.zeros(N_POINTS), np.zeros(13)
+    after_play, crib = np.zeros((WIN, WIN + N_POINTS - 1)), np.zeros(N_POINTS)
     pile = np.zeros(10, np.int64)
-    for b in range(len(cards)):
+    for b in range(len(out)):
         n, own_laid, other_laid = np.int64(0), np.int64(0), np.int64(0)
         while n < 8 and laid[b, n] >= 0:
             if laid_by[b, n] == 0:
@@ -161,12 +160,8 @@ def _choose_cards(
             kinds,
             shows,
             after_play,
-            values,
+            out[b],
         )
-        rank = np.argmax(values)
-        while lowest(held) % 13 != rank:
-            held &= held - 1
-        cards[b] = lowest(held)
 
 
 class ExpertAgent:
@@ -202,31 +197,45 @@ class ExpertAgent:
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`agents.agent.Agent`."""
-        cards = np.empty(len(views), np.int64)
-        discarding = views.discards[:, 1] < 0
-        chunks = []
-        for choose, rows in ((self._discard, np.flatnonzero(discarding)), (self._lay, np.flatnonzero(~discarding))):
-            chunks += [(choose, part) for part in np.array_split(rows, 1 + len(rows) // _CHUNK) if len(part)]
+        return by_phase(views, self._throw, self._lay)
 
-        def work(chunk: tuple[Callable[[PlayerViews], np.ndarray], np.ndarray]) -> None:
-            choose, rows = chunk
-            cards[rows] = choose(views[rows])
-
-        if len(chunks) == 1:
-            work(chunks[0])
-        else:
-            with ThreadPoolExecutor(self._threads) as pool:
-                list(pool.map(work, chunks))
-        return cards
-
-    def _discard(self, views: PlayerViews) -> np.ndarray:
-        cards = np.empty(len(views), np.int64)
-        _choose_discards(views.hand, views.discards, views.scores, views.is_dealer, *outlook(), cards)
-        return cards
+    def _throw(self, views: PlayerViews) -> np.ndarray:
+        values = self.discard_values(views)
+        return next_thrown(views, values, np.zeros_like(values))
 
     def _lay(self, views: PlayerViews) -> np.ndarray:
-        cards = np.empty(len(views), np.int64)
-        _choose_cards(
+        return lowest_of_rank(views, self.rank_values(views).argmax(axis=1))
+
+    def discard_values(self, views: PlayerViews) -> np.ndarray:
+        """The chance to win the game after each discard, (B, 15), for B positions before or amid the discard.
+
+        The pairs are those of the sorted six cards, in the order of ``PLACES``; -1 where what is thrown is not in them.
+        """
+        return self._in_chunks(self._fill_discards, views, N_DISCARDS)
+
+    def rank_values(self, views: PlayerViews) -> np.ndarray:
+        """The chance to win the game after each rank, (B, 13), for B positions in the play; -1 if it cannot be laid.
+
+        Where a rank wins at once no other has a value.
+        """
+        return self._in_chunks(self._fill_ranks, views, 13)
+
+    def _in_chunks(self, fill: Callable[[PlayerViews, np.ndarray], None], views: PlayerViews, n: int) -> np.ndarray:
+        """(B, n), filled by threads."""
+        out = np.empty((len(views), n))
+        if len(views) <= _CHUNK:
+            fill(views, out)
+            return out
+        chunks = [slice(start, start + _CHUNK) for start in range(0, len(views), _CHUNK)]
+        with ThreadPoolExecutor(self._threads) as pool:
+            list(pool.map(lambda chunk: fill(views[chunk], out[chunk]), chunks))
+        return out
+
+    def _fill_discards(self, views: PlayerViews, out: np.ndarray) -> None:
+        _value_pairs(views.hand, views.discards, views.scores, views.is_dealer, *outlook(), out)
+
+    def _fill_ranks(self, views: PlayerViews, out: np.ndarray) -> None:
+        _value_ranks(
             views.hand,
             views.discards,
             views.starter,
@@ -241,6 +250,5 @@ class ExpertAgent:
             self._throwing,
             outlook().board,
             self._hands,
-            cards,
+            out,
         )
-        return cards

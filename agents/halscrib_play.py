@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from agents.chance import uniform
 from agents.lookahead import (
     ALWAYS,
     FREE,
@@ -23,7 +24,7 @@ from agents.lookahead import (
     unseen_by,
     without_rank,
 )
-from crib_env.kernels import GOLDEN, kernel, lowest, mix
+from crib_env.kernels import kernel, lowest
 from crib_env.scoring import pile_points
 
 SAFE, OPTIMAL, RISKY = range(3)
@@ -151,13 +152,6 @@ def _pairs_among(choices, own, ranks, n):
 
 
 @kernel
-def _uniform(seed, game_id, decision):
-    """A random number from 0 to 1, one for each (seed, game, decision)."""
-    word = mix(seed + mix(np.uint64(game_id) + GOLDEN * np.uint64(decision + 1)))
-    return np.float64(word >> np.uint64(11)) / 2.0**53
-
-
-@kernel
 def fill_cards(
     action_mask,
     hand,
@@ -218,6 +212,6 @@ def fill_cards(
                 elif expected[pair] > expected[other]:
                     often = LEADS_PAIR[situations[b]] if n == 0 else ANSWERS_PAIR[situations[b]]
                 if often >= 0:
-                    choices = pairs if _uniform(seed, game_ids[b], decisions[b]) < often else others
+                    choices = pairs if uniform(seed, game_ids[b], decisions[b]) < often else others
             best = _best_of(situations[b], choices, expected, highest, reply)
         cards[b] = lowest_of_rank(action_mask[b], best)

@@ -20,10 +20,34 @@ def _make_ddqn(weights: str = "") -> Agent:
     return DDQNAgent.load(_given("ddqn", weights))
 
 
+def _make_drqn(weights: str = "") -> Agent:
+    from agents.drqn import DRQNAgent
+
+    return DRQNAgent.load(_given("drqn", weights))
+
+
+def _make_nfsp(weights: str = "", **settings: Any) -> Agent:
+    from agents.nfsp import NFSPAgent
+
+    return NFSPAgent.load(_given("nfsp", weights), **settings)
+
+
 def _make_ppo(weights: str = "") -> Agent:
     from agents.ppo import PPOAgent
 
     return PPOAgent.load(_given("ppo", weights))
+
+
+def _make_td(weights: str = "") -> Agent:
+    from agents.td import TDAgent
+
+    return TDAgent.load(_given("td", weights))
+
+
+def _make_best(weights: str = "", scores: bool = True) -> Agent:
+    from agents.best import SHIPPED, BestAgent
+
+    return BestAgent.load(weights or SHIPPED, scores)
 
 
 def _make_weights(weights: str = "", seed: int = 0) -> Agent:
@@ -91,8 +115,12 @@ _AGENTS: dict[str, tuple[Callable[..., Agent], dict[str, Callable[[str], Any]], 
     "ismcts": (_make_ismcts, _HONEST_SEARCH, None),
     "uct-determinized": (_make_uct_determinized, {**_HONEST_SEARCH, "determinizations": int}, None),
     "uct-cheating": (_make_uct_cheating, _SEARCH, None),
+    "best": (_make_best, {"weights": str, "scores": yes_or_no}, "weights"),
     "ddqn": (_make_ddqn, {"weights": str}, "weights"),
+    "drqn": (_make_drqn, {"weights": str}, "weights"),
+    "nfsp": (_make_nfsp, {"weights": str, "seed": int, "greedy": yes_or_no}, "weights"),
     "ppo": (_make_ppo, {"weights": str}, "weights"),
+    "td": (_make_td, {"weights": str}, "weights"),
     "weights": (_make_weights, {"weights": str, "seed": int}, "weights"),
 }
 NAMES = tuple(_AGENTS)

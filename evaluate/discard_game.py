@@ -13,7 +13,7 @@ from crib_env.exact.discard_table import DiscardTable, build_table
 from evaluate.console import console, progress_bar
 
 # O'Connor 2000, "Discussion": means over 20,000 hands.
-_OCONNOR = {"random": 4.7, "ideal": 8.1, "cheating": 8.8}
+OCONNOR = {"random": 4.7, "ideal": 8.1, "cheating": 8.8}
 
 
 def build_and_report(path: Path, threads: int) -> None:
@@ -30,6 +30,6 @@ def build_and_report(path: Path, threads: int) -> None:
         shown.add_column(column, justify="left" if column == "player" else "right")
     for player, mean in discard_game_means(table, threads).items():
         shown.add_row(
-            player, f"{float(mean):.6f}", f"{mean.numerator:,}", f"{mean.denominator:,}", f"{_OCONNOR[player]}"
+            player, f"{float(mean):.6f}", f"{mean.numerator:,}", f"{mean.denominator:,}", f"{OCONNOR[player]}"
         )
     console.print(shown)

@@ -17,12 +17,13 @@ from rich.progress import Progress
 
 from agents import make_agent
 from agents.ddqn import DDQNAgent, best_legal
+from agents.play_features import play_features
 from agents.suits import original, relabel, relabelled
 from agents.weights_file import load_tensors, save_tensors
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from evaluate.match import play_match
-from train.ddqn import PRESETS, DoubleDQN, explore, rewards_of, train, transitions_of
+from train.ddqn import PRESETS, DoubleDQN, explore, new_agent, rewards_of, train, transitions_of
 from train.episodes import Decisions, play_episodes
 from train.replay import Replay, Transitions
 from train.run_folder import RunFolder
@@ -183,7 +184,7 @@ def test_settled_rewards_pay_a_discard_by_what_it_falls_short():
     assert (rewards[first] < -0.5).any()
     greedy = play_episodes(
         GameBatch(streams(0, 50), episode="deal"),
-        lambda seen, masks, is_discard: masks.argmax(axis=1),
+        lambda seen, masks, is_discard, chain: masks.argmax(axis=1),
         make_agent("greedy"),
         "209",
     ).decisions
@@ -359,7 +360,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["train", "dqn"], "there is no learner 'dqn': choose of ddqn"),
+        (["train", "dqn"], "there is no learner 'dqn': choose of best, ddqn"),
         (["train", "ddqn", "--episodes", "0"], "episodes=0 is not allowed"),
         (["train", "ddqn", "--epsilon", "2"], "epsilon=2.0 is not allowed: give 0 to 1"),
         (["train", "ddqn", "--opponent", "nobody"], "there is no agent 'nobody'"),
@@ -388,3 +389,22 @@ def test_match_writes_json(tmp_path):
     found = json.loads((tmp_path / "m.json").read_text())
     assert {"a", "b", "games", "win_rate", "interval", "margin", "seconds"} <= set(found)
     assert found["win_rate"] > 0.9
+
+
+def test_the_networks_of_anderson_et_al():
+    settings = PRESETS["anderson-2022"]
+    agent = new_agent(settings)
+    shapes = {key: tuple(value.shape) for key, value in agent.networks["play"].state_dict().items() if "weight" in key}
+    assert list(shapes.values()) == [(60, 209), (52, 60)]
+    assert set(agent.networks) == {"discard", "play"}
+
+
+def test_features_follow_from_the_bits_and_are_fed(tmp_path):
+    agent = DDQNAgent.new("split", "209", (8,), ranks=True, features=True)
+    agent.save(tmp_path / "weights.safetensors")
+    again = DDQNAgent.load(tmp_path / "weights")
+    _, decisions = some_decisions()
+    inputs = again.inputs(decisions.observation)
+    assert inputs.shape == (len(decisions.observation), 209 + 88)
+    np.testing.assert_array_equal(inputs[:, :209].numpy(), decisions.observation)
+    np.testing.assert_array_equal(inputs[:, 209:].numpy(), play_features(decisions.observation))

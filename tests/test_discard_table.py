@@ -11,7 +11,7 @@ import pytest
 
 from crib_env import discard_statistics
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_of, class_sizes, representatives
-from crib_env.exact.discard_game_means import discard_game_means
+from crib_env.exact.discard_game_means import EXACT_MEANS, discard_game_means
 from crib_env.exact.discard_table import DiscardTable, build_table
 
 
@@ -58,6 +58,7 @@ def test_the_file_is_the_same_whatever_the_threads_and_small_enough(path, tmp_pa
 
 def test_exact_means_of_the_discard_game(path):
     means = discard_game_means(DiscardTable(path))
+    assert means == EXACT_MEANS
     # any two cards thrown: the mean of all hands with all starters, from the known histogram
     assert float(means["random"]) == pytest.approx(4.769152, abs=1e-6)
     assert means["ideal"] == Fraction(7_767_205_480, N_DEALS * 46)

@@ -82,7 +82,7 @@ def test_rewards_are_settled_as_those_of_double_dqn_are():
     assert over.all()
 
     batch = GameBatch(np.concatenate([streams(40 + i, 1) for i in range(n)]), episode="deal")
-    decisions = play_episodes(batch, lambda seen, masks, _: first_card(masks), make_agent("greedy"), "209").decisions
+    decisions = play_episodes(batch, lambda seen, masks, *_: first_card(masks), make_agent("greedy"), "209").decisions
     expected, _ = rewards_of(decisions, settled=True)
     has_heels = [starter(game) % 13 == 10 for game in batch.games]  # they are paid here, and left out there
     compared = 0

@@ -1,24 +1,36 @@
 """``python -m train LEARNER [settings]``: trains an agent and says how strong it has become.
 
 A run lies in ``runs/LEARNER/TIME-sSEED``. One that was stopped goes on with ``python -m train LEARNER --resume RUN``.
+``--seeds 5`` trains five times, with the seed given and the four that follow, and reports mean and spread; these runs
+lie together in ``runs/LEARNER/TIME-sSEED-x5``, which ``--resume`` takes too. With ``--ray ADDRESS`` they are trained
+side by side on a Ray cluster whose machines share that folder, or with ``--ray local`` on the cores of this one.
 """
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import tyro
 
-from evaluate.console import console, progress_bar, reported_errors
-from evaluate.match_table import strength_table
-from train import ddqn, ppo, weights
+from evaluate.console import reported_errors
+from train import best, ddqn, discard_game, drqn, nfsp, ppo, td, weights
+from train.run import load_settings, run_learner
 from train.run_folder import RunFolder
-from train.strength import BASELINES, measure, scalars
+from train.sweep import Sweep
 
-LEARNERS: dict[str, Any] = {"ddqn": ddqn, "ppo": ppo, "weights": weights}
+LEARNERS: dict[str, Any] = {
+    "best": best,
+    "ddqn": ddqn,
+    "discard-game": discard_game,
+    "drqn": drqn,
+    "nfsp": nfsp,
+    "ppo": ppo,
+    "td": td,
+    "weights": weights,
+}
 
 
 @dataclass(frozen=True)
@@ -40,13 +52,29 @@ def read_settings(learner: Any, arguments: list[str]) -> Any:
     return tyro.cli(learner.Settings, args=arguments, default=start, prog=f"python -m train {learner.NAME}")
 
 
-def load_settings(learner: Any, found: dict[str, Any]) -> Any:
-    """The settings of a run as its ``config.json`` gives them."""
-    default = learner.PRESETS["default"]
-    known = {field.name for field in fields(default)}
-    if unknown := sorted(set(found) - known):
-        raise ValueError(f"the run's config.json has settings that {learner.NAME} does not know: {', '.join(unknown)}")
-    return replace(default, **{name: tuple(v) if isinstance(v, list) else v for name, v in found.items()})
+def take_out(name: str, arguments: list[str]) -> tuple[str | None, list[str]]:
+    """What a setting is given as, ``None`` if it is not there, and the other arguments."""
+    for i, argument in enumerate(arguments):
+        found, has_value, value = argument.partition("=")
+        if found == name:
+            rest = arguments[i + 1 :]
+            text = value if has_value else rest.pop(0) if rest else ""
+            return text, arguments[:i] + rest
+    return None, arguments
+
+
+def take_seeds(arguments: list[str]) -> tuple[int | None, list[str]]:
+    """What ``--seeds`` says, ``None`` if it is not there, and the other arguments.
+
+    Raises:
+        ValueError: it is not a whole number of at least 2.
+    """
+    text, rest = take_out("--seeds", arguments)
+    if text is None:
+        return None, rest
+    if not text.isdigit() or int(text) < 2:
+        raise ValueError(f"seeds={text!r} is not allowed: give how many times to train, at least 2")
+    return int(text), rest
 
 
 def main() -> None:
@@ -59,39 +87,21 @@ def main() -> None:
         if arguments[0] not in LEARNERS:
             raise ValueError(f"there is no learner {arguments[0]!r}: choose of {', '.join(LEARNERS)}")
         learner = LEARNERS[arguments[0]]
+        ray, arguments = take_out("--ray", arguments[1:])
         if any(argument.startswith("--resume") for argument in arguments):
-            run = tyro.cli(Resume, args=arguments[1:], prog=f"python -m train {learner.NAME}").resume
+            run = tyro.cli(Resume, args=arguments, prog=f"python -m train {learner.NAME}").resume
             folder, found = RunFolder.open(run, learner.NAME)
+            seeds = found.pop("seeds", None)
             settings = load_settings(learner, found)
         else:
-            settings = read_settings(learner, arguments[1:])
-            folder = RunFolder.create(learner.NAME, settings)
+            seeds, rest = take_seeds(arguments)
+            settings = read_settings(learner, rest)
+            folder = RunFolder.create(learner.NAME, settings, seeds=seeds)
     with reported_errors(f"stopped; go on with: python -m train {learner.NAME} --resume {folder.path}"):
-        run_learner(learner, settings, folder)
-
-
-def run_learner(learner: Any, settings: Any, folder: RunFolder) -> None:
-    """Trains, keeps the final weights, and measures them."""
-    console.print(f"run folder: {folder.path} (curves: tensorboard --logdir runs)")
-    console.print("compiling, up to half a minute the first time …")
-    with progress_bar() as progress:
-        agent, summary = learner.train(settings, folder, progress)
-        agent.save(folder.final)
-        task = progress.add_task("measuring its strength", total=settings.final_games * len(BASELINES))
-        results = measure(
-            agent, settings.final_games, settings.seed + 1, lambda done: progress.update(task, advance=done)
-        )
-    folder.log(scalars(results), summary["episodes"])
-    folder.log_settings(settings, {f"final/{tag}": value for tag, value in scalars(results).items()})
-    folder.finish({**summary, "strength": {name: result.to_json() for name, result in results.items()}})
-    from train.learning_curve import draw_learning_curve  # matplotlib takes half a second, and only now is it needed
-
-    curve = draw_learning_curve(folder.path, f"{learner.NAME}, seed {settings.seed}")
-    console.print(strength_table(f"{learner.NAME} ({folder.final})", results))
-    console.print(
-        f"{summary['episodes']:,} episodes in {summary['seconds']:.0f} s, "
-        f"{summary['simulation_share']:.1%} of the time in simulation; curve: {curve}"
-    )
+        if seeds is None:
+            run_learner(learner, settings, folder)
+        else:
+            Sweep(learner, settings, seeds, folder.path).run(ray)
 
 
 if __name__ == "__main__":

@@ -14,19 +14,22 @@ is silent (ε from 1 to 0.05, memory of 100,000, learning rate 0.001) a usual ch
 deals against itself and takes luck out of the rewards (``rewards="settled"``): the play is paid by pegging alone, as
 nothing else can change any more, and a discard by how far the exact mean of hand and crib falls short of the best
 discard's. That difference is potential-based shaping (Ng et al. 1999) with exact means in the place of the show.
+
+``--preset anderson-2022`` is the pair of networks of Anderson et al. (2022), 209 inputs, 60 ReLUs, 52 outputs: one
+learns what a discard is worth to hand and crib, the other what a card makes at once, for the pair is meant to know what
+their greedy player knows (γ 0). The paper gives neither optimizer nor amounts: here what a card makes counts less what
+the opponent's answer does, pone's discard counts the crib too, and the default's values stand for the rest.
 """
 
 from __future__ import annotations
 
 import copy
-import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import torch
 from rich.progress import Progress
-from torch import nn
 
 from agents import make_agent
 from agents.ddqn import DDQNAgent, best_legal
@@ -34,13 +37,13 @@ from agents.suits import relabel, relabelled
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from crib_env.observation import SIZES
-from train.checkpoint import Position, load_optimizer_tensors, named, optimizer_tensors, part
+from train.checkpoint import load_optimizer_tensors, named, optimizer_tensors, part
 from train.episodes import Decisions, Episodes, Policy, play_episodes
-from train.interrupt import put_off_interrupts
+from train.gradient import descend
 from train.precision import Precision, precision
 from train.replay import Replay, Transitions
+from train.rounds import Round, train_in_rounds
 from train.run_folder import RunFolder
-from train.strength import in_words, is_due, measure, scalars
 
 NAME = "ddqn"
 
@@ -49,8 +52,8 @@ NAME = "ddqn"
 class Settings:
     """Settings of Double DQN."""
 
-    preset: Literal["default", "paper"] = "default"
-    """Where the other settings start from: what was found to learn best, or Sharan and Pawar's."""
+    preset: Literal["default", "paper", "anderson-2022"] = "default"
+    """Where the other settings start from: what was found to learn best, Sharan and Pawar's, or Anderson et al.'s."""
     seed: int = 0
     """Of weights, deals, exploration and sampling."""
     opponent: str = "self"
@@ -63,6 +66,8 @@ class Settings:
     """Widths of the hidden layers."""
     ranks: bool = True
     """Feed the networks rank counts and let the four cards of a rank share a part of their value."""
+    features: bool = True
+    """Feed the networks what the play has come to: the count, the last cards, what each rank would earn."""
     episode: Literal["deal", "game"] = "deal"
     """What an episode is."""
     rewards: Literal["settled", "points"] = "settled"
@@ -129,6 +134,7 @@ PRESETS = {
         networks="one",
         hidden=(256, 256, 256),
         ranks=False,
+        features=False,
         episode="game",
         rewards="points",
         skip_forced=False,
@@ -146,7 +152,20 @@ PRESETS = {
         final_epsilon=0.05,
         target_sync=1_000,
     ),
+    "anderson-2022": Settings(
+        preset="anderson-2022",
+        hidden=(60,),
+        ranks=False,
+        features=False,
+        skip_forced=False,
+        gamma=0.0,
+    ),
 }
+
+
+def new_agent(settings: Settings) -> DDQNAgent:
+    """An agent with random weights, from torch's generator."""
+    return DDQNAgent.new(settings.networks, settings.observation, settings.hidden, settings.ranks, settings.features)
 
 
 class DoubleDQN:
@@ -165,27 +184,44 @@ class DoubleDQN:
         self.replays = {n: Replay(settings.replay, SIZES[settings.observation]) for n in agent.networks}
         self.updates = dict.fromkeys(agent.networks, 0)
 
+    def learn(
+        self, new: Transitions, is_discard: np.ndarray, rate: float | None, rng: np.random.Generator
+    ) -> dict[str, float]:
+        """Takes in new transitions and makes the gradient steps that they are due.
+
+        Args:
+            new: M transitions.
+            is_discard: (M,) bool, which of them are discards.
+            rate: learning rate; ``None`` is no step yet.
+            rng: samples.
+
+        Returns:
+            What TensorBoard shows.
+        """
+        settings, values = self.settings, {}
+        for name, replay in self.replays.items():
+            rows = self.agent.rows_of(name, is_discard)
+            replay.add(new[rows])
+            if rate is not None:
+                steps = max(1, round(len(rows) * settings.reuse / settings.batch_size))
+                measured = [self.update(name, replay.sample(settings.batch_size, rng), rate) for _ in range(steps)]
+                for key in measured[0]:
+                    values[f"learning/{name} {key}"] = float(np.mean([step[key] for step in measured]))
+        return values
+
     def update(self, name: str, batch: Transitions, rate: float) -> dict[str, float]:
         """One gradient step of a network; its loss, mean absolute TD error and mean Q.
 
         Raises:
             FloatingPointError: the loss is no longer finite.
         """
-        network, optimizer = self.agent.networks[name], self.optimizers[name]
+        network = self.agent.networks[name]
         with precision(self.settings.precision):
-            values = network(torch.from_numpy(batch.observation).float())
+            values = network(self.agent.inputs(batch.observation))
             taken = values.gather(1, torch.from_numpy(batch.card)[:, None]).squeeze(1)
             errors = self.targets(batch) - taken
             loss = errors.square().mean()
-        if not torch.isfinite(loss):
-            raise FloatingPointError(
-                f"the loss of network {name!r} is {loss.item()} after {self.updates[name]} updates"
-            )
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(network.parameters(), 10.0)
-        optimizer.param_groups[0]["lr"] = rate
-        optimizer.step()
+        descend(loss, network, self.optimizers[name], rate, f"network {name!r}")
         self.updates[name] += 1
         if self.updates[name] % self.settings.target_sync == 0:
             self.target.networks[name].load_state_dict(network.state_dict())
@@ -198,7 +234,7 @@ class DoubleDQN:
         on = np.flatnonzero(batch.discount)  # where the chain of decisions has ended there is no next state
         if not len(on):
             return targets
-        seen = torch.from_numpy(batch.next_observation[on]).float()
+        seen = self.agent.inputs(batch.next_observation[on])
         is_discard = torch.from_numpy(batch.next_is_discard[on])
         best = best_legal(self.agent.values(seen, is_discard), torch.from_numpy(batch.next_mask[on]))
         ahead = self.target.values(seen, is_discard).gather(1, best[:, None]).squeeze(1)
@@ -254,15 +290,20 @@ def transitions_of(
     )
 
 
+def stray(cards: np.ndarray, masks: np.ndarray, epsilon: float, rng: np.random.Generator) -> np.ndarray:
+    """Cards (B,) as they were given, but for a share of random legal ones."""
+    out = cards.copy()
+    strays = np.flatnonzero(rng.random(len(cards)) < epsilon)
+    noise = rng.random((len(strays), masks.shape[1]))
+    out[strays] = np.where(masks[strays] != 0, noise, -1.0).argmax(axis=1)
+    return out
+
+
 def explore(agent: DDQNAgent, epsilon: float, rng: np.random.Generator) -> Policy:
     """The agent's choices, with a random legal card in place of a share of them."""
 
-    def policy(observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray) -> np.ndarray:
-        cards = agent.choose(observation, masks, is_discard)
-        strays = np.flatnonzero(rng.random(len(cards)) < epsilon)
-        noise = rng.random((len(strays), masks.shape[1]))
-        cards[strays] = np.where(masks[strays] != 0, noise, -1.0).argmax(axis=1)
-        return cards
+    def policy(observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray, chain: np.ndarray) -> np.ndarray:
+        return stray(agent.choose(observation, masks, is_discard), masks, epsilon, rng)
 
     return policy
 
@@ -275,70 +316,28 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DD
     """
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
-    agent = DDQNAgent.new(settings.networks, settings.observation, settings.hidden, settings.ranks)
+    agent = new_agent(settings)
     learner = DoubleDQN(agent, settings)
     opponent = None if settings.opponent == "self" else make_agent(settings.opponent)
-    position = Position()
-    if (checkpoint := folder.load_checkpoint()) is not None:
-        learner.load_tensors(checkpoint[0])
-        position = Position(**checkpoint[1])
 
-    def save() -> None:
-        folder.save_checkpoint(position.episodes, learner.tensors(), asdict(position))
-
-    def play(seeds: np.ndarray, epsilon: float, rng: np.random.Generator) -> Episodes:
-        batch = GameBatch(seeds, episode=settings.episode, skip_forced=settings.skip_forced, first_id=position.episodes)
+    def play(seeds: np.ndarray, first_id: int, epsilon: float, rng: np.random.Generator) -> Episodes:
+        batch = GameBatch(seeds, episode=settings.episode, skip_forced=settings.skip_forced, first_id=first_id)
         with precision(settings.precision):
             return play_episodes(batch, explore(agent, epsilon, rng), opponent, settings.observation)
 
-    task = progress.add_task("ddqn: compiling", total=settings.episodes, completed=position.episodes)
-    play(streams(0, 2), 1.0, np.random.default_rng(0))  # compiles, so that the clocks below show work alone
-    progress.update(task, description="ddqn")
-    saved_at = time.perf_counter()
-    with put_off_interrupts() as interrupt:
-        while position.episodes < settings.episodes and not interrupt.asked:
-            started = time.perf_counter()
-            rng = np.random.default_rng([settings.seed, position.rounds])
-            done = position.episodes / settings.episodes
-            epsilon = settings.epsilon + done * (settings.final_epsilon - settings.epsilon)
-            rate = settings.learning_rate + done * (settings.final_learning_rate - settings.learning_rate)
+    def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
+        seeds = now.rng.integers(2**64, size=now.episodes, dtype=np.uint64)
+        played = play(seeds, now.episodes_before, now.epsilon, now.rng)
+        rewards, ends = rewards_of(played.decisions, settings.rewards == "settled")
+        new = transitions_of(played.decisions, rewards, ends, settings.n_step, settings.gamma)
+        is_warm = now.episodes_before + now.episodes >= settings.warm_up
+        values = {
+            "learning/episode return": float(rewards.sum() / ends.sum()),
+            "learning/net points against the opponent": float(played.net_points.mean()),
+            **learner.learn(new, played.decisions.is_discard, now.learning_rate if is_warm else None, now.rng),
+        }
+        return values, played.simulation_seconds
 
-            n = min(settings.episodes_at_once, settings.episodes - position.episodes)
-            played = play(rng.integers(2**64, size=n, dtype=np.uint64), epsilon, rng)
-            rewards, ends = rewards_of(played.decisions, settings.rewards == "settled")
-            new = transitions_of(played.decisions, rewards, ends, settings.n_step, settings.gamma)
-            values = {
-                "learning/episode return": float(rewards.sum() / ends.sum()),
-                "learning/net points against the opponent": float(played.net_points.mean()),
-                "learning/epsilon": epsilon,
-                "learning/learning rate": rate,
-            }
-            for name, replay in learner.replays.items():
-                decides = np.array([agent.network_of(is_discard) == name for is_discard in (False, True)])
-                rows = np.flatnonzero(decides[played.decisions.is_discard.astype(np.int64)])
-                replay.add(new[rows])
-                if position.episodes + n < settings.warm_up:
-                    continue
-                steps = max(1, round(len(rows) * settings.reuse / settings.batch_size))
-                measured = [learner.update(name, replay.sample(settings.batch_size, rng), rate) for _ in range(steps)]
-                for key in measured[0]:
-                    values[f"learning/{name} {key}"] = float(np.mean([step[key] for step in measured]))
-
-            seconds = time.perf_counter() - started
-            values["speed/episodes per second"] = n / seconds
-            values["speed/share of time in simulation"] = played.simulation_seconds / seconds
-            position.rounds += 1
-            position.seconds += seconds
-            position.simulation_seconds += played.simulation_seconds
-            position.episodes += n
-            if is_due(position.episodes - n, position.episodes, settings.episodes, settings.evaluations):
-                strength = measure(agent, settings.evaluation_games, settings.seed)
-                values |= scalars(strength)
-                progress.update(task, description=f"ddqn: {in_words(strength)}")
-            folder.log(values, position.episodes)
-            progress.update(task, completed=position.episodes)
-            if time.perf_counter() - saved_at > settings.checkpoint_seconds:
-                save()
-                saved_at = time.perf_counter()
-        save()
-    return agent, {**position.summary(), "updates": learner.updates}
+    play(streams(0, 2), 0, 1.0, np.random.default_rng(0))  # compiles, so that the clocks show work alone
+    summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
+    return agent, {**summary, "updates": learner.updates}

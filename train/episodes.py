@@ -14,8 +14,9 @@ from crib_env.engine import DISCARD
 from crib_env.exact.discard_means import COMPLETIONS, best_discard_and_total
 from crib_env.kernels import kernel
 
-# (observations (B, n), masks (B, 52), whether each is a discard (B,)) -> cards (B,)
-Policy = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+# (observations (B, n), masks (B, 52), whether each is a discard (B,), which player of which game decides (B,), as
+# ``Decisions.chain`` has it) -> cards (B,)
+Policy = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -93,10 +94,11 @@ def play_episodes(batch: GameBatch, policy: Policy, opponent: Agent | None, obse
             continue
         seen, masks = batch.observe(rows, observation)
         is_discard = batch.games["phase"][rows] == DISCARD
+        chain = rows * 2 + seats
         before = time.perf_counter()
-        cards = policy(seen, masks, is_discard)
+        cards = policy(seen, masks, is_discard, chain)
         in_policy += time.perf_counter() - before
-        rounds.append((seen, masks, cards, rows * 2 + seats, is_discard, *_standings(batch, rows, seats)))
+        rounds.append((seen, masks, cards, chain, is_discard, *_standings(batch, rows, seats)))
         batch.step(rows, cards)
 
     seen, masks, cards, chain, is_discard, points, settled = (np.concatenate(column) for column in zip(*rounds))

@@ -35,9 +35,9 @@ class RunFolder:
         self._writer: SummaryWriter | None = None
 
     @classmethod
-    def create(cls, learner: str, settings: Any, runs: Path = RUNS) -> RunFolder:
-        """A new folder for a learner's settings (a dataclass with a ``seed``)."""
-        stamp = f"{time.strftime('%Y%m%d-%H%M%S')}-s{settings.seed}"
+    def create(cls, learner: str, settings: Any, runs: Path = RUNS, seeds: int | None = None) -> RunFolder:
+        """A new folder for a learner's settings (a dataclass with a ``seed``), or for runs of several seeds."""
+        stamp = f"{time.strftime('%Y%m%d-%H%M%S')}-s{settings.seed}" + (f"-x{seeds}" if seeds else "")
         for again in range(1000):
             path = runs / learner / (f"{stamp}-{again}" if again else stamp)
             try:
@@ -45,7 +45,12 @@ class RunFolder:
                 break
             except FileExistsError:
                 continue
-        _write_json(path / "config.json", {"learner": learner, "settings": asdict(settings)})
+        return cls.begin(path, learner, asdict(settings) | ({"seeds": seeds} if seeds else {}))
+
+    @classmethod
+    def begin(cls, path: Path, learner: str, settings: dict[str, Any]) -> RunFolder:
+        """Makes a folder that is there the folder of a run."""
+        _write_json(path / "config.json", {"learner": learner, "settings": settings})
         return cls(path)
 
     @classmethod

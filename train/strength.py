@@ -1,13 +1,26 @@
-"""How strong an agent is, by mirrored matches against the two baselines."""
+"""How strong an agent is, by mirrored matches against the two baselines.
+
+A learner that does not train a player of cribbage brings a module of its own with the same functions, as ``STRENGTH``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
 
 from agents import Agent, make_agent
 from evaluate.match import MatchResult, play_match
+from evaluate.match_table import strength_table
 
 BASELINES = ("random", "greedy")
+
+
+def total(games: int) -> int:
+    """How many games :func:`measure` plays in all."""
+    return games * len(BASELINES)
 
 
 def measure(
@@ -36,3 +49,20 @@ def scalars(results: dict[str, MatchResult]) -> dict[str, float]:
         values[f"strength/win rate against {name} high"] = result.interval[1]
         values[f"strength/net points a game against {name}"] = result.margin
     return values
+
+
+def as_json(results: dict[str, MatchResult]) -> dict[str, Any]:
+    """The results for ``summary.json``."""
+    return {name: result.to_json() for name, result in results.items()}
+
+
+def table(name: str, results: dict[str, MatchResult]) -> Table:
+    """The results for people."""
+    return strength_table(name, results)
+
+
+def draw(folder: Path, title: str) -> Path:
+    """Draws the learning curve into a run folder; its path."""
+    from train.learning_curve import draw_learning_curve  # matplotlib takes half a second, and is needed last
+
+    return draw_learning_curve(folder, title)

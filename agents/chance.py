@@ -1,0 +1,28 @@
+"""Random numbers of agents: one for each (seed, game, decision), so that a game is the same in whatever batch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crib_env import PlayerViews
+from crib_env.kernels import GOLDEN, kernel, mix
+
+
+@kernel
+def uniform(seed, game_id, decision):
+    """A random number from 0 to 1; ``seed`` is a uint64 of :func:`crib_env.kernels.streams`."""
+    word = mix(seed + mix(np.uint64(game_id) + GOLDEN * np.uint64(decision + 1)))
+    return np.float64(word >> np.uint64(11)) / 2.0**53
+
+
+@kernel
+def _uniforms(seed, game_ids, decisions, out):
+    for b in range(len(out)):
+        out[b] = uniform(seed, game_ids[b], decisions[b])
+
+
+def uniforms(seed: np.uint64, views: PlayerViews) -> np.ndarray:
+    """Random numbers from 0 to 1 for these decisions, (B,) float64, see :func:`uniform`."""
+    out = np.empty(len(views))
+    _uniforms(seed, views.game_ids, views.decisions, out)
+    return out

@@ -1,0 +1,172 @@
+"""The state values that TD learning trains (O'Connor 2000), and the agent that plays by them."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from agents.after_states import N_PLAY_INPUTS, after_states, play_inputs
+from agents.ddqn import PHASES
+from agents.discards import is_discard
+from agents.ranks import N_RANK_INPUTS, with_rank_counts
+from agents.suits import relabel
+from agents.weights_file import reading_weights, save_tensors
+from crib_env import PlayerViews
+from crib_env.kernels import kernel
+from crib_env.observation import N_ACTIONS, SIZES
+
+_CARD_BITS = 105  # all of the 209 that can be set before a card is laid
+
+
+class ValueNetwork(nn.Module):
+    """Inputs (M, n) to values (M,): hidden layers of the widths given, then one linear output.
+
+    Args:
+        n_inputs: length of the inputs.
+        hidden: widths of the hidden layers.
+        activation: of the hidden layers.
+    """
+
+    def __init__(self, n_inputs: int, hidden: tuple[int, ...], activation: type[nn.Module]) -> None:
+        super().__init__()
+        layers: list[nn.Module] = []
+        for before, after in itertools.pairwise((n_inputs, *hidden)):
+            layers += [nn.Linear(before, after), activation()]
+        self.body = nn.Sequential(*layers)
+        self.output = nn.Linear(hidden[-1] if hidden else n_inputs, 1)
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        """See the class."""
+        last = self.body(inputs)
+        with torch.autocast("cpu", enabled=False):  # values in full precision, whatever the layers below compute in
+            return self.output(last.float()).squeeze(1)
+
+
+def gaussian_weights(network: nn.Module) -> None:
+    """Draws all weights anew from a Gaussian of mean 0 and standard deviation 1, as O'Connor's start."""
+    for parameter in network.parameters():
+        nn.init.normal_(parameter)
+
+
+def _in_few_sizes(network: ValueNetwork, inputs: torch.Tensor) -> torch.Tensor:
+    """Values (M,) of inputs (M, n), computed with some rows of zeros below them.
+
+    Torch prepares itself for every number of rows that it meets, which takes time, and memory that it keeps. Here it
+    meets at most eight between a power of two and the next.
+    """
+    step = 1 << max(len(inputs).bit_length() - 4, 0)
+    return network(nn.functional.pad(inputs, (0, 0, 0, -len(inputs) % step)))[: len(inputs)]
+
+
+@kernel
+def _best_of_each(values, ends, best):
+    start = 0
+    for b in range(len(ends)):
+        best[b] = start + values[start : ends[b]].argmax()
+        start = ends[b]
+
+
+class TDAgent:
+    """Makes the move whose after-state has the highest value.
+
+    Args:
+        networks: ``all``, or ``discard`` and ``play``.
+        about: ``inputs`` (``"bits"`` or ``"features"``) and ``hidden`` (of the networks).
+        name: what tables call it.
+    """
+
+    def __init__(self, networks: dict[str, ValueNetwork], about: dict[str, Any], name: str = "td") -> None:
+        self.networks, self.about, self.name = networks, about, name
+
+    @classmethod
+    def new(cls, inputs: str, hidden: tuple[int, ...]) -> TDAgent:
+        """An agent with random weights, from torch's generator.
+
+        Args:
+            inputs: ``"bits"`` is O'Connor's one network of sigmoids, for every state and of the bits alone, all weights
+                from a Gaussian of standard deviation 1. ``"features"`` is one network of ReLUs for discards and one for
+                the play, with inputs that follow from the bits.
+            hidden: widths of the hidden layers.
+        """
+        if inputs == "bits":
+            networks = {"all": ValueNetwork(SIZES["209"], hidden, nn.Sigmoid)}
+            gaussian_weights(networks["all"])
+        else:
+            sizes = dict(zip(PHASES, (_CARD_BITS + N_RANK_INPUTS, N_PLAY_INPUTS)))
+            networks = {phase: ValueNetwork(sizes[phase], hidden, nn.ReLU) for phase in PHASES}
+        return cls(networks, {"learner": "td", "inputs": inputs, "hidden": list(hidden)})
+
+    @classmethod
+    def load(cls, path: str | Path) -> TDAgent:
+        """An agent from a weights file.
+
+        Raises:
+            ValueError: the file is missing, damaged or holds other weights; the message names it.
+        """
+        with reading_weights(path, "td") as (tensors, about):
+            agent = cls.new(about["inputs"], tuple(about["hidden"]))
+            agent.load_tensors(tensors)
+        agent.name = f"td:{path}"
+        return agent
+
+    def save(self, path: Path) -> None:
+        """Writes the weights, whole or not at all."""
+        save_tensors(path, self.tensors(), self.about)
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """All weights under the names ``network.layer``."""
+        return {f"{n}.{key}": value for n, net in self.networks.items() for key, value in net.state_dict().items()}
+
+    def load_tensors(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Takes over weights that :meth:`tensors` gave; more or fewer than its own are a ``RuntimeError``."""
+        for name, network in self.networks.items():
+            own = {k.removeprefix(f"{name}."): v for k, v in tensors.items() if k.startswith(f"{name}.")}
+            network.load_state_dict(own)
+
+    def network_of(self, is_discard: bool) -> str:
+        """The name of the network that values the after-states of a phase."""
+        return "all" if "all" in self.networks else PHASES[0] if is_discard else PHASES[1]
+
+    def values(self, states: np.ndarray, is_discard: bool) -> torch.Tensor:
+        """What after-states (M, 209) int8 of one phase are worth, (M,): points from the move on, less the opponent's.
+
+        With features the points of the card laid are known, and the network values what follows.
+        """
+        network = self.networks[self.network_of(is_discard)]
+        if "all" in self.networks:
+            return _in_few_sizes(network, torch.from_numpy(states).float())
+        if is_discard:
+            states, _, _ = relabel(states, np.zeros((len(states), N_ACTIONS), np.int8))
+            return _in_few_sizes(network, with_rank_counts(torch.from_numpy(states[:, :_CARD_BITS]).float()))
+        inputs, points = play_inputs(states)
+        return _in_few_sizes(network, torch.from_numpy(inputs)) + torch.from_numpy(points)
+
+    @torch.no_grad()
+    def look_ahead(
+        self, observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The best cards (B,) and the values of what they lead to, (B,) float32.
+
+        Args:
+            observation: (B, 209) int8.
+            masks: (B, 52) int8, legal cards.
+            is_discard: (B,) bool.
+        """
+        cards, values = np.empty(len(observation), np.int64), np.empty(len(observation), np.float32)
+        for phase in (True, False):
+            rows = np.flatnonzero(is_discard == phase)
+            if len(rows):
+                states, moves, ends = after_states(observation[rows], masks[rows], is_discard[rows])
+                worth, best = self.values(states, phase).numpy(), np.empty(len(rows), np.int64)
+                _best_of_each(worth, ends, best)
+                cards[rows], values[rows] = moves[best], worth[best]
+        return cards, values
+
+    def act(self, views: PlayerViews) -> np.ndarray:
+        """See :class:`agents.agent.Agent`."""
+        return self.look_ahead(views.observation, views.action_mask, is_discard(views))[0]

@@ -1,0 +1,221 @@
+"""The discard game's learner: a step by hand, how players are measured, that it learns, and that runs go on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from agents.discard_game import DiscardPlayer, kept_of
+from crib_env import discard_statistics, score_show
+from crib_env.engine import GAME
+from crib_env.exact.discard_game_means import EXACT_MEANS
+from crib_env.exact.discard_statistics import PLACES
+from tests.engine_calls import shuffle
+from tests.learner_runs import new_run, run, stopped_run
+from train import discard_game
+from train.discard_game import PRESETS, Exact, Sampled
+from train.discard_strength import hand_totals, measure, random_hands, table
+from train.rounds import Round
+from train.run import run_learner
+from train.run_folder import RunFolder
+
+SMALL = replace(
+    PRESETS["default"],
+    hidden=(16,),
+    episodes=512,
+    episodes_at_once=128,
+    evaluations=2,
+    evaluation_games=100,
+    final_games=100,
+    checkpoint_seconds=0.0,
+    precision="float32",
+)
+PAPER = replace(
+    PRESETS["paper"],
+    hidden=(8,),
+    episodes=2_048,
+    episodes_at_once=512,
+    evaluations=1,
+    evaluation_games=100,
+    final_games=100,
+    checkpoint_seconds=0.0,
+)
+
+
+def new_player(activation="relu", hidden=(16,), seed=0):
+    torch.manual_seed(seed)
+    return DiscardPlayer(activation, hidden)
+
+
+def a_round(episodes, rate, seed=0):
+    return Round(episodes, 0, 0.0, rate, np.random.default_rng(seed))
+
+
+# --- the game -------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_kept_stands_in_the_order_of_discards():
+    hands = random_hands(np.random.default_rng(0), 50)
+    kept = kept_of(hands).reshape(50, 15, 52)
+    for hand, states in zip(hands, kept):
+        for (i, j), state in zip(PLACES, states):
+            assert np.flatnonzero(state).tolist() == [card for k, card in enumerate(hand) if k not in (i, j)]
+    np.testing.assert_allclose(hand_totals(hands) / 46, discard_statistics(hands)["hand_mean"])
+
+
+def test_hands_are_dealt_evenly():
+    hands = random_hands(np.random.default_rng(1), 20_000)
+    assert (np.diff(hands, axis=1) > 0).all()
+    counts = np.bincount(hands.ravel(), minlength=52)
+    assert abs(counts - 20_000 * 6 / 52).max() < 6 * np.sqrt(20_000 * 6 / 52)
+
+
+# --- what is learned ------------------------------------------------------------------------------------------------
+
+
+def test_a_sampled_hand_is_learned_by_hand():
+    """Six cards and a starter; a step of the rate times the error along torch's gradient of the best four's value."""
+    for seed in range(10):
+        player, slow = new_player("sigmoid", (6,), seed), new_player("sigmoid", (6,), seed)
+        learner = Sampled(player)
+        learner.play_and_learn(a_round(1, 0.05, seed))
+
+        games = np.zeros(1, GAME)
+        games["deck"] = np.random.default_rng(seed).integers(2**64, dtype=np.uint64)
+        shuffle(games)
+        hand = games["cards"][:1, :6].astype(np.int64)
+        kept = kept_of(hand)[slow.discards(hand)[0]]
+        points = score_show(np.flatnonzero(kept).tolist(), int(games["cards"][0, 12]))
+        worth = slow.network(torch.from_numpy(kept)[None].float())[0]
+        worth.backward()
+        for after, before in zip(player.network.parameters(), slow.network.parameters()):
+            expected = before.detach() + 0.05 * (points - worth.item()) * before.grad
+            torch.testing.assert_close(after.detach(), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_exact_values_are_learned():
+    player = new_player(hidden=(64,))
+    learner = Exact(player, 30, "float32")
+    losses = [learner.play_and_learn(a_round(20, 3e-3))[0]["learning/loss"] for _ in range(120)]  # the same hands
+    assert losses[-1] < 0.5 < 10 < losses[0]
+    hands = random_hands(np.random.default_rng(0), 20)
+    means = hand_totals(hands) / 46
+    chosen = means[np.arange(20), player.discards(hands)]
+    assert (means.max(axis=1) - chosen).mean() < 0.3
+
+
+# --- how it is measured ---------------------------------------------------------------------------------------------
+
+
+class Ideal:
+    def discards(self, hands):
+        return hand_totals(hands).argmax(axis=1)
+
+
+class First:
+    def discards(self, hands):
+        return np.zeros(len(hands), np.int64)
+
+
+class AnyTwo:
+    def __init__(self):
+        self._rng = np.random.default_rng(0)
+
+    def discards(self, hands):
+        return self._rng.integers(15, size=len(hands))
+
+
+def test_the_ideal_player_is_measured_exactly_and_a_random_one_within_the_interval():
+    ideal = measure(Ideal(), 3_000, 0)
+    assert ideal.mean == ideal.interval[0] == ideal.interval[1] == float(EXACT_MEANS["ideal"])
+    seen = []
+    random = measure(AnyTwo(), 50_000, 1, seen.append)
+    half = (random.interval[1] - random.interval[0]) / 2
+    assert half < 0.03
+    assert abs(random.mean - float(EXACT_MEANS["random"])) < 3 * half  # six standard errors
+    assert sum(seen) == 50_000
+
+
+def test_a_players_mean_is_that_of_its_hands():
+    """The same deals counted directly: the mean of what is kept differs by the luck of the deals alone."""
+    found = measure(First(), 20_000, 2)
+    hands = random_hands(np.random.default_rng(5), 20_000)
+    direct = hand_totals(hands)[:, 0] / 46
+    assert abs(found.mean - direct.mean()) < 5 * direct.std() / np.sqrt(20_000)
+
+
+def test_the_table_puts_the_player_between_the_three_of_the_paper():
+    shown = table("mine", measure(First(), 10, 0))
+    assert [next(iter(column.cells)) for column in shown.columns][::3] == ["random", "4.7"]
+    assert list(shown.columns[0].cells) == ["random", "mine", "ideal", "cheating"]
+
+
+# --- runs -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "least"),
+    [
+        (replace(SMALL, hidden=(128,), episodes=15_000, batch_size=128, learning_rate=5e-3), 7.5),
+        (replace(PRESETS["paper"], episodes=200_000), 7.3),
+    ],
+    ids=["default", "paper"],
+)
+def test_it_learns(tmp_path, settings, least):
+    player, _ = new_run(discard_game, replace(settings, evaluations=0), tmp_path)
+    assert measure(player, 2_000, 0).interval[0] > least
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("preset", "least"), [("default", 8.29), ("paper", 7.8)])
+def test_presets_learn_the_game(tmp_path, preset, least):
+    player, _ = new_run(discard_game, replace(PRESETS[preset], evaluations=0), tmp_path)
+    assert measure(player, 100_000, 0).interval[0] > least
+
+
+@pytest.mark.parametrize("settings", [SMALL, PAPER], ids=["default", "paper"])
+def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path, settings):
+    settings = replace(settings, evaluations=0)
+    whole = new_run(discard_game, settings, tmp_path)[0].network.state_dict()
+    folder = stopped_run(discard_game, settings, tmp_path, settings.episodes // 2)
+    player, summary = run(discard_game, settings, RunFolder(folder.path))
+    assert summary["episodes"] == settings.episodes
+    assert all(torch.equal(player.network.state_dict()[key], whole[key]) for key in whole)
+
+
+@pytest.mark.parametrize("settings", [SMALL, PAPER], ids=["default", "paper"])
+def test_a_run_that_explodes_stops_and_the_last_good_checkpoint_stays(tmp_path, settings):
+    settings = replace(settings, evaluations=0)
+    folder = stopped_run(discard_game, settings, tmp_path, settings.episodes_at_once)
+    with pytest.raises(FloatingPointError, match=r"the (loss|sum of squared errors).* is (nan|inf)"):
+        run(discard_game, replace(settings, learning_rate=1e30, final_learning_rate=1e30), RunFolder(folder.path))
+    tensors, position = folder.load_checkpoint()
+    assert position["episodes"] == settings.episodes_at_once
+    assert all(tensor.isfinite().all() for tensor in tensors.values() if tensor.is_floating_point())
+
+
+def test_the_command_measures_points_a_hand(tmp_path):
+    folder = RunFolder.create("discard-game", PAPER, tmp_path)
+    run_learner(discard_game, PAPER, folder)
+    strength = json.loads((folder.path / "summary.json").read_text())["strength"]
+    assert strength["hands"] == 100
+    assert strength["interval"][0] < strength["mean"] < strength["interval"][1]
+    assert {path.name for path in folder.path.glob("learning-curve.*")} == {"learning-curve.png", "learning-curve.svg"}
+    assert folder.final.exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"final_games": 0}, "final_games=0 is not allowed: give at least 1"),
+        ({"values": "sampled"}, r"hidden=\(256, 256\) is not allowed with values='sampled': give one width"),
+        ({"values": "sampled", "hidden": (20,)}, "activation='relu' is not allowed with values='sampled'"),
+    ],
+)
+def test_bad_settings_are_named(changes, message):
+    with pytest.raises(ValueError, match=message):
+        replace(PRESETS["default"], **changes)

@@ -1,0 +1,491 @@
+"""DRQN: its update rule by hand, its pieces by hand, what it remembers and forgets, that it learns and goes on."""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+import crib_env
+from agents import make_agent
+from agents.ddqn import best_legal
+from agents.discards import is_discard
+from agents.drqn import DRQNAgent
+from agents.play_features import play_features
+from agents.recurrent_memory import RecurrentMemory, players
+from agents.suits import relabel
+from agents.weights_file import save_tensors
+from crib_env.batch import GameBatch
+from crib_env.engine import DISCARD
+from crib_env.kernels import streams
+from evaluate.match import play_match
+from tests.learner_runs import new_run, run, stopped_run
+from train import drqn
+from train.ddqn import rewards_of
+from train.drqn import DRQN, PRESETS, explore
+from train.episodes import Decisions, play_episodes
+from train.run import run_learner
+from train.run_folder import RunFolder
+from train.sequences import Sequences, sequences_of
+
+SMALL = replace(
+    PRESETS["default"],
+    memory=8,
+    hidden=(16,),
+    episodes=1_024,
+    episodes_at_once=128,
+    warm_up=1,
+    replay=500,
+    evaluations=2,
+    evaluation_games=20,
+    final_games=20,
+    checkpoint_seconds=0.0,
+    precision="float32",
+)
+GAMES = {"episode": "game", "rewards": "points", "length": 5, "burn_in": 3}
+KIND = {
+    "networks": "split",
+    "observation": "209",
+    "memory": 8,
+    "hidden": (16,),
+    "direct": True,
+    "features": True,
+    "lasts": "game",
+    "skip_forced": False,
+}
+
+
+def new_agent(**changes):
+    torch.manual_seed(0)
+    return DRQNAgent.new(**(KIND | changes))
+
+
+def new_learner(**changes):
+    settings = replace(SMALL, **changes)
+    kind = {key: getattr(settings, key) for key in ("networks", "memory", "hidden", "direct", "features")}
+    learner = DRQN(new_agent(**kind), settings)
+    for parameter in learner.target.parameters():
+        parameter.data += 0.1 * torch.randn_like(parameter)
+    return learner
+
+
+def some_decisions(n=16, **options):
+    agent = new_agent()
+    batch = GameBatch(streams(0, n), **({"episode": "deal"} | options))
+    return play_episodes(batch, explore(agent, 0.3, np.random.default_rng(0), n), None, "209").decisions
+
+
+def pieces_of(decisions, settings):
+    rewards, ends = rewards_of(decisions, settings.rewards == "settled")
+    return sequences_of(decisions, rewards, ends, settings.burn_in, settings.length, settings.gamma)
+
+
+# --- the update rule ------------------------------------------------------------------------------------------------
+
+
+def make_constant(network, values):
+    """Lets a network give these 52 values whatever it sees."""
+    for parameter in network.parameters():
+        torch.nn.init.zeros_(parameter)
+    for layers in network.layers.values():
+        layers.cards.bias.data = torch.tensor(values, dtype=torch.float32)
+
+
+def test_targets_take_the_online_choice_at_the_target_networks_value_among_legal_cards():
+    learner = new_learner(networks="one", length=2)
+    online, target = np.zeros(52), np.zeros(52)
+    online[[1, 3, 7, 9]] = 0.5, 5.0, 2.0, 9.0  # 9 is the best card, but not legal; of the legal ones 3 is
+    target[[1, 3, 7, 9]] = 0.7, 10.0, 20.0, 40.0  # a plain maximum would take 20 or even 40
+    make_constant(learner.agent.network, online)
+    make_constant(learner.target, target)
+    batch = Sequences.empty(2, 3, 209)
+    batch.card[:] = 1
+    batch.mask[0, 0, 1] = batch.mask[1, 0, 1] = 1
+    batch.mask[0, 1:, [3, 7]] = 1
+    batch.reward[0] = 1.5, 2.5, 99.0  # the third decision only says what the second leads to
+    batch.discount[0] = 0.5, 0.5, 0.5
+    batch.reward[1, 0] = -2.0  # here the chain ends at once
+    values, targets = learner.values_and_targets(batch)
+    assert values.tolist() == [0.5] * 3
+    assert targets.tolist() == [1.5 + 0.5 * 10.0, 2.5 + 0.5 * 10.0, -2.0]
+
+
+def loss_decision_by_decision(learner, batch, cut_burn_in=True):
+    """The loss of a batch in plain loops: one decision of one piece after the other."""
+    settings, squares = learner.settings, []
+    networks = learner.agent.network, learner.target
+    for piece in range(len(batch)):
+        states, values = [None, None], []
+        for k in range(settings.burn_in + settings.length + 1):
+            if batch.mask[piece, k].any():
+                seen = learner.agent.inputs(batch.observation[piece, k : k + 1])
+                is_discard = torch.from_numpy(batch.is_discard[piece, k : k + 1])
+                both = []
+                for n, network in enumerate(networks):
+                    remembered, states[n] = network.remember(seen[:, None], states[n])
+                    if k < settings.burn_in and cut_burn_in:
+                        states[n] = states[n].detach()
+                    both.append(network.values(seen, remembered[:, 0], is_discard)[0])
+                values.append((k, *both))
+        for (k, online, _), following in zip(values, [*values[1:], None]):
+            if settings.burn_in <= k < settings.burn_in + settings.length:
+                target = torch.tensor(batch.reward[piece, k])
+                if batch.discount[piece, k]:
+                    legal = torch.from_numpy(batch.mask[piece, k + 1 : k + 2])
+                    best = best_legal(following[1][None], legal)[0]
+                    target = target + batch.discount[piece, k] * following[2][best].detach()
+                squares.append((target - online[batch.card[piece, k]]) ** 2)
+    return torch.stack(squares).mean()
+
+
+def gradients(loss, network):
+    return torch.cat([g.flatten() for g in torch.autograd.grad(loss, tuple(network.parameters()), allow_unused=True)])
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, GAMES, GAMES | {"networks": "one", "direct": False, "features": False}], ids=str
+)
+def test_a_step_is_the_one_of_plain_loops(changes):
+    learner = new_learner(gamma=0.9, **changes)
+    pieces = pieces_of(some_decisions(episode=learner.settings.episode), learner.settings)
+    batch = pieces[np.arange(0, len(pieces), 5)]
+    twin = copy.deepcopy(learner.agent.network)
+    optimizer = torch.optim.Adam(twin.parameters(), lr=1e-3)
+    loss = loss_decision_by_decision(learner, batch)
+    for parameter, gradient in zip(
+        twin.parameters(), torch.autograd.grad(loss, tuple(learner.agent.network.parameters()))
+    ):
+        parameter.grad = gradient
+    torch.nn.utils.clip_grad_norm_(twin.parameters(), 10.0)
+    optimizer.step()
+
+    assert learner.update(batch, 1e-3)["loss"] == pytest.approx(loss.item(), rel=1e-4)
+    for one, two in zip(learner.agent.network.parameters(), twin.parameters()):
+        torch.testing.assert_close(one, two, rtol=1e-3, atol=3e-5)
+
+
+def test_no_gradient_flows_into_the_burn_in():
+    learner = new_learner(**GAMES)
+    network = learner.agent.network
+    pieces = pieces_of(some_decisions(4, episode="game"), learner.settings)
+    batch = pieces[np.flatnonzero(pieces.mask[:, 0].any(axis=1))[:6]]
+    values, targets = learner.values_and_targets(batch)
+    found = gradients((targets - values).square().mean(), network)
+    cut, uncut = (gradients(loss_decision_by_decision(learner, batch, cut), network) for cut in (True, False))
+    torch.testing.assert_close(found, cut, rtol=1e-3, atol=1e-5)
+    assert not torch.allclose(found, uncut, rtol=1e-3, atol=1e-5)
+
+
+def test_the_target_network_follows_from_time_to_time():
+    learner = new_learner(target_sync=2)
+    batch = pieces_of(some_decisions(), learner.settings)[np.arange(8)]
+    for followed in (False, True, False):
+        learner.update(batch, 1e-3)
+        same = [torch.equal(a, b) for a, b in zip(learner.agent.network.parameters(), learner.target.parameters())]
+        assert all(same) == followed
+
+
+def test_a_loss_that_explodes_stops_the_run_and_the_last_good_checkpoint_stays(tmp_path):
+    settings = replace(SMALL, learning_rate=1e30, final_learning_rate=1e30, warm_up=300, evaluations=0)
+    folder = RunFolder.create("drqn", settings, tmp_path)
+    with pytest.raises(FloatingPointError, match=r"the loss of the network after \d+ updates is (nan|inf)"):
+        run(drqn, settings, folder)
+    tensors, position = folder.load_checkpoint()
+    assert position["episodes"] == 256
+    assert all(tensor.isfinite().all() for tensor in tensors.values() if tensor.is_floating_point())
+
+
+# --- pieces ---------------------------------------------------------------------------------------------------------
+
+
+def test_pieces_by_hand():
+    """One player decides five times, the next once; two decisions are learned in a piece, one is burnt in."""
+    n = 6
+    decisions = Decisions(
+        observation=np.zeros((n, 209), np.int8),
+        mask=np.ones((n, 52), np.int8),
+        card=np.zeros(n, np.int64),
+        chain=np.array([0, 0, 0, 0, 0, 1]),
+        is_discard=np.array([True, True, False, False, False, True]),
+        points=np.zeros(n),
+        settled=np.zeros(n),
+        final_points=np.zeros(n),
+        final_settled=np.zeros(n),
+    )
+    ends = np.array([False, False, False, False, True, True])
+    pieces = sequences_of(decisions, np.arange(1.0, 7.0), ends, 1, 2, 0.5)
+    assert pieces.reward.tolist() == [[0, 1, 2, 3], [2, 3, 4, 5], [4, 5, 0, 0], [0, 6, 0, 0]]
+    assert pieces.mask.any(axis=2).tolist() == (pieces.reward > 0).tolist()
+    assert pieces.discount.tolist() == [[0, 0.5, 0.5, 0.5], [0.5, 0.5, 0.5, 0], [0.5, 0, 0, 0], [0, 0, 0, 0]]
+    assert pieces.is_discard[0].tolist() == [False, True, True, False]
+
+
+@pytest.mark.parametrize("changes", [{}, GAMES], ids=str)
+def test_every_decision_is_learned_once(changes):
+    settings = replace(SMALL, **changes)
+    decisions = some_decisions(episode=settings.episode)
+    pieces = pieces_of(decisions, settings)
+    learned = slice(settings.burn_in, settings.burn_in + settings.length)
+    assert pieces.mask[:, learned].any(axis=2).sum() == len(decisions.card)
+    observation, _, _ = relabel(decisions.observation, decisions.mask)
+    found = pieces.observation[:, learned][pieces.mask[:, learned].any(axis=2)]
+    assert sorted(map(bytes, found)) == sorted(map(bytes, observation))
+
+
+# --- what it sees ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("policy", range(3))
+def test_the_features_of_the_play_are_what_the_views_say(policy):
+    batch, n_compared = GameBatch(streams(7, 200)), 0
+    for _ in range(60):
+        views = batch.views(batch.acting())
+        features = play_features(views.observation)
+        count, last, points, theirs = np.split(features, np.cumsum([31, 39, 13]), axis=1)
+        assert (count.sum(axis=1) == 1).all()
+        np.testing.assert_array_equal(count.argmax(axis=1), views.count)
+        playing = np.flatnonzero(~is_discard(views))
+        assert not theirs[is_discard(views)].any()
+        assert (theirs[playing].sum(axis=1) == 1).all()
+        np.testing.assert_array_equal(theirs[playing].argmax(axis=1), views.opponent_cards[playing])
+        for b in playing[::10]:
+            pile = [card for card in views.laid[b, views.pile_start[b] :] if card >= 0]
+            assert [np.flatnonzero(row).tolist() for row in last[b].reshape(3, 13)] == [
+                [card % 13] for card in pile[:-4:-1]
+            ] + [[]] * (3 - len(pile[-3:]))
+            for rank in {card % 13 for card in views.hand[b] if card >= 0 and views.action_mask[b, card]}:
+                card = next(c for c in views.hand[b] if c % 13 == rank)
+                assert points[b, rank] == crib_env.score_play([*pile, card])
+                n_compared += 1
+        batch.step(batch.acting(), batch.native_cards(batch.acting(), policy))
+    assert n_compared > 500
+
+
+def test_no_observation_writes_past_the_features():
+    odd = np.zeros((3, 209), np.int8)
+    odd[1, 1:7] = 1
+    odd[2, 105::13] = 1
+    assert (play_features(odd)[:, -5:] == [[0] * 5, [0] * 5, [1, 0, 0, 0, 0]]).all()
+
+
+# --- what it remembers ----------------------------------------------------------------------------------------------
+
+
+def test_a_player_has_one_number_through_a_game():
+    batch, seats = GameBatch(streams(3, 50)), {}
+    while len(rows := batch.acting()):
+        for player, row, seat in zip(players(batch.views(rows)), rows, batch.games["turn"][rows]):
+            assert player // 2 == batch.game_ids[row]
+            assert seats.setdefault(player, seat) == seat
+        batch.step(rows, batch.native_cards(rows, 0))
+    assert len(seats) == 100
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [{}, {"lasts": "deal"}, {"skip_forced": True}, {"direct": False, "features": False, "networks": "one"}],
+    ids=str,
+)
+def test_memory_carried_is_the_network_run_over_the_whole_sequence_at_once(kind):
+    """One object plays both seats of whole games; every choice is that of a run over all that its player has seen."""
+    agent = new_agent(**kind)
+    batch = GameBatch(streams(1, 5), skip_forced=agent.about["skip_forced"])
+    seen = {}
+    while len(rows := batch.acting()):
+        views = batch.views(rows)
+        cards = agent.act(views)
+        for b, row in enumerate(rows):
+            deal = views.decisions[b] // 12 if agent.about["lasts"] == "deal" else 0
+            decision = views.observation[b], views.action_mask[b], batch.games["phase"][row] == DISCARD, cards[b]
+            seen.setdefault((row, batch.games["turn"][row], deal), []).append(decision)
+        batch.step(rows, cards)
+    assert max(map(len, seen.values())) > (5 if agent.about["lasts"] == "deal" else 40)
+    for decisions in seen.values():
+        observation, masks, discards, cards = (np.array(column) for column in zip(*decisions))
+        relabelled_seen, relabelled_masks, order = relabel(observation, masks)
+        inputs = agent.inputs(relabelled_seen)
+        with torch.no_grad():
+            remembered, _ = agent.network.remember(inputs[None])
+            values = agent.network.values(inputs, remembered[0], torch.from_numpy(discards))
+        best = best_legal(values, torch.from_numpy(relabelled_masks)).numpy()
+        assert (13 * order[np.arange(len(best)), best // 13] + best % 13).tolist() == cards.tolist()
+
+
+def test_forced_cards_are_not_remembered_when_training_leaves_them_out():
+    """Between two real choices a game looks the same whether the batch or the agent lays the forced cards."""
+    games = []
+    for skip_forced in (True, False):
+        batch, agent = GameBatch(streams(2, 100), skip_forced=skip_forced), new_agent(skip_forced=True)
+        while len(rows := batch.acting()):
+            batch.step(rows, agent.act(batch.views(rows)))
+        games.append(batch.games)
+    np.testing.assert_array_equal(*games)
+
+
+def test_memory_matters_in_play():
+    """The same decisions asked out of the blue are answered otherwise now and then."""
+    batch, agent = GameBatch(streams(2, 100)), new_agent(direct=False)
+    for _ in range(30):
+        rows = batch.acting()
+        views = batch.views(rows)
+        cards = agent.act(views)
+        differ = (new_agent(direct=False).act(views) != cards).mean()
+        batch.step(rows, cards)
+    assert 0 < differ < 1
+
+
+def test_asked_twice_it_answers_the_same_and_a_new_game_starts_at_nothing():
+    agent = new_agent()
+    memory = agent._memory
+    batch = GameBatch(streams(4, 60))
+    for _ in range(20):
+        views = batch.views(batch.acting())
+        cards = agent.act(views)
+        assert (agent.act(views) == cards).all()
+        alone = [agent.act(views[k : k + 1])[0] for k in range(len(views))]
+        assert alone == cards.tolist()
+        batch.step(batch.acting(), cards)
+    assert memory.recall(batch.views(batch.acting()))[1].any(axis=(1, 2)).all()
+    again = GameBatch(streams(5, 60))  # other games under the same numbers
+    assert not memory.recall(again.views(again.acting()))[1].any()
+
+
+def test_what_was_asked_for_longest_ago_is_forgotten(monkeypatch):
+    monkeypatch.setattr("agents.recurrent_memory._KEPT", 20)
+    memory, batch = RecurrentMemory(4, "game"), GameBatch(streams(6, 30))
+    views = batch.views(batch.acting())
+
+    def remembers(rows):
+        places, states = memory.recall(replace(views[rows], decisions=views.decisions[rows] + 1))
+        memory.keep(places, states)
+        return states.any(axis=(1, 2)).tolist()
+
+    def remember(rows):
+        memory.keep(memory.recall(views[rows])[0], np.ones((len(rows), 2, 4), np.float32))
+
+    remember(np.arange(20))
+    assert remembers(np.arange(5)) == [True] * 5  # these are asked for again, so that 5 … 9 are the oldest
+    remember(np.arange(20, 25))
+    assert len(memory) == 20
+    assert remembers(np.arange(20, 25)) == [True] * 5
+    assert remembers(np.arange(5)) == [True] * 5
+    assert remembers(np.arange(10, 20)) == [True] * 10
+    assert remembers(np.arange(5, 10)) == [False] * 5
+    remember(np.arange(30))  # a batch is never cut
+    assert remembers(np.arange(30)) == [True] * 30
+
+
+def test_it_drives_a_plain_aec_loop():
+    agent = new_agent(lasts="deal", skip_forced=True)
+    env = crib_env.env()
+    env.reset(seed=0)
+    for player in env.agent_iter():
+        _, _, terminated, _, _ = env.last()
+        env.step(None if terminated else agent.act(env.views(player))[0])
+    assert max(env.scores) == 121
+
+
+# --- runs -----------------------------------------------------------------------------------------------------------
+
+
+def test_it_learns_what_only_memory_can_tell():
+    """The first decision shows a bit and pays nothing; the second, which looks the same either way, must tell it."""
+    learner = new_learner(networks="one", length=2, hidden=(16,), memory=16, features=False, target_sync=20)
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        batch = Sequences.empty(32, 3, 209)
+        bit, card = rng.integers(2, size=(2, 32))
+        batch.observation[np.arange(32), 0, 105 + bit] = 1
+        batch.mask[:, 0, 20] = 1
+        batch.mask[:, 1, :2] = 1
+        batch.card[:, 0], batch.card[:, 1] = 20, card
+        batch.reward[:, 1] = bit == card
+        batch.discount[:, 0] = 1.0
+        learner.update(batch, 5e-3)
+    states = np.zeros((32, 2, 16), np.float32)
+    cards, states = learner.agent.choose(batch.observation[:, 0], batch.mask[:, 0], np.zeros(32, bool), states)
+    assert (cards == 20).all()
+    cards, _ = learner.agent.choose(batch.observation[:, 1], batch.mask[:, 1], np.zeros(32, bool), states)
+    np.testing.assert_array_equal(cards, bit)
+
+
+def test_it_learns(tmp_path):
+    settings = replace(SMALL, memory=32, hidden=(64, 64), replay=12_000, episodes=12_000, evaluations=0)
+    agent, _ = new_run(drqn, settings, tmp_path)
+    assert play_match(agent, make_agent("random"), 2_000).interval[0] > 0.7
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"preset": "paper"},
+        {"opponent": "greedy", "observation": "board", "direct": False},
+        {"opponent": "random", **GAMES},
+    ],
+    ids=str,
+)
+def test_a_run_of_each_kind(tmp_path, changes):
+    start = PRESETS["paper"] if "preset" in changes else SMALL
+    small = {"episodes": 32, "episodes_at_once": 16, "warm_up": 16, "reuse": 0.5, "evaluations": 1, "memory": 8}
+    settings = replace(start, **{**small, "evaluation_games": 20, "hidden": (16,), **changes})
+    agent, summary = new_run(drqn, settings, tmp_path)
+    assert summary["episodes"] == 32
+    assert summary["updates"] > 0
+    assert play_match(agent, make_agent("random"), 20).games == 20
+
+
+@pytest.mark.parametrize("changes", [{}, {**GAMES, "episodes_at_once": 32, "episodes": 256}], ids=str)
+def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path, changes):
+    settings = replace(SMALL, evaluations=0, **changes)
+    whole, _ = new_run(drqn, settings, tmp_path)
+    folder = stopped_run(drqn, settings, tmp_path, settings.episodes // 4)
+    agent, summary = run(drqn, settings, RunFolder(folder.path))
+    assert summary["episodes"] == settings.episodes
+    one, two = agent.network.state_dict(), whole.network.state_dict()
+    assert all(torch.equal(one[key], two[key]) for key in two)
+    other, _ = new_run(drqn, replace(settings, seed=1), tmp_path)
+    assert not all(torch.equal(other.network.state_dict()[key], two[key]) for key in two)
+
+
+def test_the_command_leaves_weights_that_play(tmp_path):
+    folder = RunFolder.create("drqn", SMALL, tmp_path)
+    run_learner(drqn, SMALL, folder)
+    assert json.loads((folder.path / "summary.json").read_text())["strength"]["random"]["games"] == 20
+    assert (folder.path / "learning-curve.png").exists()
+    results = [
+        play_match(make_agent(spec), make_agent("greedy"), 20) for spec in (str(folder.path), f"drqn:{folder.final}")
+    ]
+    assert results[0].margin == results[1].margin
+    assert results[1].a == f"drqn:{folder.final}"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"episodes": 0}, "episodes=0 is not allowed: give at least 1"),
+        ({"burn_in": 7}, "burn_in=7 is not allowed: give 0 to length=6"),
+        ({"epsilon": 2.0}, "epsilon=2.0 is not allowed: give 0 to 1"),
+        ({"episode": "game"}, "rewards='settled' is not allowed with episode='game'"),
+        ({"opponent": "nobody"}, "there is no agent 'nobody'"),
+    ],
+)
+def test_bad_settings_are_named(changes, message):
+    with pytest.raises(ValueError, match=message):
+        replace(SMALL, **changes)
+
+
+def test_foreign_weights_are_refused(tmp_path):
+    agent = new_agent()
+    agent.save(tmp_path / "good.safetensors")
+    save_tensors(tmp_path / "other.safetensors", agent.network.state_dict(), {"learner": "ddqn", **agent.about})
+    save_tensors(tmp_path / "fewer.safetensors", {"x": torch.zeros(3)}, {"learner": "drqn", **agent.about})
+    save_tensors(tmp_path / "bare.safetensors", {"x": torch.zeros(3)}, {"learner": "drqn"})
+    for name in ("other", "fewer", "bare", "none"):
+        with pytest.raises(ValueError, match=name):
+            make_agent(f"drqn:{tmp_path / name}")
+    views = GameBatch(streams(0, 50)).views(np.arange(50))
+    np.testing.assert_array_equal(make_agent(f"drqn:{tmp_path / 'good'}").act(views), agent.act(views))

@@ -1,0 +1,302 @@
+"""NFSP: its average policy's step by hand, its reservoir, its draws, that it learns, and that a stopped run goes on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+import crib_env
+from agents import make_agent
+from agents.ddqn import DDQNAgent
+from agents.nfsp import NFSPAgent, draw
+from agents.weights_file import save_tensors
+from crib_env.batch import GameBatch
+from crib_env.kernels import streams
+from evaluate.match import play_match
+from tests.learner_runs import new_run, run, stopped_run
+from train import ddqn, nfsp
+from train.ddqn import rewards_of, transitions_of
+from train.episodes import play_episodes
+from train.nfsp import NFSP, PRESETS, mix
+from train.reservoir import Choices, Reservoir
+from train.run import run_learner
+from train.run_folder import RunFolder
+
+SMALL = replace(
+    PRESETS["default"],
+    hidden=(16,),
+    episodes=1_024,
+    episodes_at_once=128,
+    warm_up=1,
+    replay=2_000,
+    reservoir=300,
+    evaluations=2,
+    evaluation_games=20,
+    final_games=20,
+    checkpoint_seconds=0.0,
+    precision="float32",
+)
+
+
+def new_agent(seed=0, **options):
+    torch.manual_seed(seed)
+    return NFSPAgent(DDQNAgent.new("split", "209", (16,), ranks=True), **options)
+
+
+def new_learner(**changes):
+    settings = replace(SMALL, **changes)
+    torch.manual_seed(0)
+    return NFSP(ddqn.new_agent(settings), NFSPAgent(ddqn.new_agent(settings)), settings)
+
+
+def choices(cards, legal):
+    """Choices of these cards among these legal ones, all in one position."""
+    mask = np.zeros((len(cards), 52), np.int8)
+    mask[:, legal] = 1
+    return Choices(np.ones((len(cards), 209), np.int8), mask, np.array(cards))
+
+
+def views_of_some_games(n=200, cards=7):
+    batch = GameBatch(streams(5, n))
+    for _ in range(cards):
+        rows = batch.acting()
+        batch.step(rows, batch.native_cards(rows, 0))
+    return batch.views(batch.acting())
+
+
+# --- the average policy ---------------------------------------------------------------------------------------------
+
+
+def test_a_step_of_the_average_policy_by_hand():
+    """The gradient of a logit is its card's probability less how often it was chosen; of an illegal card nothing."""
+    learner = new_learner(networks="one", ranks=False)
+    network = learner.networks["all"]
+    for parameter in network.parameters():
+        torch.nn.init.zeros_(parameter)
+    network.cards.bias.data[[3, 7, 9]] = torch.log(torch.tensor([1.0, 3.0, 50.0]))
+    loss = learner.imitate("all", choices([3, 7, 7, 7], [3, 7]), 0.01)
+    assert loss == pytest.approx(-(np.log(1 / 4) + 3 * np.log(3 / 4)) / 4, rel=1e-5)
+    np.testing.assert_allclose(network.cards.bias.grad[[3, 7, 9]], [0.0, 0.0, 0.0], atol=1e-6)
+    learner.imitate("all", choices([3, 3], [3, 7]), 0.01)
+    np.testing.assert_allclose(network.cards.bias.grad[[3, 7, 9]], [1 / 4 - 1, 3 / 4, 0.0], atol=1e-6)
+    three, seven, nine = network.cards.bias.detach()[[3, 7, 9]].tolist()
+    assert three > 0.005
+    assert seven < np.log(3.0) - 0.005
+    assert nine == pytest.approx(np.log(50.0))
+
+
+def test_the_average_policy_learns_how_often_each_card_was_chosen():
+    learner = new_learner(networks="one")
+    batch = choices([3, 7, 7, 7], [3, 7, 20])
+    for _ in range(300):
+        learner.imitate("all", batch, 1e-2)
+    numbers = (np.arange(1000) + 0.5) / 1000
+    many = batch[np.zeros(1000, int)]
+    logits = learner.networks["all"](learner.agent.networks.inputs(many.observation))
+    share = np.bincount(draw(logits.detach(), many.mask, numbers), minlength=52) / 1000
+    np.testing.assert_allclose(share[[3, 7, 20]], [0.25, 0.75, 0.0], atol=0.03)
+
+
+def test_cards_are_drawn_by_their_probability_and_always_legal():
+    logits = torch.zeros(10_000, 52)
+    logits[:, [4, 8]] = torch.log(torch.tensor([1.0, 4.0]))
+    logits[:, 30] = 100.0  # not legal
+    masks = np.zeros((10_000, 52), np.int8)
+    masks[:, [4, 8]] = 1
+    numbers = np.linspace(0, 1, 10_000)  # both ends included
+    assert np.bincount(draw(logits, masks, numbers), minlength=52)[[4, 8, 30]].tolist() == [2_000, 8_000, 0]
+    rng = np.random.default_rng(0)
+    masks = (rng.random((10_000, 52)) < 0.1).astype(np.int8)
+    masks[np.arange(10_000), rng.integers(52, size=10_000)] = 1
+    cards = draw(30 * torch.randn(10_000, 52), masks, numbers)
+    assert masks[np.arange(10_000), cards].all()
+
+
+def test_a_draw_depends_on_seed_game_and_decision_alone():
+    views, agent = views_of_some_games(), new_agent()
+    together = agent.act(views)
+    assert views.action_mask[np.arange(len(views)), together].all()
+    assert [agent.act(views[k : k + 1])[0] for k in range(len(views))] == together.tolist()
+    other = new_agent(seed=0)
+    other._seed = streams(1, 1)[0]
+    assert 0.3 < (other.act(views) != together).mean() < 1
+    later = replace(views, decisions=views.decisions + 12)
+    assert (agent.act(later) != together).any()
+
+
+def test_greedy_takes_the_most_likely_card():
+    views = views_of_some_games()
+    agent = new_agent(greedy=True)
+    np.testing.assert_array_equal(agent.act(views), agent.networks.act(views))
+    assert (new_agent().act(views) != agent.act(views)).any()
+
+
+# --- the reservoir --------------------------------------------------------------------------------------------------
+
+
+def test_a_reservoir_keeps_all_that_was_added_with_equal_chances():
+    capacity, n, repeats = 50, 400, 3_000
+    rng, kept = np.random.default_rng(0), np.zeros(n)
+    new = Choices(np.zeros((n, 1), np.int8), np.zeros((n, 52), np.int8), np.arange(n))
+    for _ in range(repeats):
+        reservoir = Reservoir(capacity, 1)
+        for first, last in ((0, 30), (30, 70), (70, 71), (71, 400)):  # filled in the middle of a piece
+            reservoir.add(new[np.arange(first, last)], rng)
+            assert len(reservoir) == min(last, capacity)
+        held = reservoir._rows.card
+        assert len(set(held.tolist())) == capacity
+        kept[held] += 1
+    # Each is kept with a chance of 1/8. Of 400 nearly independent counts the chi-square has a mean of 400 and a
+    # standard deviation of 28; the seed is fixed.
+    expected = repeats * capacity / n
+    assert abs(((kept - expected) ** 2).sum() / (expected * (1 - capacity / n)) - n) < 6 * 28
+
+
+def test_a_reservoir_survives_a_checkpoint():
+    rng = np.random.default_rng(0)
+    first = Choices(
+        rng.integers(2, size=(70, 209)).astype(np.int8), np.ones((70, 52), np.int8), rng.integers(52, size=70)
+    )
+    one, two = Reservoir(50, 209), Reservoir(50, 209)
+    one.add(first, rng)
+    two.load_tensors(one.tensors())
+    for reservoir in (one, two):
+        reservoir.add(first, np.random.default_rng(5))
+    samples = [vars(reservoir.sample(100, np.random.default_rng(1))) for reservoir in (one, two)]
+    for key in samples[0]:
+        np.testing.assert_array_equal(samples[0][key], samples[1][key])
+
+
+# --- self-play ------------------------------------------------------------------------------------------------------
+
+
+class HighestCard:
+    def choose(self, observation, masks, is_discard, numbers):
+        return 51 - masks[:, ::-1].argmax(axis=1)
+
+
+def test_a_player_keeps_to_one_policy_through_an_episode():
+    plays_best = np.random.default_rng(0).random(200) < 0.3
+    policy = mix(lambda seen, masks, *_: masks.argmax(axis=1), HighestCard(), plays_best, np.random.default_rng(0))
+    decisions = play_episodes(GameBatch(streams(1, 100), episode="deal"), policy, None, "209").decisions
+    lowest, highest = decisions.mask.argmax(axis=1), 51 - decisions.mask[:, ::-1].argmax(axis=1)
+    np.testing.assert_array_equal(decisions.card, np.where(plays_best[decisions.chain], lowest, highest))
+
+
+def test_the_reservoir_takes_what_the_best_response_chose_and_replay_takes_everything():
+    learner = new_learner(reservoir=5_000)
+    plays_best = np.random.default_rng(0).random(200) < 0.3
+    policy = mix(lambda seen, masks, *_: masks.argmax(axis=1), HighestCard(), plays_best, np.random.default_rng(0))
+    decisions = play_episodes(GameBatch(streams(1, 100), episode="deal"), policy, None, "209").decisions
+    of_best = plays_best[decisions.chain]
+    new = transitions_of(decisions, *rewards_of(decisions, True), 1, 1.0)
+    values = learner.learn(decisions, new, of_best, None, np.random.default_rng(0))
+    assert values == {}  # no step yet
+    for phase, is_discard in (("discard", True), ("play", False)):
+        of_phase = decisions.is_discard == is_discard
+        assert len(learner.reservoirs[phase]) == (of_phase & of_best).sum() > 0
+        assert len(learner.best.replays[phase]) == of_phase.sum()
+    values = learner.learn(decisions, new, of_best, 1e-3, np.random.default_rng(0))
+    assert {f"learning/{kind}discard loss" for kind in ("", "average ")} <= set(values)
+
+
+def test_a_loss_that_explodes_stops_the_run_and_the_last_good_checkpoint_stays(tmp_path):
+    for what, changes in (
+        ("network 'discard'", {"learning_rate": 1e30, "final_learning_rate": 1e30, "average_learning_rate": 1e-3}),
+        (r"network '\w+' of the average policy", {"average_learning_rate": 1e30}),
+    ):
+        settings = replace(SMALL, warm_up=300, evaluations=0, **changes)
+        folder = RunFolder.create("nfsp", settings, tmp_path)
+        with pytest.raises(FloatingPointError, match=f"the loss of {what}.* is (nan|inf)"):
+            run(nfsp, settings, folder)
+        tensors, position = folder.load_checkpoint()
+        assert position["episodes"] == 256
+        assert all(tensor.isfinite().all() for tensor in tensors.values() if tensor.is_floating_point())
+
+
+# --- runs -----------------------------------------------------------------------------------------------------------
+
+
+def test_it_learns(tmp_path):
+    settings = replace(SMALL, hidden=(64, 64), replay=50_000, reservoir=50_000, episodes=16_000, evaluations=0)
+    agent, _ = new_run(nfsp, settings, tmp_path)
+    assert play_match(agent, make_agent("random"), 2_000).interval[0] > 0.6
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"observation": "board", "networks": "one"}, {"episode": "game", "rewards": "points", "n_step": 2}],
+    ids=str,
+)
+def test_a_run_of_each_kind(tmp_path, changes):
+    small = {"episodes": 32, "episodes_at_once": 16, "reuse": 0.5, "evaluations": 1, "anticipation": 0.5}
+    agent, summary = new_run(nfsp, replace(SMALL, **{**small, **changes}), tmp_path)
+    assert summary["episodes"] == 32
+    assert all(n > 0 for n in summary["updates"].values())
+    assert play_match(agent, make_agent("random"), 20).games == 20
+
+
+def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path):
+    settings = replace(SMALL, evaluations=0)
+    whole, _ = new_run(nfsp, settings, tmp_path)
+    folder = stopped_run(nfsp, settings, tmp_path, 512)
+    agent, summary = run(nfsp, settings, RunFolder(folder.path))
+    assert summary["episodes"] == 1_024
+    one, two = agent.networks.tensors(), whole.networks.tensors()
+    assert all(torch.equal(one[key], two[key]) for key in two)
+    other, _ = new_run(nfsp, replace(settings, seed=1), tmp_path)
+    assert not all(torch.equal(other.networks.tensors()[key], two[key]) for key in two)
+
+
+def test_the_command_leaves_weights_that_play(tmp_path):
+    folder = RunFolder.create("nfsp", SMALL, tmp_path)
+    run_learner(nfsp, SMALL, folder)
+    assert json.loads((folder.path / "summary.json").read_text())["strength"]["greedy"]["games"] == 20
+    views = views_of_some_games()
+    drawn, again, other, likely = (
+        make_agent(f"nfsp:{folder.final}{setting}").act(views) for setting in ("", "", ",seed=1", ",greedy=yes")
+    )
+    np.testing.assert_array_equal(make_agent(str(folder.path)).act(views), drawn)
+    np.testing.assert_array_equal(drawn, again)
+    assert (drawn != other).any()
+    assert (drawn != likely).any()
+
+
+def test_it_drives_a_plain_aec_loop():
+    agent = new_agent()
+    env = crib_env.env()
+    env.reset(seed=0)
+    for player in env.agent_iter():
+        _, _, terminated, _, _ = env.last()
+        env.step(None if terminated else agent.act(env.views(player))[0])
+    assert max(env.scores) == 121
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"episodes": 0}, "episodes=0 is not allowed: give at least 1"),
+        ({"reservoir": 0}, "reservoir=0 is not allowed: give at least 1"),
+        ({"anticipation": 0.0}, "anticipation=0.0 is not allowed: give more than 0, at most 1"),
+        ({"episode": "game"}, "rewards='settled' is not allowed with episode='game'"),
+    ],
+)
+def test_bad_settings_are_named(changes, message):
+    with pytest.raises(ValueError, match=message):
+        replace(SMALL, **changes)
+
+
+def test_foreign_weights_are_refused(tmp_path):
+    agent = new_agent()
+    agent.save(tmp_path / "good.safetensors")
+    agent.networks.save(tmp_path / "other.safetensors")  # those of Double DQN
+    save_tensors(tmp_path / "fewer.safetensors", {"x": torch.zeros(3)}, {**agent.networks.about, "learner": "nfsp"})
+    for name in ("other", "fewer", "none"):
+        with pytest.raises(ValueError, match=name):
+            make_agent(f"nfsp:{tmp_path / name}")
+    with pytest.raises(ValueError, match="agent 'nfsp': greedy='perhaps' is not"):
+        make_agent(f"nfsp:{tmp_path / 'good'},greedy=perhaps")

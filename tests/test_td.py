@@ -1,0 +1,495 @@
+"""TD learning: after-states against the engine, traces and λ-returns by hand, that it learns, and that runs go on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+import crib_env
+from agents import make_agent
+from agents.after_states import after_states, moved, play_inputs
+from agents.ddqn import DDQNAgent
+from agents.discards import is_discard
+from agents.td import TDAgent, ValueNetwork, gaussian_weights
+from crib_env.batch import GameBatch
+from crib_env.engine import DISCARD, GAME, OVER, PLAY
+from crib_env.kernels import streams
+from crib_env.observation import SIZES
+from crib_env.views import views_of
+from evaluate.match import play_match
+from tests.learner_runs import new_run, run, stopped_run
+from train import td
+from train.episodes import Decisions, play_episodes
+from train.run import run_learner
+from train.run_folder import RunFolder
+from train.td import PRESETS
+from train.td_returns import Explorer, Returns, lambda_returns, moves_of, rewards_of_moves
+from train.td_traces import (
+    Traces,
+    Weights,
+    fade_and_add_gradient,
+    learn,
+    no_traces,
+    play_and_learn,
+    value,
+    weights_of,
+)
+
+SMALL = replace(
+    PRESETS["default"],
+    hidden=(32,),
+    episodes=1_024,
+    episodes_at_once=128,
+    evaluations=2,
+    evaluation_games=20,
+    final_games=20,
+    checkpoint_seconds=0.0,
+    precision="float32",
+)
+PAPER = replace(
+    PRESETS["paper"],
+    hidden=(8,),
+    episodes=512,
+    episodes_at_once=128,
+    evaluations=1,
+    evaluation_games=20,
+    final_games=20,
+    checkpoint_seconds=0.0,
+)
+
+
+def new_agent(inputs="features", hidden=(16,), seed=0):
+    torch.manual_seed(seed)
+    return TDAgent.new(inputs, hidden)
+
+
+def positions(n=40, decisions=12):
+    """Random deals, after each decision that somebody has taken."""
+    batch = GameBatch(streams(11, n), episode="deal")
+    for _ in range(decisions):
+        rows = batch.acting()
+        yield batch, rows
+        batch.step(rows, batch.native_cards(rows, 0))
+
+
+# --- after-states ---------------------------------------------------------------------------------------------------
+
+
+def test_an_after_state_is_what_the_engine_shows_after_the_move():
+    """Of every move in many positions; what the engine adds by itself, a starter cut or a new deal, is left out."""
+    compared = {DISCARD: 0, PLAY: 0}
+    for batch, rows in positions():
+        views = batch.views(rows)
+        states, cards, ends = after_states(views.observation, views.action_mask, is_discard(views))
+        before = batch.games.copy()
+        for decision, row in enumerate(rows):
+            seat, phase = int(before["turn"][row]), int(before["phase"][row])
+            for k in range(ends[decision - 1] if decision else 0, ends[decision]):
+                batch.games[row] = before[row]
+                batch.step(np.array([row]), cards[k : k + 1])
+                if views.hand[decision, 5] >= 0:  # the first of two to be thrown
+                    gone = set(views.hand[decision].tolist()) - set(np.flatnonzero(states[k, 1:53]).tolist())
+                    batch.step(np.array([row]), np.array(list(gone - {int(cards[k])})))
+                if batch.games["phase"][row] == OVER:
+                    continue
+                seen = views_of(batch.games, np.array([row]), np.array([seat]), np.array([0])).observation[0].copy()
+                if phase == DISCARD and batch.games["phase"][row] == PLAY:
+                    seen[53 + int(batch.games["cards"][row, 12])] = 0
+                np.testing.assert_array_equal(states[k], seen)
+                compared[phase] += 1
+            batch.games[row] = before[row]
+    assert min(compared.values()) > 300
+
+
+def test_all_moves_are_looked_at():
+    """Fifteen discards, or the five with the card thrown already; in the play one card of each rank."""
+    for batch, rows in positions(50):
+        views = batch.views(rows)
+        throws = is_discard(views)
+        states, cards, ends = after_states(views.observation, views.action_mask, throws)
+        for b, (first, end) in enumerate(zip(np.append(0, ends), ends)):
+            legal = np.flatnonzero(views.action_mask[b])
+            assert len({state.tobytes() for state in states[first:end]}) == end - first
+            if throws[b]:
+                assert end - first == {6: 15, 5: 5}[len(legal)]
+                assert (states[first:end, 1:53].sum(axis=1) == 4).all()
+            else:
+                assert sorted(cards[first:end] % 13) == sorted(set(legal % 13))
+
+
+def test_a_move_that_is_made_is_one_that_was_looked_at():
+    agent = new_agent()
+    for batch, rows in positions(50):
+        views = batch.views(rows)
+        cards, values = agent.look_ahead(views.observation, views.action_mask, is_discard(views))
+        whole = views.hand[:, 5] < 0
+        throws = is_discard(views)
+        for phase in (True, False):
+            mine = whole & (throws == phase)
+            if mine.any():
+                states = moved(views.observation[mine], cards[mine], throws[mine])
+                with torch.no_grad():
+                    np.testing.assert_allclose(agent.values(states, phase).numpy(), values[mine], atol=1e-5)
+
+
+def pile_state(pile, hand="", known="", dealer=True):
+    state = np.zeros(SIZES["209"], np.int8)
+    state[0] = dealer
+    for k, card in enumerate(crib_env.parse_cards(pile)):
+        state[105 + 13 * k + card % 13] = 1
+    state[[1 + card for card in crib_env.parse_cards(hand)]] = 1
+    state[[53 + card for card in crib_env.parse_cards(known)]] = 1
+    return state
+
+
+def test_inputs_of_the_play_by_hand():
+    """K K J makes 30, go; then 4 and 6 make 10, and a 5 makes a run of three and fifteen: five points."""
+    state = pile_state("KC KD JH 4S 6C", hand="4C 4D", known="KC KD JH 4S 6C 9S 9H")
+    inputs, points = play_inputs(state[None])
+    row = inputs[0]
+    held, seen, laid, count, last, replies, theirs = np.split(row[1:], np.cumsum([52, 13, 104, 31, 39, 13]))
+    assert row[0] == 1
+    assert np.flatnonzero(held).tolist() == [3, 13 + 3]
+    assert seen[[12, 10, 3, 5, 8]].tolist() == [2, 1, 1, 1, 2]
+    np.testing.assert_array_equal(laid, state[105:])
+    assert np.flatnonzero(count).tolist() == [10]
+    assert np.flatnonzero(last).tolist() == [5, 13 + 3]
+    expected = dict.fromkeys(range(13), 0) | {4: 5, 5: 2, 3: 0}
+    assert replies.tolist() == [expected[rank] for rank in range(13)]
+    assert np.flatnonzero(theirs).tolist() == [1]
+    assert points.tolist() == [0]
+    assert play_inputs(pile_state("5C 5D 5H", hand="2C")[None])[1].tolist() == [8]
+    inputs, points = play_inputs(pile_state("KC KD JH AS")[None])
+    assert inputs[0, 170:].nonzero()[0].tolist() == [0, 83 + 4]  # a new count, in which nothing is to be had yet
+    assert points.tolist() == [2]
+
+
+def test_count_and_points_of_the_play_are_those_of_the_engine():
+    compared = 0
+    for batch, rows in positions(200):
+        views = batch.views(rows)
+        going = (views.laid[:, 0] >= 0) & (views.count > 0)  # at 0 the last count is over, and the bits do not say so
+        inputs, points = play_inputs(np.ascontiguousarray(views.observation[going]))
+        np.testing.assert_array_equal(inputs[:, 170:201].argmax(axis=1), views.count[going])
+        for b, view in zip(range(len(points)), np.flatnonzero(going)):
+            pile = [int(card) for card in views.laid[view, views.pile_start[view] :] if card >= 0]
+            assert points[b] == crib_env.score_play(pile)
+            compared += 1
+    assert compared > 500
+
+
+# --- traces ---------------------------------------------------------------------------------------------------------
+
+
+def tiny_weights():
+    """One hidden node over two bits: 0.5 whatever it sees; U = 1 + 2 × 0.5."""
+    shapes = Weights((1, 2), (1,), (1, 1), (1,))
+    weights = Weights(*(np.zeros(shape, np.float32) for shape in shapes))
+    weights.output[:], weights.output_bias[:] = 2, 1
+    return weights
+
+
+def test_a_trace_by_hand():
+    """∇U is 1 for the output bias, the node's 0.5 for the output, and 2 × 0.5 × (1 - 0.5) for bias and bit."""
+    weights, nodes = tiny_weights(), np.empty(1, np.float32)
+    trace = no_traces(weights)
+    first, second = np.array([1, 0], np.int8), np.array([1, 1], np.int8)
+    assert value(weights, first, nodes) == 2
+    fade_and_add_gradient(trace, weights, first, nodes, 0.25)
+    assert [array.tolist() for array in trace] == [[[0.5, 0.0]], [0.5], [[0.5]], [1.0]]
+    value(weights, second, nodes)
+    fade_and_add_gradient(trace, weights, second, nodes, 0.25)
+    assert [array.tolist() for array in trace] == [[[0.625, 0.5]], [0.625], [[0.625]], [1.25]]
+    learn(weights, trace, 0.1 * (5 - 2))
+    found = np.concatenate([array.ravel() for array in weights])
+    np.testing.assert_allclose(found, [0.1875, 0.15, 0.1875, 2.1875, 1.375], rtol=1e-6)
+
+
+def test_values_and_gradients_are_those_of_torch():
+    torch.manual_seed(1)
+    network = ValueNetwork(209, (5,), torch.nn.Sigmoid)
+    gaussian_weights(network)
+    weights, nodes = weights_of(network), np.empty(5, np.float32)
+    trace = no_traces(weights)
+    state = (np.random.default_rng(0).random(209) < 0.1).astype(np.int8)
+    worth = network(torch.from_numpy(state)[None].float())[0]
+    worth.backward()
+    assert value(weights, state, nodes) == pytest.approx(worth.item(), rel=1e-5)
+    fade_and_add_gradient(trace, weights, state, nodes, 0.7)
+    for array, parameter in zip(trace, network.parameters()):
+        np.testing.assert_allclose(array, parameter.grad.numpy(), rtol=1e-4, atol=1e-6)
+
+
+def gradient(network, state):
+    network.zero_grad()
+    network(torch.from_numpy(state)[None].float())[0].backward()
+    return [parameter.grad.clone() for parameter in network.parameters()]
+
+
+def a_deal_learned_slowly(agent, seed, rate, decay):
+    """One deal of self-play in the environment's steps, and the rule of ``train.td_traces`` by torch's gradients."""
+    network, batch = agent.networks["all"], GameBatch(np.array([seed], np.uint64), episode="deal")
+    row, last, traces = np.array([0]), [None, None], [None, None]
+
+    def value_of(state):
+        with torch.no_grad():
+            return network(torch.from_numpy(state)[None].float()).item()
+
+    def update(seat, target):
+        state = last[seat][0]
+        new, old = gradient(network, state), traces[seat]
+        traces[seat] = new if old is None else [decay * e + g for e, g in zip(old, new)]
+        error = target - value_of(state)
+        with torch.no_grad():
+            for parameter, e in zip(network.parameters(), traces[seat]):
+                parameter += rate * error * e
+
+    def lead(seat):
+        scores = batch.games["scores"][0].astype(int)
+        return int(scores[seat] - scores[1 - seat])
+
+    while len(batch.acting()):
+        views, seat = batch.views(row), int(batch.games["turn"][0])
+        throws = is_discard(views)
+        cards, _ = agent.look_ahead(views.observation, views.action_mask, throws)
+        if views.hand[0, 5] < 0:
+            state = moved(views.observation, cards, throws)[0]
+            if last[seat] is not None:
+                update(seat, lead(seat) - last[seat][1] + value_of(state))
+            last[seat] = state, lead(seat)
+        batch.step(row, cards)
+    for seat in (0, 1):
+        update(seat, lead(seat) - last[seat][1])
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.7])
+def test_deals_are_learned_from_as_the_rule_says(decay):
+    for seed in range(12):
+        fast, slow = new_agent("bits", (6,), seed), new_agent("bits", (6,), seed)
+        weights, games = weights_of(fast.networks["all"]), np.zeros(1, GAME)
+        games["episodes"] = seed
+        play_and_learn(games, 1, weights, (no_traces(weights), no_traces(weights)), 0.02, decay, np.zeros(4))
+        a_deal_learned_slowly(slow, seed, 0.02, decay)
+        before = new_agent("bits", (6,), seed).tensors()
+        for key, tensor in slow.tensors().items():
+            torch.testing.assert_close(fast.tensors()[key], tensor, rtol=1e-3, atol=1e-4)
+            assert (tensor != before[key]).any()
+
+
+def test_traces_learn_a_deal_that_is_played_again_and_again():
+    learner = Traces(new_agent("bits", (10,)), 0.5)
+    errors = [
+        learner.play_and_learn(np.random.default_rng(3), 1, 0.05)["learning/TD error"]  # the same deal every time
+        for _ in range(1_000)
+    ]
+    assert errors[0] > 0.5
+    assert max(errors[-20:]) < 0.05
+
+
+# --- λ-returns ------------------------------------------------------------------------------------------------------
+
+
+def test_lambda_returns_by_hand():
+    """Two players: the first moves four times, its third move a random one; the second moves once."""
+    rewards = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    ends = np.array([False, False, False, True, True])
+    ahead = np.array([99.0, 10.0, 20.0, 30.0, 99.0])
+    strayed = np.array([False, False, True, False, False])
+    found = lambda_returns(rewards, ends, ahead, strayed, 0.25)
+    third = 3 + 0.75 * 30 + 0.25 * 4
+    second = 2 + 20  # what comes of the random third move does not count
+    first = 1 + 0.75 * 10 + 0.25 * second
+    assert found.tolist() == [first, second, third, 4, 5]
+    assert lambda_returns(rewards, ends, ahead, np.zeros(5, bool), 0.0).tolist() == [11, 22, 33, 4, 5]
+    assert lambda_returns(rewards, ends, ahead, np.zeros(5, bool), 1.0).tolist() == [10, 9, 7, 4, 5]
+
+
+def test_traces_come_to_lambda_returns_where_weights_stand_still():
+    """Backward and forward view (Sutton and Barto 2018, section 12.1): the same sum of gradients over an episode."""
+    torch.manual_seed(2)
+    network = ValueNetwork(20, (4,), torch.nn.Sigmoid)
+    gaussian_weights(network)
+    weights, nodes, decay = weights_of(network), np.empty(4, np.float32), 0.6
+    states = (np.random.default_rng(1).random((5, 20)) < 0.3).astype(np.int8)
+    rewards, ends = np.array([1.0, -2.0, 0.0, 3.0, 1.0]), np.array([False] * 4 + [True])
+    values = np.array([value(weights, state, nodes) for state in states])
+    returns = lambda_returns(rewards, ends, values, np.zeros(5, bool), decay)
+    forward = [np.zeros_like(array) for array in weights]
+    backward, trace = [np.zeros_like(array) for array in weights], no_traces(weights)
+    for k, state in enumerate(states):
+        value(weights, state, nodes)
+        fade_and_add_gradient(trace, weights, state, nodes, decay)
+        error = rewards[k] + (0 if ends[k] else values[k + 1]) - values[k]
+        for total, array in zip(backward, trace):
+            total += error * array
+        for total, part in zip(forward, gradient(network, state)):
+            total += (returns[k] - values[k]) * part.numpy()
+    for one, two in zip(forward, backward):
+        np.testing.assert_allclose(one, two, rtol=1e-4, atol=1e-5)
+
+
+def test_two_cards_thrown_are_one_move_and_earn_the_show():
+    n = 5
+    decisions = Decisions(
+        observation=np.zeros((n, 209), np.int8),
+        mask=np.ones((n, 52), np.int8),
+        card=np.zeros(n, np.int64),
+        chain=np.array([0, 0, 0, 1, 1]),
+        is_discard=np.array([True, True, False, True, True]),
+        points=np.zeros(n),
+        settled=np.array([9.0, 8.0, 10.0, 5.0, 5.0]),
+        final_points=np.zeros(n),
+        final_settled=np.array([11.0, 11.0, 11.0, 4.0, 4.0]),
+    )
+    moves = moves_of(decisions)
+    rewards, ends = rewards_of_moves(decisions, moves)
+    assert moves.tolist() == [1, 2, 4]
+    assert rewards.tolist() == [10, 1, 4]
+    assert ends.tolist() == [False, True, True]
+
+
+def test_rewards_of_real_deals_add_up_and_thoughts_stand_in_order():
+    agent = new_agent()
+    explorer = Explorer(agent, 0.3, np.random.default_rng(0))
+    batch = GameBatch(streams(0, 200), episode="deal", skip_forced=True)
+    decisions = play_episodes(batch, explorer, None, "209").decisions
+    moves = moves_of(decisions)
+    rewards, ends = rewards_of_moves(decisions, moves)
+    totals = np.bincount(decisions.chain[moves], rewards)
+    np.testing.assert_allclose(totals[decisions.chain], decisions.final_settled)
+    assert ends.sum() == 400
+    values, strayed = explorer.thoughts()
+    best, expected = agent.look_ahead(decisions.observation, decisions.mask, decisions.is_discard)
+    np.testing.assert_allclose(values, expected, atol=1e-5)
+    np.testing.assert_array_equal(strayed, decisions.card != best)
+    assert 0.15 < strayed.mean() < 0.3
+
+
+def test_a_gradient_step_moves_values_towards_their_targets():
+    learner = Returns(new_agent(), "float32")
+    batch = GameBatch(streams(0, 16), episode="deal")
+    views = batch.views(batch.acting())
+    states, _, _ = after_states(views.observation, views.action_mask, is_discard(views))
+    targets = np.linspace(-3, 10, 40, dtype=np.float32)
+    losses = [learner.update(states[:40], targets, True, 5e-3)["loss"] for _ in range(300)]
+    assert losses[-1] < 0.1 < losses[0]
+    with torch.no_grad():
+        np.testing.assert_allclose(learner.agent.values(states[:40], True).numpy(), targets, atol=1.0)
+
+
+# --- the agent ------------------------------------------------------------------------------------------------------
+
+
+def test_it_uses_the_bits_and_the_mask_alone():
+    for inputs in ("bits", "features"):
+        agent = new_agent(inputs)
+        for batch, rows in positions(40):
+            views = batch.views(rows)
+            nothing = {name: np.zeros_like(getattr(views, name)) for name in ("board", "laid", "laid_by", "scores")}
+            cards = agent.act(views)
+            np.testing.assert_array_equal(agent.act(replace(views, **nothing)), cards)
+            assert views.action_mask[np.arange(len(rows)), cards].all()
+            assert [agent.act(views[k : k + 1])[0] for k in range(5)] == cards[:5].tolist()
+
+
+def test_discards_do_not_depend_on_the_names_of_suits():
+    agent = new_agent()
+    views = GameBatch(streams(0, 200)).views(np.arange(200))
+    order = np.array([2, 0, 3, 1])
+    swapped = views.observation.copy()
+    for old, new in enumerate(order):
+        swapped[:, 1 + 13 * new : 14 + 13 * new] = views.observation[:, 1 + 13 * old : 14 + 13 * old]
+    mask = swapped[:, 1:53].copy()
+    throws = np.ones(200, bool)
+    _, values = agent.look_ahead(views.observation, views.action_mask, throws)
+    _, again = agent.look_ahead(swapped, mask, throws)
+    np.testing.assert_allclose(values, again, atol=1e-5)
+
+
+def test_foreign_weights_are_refused(tmp_path):
+    DDQNAgent.new("one", "209", (8,), ranks=False).save(tmp_path / "other.safetensors")
+    with pytest.raises(ValueError, match="other does not hold the weights of a td agent"):
+        make_agent(f"td:{tmp_path / 'other'}")
+    with pytest.raises(ValueError, match="agent 'td' needs its weights"):
+        make_agent("td")
+
+
+# --- runs -----------------------------------------------------------------------------------------------------------
+
+
+def test_it_learns(tmp_path):
+    agent, _ = new_run(td, replace(SMALL, hidden=(64,), episodes=10_000, evaluations=0), tmp_path)
+    assert play_match(agent, make_agent("random"), 2_000).interval[0] > 0.75
+
+
+def test_it_learns_by_traces(tmp_path):
+    agent, _ = new_run(td, replace(PAPER, hidden=(20,), episodes=20_000, evaluations=0), tmp_path)
+    assert play_match(agent, make_agent("random"), 2_000).interval[0] > 0.55
+
+
+@pytest.mark.slow
+def test_the_default_beats_greedy(tmp_path):
+    settings = replace(PRESETS["default"], episodes=200_000, evaluations=0)
+    agent, _ = new_run(td, settings, tmp_path)
+    assert play_match(agent, make_agent("greedy"), 10_000).interval[0] > 0.56
+    assert play_match(agent, make_agent("random"), 10_000).interval[0] > 0.98
+
+
+@pytest.mark.slow
+def test_the_papers_settings_gain_what_the_paper_says(tmp_path):
+    """Around 4 points on a random player in two deals, after 1,000,000; a quarter of them for the test."""
+    agent, _ = new_run(td, replace(PRESETS["paper"], episodes=250_000, evaluations=0), tmp_path)
+    result = play_match(agent, make_agent("random"), 5_000)
+    assert 2 * result.margin_interval[0] / result.deals_per_game > 2.5
+
+
+@pytest.mark.parametrize("settings", [SMALL, PAPER, replace(PAPER, decay=0.7)], ids=["default", "paper", "TD(0.7)"])
+def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path, settings):
+    settings = replace(settings, evaluations=0)
+    whole = new_run(td, settings, tmp_path)[0].tensors()
+    folder = stopped_run(td, settings, tmp_path, settings.episodes // 2)
+    agent, summary = run(td, settings, RunFolder(folder.path))
+    assert summary["episodes"] == settings.episodes
+    assert all(torch.equal(agent.tensors()[key], whole[key]) for key in whole)
+    other = new_run(td, replace(settings, seed=1), tmp_path)[0].tensors()
+    assert not all(torch.equal(other[key], whole[key]) for key in whole)
+
+
+@pytest.mark.parametrize("settings", [SMALL, PAPER], ids=["default", "paper"])
+def test_a_run_that_explodes_stops_and_the_last_good_checkpoint_stays(tmp_path, settings):
+    settings = replace(settings, evaluations=0)
+    folder = stopped_run(td, settings, tmp_path, 128)
+    with pytest.raises(FloatingPointError, match=r"the (loss|sum of squared errors).* is (nan|inf)"):
+        run(td, replace(settings, learning_rate=1e30, final_learning_rate=1e30), RunFolder(folder.path))
+    tensors, position = folder.load_checkpoint()
+    assert position["episodes"] == 128
+    assert all(tensor.isfinite().all() for tensor in tensors.values() if tensor.is_floating_point())
+
+
+@pytest.mark.parametrize("settings", [SMALL, PAPER], ids=["default", "paper"])
+def test_the_command_leaves_weights_that_play(tmp_path, settings):
+    folder = RunFolder.create("td", settings, tmp_path)
+    run_learner(td, settings, folder)
+    assert json.loads((folder.path / "summary.json").read_text())["strength"]["random"]["games"] == 20
+    assert (folder.path / "learning-curve.png").exists()
+    views = GameBatch(streams(0, 30)).views(np.arange(30))
+    one, two = (make_agent(spec).act(views) for spec in (str(folder.path), f"td:{folder.final}"))
+    np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"episodes": 0}, "episodes=0 is not allowed: give at least 1"),
+        ({"decay": 1.5}, "decay=1.5 is not allowed: give 0 to 1"),
+        ({"updates": "traces"}, r"hidden=\(256, 256\) is not allowed with updates='traces': give one width"),
+        ({"updates": "traces", "hidden": (4,)}, "epsilon=0.1 is not allowed with updates='traces': give 0"),
+    ],
+)
+def test_bad_settings_are_named(changes, message):
+    with pytest.raises(ValueError, match=message):
+        replace(PRESETS["default"], **changes)

@@ -1,0 +1,305 @@
+"""Deep recurrent Q-learning (Hausknecht and Stone 2015), as Sharan and Pawar (2022) put it to cribbage.
+
+Double DQN with an LSTM as the first layer: the value of a card depends on all that its player has seen in this
+episode. What is sampled are pieces of a player's decisions in their order (:mod:`train.sequences`). A piece that begins
+in the middle of an episode is preceded by a burn-in, which brings the memory up to date and has no gradient
+(Kapturowski et al. 2019). Targets are those of :mod:`train.ddqn`, one step ahead and over legal cards only::
+
+    r_k  +  γ Q_target(s_(k+1), argmax over legal a of Q(s_(k+1), a))
+
+When the agent plays, its memory is carried from decision to decision for as long as the episodes last that it learned
+on: through the deal, or through the game (:mod:`agents.recurrent_memory`).
+
+``--preset paper`` is the paper's: an LSTM and two layers of 256, γ 1, ε 0.1, a gradient step for every fourth decision,
+target sync every 1,000 steps, 500 episodes of warm-up, 6,000 episodes against ``random`` (the other series of the paper
+is ``--opponent greedy``), batches of its 128 decisions, here 16 pieces of 8. Differences from it: whole games by
+209 bits, discards included, where the paper plays cards on 13 × 14 bits and does not say who discards; points as they
+fall; 16 games side by side; suits relabelled; a learning rate of 0.001 instead of 0.1. It is silent on how long
+sequences are (here 8 decisions after a burn-in of 8), on how many are kept, and on how long the network remembers: the
+program that it prints hands no state on from one call to the next.
+
+The default plays single deals against itself and pays them as Double DQN's default does. Its LSTM stands beside the
+observation instead of before it, so that the layers above see both, and it is fed what follows from the 209 bits: rank
+counts, and what the play has come to (:mod:`agents.play_features`). Forced decisions are left out in training, and so
+the agent does not remember them either. Suits are relabelled for each decision by itself: a suit may go by another name
+in the next one. Ranks, on which nearly all depends, do not.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from rich.progress import Progress
+
+from agents import make_agent
+from agents.ddqn import best_legal
+from agents.drqn import DRQNAgent, RecurrentQNetwork
+from crib_env.batch import GameBatch
+from crib_env.kernels import streams
+from crib_env.observation import SIZES
+from train.checkpoint import load_optimizer_tensors, named, optimizer_tensors, part
+from train.ddqn import rewards_of, stray
+from train.episodes import Episodes, Policy, play_episodes
+from train.gradient import descend
+from train.precision import Precision, precision
+from train.replay import Ring
+from train.rounds import Round, train_in_rounds
+from train.run_folder import RunFolder
+from train.sequences import Sequences, sequences_of
+
+NAME = "drqn"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of DRQN."""
+
+    preset: Literal["default", "paper"] = "default"
+    """Where the other settings start from: what was found to learn best, or Sharan and Pawar's."""
+    seed: int = 0
+    """Of weights, deals, exploration and sampling."""
+    opponent: str = "self"
+    """Who is played: "self", or the name of any agent, for example "random" or "greedy"."""
+    observation: Literal["209", "board"] = "209"
+    """What the network sees."""
+    memory: int = 128
+    """Width of the LSTM."""
+    networks: Literal["split", "one"] = "split"
+    """After the LSTM, layers of their own for discards and for the play, or one for all."""
+    hidden: tuple[int, ...] = (256, 256)
+    """Widths of these layers."""
+    direct: bool = True
+    """Let them see the observation too, beside what the LSTM makes of it and of those before."""
+    features: bool = True
+    """Feed rank counts and what the play has come to, and let the four cards of a rank share a part of their value."""
+    episode: Literal["deal", "game"] = "deal"
+    """What an episode is, and how long the memory lasts."""
+    rewards: Literal["settled", "points"] = "settled"
+    """"points" as they fall, or "settled": without the luck that no decision has a part in (deals only)."""
+    skip_forced: bool = True
+    """Leave out decisions in which all legal cards share a rank."""
+    episodes: int = 600_000
+    """How many to play."""
+    episodes_at_once: int = 1_024
+    """Episodes of a round, played side by side."""
+    warm_up: int = 1_024
+    """Episodes before the first gradient step."""
+    length: int = 6
+    """Decisions of a sequence that is learned from; a deal has no more."""
+    burn_in: int = 0
+    """Decisions before them that only bring the memory up to date, where a sequence does not begin its episode."""
+    replay: int = 12_000
+    """Sequences that are remembered to learn from."""
+    reuse: float = 2.0
+    """How often a sequence is used on average."""
+    batch_size: int = 64
+    """Sequences of a gradient step."""
+    gamma: float = 1.0
+    """Discount for each own decision."""
+    learning_rate: float = 2e-3
+    """Of Adam, at the start."""
+    final_learning_rate: float = 0.0
+    """At the end; linear in between."""
+    epsilon: float = 0.1
+    """Share of random cards at the start."""
+    final_epsilon: float = 0.03
+    """At the end; linear in between."""
+    target_sync: int = 500
+    """Gradient steps between copies to the target network."""
+    evaluations: int = 20
+    """How often strength is measured on the way."""
+    evaluation_games: int = 1_000
+    """Mirrored games against each baseline every time."""
+    final_games: int = 10_000
+    """Mirrored games against each baseline at the end."""
+    checkpoint_seconds: float = 30.0
+    """Time between checkpoints."""
+    precision: Precision = "auto"
+    """What the networks compute in while they train; "auto" is bfloat16 where the processor has instructions for it."""
+    threads: int = 1
+    """Of torch. One is enough for networks of this size, and repeats to the last bit."""
+
+    def __post_init__(self) -> None:
+        if self.rewards == "settled" and self.episode != "deal":
+            raise ValueError("rewards='settled' is not allowed with episode='game': choose rewards='points'")
+        sizes = "memory", "episodes", "episodes_at_once", "length", "replay", "batch_size", "target_sync", "threads"
+        for name in sizes:
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)} is not allowed: give at least 1")
+        if not 0 <= self.burn_in <= self.length:
+            raise ValueError(f"burn_in={self.burn_in} is not allowed: give 0 to length={self.length}")
+        for name in ("epsilon", "final_epsilon", "gamma"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name}={getattr(self, name)} is not allowed: give 0 to 1")
+        if self.opponent != "self":
+            make_agent(self.opponent)
+
+
+PRESETS = {
+    "default": Settings(),
+    "paper": Settings(
+        preset="paper",
+        opponent="random",
+        memory=256,
+        networks="one",
+        direct=False,
+        features=False,
+        episode="game",
+        rewards="points",
+        skip_forced=False,
+        episodes=6_000,
+        episodes_at_once=16,
+        warm_up=500,
+        length=8,
+        burn_in=8,
+        replay=12_500,
+        reuse=32.0,
+        batch_size=16,
+        gamma=1.0,
+        learning_rate=1e-3,
+        final_learning_rate=1e-3,
+        epsilon=0.1,
+        final_epsilon=0.1,
+        target_sync=1_000,
+    ),
+}
+
+
+class DRQN:
+    """The network of an agent in training, with its target, optimizer and memory of sequences.
+
+    Args:
+        agent: is trained in place.
+        settings: of the run.
+    """
+
+    def __init__(self, agent: DRQNAgent, settings: Settings) -> None:
+        self.agent, self.settings = agent, settings
+        self.target = copy.deepcopy(agent.network)
+        self.optimizer = torch.optim.Adam(agent.network.parameters(), fused=True)
+        pieces = Sequences.empty(settings.replay, settings.burn_in + settings.length + 1, SIZES[settings.observation])
+        self.replay = Ring(pieces)
+        self.updates = 0
+
+    def update(self, batch: Sequences, rate: float) -> dict[str, float]:
+        """One gradient step; its loss, mean absolute TD error and mean Q.
+
+        Raises:
+            FloatingPointError: the loss is no longer finite.
+        """
+        with precision(self.settings.precision):
+            values, targets = self.values_and_targets(batch)
+            errors = targets - values
+            loss = errors.square().mean()
+        descend(loss, self.agent.network, self.optimizer, rate, f"the network after {self.updates} updates")
+        self.updates += 1
+        if self.updates % self.settings.target_sync == 0:
+            self.target.load_state_dict(self.agent.network.state_dict())
+        return {"loss": loss.item(), "TD error": errors.abs().mean().item(), "mean Q": values.mean().item()}
+
+    def values_and_targets(self, batch: Sequences) -> tuple[torch.Tensor, torch.Tensor]:
+        """The values of the cards taken in all decisions to be learned, (D,), and what they should be.
+
+        Those are rewards, plus the target network's value of the online network's best legal card in the next decision.
+        """
+        burn_in, length = self.settings.burn_in, self.settings.length
+        is_real = torch.from_numpy(batch.mask).any(dim=2)
+        longest = int(is_real.any(dim=0).nonzero()[-1]) + 1
+        here = is_real[:, burn_in:longest]
+        decisions = batch[:, burn_in:longest][here.numpy()]  # in a row: the next of a piece is the next one here
+        is_learned = here.nonzero()[:, 1] < length
+        seen = self.agent.inputs(batch.observation[:, :longest])
+
+        def unroll(network: RecurrentQNetwork) -> torch.Tensor:
+            """Values (D, 52) of the decisions, piece by piece; no gradient flows into the burn-in."""
+            state = None
+            if burn_in:
+                with torch.no_grad():
+                    _, state = network.remember(seen[:, :burn_in])
+                    state = state * is_real[:, :1, None]  # without burn-in the chain, and the memory, begin here
+            remembered, _ = network.remember(seen[:, burn_in:], state)
+            return network.values(seen[:, burn_in:][here], remembered[here], torch.from_numpy(decisions.is_discard))
+
+        values = unroll(self.agent.network)
+        with torch.no_grad():
+            best = best_legal(values, torch.from_numpy(decisions.mask))
+            ahead = unroll(self.target).gather(1, best[:, None]).squeeze(1).roll(-1)
+            targets = torch.from_numpy(decisions.reward) + torch.from_numpy(decisions.discount) * ahead
+        taken = values.gather(1, torch.from_numpy(decisions.card)[:, None]).squeeze(1)
+        return taken[is_learned], targets[is_learned]
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """All that a checkpoint keeps."""
+        kept = named("online", self.agent.network.state_dict()) | named("target", self.target.state_dict())
+        kept |= named("replay", self.replay.tensors()) | named("adam", optimizer_tensors(self.optimizer))
+        return {**kept, "updates": torch.tensor(self.updates)}
+
+    def load_tensors(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Takes over what :meth:`tensors` gave."""
+        self.agent.network.load_state_dict(part("online", tensors))
+        self.target.load_state_dict(part("target", tensors))
+        self.replay.load_tensors(part("replay", tensors))
+        load_optimizer_tensors(self.optimizer, part("adam", tensors))
+        self.updates = int(tensors["updates"])
+
+
+def explore(agent: DRQNAgent, epsilon: float, rng: np.random.Generator, games: int) -> Policy:
+    """The agent's choices in new games, each player's memory apart, with random legal cards for a share of them."""
+    states = np.zeros((2 * games, 2, agent.about["memory"]), np.float32)
+
+    def policy(observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray, chain: np.ndarray) -> np.ndarray:
+        cards, states[chain] = agent.choose(observation, masks, is_discard, states[chain])
+        return stray(cards, masks, epsilon, rng)
+
+    return policy
+
+
+def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DRQNAgent, dict[str, Any]]:
+    """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary."""
+    torch.set_num_threads(settings.threads)
+    torch.manual_seed(settings.seed)
+    agent = DRQNAgent.new(
+        networks=settings.networks,
+        observation=settings.observation,
+        memory=settings.memory,
+        hidden=settings.hidden,
+        direct=settings.direct,
+        features=settings.features,
+        lasts=settings.episode,
+        skip_forced=settings.skip_forced,
+    )
+    learner = DRQN(agent, settings)
+    opponent = None if settings.opponent == "self" else make_agent(settings.opponent)
+
+    def play(seeds: np.ndarray, first_id: int, epsilon: float, rng: np.random.Generator) -> Episodes:
+        batch = GameBatch(seeds, episode=settings.episode, skip_forced=settings.skip_forced, first_id=first_id)
+        with precision(settings.precision):
+            return play_episodes(batch, explore(agent, epsilon, rng, len(seeds)), opponent, settings.observation)
+
+    def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
+        seeds = now.rng.integers(2**64, size=now.episodes, dtype=np.uint64)
+        played = play(seeds, now.episodes_before, now.epsilon, now.rng)
+        rewards, ends = rewards_of(played.decisions, settings.rewards == "settled")
+        new = sequences_of(played.decisions, rewards, ends, settings.burn_in, settings.length, settings.gamma)
+        learner.replay.add(new)
+        values = {
+            "learning/episode return": float(rewards.sum() / ends.sum()),
+            "learning/net points against the opponent": float(played.net_points.mean()),
+        }
+        if now.episodes_before + now.episodes >= settings.warm_up:
+            steps = max(1, round(len(new) * settings.reuse / settings.batch_size))
+            measured = [
+                learner.update(learner.replay.sample(settings.batch_size, now.rng), now.learning_rate)
+                for _ in range(steps)
+            ]
+            for key in measured[0]:
+                values[f"learning/all {key}"] = float(np.mean([step[key] for step in measured]))
+        return values, played.simulation_seconds
+
+    play(streams(0, 2), 0, 1.0, np.random.default_rng(0))  # compiles, so that the clocks show work alone
+    summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
+    return agent, {**summary, "updates": learner.updates}
