@@ -185,13 +185,11 @@ class _NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
             self._out = self._allocate()
         out = self._out
         self._play(cards, out)
-        self._lengths += 1
-        self._returns += out.rewards
-        if self._to_begin.any():
-            self._clear_statistics(np.flatnonzero(self._to_begin))
+        now, accounts = time.perf_counter(), (self._returns, self._lengths, self._start_times)
+        n_over = vector_kernels.add_to_accounts(*accounts, self._to_begin, out.rewards, out.over, now)
 
         last: dict[str, Any] = {}
-        if out.over.any():
+        if n_over:
             over = out.over.copy()
             if self._statistics:
                 last |= {"episode": self._episode_statistics(over), "_episode": over}
@@ -323,17 +321,8 @@ class _NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
 
     def _episode_statistics(self, over: np.ndarray) -> dict[str, np.ndarray]:
         """Return, length and seconds of the episodes that have ended, zeros elsewhere; see RecordEpisodeStatistics."""
-        ended, now = np.flatnonzero(over), time.perf_counter()
-        values = {
-            "r": self._returns[ended],
-            "l": self._lengths[ended],
-            "t": np.round(now - self._start_times[ended], 6),
-        }
-        statistics = {}
-        for key, value in values.items():
-            statistics[key] = np.zeros(self.num_envs, value.dtype)
-            statistics[key][ended] = value
-        return statistics
+        seconds = np.where(over, time.perf_counter() - self._start_times, 0.0)
+        return {"r": self._returns * over, "l": self._lengths * over, "t": seconds.round(6)}
 
 
 class CribbageVectorEnv(_NativeVectorEnv):

@@ -169,6 +169,20 @@ def step_all(table, rows, cards, to_begin, alternates, policy, episode, start_sp
         show_all(table, rows, out)
 
 
+@kernel
+def add_to_accounts(returns, lengths, start_times, to_begin, rewards, over, now):
+    """Adds a step to each episode's return and length, or starts them where it begins; how many episodes are over."""
+    n_over = 0
+    for i in range(len(returns)):
+        if to_begin[i]:
+            returns[i], lengths[i], start_times[i] = 0.0, 0, now
+        else:
+            returns[i] += rewards[i]
+            lengths[i] += 1
+        n_over += over[i]
+    return n_over
+
+
 # The discard game. Of a record only the cards, the stream, the hand of seat 0 and the phase are used.
 
 
