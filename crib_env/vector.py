@@ -57,7 +57,9 @@ from crib_env.policies import NATIVE
 from crib_env.single_agent import SingleAgentCribbage
 from crib_env.views import views_of
 
-SHARE = 512  # games that a thread gets at least: for fewer, to wake it costs more than it saves
+# Games that a thread gets at least, in a step and in a kernel that does little for each: for fewer, to wake it costs
+# more than it saves.
+SHARE, LIGHT_SHARE = 512, 16_384
 
 
 class _NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
@@ -107,7 +109,9 @@ class _NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         self._games = np.zeros(n, GAME)
         self._games[stream] = streams(None, n)
         self._games["phase"] = OVER  # until the first reset
-        self._returns, self._lengths, self._start_times = np.zeros(n), np.zeros(n, np.int64), np.zeros(n)
+        self._accounts = vector_kernels.Accounts(
+            np.zeros(n), np.zeros(n, np.int64), np.zeros(n), np.zeros(n), np.zeros(n, np.int64), np.zeros(n)
+        )
         self._truncations = np.zeros(n, np.bool_)  # never
         self._to_begin = np.zeros(n, np.bool_)  # games that the next step begins anew, in mode NEXT_STEP
         self._all_rows = np.arange(n)
@@ -185,14 +189,15 @@ class _NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
             self._out = self._allocate()
         out = self._out
         self._play(cards, out)
-        now, accounts = time.perf_counter(), (self._returns, self._lengths, self._start_times)
-        n_over = vector_kernels.add_to_accounts(*accounts, self._to_begin, out.rewards, out.over, now)
+        if self._statistics:
+            self._account(out)
 
         last: dict[str, Any] = {}
-        if n_over:
+        if out.over.any():
             over = out.over.copy()
             if self._statistics:
-                last |= {"episode": self._episode_statistics(over), "_episode": over}
+                returns, lengths, seconds = self._accounts[3:]
+                last |= {"episode": {"r": returns, "l": lengths, "t": seconds}, "_episode": over}
             if self.autoreset_mode == AutoresetMode.SAME_STEP:
                 ended = np.flatnonzero(over)
                 last |= {"final_obs": self._final_observations(ended), "_final_obs": over}
@@ -262,8 +267,8 @@ class _NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
                     raise ValueError(f"game {i}: {action!r} is not a card's id: give {n} integers, one a game")
             raise ValueError(f"actions must be {n} integers, one a game, not {cards.dtype} of shape {cards.shape}")
         cards = cards.astype(np.int64, copy=False)
-        bad = vector_kernels.first_bad(self._games, cards, self._to_begin)
-        if bad < 0:
+        bad = min(self._run_light(vector_kernels.first_bad, self._games, self._all_rows, cards, self._to_begin))
+        if bad == n:
             return cards
         if self._games["phase"][bad] == OVER:
             raise RuntimeError(f"game {bad}: the episode is over: call reset(), or reset with options['reset_mask']")
@@ -271,17 +276,22 @@ class _NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         name = f"{format_card(card)} (action {card})" if 0 <= card < N_ACTIONS else str(card)
         raise ValueError(f"game {bad}: {name} is not a legal action")
 
-    def _run(self, function: Callable[..., None], state: Any, rows: np.ndarray, *rest: Any) -> None:
-        """Calls ``function(state, rows, *rest)``, a kernel, with the rows split among the threads."""
-        shares = min(self._threads, len(rows) // SHARE)
+    def _run(self, function: Callable[..., Any], state: Any, rows: np.ndarray, *rest: Any) -> list[Any]:
+        """Calls ``function(state, rows, *rest)``, a kernel, with the rows split among threads; what each returns."""
+        return self._run_shares(min(self._threads, len(rows) // SHARE), function, state, rows, *rest)
+
+    def _run_light(self, function: Callable[..., Any], state: Any, rows: np.ndarray, *rest: Any) -> list[Any]:
+        """The same for a kernel that does next to nothing for a game."""
+        return self._run_shares(min(self._threads, len(rows) // LIGHT_SHARE), function, state, rows, *rest)
+
+    def _run_shares(
+        self, shares: int, function: Callable[..., Any], state: Any, rows: np.ndarray, *rest: Any
+    ) -> list[Any]:
         if shares < 2:
-            function(state, rows, *rest)
-            return
+            return [function(state, rows, *rest)]
         own, *others = np.array_split(rows, shares)
         tasks = [self._threads_of_this_process().submit(function, state, part, *rest) for part in others]
-        function(state, own, *rest)
-        for task in tasks:
-            task.result()
+        return [function(state, own, *rest), *(task.result() for task in tasks)]
 
     def _threads_of_this_process(self) -> ThreadPoolExecutor:
         if self._pool is None or self._pool[0] != os.getpid():  # a fork has none
@@ -296,7 +306,8 @@ class _NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
 
     def _clear_statistics(self, rows: np.ndarray) -> None:
         """Of games that have just begun."""
-        self._returns[rows], self._lengths[rows], self._start_times[rows] = 0.0, 0, time.perf_counter()
+        accounts = self._accounts
+        accounts.returns[rows], accounts.lengths[rows], accounts.start_times[rows] = 0.0, 0, time.perf_counter()
 
     def _observation(self) -> Any:
         if self._mask_in_info:
@@ -319,10 +330,15 @@ class _NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
             final[key] = last
         return final
 
-    def _episode_statistics(self, over: np.ndarray) -> dict[str, np.ndarray]:
-        """Return, length and seconds of the episodes that have ended, zeros elsewhere; see RecordEpisodeStatistics."""
-        seconds = np.where(over, time.perf_counter() - self._start_times, 0.0)
-        return {"r": self._returns * over, "l": self._lengths * over, "t": seconds.round(6)}
+    def _account(self, out: Any) -> None:
+        """Keeps the statistics of episodes, as Gymnasium's RecordEpisodeStatistics has them."""
+        if self._copy:
+            fresh = np.empty(self.num_envs), np.empty(self.num_envs, np.int64), np.empty(self.num_envs)
+            self._accounts = vector_kernels.Accounts(*self._accounts[:3], *fresh)
+        now = time.perf_counter()
+        self._run_light(
+            vector_kernels.account_all, self._accounts, self._all_rows, self._to_begin, out.rewards, out.over, now
+        )
 
 
 class CribbageVectorEnv(_NativeVectorEnv):
@@ -438,8 +454,8 @@ class CribbageVectorEnv(_NativeVectorEnv):
                 games, rows, 1 - seats[rows].astype(np.int64), self._table.n_begun[rows] * self.num_envs + rows
             )
             cards = np.asarray(self._opponent.act(views)).astype(np.int64)
-            bad = vector_kernels.first_bad(games[rows], cards, np.zeros(len(rows), np.bool_))
-            if bad >= 0:
+            bad = vector_kernels.first_bad(games[rows], np.arange(len(rows)), cards, np.zeros(len(rows), np.bool_))
+            if bad < len(rows):
                 raise ValueError(f"game {rows[bad]}: {cards[bad]} is not a legal action of the opponent")
             vector_kernels.take_all(self._table, rows, cards)
 

@@ -85,12 +85,12 @@ def _payment(g, seat, reward, margin):
 
 
 @kernel
-def first_bad(games, cards, is_ignored):
-    """The first game, of those that are not ignored, in which the card is not legal; or -1."""
-    for i in range(len(games)):
+def first_bad(games, rows, cards, is_ignored):
+    """The first game, of ``rows`` that are not ignored, in which the card is not legal; or ``len(games)``."""
+    for i in rows:
         if not is_ignored[i] and (not 0 <= cards[i] < 52 or not (legal_cards(games[i]) >> cards[i]) & 1):
             return i
-    return -1
+    return len(games)
 
 
 # The kernels below work on all games whose numbers stand in ``rows``.
@@ -169,18 +169,32 @@ def step_all(table, rows, cards, to_begin, alternates, policy, episode, start_sp
         show_all(table, rows, out)
 
 
+class Accounts(NamedTuple):
+    """What each episode has come to, and what episodes that have just ended came to: zeros for the others."""
+
+    returns: np.ndarray  # (N,) float64
+    lengths: np.ndarray  # (N,) int64
+    start_times: np.ndarray  # (N,) float64, seconds
+    last_returns: np.ndarray  # (N,) float64
+    last_lengths: np.ndarray  # (N,) int64
+    last_seconds: np.ndarray  # (N,) float64, to the microsecond
+
+
 @kernel
-def add_to_accounts(returns, lengths, start_times, to_begin, rewards, over, now):
-    """Adds a step to each episode's return and length, or starts them where it begins; how many episodes are over."""
-    n_over = 0
-    for i in range(len(returns)):
+def account_all(accounts, rows, to_begin, rewards, over, now):
+    """Adds a step to return and length of each episode, or starts them where ``to_begin`` says that it begins."""
+    returns, lengths, start_times = accounts.returns, accounts.lengths, accounts.start_times
+    last_returns, last_lengths, last_seconds = accounts.last_returns, accounts.last_lengths, accounts.last_seconds
+    for i in rows:
         if to_begin[i]:
             returns[i], lengths[i], start_times[i] = 0.0, 0, now
         else:
             returns[i] += rewards[i]
             lengths[i] += 1
-        n_over += over[i]
-    return n_over
+        last_returns[i], last_lengths[i], last_seconds[i] = 0.0, 0, 0.0
+        if over[i]:
+            last_returns[i], last_lengths[i] = returns[i], lengths[i]
+            last_seconds[i] = np.rint((now - start_times[i]) * 1e6) / 1e6
 
 
 # The discard game. Of a record only the cards, the stream, the hand of seat 0 and the phase are used.

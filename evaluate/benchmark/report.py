@@ -10,12 +10,12 @@ from evaluate.benchmark.games import ENGINE
 from evaluate.benchmark.measuring import ROUNDS, Rates
 from evaluate.benchmark.openspiel import FAST, REPLAYED, SAMPLED
 from evaluate.benchmark.other_vectors import ENVPOOL
-from evaluate.benchmark.vector import COPIES, TWO_THREADS, YARDSTICK, YARDSTICK_OF_TWO, ZERO_COPY
+from evaluate.benchmark.vector import COPIES, ONE_THREAD, TWO_THREADS, YARDSTICK, YARDSTICK_OF_TWO, ZERO_COPY
 from evaluate.figures import GREEN, GREY, new_figure, save_figure
 
 # What is set in relation, each over the other: both must have been measured.
 _RATIOS = (
-    (TWO_THREADS, ZERO_COPY),
+    (TWO_THREADS, ONE_THREAD),
     (YARDSTICK_OF_TWO, YARDSTICK),
     (ENGINE, SAMPLED),
     (ENGINE, FAST),
