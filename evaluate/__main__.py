@@ -10,6 +10,7 @@ import tyro
 from evaluate.benchmark import SECTIONS, Section
 from evaluate.console import reported_errors
 from evaluate.files import check_folders, picture_paths
+from evaluate.reproduce import NAMES, Name
 
 
 def match(
@@ -21,6 +22,7 @@ def match(
     threads: int = 2,
     json_file: Annotated[Path | None, tyro.conf.arg(name="json")] = None,
     record: Path | None = None,
+    ray: str | None = None,
 ) -> None:
     """Plays mirrored games: the same deals twice, with the seats swapped.
 
@@ -33,12 +35,13 @@ def match(
         threads: How many work side by side.
         json_file: Also write the result to this file.
         record: Also write every game to this file, card by card, for `replay`.
+        ray: Play on the Ray cluster of this address, or with `local` on all cores, in place of threads.
     """
     from evaluate.reported_match import play_and_report
 
     check_folders(json_file, record)
     _check_threads(threads)
-    play_and_report(a, b, games, until, seed, threads, json_file, record)
+    play_and_report(a, b, games, until, seed, threads, json_file, record, ray)
 
 
 def league(
@@ -48,6 +51,7 @@ def league(
     folder: Path | None = None,
     resume: Path | None = None,
     threads: int = 2,
+    ray: str | None = None,
 ) -> None:
     """Plays a match between every two of several agents, and rates them.
 
@@ -58,11 +62,15 @@ def league(
         folder: A new folder for matches and reports, by default runs/league/<time>.
         resume: The folder of a league that was stopped, to go on with; give no other settings then.
         threads: How many work side by side.
+        ray: Play on the Ray cluster of this address, or with `local` on all cores, in place of threads.
     """
     from evaluate.league import League  # choix and matplotlib take a second
     from evaluate.league_report import play_and_report
+    from evaluate.on_ray import load_ray
 
     _check_threads(threads)
+    if ray is not None:
+        load_ray(ray)
     if resume is None:
         plan = League(agents, 2_000 if games is None else games, seed or 0)
         resume = plan.begin(folder)
@@ -71,7 +79,7 @@ def league(
     else:
         plan = League.of_folder(resume)
     with reported_errors(f"stopped; go on with: python -m evaluate league --resume {resume}"):
-        play_and_report(plan, resume, threads)
+        play_and_report(plan, resume, threads, ray)
 
 
 def curves(
@@ -298,6 +306,50 @@ def lang_tournament(run: tyro.conf.Positional[Path], seed: int = 0) -> None:
     play_and_report(run, seed)
 
 
+def reproduce(
+    paper: tyro.conf.Positional[Name | Literal["all"] | None] = None,
+    quick: bool = False,
+    seed: int | None = None,
+    choices: Path | None = None,
+    folder: Path | None = None,
+    resume: Path | None = None,
+    report: Path | None = None,
+    threads: int = 2,
+) -> None:
+    """Computes the figures of a paper anew, and says where they agree, where they differ, and why.
+
+    Args:
+        paper: Which paper, or all of them.
+        quick: Small samples, short trainings, and nothing that takes long: about two minutes a paper.
+        seed: Of deals and of trainings, by default 0.
+        choices: A file of people's discards for Lang's Table 4, in the format of
+            evaluate/reproduce/choices_example.csv.
+        folder: A new folder for trainings, results and the report, by default runs/reproduce/<time>.
+        resume: The folder of a reproduction that was stopped, to go on with; give no paper, --quick, --seed or
+            --choices then.
+        report: Also write the report to this Markdown file, and its picture beside it.
+        threads: How many work side by side.
+    """
+    check_folders(report)
+    _check_threads(threads)
+    if report is not None and report.suffix != ".md":
+        raise ValueError(f"{report} is not allowed: a report ends in .md")
+    if resume is None and paper is None:
+        raise ValueError(f"there is no paper: give one of {', '.join(NAMES)}, or all")
+    if resume is not None and (paper, quick, seed, choices, folder) != (None, False, None, None, None):
+        raise ValueError("--resume takes all settings from the folder: give only --report and --threads beside it")
+    from evaluate.reproduce.report import reproduce_and_report  # all agents, and matplotlib
+    from evaluate.reproduce.run import Reproduction
+
+    if resume is not None:
+        plan = Reproduction.of_folder(resume)
+    else:
+        plan = Reproduction(NAMES if paper == "all" else (str(paper),), quick, seed or 0, choices)
+        resume = plan.begin(folder)
+    with reported_errors(f"stopped; go on with: python -m evaluate reproduce --resume {resume}"):
+        reproduce_and_report(plan, resume, threads, report)
+
+
 def benchmark(
     sections: tyro.conf.Positional[tuple[Section, ...]] = SECTIONS,
     seconds: float = 1.0,
@@ -335,6 +387,7 @@ def main() -> None:
             "pegging": pegging,
             "decision-times": decision_times,
             "lang-tournament": lang_tournament,
+            "reproduce": reproduce,
             "benchmark": benchmark,
         }
         tyro.extras.subcommand_cli_from_dict(commands, prog="python -m evaluate", description=__doc__)

@@ -5,9 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 console = Console()
 
@@ -36,3 +45,25 @@ def progress_bar() -> Progress:
         TimeRemainingColumn(),
         console=console,
     )
+
+
+class ProgressLines(Progress):
+    """Progress as a line for each tenth of a task, for where a bar cannot be drawn.
+
+    Args:
+        name: what each line begins with.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(disable=True)
+        self._name = name
+        self._told: dict[TaskID, int] = {}
+
+    def update(self, task_id: TaskID, **changes: Any) -> None:
+        """See rich."""
+        super().update(task_id, **changes)
+        (task,) = (task for task in self.tasks if task.id == task_id)
+        tenths = int(task.percentage // 10)
+        if tenths != self._told.get(task_id, 0):
+            self._told[task_id] = tenths
+            print(f"{self._name}: {task.description}, {10 * tenths} %", flush=True)

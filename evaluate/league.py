@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -17,9 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from agents import make_agent
+from crib_env.kernels import streams
 from evaluate.files import write_json
 from evaluate.match import MatchResult, play_games, summarise
-from evaluate.mirrored import Games
+from evaluate.mirrored import Games, shards
+from evaluate.on_ray import Cluster
 
 LEAGUES = Path("runs") / "league"
 
@@ -87,7 +89,11 @@ class League:
         return cls(agents, games, seed)
 
     def play(
-        self, folder: Path, threads: int = 1, on_progress: Callable[[int, str], None] = lambda done, what: None
+        self,
+        folder: Path,
+        threads: int = 1,
+        on_progress: Callable[[int, str], None] = lambda done, what: None,
+        cluster: Cluster | None = None,
     ) -> list[LeagueMatch]:
         """Plays the matches that are not in the folder yet.
 
@@ -95,6 +101,7 @@ class League:
             folder: of this league.
             threads: how many work side by side, on games of one match.
             on_progress: is told how many more games are done, those of earlier too, and in which match.
+            cluster: to play all matches on side by side, in place of threads; the games are the same.
 
         Returns:
             All matches, in the order of ``pairings``.
@@ -102,31 +109,48 @@ class League:
         Raises:
             ValueError: a file of a match is damaged; the message names it.
         """
-        return [self._match(folder, i, j, threads, on_progress) for i, j in self.pairings]
-
-    def _match(
-        self, folder: Path, i: int, j: int, threads: int, on_progress: Callable[[int, str], None]
-    ) -> LeagueMatch:
-        a, b = self.agents[i], self.agents[j]
-        what = f"{a} against {b}"
-        path = folder / "matches" / f"{i + 1}-{j + 1}.json"
-        if path.exists():
-            on_progress(self.games, what)
-            return _read(path)
-        started = time.perf_counter()
-        parts = play_games(
-            make_agent(a),
-            make_agent(b),
-            self.games,
-            self.seed,
-            threads=threads,
-            on_progress=lambda done: on_progress(done, what),
+        paths = {(i, j): folder / "matches" / f"{i + 1}-{j + 1}.json" for i, j in self.pairings}
+        matches = {two: _read(path) for two, path in paths.items() if path.exists()}
+        for two in matches:
+            on_progress(self.games, self._words(two))
+        left = [two for two in self.pairings if two not in matches]
+        played = (
+            self._played_on(cluster, left, on_progress)
+            if cluster is not None
+            else ((two, self._play_match(two, threads, on_progress)) for two in left)
         )
-        games = Games.merged(list(parts))
-        result = summarise(a, b, self.seed, games, time.perf_counter() - started)
-        won = games.won.reshape(-1, 2).sum(axis=1)
-        write_json(path, {"result": result.to_json(), "won": "".join(map(str, won.tolist()))})
-        return LeagueMatch(result, won)
+        before = time.perf_counter()
+        for two, games in played:
+            now = time.perf_counter()
+            a, b = (self.agents[k] for k in two)
+            match = LeagueMatch(summarise(a, b, self.seed, games, now - before), games.won.reshape(-1, 2).sum(axis=1))
+            won = "".join(map(str, match.won.tolist()))
+            write_json(paths[two], {"result": match.result.to_json(), "won": won})
+            matches[two], before = match, now
+        return [matches[two] for two in self.pairings]
+
+    def _words(self, two: tuple[int, int]) -> str:
+        return " against ".join(self.agents[k] for k in two)
+
+    def _play_match(self, two: tuple[int, int], threads: int, on_progress: Callable[[int, str], None]) -> Games:
+        a, b = (make_agent(self.agents[k]) for k in two)
+        what = self._words(two)
+        parts = play_games(
+            a, b, self.games, self.seed, threads=threads, on_progress=lambda done: on_progress(done, what)
+        )
+        return Games.merged(list(parts))
+
+    def _played_on(
+        self, cluster: Cluster, pairings: Sequence[tuple[int, int]], on_progress: Callable[[int, str], None]
+    ) -> Iterator[tuple[tuple[int, int], Games]]:
+        players = [make_agent(name) for name in self.agents]
+        parts = shards(self.seed, streams(self.seed, self.games // 2), 0, self.games // 2)
+        for place, games in cluster.play_matches(
+            [(players[i], players[j]) for i, j in pairings],
+            parts,
+            lambda place, done: on_progress(done, self._words(pairings[place])),
+        ):
+            yield pairings[place], games
 
 
 def _read(path: Path) -> LeagueMatch:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from evaluate.console import console, progress_bar
 from evaluate.figures import GOOD_AND_BAD, new_figure, save_figure
 from evaluate.files import whole_file
 from evaluate.league import League, LeagueMatch
+from evaluate.on_ray import connected
 from evaluate.ratings import MEAN, Ratings, rate
 from evaluate.statistics import half_width
 
@@ -175,11 +177,15 @@ def write_report(standings: Standings, folder: Path) -> None:
     save_figure(draw_matrix(standings), folder / "heat-map")
 
 
-def play_and_report(league: League, folder: Path, threads: int) -> None:
-    """Plays what is left of a league, prints the tables and writes the files."""
-    with progress_bar() as progress:
+def play_and_report(league: League, folder: Path, threads: int, ray: str | None = None) -> None:
+    """Plays what is left of a league, on a cluster if one is given, prints the tables and writes the files."""
+    with progress_bar() as progress, nullcontext() if ray is None else connected(ray) as cluster:
         task = progress.add_task("compiling, some seconds the first time", total=league.games * len(league.pairings))
-        matches = league.play(folder, threads, lambda done, what: progress.update(task, advance=done, description=what))
+
+        def on_progress(done: int, what: str) -> None:
+            progress.update(task, advance=done, description=what)
+
+        matches = league.play(folder, threads, on_progress, cluster)
     standings = Standings.of(league, matches)
     write_report(standings, folder)
     console.print(_rich_table("league", *standing_rows(standings)))

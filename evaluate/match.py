@@ -14,6 +14,7 @@ from crib_env.batch import SOURCES
 from crib_env.engine import DOUBLE_SKUNK, SKUNK
 from crib_env.kernels import streams
 from evaluate.mirrored import Games, mean_of_pairs, play_shards, shards
+from evaluate.on_ray import Cluster
 from evaluate.statistics import looks, match_points, mean_interval, paired_rate_interval, reach
 
 ROLES = ("pone", "dealer")
@@ -86,6 +87,7 @@ def play_games(
     *,
     until: float | None = None,
     threads: int = 1,
+    cluster: Cluster | None = None,
     keep_records: bool = False,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> Iterator[Games]:
@@ -97,7 +99,8 @@ def play_games(
         seed: of the deals.
         until: stop before that many when the 95 % interval reaches no farther from the win rate, 0.005 for half
             a point of percent; :func:`evaluate.statistics.looks` says when that is looked at.
-        threads: how many work side by side, on parts of 4,096 games.
+        threads: how many work side by side, on parts of 1,024 games.
+        cluster: to play such parts on, in place of threads; the games are the same.
         keep_records: also write the games down, card by card.
         on_progress: is told, from time to time, how many more games are done.
 
@@ -110,7 +113,12 @@ def play_games(
     won: list[np.ndarray] = []
     done = 0
     for pairs in (games // 2,) if until is None else looks(games // 2):
-        for part in play_shards(a, b, shards(seed, deals, done, pairs), threads, keep_records, on_progress):
+        parts = shards(seed, deals, done, pairs)
+        for part in (
+            play_shards(a, b, parts, threads, keep_records, on_progress)
+            if cluster is None
+            else cluster.play_shards(a, b, parts, keep_records, on_progress)
+        ):
             won.append(mean_of_pairs(part.won))
             yield part
         done = pairs

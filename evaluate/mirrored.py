@@ -18,7 +18,7 @@ from crib_env.batch import GameBatch
 from crib_env.engine import WIN
 from evaluate.game_records import GameRecord, Recorder
 
-_PAIRS = 2_048  # of a shard, at most
+_PAIRS = 512  # of a shard, at most: larger ones are little faster, and there is less to share out
 _UNTIMED = 12  # decisions of a deal
 
 

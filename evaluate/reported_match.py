@@ -15,6 +15,7 @@ from evaluate.files import whole_file, write_json
 from evaluate.match import play_games, summarise
 from evaluate.match_table import match_table
 from evaluate.mirrored import Games, mean_of_pairs
+from evaluate.on_ray import connected
 from evaluate.statistics import reach
 
 GAMES, MOST_GAMES = 10_000, 1_000_000  # without and with ``until``, if nothing is said
@@ -44,6 +45,7 @@ def play_and_report(
     threads: int,
     json_file: Path | None,
     record: Path | None,
+    ray: str | None = None,
 ) -> None:
     """Plays and prints; Ctrl-C reports the games that are finished, and then stops.
 
@@ -55,6 +57,7 @@ def play_and_report(
         threads: how many work side by side.
         json_file: also write the result to this file.
         record: also write the games to this file, card by card.
+        ray: the address of a cluster to play on, in place of threads, see :func:`evaluate.on_ray.connected`.
 
     Raises:
         ValueError: an argument is not allowed.
@@ -67,14 +70,15 @@ def play_and_report(
     started = time.perf_counter()
     parts: list[Games] = []
     stopped: KeyboardInterrupt | None = None
-    with progress_bar() as progress, ExitStack() as files:
+    with progress_bar() as progress, ExitStack() as opened:
         task = progress.add_task("compiling, some seconds the first time", total=games)
 
         def on_progress(done: int) -> None:
             progress.update(task, advance=done, description=f"{first.name} against {second.name}")
 
         try:
-            lines = files.enter_context(whole_file(record)) if record is not None else None
+            lines = opened.enter_context(whole_file(record)) if record is not None else None
+            cluster = opened.enter_context(connected(ray)) if ray is not None else None
             for part in play_games(
                 first,
                 second,
@@ -82,6 +86,7 @@ def play_and_report(
                 seed,
                 until=half,
                 threads=threads,
+                cluster=cluster,
                 keep_records=lines is not None,
                 on_progress=on_progress,
             ):

@@ -5,15 +5,12 @@ import os
 import pickle
 import signal
 import subprocess
-import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from rich.progress import Progress
 
 from agents import make_agent
 from agents.ddqn import DDQNAgent, best_legal
@@ -23,12 +20,12 @@ from agents.weights_file import load_tensors, save_tensors
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from evaluate.match import play_match
-from train.ddqn import PRESETS, DoubleDQN, explore, new_agent, rewards_of, train, transitions_of
+from tests.learner_runs import command, new_run
+from train import ddqn
+from train.ddqn import PRESETS, DoubleDQN, explore, new_agent, rewards_of, transitions_of
 from train.episodes import Decisions, play_episodes
 from train.replay import Replay, Transitions
-from train.run_folder import RunFolder
 
-ROOT = Path(__file__).parents[1]
 SMALL = replace(
     PRESETS["default"],
     hidden=(32,),
@@ -44,9 +41,7 @@ SMALL = replace(
 
 
 def run(settings, path):
-    torch.set_num_threads(1)
-    with Progress(disable=True) as progress:
-        return train(settings, RunFolder.create("ddqn", settings, path), progress)
+    return new_run(ddqn, settings, path)
 
 
 def some_decisions(n=64, seed=0, **options):
@@ -258,11 +253,6 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path):
     first, again, other = (run(replace(SMALL, seed=seed), tmp_path)[0].tensors() for seed in (3, 3, 4))
     assert all(torch.equal(first[key], again[key]) for key in first)
     assert not all(torch.equal(first[key], other[key]) for key in first)
-
-
-def command(*arguments, cwd):
-    path = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
-    return [sys.executable, "-m", *arguments], {"cwd": cwd, "env": path, "text": True}
 
 
 def test_a_killed_run_goes_on_to_the_same_weights(tmp_path):

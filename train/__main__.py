@@ -16,6 +16,7 @@ from typing import Any
 import tyro
 
 from evaluate.console import reported_errors
+from evaluate.on_ray import load_ray
 from train import best, ddqn, discard_game, drqn, nfsp, ppo, td, weights
 from train.run import load_settings, run_learner
 from train.run_folder import RunFolder
@@ -77,6 +78,14 @@ def take_seeds(arguments: list[str]) -> tuple[int | None, list[str]]:
     return int(text), rest
 
 
+def _check_ray(ray: str | None, seeds: int | None) -> None:
+    if ray is None:
+        return
+    if seeds is None:
+        raise ValueError(f"ray={ray!r} is not allowed without --seeds: one run stays on one machine")
+    load_ray(ray)
+
+
 def main() -> None:
     """Reads the command line and trains."""
     arguments = sys.argv[1:]
@@ -93,9 +102,11 @@ def main() -> None:
             folder, found = RunFolder.open(run, learner.NAME)
             seeds = found.pop("seeds", None)
             settings = load_settings(learner, found)
+            _check_ray(ray, seeds)
         else:
             seeds, rest = take_seeds(arguments)
             settings = read_settings(learner, rest)
+            _check_ray(ray, seeds)
             folder = RunFolder.create(learner.NAME, settings, seeds=seeds)
     with reported_errors(f"stopped; go on with: python -m train {learner.NAME} --resume {folder.path}"):
         if seeds is None:

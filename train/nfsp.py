@@ -8,8 +8,9 @@ response, ε-greedy, and otherwise the average policy. So the best response lear
 policy, and the average policy follows it. The agent that comes of it plays the average policy.
 
 Differences from the paper: one pair of policies for both seats, which see the same game, instead of a pair for each;
-networks, Adam, learning rates and double Q-learning as in Double DQN's default instead of plain gradient descent;
-ε falls linearly; single deals with settled rewards.
+networks, Adam, learning rates and double Q-learning as in Double DQN's default instead of plain gradient descent; η is
+0.25 instead of 0.1; ε falls linearly and is small, because the average policy learns the random cards too; single deals
+with settled rewards.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ class Settings(ddqn.Settings):
     """There is one."""
     opponent: Literal["self"] = "self"
     """NFSP plays itself."""
-    anticipation: float = 0.1
+    episodes: int = 800_000
+    """How many to play."""
+    anticipation: float = 0.25
     """Chance that a player plays the best response through an episode; else it plays the average policy."""
     reservoir: int = 400_000
     """Choices of the best response that are kept for each network of the average policy."""
@@ -57,7 +60,7 @@ class Settings(ddqn.Settings):
     """Choices of a gradient step of the average policy; it takes as many steps as the best response."""
     average_learning_rate: float = 1e-3
     """Of Adam, at the start, for the average policy; falls with ``learning_rate``."""
-    epsilon: float = 0.06
+    epsilon: float = 0.02
     """Share of random cards of the best response at the start."""
     final_epsilon: float = 0.0
     """At the end; linear in between."""

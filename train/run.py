@@ -22,9 +22,7 @@ def load_settings(learner: Any, found: dict[str, Any]) -> Any:
     return replace(default, **{name: tuple(v) if isinstance(v, list) else v for name, v in found.items()})
 
 
-def run_learner(
-    learner: Any, settings: Any, folder: RunFolder, bar: Callable[[], Progress] = progress_bar
-) -> None:
+def run_learner(learner: Any, settings: Any, folder: RunFolder, bar: Callable[[], Progress] = progress_bar) -> None:
     """Trains, keeps the final weights, measures them and says how strong they are; the folder holds all of it.
 
     Args:

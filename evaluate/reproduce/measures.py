@@ -1,0 +1,145 @@
+"""What claims of several papers measure: matches, and points of single deals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from agents import Agent, make_agent
+from agents.discards import by_phase
+from crib_env import PlayerViews
+from crib_env.batch import GameBatch
+from crib_env.kernels import streams
+from evaluate.match import MatchResult, play_games, summarise
+from evaluate.mirrored import Games, mean_of_pairs
+from evaluate.reproduce.claims import Effort, Measured, mean_of
+
+RUN = "RUN"  # in the name of an agent: the folder of the claim's training
+Player = str | Callable[[], Agent]
+Measure = Callable[[Effort], Measured]
+_PAIRS = 2_048  # of deals, side by side
+
+
+def trained(effort: Effort) -> Path:
+    """The folder of the training that a claim is measured on."""
+    assert effort.run is not None, "the claim names no training"
+    return effort.run
+
+
+def player(which: Player, effort: Effort) -> Agent:
+    """The agent of a name, in which ``RUN`` stands for the training, or of a function that makes it."""
+    if not isinstance(which, str):
+        return which()
+    return make_agent(which.replace(RUN, str(trained(effort))) if RUN in which else which)
+
+
+def match(a: Player, b: Player, effort: Effort) -> MatchResult:
+    """A match of ``effort.n`` mirrored games."""
+    first, second = player(a, effort), player(b, effort)
+    parts = play_games(first, second, effort.n, effort.seed, threads=effort.threads, on_progress=effort.on_progress)
+    return summarise(first.name, second.name, effort.seed, Games.merged(list(parts)), 0.0)
+
+
+def win_rate(a: Player, b: Player) -> Measure:
+    """The share of games that ``a`` wins."""
+
+    def measure(effort: Effort) -> Measured:
+        result = match(a, b, effort)
+        error = result.margin - result.margin_interval[0]
+        remark = f"{result.margin:+.2f} ± {error:.2f} points a game"
+        return Measured(result.win_rate, result.interval, f"{effort.n:,} games", remark)
+
+    return measure
+
+
+def margin(a: Player, b: Player) -> Measure:
+    """Points that ``a`` makes more than ``b``, a game."""
+
+    def measure(effort: Effort) -> Measured:
+        result = match(a, b, effort)
+        remark = f"wins {result.win_rate:.1%}"
+        return Measured(result.margin, result.margin_interval, f"{effort.n:,} games", remark)
+
+    return measure
+
+
+def play_deals(
+    a: Agent,
+    b: Agent,
+    pairs: int,
+    seed: int,
+    *,
+    episode: str = "deal",
+    watch: Callable[[PlayerViews, np.ndarray], None] = lambda views, cards: None,
+    on_progress: Callable[[int], None] = lambda done: None,
+) -> np.ndarray:
+    """Plays single deals, each twice with the seats swapped.
+
+    Args:
+        a, b: the players.
+        pairs: how many deals.
+        seed: of the deals.
+        episode: ``"deal"``, or ``"play"`` for the play of four cards alone.
+        watch: is shown every decision, and the cards chosen.
+        on_progress: is told how many more pairs are done.
+
+    Returns:
+        Points (2 pairs, 2, 2, 4) int32, the two games of a deal side by side: of ``a`` and of ``b``, as pone and as
+        dealer, by ``crib_env.batch.SOURCES``.
+    """
+    deals, tallies = streams(seed, pairs), []
+    for first in range(0, pairs, _PAIRS):
+        part = np.repeat(deals[first : first + _PAIRS], 2)
+        batch = GameBatch(part, episode=episode, first_id=2 * first)
+        seat_of_a = np.arange(len(part)) % 2
+        while len(rows := batch.acting()):
+            is_a = batch.games["turn"][rows] == seat_of_a[rows]
+            for agent, mine in ((a, rows[is_a]), (b, rows[~is_a])):
+                if len(mine):
+                    views = batch.views(mine)
+                    cards = agent.act(views)
+                    watch(views, cards)
+                    batch.step(mine, cards)
+        tally = batch.tally.copy()
+        tally[1::2] = tally[1::2, ::-1]
+        tallies.append(tally)
+        on_progress(len(part) // 2)
+    return np.concatenate(tallies)
+
+
+def net_points_of_pairs(a: Player, b: Player, episode: str = "deal", scale: float = 1.0) -> Measure:
+    """Points that ``a`` makes more than ``b`` in two deals, one dealt by each, times ``scale``."""
+
+    def measure(effort: Effort) -> Measured:
+        tally = play_deals(
+            player(a, effort),
+            player(b, effort),
+            effort.n,
+            effort.seed,
+            episode=episode,
+            on_progress=effort.on_progress,
+        )
+        points = tally.sum(axis=(2, 3))
+        net = 2 * scale * mean_of_pairs(points[:, 0] - points[:, 1])
+        return mean_of(net, f"{effort.n:,} pairs of deals")
+
+    return measure
+
+
+class ThrowsAndLays:
+    """Throws as one player does, and lays as another.
+
+    Args:
+        throws: the one.
+        lays: the other.
+    """
+
+    def __init__(self, throws: Agent, lays: Agent) -> None:
+        self.name = f"{throws.name}'s discards, {lays.name}'s play"
+        self._throws, self._lays = throws, lays
+
+    def act(self, views: PlayerViews) -> np.ndarray:
+        """See :class:`agents.agent.Agent`."""
+        return by_phase(views, self._throws.act, self._lays.act)

@@ -1,0 +1,183 @@
+"""A reproduction: the claims of some papers, computed one after the other; one that was stopped goes on.
+
+Its folder holds ``config.json``, ``trainings/`` (:mod:`evaluate.reproduce.trainings`), ``claims/<paper>/``, a file for
+each claim that is computed, written whole, and at the end ``report.md``, ``report.json`` and a picture.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from evaluate.files import write_json
+from evaluate.reproduce import anderson_2022, lang_2018, mueller_1987, oconnor_2000, sharan_pawar_2022
+from evaluate.reproduce.choices import read_choices
+from evaluate.reproduce.claims import Claim, Effort, Measured, Paper, Training
+from evaluate.reproduce.trainings import find_run, is_finished, train
+
+PAPERS: dict[str, Paper] = {
+    module.PAPER.name: module.PAPER
+    for module in (lang_2018, oconnor_2000, anderson_2022, sharan_pawar_2022, mueller_1987)
+}
+REPRODUCTIONS = Path("runs") / "reproduce"
+_START = 15.0  # seconds that a training takes to begin, and to be measured at its end
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a claim: what came out and the seconds it took, or why it was left out."""
+
+    claim: Claim
+    measured: Measured | None
+    seconds: float = 0.0
+    left_out: str = ""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """Which papers, in the quick or in the full version, by which seed.
+
+    Attributes:
+        papers: their names.
+        quick: smaller samples, shorter trainings, and neither for what takes long.
+        seed: of deals and of trainings.
+        choices: a file of people's discards, if there is one (:mod:`evaluate.reproduce.choices`).
+
+    Raises:
+        ValueError: there is no such paper, or the file of choices is missing or damaged.
+    """
+
+    papers: tuple[str, ...]
+    quick: bool
+    seed: int
+    choices: Path | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.papers:
+            if name not in PAPERS:
+                raise ValueError(f"there is no paper {name!r}: choose of {', '.join(PAPERS)}")
+        if self.choices is not None:
+            read_choices(self.choices)
+
+    def begin(self, folder: Path | None) -> Path:
+        """Makes the folder of this reproduction, by default ``runs/reproduce/<time>``.
+
+        Raises:
+            ValueError: it is there already.
+        """
+        if folder is None:
+            folder = REPRODUCTIONS / time.strftime("%Y%m%d-%H%M%S")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            raise ValueError(f"{folder} is there already: go on with it by --resume, or give another") from None
+        choices = None if self.choices is None else str(self.choices.resolve())
+        config = {"papers": self.papers, "quick": self.quick, "seed": self.seed, "choices": choices}
+        write_json(folder / "config.json", config)
+        return folder
+
+    @classmethod
+    def of_folder(cls, folder: Path) -> Reproduction:
+        """The reproduction that a folder was begun for.
+
+        Raises:
+            ValueError: it is not the folder of a reproduction; the message names it.
+        """
+        try:
+            found = json.loads((folder / "config.json").read_text())
+            choices = None if found["choices"] is None else Path(found["choices"])
+            return cls(tuple(map(str, found["papers"])), bool(found["quick"]), int(found["seed"]), choices)
+        except (OSError, json.JSONDecodeError, KeyError, TypeError):
+            raise ValueError(f"{folder} is not the folder of a reproduction: it has no readable config.json") from None
+
+    @property
+    def claims(self) -> list[tuple[Paper, Claim]]:
+        """All claims with their papers, in order."""
+        return [(PAPERS[name], claim) for name in self.papers for claim in PAPERS[name].claims]
+
+    @property
+    def trainings(self) -> list[Training]:
+        """What has to be trained for them in this version."""
+        wanted = (t for name in self.papers for t in PAPERS[name].trainings)
+        return [t for t in dict.fromkeys(wanted) if t.episodes[not self.quick]]
+
+    def left_out(self, claim: Claim) -> str:
+        """Why a claim is not computed, or nothing."""
+        if claim.of_choices and self.choices is None:
+            return "needs a file of people's discards: `--choices FILE`"
+        return "" if claim.size(self.quick) else "only in the full version"
+
+    def seconds(self, folder: Path) -> float:
+        """About how long what is left to do will take on one core."""
+        total = 0.0
+        for training in self.trainings:
+            if not is_finished(find_run(folder, training)):
+                total += _START + training.episodes[not self.quick] * training.each
+        for paper, claim in self.claims:
+            if not self.left_out(claim) and not claim_file(folder, paper, claim).exists():
+                total += claim.size(self.quick) * claim.each
+        return total
+
+    def train(self, folder: Path) -> None:
+        """Trains what is not trained yet, one after the other."""
+        for training in self.trainings:
+            train(folder, training, self.quick, self.seed)
+
+    def compute(
+        self,
+        folder: Path,
+        threads: int = 1,
+        on_claim: Callable[[Paper, Claim], None] = lambda paper, claim: None,
+        on_progress: Callable[[int], None] = lambda done: None,
+    ) -> dict[str, list[Outcome]]:
+        """Computes the claims that are not in the folder yet, on what :meth:`train` has trained.
+
+        Args:
+            folder: of this reproduction.
+            threads: how many may work side by side, on one claim.
+            on_claim: is told which claim is next.
+            on_progress: is told how many more of its sample are done.
+
+        Returns:
+            What became of every claim, by the name of the paper.
+
+        Raises:
+            ValueError: a file of a claim is damaged; the message names it.
+        """
+        outcomes: dict[str, list[Outcome]] = {name: [] for name in self.papers}
+        for paper, claim in self.claims:
+            on_claim(paper, claim)
+            outcomes[paper.name].append(self._outcome(folder, paper, claim, threads, on_progress))
+        return outcomes
+
+    def _outcome(
+        self, folder: Path, paper: Paper, claim: Claim, threads: int, on_progress: Callable[[int], None]
+    ) -> Outcome:
+        if reason := self.left_out(claim):
+            return Outcome(claim, None, left_out=reason)
+        path = claim_file(folder, paper, claim)
+        if path.exists():
+            return _read(path, claim)
+        run = None if claim.training is None else find_run(folder, claim.training)
+        effort = Effort(claim.size(self.quick), self.seed, threads, run, self.choices, on_progress)
+        started = time.perf_counter()
+        measured, seconds = claim.measure(effort), time.perf_counter() - started
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(path, {"seconds": seconds, "measured": asdict(measured)})
+        return Outcome(claim, measured, seconds)
+
+
+def claim_file(folder: Path, paper: Paper, claim: Claim) -> Path:
+    """Where the result of a claim is kept."""
+    return folder / "claims" / paper.name / f"{claim.key}.json"
+
+
+def _read(path: Path, claim: Claim) -> Outcome:
+    try:
+        found = json.loads(path.read_text())
+        return Outcome(claim, Measured.of_json(found["measured"]), float(found["seconds"]))
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        raise ValueError(f"{path} is not a whole result ({error}): take it away, and it is computed again") from None

@@ -1,0 +1,222 @@
+"""Work on a Ray cluster of two workers comes out as without it, to the last digit, also when a worker is killed."""
+
+import json
+import os
+import signal
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents import make_agent
+from evaluate import league, mirrored
+from evaluate.league import League
+from evaluate.match import play_games
+from evaluate.mirrored import Games
+from evaluate.on_ray import connected, load_ray
+from evaluate.reported_match import play_and_report
+from tests.learner_runs import ROOT
+from tests.test_ddqn import SMALL
+from train import ddqn
+from train.sweep import Sweep
+
+pytestmark = pytest.mark.slow
+GAMES = 240
+
+
+@pytest.fixture(scope="module")
+def address():
+    """Of a cluster of two workers, of one core each."""
+    try:
+        load_ray("local")
+    except ValueError as error:
+        pytest.skip(str(error))
+    from ray.cluster_utils import Cluster
+
+    node = {"num_cpus": 1, "object_store_memory": 100 * 2**20, "include_dashboard": False}
+    cluster = Cluster(initialize_head=True, head_node_args=node)
+    try:
+        cluster.add_node(**node)
+        yield cluster.address
+    finally:
+        cluster.shutdown()
+
+
+@pytest.fixture
+def cluster(address, monkeypatch):
+    monkeypatch.setattr(mirrored, "_PAIRS", GAMES // 12)  # six shards
+    monkeypatch.chdir(ROOT)  # from where workers import this module
+    with connected(address) as cluster:
+        yield cluster
+
+
+def kill_once(marker: Path):
+    """kill -9 of the process that comes here first."""
+    try:
+        marker.touch(exist_ok=False)
+    except FileExistsError:
+        return
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class KilledOnce:
+    """Plays as an agent of some name, and is killed in the middle of a game of the second shard."""
+
+    def __init__(self, name, marker):
+        self.agent, self.name, self.marker = make_agent(name), name, marker
+
+    def act(self, views):
+        if views.game_ids.min() >= GAMES // 6 and views.scores.max() > 60:
+            kill_once(self.marker)
+        return self.agent.act(views)
+
+
+def assert_equal(one: Games, two: Games):
+    for field in ("scores", "tally", "deals", "decisions"):
+        assert np.array_equal(getattr(one, field), getattr(two, field)), field
+    assert one.records == two.records
+
+
+@pytest.mark.parametrize("names", [("greedy", "random"), ("halscrib:adaptive=yes", "ismcts:iterations=5")])
+def test_a_match_equals_the_match_without_ray_though_a_worker_is_killed(cluster, names, tmp_path):
+    a, b = map(make_agent, names)
+    alone = Games.merged(list(play_games(a, b, GAMES, 3, keep_records=True)))
+    told = []
+    killed = KilledOnce(names[0], tmp_path / "killed")
+    parts = list(play_games(killed, b, GAMES, 3, cluster=cluster, keep_records=True, on_progress=told.append))
+    assert killed.marker.exists()
+    assert len(parts) == 6
+    assert sum(told) == GAMES
+    assert_equal(Games.merged(parts), alone)
+
+
+def test_a_match_stops_where_it_stops_without_ray(cluster):
+    a, b = make_agent("greedy"), make_agent("random")
+    alone, there = (list(play_games(a, b, 10_000, 1, until=0.012, cluster=where)) for where in (None, cluster))
+    assert_equal(Games.merged(there), Games.merged(alone))
+    assert 1_000 <= len(Games.merged(there).scores) < 10_000
+
+
+def test_a_network_plays_as_without_ray(cluster):
+    network = ddqn.DDQNAgent.new("split", "209", (64, 64), True)
+    alone, there = (
+        Games.merged(list(play_games(network, make_agent("greedy"), GAMES, 3, cluster=where)))
+        for where in (None, cluster)
+    )
+    assert_equal(there, alone)
+
+
+def test_an_agent_that_cheats_is_named(cluster):
+    with pytest.raises(ValueError, match=r"^agent 'cheat' in game .* is not legal"):
+        list(play_games(Cheat(), make_agent("greedy"), 20, cluster=cluster))
+
+
+class Cheat:
+    name = "cheat"
+
+    def act(self, views):
+        return views.action_mask.argmin(axis=1)
+
+
+def test_the_command_writes_what_it_writes_without_ray(address, monkeypatch, tmp_path):
+    monkeypatch.chdir(ROOT)
+    written = []
+    for where in (None, address):
+        files = tmp_path / f"{len(written)}.json", tmp_path / f"{len(written)}.jsonl"
+        play_and_report("greedy", "random:seed=1", 1_000, None, 5, 1, *files, where)
+        result = json.loads(files[0].read_text())
+        written.append(({**result, "seconds": 0, "microseconds_per_decision": 0}, files[1].read_text()))
+    assert written[0] == written[1]
+
+
+def test_a_league_equals_the_league_without_ray_though_a_worker_is_killed(cluster, monkeypatch, tmp_path):
+    plan = League(("greedy", "random", "careful"), GAMES, 2)
+    alone = plan.play(plan.begin(tmp_path / "alone"))
+    marker = tmp_path / "killed"
+    monkeypatch.setattr(league, "make_agent", lambda name: KilledOnce(name, marker))
+    folder, told = plan.begin(tmp_path / "there"), []
+    there = plan.play(folder, 1, lambda done, what: told.append(done), cluster)
+    assert marker.exists()
+    assert sum(told) == 3 * GAMES
+    assert sorted(path.name for path in (folder / "matches").iterdir()) == ["1-2.json", "1-3.json", "2-3.json"]
+    for one, two in zip(alone, there):
+        assert np.array_equal(one.won, two.won)
+        untimed = [replace(match.result, seconds=0, microseconds_per_decision={}) for match in (one, two)]
+        assert untimed[0] == untimed[1]
+    assert [match.won.tolist() for match in plan.play(folder)] == [match.won.tolist() for match in alone]
+
+
+class DDQNKilledOnce:
+    """The learner, killed after the first checkpoint of one seed."""
+
+    NAME, PRESETS = ddqn.NAME, ddqn.PRESETS
+
+    def __init__(self, marker):
+        self.marker = marker
+
+    def train(self, settings, folder, progress):
+        update = progress.update
+
+        def and_kill(task, **changes):
+            update(task, **changes)
+            if settings.seed == 4 and folder.load_checkpoint() is not None:
+                kill_once(self.marker)
+
+        progress.update = and_kill
+        return ddqn.train(settings, folder, progress)
+
+
+def test_a_sweep_equals_the_sweep_without_ray_though_a_worker_is_killed(address, monkeypatch, tmp_path, capfd):
+    monkeypatch.chdir(ROOT)
+    tiny = replace(SMALL, episodes=256, seed=3)
+    for name, learner, where in (("alone", ddqn, None), ("there", DDQNKilledOnce(tmp_path / "killed"), address)):
+        (tmp_path / name).mkdir()
+        Sweep(learner, tiny, 2, tmp_path / name).run(where)
+    assert (tmp_path / "killed").exists()
+    lines = capfd.readouterr()
+    for seed in (3, 4):
+        assert f"seed {seed}: ddqn" in lines.out + lines.err
+        alone, there = (make_agent(f"ddqn:{tmp_path / name / f'seed-{seed}'}/final") for name in ("alone", "there"))
+        for key, value in alone.tensors().items():
+            assert np.array_equal(value.numpy(), there.tensors()[key].numpy()), key
+    summaries = [json.loads((tmp_path / name / "summary.json").read_text()) for name in ("alone", "there")]
+    assert summaries[0] == summaries[1]
+
+
+@pytest.mark.parametrize("wrong", ["nonsense", "127.0.0.1:1"])
+def test_an_address_without_a_cluster_is_named(wrong):
+    pytest.importorskip("ray")
+    with pytest.raises(ValueError, match=f"^ray='{wrong}' is not allowed: "), connected(wrong):
+        pass
+
+
+def wait_for_ever(folder: Path):
+    (folder / "begun").touch()
+    try:
+        while True:
+            time.sleep(0.01)
+    except KeyboardInterrupt:
+        time.sleep(0.5)
+        (folder / "saved").touch()
+        raise
+
+
+def test_what_is_stopped_has_time_to_save_its_state(address, monkeypatch, tmp_path):
+    monkeypatch.chdir(ROOT)
+    with pytest.raises(KeyboardInterrupt):
+        wait_and_press_ctrl_c(address, tmp_path)
+    assert (tmp_path / "saved").exists()
+
+
+def wait_and_press_ctrl_c(address, folder):
+    def press():
+        while not (folder / "begun").exists():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with connected(address) as cluster:
+        threading.Thread(target=press, daemon=True).start()
+        list(cluster.each(wait_for_ever, [(folder,)]))
