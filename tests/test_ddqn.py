@@ -355,7 +355,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
         (["train", "ddqn", "--epsilon", "2"], "epsilon=2.0 is not allowed: give 0 to 1"),
         (["train", "ddqn", "--opponent", "nobody"], "there is no agent 'nobody'"),
         (["train", "ddqn", "--episode", "game"], "rewards='settled' is not allowed with episode='game'"),
-        (["train", "ddqn", "--preset", "mine"], "Expected one of ('default', 'paper')"),
+        (["train", "ddqn", "--preset", "mine"], "Expected one of ('default', 'paper', 'anderson-2022')"),
         (["train", "ddqn", "--resume", "nowhere"], "nowhere is not the folder of a run"),
         (["evaluate", "match", "greedy", "nobody"], "there is no agent 'nobody'"),
         (["evaluate", "match", "greedy", "random", "--games", "3"], "games=3 is not allowed"),
