@@ -264,10 +264,9 @@ def _blank(key: str, place: str, says: str, *flags: str) -> Claim:
 
 
 _ADVOCATES = (
-    "Where the player leads, most games are won and whatever it did is rewarded: weight goes to the strategies that "
-    "most often want the discard made, by medians with their many ties above all. Which those are hangs on how many "
-    "answer for a discard, which the thesis does not say (here three, and all that want it as much as the third), and "
-    "on its pegging records, of 100,000 hands."
+    "Where the player leads most games are won, whatever it threw, so that weight goes to the strategies that answer "
+    "for most discards. Which those are hangs on how many answer for one, which the thesis does not say (here three, "
+    "and all that want it as much as the third), and on its pegging records, of 100,000 hands."
 )
 _OVER_THE_BOARD = "the strategy of the highest weight at each place of the board, as dealer"
 
