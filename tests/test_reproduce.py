@@ -470,6 +470,11 @@ def test_trainings_begin_go_on_and_are_not_repeated(tmp_path, monkeypatch):
     assert len(FakeTrain.commands) == 2
 
 
+def test_a_training_is_told_as_its_version_runs_it():
+    assert TRAINING.command(quick=True) == TRAINING.command(quick=False) == "train td --preset paper --episodes 50"
+    assert replace(TRAINING, episodes=(5, 50)).command(quick=True) == "train td --preset paper --episodes 5"
+
+
 def test_a_training_that_fails_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(trainings.subprocess, "Popen", FakeTrain)
     monkeypatch.setattr(FakeTrain, "status", 2)
@@ -591,7 +596,9 @@ def test_the_command_refuses_in_one_line(arguments, says):
 @pytest.mark.slow
 def test_a_training_of_langs_learner_carries_its_claims(tmp_path):
     paper = PAPERS["lang-2018"]
-    training = replace(paper.trainings[0], episodes=(2_000, 2_000))
+    training = replace(
+        paper.trainings[0], episodes=(10_000, 10_000)
+    )  # snapshots are taken every thousand games at most
     trainings.train(tmp_path, training, True, 0)
     run = trainings.find_run(tmp_path, training)
     assert trainings.is_finished(run)

@@ -132,10 +132,10 @@ class Training:
     episodes: tuple[int, int]
     each: float
 
-    @property
-    def command(self) -> str:
-        """The full version's training, for people."""
-        return f"train {' '.join((self.learner, *self.flags, '--episodes', f'{self.episodes[1]}'))}"
+    def command(self, quick: bool) -> str:
+        """The training of a version, for people; of the full one where the quick one leaves it out."""
+        episodes = self.episodes[0] if quick and self.episodes[0] else self.episodes[1]
+        return f"train {' '.join((self.learner, *self.flags, '--episodes', f'{episodes}'))}"
 
 
 @dataclass(frozen=True)

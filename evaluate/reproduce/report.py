@@ -59,7 +59,7 @@ def paper_table(paper: Paper, outcomes: list[Outcome]) -> Table:
     return table
 
 
-def markdown_of(paper: Paper, outcomes: list[Outcome]) -> str:
+def markdown_of(paper: Paper, outcomes: list[Outcome], quick: bool) -> str:
     """A section: a table of the claims, how each was computed and why it differs, and what cannot be computed."""
     lines = [f"## {paper.title}", "", f"{len(outcomes)} claims: {in_words(outcomes)}.", ""]
     lines += ["| | where | claim | paper | here | sample | |", "|---|---|---|---|---|---|---|"]
@@ -69,22 +69,22 @@ def markdown_of(paper: Paper, outcomes: list[Outcome]) -> str:
         here, sample = ("", "") if measured is None else (claim.text(measured), measured.sample)
         cells = [str(number), claim.place, claim.says, claim.published.printed, here, sample, f"**{word_of(outcome)}**"]
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
-        notes.append(f"{number}. {_note(outcome)}")
+        notes.append(f"{number}. {_note(outcome, quick)}")
     lines += ["", *notes, "", "What the package does not compute:", ""]
     lines += [f"* {place}: {reason}" for place, reason in paper.left_out]
     return "\n".join(lines) + "\n"
 
 
-def _note(outcome: Outcome) -> str:
+def _note(outcome: Outcome, quick: bool) -> str:
     claim, measured = outcome.claim, outcome.measured
     parts = [f"By {claim.how}."]
     if claim.training is not None:
-        parts.append(f"On `{claim.training.command}` (full version).")
+        parts.append(f"On `{claim.training.command(quick)}`.")
     if measured is None:
         return " ".join([*parts, f"Left out: {outcome.left_out}."])
     if measured.remark:
         parts.append(f"Here: {measured.remark}.")
-    if claim.why and word_of(outcome) != "agrees":
+    if claim.why and word_of(outcome) in ("differs", "shown"):
         parts.append(claim.why)
     return " ".join(parts)
 
@@ -109,7 +109,7 @@ def report_of(reproduction: Reproduction, outcomes: Outcomes, picture: str) -> s
     ]
     if picture:
         lines += [f"![Shares of games, the papers' and ours]({picture})", ""]
-    sections = [markdown_of(PAPERS[name], of_paper) for name, of_paper in outcomes.items()]
+    sections = [markdown_of(PAPERS[name], of_paper, reproduction.quick) for name, of_paper in outcomes.items()]
     return "\n".join([*lines, *sections])
 
 
