@@ -48,8 +48,9 @@ Where this differs, and what the paper leaves open:
   opponent may hold (:mod:`agents.lookahead`); the paper does not say how far it looks. Equally safe or risky cards are
   told apart by what they are expected to net.
 * "Inferior card between 50–80 % of the time" (page 6) contradicts "made that selection 65 %, 80 %, 50 %" (page 7): the
-  second is taken, for it tells the situations apart and gives the 40 % of all leads that the matrix asks for. Which end
-  of 35–65 % belongs to which situation is not said: here the safe player pairs least, for a pair may be paired again.
+  second is taken, for it tells the situations apart. The matrix's 40 % it comes near where there is a choice, not over
+  all leads (``python -m evaluate reproduce mueller-1987`` measures both). Which end of 35–65 % belongs to which
+  situation is not said: here the safe player pairs least, for a pair may be paired again.
 * Where the pair does not net most, say a pair of fives, there is no sound play to forgo, and the best card is led. An
   adaptive player mixes wherever it has both, by the matrix, whatever the situation.
 """
