@@ -16,14 +16,14 @@ import torch
 from torch import nn
 
 from agents.best_inputs import N_DISCARD_INPUTS, N_PLAY_INPUTS, discard_inputs, play_inputs
-from agents.discards import by_phase, lowest_of_rank, next_thrown, six_dealt
+from agents.discards import by_phase, lowest_of_rank, next_thrown, pairs_open, six_dealt
 from agents.weights_file import reading_weights, save_tensors
 from crib_env import PlayerViews
 
 SHIPPED = Path(__file__).parent / "data" / "best.safetensors"
 
 
-def _layers(n_inputs: int, hidden: tuple[int, ...], n_outputs: int) -> nn.Sequential:
+def dense(n_inputs: int, hidden: tuple[int, ...], n_outputs: int) -> nn.Sequential:
     """ReLU layers of the widths given, then a linear one."""
     widths = (n_inputs, *hidden)
     layers: list[nn.Module] = []
@@ -47,8 +47,8 @@ class BestAgent:
     """
 
     def __init__(self, hidden: tuple[int, ...], hidden_discard: tuple[int, ...], name: str = "best") -> None:
-        self.play = _layers(N_PLAY_INPUTS, hidden, 13)
-        self.discard = _layers(N_DISCARD_INPUTS, hidden_discard, 1)
+        self.play = dense(N_PLAY_INPUTS, hidden, 13)
+        self.discard = dense(N_DISCARD_INPUTS, hidden_discard, 1)
         self.about = {"learner": "best", "hidden": list(hidden), "hidden_discard": list(hidden_discard)}
         self.name, self.sees_scores = name, True
 
@@ -88,9 +88,16 @@ class BestAgent:
 
     @torch.inference_mode()
     def discard_values(self, views: PlayerViews) -> np.ndarray:
-        """The value of each pair to throw, (B, 15), in the order of ``PLACES`` among the sorted six cards."""
-        seen = discard_inputs(six_dealt(views), views.scores, views.is_dealer)
-        return self.discard(torch.from_numpy(seen)).squeeze(2).float().numpy()
+        """The value of each pair to throw, (B, 15), in the order of ``PLACES`` among the sorted six cards.
+
+        Minus infinity where what is thrown already is not in the pair.
+        """
+        six = six_dealt(views)
+        is_open = pairs_open(views, six)
+        values = np.full(is_open.shape, -np.inf, np.float32)
+        seen = discard_inputs(six, views.scores, views.is_dealer)
+        values[is_open] = self.discard(torch.from_numpy(seen[is_open])).squeeze(1).float().numpy()
+        return values
 
     @torch.inference_mode()
     def rank_values(self, views: PlayerViews) -> np.ndarray:

@@ -41,6 +41,12 @@ def six_dealt(views: PlayerViews) -> np.ndarray:
     return np.sort(np.concatenate([views.hand, views.discards], axis=1), axis=1)[:, 2:].astype(np.int64)
 
 
+def pairs_open(views: PlayerViews, six: np.ndarray) -> np.ndarray:
+    """(B, 15) bool: which pairs of the sorted six cards hold what is already thrown."""
+    thrown = views.discards[:, 0]
+    return (thrown[:, None] < 0) | (six[:, PLACES] == thrown[:, None, None]).any(axis=2)
+
+
 def next_thrown(views: PlayerViews, values: np.ndarray, ties: np.ndarray) -> np.ndarray:
     """The next card of the best pair that holds what is already thrown.
 
@@ -52,10 +58,9 @@ def next_thrown(views: PlayerViews, values: np.ndarray, ties: np.ndarray) -> np.
     Returns:
         (B,) card ids.
     """
-    pairs = six_dealt(views)[:, PLACES]
-    thrown = views.discards[:, 0]
-    fits = (thrown[:, None] < 0) | (pairs == thrown[:, None, None]).any(axis=2)
-    values = np.where(fits, values, -np.inf)
+    six = six_dealt(views)
+    pairs, thrown = six[:, PLACES], views.discards[:, 0]
+    values = np.where(pairs_open(views, six), values, -np.inf)
     best = values >= values.max(axis=1, keepdims=True) - _SAME
     pair = pairs[np.arange(len(views)), np.where(best, ties, -np.inf).argmax(axis=1)]
     return np.where(pair[:, 0] == thrown, pair[:, 1], pair[:, 0])

@@ -124,6 +124,8 @@ _AGENTS: dict[str, tuple[Callable[..., Agent], dict[str, Callable[[str], Any]], 
     "weights": (_make_weights, {"weights": str, "seed": int}, "weights"),
 }
 NAMES = tuple(_AGENTS)
+# Learners whose weights an agent of another name plays.
+_PLAYERS_OF_RUNS = {"response": "best"}
 
 
 def make_agent(spec: str) -> Agent:
@@ -162,4 +164,4 @@ def _from_run_folder(folder: Path) -> Agent:
         learner = json.loads(config.read_text())["learner"]
     except (OSError, ValueError, KeyError, TypeError):
         raise ValueError(f"{folder} is not the folder of a run: it has no readable config.json") from None
-    return make_agent(f"{learner}:{folder / 'final'}")
+    return make_agent(f"{_PLAYERS_OF_RUNS.get(learner, learner)}:{folder / 'final'}")

@@ -17,7 +17,7 @@ import tyro
 
 from evaluate.console import reported_errors
 from evaluate.on_ray import load_ray
-from train import best, ddqn, discard_game, drqn, nfsp, ppo, td, weights
+from train import best, ddqn, discard_game, drqn, nfsp, ppo, response, td, weights
 from train.run import load_settings, run_learner
 from train.run_folder import RunFolder
 from train.sweep import Sweep
@@ -29,6 +29,7 @@ LEARNERS: dict[str, Any] = {
     "drqn": drqn,
     "nfsp": nfsp,
     "ppo": ppo,
+    "response": response,
     "td": td,
     "weights": weights,
 }
