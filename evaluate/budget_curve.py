@@ -101,10 +101,10 @@ def play_and_report(plan: Plan, file: Path, picture: Path | None) -> None:
     for agent, results in curves.items():
         rates = [100 * result.win_rate for result in results]
         lows, highs = ([100 * result.interval[end] for result in results] for end in (0, 1))
-        (line,) = axes.plot(plan.budgets, rates, marker="o", label=agent)
+        (line,) = axes.plot(plan.budgets, rates, marker="o", label=agent.replace("{}", "n"))
         axes.fill_between(plan.budgets, lows, highs, color=line.get_color(), alpha=0.25, lw=0)
     axes.axhline(50, color=GREY, lw=0.8, ls=":")
-    axes.set(xscale="log", xlabel="budget", ylabel=f"games won against {plan.against}, %, with 95 % interval")
+    axes.set(xscale="log", xlabel="budget n", ylabel=f"games won against {plan.against}, % (95 %)")
     axes.set_xticks(plan.budgets, [f"{budget:,}" for budget in plan.budgets])
     axes.minorticks_off()
     axes.legend(loc="lower right")

@@ -66,7 +66,7 @@ class Settings:
     """Decisions of a gradient step."""
     clip: float = 0.2
     """How far the chance of a card may move in a round before no more gradient flows, as a share of it."""
-    learning_rate: float = 1e-4
+    learning_rate: float = 3e-4
     """Of Adam, at the start."""
     final_learning_rate: float = 0.0
     """At the end; linear in between."""
