@@ -23,6 +23,7 @@ slow: setup
 	$(BIN)/python -m pytest -m slow
 
 board: setup
+	@echo 'strength first, then learning and speed: http://localhost:6006/#custom_scalars'
 	$(BIN)/tensorboard --logdir runs
 
 setup: .venv/ready

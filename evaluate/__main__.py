@@ -104,6 +104,19 @@ def curves(
     draw_and_report(runs, label, picture, against, over)
 
 
+def runs(folders: tyro.conf.Positional[tuple[Path, ...]], markdown: Path | None = None) -> None:
+    """Puts finished runs into one table: how long they took, how fast they were, how strong they have become.
+
+    Args:
+        folders: Folders of runs, or of runs of several seeds.
+        markdown: Also write the table to this Markdown file.
+    """
+    from evaluate.runs_table import read_and_report
+
+    check_folders(markdown)
+    read_and_report(folders, markdown)
+
+
 def endgames(
     a: tyro.conf.Positional[str],
     b: tyro.conf.Positional[str],
@@ -315,6 +328,7 @@ def reproduce(
     resume: Path | None = None,
     report: Path | None = None,
     threads: int = 2,
+    ray: str | None = None,
 ) -> None:
     """Computes the figures of a paper anew, and says where they agree, where they differ, and why.
 
@@ -329,6 +343,8 @@ def reproduce(
             --choices then.
         report: Also write the report to this Markdown file, and its picture beside it.
         threads: How many work side by side.
+        ray: Train side by side and play matches on the Ray cluster of this address, or with `local` on all cores; its
+            machines share the folder.
     """
     check_folders(report)
     _check_threads(threads)
@@ -337,17 +353,20 @@ def reproduce(
     if resume is None and paper is None:
         raise ValueError(f"there is no paper: give one of {', '.join(NAMES)}, or all")
     if resume is not None and (paper, quick, seed, choices, folder) != (None, False, None, None, None):
-        raise ValueError("--resume takes all settings from the folder: give only --report and --threads beside it")
+        raise ValueError("--resume takes all settings from the folder: only --report, --threads and --ray go beside it")
+    from evaluate.on_ray import load_ray
     from evaluate.reproduce.report import reproduce_and_report  # all agents, and matplotlib
     from evaluate.reproduce.run import Reproduction
 
+    if ray is not None:
+        load_ray(ray)
     if resume is not None:
         plan = Reproduction.of_folder(resume)
     else:
         plan = Reproduction(NAMES if paper == "all" else (str(paper),), quick, seed or 0, choices)
         resume = plan.begin(folder)
     with reported_errors(f"stopped; go on with: python -m evaluate reproduce --resume {resume}"):
-        reproduce_and_report(plan, resume, threads, report)
+        reproduce_and_report(plan, resume, threads, report, ray)
 
 
 def benchmark(
@@ -379,6 +398,7 @@ def main() -> None:
             "endgames": endgames,
             "budget-curve": budget_curve,
             "curves": curves,
+            "runs": runs,
             "replay": replay,
             "discard-table": discard_table,
             "crib-tables": crib_tables,

@@ -48,6 +48,12 @@ def whole_file(path: Path) -> Iterator[TextIO]:
         temporary.unlink(missing_ok=True)
 
 
+def markdown_table(header: list[str], rows: list[list[str]]) -> str:
+    """A table in Markdown, every line ended."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
+
+
 def write_json(path: Path, content: Any) -> None:
     """Writes plain values for people and programs."""
     with whole_file(path) as file:

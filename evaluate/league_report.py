@@ -14,7 +14,7 @@ from rich.table import Table
 
 from evaluate.console import console, progress_bar
 from evaluate.figures import GOOD_AND_BAD, new_figure, save_figure
-from evaluate.files import whole_file
+from evaluate.files import markdown_table, whole_file
 from evaluate.league import League, LeagueMatch
 from evaluate.on_ray import connected
 from evaluate.ratings import MEAN, Ratings, rate
@@ -125,11 +125,6 @@ def _rich_table(title: str, header: list[str], rows: list[list[str]]) -> Table:
     return table
 
 
-def _markdown(header: list[str], rows: list[list[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
-
-
 def draw_matrix(standings: Standings) -> Figure:
     """The matrix of win rates as a heat map, the best agent at the top and on the left."""
     names, order = standings.league.agents, standings.order
@@ -172,7 +167,7 @@ def write_report(standings: Standings, folder: Path) -> None:
                 [names[i], names[j], standings.league.games, *standings.cells[i, j]] for j in order if j != i
             )
     with whole_file(folder / "league.md") as file:
-        tables = (_markdown(*standing_rows(standings)), _markdown(*matrix_rows(standings)))
+        tables = (markdown_table(*standing_rows(standings)), markdown_table(*matrix_rows(standings)))
         file.write("\n".join([f"{in_words(standings)}.\n", *tables]))
     save_figure(draw_matrix(standings), folder / "heat-map")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +12,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from evaluate.console import console
 from evaluate.figures import GREY, new_figure, save_figure
 from evaluate.files import picture_paths
+from evaluate.runs_table import read_config
 
 Over = Literal["episodes", "seconds"]
 _LABELS = {"episodes": "episodes", "seconds": "seconds of training"}
@@ -86,18 +86,6 @@ def draw_curves(curves: dict[str, list[tuple[np.ndarray, np.ndarray]]], against:
     return figure
 
 
-def learner_of(run: Path) -> str:
-    """The learner of a run.
-
-    Raises:
-        ValueError: it is not the folder of a run.
-    """
-    try:
-        return str(json.loads((run / "config.json").read_text())["learner"])
-    except (OSError, ValueError, KeyError, TypeError):
-        raise ValueError(f"{run} is not the folder of a run: it has no readable config.json") from None
-
-
 def draw_and_report(runs: tuple[Path, ...], labels: tuple[str, ...], picture: Path, against: str, over: Over) -> None:
     """Reads runs, draws them and says where the picture lies.
 
@@ -116,7 +104,7 @@ def draw_and_report(runs: tuple[Path, ...], labels: tuple[str, ...], picture: Pa
     if labels and len(labels) != len(runs):
         raise ValueError(f"there are {len(runs)} runs and {len(labels)} labels: give a label for each run, or none")
     curves: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
-    learners = tuple(map(learner_of, runs))
+    learners = [read_config(run)[0] for run in runs]
     for run, label in zip(runs, labels or learners):
         curves.setdefault(label, []).append(read_curve(run, against, over))
     save_figure(draw_curves(curves, against, over), picture)

@@ -18,6 +18,12 @@ from evaluate.match import play_games
 from evaluate.mirrored import Games
 from evaluate.on_ray import connected, load_ray
 from evaluate.reported_match import play_and_report
+from evaluate.reproduce import report, trainings
+from evaluate.reproduce import run as run_module
+from evaluate.reproduce.anderson_printed import Listed, greedy_listing
+from evaluate.reproduce.claims import Claim, Paper, Training, shown
+from evaluate.reproduce.measures import RUN, margin, net_points_of_pairs, win_rate
+from evaluate.reproduce.run import Reproduction
 from tests.learner_runs import ROOT
 from tests.test_ddqn import SMALL
 from train import ddqn
@@ -184,6 +190,66 @@ def test_a_sweep_equals_the_sweep_without_ray_though_a_worker_is_killed(address,
             assert np.array_equal(value.numpy(), there.tensors()[key].numpy()), key
     summaries = [json.loads((tmp_path / name / "summary.json").read_text()) for name in ("alone", "there")]
     assert summaries[0] == summaries[1]
+
+
+TRAININGS = [
+    Training(
+        f"td-{k}", "td", ("--episodes-at-once", "64", "--hidden", f"{k}", "--checkpoint-seconds", "0"), (640, 1), 1
+    )
+    for k in (8, 9)
+]
+
+
+def a_claim(key, measure, training=None):
+    return Claim(key, "nowhere", key, shown("nothing"), "a way", measure, samples=(GAMES, GAMES), training=training)
+
+
+SMALL_PAPER = Paper(
+    "oconnor-2000",
+    "A small paper",
+    (
+        a_claim("listed", win_rate(lambda: Listed("greedy", greedy_listing), "random")),
+        a_claim("trained", margin(RUN, "greedy"), TRAININGS[0]),
+        a_claim("trained, deals", net_points_of_pairs(RUN, "greedy"), TRAININGS[1]),
+    ),
+    (),
+)
+train_there = trainings._train_there
+
+
+def train_killed_once(folder, training, quick, seed):
+    """On a worker, which is killed after a checkpoint of one training."""
+
+    def kill():
+        while not list(folder.glob(f"trainings/{TRAININGS[1].name}/runs/*/*/checkpoints/*.safetensors")):
+            time.sleep(0.001)
+        kill_once(folder / "killed")
+
+    if training == TRAININGS[1]:
+        threading.Thread(target=kill, daemon=True).start()
+    train_there(folder, training, quick, seed)
+
+
+def test_a_reproduction_equals_the_one_without_ray_though_a_worker_is_killed(address, monkeypatch, tmp_path):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(mirrored, "_PAIRS", GAMES // 12)
+    monkeypatch.setattr(trainings, "_train_there", train_killed_once)
+    monkeypatch.setitem(run_module.PAPERS, "oconnor-2000", SMALL_PAPER)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # as on a worker of one core
+    plan, found = Reproduction(("oconnor-2000",), True, 3), []
+    for name, where in (("alone", None), ("there", address)):
+        folder = plan.begin(tmp_path / name)
+        report.reproduce_and_report(plan, folder, 1, None, where)
+        claims = (
+            json.loads((folder / "claims" / "oconnor-2000" / f"{c.key}.json").read_text()) for c in SMALL_PAPER.claims
+        )
+        found.append([claim["measured"] for claim in claims])
+        for training in TRAININGS:
+            assert len(list(folder.glob(f"trainings/{training.name}/runs/td/*"))) == 1
+    assert found[0] == found[1]
+    assert (tmp_path / "there" / "killed").exists()
+    events = "runs/td/*/events*"  # a file from each start
+    assert [len(list((tmp_path / "there" / "trainings").glob(f"{t.name}/{events}"))) for t in TRAININGS] == [1, 2]
 
 
 @pytest.mark.parametrize("wrong", ["nonsense", "127.0.0.1:1"])

@@ -482,6 +482,59 @@ def test_a_training_that_fails_is_named(tmp_path, monkeypatch):
         trainings.train(tmp_path, TRAINING, False, 7)
 
 
+class InPlace:
+    """Stands in for a cluster: makes the calls here, one after the other."""
+
+    def each(self, function, calls):
+        for place, arguments in enumerate(calls):
+            yield place, function(*arguments)
+
+
+@pytest.fixture
+def called(tmp_path, monkeypatch):
+    """Where a worker has called ``python -m train``, and with which arguments; each training of it fails at first."""
+    calls = []
+
+    def run_module(name, run_name, alter_sys):
+        assert (name, run_name, alter_sys) == ("train", "__main__", True)
+        learner, *flags = sys.argv[1:]
+        calls.append((Path.cwd().relative_to(tmp_path), " ".join(sys.argv[1:])))
+        run = Path("runs") / learner / "20260101-000000-s7"
+        run.mkdir(parents=True, exist_ok=True)
+        (run / "config.json").write_text("{}")
+        if "--resume" not in flags:
+            raise SystemExit(130 if learner == "td" else 2)
+        (run / "summary.json").write_text("{}")
+
+    monkeypatch.setattr(trainings.runpy, "run_module", run_module)
+    monkeypatch.setattr(sys, "argv", ["worker", "--port", "1"])
+    monkeypatch.chdir(tmp_path)
+    return calls
+
+
+def test_trainings_on_a_cluster_are_those_without_it(tmp_path, called):
+    long = Training("long", "ddqn", ("--hidden", "8"), (60, 600), 0.1)
+    both = [TRAINING, long]
+
+    def train():
+        trainings.train_on(InPlace(), tmp_path, both, False, 7)
+
+    begun = "--evaluations 0 --final-games 1000 --seed 7"
+    with pytest.raises(ValueError, match="the training long failed with status 2: -m train ddqn --hidden 8"):
+        train()  # the longest comes first
+    with pytest.raises(KeyboardInterrupt):
+        train()
+    train()
+    train()
+    assert [(str(place), arguments) for place, arguments in called] == [
+        ("trainings/long", f"ddqn --hidden 8 --episodes 600 {begun}"),
+        ("trainings/long", "ddqn --resume runs/ddqn/20260101-000000-s7"),
+        ("trainings/small", f"td --preset paper --episodes 50 {begun}"),
+        ("trainings/small", "td --resume runs/td/20260101-000000-s7"),
+    ]
+    assert all(trainings.is_finished(trainings.find_run(tmp_path, one)) for one in both)
+
+
 # Whole reproductions.
 
 

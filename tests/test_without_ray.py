@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from evaluate.__main__ import league
+from evaluate.__main__ import league, reproduce
 from evaluate.console import ProgressLines
 from evaluate.reported_match import play_and_report
 from train.__main__ import main
@@ -26,6 +26,8 @@ def test_without_ray_the_extra_is_named(monkeypatch, tmp_path):
         play_and_report("greedy", "random", 20, None, 0, 1, None, None, "local")
     with needed:
         league(("greedy", "random"), folder=tmp_path / "league", ray="local")
+    with needed:
+        reproduce("oconnor-2000", quick=True, folder=tmp_path / "reproduction", ray="local")
     assert not list(tmp_path.iterdir())
 
 

@@ -22,6 +22,7 @@ from crib_env.exact.discard_means import STARTERS, hand_total
 from crib_env.kernels import bit, kernel, mask_of
 from evaluate.discard_game import OCONNOR
 from evaluate.statistics import mean_interval
+from train.curve_layout import with_band
 
 _IDEAL = float(EXACT_MEANS["ideal"])
 _AT_ONCE = 2_000  # hands
@@ -95,8 +96,7 @@ def in_words(result: Result) -> str:
 
 def scalars(result: Result) -> dict[str, float]:
     """The result under the tags that TensorBoard shows."""
-    low, high = result.interval
-    return {_TAG: result.mean, f"{_TAG} low": low, f"{_TAG} high": high}
+    return with_band(_TAG, result.mean, *result.interval)
 
 
 def as_json(result: Result) -> dict[str, Any]:

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torch.utils.tensorboard import SummaryWriter
 
 from agents.weights_file import SUFFIX, load_tensors, save_tensors
+from train.curve_layout import layout_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure  # takes half a second, and few runs draw
@@ -33,6 +35,7 @@ class RunFolder:
         self._checkpoints = path / "checkpoints"
         self._checkpoints.mkdir(exist_ok=True)
         self._writer: SummaryWriter | None = None
+        self._tags: dict[str, None] = {}  # of the scalars written, in order
 
     @classmethod
     def create(cls, learner: str, settings: Any, runs: Path = RUNS, seeds: int | None = None) -> RunFolder:
@@ -72,13 +75,12 @@ class RunFolder:
     def log(self, values: dict[str, float], episodes: int) -> None:
         """Writes scalars to TensorBoard, over the number of episodes played."""
         if self._writer is None:
+            self._tags = dict.fromkeys(EventAccumulator(str(self.path)).Reload().Tags()["scalars"])
             # purge_step: what a killed run wrote past its last checkpoint will be written again.
             self._writer = SummaryWriter(str(self.path), purge_step=episodes)
-            rates = {
-                name: ["Margin", [f"strength/{name}", f"strength/{name} low", f"strength/{name} high"]]
-                for name in ("win rate against random", "win rate against greedy")
-            }
-            self._writer.add_custom_scalars({"strength, with 95 % intervals": rates})
+        if not values.keys() <= self._tags.keys():
+            self._tags |= dict.fromkeys(values)
+            self._writer.add_custom_scalars(layout_of(self._tags))  # TensorBoard goes by the last one
         for tag, value in values.items():
             self._writer.add_scalar(tag, value, episodes)
 

@@ -14,6 +14,7 @@ from rich.table import Table
 from agents import Agent, make_agent
 from evaluate.match import MatchResult, play_match
 from evaluate.match_table import strength_table
+from train.curve_layout import with_band
 
 BASELINES = ("random", "greedy")
 
@@ -42,12 +43,11 @@ def in_words(results: dict[str, MatchResult]) -> str:
 
 def scalars(results: dict[str, MatchResult]) -> dict[str, float]:
     """The results under the tags that TensorBoard shows."""
-    values = {}
+    values: dict[str, float] = {}
     for name, result in results.items():
-        values[f"strength/win rate against {name}"] = result.win_rate
-        values[f"strength/win rate against {name} low"] = result.interval[0]
-        values[f"strength/win rate against {name} high"] = result.interval[1]
-        values[f"strength/net points a game against {name}"] = result.margin
+        values |= with_band(f"strength/win rate against {name}", result.win_rate, *result.interval)
+    for name, result in results.items():
+        values |= with_band(f"strength/net points a game against {name}", result.margin, *result.margin_interval)
     return values
 
 

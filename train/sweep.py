@@ -19,6 +19,7 @@ from evaluate.console import ProgressLines, console, progress_bar
 from evaluate.files import write_json
 from evaluate.learning_curves import draw_curves, mean_and_range, read_curve, read_scalars
 from evaluate.on_ray import connected
+from train.curve_layout import band_of, is_end, layout_of, with_band
 from train.run import run_learner
 from train.run_folder import RunFolder
 from train.strength import BASELINES
@@ -76,9 +77,7 @@ class Sweep:
                 draw_curves({self._learner.NAME: curves}, baseline, "episodes"), self._path / f"against-{baseline}"
             )
         finals = [json.loads((run / "summary.json").read_text())["scalars"] for run in self._runs]
-        summary = {
-            tag: spread_of([final[tag] for final in finals]) for tag in finals[0] if not tag.endswith((" low", " high"))
-        }
+        summary = {tag: spread_of([final[tag] for final in finals]) for tag in finals[0] if not is_end(tag)}
         write_json(self._path / "summary.json", {"seeds": [one.seed for one in self._settings], "final": summary})
         table = Table(title=f"{name} ({self._path})")
         for column in ("", "mean", "standard deviation", "lowest", "highest"):
@@ -89,19 +88,18 @@ class Sweep:
 
     def _log_curves(self) -> None:
         """The mean of each curve of strength under its own name, its range as ``low`` and ``high``."""
-        events = [EventAccumulator(str(run)).Reload() for run in self._runs]
-        shared = set.intersection(*(set(one.Tags()["scalars"]) for one in events))
-        tags = sorted(tag for tag in shared if tag.startswith(_GROUP) and not tag.endswith((" low", " high")))
+        first, *others = (EventAccumulator(str(run)).Reload().Tags()["scalars"] for run in self._runs)
+        shared = [tag for tag in first if all(tag in written for written in others)]
+        tags = [tag for tag in shared if tag.startswith(_GROUP) and not is_end(tag)]
         with SummaryWriter(str(self._path)) as writer:
-            layout = {tag.removeprefix(_GROUP): ["Margin", [tag, f"{tag} low", f"{tag} high"]] for tag in tags}
-            writer.add_custom_scalars({"strength, mean and range of the seeds": layout})
+            writer.add_custom_scalars(layout_of([name for tag in tags for name in (tag, *band_of(tag))]))
             for tag in tags:
                 curves = []
                 for run in self._runs:
                     places, values = read_scalars(run, tag)
                     curves.append((np.array(places, float), np.array(values)))
-                for place, mean, low, high in zip(*mean_and_range(curves)):
-                    for name, value in ((tag, mean), (f"{tag} low", low), (f"{tag} high", high)):
+                for place, *mean_low_high in zip(*mean_and_range(curves)):
+                    for name, value in with_band(tag, *mean_low_high).items():
                         writer.add_scalar(name, value, int(place))
 
 

@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from evaluate.on_ray import Cluster
 from evaluate.statistics import Z, mean_interval, paired_rate_interval
 
 Verdict = Literal["agrees", "differs", "undecided", "shown"]
@@ -149,6 +150,7 @@ class Effort:
         run: the folder of the claim's training.
         choices: the file of people's discards.
         on_progress: is told how many more of ``n`` are done.
+        cluster: to play matches on, in place of threads; what comes out is the same.
     """
 
     n: int
@@ -157,6 +159,7 @@ class Effort:
     run: Path | None = None
     choices: Path | None = None
     on_progress: Callable[[int], None] = lambda done: None
+    cluster: Cluster | None = None
 
 
 @dataclass(frozen=True)

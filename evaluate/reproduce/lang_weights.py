@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,9 @@ from agents.weights import WeightsAgent
 from crib_env.engine import WIN
 from crib_env.exact.lang_strategies import STRATEGIES
 from crib_env.exact.pegging import ROLES
-from evaluate.match import play_match
+from evaluate.match import MatchResult
 from evaluate.reproduce.claims import Effort, Measured, exact
-from evaluate.reproduce.measures import Measure, trained
+from evaluate.reproduce.measures import RUN, Measure, match, trained
 from evaluate.reproduce.trainings import summary_of
 from evaluate.series import play_series
 from evaluate.statistics import Z, mean_interval
@@ -29,14 +30,16 @@ def snapshots(run: Path) -> list[WeightsAgent]:
     return [WeightsAgent.load(path) for path in sorted(folder.glob("games-*.safetensors"))]
 
 
+def _against(agent: WeightsAgent, effort: Effort) -> MatchResult:
+    """A match of the final weights against others."""
+    return match(RUN, lambda: agent, effort)
+
+
 def against_snapshot(tenths: int) -> Measure:
     """The share of games that the final weights win of those after so many tenths of the training."""
 
     def measure(effort: Effort) -> Measured:
-        run = trained(effort)
-        result = play_match(
-            make_agent(str(run)), snapshots(run)[tenths], effort.n, effort.seed, on_progress=effort.on_progress
-        )
+        result = _against(snapshots(trained(effort))[tenths], effort)
         return Measured(result.win_rate, result.interval, f"{effort.n:,} games", f"{result.margin:+.2f} points a game")
 
     return measure
@@ -44,12 +47,8 @@ def against_snapshot(tenths: int) -> Measure:
 
 def against_all_snapshots(effort: Effort) -> Measured:
     """The share of games that the final weights win of all their snapshots but the last, which they are themselves."""
-    run = trained(effort)
-    final, past = make_agent(str(run)), snapshots(run)[:TENTHS]
-    rates = []
-    for agent in past:
-        rates.append(play_match(final, agent, effort.n // TENTHS // 2 * 2, effort.seed).win_rate)
-        effort.on_progress(effort.n // TENTHS)
+    each = replace(effort, n=effort.n // TENTHS // 2 * 2)
+    rates = [_against(agent, each).win_rate for agent in snapshots(trained(effort))[:TENTHS]]
     # The spread between snapshots holds that of the games.
     return Measured(float(np.mean(rates)), mean_interval(np.array(rates)), f"{effort.n:,} games, ten opponents")
 

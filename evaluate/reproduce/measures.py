@@ -38,7 +38,15 @@ def player(which: Player, effort: Effort) -> Agent:
 def match(a: Player, b: Player, effort: Effort) -> MatchResult:
     """A match of ``effort.n`` mirrored games."""
     first, second = player(a, effort), player(b, effort)
-    parts = play_games(first, second, effort.n, effort.seed, threads=effort.threads, on_progress=effort.on_progress)
+    parts = play_games(
+        first,
+        second,
+        effort.n,
+        effort.seed,
+        threads=effort.threads,
+        cluster=effort.cluster,
+        on_progress=effort.on_progress,
+    )
     return summarise(first.name, second.name, effort.seed, Games.merged(list(parts)), 0.0)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from rich.table import Table
 from evaluate.console import console, progress_bar
 from evaluate.figures import BLUE, GREY, new_figure, save_figure
 from evaluate.files import whole_file, write_json
+from evaluate.on_ray import connected
 from evaluate.reproduce.claims import Paper, verdict
 from evaluate.reproduce.run import PAPERS, Outcome, Reproduction
 
@@ -191,7 +193,9 @@ def write_report(reproduction: Reproduction, outcomes: Outcomes, path: Path) -> 
         file.write(report_of(reproduction, outcomes, path.with_suffix(".png").name if rows else ""))
 
 
-def reproduce_and_report(reproduction: Reproduction, folder: Path, threads: int, report: Path | None) -> None:
+def reproduce_and_report(
+    reproduction: Reproduction, folder: Path, threads: int, report: Path | None, ray: str | None = None
+) -> None:
     """Trains and computes what is left to do, prints tables and writes the files.
 
     Args:
@@ -199,11 +203,15 @@ def reproduce_and_report(reproduction: Reproduction, folder: Path, threads: int,
         folder: of it.
         threads: how many may work side by side.
         report: also write the report to this Markdown file, and its picture beside it.
+        ray: the address of a cluster to train and to play matches on, see :func:`evaluate.on_ray.connected`; its
+            machines share the folder.
     """
     n = len(reproduction.trainings)
     console.print(f"{folder}: {duration(reproduction.seconds(folder))} left on one core, by estimate; {n} trainings")
-    reproduction.train(folder)
-    with progress_bar() as progress:
+    with ExitStack() as opened:
+        cluster = None if ray is None else opened.enter_context(connected(ray))
+        reproduction.train(folder, cluster)
+        progress = opened.enter_context(progress_bar())
         all_claims = progress.add_task("claims", total=len(reproduction.claims))
         one_claim = progress.add_task("")
 
@@ -212,7 +220,7 @@ def reproduce_and_report(reproduction: Reproduction, folder: Path, threads: int,
             progress.reset(one_claim, total=claim.size(reproduction.quick), description=f"{paper.name}: {claim.key}")
 
         outcomes = reproduction.compute(
-            folder, threads, on_claim, lambda done: progress.update(one_claim, advance=done)
+            folder, threads, on_claim, lambda done: progress.update(one_claim, advance=done), cluster
         )
     for path in filter(None, (folder / "report.md", report)):
         write_report(reproduction, outcomes, path)

@@ -13,10 +13,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from evaluate.files import write_json
+from evaluate.on_ray import Cluster
 from evaluate.reproduce import anderson_2022, lang_2018, mueller_1987, oconnor_2000, sharan_pawar_2022
 from evaluate.reproduce.choices import read_choices
 from evaluate.reproduce.claims import Claim, Effort, Measured, Paper, Training
-from evaluate.reproduce.trainings import find_run, is_finished, train
+from evaluate.reproduce.trainings import find_run, is_finished, train, train_on
 
 PAPERS: dict[str, Paper] = {
     module.PAPER.name: module.PAPER
@@ -121,8 +122,11 @@ class Reproduction:
                 total += claim.size(self.quick) * claim.each
         return total
 
-    def train(self, folder: Path) -> None:
-        """Trains what is not trained yet, one after the other."""
+    def train(self, folder: Path, cluster: Cluster | None = None) -> None:
+        """Trains what is not trained yet, one after the other, or side by side on a cluster that shares the folder."""
+        if cluster is not None:
+            train_on(cluster, folder, self.trainings, self.quick, self.seed)
+            return
         for training in self.trainings:
             train(folder, training, self.quick, self.seed)
 
@@ -132,6 +136,7 @@ class Reproduction:
         threads: int = 1,
         on_claim: Callable[[Paper, Claim], None] = lambda paper, claim: None,
         on_progress: Callable[[int], None] = lambda done: None,
+        cluster: Cluster | None = None,
     ) -> dict[str, list[Outcome]]:
         """Computes the claims that are not in the folder yet, on what :meth:`train` has trained.
 
@@ -140,6 +145,7 @@ class Reproduction:
             threads: how many may work side by side, on one claim.
             on_claim: is told which claim is next.
             on_progress: is told how many more of its sample are done.
+            cluster: to play matches on, in place of threads; all else is computed here.
 
         Returns:
             What became of every claim, by the name of the paper.
@@ -150,19 +156,16 @@ class Reproduction:
         outcomes: dict[str, list[Outcome]] = {name: [] for name in self.papers}
         for paper, claim in self.claims:
             on_claim(paper, claim)
-            outcomes[paper.name].append(self._outcome(folder, paper, claim, threads, on_progress))
+            run = None if claim.training is None else find_run(folder, claim.training)
+            effort = Effort(claim.size(self.quick), self.seed, threads, run, self.choices, on_progress, cluster)
+            outcomes[paper.name].append(self._outcome(claim_file(folder, paper, claim), claim, effort))
         return outcomes
 
-    def _outcome(
-        self, folder: Path, paper: Paper, claim: Claim, threads: int, on_progress: Callable[[int], None]
-    ) -> Outcome:
+    def _outcome(self, path: Path, claim: Claim, effort: Effort) -> Outcome:
         if reason := self.left_out(claim):
             return Outcome(claim, None, left_out=reason)
-        path = claim_file(folder, paper, claim)
         if path.exists():
             return _read(path, claim)
-        run = None if claim.training is None else find_run(folder, claim.training)
-        effort = Effort(claim.size(self.quick), self.seed, threads, run, self.choices, on_progress)
         started = time.perf_counter()
         measured, seconds = claim.measure(effort), time.perf_counter() - started
         path.parent.mkdir(parents=True, exist_ok=True)

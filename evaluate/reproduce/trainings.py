@@ -1,4 +1,4 @@
-"""Trains what claims are measured on: ``python -m train`` in a process of its own, as ``evaluate`` may not import it.
+"""Trains what claims are measured on: runs ``python -m train``, as ``evaluate`` may not import it.
 
 A training lies in ``<folder>/trainings/<name>/runs/<learner>/<time>``. One that was stopped goes on where its last
 checkpoint stands.
@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from evaluate.on_ray import Cluster
 from evaluate.reproduce.claims import Training
 
 _ROOT = Path(__file__).parents[2]
@@ -37,24 +40,15 @@ def summary_of(run: Path) -> dict[str, Any]:
 
 
 def train(folder: Path, training: Training, quick: bool, seed: int) -> None:
-    """Trains, or goes on; its own progress bar is shown.
+    """Trains in a process of its own, or goes on; its own progress bar is shown.
 
     Raises:
         ValueError: the training failed.
         KeyboardInterrupt: it was stopped, and has written a checkpoint.
     """
-    run = find_run(folder, training)
-    if is_finished(run):
+    if is_finished(find_run(folder, training)):
         return
-    place = folder / "trainings" / training.name
-    place.mkdir(parents=True, exist_ok=True)
-    arguments = [training.learner]
-    if run is not None:
-        arguments += ["--resume", str(run.relative_to(place))]
-    else:
-        final_games = _FINAL_GAMES.get(training.learner, _FEW)
-        numbers = {"episodes": training.episodes[not quick], "evaluations": 0, "final-games": final_games, "seed": seed}
-        arguments += [*training.flags, *(word for name, n in numbers.items() for word in (f"--{name}", str(n)))]
+    place, arguments = _begin(folder, training, quick, seed)
     search_path = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
     command = [sys.executable, "-m", "train", *arguments]
     with subprocess.Popen(command, cwd=place, env={**os.environ, "PYTHONPATH": search_path}) as process:
@@ -63,7 +57,54 @@ def train(folder: Path, training: Training, quick: bool, seed: int) -> None:
         except KeyboardInterrupt:
             process.wait()  # Ctrl-C reached it too: it writes a checkpoint
             raise
+    _check(training, arguments, status)
+
+
+def train_on(cluster: Cluster, folder: Path, trainings: Sequence[Training], quick: bool, seed: int) -> None:
+    """:func:`train` for several trainings side by side, a task each; the machines of the cluster share the folder.
+
+    A training whose worker was lost goes on, on another, where its last checkpoint stands.
+
+    Raises:
+        ValueError: a training failed.
+        OSError: a training was lost again and again.
+    """
+    left = [training for training in trainings if not is_finished(find_run(folder, training))]
+    left.sort(key=lambda training: -training.episodes[not quick] * training.each)  # or the longest ends alone
+    for _ in cluster.each(_train_there, [(folder.resolve(), training, quick, seed) for training in left]):
+        pass
+
+
+def _train_there(folder: Path, training: Training, quick: bool, seed: int) -> None:
+    """On a worker, in its own process: what is lost with it stops writing, and Ctrl-C reaches it."""
+    if is_finished(find_run(folder, training)):
+        return  # and the worker was lost thereafter
+    place, arguments = _begin(folder, training, quick, seed)
+    os.chdir(place)
+    sys.argv[1:] = arguments
+    try:
+        runpy.run_module("train", run_name="__main__", alter_sys=True)
+    except SystemExit as stopped:
+        _check(training, arguments, stopped.code)
+
+
+def _begin(folder: Path, training: Training, quick: bool, seed: int) -> tuple[Path, list[str]]:
+    """Where to call ``python -m train``, and with which arguments; makes the place."""
+    run = find_run(folder, training)
+    place = folder / "trainings" / training.name
+    place.mkdir(parents=True, exist_ok=True)
+    if run is not None:
+        return place, [training.learner, "--resume", str(run.relative_to(place))]
+    final_games = _FINAL_GAMES.get(training.learner, _FEW)
+    numbers = {"episodes": training.episodes[not quick], "evaluations": 0, "final-games": final_games, "seed": seed}
+    settings = (word for name, n in numbers.items() for word in (f"--{name}", str(n)))
+    return place, [training.learner, *training.flags, *settings]
+
+
+def _check(training: Training, arguments: Sequence[str], status: object) -> None:
+    """Raises what the exit status of ``python -m train`` stands for."""
     if status == 130:
         raise KeyboardInterrupt
     if status:
-        raise ValueError(f"the training {training.name} failed with status {status}: {' '.join(command[1:])}")
+        command = " ".join(("-m train", *arguments))
+        raise ValueError(f"the training {training.name} failed with status {status}: {command}")

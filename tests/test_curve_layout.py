@@ -1,0 +1,109 @@
+"""TensorBoard's "Custom Scalars", as the event files of runs have it: strength, learning, speed, and no empty chart."""
+
+import re
+
+import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.plugins.custom_scalar.layout_pb2 import Layout
+from tensorboard.plugins.custom_scalar.metadata import CONFIG_SUMMARY_TAG
+
+from agents import make_agent
+from train import ddqn, discard_game, discard_strength, strength
+from train.run_folder import RunFolder
+from train.sweep import Sweep
+
+STRENGTH = "strength (bands: 95 % intervals; of several seeds, their range)"
+CURVES = {
+    "ddqn": [f"{what} against {name}" for what in ("win rate", "net points a game") for name in ("random", "greedy")],
+    "discard-game": ["points a hand"],
+}
+A_ROUND = {"learning/loss": 1.0, "learning/TD error": 0.3, "speed/episodes per second": 9.0}
+
+
+@pytest.fixture(scope="module")
+def strengths():
+    """What the strength of a learner's agent is written as."""
+    return {
+        "ddqn": strength.scalars(strength.measure(make_agent("careful"), 4, 1)),
+        "discard-game": discard_strength.scalars(discard_strength.Result(8.2, (8.1, 8.3), 50)),
+    }
+
+
+def shown(path):
+    """The charts that TensorBoard shows of a folder, by groups: of each its title and tags; none of them is empty."""
+    events = EventAccumulator(str(path)).Reload()
+    layout = Layout.FromString(events.Tensors(CONFIG_SUMMARY_TAG)[-1].tensor_proto.string_val[0])
+    written, groups = events.Tags()["scalars"], {}
+    for group in layout.category:
+        charts = groups[group.title] = {}
+        for chart in group.chart:
+            bands = [(one.value, one.lower, one.upper) for one in chart.margin.series]
+            found = [tag for tag in written for pattern in chart.multiline.tag if re.match(pattern, tag)]
+            assert all(tag in written for band in bands for tag in band)
+            charts[chart.title] = bands or found
+            assert charts[chart.title]
+    return groups
+
+
+def begin(path):
+    path.mkdir(parents=True)
+    return RunFolder(path)
+
+
+def with_bands(learner):
+    tags = (f"strength/{curve}" for curve in CURVES[learner])
+    return {tag.removeprefix("strength/"): [(tag, f"{tag} low", f"{tag} high")] for tag in tags}
+
+
+@pytest.mark.parametrize("learner", CURVES)
+def test_the_strength_of_each_learner_comes_first(learner, strengths, tmp_path):
+    folder = begin(tmp_path / "run")
+    folder.log(A_ROUND, 10)
+    folder.log({**A_ROUND, **strengths[learner], "learning/late loss": 2.0}, 20)
+    folder.finish({})
+    groups = shown(folder.path)
+    assert list(groups) == [STRENGTH, "learning", "speed"]
+    assert groups[STRENGTH] == with_bands(learner)
+    assert list(groups[STRENGTH]) == CURVES[learner]
+    learning = ("loss", "TD error", "late loss")
+    assert groups["learning"] == {name: [f"learning/{name}"] for name in learning}
+    assert groups["speed"] == {"episodes per second": ["speed/episodes per second"]}
+
+
+def test_a_run_that_goes_on_keeps_its_charts(strengths, tmp_path):
+    first = begin(tmp_path / "run")
+    first.log(A_ROUND | strengths["ddqn"], 10)
+    first.finish({})
+    before = shown(first.path)
+    again = RunFolder(first.path)
+    again.log(A_ROUND | {"learning/late loss": 2.0}, 20)
+    again.finish({})
+    groups = shown(first.path)
+    assert groups[STRENGTH] == before[STRENGTH] == with_bands("ddqn")
+    assert list(groups["learning"]) == ["loss", "TD error", "late loss"]
+
+
+def test_before_the_first_measurement_there_is_a_place_for_strength(tmp_path):
+    """TensorBoard orders the groups of all runs as the first has them, and loses those that it lacks."""
+    folder = begin(tmp_path / "run")
+    folder.log({"train/loss": 1.0, "rollout/ep_rew_mean": 2.0, "time/fps": 3.0}, 10)  # Stable-Baselines3's
+    folder.finish({})
+    assert shown(folder.path) == {
+        STRENGTH: {},
+        "learning": {"train/loss": ["train/loss"], "rollout/ep_rew_mean": ["rollout/ep_rew_mean"]},
+        "speed": {"time/fps": ["time/fps"]},
+    }
+
+
+@pytest.mark.parametrize("learner", [ddqn, discard_game], ids=lambda learner: learner.NAME)
+def test_a_sweep_shows_its_strength_under_the_names_of_its_runs(learner, strengths, tmp_path):
+    values = strengths[learner.NAME]
+    for seed in range(2):
+        folder = begin(tmp_path / f"seed-{seed}")
+        for episodes in (10, 20):
+            folder.log(A_ROUND | values, episodes)
+        folder.finish({"scalars": values})
+    Sweep(learner, learner.PRESETS["default"], 2, tmp_path).run()  # finds both finished
+    of_sweep, of_run = (shown(path) for path in (tmp_path, tmp_path / "seed-0"))
+    assert of_sweep == {STRENGTH: of_run[STRENGTH], "learning": {}, "speed": {}}
+    assert list(of_sweep[STRENGTH]) == CURVES[learner.NAME]
