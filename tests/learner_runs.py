@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,22 @@ def stopped_run(learner, settings, runs, after):
     with pytest.raises(KeyboardInterrupt):
         learner.train(settings, folder, InterruptedProgress(after))
     assert folder.load_checkpoint()[1]["episodes"] == after
+    return folder
+
+
+def killed_run(learner, settings, runs):
+    """A run killed once it has a checkpoint, in the midst of whatever it then does; its folder."""
+    folder = RunFolder.create(learner.NAME, settings, runs)
+    arguments, options = command("train", learner.NAME, "--resume", str(folder.path), cwd=runs)
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
+    deadline = time.monotonic() + 300
+    while not list(folder.path.glob("checkpoints/*.safetensors")):
+        assert process.poll() is None, process.stdout.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    assert not folder.final.exists()
     return folder
 
 

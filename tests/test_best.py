@@ -158,6 +158,12 @@ def test_answers_are_chances_and_about_half_the_deals_ask_for_a_discard():
     assert 0.3 < discards.is_dealer.mean() < 0.7
 
 
+def test_a_few_deals_may_ask_for_nothing():
+    rounds = [asked(seed, n=1) for seed in range(8)]
+    assert {len(play) for play, _ in rounds} <= {0, 1}
+    assert {len(discards) for _, discards in rounds} == {0, 1}
+
+
 def test_regret_is_what_the_choice_gives_away():
     learner = ExpertIteration(BestAgent((4,), (4,)), replace(SMALL, batch_size=4))
     with torch.no_grad():

@@ -3,7 +3,6 @@
 import json
 import os
 import pickle
-import signal
 from dataclasses import replace
 
 import numpy as np
@@ -21,10 +20,12 @@ from crib_env.batch import GameBatch
 from crib_env.engine import starter
 from crib_env.kernels import streams
 from evaluate.match import play_match
+from tests.learner_runs import stopped_run
+from train import ppo
 from train.ddqn import rewards_of
 from train.episodes import play_episodes
 from train.learning_curve import read_scalars
-from train.ppo import Settings, train
+from train.ppo import Learner, Settings, train
 from train.ppo_deals import SettledDeals, SettledVecEnv
 from train.run_folder import RunFolder
 
@@ -149,6 +150,21 @@ def test_it_learns(tmp_path):
     assert play_match(agent, make_agent("random"), 2_000).interval[0] > 0.75
 
 
+def test_a_reward_that_is_no_number_stops_before_a_weight_changes(monkeypatch, tmp_path):
+    step_wait, learner = SettledVecEnv.step_wait, Learner(SMALL)
+
+    def without_rewards(games):
+        observation, rewards, over, infos = step_wait(games)
+        return observation, np.nan * rewards, over, infos
+
+    monkeypatch.setattr(SettledVecEnv, "step_wait", without_rewards)
+    monkeypatch.setattr(ppo, "Learner", lambda settings: learner)
+    with pytest.raises(FloatingPointError, match="the loss of policy and values has a gradient that is not finite"):
+        run(SMALL, RunFolder.create("ppo", SMALL, tmp_path))
+    before = Learner(SMALL).tensors()
+    assert all(torch.equal(learner.tensors()[key], tensor) for key, tensor in before.items())
+
+
 @pytest.mark.parametrize("changes", [{"opponent": "greedy", "observation": "board"}, {"opponent": "ddqn"}])
 def test_other_opponents(tmp_path, changes):
     if changes["opponent"] == "ddqn":
@@ -160,20 +176,9 @@ def test_other_opponents(tmp_path, changes):
     assert agent.act(some_views(20)).shape == (20,)
 
 
-class InterruptedProgress(Progress):
-    """Presses Ctrl-C after some rounds."""
-
-    def update(self, *args, **kwargs):
-        if kwargs.get("completed") == 384:
-            os.kill(os.getpid(), signal.SIGINT)
-
-
 def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_weights(finished, tmp_path):
     _, whole, _ = finished
-    folder = RunFolder.create("ppo", SMALL, tmp_path)
-    with pytest.raises(KeyboardInterrupt):
-        train(SMALL, folder, InterruptedProgress(disable=True))
-    assert folder.load_checkpoint()[1]["episodes"] == 384
+    folder = stopped_run(ppo, SMALL, tmp_path, 384)
     assert not (folder.path / "final.zip").exists()
     agent, summary = run(SMALL, RunFolder(folder.path))
     assert summary["episodes"] == 1_024

@@ -29,6 +29,7 @@ from train.run_folder import RunFolder
 from train.td import PRESETS
 from train.td_returns import Explorer, Returns, lambda_returns, moves_of, rewards_of_moves
 from train.td_traces import (
+    UPDATES,
     Traces,
     Weights,
     fade_and_add_gradient,
@@ -272,7 +273,9 @@ def test_deals_are_learned_from_as_the_rule_says(decay):
         fast, slow = new_agent("bits", (6,), seed), new_agent("bits", (6,), seed)
         weights, games = weights_of(fast.networks["all"]), np.zeros(1, GAME)
         games["episodes"] = seed
-        play_and_learn(games, 1, weights, (no_traces(weights), no_traces(weights)), 0.02, decay, np.zeros(4))
+        tally = np.zeros(4)
+        play_and_learn(games, 1, weights, (no_traces(weights), no_traces(weights)), 0.02, decay, tally)
+        assert tally[0] == UPDATES
         a_deal_learned_slowly(slow, seed, 0.02, decay)
         before = new_agent("bits", (6,), seed).tensors()
         for key, tensor in slow.tensors().items():
@@ -457,17 +460,6 @@ def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path, settings):
     assert all(torch.equal(agent.tensors()[key], whole[key]) for key in whole)
     other = new_run(td, replace(settings, seed=1), tmp_path)[0].tensors()
     assert not all(torch.equal(other[key], whole[key]) for key in whole)
-
-
-@pytest.mark.parametrize("settings", [SMALL, PAPER], ids=["default", "paper"])
-def test_a_run_that_explodes_stops_and_the_last_good_checkpoint_stays(tmp_path, settings):
-    settings = replace(settings, evaluations=0)
-    folder = stopped_run(td, settings, tmp_path, 128)
-    with pytest.raises(FloatingPointError, match=r"the (loss|sum of squared errors).* is (nan|inf)"):
-        run(td, replace(settings, learning_rate=1e30, final_learning_rate=1e30), RunFolder(folder.path))
-    tensors, position = folder.load_checkpoint()
-    assert position["episodes"] == 128
-    assert all(tensor.isfinite().all() for tensor in tensors.values() if tensor.is_floating_point())
 
 
 @pytest.mark.parametrize("settings", [SMALL, PAPER], ids=["default", "paper"])

@@ -6,7 +6,6 @@ import itertools
 import json
 import math
 import os
-import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -29,8 +28,10 @@ from crib_env.kernels import streams
 from evaluate.lang_tournament import play_and_report
 from evaluate.match import play_match
 from evaluate.series import Series, play_series
+from tests.learner_runs import stopped_run
 from tests.test_leaks import with_hidden_dealt_again
 from tests.test_no_jit import ROOT
+from train import weights as learner
 from train.run_folder import RunFolder
 from train.weights import PRESETS, Settings, Tournament, train
 from train.weights_games import (
@@ -356,23 +357,9 @@ def test_the_report_plays_the_winner_against_its_snapshots(finished, monkeypatch
         play_and_report(tmp_path, 0)
 
 
-class InterruptedProgress(Progress):
-    """Presses Ctrl-C after some games."""
-
-    def __init__(self, after):
-        super().__init__(disable=True)
-        self._after = after
-
-    def update(self, *args, **kwargs):
-        if kwargs.get("completed") == self._after:
-            os.kill(os.getpid(), signal.SIGINT)
-
-
 def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_weights(finished, tmp_path):
     _, whole, _ = finished
-    folder = RunFolder.create("weights", SMALL, tmp_path)
-    with pytest.raises(KeyboardInterrupt):
-        train(SMALL, folder, InterruptedProgress(1_000))
+    folder = stopped_run(learner, SMALL, tmp_path, 1_000)
     agent, summary = run(SMALL, RunFolder(folder.path))
     assert summary["episodes"] == 2_500
     np.testing.assert_array_equal(agent.weights, whole.weights)
@@ -385,9 +372,7 @@ def test_a_tournament_stopped_between_rounds_ends_alike(tmp_path):
     assert (settings.n_agents, settings.pairs, settings.all_episodes) == (4, 2, 1_200)
     agent, summary = run(settings, RunFolder.create("weights", settings, tmp_path))
     assert summary["episodes"] == 1_200
-    folder = RunFolder.create("weights", settings, tmp_path)
-    with pytest.raises(KeyboardInterrupt):
-        train(settings, folder, InterruptedProgress(600))
+    folder = stopped_run(learner, settings, tmp_path, 600)
     again, other = run(settings, RunFolder(folder.path))
     np.testing.assert_array_equal(again.weights, agent.weights)
     assert other["agent"] == summary["agent"]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -28,7 +28,7 @@ from crib_env import PlayerViews
 from crib_env.batch import GameBatch
 from crib_env.exact.discard_statistics import N_DISCARDS
 from crib_env.kernels import streams
-from train.checkpoint import load_optimizer_tensors, named, optimizer_tensors, part
+from train.checkpoint import load_optimizer_tensors, named, optimizer_tensors, part, steps_taken
 from train.gradient import descend
 from train.precision import Precision, precision
 from train.replay import Columns, Ring
@@ -140,6 +140,11 @@ class ExpertIteration:
             )
         )
 
+    @property
+    def updates(self) -> dict[str, int]:
+        """Gradient steps of each network so far."""
+        return {name: steps_taken(optimizer) for name, optimizer in self.optimizers.items()}
+
     def learn(self, n_play: int, n_discards: int, rate: float, rng: np.random.Generator) -> dict[str, float]:
         """The gradient steps that so many new answers are due; what TensorBoard shows of them."""
         values = {}
@@ -204,14 +209,14 @@ def centred_loss(values: torch.Tensor, chances: torch.Tensor) -> torch.Tensor:
     A chance below 0 is none. The mean over B of the sum over what is legal.
     """
     legal = chances >= 0
-    n_legal = legal.sum(dim=1, keepdim=True)
-
-    def centred(x: torch.Tensor) -> torch.Tensor:
-        x = x * legal
-        return (x - x.sum(dim=1, keepdim=True) / n_legal) * legal
-
-    losses = nn.functional.huber_loss(centred(values), centred(chances), reduction="none", delta=2.0)
+    losses = nn.functional.huber_loss(centred(values, legal), centred(chances, legal), reduction="none", delta=2.0)
     return losses.sum(dim=1).mean()
+
+
+def centred(x: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+    """``x`` (B, n) less its mean over the legal ones; 0 for the others."""
+    x = x * legal
+    return (x - x.sum(dim=1, keepdim=True) / legal.sum(dim=1, keepdim=True)) * legal
 
 
 def play_and_ask(
@@ -237,7 +242,6 @@ def play_and_ask(
         noise = rng.random((len(strays), views.action_mask.shape[1]))
         cards[strays] = np.where(views.action_mask[strays] != 0, noise, -1.0).argmax(axis=1)
         batch.step(rows, cards)
-    in_play, before = [v for v in in_play if len(v)], [v for v in before if len(v)]
     return (
         PlayAnswers(
             np.concatenate([np.packbits(play_inputs(v), axis=1) for v in in_play]),
@@ -252,7 +256,7 @@ def play_and_ask(
     )
 
 
-def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[BestAgent, dict[str, float]]:
+def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[BestAgent, dict[str, Any]]:
     """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary.
 
     The share of time in simulation is that in which deals are played and the expert thinks.
@@ -274,4 +278,5 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[Be
         return learner.learn(len(play), len(discards), now.learning_rate, now.rng), seconds
 
     play_and_ask(GameBatch(streams(0, 64), episode="deal"), agent, expert, 1.0, np.random.default_rng(0))  # compiles
-    return agent, train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
+    summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
+    return agent, {**summary, "updates": learner.updates}

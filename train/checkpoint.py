@@ -18,7 +18,10 @@ class Position:
     simulation_seconds: float = 0.0
 
     def summary(self) -> dict[str, Any]:
-        """What ``summary.json`` says of it."""
+        """What ``summary.json`` says of it.
+
+        A learner adds ``updates``, how often it has changed its weights: a number, or one for each network.
+        """
         return {
             "episodes": self.episodes,
             "seconds": self.seconds,
@@ -50,3 +53,8 @@ def load_optimizer_tensors(optimizer: torch.optim.Optimizer, tensors: dict[str, 
         i, what = key.split(".")
         state.setdefault(int(i), {})[what] = value
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
+
+
+def steps_taken(optimizer: torch.optim.Optimizer) -> int:
+    """How many steps an Adam optimizer has taken in all, those before a checkpoint included."""
+    return max((int(state["step"]) for state in optimizer.state.values()), default=0)

@@ -30,7 +30,7 @@ from crib_env.kernels import kernel, mask_of
 from crib_env.observation import N_ACTIONS
 from crib_env.scoring import show_points
 from train import discard_strength
-from train.checkpoint import load_optimizer_tensors, named, optimizer_tensors, part
+from train.checkpoint import load_optimizer_tensors, named, optimizer_tensors, part, steps_taken
 from train.discard_strength import hand_totals, random_hands
 from train.gradient import descend
 from train.precision import Precision, precision
@@ -171,6 +171,11 @@ class Exact:
         self.agent, self._batch_size, self._compute = agent, batch_size, compute
         self._optimizer = torch.optim.Adam(agent.network.parameters(), fused=True)
 
+    @property
+    def updates(self) -> int:
+        """Gradient steps so far."""
+        return steps_taken(self._optimizer)
+
     def update(self, states: np.ndarray, means: np.ndarray, rate: float) -> float:
         """One gradient step towards the means (B,) float32 of four cards each, (B, 52); its loss.
 
@@ -205,7 +210,10 @@ class Exact:
 
 
 def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DiscardPlayer, dict[str, Any]]:
-    """Trains a player, from the last checkpoint in the folder if there is one; the player and a summary."""
+    """Trains a player, from the last checkpoint in the folder if there is one; the player and a summary.
+
+    Its updates are gradient steps; for sampled values every hand is one.
+    """
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
     agent = DiscardPlayer(settings.activation, settings.hidden)
@@ -216,8 +224,10 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[Di
         learner.play_and_learn(Round(0, 0, 0.0, 0.0, np.random.default_rng(0)))  # compiles outside the clocks
     else:
         learner = Exact(agent, settings.batch_size, settings.precision)
-        hand_totals(random_hands(np.random.default_rng(0), 1))  # as above
+        hands = random_hands(np.random.default_rng(0), 1)
+        kept_of(hands), hand_totals(hands)  # as above
     summary = train_in_rounds(
         NAME, settings, folder, progress, learner, learner.play_and_learn, strength=discard_strength
     )
-    return agent, summary
+    updates = learner.updates if isinstance(learner, Exact) else summary["episodes"]
+    return agent, {**summary, "updates": updates}

@@ -19,12 +19,14 @@ def descend(loss: torch.Tensor, network: nn.Module, optimizer: torch.optim.Optim
         what: has this loss, for the message.
 
     Raises:
-        FloatingPointError: the loss is not finite; nothing has changed.
+        FloatingPointError: the loss or its gradient is not finite; the network has not changed.
     """
     if not torch.isfinite(loss):
         raise FloatingPointError(f"the loss of {what} is {loss.item()}")
     optimizer.zero_grad()
     loss.backward()
-    nn.utils.clip_grad_norm_(network.parameters(), _LONGEST)
+    length = nn.utils.clip_grad_norm_(network.parameters(), _LONGEST)
+    if not torch.isfinite(length):  # a step would leave weights that are no numbers, and a checkpoint may be next
+        raise FloatingPointError(f"the gradient of {what} is {length.item()}")
     optimizer.param_groups[0]["lr"] = rate
     optimizer.step()

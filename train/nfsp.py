@@ -29,7 +29,7 @@ from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from crib_env.observation import SIZES
 from train import ddqn
-from train.checkpoint import load_optimizer_tensors, named, optimizer_tensors, part
+from train.checkpoint import load_optimizer_tensors, named, optimizer_tensors, part, steps_taken
 from train.ddqn import DoubleDQN, explore, new_agent, rewards_of, transitions_of
 from train.episodes import Decisions, Episodes, Policy, play_episodes
 from train.gradient import descend
@@ -91,6 +91,12 @@ class NFSP:
         self.networks = agent.networks.networks
         self.optimizers = {n: torch.optim.Adam(net.parameters(), fused=True) for n, net in self.networks.items()}
         self.reservoirs = {n: Reservoir(settings.reservoir, SIZES[settings.observation]) for n in self.networks}
+
+    @property
+    def updates(self) -> dict[str, int]:
+        """Gradient steps of each network of either policy so far."""
+        average = {f"average {name}": steps_taken(optimizer) for name, optimizer in self.optimizers.items()}
+        return {**self.best.updates, **average}
 
     def learn(
         self, decisions: Decisions, new: Transitions, of_best: np.ndarray, rate: float | None, rng: np.random.Generator
@@ -205,4 +211,4 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[NF
 
     play(streams(0, 2), 0, 1.0, np.array([True, False, True, False]), np.random.default_rng(0))  # compiles
     summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
-    return learner.agent, {**summary, "updates": learner.best.updates}
+    return learner.agent, {**summary, "updates": learner.updates}

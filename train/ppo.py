@@ -23,6 +23,7 @@ import torch
 from gymnasium import spaces
 from rich.progress import Progress
 from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.distributions import MaskableDistribution
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger
@@ -35,7 +36,7 @@ from agents.ppo import PPOAgent
 from agents.ranks import N_RANK_INPUTS, with_rank_counts
 from crib_env import PlayerViews
 from crib_env.policies import NATIVE
-from train.checkpoint import Position, load_optimizer_tensors, named, optimizer_tensors, part
+from train.checkpoint import Position, load_optimizer_tensors, named, optimizer_tensors, part, steps_taken
 from train.interrupt import Interrupt, put_off_interrupts
 from train.ppo_deals import SettledVecEnv
 from train.precision import Precision, precision
@@ -155,6 +156,28 @@ class CribbagePolicy(MaskableActorCriticPolicy):
             self.features_dim, self.net_arch, self.activation_fn, self.device, compute=self._compute
         )
 
+    def _get_action_dist_from_latent(self, latent_pi: torch.Tensor) -> MaskableDistribution:
+        """The chances of the cards.
+
+        Raises:
+            FloatingPointError: they are no numbers; torch's own error would print the whole batch.
+        """
+        logits = self.action_net(latent_pi)
+        if not torch.isfinite(logits).all():
+            raise FloatingPointError("the policy's logits are no longer finite: the weights have run away")
+        return self.action_dist.proba_distribution(action_logits=logits)
+
+
+def check_gradients(optimizer: torch.optim.Optimizer, *_: Any) -> None:
+    """Comes before each step of an optimizer, as MaskablePPO itself looks at neither loss nor gradients.
+
+    Raises:
+        FloatingPointError: a gradient is not finite; no weight has changed.
+    """
+    for parameter in optimizer.param_groups[0]["params"]:
+        if not torch.isfinite(parameter.grad).all():
+            raise FloatingPointError("the loss of policy and values has a gradient that is not finite")
+
 
 class FrozenSelf:
     """The agent as it was some rounds ago, as an opponent; ``seconds`` is what its choices took."""
@@ -209,6 +232,7 @@ class Learner:
             device="cpu",
         )
         policy = self.model.policy
+        policy.optimizer.register_step_pre_hook(check_gradients)
         layers = (*policy.mlp_extractor.policy_net, policy.action_net)
         self.agent = PPOAgent(layers, settings.observation, settings.hidden)
         self.refresh_opponent()
@@ -353,4 +377,4 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[PP
         model.learn(left, rounds, reset_num_timesteps=False)
         rounds.save()
     learner.save_model(folder.path / "final.zip")
-    return learner.agent, position.summary()
+    return learner.agent, position.summary() | {"updates": steps_taken(model.policy.optimizer)}

@@ -39,7 +39,7 @@ from train.precision import Precision, precision
 from train.rounds import Round, train_in_rounds
 from train.run_folder import RunFolder
 from train.td_returns import Explorer, Returns, lambda_returns, moves_of, rewards_of_moves
-from train.td_traces import Traces
+from train.td_traces import UPDATES, Traces
 
 NAME = "td"
 
@@ -133,7 +133,8 @@ def _train_by_traces(settings: Settings, folder: RunFolder, progress: Progress) 
         return values, time.perf_counter() - started  # a kernel plays and learns at once: it all counts as simulation
 
     learner.play_and_learn(np.random.default_rng(0), 0, 0.0)  # compiles, so that the clocks show work alone
-    return learner.agent, train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
+    summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
+    return learner.agent, {**summary, "updates": UPDATES * summary["episodes"]}
 
 
 def _train_by_returns(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[TDAgent, dict[str, Any]]:

@@ -24,6 +24,7 @@ from crib_env.engine import DEAL_EPISODE, DISCARD, GAME, OVER, act, begin_deal, 
 from crib_env.kernels import kernel, popcount
 from crib_env.observation import N_ACTIONS, SIZES, write_mask, write_observation
 
+UPDATES = 10  # in a deal: each player throws two cards, which is one move, and lays four
 _N_BITS = SIZES["209"]
 
 

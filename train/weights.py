@@ -40,7 +40,7 @@ from __future__ import annotations
 import math
 import shutil
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -200,13 +200,19 @@ class Tournament:
         return int(self.order[2 * pair % len(self.order)]), int(self.order[(2 * pair + 1) % len(self.order)])
 
     def play(self, pair: int, episodes_before: int, n: int) -> dict[str, float]:
-        """Plays ``n`` games of a pair; all that is random follows from the seed and the games before."""
+        """Plays ``n`` games of a pair; all that is random follows from the seed and the games before.
+
+        Raises:
+            FloatingPointError: a weight of theirs is no longer a number.
+        """
         first, second = self.pair(pair)
         games, tally = np.zeros(1, GAME), np.zeros(len(COUNTED))
         games["episodes"] = seed_of(self.settings.seed, _DEALS, episodes_before)
         learns = self.settings.opponent != "static"
         arrays = self.weights[first], self.weights[second], learns, self.expected[pair]
         play_and_learn(games, n, *arrays, self._pegging, self.settings.rule, tally)
+        if not (np.isfinite(self.weights[first]).all() and np.isfinite(self.weights[second]).all()):
+            raise FloatingPointError(f"weights of the agents {first} and {second} are no numbers any more")
         sums = dict(zip(COUNTED, tally))
         return {
             "learning/net points a game": sums["margin"] / n,
@@ -265,7 +271,8 @@ def seed_of(*what: int) -> int:
 def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[WeightsAgent, dict[str, Any]]:
     """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary.
 
-    A run that was stopped goes on exactly where its last checkpoint stands.
+    A run that was stopped goes on exactly where its last checkpoint stands. An update of the summary is a game, after
+    which the weights of one place for each of its deals are changed.
     """
     tournament, position = Tournament(settings, folder), Position()
     if (checkpoint := folder.load_checkpoint()) is not None:
@@ -277,6 +284,7 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[We
     def save() -> None:
         folder.save_checkpoint(position.episodes, tournament.tensors(), asdict(position))
 
+    Tournament(replace(settings, opponent="self", rounds=1), folder).play(0, 0, 1)  # compiles outside the clocks
     saved_at = time.perf_counter()
     with put_off_interrupts() as interrupt:
         while position.episodes < total and not interrupt.asked:
@@ -322,4 +330,4 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[We
     for name, picture in pictures.items():
         save_figure(picture, folder.path / name)
         folder.log_picture(f"strategies/{name}", picture, position.episodes)
-    return agent, position.summary() | {"agent": winner}
+    return agent, position.summary() | {"updates": position.episodes, "agent": winner}

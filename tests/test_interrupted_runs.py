@@ -1,0 +1,134 @@
+"""Runs of every learner that break off: killed ones end as whole ones do, and those that explode keep what was good."""
+
+import json
+import math
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+
+from agents.weights_file import load_tensors
+from tests import (
+    test_best,
+    test_ddqn,
+    test_discard_game_learner,
+    test_drqn,
+    test_nfsp,
+    test_ppo,
+    test_response,
+    test_td,
+    test_weights,
+)
+from tests.learner_runs import killed_run, run, stopped_run
+from train import best, ddqn, discard_game, drqn, nfsp, ppo, response, td, weights
+from train.gradient import descend
+from train.run import run_learner
+from train.run_folder import RunFolder
+from train.weights import _CHUNK
+
+
+class Kind(NamedTuple):
+    """A learner, small settings, and how many rounds take about two seconds: enough to be killed in their midst."""
+
+    learner: Any
+    settings: Any
+    rounds: int
+
+    @property
+    def at_once(self):
+        return getattr(self.settings, "episodes_at_once", _CHUNK)
+
+
+KINDS = {
+    "best": Kind(best, test_best.SMALL, 10),
+    "ddqn": Kind(ddqn, test_ddqn.SMALL, 24),
+    "discard-game": Kind(discard_game, test_discard_game_learner.SMALL, 64),
+    "discard-game paper": Kind(discard_game, test_discard_game_learner.PAPER, 64),
+    "drqn": Kind(drqn, test_drqn.SMALL, 16),
+    "drqn games": Kind(drqn, replace(test_drqn.SMALL, episodes_at_once=32, **test_drqn.GAMES), 16),
+    "nfsp": Kind(nfsp, test_nfsp.SMALL, 16),
+    "ppo": Kind(ppo, test_ppo.SMALL, 24),
+    "response": Kind(response, test_response.SMALL, 16),
+    "td": Kind(td, test_td.SMALL, 32),
+    "td paper": Kind(td, test_td.PAPER, 64),
+    "td traces": Kind(td, replace(test_td.PAPER, decay=0.7), 64),
+    "weights": Kind(weights, test_weights.SMALL, 16),
+}
+QUICK = ("ddqn", "ppo")  # the others are slow only together
+
+
+class NotANumber(weights.Settings):
+    """Settings by which every update is NaN."""
+
+    @property
+    def rule(self):
+        return super().rule._replace(scaling=math.nan)
+
+
+FAST = {"learning_rate": 1e30, "final_learning_rate": 1e30}
+LOSS = r"the (loss|gradient|sum of squared errors).* is (nan|inf)"
+EXPLODING = {
+    **{name: (name, lambda settings: replace(settings, **FAST), LOSS) for name in KINDS},
+    "nfsp": ("nfsp", lambda settings: replace(settings, **FAST, average_learning_rate=1e-3), "the loss of network '"),
+    "nfsp average": (
+        "nfsp",
+        lambda settings: replace(settings, average_learning_rate=1e30),
+        r"the loss of network '\w+' of the average policy is (nan|inf)",
+    ),
+    "ppo": ("ppo", lambda settings: replace(settings, **FAST), "the policy's logits are no longer finite"),
+    "weights": ("weights", lambda settings: NotANumber(**vars(settings)), "weights of the agents 0 and 0 are no numb"),
+}
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in KINDS]
+)
+def test_a_killed_run_goes_on_to_the_same_weights(tmp_path, name):
+    kind = KINDS[name]
+    settings = replace(kind.settings, episodes=kind.rounds * kind.at_once, evaluations=1, checkpoint_seconds=0.0)
+    folder = killed_run(kind.learner, settings, tmp_path)
+    position = folder.load_checkpoint()[1]
+    whole = RunFolder.create(kind.learner.NAME, settings, tmp_path)
+    for one in (folder, whole):
+        run_learner(kind.learner, settings, one)
+    tensors, expected = (load_tensors(one.final)[0] for one in (folder, whole))
+    assert tensors.keys() == expected.keys()
+    for key, tensor in expected.items():
+        assert torch.equal(tensors[key], tensor), key
+
+    summary, of_whole = (json.loads((one.path / "summary.json").read_text()) for one in (folder, whole))
+    assert summary["episodes"] == settings.episodes > position["episodes"]
+    assert summary["updates"] == of_whole["updates"]
+    assert summary["seconds"] > position["seconds"]  # what was done before counts too
+    assert summary["scalars"] == of_whole["scalars"]
+
+
+@pytest.mark.parametrize("name", EXPLODING)
+def test_a_run_that_explodes_stops_and_the_last_good_checkpoint_stays(tmp_path, name):
+    kind_name, broken, message = EXPLODING[name]
+    kind = KINDS[kind_name]
+    settings = replace(kind.settings, episodes=3 * kind.at_once, evaluations=0)
+    folder = stopped_run(kind.learner, settings, tmp_path, after=kind.at_once)
+    with pytest.raises(FloatingPointError, match=message):
+        run(kind.learner, broken(settings), RunFolder(folder.path))
+    tensors, position = folder.load_checkpoint()
+    assert position["episodes"] == kind.at_once
+    assert all(tensor.isfinite().all() for tensor in tensors.values() if tensor.is_floating_point())
+
+
+@pytest.mark.parametrize(
+    ("loss_of", "message"),
+    [
+        (lambda value: value * math.nan, "the loss of the net is nan"),
+        (lambda value: value + math.inf, "the loss of the net is inf"),
+        (lambda value: value.sqrt(), "the gradient of the net is (nan|inf)"),  # that of √0
+    ],
+)
+def test_a_step_that_leads_nowhere_is_not_taken(loss_of, message):
+    network = torch.nn.Linear(2, 1, bias=False)
+    torch.nn.init.zeros_(network.weight)
+    optimizer = torch.optim.Adam(network.parameters())
+    with pytest.raises(FloatingPointError, match=message):
+        descend(loss_of(network(torch.ones(2)).sum()), network, optimizer, 1e-3, "the net")
+    assert (network.weight == 0).all()
