@@ -37,6 +37,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
@@ -57,9 +58,9 @@ from crib_env.policies import NATIVE
 from crib_env.single_agent import SingleAgentCribbage
 from crib_env.views import views_of
 
-# Games that a thread gets at least, in a step and in a kernel that does little for each: for fewer, to wake it costs
-# more than it saves.
-SHARE, LIGHT_SHARE = 512, 16_384
+# Games that a thread takes at once, in a step and in a kernel that does little for each: few, so that none waits long
+# for another that was late, and so many that to take them is next to nothing beside the work.
+CHUNK, LIGHT_CHUNK = 4_096, 32_768
 
 
 class _NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
@@ -277,21 +278,37 @@ class _NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         raise ValueError(f"game {bad}: {name} is not a legal action")
 
     def _run(self, function: Callable[..., Any], state: Any, rows: np.ndarray, *rest: Any) -> list[Any]:
-        """Calls ``function(state, rows, *rest)``, a kernel, with the rows split among threads; what each returns."""
-        return self._run_shares(min(self._threads, len(rows) // SHARE), function, state, rows, *rest)
+        """Calls ``function(state, rows, *rest)``, a kernel, with all threads, on some rows each; what each returns."""
+        return self._run_chunks(CHUNK, function, state, rows, *rest)
 
     def _run_light(self, function: Callable[..., Any], state: Any, rows: np.ndarray, *rest: Any) -> list[Any]:
         """The same for a kernel that does next to nothing for a game."""
-        return self._run_shares(min(self._threads, len(rows) // LIGHT_SHARE), function, state, rows, *rest)
+        return self._run_chunks(LIGHT_CHUNK, function, state, rows, *rest)
 
-    def _run_shares(
-        self, shares: int, function: Callable[..., Any], state: Any, rows: np.ndarray, *rest: Any
+    def _run_chunks(
+        self, chunk: int, function: Callable[..., Any], state: Any, rows: np.ndarray, *rest: Any
     ) -> list[Any]:
-        if shares < 2:
+        threads = min(self._threads, -(-len(rows) // chunk))
+        if threads < 2:
             return [function(state, rows, *rest)]
-        own, *others = np.array_split(rows, shares)
-        tasks = [self._threads_of_this_process().submit(function, state, part, *rest) for part in others]
-        return [function(state, own, *rest), *(task.result() for task in tasks)]
+        chunks = deque(rows[start : start + chunk] for start in range(0, len(rows), chunk))
+        found = []
+
+        def work() -> None:
+            while chunks:
+                try:
+                    part = chunks.popleft()
+                except IndexError:  # another thread was quicker
+                    return
+                found.append(function(state, part, *rest))
+
+        # This thread begins at once; whichever of the others has not even woken by the end is not waited for.
+        tasks = [self._threads_of_this_process().submit(work) for _ in range(threads - 1)]
+        work()
+        for task in tasks:
+            if not task.cancel():
+                task.result()
+        return found
 
     def _threads_of_this_process(self) -> ThreadPoolExecutor:
         if self._pool is None or self._pool[0] != os.getpid():  # a fork has none

@@ -310,8 +310,8 @@ def test_any_number_of_games(n):
 
 @pytest.mark.parametrize("opponent", ["random", FirstCard()])
 def test_threads_change_nothing(opponent, monkeypatch):
-    monkeypatch.setattr("crib_env.vector.SHARE", 1)
-    monkeypatch.setattr("crib_env.vector.LIGHT_SHARE", 1)
+    monkeypatch.setattr("crib_env.vector.CHUNK", 1)
+    monkeypatch.setattr("crib_env.vector.LIGHT_CHUNK", 1)
     results = []
     for threads in (1, 2, 5):
         envs = CribbageVectorEnv(7, opponent=opponent, threads=threads)
@@ -324,8 +324,8 @@ def test_threads_change_nothing(opponent, monkeypatch):
 
 
 def test_copies_and_pickles_have_the_same_future(monkeypatch):
-    monkeypatch.setattr("crib_env.vector.SHARE", 1)
-    monkeypatch.setattr("crib_env.vector.LIGHT_SHARE", 1)
+    monkeypatch.setattr("crib_env.vector.CHUNK", 1)
+    monkeypatch.setattr("crib_env.vector.LIGHT_CHUNK", 1)
     envs = CribbageVectorEnv(3, threads=2)
     _, infos = envs.reset(seed=5)
     infos = envs.step(infos["action_mask"].argmax(axis=1))[4]
@@ -344,8 +344,8 @@ def step_in_a_fork(envs, pipe):
 
 
 def test_a_process_that_has_used_threads_can_fork(monkeypatch):
-    monkeypatch.setattr("crib_env.vector.SHARE", 1)
-    monkeypatch.setattr("crib_env.vector.LIGHT_SHARE", 1)
+    monkeypatch.setattr("crib_env.vector.CHUNK", 1)
+    monkeypatch.setattr("crib_env.vector.LIGHT_CHUNK", 1)
     envs = CribbageVectorEnv(4, threads=2)
     envs.reset(seed=0)
     assert envs._pool is not None
@@ -432,8 +432,8 @@ def test_bad_resets_change_nothing():
 @pytest.mark.parametrize("mask", ["observation", "info"])
 @pytest.mark.parametrize("mode", MODES)
 def test_discard_games_are_those_of_single_environments(mode, mask, monkeypatch):
-    monkeypatch.setattr("crib_env.vector.SHARE", 1)
-    monkeypatch.setattr("crib_env.vector.LIGHT_SHARE", 1)
+    monkeypatch.setattr("crib_env.vector.CHUNK", 1)
+    monkeypatch.setattr("crib_env.vector.LIGHT_CHUNK", 1)
     sync = SyncVectorEnv([lambda: DiscardGame(mask=mask)] * 5, autoreset_mode=mode)
     native = DiscardVectorEnv(5, mask=mask, autoreset_mode=mode, threads=2)
     assert compare(native, sync, steps=20, seed=12) >= 30

@@ -56,28 +56,15 @@ class RandomPlay:
         self._infos = self.envs.reset()[1]
         self._words, self._cards = streams(0, n), np.zeros(n, np.int64)
         self._over = np.zeros(n, np.bool_)
-        threads = options.get("threads", 1)
-        self._parts = [slice(k * n // threads, (k + 1) * n // threads) for k in range(threads)]
-        self._pool = ThreadPoolExecutor(threads)
 
     def run(self, calls: int = 20) -> int:
         """Calls ``step`` so often; the number of cards that the learner has played."""
         played = 0
         for _ in range(calls):
-            self._pick()
+            pick_legal(self._infos["action_mask"], self._words, self._cards)
             played += len(self._over) - int(np.count_nonzero(self._over))  # games that are over begin anew instead
             _, _, self._over, _, self._infos = self.envs.step(self._cards)
         return played
-
-    def _pick(self) -> None:
-        """Random legal cards, on as many threads as the environment has."""
-        masks = self._infos["action_mask"]
-        if len(self._parts) == 1:
-            pick_legal(masks, self._words, self._cards)
-        else:
-            list(
-                self._pool.map(lambda part: pick_legal(masks[part], self._words[part], self._cards[part]), self._parts)
-            )
 
 
 class _Counting:
