@@ -23,7 +23,7 @@ from crib_env import PlayerViews
 SHIPPED = Path(__file__).parent / "data" / "best.safetensors"
 
 
-def dense(n_inputs: int, hidden: tuple[int, ...], n_outputs: int) -> nn.Sequential:
+def _layers(n_inputs: int, hidden: tuple[int, ...], n_outputs: int) -> nn.Sequential:
     """ReLU layers of the widths given, then a linear one."""
     widths = (n_inputs, *hidden)
     layers: list[nn.Module] = []
@@ -47,8 +47,8 @@ class BestAgent:
     """
 
     def __init__(self, hidden: tuple[int, ...], hidden_discard: tuple[int, ...], name: str = "best") -> None:
-        self.play = dense(N_PLAY_INPUTS, hidden, 13)
-        self.discard = dense(N_DISCARD_INPUTS, hidden_discard, 1)
+        self.play = _layers(N_PLAY_INPUTS, hidden, 13)
+        self.discard = _layers(N_DISCARD_INPUTS, hidden_discard, 1)
         self.about = {"learner": "best", "hidden": list(hidden), "hidden_discard": list(hidden_discard)}
         self.name, self.sees_scores = name, True
 

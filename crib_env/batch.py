@@ -168,7 +168,9 @@ class GameBatch:
         return len(self.games)
 
     def copies(self, rows: np.ndarray) -> GameBatch:
-        """These games as they stand, rows as often as they are named, under their ids: to go on in another way."""
+        """The games of ``rows`` (B,) int64 as they stand, under their ids, each as often as it is named: to go on in
+        another way.
+        """
         batch = copy.copy(self)
         batch.games, batch.tally, batch.game_ids = self.games[rows], self.tally[rows], self.game_ids[rows]
         return batch

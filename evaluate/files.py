@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,20 @@ def check_folders(*files: Path | None) -> None:
     for file in files:
         if file is not None and not file.parent.is_dir():
             raise ValueError(f"there is no folder {file.parent} to write {file.name} to")
+
+
+def new_folder(folder: Path | None, parent: Path) -> Path:
+    """Makes the folder of work that can be stopped and gone on with; without one ``<parent>/<time>``.
+
+    Raises:
+        ValueError: it is there already.
+    """
+    folder = folder or parent / time.strftime("%Y%m%d-%H%M%S")
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        raise ValueError(f"{folder} is there already: go on with it by --resume, or give another") from None
+    return folder
 
 
 def picture_paths(path: Path | None) -> tuple[Path, ...]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from agents import make_agent
 from crib_env.kernels import streams
-from evaluate.files import write_json
+from evaluate.files import new_folder, write_json
 from evaluate.match import MatchResult, play_games, summarise
 from evaluate.mirrored import Games, shards
 from evaluate.on_ray import Cluster
@@ -65,12 +65,8 @@ class League:
         Raises:
             ValueError: it is there already.
         """
-        if folder is None:
-            folder = LEAGUES / time.strftime("%Y%m%d-%H%M%S")
-        try:
-            (folder / "matches").mkdir(parents=True)
-        except FileExistsError:
-            raise ValueError(f"{folder} is there already: go on with it by --resume, or give another") from None
+        folder = new_folder(folder, LEAGUES)
+        (folder / "matches").mkdir()
         write_json(folder / "config.json", {"agents": self.agents, "games": self.games, "seed": self.seed})
         return folder
 

@@ -14,6 +14,7 @@ from agents import Agent
 from agents.best import BestAgent
 from agents.best_inputs import N_PLAY_INPUTS, play_inputs
 from agents.discards import lowest_of_rank
+from crib_env import PlayerViews
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, WIN
 from crib_env.exact.analysis import outlook
@@ -59,23 +60,26 @@ def point_worth(games: np.ndarray) -> np.ndarray:
 def throw(batch: GameBatch, seats: np.ndarray, agent: BestAgent, opponent: Agent) -> None:
     """All discards of new deals, in which the agent has ``seats`` (N,)."""
     while len(rows := np.flatnonzero(batch.games["phase"] == DISCARD)):
-        batch.step(rows, _cards(batch, rows, seats, agent, opponent))
+        batch.step(rows, _decide(batch, rows, seats, agent, opponent)[2])
 
 
 def play_out(batch: GameBatch, seats: np.ndarray, agent: BestAgent, opponent: Agent) -> np.ndarray:
     """Plays deals to their end by what both think best; the agent's chances to win then, (N,) percent."""
     while len(rows := batch.acting()):
-        batch.step(rows, _cards(batch, rows, seats, agent, opponent))
+        batch.step(rows, _decide(batch, rows, seats, agent, opponent)[2])
     return chances_to_win(batch.games, seats)
 
 
-def _cards(batch: GameBatch, rows: np.ndarray, seats: np.ndarray, agent: BestAgent, opponent: Agent) -> np.ndarray:
+def _decide(
+    batch: GameBatch, rows: np.ndarray, seats: np.ndarray, agent: BestAgent, opponent: Agent
+) -> tuple[PlayerViews, np.ndarray, np.ndarray]:
+    """What is seen in these B games, whether the agent is to act, (B,) bool, and what each player thinks best, (B,)."""
     views, is_own = batch.views(rows), batch.games["turn"][rows] == seats[rows]
     cards = np.empty(len(rows), np.int64)
     for player, whose in ((agent, is_own), (opponent, ~is_own)):
         if whose.any():
             cards[whose] = player.act(views[whose])
-    return cards
+    return views, is_own, cards
 
 
 def play_and_ask(
@@ -90,24 +94,22 @@ def play_and_ask(
         rng: draws.
     """
     seats = np.arange(len(batch)) % 2
-    weight = np.minimum(1.0, (_POINT / np.maximum(point_worth(batch.games), 1e-9)) ** 2)
+    weight = np.minimum(1.0, (_POINT / np.maximum(point_worth(batch.games), 1e-9)) ** 2).astype(np.float32)
     throw(batch, seats, agent, opponent)
     parts = []
     while len(rows := batch.acting()):
-        cards = _cards(batch, rows, seats, agent, opponent)
-        own = np.flatnonzero(batch.games["turn"][rows] == seats[rows])
+        views, is_own, cards = _decide(batch, rows, seats, agent, opponent)
+        own, views = rows[is_own], views[is_own]
         if len(own):
-            views = batch.views(rows[own])
             legal = views.action_mask.reshape(-1, 4, 13).max(axis=1) > 0
             decision, rank = np.nonzero(legal)
-            branches, branch_seats = batch.copies(rows[own][decision]), seats[rows[own][decision]]
+            branches = batch.copies(own[decision])
             branches.step(np.arange(len(rank)), lowest_of_rank(views[decision], rank))
             chances = np.full(legal.shape, -1.0, np.float32)
-            chances[decision, rank] = play_out(branches, branch_seats, agent, opponent)
-            seen = np.packbits(play_inputs(views), axis=1)
-            parts.append(PlayedOut(seen, chances, weight[rows[own]].astype(np.float32)))
+            chances[decision, rank] = play_out(branches, seats[own[decision]], agent, opponent)
+            parts.append(PlayedOut(np.packbits(play_inputs(views), axis=1), chances, weight[own]))
             strays = np.flatnonzero(rng.random(len(own)) < epsilon)
             drawn = np.where(legal[strays], rng.random((len(strays), 13)), -1.0).argmax(axis=1)
-            cards[own[strays]] = lowest_of_rank(views[strays], drawn)
+            cards[np.flatnonzero(is_own)[strays]] = lowest_of_rank(views[strays], drawn)
         batch.step(rows, cards)
     return PlayedOut(*(np.concatenate(columns) for columns in zip(*(vars(part).values() for part in parts))))

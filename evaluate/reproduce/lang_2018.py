@@ -248,6 +248,20 @@ def _cap(cap: str) -> Claim:
     )
 
 
+def _figure_3(key: str, says: str, strategy: str, low: int, high: int) -> Claim:
+    return Claim(
+        f"figure-3-{key}",
+        "4.1, Figure 3",
+        says,
+        above("preferred", 0.0),
+        _OVER_THE_BOARD,
+        preferred(strategy, low, high),
+        "{:+.1%}",
+        training=_ROUND_1,
+        why=_ADVOCATES,
+    )
+
+
 def _blank(key: str, place: str, says: str, *flags: str) -> Claim:
     return Claim(
         key,
@@ -436,38 +450,20 @@ PAPER = Paper(
             _MATCH,
             _ROUND_1,
         ),
-        Claim(
-            "figure-3-lead",
-            "4.1, Figure 3",
-            "hand_max_min is preferred by a dealer who leads by roughly 2 to 25",
-            above("preferred", 0.0),
-            _OVER_THE_BOARD,
-            preferred("hand_max_min", 2, 25),
-            "{:+.1%}",
-            training=_ROUND_1,
-            why=_ADVOCATES,
-        ),
-        Claim(
-            "figure-3-close",
-            "4.1, Figure 3",
+        _figure_3("lead", "hand_max_min is preferred by a dealer who leads by roughly 2 to 25", "hand_max_min", 2, 25),
+        _figure_3(
+            "close",
             "hand_max_avg is preferred where the game is extremely close (read as -1 to 1)",
-            above("preferred", 0.0),
-            _OVER_THE_BOARD,
-            preferred("hand_max_avg", -1, 1),
-            "{:+.1%}",
-            training=_ROUND_1,
-            why=_ADVOCATES,
+            "hand_max_avg",
+            -1,
+            1,
         ),
-        Claim(
-            "figure-3-far",
-            "4.1, Figure 3",
+        _figure_3(
+            "far",
             "hand_max_avg is preferred by a dealer who is well in the lead (read as 26 and more)",
-            above("preferred", 0.0),
-            _OVER_THE_BOARD,
-            preferred("hand_max_avg", 26, 120),
-            "{:+.1%}",
-            training=_ROUND_1,
-            why=_ADVOCATES,
+            "hand_max_avg",
+            26,
+            120,
         ),
         Claim(
             "useful-strategies",

@@ -27,10 +27,6 @@ TABLE_II = (0.40, -0.23, -0.25, 0.24)
 BEFORE, AFTER = (20, 31), (72, 53)  # games won by the computer and by its opponents
 
 
-def _frequency(matrix: tuple[float, ...], column: bool) -> Measure:
-    return lambda effort: exact(equilibrium(*matrix)[column])
-
-
 def _difference(effort: Effort) -> Measured:
     """Newcombe's interval (1998, method 10) of the difference of two shares."""
     (p, low_p, high_p), (q, low_q, high_q) = (_share(*tally) for tally in (AFTER, BEFORE))
@@ -100,6 +96,18 @@ def pairs_the_lead_by_choice(views: PlayerViews, cards: np.ndarray) -> np.ndarra
     return pairs_the_lead(views, cards)[(held > 0) & (held < 4)]
 
 
+def _equilibrium(key: str, table: str, what: str, printed: float, matrix: tuple[float, ...], column: bool) -> Claim:
+    return Claim(
+        key,
+        f"{_SELECTION}, Table {table}",
+        f"how often it is optimal {what}",
+        number(f"{printed:.0%}".replace("%", " %"), printed, 0.01),
+        "the equilibrium of the pay-off matrix",
+        lambda effort: exact(equilibrium(*matrix)[column]),
+        "{:.1%}",
+    )
+
+
 def _mixing(key: str, says: str, printed: str, of: Callable[[PlayerViews, np.ndarray], np.ndarray]) -> Claim:
     return Claim(
         key,
@@ -146,41 +154,11 @@ PAPER = Paper(
     "mueller-1987",
     "Mueller (1987): Halscrib",
     (
-        Claim(
-            "table-1-lead",
-            f"{_SELECTION}, Table I",
-            "how often it is optimal to lead a pair",
-            number("40 %", 0.40, 0.01),
-            "the equilibrium of the pay-off matrix",
-            _frequency(TABLE_I, column=False),
-            "{:.1%}",
-        ),
-        Claim(
-            "table-1-answer",
-            f"{_SELECTION}, Table I",
-            "how often it is optimal to pair the first card",
-            number("40 %", 0.40, 0.01),
-            "the equilibrium of the pay-off matrix",
-            _frequency(TABLE_I, column=True),
-            "{:.1%}",
-        ),
-        Claim(
-            "table-2-lead",
-            f"{_SELECTION}, Table II",
-            "how often it is optimal to lead a pair, by probable pay-offs",
-            number("44 %", 0.44, 0.01),
-            "the equilibrium of the pay-off matrix",
-            _frequency(TABLE_II, column=False),
-            "{:.1%}",
-        ),
-        Claim(
-            "table-2-answer",
-            f"{_SELECTION}, Table II",
-            "how often it is optimal to pair the first card, by probable pay-offs",
-            number("42 %", 0.42, 0.01),
-            "the equilibrium of the pay-off matrix",
-            _frequency(TABLE_II, column=True),
-            "{:.1%}",
+        _equilibrium("table-1-lead", "I", "to lead a pair", 0.40, TABLE_I, column=False),
+        _equilibrium("table-1-answer", "I", "to pair the first card", 0.40, TABLE_I, column=True),
+        _equilibrium("table-2-lead", "II", "to lead a pair, by probable pay-offs", 0.44, TABLE_II, column=False),
+        _equilibrium(
+            "table-2-answer", "II", "to pair the first card, by probable pay-offs", 0.42, TABLE_II, column=True
         ),
         _mixing("leads", "leads from a pair, of all leads", "40 % (44 %), adjusted", leads_from_pair),
         _mixing(

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from evaluate.files import write_json
+from evaluate.files import new_folder, write_json
 from evaluate.on_ray import Cluster
 from evaluate.reproduce import anderson_2022, lang_2018, mueller_1987, oconnor_2000, sharan_pawar_2022
 from evaluate.reproduce.choices import read_choices
@@ -69,12 +69,7 @@ class Reproduction:
         Raises:
             ValueError: it is there already.
         """
-        if folder is None:
-            folder = REPRODUCTIONS / time.strftime("%Y%m%d-%H%M%S")
-        try:
-            folder.mkdir(parents=True)
-        except FileExistsError:
-            raise ValueError(f"{folder} is there already: go on with it by --resume, or give another") from None
+        folder = new_folder(folder, REPRODUCTIONS)
         choices = None if self.choices is None else str(self.choices.resolve())
         config = {"papers": self.papers, "quick": self.quick, "seed": self.seed, "choices": choices}
         write_json(folder / "config.json", config)
