@@ -59,6 +59,8 @@ def _write_known(games, hand, discards, starters, laid, laid_by, pile_start, cou
             if laid[b, k] >= 0:
                 g["n_laid"] += 1
                 kept[laid_by[b, k]] |= bit(laid[b, k])
+                if k >= pile_start[b]:
+                    g["ranks"] |= bit(laid[b, k] % 13)
         g["phase"] = DISCARD
         if discards[b, 1] >= 0:
             g["phase"] = PLAY

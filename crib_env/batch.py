@@ -35,28 +35,13 @@ _PLAY_SOURCE, _HEELS_SOURCE, _HAND_SOURCE, _CRIB_SOURCE = range(4)
 
 
 @kernel
-def _add_to_tally(g, tally):
-    """Adds the events of the last transition to a tally (seat, 0 pone or 1 dealer, source); before the next deal."""
-    for k in range(g["n_events"]):
-        seat, kind = g["event_player"][k], g["event_kind"][k]
-        source = _PLAY_SOURCE
-        if kind == HEELS:
-            source = _HEELS_SOURCE
-        elif kind in (PONES_HAND, DEALERS_HAND):
-            source = _HAND_SOURCE
-        elif kind == CRIB:
-            source = _CRIB_SOURCE
-        tally[seat, 1 if seat == g["dealer"] else 0, source] += g["event_points"][k]
-
-
-@kernel
-def _step(g, card, tally):
-    """One decision, its points tallied, and the next deal if one is due."""
-    act(g, card)
-    _add_to_tally(g, tally)
-    if g["phase"] == DEAL:
-        shuffle(g)
-        begin_deal(g)
+def _source(kind):
+    """Where points for a kind of event come from."""
+    if kind == HEELS:
+        return _HEELS_SOURCE
+    if kind in (PONES_HAND, DEALERS_HAND):
+        return _HAND_SOURCE
+    return _CRIB_SOURCE if kind == CRIB else _PLAY_SOURCE
 
 
 @kernel
@@ -71,23 +56,28 @@ def _is_forced(g):
 
 
 @kernel
-def _skip_forced(g, tally):
-    while g["phase"] == PLAY and _is_forced(g):
-        _step(g, lowest(legal_cards(g)), tally)
+def _go_on(games, rows, tally, skip_forced):
+    """Tallies what has just been pegged, deals where a deal is due, and lays forced cards if they are skipped."""
+    for i in rows:
+        g = games[i]
+        while True:
+            for k in range(g["n_events"]):
+                seat = g["event_player"][k]
+                is_dealer = 1 if seat == g["dealer"] else 0
+                tally[i, seat, is_dealer, _source(g["event_kind"][k])] += g["event_points"][k]
+            if g["phase"] == DEAL:
+                shuffle(g)
+                begin_deal(g)
+            if not skip_forced or g["phase"] != PLAY or not _is_forced(g):
+                break
+            act(g, lowest(legal_cards(g)))
 
 
 @kernel
-def _skip_forced_all(games, tally):
-    for i in range(len(games)):
-        _skip_forced(games[i], tally[i])
-
-
-@kernel
-def _begin_all(games, episode, start_spread, first_dealer, score_0, score_1):
-    for i in range(len(games)):
+def _begin_all(games, rows, tally, skip_forced, episode, start_spread, first_dealer, score_0, score_1):
+    for i in rows:
         begin_game(games[i], episode, first_dealer, score_0, score_1, start_spread)
-        shuffle(games[i])
-        begin_deal(games[i])
+    _go_on(games, rows, tally, skip_forced)
 
 
 @kernel
@@ -102,10 +92,8 @@ def _first_illegal(games, rows, cards):
 @kernel
 def _step_all(games, rows, cards, tally, skip_forced):
     for b in range(len(rows)):
-        i = rows[b]
-        _step(games[i], cards[b], tally[i])
-        if skip_forced:
-            _skip_forced(games[i], tally[i])
+        act(games[rows[b]], cards[b])
+    _go_on(games, rows, tally, skip_forced)
 
 
 @kernel
@@ -160,9 +148,8 @@ class GameBatch:
         self._skip_forced = skip_forced
         spread = -1 if start_spread is None else start_spread
         start = Start.read({"first_dealer": first_dealer, "scores": scores})
-        _begin_all(self.games, EPISODES.index(episode), spread, start.first_dealer, *start.scores)
-        if episode == "play" and skip_forced:
-            _skip_forced_all(self.games, self.tally)
+        rules = EPISODES.index(episode), spread, start.first_dealer, *start.scores
+        _begin_all(self.games, np.arange(len(seeds)), self.tally, skip_forced, *rules)
 
     def __len__(self) -> int:
         return len(self.games)

@@ -70,6 +70,7 @@ GAME = np.dtype(
         ("start_scores", "i2", 2),
         ("decisions", "i2"),  # taken in this game by both seats
         ("n_deals", "i2"),
+        ("ranks", "i2"),  # of the cards of this count, as a set: it says at once that a card makes no pair and no run
         ("n_laid", "i1"),
         ("pile_start", "i1"),  # index in `laid` of the first card of this count
         ("count", "i1"),
@@ -165,7 +166,7 @@ def begin_deal(g):
     for k in range(8):
         g["laid"][k] = -1
         g["laid_by"][k] = -1
-    g["n_laid"], g["pile_start"], g["count"] = 0, 0, 0
+    g["n_laid"], g["pile_start"], g["count"], g["ranks"] = 0, 0, 0, 0
     g["n_deals"] += 1
     g["turn"] = pone(g)
     g["phase"] = DISCARD
@@ -180,12 +181,9 @@ def begin_deal(g):
 @kernel
 def legal_cards(g):
     """The cards that the seat to act may throw or lay, as a mask; never empty while the game is on."""
-    hand = g["hand"][g["turn"]]
-    if g["phase"] == DISCARD:
-        return hand
-    if g["phase"] == PLAY:
-        return hand & _FITS[min(31 - g["count"], 10)]
-    return np.int64(0)
+    # Without branches, which would be guessed wrong too often. While cards are thrown the count is 0: all of them fit.
+    fits = _FITS[min(31 - g["count"], 10)]
+    return g["hand"][g["turn"]] & fits & (-1 if g["phase"] <= PLAY else 0)
 
 
 @kernel
@@ -244,25 +242,26 @@ def lay(g, card):
     start, n = np.int64(g["pile_start"]), np.int64(g["n_laid"]) + 1
     count = np.int64(g["count"]) + min(card % 13 + 1, 10)
     g["laid"][n - 1], g["laid_by"][n - 1] = card, seat
-    g["n_laid"], g["count"] = n, count
+    before, rank = np.int64(g["ranks"]), bit(card % 13)
+    ranks = before | rank
+    g["n_laid"], g["count"], g["ranks"] = n, count, ranks
 
     if count == 15:
         peg(g, seat, 2, FIFTEEN)
     elif count == 31:
         peg(g, seat, 2, THIRTY_ONE)
-    if n - start > 1:
-        points = same_rank_points(g["laid"], start, n)
+    points = same_rank_points(g["laid"], start, n) if before & rank else 0
+    if points:
+        peg(g, seat, points, PAIR if points == 2 else THREE if points == 6 else FOUR)
+    elif ranks & ranks >> 1 & ranks >> 2:  # the last two of a rank cannot both be in a run
+        points = run_points(g["laid"], start, n)
         if points:
-            peg(g, seat, points, PAIR if points == 2 else THREE if points == 6 else FOUR)
-        elif n - start > 2:  # the last two of a rank cannot both be in a run
-            points = run_points(g["laid"], start, n)
-            if points:
-                peg(g, seat, points, RUN)
+            peg(g, seat, points, RUN)
 
     fits = _FITS[min(31 - count, 10)]
-    if g["hand"][other] & fits:
-        g["turn"] = other
-    elif not g["hand"][seat] & fits:  # else the other says go and this seat goes on
+    others_turn = g["hand"][other] & fits != 0
+    g["turn"] = other if others_turn else seat
+    if not others_turn and not g["hand"][seat] & fits:  # else the other says go and this seat goes on
         end_of_count(g, seat, other)
 
 
@@ -275,7 +274,7 @@ def end_of_count(g, seat, other):
     if all_laid:
         show(g)
         return
-    g["count"] = 0
+    g["count"], g["ranks"] = 0, 0
     g["pile_start"] = g["n_laid"]
     if g["hand"][other]:  # the opponent leads if holding cards, else the same seat goes on alone
         g["turn"] = other

@@ -38,34 +38,8 @@ class Shown(NamedTuple):
     over: np.ndarray  # (N,) bool
 
 
-# The kernels for one game take its record and bare arrays: to hand the tuples on costs three times what the game does.
-
-
-@kernel
-def _deal(g, given, i, n_given):
-    """The next deal of game i: one of the ``n_given`` that a reset gave, ``given[i]``, or the stream's."""
-    k = np.int64(g["n_deals"])
-    if k < n_given:
-        for c in range(13):
-            g["cards"][c] = given[i, k, c]
-    else:
-        shuffle(g)
-    begin_deal(g)
-
-
-@kernel
-def _take(g, card, given, i, n_given):
-    """One decision, and the next deal if one is due."""
-    act(g, card)
-    if g["phase"] == DEAL:
-        _deal(g, given, i, n_given)
-
-
-@kernel
-def _answer(g, seat, policy, given, i, n_given):
-    """The native opponent acts until the learner is to act or the episode is over."""
-    while g["phase"] != OVER and g["turn"] != seat:
-        _take(g, native_card(g, policy), given, i, n_given)
+# The kernels for one game take its record and numbers, no array: an array handed on is counted as a reference by two
+# atomic instructions, and a tuple of them costs three times what the game does.
 
 
 @kernel
@@ -97,26 +71,45 @@ def first_bad(games, rows, cards, is_ignored):
 
 
 @kernel
+def go_on(table, rows, policy):
+    """Deals where a deal is due and lets the native opponent act, until the learner is to act or the episode is over.
+
+    Without a native opponent (``NO_POLICY``): until anybody is to act.
+    """
+    games, seats, given, n_given = table.games, table.seats, table.given, table.n_given
+    for i in rows:
+        g, seat = games[i], np.int64(seats[i])
+        while True:
+            if g["phase"] == DEAL:
+                k = np.int64(g["n_deals"])
+                if k < n_given[i]:  # one that a reset gave
+                    for c in range(13):
+                        g["cards"][c] = given[i, k, c]
+                else:
+                    shuffle(g)
+                begin_deal(g)
+            if policy < 0 or g["phase"] == OVER or g["turn"] == seat:
+                break
+            act(g, native_card(g, policy))
+
+
+@kernel
 def begin_all(table, rows, policy, episode, start_spread, first_dealer, score_0, score_1):
     """The next episode of each game, up to the learner's first decision; see ``engine.begin_game``."""
-    games, given, n_given = table.games, table.given, table.n_given
     for i in rows:
-        g, seat = games[i], np.int64(table.seats[i])
+        g = table.games[i]
         begin_game(g, episode, first_dealer, score_0, score_1, start_spread)
-        _deal(g, given, i, n_given[i])
-        table.margins[i] = _margin(g, seat)
+        table.margins[i] = _margin(g, np.int64(table.seats[i]))
         table.n_begun[i] += 1
-        if policy >= 0:
-            _answer(g, seat, policy, given, i, n_given[i])
+    go_on(table, rows, policy)
 
 
 @kernel
 def take_all(table, rows, cards):
     """``cards[b]`` in game ``rows[b]``."""
-    games, given, n_given = table.games, table.given, table.n_given
     for b in range(len(rows)):
-        i = rows[b]
-        _take(games[i], cards[b], given, i, n_given[i])
+        act(table.games[rows[b]], cards[b])
+    go_on(table, rows, NO_POLICY)
 
 
 @kernel
@@ -149,21 +142,19 @@ def step_all(table, rows, cards, to_begin, alternates, policy, episode, start_sp
 
     Games with a flag in ``to_begin`` (N,) begin anew instead, with the seats swapped if ``alternates``.
     """
-    games, seats, given, n_given = table.games, table.seats, table.given, table.n_given
-    margins, n_begun = table.margins, table.n_begun
+    games, seats = table.games, table.seats
     for i in rows:
+        g = games[i]
         if to_begin[i]:
             if alternates:
                 seats[i] = 1 - seats[i]
-            n_given[i] = 0
-            begin_game(games[i], episode, -1, -1, -1, start_spread)
-            _deal(games[i], given, i, 0)
-            margins[i] = _margin(games[i], np.int64(seats[i]))
-            n_begun[i] += 1
+            table.n_given[i] = 0
+            begin_game(g, episode, -1, -1, -1, start_spread)
+            table.margins[i] = _margin(g, np.int64(seats[i]))
+            table.n_begun[i] += 1
         else:
-            _take(games[i], cards[i], given, i, n_given[i])
-        if policy >= 0:
-            _answer(games[i], np.int64(seats[i]), policy, given, i, n_given[i])
+            act(g, cards[i])
+    go_on(table, rows, policy)
     if policy >= 0:
         pay_all(table, rows, reward, out)
         show_all(table, rows, out)

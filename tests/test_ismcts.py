@@ -176,7 +176,7 @@ def test_visits_and_availability_on_a_tree_worked_out_by_hand():
         (game,) = np.zeros(1, crib_env.engine.GAME)
         game["hand"] = mask_of(parse_cards("AC 2C")), mask_of([parse_card("KD" if king else "QD")])
         game["laid"][:5], game["laid_by"][:5] = parse_cards("TH TS TD 9H 8H"), (0, 1, 0, 1, 1)
-        game["laid"][5:], game["n_laid"], game["pile_start"] = -1, 5, 5
+        game["laid"][5:], game["n_laid"], game["pile_start"] = -1, 5, 5  # a new count: ranks stay empty
         game["phase"], game["episode"], game["cards"][12] = PLAY, 2, parse_card("7S")
         worlds.append(game)
     work, how = new_work(20), settings(exploration=1e6)
