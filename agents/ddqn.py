@@ -30,9 +30,10 @@ class QNetwork(nn.Module):
         hidden: widths of the hidden layers.
         ranks: also feed how many cards of each rank are held and known, and share a part of the output between the
             four cards of a rank. All of it follows from the observation; it only need not be learned.
+        dueling: add a value of the state to what the cards then differ by from their mean (Wang et al. 2016).
     """
 
-    def __init__(self, n_inputs: int, hidden: tuple[int, ...], ranks: bool) -> None:
+    def __init__(self, n_inputs: int, hidden: tuple[int, ...], ranks: bool, dueling: bool = False) -> None:
         super().__init__()
         widths = (n_inputs + N_RANK_INPUTS * ranks, *hidden)
         layers: list[nn.Module] = []
@@ -41,13 +42,19 @@ class QNetwork(nn.Module):
         self.body = nn.Sequential(*layers)
         self.cards = nn.Linear(widths[-1], N_ACTIONS)
         self.ranks = nn.Linear(widths[-1], 13) if ranks else None
+        self.state = nn.Linear(widths[-1], 1) if dueling else None
 
     def forward(self, observation: torch.Tensor) -> torch.Tensor:
         """See the class."""
         last = self.body(observation if self.ranks is None else with_rank_counts(observation))
         with torch.autocast("cpu", enabled=False):  # values in full precision, whatever the layers below compute in
-            values = self.cards(last.float())
-            return values if self.ranks is None else values + self.ranks(last.float()).repeat(1, 4)
+            last = last.float()
+            values = self.cards(last)
+            if self.ranks is not None:
+                values = values + self.ranks(last).repeat(1, 4)
+            if self.state is not None:
+                values = self.state(last) + values - values.mean(dim=1, keepdim=True)
+            return values
 
 
 def best_legal(values: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
@@ -60,7 +67,7 @@ class DDQNAgent:
 
     Args:
         networks: by the names of ``NETWORKS[kind]``, for a kind of ``"one"`` or ``"split"``.
-        about: ``kind``, ``observation``, ``hidden``, ``ranks`` and ``features``, see :meth:`new`.
+        about: ``kind``, ``observation``, ``hidden``, ``ranks``, ``features`` and ``dueling``, see :meth:`new`.
         name: what tables call it.
     """
 
@@ -69,26 +76,38 @@ class DDQNAgent:
 
     @classmethod
     def new(
-        cls, kind: str, observation: str, hidden: tuple[int, ...], ranks: bool, features: bool = False
+        cls,
+        kind: str,
+        observation: str,
+        hidden: tuple[int, ...],
+        ranks: bool,
+        features: bool = False,
+        dueling: bool = False,
     ) -> DDQNAgent:
         """An agent with random weights, from torch's generator.
 
         Args:
             kind: ``"one"`` network or ``"split"``.
             observation: ``"209"`` or ``"board"``.
-            hidden, ranks: of the networks, see :class:`QNetwork`.
+            hidden, ranks, dueling: of the networks, see :class:`QNetwork`.
             features: whether they are also fed what the play has come to (:mod:`agents.play_features`).
         """
         n_inputs = SIZES[observation] + N_PLAY_FEATURES * features
-        networks = {name: QNetwork(n_inputs, hidden, ranks) for name in NETWORKS[kind]}
+        networks = {name: QNetwork(n_inputs, hidden, ranks, dueling) for name in NETWORKS[kind]}
         about = {
             "kind": kind,
             "observation": observation,
             "hidden": list(hidden),
             "ranks": ranks,
             "features": features,
+            "dueling": dueling,
         }
         return cls(networks, {"learner": "ddqn", **about})
+
+    @classmethod
+    def described_by(cls, about: dict[str, Any]) -> DDQNAgent:
+        """An agent with random weights, as a weights file describes it."""
+        return cls.new(**{key: value for key, value in about.items() if key != "learner"})
 
     @classmethod
     def load(cls, path: str | Path) -> DDQNAgent:
@@ -98,8 +117,7 @@ class DDQNAgent:
             ValueError: the file is missing, damaged or holds other weights; the message names it.
         """
         with reading_weights(path, "ddqn") as (tensors, about):
-            described = (about[key] for key in ("kind", "observation", "hidden", "ranks", "features"))
-            agent = cls.new(*described)
+            agent = cls.described_by(about)
             agent.load_tensors(tensors)
         agent.name = f"ddqn:{path}"
         return agent

@@ -76,8 +76,7 @@ class NFSPAgent:
             ValueError: the file is missing, damaged or holds other weights; the message names it.
         """
         with reading_weights(path, "nfsp") as (tensors, about):
-            described = (about[key] for key in ("kind", "observation", "hidden", "ranks", "features"))
-            networks = DDQNAgent.new(*described)
+            networks = DDQNAgent.described_by(about)
             networks.load_tensors(tensors)
         return cls(networks, seed, greedy, f"nfsp:{path}" + ",greedy=yes" * greedy)
 

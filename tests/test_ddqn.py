@@ -15,6 +15,7 @@ import torch
 from agents import make_agent
 from agents.ddqn import DDQNAgent, best_legal
 from agents.play_features import play_features
+from agents.ranks import with_rank_counts
 from agents.suits import original, relabel, relabelled
 from agents.weights_file import load_tensors, save_tensors
 from crib_env.batch import GameBatch
@@ -97,12 +98,77 @@ def test_a_gradient_step_moves_the_value_taken_towards_its_target_and_the_target
     )
     seen = torch.ones(1, 209)
     at_first = learner.target.networks["all"](seen)[0, 5].item()
-    losses = [learner.update("all", batch, 1e-4)["loss"] for _ in range(2)]
+    losses = [learner.update("all", batch, np.ones(4, np.float32), 1e-4)[0]["loss"] for _ in range(2)]
     assert losses[1] < losses[0] == pytest.approx((3.0 - at_first) ** 2, rel=1e-4)
     assert learner.target.networks["all"](seen)[0, 5].item() == at_first
-    learner.update("all", batch, 1e-4)
+    learner.update("all", batch, np.ones(4, np.float32), 1e-4)
     online = learner.agent.networks["all"](seen)[0, 5].item()
     assert learner.target.networks["all"](seen)[0, 5].item() == online != at_first
+
+
+def test_a_step_weighs_errors():
+    learner = DoubleDQN(DDQNAgent.new("one", "209", (8,), ranks=False), replace(SMALL, networks="one"))
+    batch = Transitions(
+        observation=np.ones((2, 209), np.int8),
+        card=np.full(2, 5),
+        reward=np.array([3.0, -1.0], np.float32),
+        discount=np.zeros(2, np.float32),
+        next_observation=np.zeros((2, 209), np.int8),
+        next_mask=np.zeros((2, 52), np.int8),
+        next_is_discard=np.zeros(2, bool),
+    )
+    value = learner.agent.networks["all"](torch.ones(1, 209))[0, 5].item()
+    measured, errors = learner.update("all", batch, np.array([1.0, 0.25], np.float32), 1e-4)
+    assert errors == pytest.approx([3 - value, -1 - value], abs=1e-3)
+    assert measured["loss"] == pytest.approx(((3 - value) ** 2 + 0.25 * (-1 - value) ** 2) / 2, rel=1e-3)
+
+
+def some_transitions(n):
+    """Told apart by their rewards."""
+    bits, flags = np.zeros((n, 209), np.int8), np.zeros(n, bool)
+    rewards = np.arange(n, dtype=np.float32)
+    return Transitions(bits, np.zeros(n, int), rewards, np.zeros(n, np.float32), bits, bits[:, :52], flags)
+
+
+def test_transitions_are_drawn_by_their_errors_and_count_as_much_less():
+    replay, rng = Replay(4, 209, exponent=0.5, correction=1.0), np.random.default_rng(0)
+    assert replay.add(some_transitions(4)).tolist() == [0, 1, 2, 3]
+    rows, weights = replay.draw(20_000, rng)
+    np.testing.assert_allclose(np.bincount(rows) / 20_000, 0.25, atol=0.02)  # all are new
+    assert (weights == 1).all()
+    replay.rate(np.arange(4), np.array([1.0, -4.0, 9.0, 0.0]))  # roots 1, 2, 3 and nearly 0
+    rows, weights = replay.draw(60_000, rng)
+    np.testing.assert_allclose(np.bincount(rows) / 60_000, [0.166, 0.331, 0.497, 0.005], atol=0.01)
+    by_row = dict(zip(rows, weights))
+    assert [by_row[k] / by_row[0] for k in range(3)] == pytest.approx([1, 1 / 2, 1 / 3], rel=1e-3)
+    assert max(by_row.values()) == 1
+    replay.add(some_transitions(1))  # takes the oldest place, and the largest priority so far
+    rows, _ = replay.draw(60_000, rng)
+    assert np.bincount(rows)[0] == pytest.approx(np.bincount(rows)[2], rel=0.1)
+
+
+def test_priorities_survive_a_checkpoint():
+    replay, twin = (Replay(4, 209, exponent=0.5) for _ in range(2))
+    replay.add(some_transitions(3))
+    replay.rate(np.array([1]), np.array([16.0]))
+    twin.load_tensors(replay.tensors())
+    for one in (replay, twin):
+        one.add(some_transitions(1))
+    draws = [one.draw(1_000, np.random.default_rng(0)) for one in (replay, twin)]
+    assert (draws[0][0] == draws[1][0]).all()
+    assert (np.bincount(draws[0][0])[[1, 3]] > 300).all()
+
+
+def test_a_dueling_network_adds_the_state_to_what_cards_differ_by():
+    network = DDQNAgent.new("one", "209", (8,), ranks=True, dueling=True).networks["all"]
+    seen = torch.randn(3, 209).round().abs()
+    with torch.inference_mode():
+        torch.testing.assert_close(
+            network(seen).mean(dim=1), network.state(network.body(with_rank_counts(seen)))[:, 0], rtol=1e-4, atol=1e-4
+        )
+        before = network(seen)
+        network.cards.bias += 5.0  # no difference between cards
+        torch.testing.assert_close(network(seen), before, rtol=1e-4, atol=1e-4)
 
 
 def test_a_loss_that_explodes_stops_the_run():
@@ -111,7 +177,7 @@ def test_a_loss_that_explodes_stops_the_run():
     batch = transitions_of(decisions, *rewards_of(decisions, True), 1, 1.0)
     batch.reward[0] = np.nan
     with pytest.raises(FloatingPointError, match="the loss of network 'all' is nan"):
-        learner.update("all", batch, 1e-3)
+        learner.update("all", batch, np.ones(len(batch), np.float32), 1e-3)
 
 
 def test_the_best_card_is_always_legal():
@@ -237,6 +303,7 @@ def test_it_learns(tmp_path):
         {"preset": "paper"},
         {"opponent": "greedy", "observation": "board"},
         {"opponent": "random", "networks": "one", "rewards": "points", "episode": "game", "n_step": 3, "ranks": False},
+        {"dueling": True, "priority": 0.6},
     ],
 )
 def test_a_run_of_each_kind(tmp_path, changes):

@@ -43,6 +43,7 @@ class Kind(NamedTuple):
 KINDS = {
     "best": Kind(best, test_best.SMALL, 10),
     "ddqn": Kind(ddqn, test_ddqn.SMALL, 24),
+    "ddqn parts": Kind(ddqn, replace(test_ddqn.SMALL, dueling=True, priority=0.6, n_step=2), 24),
     "discard-game": Kind(discard_game, test_discard_game_learner.SMALL, 64),
     "discard-game paper": Kind(discard_game, test_discard_game_learner.PAPER, 64),
     "drqn": Kind(drqn, test_drqn.SMALL, 16),

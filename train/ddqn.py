@@ -88,6 +88,12 @@ class Settings:
     """Transitions of a gradient step."""
     n_step: int = 1
     """Own decisions between a value and the one it is bootstrapped from."""
+    dueling: bool = False
+    """Value the state apart from what its cards differ by (Wang et al. 2016)."""
+    priority: float = 0.0
+    """How much more often a transition is used whose TD error is large (Schaul et al. 2016); 0 is evenly."""
+    priority_correction: float = 1.0
+    """To what extent such a transition counts less in return, from 0 to 1."""
     gamma: float = 1.0
     """Discount for each own decision."""
     learning_rate: float = 2e-3
@@ -119,7 +125,7 @@ class Settings:
         for name in ("episodes", "episodes_at_once", "replay", "batch_size", "n_step", "target_sync", "threads"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} is not allowed: give at least 1")
-        for name in ("epsilon", "final_epsilon", "gamma"):
+        for name in ("epsilon", "final_epsilon", "gamma", "priority", "priority_correction"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name}={getattr(self, name)} is not allowed: give 0 to 1")
         if self.opponent != "self":
@@ -165,7 +171,8 @@ PRESETS = {
 
 def new_agent(settings: Settings) -> DDQNAgent:
     """An agent with random weights, from torch's generator."""
-    return DDQNAgent.new(settings.networks, settings.observation, settings.hidden, settings.ranks, settings.features)
+    shape = settings.networks, settings.observation, settings.hidden
+    return DDQNAgent.new(*shape, settings.ranks, settings.features, settings.dueling)
 
 
 class DoubleDQN:
@@ -181,7 +188,8 @@ class DoubleDQN:
         self.target = copy.deepcopy(agent)
         self.settings = settings
         self.optimizers = {n: torch.optim.Adam(net.parameters(), fused=True) for n, net in agent.networks.items()}
-        self.replays = {n: Replay(settings.replay, SIZES[settings.observation]) for n in agent.networks}
+        priorities = settings.priority, settings.priority_correction
+        self.replays = {n: Replay(settings.replay, SIZES[settings.observation], *priorities) for n in agent.networks}
         self.updates = dict.fromkeys(agent.networks, 0)
 
     def learn(
@@ -204,13 +212,31 @@ class DoubleDQN:
             replay.add(new[rows])
             if rate is not None:
                 steps = max(1, round(len(rows) * settings.reuse / settings.batch_size))
-                measured = [self.update(name, replay.sample(settings.batch_size, rng), rate) for _ in range(steps)]
+                measured = [self._update_from_replay(name, rate, rng) for _ in range(steps)]
                 for key in measured[0]:
                     values[f"learning/{name} {key}"] = float(np.mean([step[key] for step in measured]))
         return values
 
-    def update(self, name: str, batch: Transitions, rate: float) -> dict[str, float]:
-        """One gradient step of a network; its loss, mean absolute TD error and mean Q.
+    def _update_from_replay(self, name: str, rate: float, rng: np.random.Generator) -> dict[str, float]:
+        replay = self.replays[name]
+        rows, weights = replay.draw(self.settings.batch_size, rng)
+        measured, errors = self.update(name, replay[rows], weights, rate)
+        replay.rate(rows, errors)
+        return measured
+
+    def update(
+        self, name: str, batch: Transitions, weights: np.ndarray, rate: float
+    ) -> tuple[dict[str, float], np.ndarray]:
+        """One gradient step of a network.
+
+        Args:
+            name: of the network.
+            batch: M transitions.
+            weights: (M,) float32, what each counts in the loss.
+            rate: learning rate.
+
+        Returns:
+            Its loss, mean absolute TD error and mean Q; and the TD errors (M,).
 
         Raises:
             FloatingPointError: the loss is no longer finite.
@@ -220,12 +246,14 @@ class DoubleDQN:
             values = network(self.agent.inputs(batch.observation))
             taken = values.gather(1, torch.from_numpy(batch.card)[:, None]).squeeze(1)
             errors = self.targets(batch) - taken
-            loss = errors.square().mean()
+            loss = (torch.from_numpy(weights) * errors.square()).mean()
         descend(loss, network, self.optimizers[name], rate, f"network {name!r}")
         self.updates[name] += 1
         if self.updates[name] % self.settings.target_sync == 0:
             self.target.networks[name].load_state_dict(network.state_dict())
-        return {"loss": loss.item(), "TD error": errors.abs().mean().item(), "mean Q": taken.mean().item()}
+        errors = errors.detach()
+        measured = {"loss": loss.item(), "TD error": errors.abs().mean().item(), "mean Q": taken.mean().item()}
+        return measured, errors.numpy()
 
     @torch.no_grad()
     def targets(self, batch: Transitions) -> torch.Tensor:

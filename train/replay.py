@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -11,6 +12,7 @@ import torch
 from crib_env.observation import N_ACTIONS
 
 C = TypeVar("C", bound="Columns")
+_LEAST_ERROR = 1e-3  # so that no transition is never drawn again
 
 
 class Columns:
@@ -21,6 +23,11 @@ class Columns:
 
     def __getitem__(self: C, rows: Any) -> C:
         return type(self)(*(column[rows] for column in vars(self).values()))
+
+    @classmethod
+    def joined(cls: type[C], parts: Sequence[C]) -> C:
+        """The rows of all parts."""
+        return cls(*(np.concatenate(columns) for columns in zip(*(vars(part).values() for part in parts))))
 
 
 class Memory(Generic[C]):
@@ -36,6 +43,9 @@ class Memory(Generic[C]):
 
     def __len__(self) -> int:
         return min(self._added, len(self._rows))
+
+    def __getitem__(self, rows: np.ndarray) -> C:
+        return self._rows[rows]
 
     def _put(self, new: C, places: np.ndarray) -> None:
         for name, column in vars(self._rows).items():
@@ -60,10 +70,12 @@ class Memory(Generic[C]):
 class Ring(Memory[C]):
     """The newest rows."""
 
-    def add(self, new: C) -> None:
-        """Appends rows; the oldest make way."""
-        self._put(new, (self._added + np.arange(len(new))) % len(self._rows))
+    def add(self, new: C) -> np.ndarray:
+        """Appends rows; the oldest make way. The places that they take."""
+        places = (self._added + np.arange(len(new))) % len(self._rows)
+        self._put(new, places)
         self._added += len(new)
+        return places
 
 
 @dataclass(frozen=True)
@@ -84,14 +96,16 @@ class Transitions(Columns):
 
 
 class Replay(Ring[Transitions]):
-    """The last ``capacity`` transitions.
+    """The last ``capacity`` transitions, to be drawn evenly or by priority (Schaul et al. 2016, proportional).
 
     Args:
         capacity: how many.
         n_inputs: length of an observation.
+        exponent: a transition is drawn as its last TD error to this power, new ones as the largest so far; 0 is evenly.
+        correction: to what extent what is drawn more often counts less, from 0 to 1.
     """
 
-    def __init__(self, capacity: int, n_inputs: int) -> None:
+    def __init__(self, capacity: int, n_inputs: int, exponent: float = 0.0, correction: float = 1.0) -> None:
         super().__init__(
             Transitions(
                 np.zeros((capacity, n_inputs), np.int8),
@@ -103,6 +117,44 @@ class Replay(Ring[Transitions]):
                 np.zeros(capacity, np.bool_),
             )
         )
+        self._exponent, self._correction = exponent, correction
+        self._priorities, self._largest = np.zeros(capacity), 1.0
+
+    def add(self, new: Transitions) -> np.ndarray:
+        """See :class:`Ring`."""
+        places = super().add(new)
+        self._priorities[places] = self._largest
+        return places
+
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """``n`` rows, with replacement, and how much each counts in the loss, (n,) float32, 1 at most."""
+        if not self._exponent:
+            return rng.integers(len(self), size=n), np.ones(n, np.float32)
+        priorities = self._priorities[: len(self)]
+        totals = np.cumsum(priorities)
+        rows = np.minimum(np.searchsorted(totals, totals[-1] * rng.random(n), side="right"), len(self) - 1)
+        weights = priorities[rows] ** -self._correction
+        return rows, (weights / weights.max()).astype(np.float32)
+
+    def rate(self, rows: np.ndarray, errors: np.ndarray) -> None:
+        """Takes the TD errors (n,) of rows drawn for their new priorities."""
+        if self._exponent:
+            self._priorities[rows] = (np.abs(errors) + _LEAST_ERROR) ** self._exponent
+            self._largest = max(self._largest, self._priorities[rows].max())
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """See :class:`Memory`."""
+        if not self._exponent:
+            return super().tensors()
+        priorities = torch.from_numpy(self._priorities)
+        return super().tensors() | {"priorities": priorities, "largest": torch.tensor(self._largest).double()}
+
+    def load_tensors(self, tensors: dict[str, torch.Tensor]) -> None:
+        """See :class:`Memory`."""
+        super().load_tensors(tensors)
+        if self._exponent:
+            self._priorities[:] = tensors["priorities"].numpy()
+            self._largest = float(tensors["largest"])
 
 
 def _pack(array: np.ndarray) -> np.ndarray:
