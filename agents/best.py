@@ -7,35 +7,52 @@ was trained stands in :mod:`train.best`.
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import nn
 
-from agents.best_inputs import N_DISCARD_INPUTS, N_PLAY_INPUTS, discard_inputs, play_inputs
+from agents.best_inputs import N_DISCARD_INPUTS, N_PLAY_INPUTS, AfterPlays, discard_inputs
 from agents.discards import by_phase, lowest_of_rank, next_thrown, pairs_open, six_dealt
+from agents.value_network import ValueNetwork, in_few_sizes
 from agents.weights_file import reading_weights, save_tensors
 from crib_env import PlayerViews
+from crib_env.engine import WIN
+from crib_env.exact.analysis import outlook
 
+_PERCENT = 100.0
+_LEAST_WORTH = 0.1  # percent, of a point in a game that is decided
 SHIPPED = Path(__file__).parent / "data" / "best.safetensors"
 
 
-def _layers(n_inputs: int, hidden: tuple[int, ...], n_outputs: int) -> nn.Sequential:
-    """ReLU layers of the widths given, then a linear one."""
-    widths = (n_inputs, *hidden)
-    layers: list[nn.Module] = []
-    for before, after in itertools.pairwise(widths):
-        layers += [nn.Linear(before, after), nn.ReLU()]
-    return nn.Sequential(*layers, nn.Linear(widths[-1], n_outputs))
+def _points_worth() -> np.ndarray:
+    """(2, 121, 121) percent that a point more, or one less for the opponent, adds to the chance to win, by the board.
+
+    By whether the player deals now, its score and the opponent's.
+    """
+    dealer = outlook().board  # by the dealer's score and pone's
+    more = np.minimum(np.arange(WIN) + 1, WIN - 1)
+    worth = np.maximum(_PERCENT * (dealer[more] - dealer[:, more]) / 2, _LEAST_WORTH)
+    return np.stack([worth.T, worth]).astype(np.float32)
+
+
+class Ranks(NamedTuple):
+    """The ranks that may be laid in some decisions, M in all, and what they are worth."""
+
+    after: AfterPlays
+    worth: np.ndarray  # (M,) float32, of a point at the scores before the card, percent
+    values: np.ndarray  # (M,) float32, chance to win that is gained from now on, percent; infinite if it wins at once
 
 
 class BestAgent:
     """Throws the pair and lays the rank for which its networks see the best chance to win the game.
 
-    Values are chances to win in percent, from no fixed zero: only their differences within a decision mean anything.
+    The network for the play is asked about what each rank leads to: how much of a chance to win will be gained or lost
+    after it. To that comes what the points of the card are worth at this score, which is known. The network for
+    discards is asked about each pair; only differences between its values mean anything. All values are percent.
 
     Args:
         hidden: widths of the hidden layers, of the network for the play.
@@ -47,10 +64,11 @@ class BestAgent:
     """
 
     def __init__(self, hidden: tuple[int, ...], hidden_discard: tuple[int, ...], name: str = "best") -> None:
-        self.play = _layers(N_PLAY_INPUTS, hidden, 13)
-        self.discard = _layers(N_DISCARD_INPUTS, hidden_discard, 1)
+        self.play = ValueNetwork(N_PLAY_INPUTS, hidden, nn.ReLU)
+        self.discard = ValueNetwork(N_DISCARD_INPUTS, hidden_discard, nn.ReLU)
         self.about = {"learner": "best", "hidden": list(hidden), "hidden_discard": list(hidden_discard)}
         self.name, self.sees_scores = name, True
+        self._points_worth = _points_worth()
 
     @classmethod
     def load(cls, path: str | Path = SHIPPED, sees_scores: bool = True) -> BestAgent:
@@ -96,15 +114,25 @@ class BestAgent:
         is_open = pairs_open(views, six)
         values = np.full(is_open.shape, -np.inf, np.float32)
         seen = discard_inputs(six, views.scores, views.is_dealer)
-        values[is_open] = self.discard(torch.from_numpy(seen[is_open])).squeeze(1).float().numpy()
+        values[is_open] = in_few_sizes(self.discard, torch.from_numpy(seen[is_open])).numpy()
         return values
 
     @torch.inference_mode()
+    def look_ahead(self, views: PlayerViews) -> Ranks:
+        """What each rank is worth that may be laid in B decisions of the play."""
+        after = AfterPlays.of(views)
+        rows = after.decision
+        own, other = views.scores.astype(np.int64).T
+        worth = self._points_worth[views.is_dealer.astype(np.int64), own, other][rows]
+        values = worth * (after.points + in_few_sizes(self.play, torch.from_numpy(after.seen).float()).numpy())
+        return Ranks(after, worth, np.where(own[rows] + after.points >= WIN, np.float32(np.inf), values))
+
     def rank_values(self, views: PlayerViews) -> np.ndarray:
         """The value of laying each rank, (B, 13); minus infinity where it cannot be laid."""
-        values = self.play(torch.from_numpy(play_inputs(views)).float()).float().numpy()
-        legal = views.action_mask.reshape(-1, 4, 13).any(axis=1)
-        return np.where(legal, values, -np.inf)
+        ranks = self.look_ahead(views)
+        values = np.full((len(views), 13), -np.inf, np.float32)
+        values[ranks.after.decision, ranks.after.rank] = ranks.values
+        return values
 
     def _throw(self, views: PlayerViews) -> np.ndarray:
         values = self.discard_values(views)

@@ -7,8 +7,11 @@ those of the four are all one, and those of the two.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from agents.lookahead import least_value
 from crib_env import PlayerViews
 from crib_env.engine import WIN
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS
@@ -16,16 +19,18 @@ from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_t
 from crib_env.kernels import kernel, mask_of
 from crib_env.scoring import pile_points, show_points
 
-# A score is seen as the holes that are left to go, finely where the game is near its end.
-_HOLES = np.array([*range(1, 31), *range(35, WIN, 5)], np.int64)
+# A score is seen as the holes that are left to go, one input for each of 0 … 30 and one for each five above. One of
+# them is 1: of inputs that count up to the score a hundred would be 1 at once, and learning would never settle.
+_FINE, _STEP, _FAR = 30, 5, 50
+_N_HOLES = _FINE + 1 + (_FAR - _FINE) // _STEP + 1
 _POINTS = np.array([2, 3, 4, 6, 8], np.int64)  # steps of what a card would make now
-_MOST_SHOWN = 24  # steps of the points of the own hand
-_SCORES = 2 * len(_HOLES)
+_LEAST = np.arange(2, 11)  # steps of the least value that a card of the opponent can have
 
 _SCALE = 4.0  # means are seen in units of so many points
 
-N_DISCARD_INPUTS = 5 + 6 * 13 + _SCORES
-N_PLAY_INPUTS = 1 + 13 * (4 + 2 + 1 + 4 + 1 + len(_POINTS)) + 8 * 15 + 32 + 5 + _MOST_SHOWN + _SCORES
+N_DISCARD_INPUTS = 5 + 6 * 13 + 2 * _N_HOLES
+N_PLAY_INPUTS = 1 + 13 * 8 + 8 * 15 + 3 * 13 + 32 + 5 + 13 * (1 + len(_POINTS)) + len(_LEAST) + 3 * _N_HOLES
+_MOST_RANKS = 4  # that a player can choose from in the play
 
 
 @kernel
@@ -46,6 +51,16 @@ def _write_counts(counts, most, out, row, at):
 
 
 @kernel
+def _write_holes(holes, out, row, at):
+    """Which of the inputs for holes to go it is, none to go if it is past the last one; the place after them."""
+    place = max(holes, 0)
+    if place > _FINE:
+        place = _FINE + 1 + (min(place, _FAR + 1) - _FINE - 1) // _STEP
+    out[row, at + place] = 1
+    return at + _N_HOLES
+
+
+@kernel
 def _count(cards, counts):
     """Adds cards (-1 is none) to counts by rank."""
     for card in cards:
@@ -54,53 +69,81 @@ def _count(cards, counts):
 
 
 @kernel
-def _fill_play(hand, discards, starter, laid, laid_by, pile_start, count, scores, is_dealer, opponent_cards, out):
-    held, thrown, seen = np.empty(13, np.int64), np.empty(13, np.int64), np.empty(13, np.int64)
-    pile = np.zeros(9, np.int64)
-    for b in range(len(out)):
-        held[:], thrown[:] = 0, 0
+def _fill_after_plays(
+    hand,
+    discards,
+    starter,
+    laid,
+    laid_by,
+    pile_start,
+    count,
+    scores,
+    is_dealer,
+    opponent_cards,
+    decision,
+    ranks,
+    points,
+    out,
+):
+    held, seen = np.empty(13, np.int64), np.empty(13, np.int64)
+    pile = np.zeros(10, np.int64)
+    row = 0
+    for b in range(len(hand)):
+        held[:] = 0
         _count(hand[b], held)
-        _count(discards[b], thrown)
-        seen[:] = held + thrown
+        seen[:] = held
+        _count(discards[b], seen)
         _count(laid[b], seen)
         seen[starter[b] % 13] += 1
-        kept = mask_of(hand[b])
-        n, so_far = np.int64(0), np.int64(count[b])
-        out[b, 0] = is_dealer[b]
-        at = _write_counts(held, 4, out, b, 1)
-        at = _write_counts(thrown, 2, out, b, at)
-        at = _write_counts(seen, 4, out, b, at)
-        for rank in range(13):
-            out[b, at + rank] = starter[b] % 13 == rank
-        at += 13
-        for k in range(8):
-            if laid[b, k] >= 0:
-                out[b, at + 15 * k + laid[b, k] % 13] = 1
-                out[b, at + 15 * k + 13] = laid_by[b, k] == 0
-                out[b, at + 15 * k + 14] = k >= pile_start[b]
-                if laid_by[b, k] == 0:
-                    kept |= np.int64(1) << laid[b, k]
-                pile[k] = laid[b, k] % 13
-                n += 1
-        at += 8 * 15
-        out[b, at + so_far] = 1
-        at += 32
-        out[b, at + opponent_cards[b]] = 1
-        at += 5
-        for rank in range(13):  # what each rank held would make, and whether it may be laid
-            after = so_far + min(rank + 1, 10)
-            points = np.int64(0)
-            if held[rank] and after <= 31:
-                out[b, at] = 1
-                pile[n] = rank
-                points = pile_points(pile, np.int64(pile_start[b]), n + 1, after)
-            at = _write_steps(points, _POINTS, out, b, at + 1)
+        kept, n = mask_of(hand[b]), np.int64(0)
+        while n < 8 and laid[b, n] >= 0:
+            if laid_by[b, n] == 0:
+                kept |= np.int64(1) << laid[b, n]
+            pile[n] = laid[b, n] % 13
+            n += 1
         shown = show_points(kept, np.int64(starter[b]), False)
-        for k in range(_MOST_SHOWN):
-            out[b, at + k] = shown > k
-        at += _MOST_SHOWN
-        for seat in range(2):
-            at = _write_steps(WIN - scores[b, seat], _HOLES, out, b, at)
+        least = least_value(laid[b], laid_by[b], np.int64(pile_start[b]), n)
+        for rank in range(13):
+            now = count[b] + min(rank + 1, 10)
+            if not held[rank] or now > 31:
+                continue
+            start = np.int64(pile_start[b])
+            pile[n] = rank
+            made = pile_points(pile, start, n + 1, now)
+            decision[row], ranks[row], points[row] = b, rank, made
+            held[rank] -= 1
+            if now == 31:
+                start, now = n + 1, 0
+            out[row, 0] = is_dealer[b]
+            at = _write_counts(held, 4, out, row, 1)
+            at = _write_counts(seen, 4, out, row, at)
+            for k in range(n + 1):
+                out[row, at + 15 * k + pile[k]] = 1
+                out[row, at + 15 * k + 13] = k == n or laid_by[b, k] == 0
+                out[row, at + 15 * k + 14] = k >= start
+            at += 8 * 15
+            for k in range(min(3, n + 1 - start)):  # the latest cards of this count, the last one first
+                out[row, at + 13 * k + pile[n - k]] = 1
+            at += 3 * 13
+            out[row, at + now] = 1
+            at += 32
+            out[row, at + opponent_cards[b]] = 1
+            at += 5
+            for answer in range(13):  # whether a card of each rank could come next, and what it would make
+                after, worth = now + min(answer + 1, 10), np.int64(0)
+                if after <= 31:
+                    out[row, at] = 1
+                    pile[n + 1] = answer
+                    worth = pile_points(pile, start, n + 2, after)
+                at = _write_steps(worth, _POINTS, out, row, at + 1)
+            at = _write_steps(least, _LEAST, out, row, at)
+            own = WIN - scores[b, 0] - made
+            at = _write_holes(own, out, row, at)
+            at = _write_holes(own - shown, out, row, at)
+            at = _write_holes(WIN - scores[b, 1], out, row, at)
+            held[rank] += 1
+            row += 1
+    return row
 
 
 @kernel
@@ -126,26 +169,37 @@ def _fill_discards(six, totals, scores, is_dealer, out):
             at = _write_counts(kept, 4, row, k, 5)
             at = _write_counts(thrown, 2, row, k, at)
             for seat in range(2):
-                at = _write_steps(WIN - scores[b, seat], _HOLES, row, k, at)
+                at = _write_holes(WIN - scores[b, seat], row, k, at)
 
 
-def play_inputs(views: PlayerViews) -> np.ndarray:
-    """What the play's network sees in B decisions, (B, ``N_PLAY_INPUTS``) int8."""
-    out = np.zeros((len(views), N_PLAY_INPUTS), np.int8)
-    _fill_play(
-        views.hand,
-        views.discards,
-        views.starter,
-        views.laid,
-        views.laid_by,
-        views.pile_start,
-        views.count,
-        views.scores,
-        views.is_dealer,
-        views.opponent_cards,
-        out,
-    )
-    return out
+class AfterPlays(NamedTuple):
+    """What the ranks that may be laid lead to, M of them, one decision after the other."""
+
+    decision: np.ndarray  # (M,) int64, which one
+    rank: np.ndarray  # (M,) int64
+    points: np.ndarray  # (M,) int64, that the card makes
+    seen: np.ndarray  # (M, N_PLAY_INPUTS) int8, as the player sees it with the card laid
+
+    @classmethod
+    def of(cls, views: PlayerViews) -> AfterPlays:
+        """Those of B decisions of the play."""
+        most = _MOST_RANKS * len(views)
+        seen = np.zeros((most, N_PLAY_INPUTS), np.int8)
+        after = cls(np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64), seen)
+        n = _fill_after_plays(
+            views.hand,
+            views.discards,
+            views.starter,
+            views.laid,
+            views.laid_by,
+            views.pile_start,
+            views.count,
+            views.scores,
+            views.is_dealer,
+            views.opponent_cards,
+            *after,
+        )
+        return cls(*(column[:n] for column in after))
 
 
 def discard_inputs(six: np.ndarray, scores: np.ndarray, is_dealer: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from agents.td import ValueNetwork
+from agents.value_network import ValueNetwork
 from agents.weights_file import save_tensors
 from crib_env.kernels import kernel
 from crib_env.observation import N_ACTIONS

@@ -98,6 +98,7 @@ def _value_ranks(
     throwing,
     board,
     most,
+    offsets,
     out,
 ):
     hands, weights = np.zeros((DEPTH, MOST_HANDS), np.int64), np.zeros((DEPTH, MOST_HANDS))
@@ -131,7 +132,7 @@ def _value_ranks(
             classes,
             kinds,
         )
-        size = thin_out(size, most, hands[0], weights[0], classes, kinds)
+        size = thin_out(size, most, offsets[b], hands[0], weights[0], classes, kinds)
         for k in range(size):
             numbers[0, k] = k
             ranks, sums = add_rank(np.int64(0), np.int64(1), starter % 13)
@@ -211,30 +212,33 @@ class ExpertAgent:
 
         The pairs are those of the sorted six cards, in the order of ``PLACES``; -1 where what is thrown is not in them.
         """
-        return self._in_chunks(self._fill_discards, views, N_DISCARDS)
+        return self._in_chunks(lambda rows, out: self._fill_discards(views[rows], out), len(views), N_DISCARDS)
 
-    def rank_values(self, views: PlayerViews) -> np.ndarray:
+    def rank_values(self, views: PlayerViews, rng: np.random.Generator | None = None) -> np.ndarray:
         """The chance to win the game after each rank, (B, 13), for B positions in the play; -1 if it cannot be laid.
 
-        Where a rank wins at once no other has a value.
+        Where a rank wins at once no other has a value. If there are more hands than a search looks at they are picked
+        evenly, or drawn with ``rng``, so that the mean of many answers looks at all of them. Searches over few hands
+        are too hopeful: they find out too soon which one the opponent holds. That hardly touches how ranks differ.
         """
-        return self._in_chunks(self._fill_ranks, views, 13)
+        offsets = np.full(len(views), 0.5) if rng is None else rng.random(len(views))
+        return self._in_chunks(lambda rows, out: self._fill_ranks(views[rows], offsets[rows], out), len(views), 13)
 
-    def _in_chunks(self, fill: Callable[[PlayerViews, np.ndarray], None], views: PlayerViews, n: int) -> np.ndarray:
-        """(B, n), filled by threads."""
-        out = np.empty((len(views), n))
-        if len(views) <= _CHUNK:
-            fill(views, out)
+    def _in_chunks(self, fill: Callable[[slice, np.ndarray], None], n: int, width: int) -> np.ndarray:
+        """(n, width), filled by threads."""
+        out = np.empty((n, width))
+        chunks = [slice(start, start + _CHUNK) for start in range(0, n, _CHUNK)]
+        if len(chunks) <= 1:
+            fill(slice(None), out)
             return out
-        chunks = [slice(start, start + _CHUNK) for start in range(0, len(views), _CHUNK)]
         with ThreadPoolExecutor(self._threads) as pool:
-            list(pool.map(lambda chunk: fill(views[chunk], out[chunk]), chunks))
+            list(pool.map(lambda rows: fill(rows, out[rows]), chunks))
         return out
 
     def _fill_discards(self, views: PlayerViews, out: np.ndarray) -> None:
         _value_pairs(views.hand, views.discards, views.scores, views.is_dealer, *outlook(), out)
 
-    def _fill_ranks(self, views: PlayerViews, out: np.ndarray) -> None:
+    def _fill_ranks(self, views: PlayerViews, offsets: np.ndarray, out: np.ndarray) -> None:
         _value_ranks(
             views.hand,
             views.discards,
@@ -250,5 +254,6 @@ class ExpertAgent:
             self._throwing,
             outlook().board,
             self._hands,
+            offsets,
             out,
         )

@@ -208,15 +208,18 @@ def believe(own_six, starter, laid, laid_by, n, fresh, keeping, hands, weights, 
 
 
 @kernel
-def thin_out(size, most, hands, weights, classes, kinds):
-    """Keeps at most ``most`` hands of equal or whole multiples of one weight, spread evenly; returns how many."""
+def thin_out(size, most, offset, hands, weights, classes, kinds):
+    """Keeps at most ``most`` hands of equal or whole multiples of one weight, spread evenly; returns how many.
+
+    ``offset`` from 0 to 1 shifts which; drawn evenly, each hand is kept as often as its weight says.
+    """
     if size <= most:
         return size
     passed, taken, kept = 0.0, 0, 0
     for k in range(size):
         passed += weights[k]
         times = 0
-        while taken < most and taken + 0.5 < passed * most:
+        while taken < most and taken + offset < passed * most:
             times += 1
             taken += 1
         if times:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from agents.ddqn import PHASES
 from agents.discards import is_discard
 from agents.ranks import N_RANK_INPUTS, with_rank_counts
 from agents.suits import relabel
+from agents.value_network import ValueNetwork, in_few_sizes
 from agents.weights_file import reading_weights, save_tensors
 from crib_env import PlayerViews
 from crib_env.kernels import kernel
@@ -23,44 +23,10 @@ from crib_env.observation import N_ACTIONS, SIZES
 _CARD_BITS = 105  # all of the 209 that can be set before a card is laid
 
 
-class ValueNetwork(nn.Module):
-    """Inputs (M, n) to values (M,): hidden layers of the widths given, then one linear output.
-
-    Args:
-        n_inputs: length of the inputs.
-        hidden: widths of the hidden layers.
-        activation: of the hidden layers.
-    """
-
-    def __init__(self, n_inputs: int, hidden: tuple[int, ...], activation: type[nn.Module]) -> None:
-        super().__init__()
-        layers: list[nn.Module] = []
-        for before, after in itertools.pairwise((n_inputs, *hidden)):
-            layers += [nn.Linear(before, after), activation()]
-        self.body = nn.Sequential(*layers)
-        self.output = nn.Linear(hidden[-1] if hidden else n_inputs, 1)
-
-    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        """See the class."""
-        last = self.body(inputs)
-        with torch.autocast("cpu", enabled=False):  # values in full precision, whatever the layers below compute in
-            return self.output(last.float()).squeeze(1)
-
-
 def gaussian_weights(network: nn.Module) -> None:
     """Draws all weights anew from a Gaussian of mean 0 and standard deviation 1, as O'Connor's start."""
     for parameter in network.parameters():
         nn.init.normal_(parameter)
-
-
-def _in_few_sizes(network: ValueNetwork, inputs: torch.Tensor) -> torch.Tensor:
-    """Values (M,) of inputs (M, n), computed with some rows of zeros below them.
-
-    Torch prepares itself for every number of rows that it meets, which takes time, and memory that it keeps. Here it
-    meets at most eight between a power of two and the next.
-    """
-    step = 1 << max(len(inputs).bit_length() - 4, 0)
-    return network(nn.functional.pad(inputs, (0, 0, 0, -len(inputs) % step)))[: len(inputs)]
 
 
 @kernel
@@ -139,12 +105,12 @@ class TDAgent:
         """
         network = self.networks[self.network_of(is_discard)]
         if "all" in self.networks:
-            return _in_few_sizes(network, torch.from_numpy(states).float())
+            return in_few_sizes(network, torch.from_numpy(states).float())
         if is_discard:
             states, _, _ = relabel(states, np.zeros((len(states), N_ACTIONS), np.int8))
-            return _in_few_sizes(network, with_rank_counts(torch.from_numpy(states[:, :_CARD_BITS]).float()))
+            return in_few_sizes(network, with_rank_counts(torch.from_numpy(states[:, :_CARD_BITS]).float()))
         inputs, points = play_inputs(states)
-        return _in_few_sizes(network, torch.from_numpy(inputs)) + torch.from_numpy(points)
+        return in_few_sizes(network, torch.from_numpy(inputs)) + torch.from_numpy(points)
 
     @torch.no_grad()
     def look_ahead(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
 
 from crib_env.cards import format_card
@@ -153,14 +151,6 @@ class GameBatch:
 
     def __len__(self) -> int:
         return len(self.games)
-
-    def copies(self, rows: np.ndarray) -> GameBatch:
-        """The games of ``rows`` (B,) int64 as they stand, under their ids, each as often as it is named: to go on in
-        another way.
-        """
-        batch = copy.copy(self)
-        batch.games, batch.tally, batch.game_ids = self.games[rows], self.tally[rows], self.game_ids[rows]
-        return batch
 
     def acting(self) -> np.ndarray:
         """Rows of the games that are not over, (B,) int64."""

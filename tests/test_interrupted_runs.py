@@ -10,7 +10,7 @@ import torch
 
 from agents.weights_file import load_tensors
 from tests import (
-    test_best,
+    test_best_learner,
     test_ddqn,
     test_discard_game_learner,
     test_drqn,
@@ -41,7 +41,7 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "best": Kind(best, test_best.SMALL, 10),
+    "best": Kind(best, test_best_learner.SMALL, 10),
     "ddqn": Kind(ddqn, test_ddqn.SMALL, 24),
     "ddqn parts": Kind(ddqn, replace(test_ddqn.SMALL, dueling=True, priority=0.6, n_step=2), 24),
     "discard-game": Kind(discard_game, test_discard_game_learner.SMALL, 64),

@@ -14,7 +14,8 @@ from agents import make_agent
 from agents.after_states import after_states, moved, play_inputs
 from agents.ddqn import DDQNAgent
 from agents.discards import is_discard
-from agents.td import TDAgent, ValueNetwork, gaussian_weights
+from agents.td import TDAgent, gaussian_weights
+from agents.value_network import ValueNetwork
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, GAME, OVER, PLAY
 from crib_env.kernels import streams

@@ -1,15 +1,14 @@
-"""``response``: what an opponent's play gives away: ``best`` goes on to learn against one that stays as it is.
+"""``response``: how exploitable a player is: ``best`` goes on to learn against it, by TD(λ) in chances to win.
 
-The method is that of :mod:`train.best`, with play-outs in place of the expert: a round plays deals at random scores,
-and from every choice in the play each rank is laid in a copy of the game, which both players then play to its end. The
-network learns the differences between the chances to win that they come to. Answers are exact for the hand that the
-opponent happens to hold, and the network, which does not see it, learns their mean. What it gains on the opponent in
-the end says how exploitable that opponent's play is; discards stay as they were.
+The opponent stays as it is. A round plays deals against it, half of them at 0–0 and half at random scores, and what
+each own card led to moves towards its λ-return (:mod:`train.td_returns`), which is a gain or loss of a chance to win:
+the show counts as it lies, so that it is the doing of the play alone. Nothing is known of the opponent but what it
+does. Discards stay as they were, and are those of both players in training. What the learner then gains on the
+opponent, beyond what ``best`` does, is given away by the opponent's play. ``--opponent self`` is self-play.
 """
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,17 +18,16 @@ from rich.progress import Progress
 
 from agents import make_agent
 from agents.best import BestAgent
-from agents.best_inputs import N_PLAY_INPUTS
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
-from train.best import centred
+from train.best_deals import throw
 from train.checkpoint import load_optimizer_tensors, named, optimizer_tensors, part, steps_taken
 from train.gradient import descend
 from train.precision import Precision, precision
-from train.replay import Ring
-from train.response_deals import PlayedOut, play_and_ask
+from train.response_deals import Plays, play
 from train.rounds import Round, train_in_rounds
 from train.run_folder import RunFolder
+from train.stopwatch import Stopwatch
 
 NAME = "response"
 
@@ -46,43 +44,44 @@ class Settings:
     """Who is to be beaten: the name of any agent that remembers nothing, or "self" for what has been learned so far."""
     start: str = "best"
     """Whose networks to start from: ``best``, ``best:PATH`` or the folder of a run."""
-    episodes: int = 1_000_000
+    decay: float = 0.5
+    """λ: how far a value answers for what comes after the next one, from 0 to 1, as for itself."""
+    episodes: int = 6_000_000
     """How many deals to play."""
     episodes_at_once: int = 4_096
     """Deals of a round, played side by side."""
-    start_spread: int = 20
-    """Scores before a deal are random and lie at most this far apart."""
-    memory: int = 1_000_000
-    """Decisions that are kept to learn from."""
-    reuse: float = 4.0
-    """How often a decision is used on average."""
-    batch_size: int = 1_024
-    """Decisions of a gradient step."""
-    learning_rate: float = 1e-3
+    start_spread: int = 40
+    """Half of the deals begin at 0–0, half at random scores, which lie at most this far apart."""
+    batch_size: int = 2_048
+    """Cards laid of a gradient step."""
+    learning_rate: float = 3e-4
     """Of Adam, at the start."""
     final_learning_rate: float = 0.0
     """At the end; linear in between."""
-    epsilon: float = 0.1
+    epsilon: float = 0.05
     """Share of random cards at the start."""
-    final_epsilon: float = 0.1
+    final_epsilon: float = 0.03
     """At the end; linear in between."""
-    evaluations: int = 10
+    evaluations: int = 20
     """How often strength is measured on the way."""
     evaluation_games: int = 1_000
     """Mirrored games against each baseline every time."""
     final_games: int = 10_000
     """Mirrored games against each baseline at the end."""
     checkpoint_seconds: float = 300.0
-    """Time between checkpoints, which hold all answers and so are large."""
+    """Time between checkpoints."""
     precision: Precision = "auto"
     """What the network computes in while it trains; "auto" is bfloat16 where the processor has instructions for it."""
     threads: int = 1
     """Of torch. One repeats to the last bit."""
 
     def __post_init__(self) -> None:
-        for name in ("episodes", "episodes_at_once", "memory", "batch_size", "threads"):
+        for name in ("episodes", "episodes_at_once", "batch_size", "threads"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} is not allowed: give at least 1")
+        for name in ("decay", "epsilon", "final_epsilon"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name}={getattr(self, name)} is not allowed: give 0 to 1")
         if self.opponent != "self":
             make_agent(self.opponent)
         if not isinstance(make_agent(self.start), BestAgent):
@@ -93,7 +92,7 @@ PRESETS = {"default": Settings()}
 
 
 class Response:
-    """The network for the play in training, with its optimizer and what it learns from.
+    """The network for the play in training, with its optimizer.
 
     Args:
         agent: is trained in place, in the play alone.
@@ -103,79 +102,71 @@ class Response:
     def __init__(self, agent: BestAgent, settings: Settings) -> None:
         self.agent, self.settings = agent, settings
         self.optimizer = torch.optim.AdamW(agent.play.parameters(), weight_decay=0.01, fused=True)
-        self.memory: Ring[PlayedOut] = Ring(PlayedOut.empty(settings.memory))
 
     @property
     def updates(self) -> int:
         """Gradient steps so far."""
         return steps_taken(self.optimizer)
 
-    def learn(self, new: PlayedOut, rate: float, rng: np.random.Generator) -> dict[str, float]:
-        """Takes in a round and makes the gradient steps that it is due; what TensorBoard shows of it."""
-        self.memory.add(new)
-        steps = max(1, round(len(new) * self.settings.reuse / self.settings.batch_size))
-        losses = [self.update(self.memory.sample(self.settings.batch_size, rng), rate) for _ in range(steps)]
-        return {"learning/loss": float(np.mean(losses))}
-
-    def update(self, batch: PlayedOut, rate: float) -> float:
-        """One gradient step; its loss.
+    def learn(self, plays: Plays, rate: float, rng: np.random.Generator) -> dict[str, float]:
+        """Takes every card laid once, in batches; what TensorBoard shows of it.
 
         Raises:
-            FloatingPointError: the loss is not finite.
+            FloatingPointError: a loss is not finite.
         """
-        seen = np.unpackbits(batch.seen, axis=1, count=N_PLAY_INPUTS)
-        with precision(self.settings.precision):
-            values = self.agent.play(torch.from_numpy(seen).float())
-        loss = centred_square(values.float(), torch.from_numpy(batch.chances), torch.from_numpy(batch.weight))
-        descend(loss, self.agent.play, self.optimizer, rate, "network 'play'")
-        return loss.item()
+        if not len(plays):
+            return {}
+        batches = np.array_split(rng.permutation(len(plays)), max(1, round(len(plays) / self.settings.batch_size)))
+        losses = []
+        for rows in batches:
+            batch = plays[rows]
+            with precision(self.settings.precision):
+                values = self.agent.play(torch.from_numpy(batch.seen).float())
+            errors = values - torch.from_numpy(batch.target)
+            loss = (torch.from_numpy(batch.weight) * errors.square()).mean()
+            descend(loss, self.agent.play, self.optimizer, rate, "network 'play'")
+            losses.append(loss.item())
+        return {"learning/play loss": float(np.mean(losses))}
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All that a checkpoint keeps."""
-        kept = named("agent", self.agent.tensors()) | named("memory", self.memory.tensors())
-        return kept | named("adam", optimizer_tensors(self.optimizer))
+        return named("agent", self.agent.tensors()) | named("adam", optimizer_tensors(self.optimizer))
 
     def load_tensors(self, tensors: dict[str, torch.Tensor]) -> None:
         """Takes over what :meth:`tensors` gave."""
         self.agent.load_tensors(part("agent", tensors))
-        self.memory.load_tensors(part("memory", tensors))
         load_optimizer_tensors(self.optimizer, part("adam", tensors))
 
 
-def centred_square(values: torch.Tensor, chances: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """Squared differences between values (B, 13) and chances (B, 13), each less its mean over the legal ones.
-
-    A chance below 0 is none. The mean over B, by ``weight`` (B,), of the sum over what is legal. A square, and not the
-    Huber loss of :mod:`train.best`: it is the mean of many noisy answers that is wanted.
-    """
-    losses = (centred(values, chances >= 0) - centred(chances, chances >= 0)).square()
-    return (weight * losses.sum(dim=1)).mean()
-
-
 def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[BestAgent, dict[str, Any]]:
-    """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary.
-
-    The share of time in simulation is that in which deals are played and played out.
-    """
+    """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary."""
     torch.set_num_threads(settings.threads)
+    torch.manual_seed(settings.seed)
     agent = make_agent(settings.start)
     assert isinstance(agent, BestAgent)
     agent.name = NAME
+    opponent = None if settings.opponent == "self" else make_agent(settings.opponent)
     learner = Response(agent, settings)
-    opponent = agent if settings.opponent == "self" else make_agent(settings.opponent)
 
-    def ask(seeds: np.ndarray, first_id: int, epsilon: float, rng: np.random.Generator) -> PlayedOut:
-        spread = settings.start_spread
-        batch = GameBatch(seeds, episode="deal", start_spread=spread, skip_forced=True, first_id=first_id)
-        return play_and_ask(batch, agent, opponent, epsilon, rng)
+    def deal(seeds: np.ndarray, first_id: int, epsilon: float, rng: np.random.Generator, thinking: Stopwatch) -> Plays:
+        parts, half = [], len(seeds) // 2
+        # Half of them begin at 0–0: far from the end it is one play at all scores, and there returns scatter least.
+        for start, spread, its_seeds in ((0, settings.start_spread, seeds[:half]), (half, None, seeds[half:])):
+            batch = GameBatch(
+                its_seeds, episode="deal", start_spread=spread, skip_forced=True, first_id=first_id + start
+            )
+            with precision(settings.precision):
+                throw(batch, agent, 0.0, rng, thinking)
+                parts.append(play(batch, agent, opponent, epsilon, settings.decay, rng, thinking))
+        return Plays.joined(parts)
 
     def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
-        started = time.perf_counter()
+        everything, thinking = Stopwatch(), Stopwatch()
         seeds = now.rng.integers(2**64, size=now.episodes, dtype=np.uint64)
-        new = ask(seeds, now.episodes_before, now.epsilon, now.rng)
-        seconds = time.perf_counter() - started
-        return learner.learn(new, now.learning_rate, now.rng), seconds
+        with everything:
+            plays = deal(seeds, now.episodes_before, now.epsilon, now.rng, thinking)
+        return learner.learn(plays, now.learning_rate, now.rng), everything.seconds - thinking.seconds
 
-    ask(streams(0, 64), 0, 0.1, np.random.default_rng(0))  # compiles
+    deal(streams(0, 64), 0, 1.0, np.random.default_rng(0), Stopwatch())  # compiles
     summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
     return agent, {**summary, "updates": learner.updates}

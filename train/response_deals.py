@@ -1,8 +1,4 @@
-"""Deals for ``response``: what every card that could be laid comes to against an opponent, by playing each of them out.
-
-Cards, discards and show are the same whichever card is laid, and both players lay what they think best afterwards. So
-the answers about one decision differ by nothing but its card; what chance is left in them is the opponent's hand.
-"""
+"""Deals that a response learns from: each card that it lays, and how its chance to win moved from there on."""
 
 from __future__ import annotations
 
@@ -12,104 +8,126 @@ import numpy as np
 
 from agents import Agent
 from agents.best import BestAgent
-from agents.best_inputs import N_PLAY_INPUTS, play_inputs
+from agents.best_inputs import N_PLAY_INPUTS
 from agents.discards import lowest_of_rank
-from crib_env import PlayerViews
 from crib_env.batch import GameBatch
-from crib_env.engine import DISCARD, WIN
+from crib_env.engine import OVER, WIN, starter
 from crib_env.exact.analysis import outlook
+from crib_env.kernels import kernel
+from crib_env.scoring import show_points
+from train.best_deals import stray
 from train.replay import Columns
+from train.stopwatch import Stopwatch
+from train.td_returns import lambda_returns
 
 _PERCENT = 100.0
-_POINT = 2.0  # what a point is worth at 0–0, percent
+_POINT = 2.0  # percent, what a point is worth at 0–0
 
 
 @dataclass(frozen=True)
-class PlayedOut(Columns):
-    """M decisions of the play, and what became of the deal with each rank."""
+class Plays(Columns):
+    """M cards laid, which did not win at once."""
 
-    seen: np.ndarray  # (M, N_PLAY_INPUTS / 8) uint8, inputs as packed bits
-    chances: np.ndarray  # (M, 13) float32, to win the game when the deal is over, percent; -1 where no legal rank
-    weight: np.ndarray  # (M,) float32, at most 1; less where much is at stake, as chances are then wide apart
-
-    @classmethod
-    def empty(cls, n: int) -> PlayedOut:
-        """Rows of zeros."""
-        packed = np.zeros((n, (N_PLAY_INPUTS + 7) // 8), np.uint8)
-        return cls(packed, np.zeros((n, 13), np.float32), np.zeros(n, np.float32))
+    seen: np.ndarray  # (M, N_PLAY_INPUTS) int8, with the card laid
+    target: np.ndarray  # (M,) float32, the λ-return less the points of the card, both in points at this score
+    weight: np.ndarray  # (M,) float32, at most 1; less where a point is worth little
 
 
-def chances_to_win(games: np.ndarray, seats: np.ndarray) -> np.ndarray:
-    """(N,) percent of ``seats`` (N,) in games whose deal is over, by the standard board."""
-    rows = np.arange(len(games))
-    own, other = (games["scores"][rows, seat].astype(np.int64) for seat in (seats, 1 - seats))
-    at, others_at = np.minimum(own, WIN - 1), np.minimum(other, WIN - 1)
-    board, deals_next = outlook().board, games["dealer"] != seats
-    chances = np.where(deals_next, board[at, others_at], 1 - board[others_at, at])
-    return _PERCENT * np.where(np.maximum(own, other) >= WIN, own >= WIN, chances)
+@kernel
+def _fill_chances(games, rows, seats, board, out):
+    for b in range(len(rows)):
+        g, seat = games[rows[b]], seats[b]
+        dealer, pone = np.int64(g["dealer"]), 1 - np.int64(g["dealer"])
+        own, other = np.int64(g["scores"][seat]), np.int64(g["scores"][1 - seat])
+        cut = starter(g)
+        if g["phase"] != OVER:  # else the show has been counted, or was not needed
+            for k in range(3):
+                who = pone if k == 0 else dealer
+                cards = g["kept"][who] if k < 2 else g["discards"][0] | g["discards"][1]
+                if own < WIN and other < WIN:
+                    points = show_points(cards, cut, k == 2)
+                    own += points if who == seat else 0
+                    other += points if who != seat else 0
+        if own >= WIN or other >= WIN:
+            out[b] = _PERCENT if own >= WIN else 0.0
+        elif seat == pone:  # and deals next
+            out[b] = _PERCENT * board[own, other]
+        else:
+            out[b] = _PERCENT * (1.0 - board[other, own])
 
 
-def point_worth(games: np.ndarray) -> np.ndarray:
-    """(N,) percent that a point more, or one less for the opponent, adds to a chance to win, before the deal."""
-    board, rows = outlook().board, np.arange(len(games))
-    dealer = games["dealer"].astype(np.int64)
-    own, other = games["start_scores"][rows, dealer], games["start_scores"][rows, 1 - dealer]
-    return _PERCENT * (board[np.minimum(own + 1, WIN - 1), other] - board[own, np.minimum(other + 1, WIN - 1)]) / 2
+def chances_to_win(games: np.ndarray, rows: np.ndarray, seats: np.ndarray) -> np.ndarray:
+    """(B,) percent of ``seats`` (B,) in games ``rows`` (B,), by the board, if nobody pegs any more in this deal.
+
+    Hands and crib are counted as they lie: how a chance moves in the play is then the doing of the play alone.
+    """
+    out = np.empty(len(rows))
+    _fill_chances(games, rows, seats, outlook().board, out)
+    return out
 
 
-def throw(batch: GameBatch, seats: np.ndarray, agent: BestAgent, opponent: Agent) -> None:
-    """All discards of new deals, in which the agent has ``seats`` (N,)."""
-    while len(rows := np.flatnonzero(batch.games["phase"] == DISCARD)):
-        batch.step(rows, _decide(batch, rows, seats, agent, opponent)[2])
-
-
-def play_out(batch: GameBatch, seats: np.ndarray, agent: BestAgent, opponent: Agent) -> np.ndarray:
-    """Plays deals to their end by what both think best; the agent's chances to win then, (N,) percent."""
-    while len(rows := batch.acting()):
-        batch.step(rows, _decide(batch, rows, seats, agent, opponent)[2])
-    return chances_to_win(batch.games, seats)
-
-
-def _decide(
-    batch: GameBatch, rows: np.ndarray, seats: np.ndarray, agent: BestAgent, opponent: Agent
-) -> tuple[PlayerViews, np.ndarray, np.ndarray]:
-    """What is seen in these B games, whether the agent is to act, (B,) bool, and what each player thinks best, (B,)."""
-    views, is_own = batch.views(rows), batch.games["turn"][rows] == seats[rows]
-    cards = np.empty(len(rows), np.int64)
-    for player, whose in ((agent, is_own), (opponent, ~is_own)):
-        if whose.any():
-            cards[whose] = player.act(views[whose])
-    return views, is_own, cards
-
-
-def play_and_ask(
-    batch: GameBatch, agent: BestAgent, opponent: Agent, epsilon: float, rng: np.random.Generator
-) -> PlayedOut:
-    """Plays new deals to their end, and from every choice that the agent has in the play each rank that is legal.
+def play(
+    batch: GameBatch,
+    agent: BestAgent,
+    opponent: Agent | None,
+    epsilon: float,
+    decay: float,
+    rng: np.random.Generator,
+    thinking: Stopwatch,
+) -> Plays:
+    """Plays deals to their end, from the first card on.
 
     Args:
-        batch: of deals, without forced decisions; the agent has seat 0 in those of even number, else seat 1.
-        agent: lays what it thinks best, but for a share ``epsilon`` of random cards.
-        opponent: whoever.
+        batch: of deals whose discards are made, without forced decisions.
+        agent: lays what it thinks best, but for a share ``epsilon`` of random ranks.
+        opponent: has the seats of the agent's opponent, seat 1 in games of even number, else seat 0; ``None`` is
+            self-play, where both seats are the agent's and both are learned from.
+        decay: λ.
         rng: draws.
+        thinking: the time that the agent and the opponent take is added to it.
     """
-    seats = np.arange(len(batch)) % 2
-    weight = np.minimum(1.0, (_POINT / np.maximum(point_worth(batch.games), 1e-9)) ** 2).astype(np.float32)
-    throw(batch, seats, agent, opponent)
-    parts = []
+    rounds = []
     while len(rows := batch.acting()):
-        views, is_own, cards = _decide(batch, rows, seats, agent, opponent)
-        own, views = rows[is_own], views[is_own]
-        if len(own):
-            legal = views.action_mask.reshape(-1, 4, 13).max(axis=1) > 0
-            decision, rank = np.nonzero(legal)
-            branches = batch.copies(own[decision])
-            branches.step(np.arange(len(rank)), lowest_of_rank(views[decision], rank))
-            chances = np.full(legal.shape, -1.0, np.float32)
-            chances[decision, rank] = play_out(branches, seats[own[decision]], agent, opponent)
-            parts.append(PlayedOut(np.packbits(play_inputs(views), axis=1), chances, weight[own]))
-            strays = np.flatnonzero(rng.random(len(own)) < epsilon)
-            drawn = np.where(legal[strays], rng.random((len(strays), 13)), -1.0).argmax(axis=1)
-            cards[np.flatnonzero(is_own)[strays]] = lowest_of_rank(views[strays], drawn)
-        batch.step(rows, cards)
-    return PlayedOut(*(np.concatenate(columns) for columns in zip(*(vars(part).values() for part in parts))))
+        seats = batch.games["turn"][rows].astype(np.int64)
+        if opponent is not None:
+            is_own = seats == rows % 2
+            theirs = rows[~is_own]
+            if len(theirs):
+                views = batch.views(theirs)
+                with thinking:
+                    cards = opponent.act(views)
+                batch.step(theirs, cards)
+            rows, seats = rows[is_own], seats[is_own]
+        if not len(rows):
+            continue
+        views, now = batch.views(rows), chances_to_win(batch.games, rows, seats)
+        with thinking:
+            ranks = agent.look_ahead(views)
+        chosen, best = stray(ranks, len(rows), epsilon, rng)
+        rounds.append(
+            (
+                rows * 2 + seats,
+                now,
+                np.minimum(ranks.values[best], _PERCENT - now),  # a card that wins brings just that
+                chosen != best,
+                ranks.worth[chosen],
+                ranks.after.points[chosen],
+                ranks.values[chosen] < np.inf,
+                ranks.after.seen[chosen],
+            )
+        )
+        batch.step(rows, lowest_of_rank(views, ranks.after.rank[chosen]))
+
+    if not rounds:
+        return Plays(np.zeros((0, N_PLAY_INPUTS), np.int8), *np.zeros((2, 0), np.float32))
+    chain, now, ahead, strayed, worth, points, goes_on, seen = (np.concatenate(column) for column in zip(*rounds))
+    order = np.argsort(chain, kind="stable")
+    chain, now = chain[order], now[order]
+    ends = np.append(chain[1:] != chain[:-1], True)
+    after = np.where(ends, chances_to_win(batch.games, chain // 2, chain % 2), np.append(now[1:], 0.0))
+    returns = lambda_returns(after - now, ends, ahead[order], strayed[order], decay)
+    kept = goes_on[order]
+    worth = worth[order]
+    target = (returns / worth - points[order]).astype(np.float32)
+    weight = np.minimum(1.0, worth / _POINT) ** 2
+    return Plays(seen[order][kept], target[kept], weight[kept])

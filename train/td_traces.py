@@ -19,7 +19,8 @@ import numpy as np
 import torch
 
 from agents.after_states import MOST_MOVES, write_after_states
-from agents.td import TDAgent, ValueNetwork
+from agents.td import TDAgent
+from agents.value_network import ValueNetwork
 from crib_env.engine import DEAL_EPISODE, DISCARD, GAME, OVER, act, begin_deal, begin_game, shuffle
 from crib_env.kernels import kernel, popcount
 from crib_env.observation import N_ACTIONS, SIZES, write_mask, write_observation

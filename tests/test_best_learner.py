@@ -1,0 +1,285 @@
+"""Expert iteration: its loss by hand, its answers, that it learns, that a stopped run goes on."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from agents.best import BestAgent
+from agents.best_inputs import N_PLAY_INPUTS
+from agents.discards import six_dealt
+from agents.expert import ExpertAgent
+from crib_env import parse_cards
+from crib_env.batch import GameBatch
+from crib_env.engine import OVER, PLAY
+from crib_env.exact.discard_statistics import PLACES
+from crib_env.kernels import streams
+from crib_env.views import views_of
+from tests.learner_runs import new_run, run, stopped_run
+from train import best
+from train.best import PRESETS, DiscardAnswers, ExpertIteration, ask_about_discards, centred_loss
+from train.best_deals import PlayAnswers, play_and_ask, stray, throw
+from train.stopwatch import Stopwatch
+
+SMALL = replace(
+    PRESETS["default"],
+    hidden=(16,),
+    hidden_discard=(16,),
+    hands=2,
+    threads=1,
+    episodes=192,
+    episodes_at_once=64,
+    batch_size=16,
+    discards=0.5,
+    discard_memory=100,
+    discard_batch_size=16,
+    evaluations=1,
+    evaluation_games=20,
+    final_games=20,
+    checkpoint_seconds=0.0,
+    precision="float32",
+)
+
+
+def deals(n=64, seed=0, **options):
+    return GameBatch(streams(seed, n), episode="deal", **{"start_spread": 40, "skip_forced": True, **options})
+
+
+def new_agent(seed=0):
+    torch.manual_seed(seed)
+    return BestAgent((16,), (8,))
+
+
+def cards_of(mask):
+    return [card for card in range(52) if int(mask) >> card & 1]
+
+
+# --- the loss -------------------------------------------------------------------------------------------------------
+
+
+def loss_of(values, chances, decision):
+    return centred_loss(torch.tensor(values), torch.tensor(chances), torch.tensor(decision)).item()
+
+
+def test_loss_by_hand():
+    # In the first decision chances are 1 below and above their mean, values 0.5 above and below; then both agree.
+    values, chances = [5.0, 4.0, 1.0, 2.0, 6.0], [10.0, 12.0, 31.0, 32.0, 36.0]
+    assert loss_of(values, chances, [0, 0, 1, 1, 1]) == pytest.approx(2 * 0.5 * 1.5**2 / 2)
+
+
+def test_loss_grows_straight_beyond_two_percent():
+    assert loss_of([0.0, 0.0], [0.0, 20.0], [0, 0]) == pytest.approx(2 * 2.0 * (10.0 - 1.0))
+
+
+def test_loss_does_not_ask_for_the_level():
+    values, chances, decision = torch.randn(12), 100 * torch.rand(12), torch.arange(4).repeat_interleave(3)
+    shifted = values + decision * 7.0
+    expected = centred_loss(values, chances, decision).item()
+    assert centred_loss(shifted, chances, decision).item() == pytest.approx(expected, rel=1e-4)
+
+
+# --- deals and answers ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.5])
+def test_discards_come_first_and_are_the_best_but_for_strays(epsilon):
+    batch, agent, n = deals(300), new_agent(), 300
+    rows = np.arange(n)
+    values = [agent.discard_values(views_of(batch.games, rows, np.full(n, seat), rows)) for seat in range(2)]
+    six = np.sort(batch.games["cards"][:, :12].reshape(n, 2, 6), axis=2)
+    throw(batch, agent, epsilon, np.random.default_rng(0), Stopwatch())
+    assert (batch.games["phase"] == PLAY).all()
+    is_best = []
+    for seat in range(2):
+        for b in range(n):
+            thrown = set(cards_of(batch.games["discards"][b, seat]))
+            k = next(k for k, (i, j) in enumerate(PLACES) if {six[b, seat, i], six[b, seat, j]} == thrown)
+            is_best.append(values[seat][b, k] >= values[seat][b].max() - 1e-5)
+    assert 1 - 1.2 * epsilon < np.mean(is_best) <= 1 - 0.8 * epsilon or np.mean(is_best) == 1 - epsilon == 1
+
+
+def test_strays_are_any_rank_and_the_others_the_best():
+    agent, batch = new_agent(), deals(400)
+    throw(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
+    views = batch.views(batch.acting())
+    ranks = agent.look_ahead(views)
+    values = agent.rank_values(views)
+    chosen, best_ones = stray(ranks, len(views), 0.5, np.random.default_rng(0))
+    assert (ranks.after.decision[chosen] == np.arange(len(views))).all()
+    assert (ranks.after.rank[best_ones] == values.argmax(axis=1)).all()
+    assert 0.6 < (chosen == best_ones).mean() < 0.8  # a half, and of the others those that hit the best
+    again, _ = stray(ranks, len(views), 0.0, np.random.default_rng(0))
+    assert (again == best_ones).all()
+
+
+def test_answers_are_the_experts_to_every_choice():
+    """One by one, in games that go on by what the agent thinks best; all hands are searched, so that none is drawn."""
+    agent, expert, n = new_agent(), ExpertAgent(10_000, 1), 6
+    batch = deals(n, seed=3, start_spread=100)
+    throw(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
+    twin, found = copy.deepcopy(batch), {}
+    answers = play_and_ask(batch, agent, expert, 0.0, np.random.default_rng(0), Stopwatch())
+    assert (batch.games["phase"] == OVER).all()
+    for decision in range(answers.n_decisions):
+        rows = answers.decision == decision
+        key = frozenset(bytes(seen) for seen in answers.seen[rows])
+        found[key] = {bytes(s): (p, w, c) for s, p, w, c in zip(*(column[rows] for column in answers[1:]))}
+    asked = 0
+    while len(acting := twin.acting()):
+        views = twin.views(acting)
+        for b in range(len(acting)):
+            one = views[b : b + 1]
+            ranks, chances = agent.look_ahead(one), expert.rank_values(one)[0]
+            valued = chances[ranks.after.rank] >= 0
+            if valued.sum() > 1:
+                answer = found[frozenset(bytes(seen) for seen in ranks.after.seen[valued])]
+                for k in np.flatnonzero(valued):
+                    expected = ranks.after.points[k], ranks.worth[k], 100 * chances[ranks.after.rank[k]]
+                    assert answer[bytes(ranks.after.seen[k])] == pytest.approx(expected, rel=1e-5)
+                asked += 1
+        twin.step(acting, agent.act(views))
+    assert asked == answers.n_decisions > 20
+
+
+def some_answers(sizes):
+    """Decisions of so many ranks; chances count the ranks from 0."""
+    m = sum(sizes)
+    decision = np.repeat(np.arange(len(sizes)), sizes)
+    numbers = np.arange(m, dtype=np.float32)
+    return PlayAnswers(decision, np.zeros((m, N_PLAY_INPUTS), np.int8), numbers, numbers, numbers)
+
+
+def test_batches_hold_whole_decisions_and_each_once():
+    answers = some_answers([2, 3, 4, 2, 2, 3, 4])
+    whole = {decision: answers.chances[answers.decision == decision].tolist() for decision in range(7)}
+    batches = list(answers.batches(2, np.random.default_rng(0)))
+    assert [batch.n_decisions for batch in batches] in ([2, 2, 2, 1], [2, 2, 1, 2], [2, 1, 2, 2], [1, 2, 2, 2])
+    seen = [
+        batch.chances[batch.decision == decision].tolist() for batch in batches for decision in range(batch.n_decisions)
+    ]
+    assert sorted(seen) == sorted(whole.values())
+
+
+def test_answers_are_joined():
+    joined = PlayAnswers.joined([some_answers([2, 3]), PlayAnswers.none(), some_answers([4])])
+    assert joined.decision.tolist() == [0, 0, 1, 1, 1, 2, 2, 2, 2]
+    assert joined.chances.tolist() == [0, 1, 2, 3, 4, 0, 1, 2, 3]
+    assert PlayAnswers.joined([]).n_decisions == 0
+
+
+def test_the_mean_over_drawn_hands_tells_ranks_apart():
+    batch, agent = deals(20, seed=8, start_spread=None), new_agent()
+    throw(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
+    views = batch.views(batch.acting())
+    exact, few, rng = ExpertAgent(10_000, 1).rank_values(views), ExpertAgent(4, 1), np.random.default_rng(0)
+    legal = exact >= 0
+
+    def errors(chances):
+        differences = np.where(legal, 100 * (chances - exact), 0.0)
+        return (differences - differences.sum(axis=1, keepdims=True) / legal.sum(axis=1, keepdims=True))[legal]
+
+    picked = errors(few.rank_values(views))
+    drawn = errors(np.mean([few.rank_values(views, rng) for _ in range(100)], axis=0))
+    assert 0.5 < picked.std() < 1.5  # percent, of one answer
+    assert drawn.std() < 0.45 * picked.std()
+
+
+def test_answers_about_discards_are_those_of_the_exact_analysis_for_pone_and_dealer():
+    batch, expert, rows = deals(200, seed=2), ExpertAgent(threads=1), np.arange(200)
+    answers = ask_about_discards(batch, expert, 0.5, np.random.default_rng(0))
+    assert 70 <= len(answers) <= 130
+    assert 0.3 < answers.is_dealer.mean() < 0.7
+    exact = {}
+    for seat in range(2):
+        views = views_of(batch.games, rows, np.full(200, seat), rows)
+        for six, is_dealer, values in zip(six_dealt(views).tolist(), views.is_dealer, expert.discard_values(views)):
+            exact[tuple(six)] = is_dealer, values
+    for six, is_dealer, chances in zip(answers.six.tolist(), answers.is_dealer, answers.chances):
+        assert exact[tuple(six)][0] == is_dealer
+        np.testing.assert_allclose(chances, 100 * exact[tuple(six)][1], rtol=1e-5)
+
+
+# --- learning -------------------------------------------------------------------------------------------------------
+
+
+def test_learns_a_discard_by_heart():
+    learner = ExpertIteration(new_agent(), replace(SMALL, discard_batch_size=8))
+    six = np.sort(np.array([parse_cards("2C 9C 5H QH 3D JS")]), axis=1)
+    chances = np.zeros((1, 15), np.float32)
+    chances[0, 11] = 30.0  # a strange choice, so that it has to be learned
+    answer = DiscardAnswers(six, np.zeros((1, 2), np.int16), np.array([True]), chances)
+    rng = np.random.default_rng(0)
+    regrets = [learner.learn_discards(answer, 1e-2, rng)["learning/discard regret, percent"] for _ in range(150)]
+    assert max(regrets) == 30.0
+    assert regrets[-1] == 0.0
+
+
+def two_ranks(chances):
+    """One choice between cards that the network tells apart by one input."""
+    seen = np.zeros((2, N_PLAY_INPUTS), np.int8)
+    seen[1, 1] = 1
+    points, worth = np.array([2, 0], np.float32), np.full(2, 2.0, np.float32)
+    return PlayAnswers(np.zeros(2, np.int64), seen, points, worth, np.array(chances, np.float32))
+
+
+def test_learns_what_cards_differ_by_on_average_beyond_their_points():
+    learner, rng = ExpertIteration(new_agent(), SMALL), np.random.default_rng(0)
+    for _ in range(300):
+        for second in (
+            49.0,
+            50.0,
+        ):  # half a percent more than the first one, which makes two points worth 2 percent each
+            learner.learn_play(two_ranks([49.0, second]), 3e-3, rng)
+    first, second = learner.agent.play(torch.from_numpy(two_ranks([0, 0]).seen).float()).tolist()
+    assert second - first == pytest.approx(2 + 0.25, abs=0.1)
+
+
+@pytest.mark.parametrize("what", ["play", "discard"])
+def test_a_loss_that_is_no_number_stops_and_changes_nothing(what):
+    learner, rng = ExpertIteration(new_agent(), SMALL), np.random.default_rng(0)
+    before = {key: value.clone() for key, value in learner.agent.tensors().items()}
+    answer = DiscardAnswers.empty(1)
+    answer.six[:], answer.chances[:] = np.arange(6), np.nan
+    ways = {
+        "play": (learner.learn_play, two_ranks([np.nan, 1.0])),
+        "discard": (learner.learn_discards, answer),
+    }
+    learn, wrong = ways[what]
+    with pytest.raises(FloatingPointError, match=f"'{what}'"):
+        learn(wrong, 1e-3, rng)
+    assert all(torch.equal(before[key], value) for key, value in learner.agent.tensors().items())
+
+
+# --- runs -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path):
+    whole, _ = new_run(best, SMALL, tmp_path / "whole")
+    folder = stopped_run(best, SMALL, tmp_path / "stopped", after=128)
+    gone_on, _ = run(best, SMALL, folder)
+    for key, value in whole.tensors().items():
+        assert torch.equal(value, gone_on.tensors()[key]), key
+
+
+def test_threads_do_not_matter(tmp_path):
+    one, _ = new_run(best, SMALL, tmp_path / "one")
+    two, _ = new_run(best, replace(SMALL, threads=2), tmp_path / "two")
+    assert all(torch.equal(value, two.tensors()[key]) for key, value in one.tensors().items())
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"episodes": 0}, "episodes=0 is not allowed"),
+        ({"passes": 0}, "passes=0 is not allowed"),
+        ({"hands": 0}, "hands=0 is not allowed"),
+        ({"discards": 1.5}, "discards=1.5 is not allowed"),
+    ],
+)
+def test_bad_settings_are_named(changes, message):
+    with pytest.raises(ValueError, match=message):
+        replace(SMALL, **changes)
