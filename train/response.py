@@ -82,9 +82,9 @@ class Settings:
         for name in ("decay", "epsilon", "final_epsilon"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name}={getattr(self, name)} is not allowed: give 0 to 1")
-        if self.opponent != "self":
+        if self.opponent not in ("self", "best"):
             make_agent(self.opponent)
-        if not isinstance(make_agent(self.start), BestAgent):
+        if self.start != "best" and not isinstance(make_agent(self.start), BestAgent):
             raise ValueError(f"start={self.start!r} is not allowed: give best, best:PATH or the folder of such a run")
 
 
