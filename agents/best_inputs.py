@@ -1,8 +1,9 @@
-"""What the networks of ``best`` see: everything that a player knows, said so that little of it need be worked out.
+"""What the networks of ``best`` see, said so that little of it need be worked out; it follows from the observation.
 
-All of it follows from the board observation. In the play cards are ranks, as suits have no part in it. A pair to throw
-is seen with the exact means of the hand that it leaves and of a crib that it lies in; of suits there remains whether
-those of the four are all one, and those of the two.
+In the play it is what a card leads to: cards are ranks, as suits have no part in it, and of those known it is told who
+laid them and when, not which were thrown and which was cut. A pair to throw is seen with the exact means of the hand
+that it leaves and of a crib that it lies in; of suits there remains whether those of the four are all one, and those of
+the two.
 """
 
 from __future__ import annotations

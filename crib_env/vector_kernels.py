@@ -71,7 +71,7 @@ def first_bad(games, rows, cards, is_ignored):
 
 
 @kernel
-def go_on(table, rows, policy):
+def _go_on(table, rows, policy):
     """Deals where a deal is due and lets the native opponent act, until the learner is to act or the episode is over.
 
     Without a native opponent (``NO_POLICY``): until anybody is to act.
@@ -101,7 +101,7 @@ def begin_all(table, rows, policy, episode, start_spread, first_dealer, score_0,
         begin_game(g, episode, first_dealer, score_0, score_1, start_spread)
         table.margins[i] = _margin(g, np.int64(table.seats[i]))
         table.n_begun[i] += 1
-    go_on(table, rows, policy)
+    _go_on(table, rows, policy)
 
 
 @kernel
@@ -109,7 +109,7 @@ def take_all(table, rows, cards):
     """``cards[b]`` in game ``rows[b]``."""
     for b in range(len(rows)):
         act(table.games[rows[b]], cards[b])
-    go_on(table, rows, NO_POLICY)
+    _go_on(table, rows, NO_POLICY)
 
 
 @kernel
@@ -154,7 +154,7 @@ def step_all(table, rows, cards, to_begin, alternates, policy, episode, start_sp
             table.n_begun[i] += 1
         else:
             act(g, cards[i])
-    go_on(table, rows, policy)
+    _go_on(table, rows, policy)
     if policy >= 0:
         pay_all(table, rows, reward, out)
         show_all(table, rows, out)

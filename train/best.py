@@ -30,7 +30,7 @@ from crib_env.batch import GameBatch
 from crib_env.exact.discard_statistics import N_DISCARDS
 from crib_env.kernels import streams
 from crib_env.views import views_of
-from train.best_deals import PlayAnswers, play_and_ask, throw
+from train.best_deals import PlayAnswers, new_deals, play_and_ask, throw
 from train.checkpoint import load_optimizer_tensors, named, optimizer_tensors, part, steps_taken
 from train.gradient import descend
 from train.precision import Precision, precision
@@ -243,12 +243,8 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[Be
     def deal(
         seeds: np.ndarray, first_id: int, epsilon: float, rng: np.random.Generator, thinking: Stopwatch
     ) -> tuple[PlayAnswers, DiscardAnswers]:
-        parts, half = [], len(seeds) // 2
-        # Half of them begin at 0–0: far from the end it is one play at all scores.
-        for start, spread, its_seeds in ((0, settings.start_spread, seeds[:half]), (half, None, seeds[half:])):
-            batch = GameBatch(
-                its_seeds, episode="deal", start_spread=spread, skip_forced=True, first_id=first_id + start
-            )
+        parts = []
+        for batch in new_deals(seeds, first_id, settings.start_spread):
             with thinking:
                 asked = ask_about_discards(batch, expert, settings.discards, rng)
             with precision(settings.precision):

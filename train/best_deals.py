@@ -60,6 +60,20 @@ class PlayAnswers(NamedTuple):
         return cls(np.zeros(0, np.int64), seen, *(np.zeros(0, np.float32) for _ in range(3)))
 
 
+def new_deals(seeds: np.ndarray, first_id: int, start_spread: int) -> list[GameBatch]:
+    """Deals without forced decisions, one for each of ``seeds`` (n,): half at random scores, half at 0–0.
+
+    Far from the end it is one play at all scores, and what comes of it scatters least. Scores lie at most
+    ``start_spread`` apart; ``first_id`` is the game id of the first deal.
+    """
+    half = len(seeds) // 2
+    parts = (0, seeds[:half], start_spread), (half, seeds[half:], None)
+    return [
+        GameBatch(its_seeds, episode="deal", start_spread=spread, skip_forced=True, first_id=first_id + first)
+        for first, its_seeds, spread in parts
+    ]
+
+
 def throw(batch: GameBatch, agent: BestAgent, epsilon: float, rng: np.random.Generator, thinking: Stopwatch) -> None:
     """All discards of new deals: the best pair, but for a share ``epsilon`` of random ones. Both players are alike.
 

@@ -18,9 +18,8 @@ from rich.progress import Progress
 
 from agents import make_agent
 from agents.best import BestAgent
-from crib_env.batch import GameBatch
 from crib_env.kernels import streams
-from train.best_deals import throw
+from train.best_deals import new_deals, throw
 from train.checkpoint import load_optimizer_tensors, named, optimizer_tensors, part, steps_taken
 from train.gradient import descend
 from train.precision import Precision, precision
@@ -149,12 +148,8 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[Be
     learner = Response(agent, settings)
 
     def deal(seeds: np.ndarray, first_id: int, epsilon: float, rng: np.random.Generator, thinking: Stopwatch) -> Plays:
-        parts, half = [], len(seeds) // 2
-        # Half of them begin at 0–0: far from the end it is one play at all scores, and there returns scatter least.
-        for start, spread, its_seeds in ((0, settings.start_spread, seeds[:half]), (half, None, seeds[half:])):
-            batch = GameBatch(
-                its_seeds, episode="deal", start_spread=spread, skip_forced=True, first_id=first_id + start
-            )
+        parts = []
+        for batch in new_deals(seeds, first_id, settings.start_spread):
             with precision(settings.precision):
                 throw(batch, agent, 0.0, rng, thinking)
                 parts.append(play(batch, agent, opponent, epsilon, settings.decay, rng, thinking))
