@@ -21,29 +21,14 @@ from agents.value_network import ValueNetwork, in_few_sizes
 from agents.weights_file import reading_weights, save_tensors
 from crib_env import PlayerViews
 from crib_env.engine import WIN
-from crib_env.exact.analysis import outlook
 
-_PERCENT = 100.0
-_LEAST_WORTH = 0.1  # percent, of a point in a game that is decided
 SHIPPED = Path(__file__).parent / "data" / "best.safetensors"
-
-
-def _points_worth() -> np.ndarray:
-    """(2, 121, 121) percent that a point more, or one less for the opponent, adds to the chance to win, by the board.
-
-    By whether the player deals now, its score and the opponent's.
-    """
-    dealer = outlook().board  # by the dealer's score and pone's
-    more = np.minimum(np.arange(WIN) + 1, WIN - 1)
-    worth = np.maximum(_PERCENT * (dealer[more] - dealer[:, more]) / 2, _LEAST_WORTH)
-    return np.stack([worth.T, worth]).astype(np.float32)
 
 
 class Ranks(NamedTuple):
     """The ranks that may be laid in some decisions, M in all, and what they are worth."""
 
     after: AfterPlays
-    worth: np.ndarray  # (M,) float32, of a point at the scores before the card, percent
     values: np.ndarray  # (M,) float32, chance to win that is gained from now on, percent; infinite if it wins at once
 
 
@@ -51,8 +36,9 @@ class BestAgent:
     """Throws the pair and lays the rank for which its networks see the best chance to win the game.
 
     The network for the play is asked about what each rank leads to: how much of a chance to win will be gained or lost
-    after it. To that comes what the points of the card are worth at this score, which is known. The network for
-    discards is asked about each pair; only differences between its values mean anything. All values are percent.
+    after it, in units of what a point is worth in this deal. To that comes what the points of the card gain at once,
+    which is known (:mod:`agents.prospects`). The network for discards is asked about each pair; only differences
+    between its values mean anything. All values are percent.
 
     Args:
         hidden: widths of the hidden layers, of the network for the play.
@@ -68,7 +54,6 @@ class BestAgent:
         self.discard = ValueNetwork(N_DISCARD_INPUTS, hidden_discard, nn.ReLU)
         self.about = {"learner": "best", "hidden": list(hidden), "hidden_discard": list(hidden_discard)}
         self.name, self.sees_scores = name, True
-        self._points_worth = _points_worth()
 
     @classmethod
     def load(cls, path: str | Path = SHIPPED, sees_scores: bool = True) -> BestAgent:
@@ -121,11 +106,9 @@ class BestAgent:
     def look_ahead(self, views: PlayerViews) -> Ranks:
         """What each rank is worth that may be laid in B decisions of the play."""
         after = AfterPlays.of(views)
-        rows = after.decision
-        own, other = views.scores.astype(np.int64).T
-        worth = self._points_worth[views.is_dealer.astype(np.int64), own, other][rows]
-        values = worth * (after.points + in_few_sizes(self.play, torch.from_numpy(after.seen).float()).numpy())
-        return Ranks(after, worth, np.where(own[rows] + after.points >= WIN, np.float32(np.inf), values))
+        values = after.gain + after.worth * in_few_sizes(self.play, torch.from_numpy(after.seen)).numpy()
+        wins = views.scores[after.decision, 0] + after.points >= WIN
+        return Ranks(after, np.where(wins, np.float32(np.inf), values))
 
     def rank_values(self, views: PlayerViews) -> np.ndarray:
         """The value of laying each rank, (B, 13); minus infinity where it cannot be laid."""

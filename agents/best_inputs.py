@@ -1,9 +1,10 @@
 """What the networks of ``best`` see, said so that little of it need be worked out; it follows from the observation.
 
 In the play it is what a card leads to: cards are ranks, as suits have no part in it, and of those known it is told who
-laid them and when, not which were thrown and which was cut. A pair to throw is seen with the exact means of the hand
-that it leaves and of a crib that it lies in; of suits there remains whether those of the four are all one, and those of
-the two.
+laid them and when, not which were thrown and which was cut. To that come the prospects (:mod:`agents.prospects`): how
+likely the opponent holds each rank, and how the chance to win would move with points that are still pegged. A pair to
+throw is seen with the exact means of the hand that it leaves and of a crib that it lies in; of suits there remains
+whether those of the four are all one, and those of the two.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agents.lookahead import least_value
+from agents.prospects import Prospects
 from crib_env import PlayerViews
 from crib_env.engine import WIN
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS
@@ -26,11 +28,15 @@ _FINE, _STEP, _FAR = 30, 5, 50
 _N_HOLES = _FINE + 1 + (_FAR - _FINE) // _STEP + 1
 _POINTS = np.array([2, 3, 4, 6, 8], np.int64)  # steps of what a card would make now
 _LEAST = np.arange(2, 11)  # steps of the least value that a card of the opponent can have
+_PEGGED = np.array([0, 1, 2, 3, 4, 6, 8], np.int64)  # points that may still be pegged, of which chances to win are seen
+_PERCENT = 100.0
+_LEAST_WORTH = 0.1  # percent, of a point in a game that is decided
 
 _SCALE = 4.0  # means are seen in units of so many points
 
 N_DISCARD_INPUTS = 5 + 6 * 13 + 2 * _N_HOLES
-N_PLAY_INPUTS = 1 + 13 * 8 + 8 * 15 + 3 * 13 + 32 + 5 + 13 * (1 + len(_POINTS)) + len(_LEAST) + 3 * _N_HOLES
+_N_CARDS = 1 + 13 * 8 + 8 * 15 + 3 * 13 + 32 + 5 + 13 * (1 + len(_POINTS)) + len(_LEAST) + 3 * _N_HOLES
+N_PLAY_INPUTS = _N_CARDS + 13 + 2 + (len(_PEGGED) - 1) * (len(_PEGGED) + 1)
 _MOST_RANKS = 4  # that a player can choose from in the play
 
 
@@ -70,6 +76,26 @@ def _count(cards, counts):
 
 
 @kernel
+def _write_win(win, made, worth, out, row, at):
+    """The chance to win if nobody pegs any more, and by how much points pegged move it, in units of "worth".
+
+    Own points for each number of the opponent's, then the opponent's alone. ``win`` is one of
+    :class:`agents.prospects.Prospects`.
+    """
+    out[row, at] = win[made, 0]
+    at += 1
+    for k in range(len(_PEGGED) + 1):
+        for step in range(1, len(_PEGGED)):
+            before, after = _PEGGED[step - 1], _PEGGED[step]
+            if k < len(_PEGGED):
+                moved = win[made + after, _PEGGED[k]] - win[made + before, _PEGGED[k]]
+            else:
+                moved = win[made, before] - win[made, after]
+            out[row, at] = _PERCENT * moved / (after - before) / worth
+            at += 1
+
+
+@kernel
 def _fill_after_plays(
     hand,
     discards,
@@ -81,9 +107,14 @@ def _fill_after_plays(
     scores,
     is_dealer,
     opponent_cards,
+    holds,
+    grasping,
+    win,
     decision,
     ranks,
     points,
+    gain,
+    worth,
     out,
 ):
     held, seen = np.empty(13, np.int64), np.empty(13, np.int64)
@@ -104,6 +135,8 @@ def _fill_after_plays(
             n += 1
         shown = show_points(kept, np.int64(starter[b]), False)
         least = least_value(laid[b], laid_by[b], np.int64(pile_start[b]), n)
+        most = _PEGGED[-1]
+        point = max(_PERCENT * (win[b, most, 0] - win[b, 0, most]) / (2 * most), _LEAST_WORTH)
         for rank in range(13):
             now = count[b] + min(rank + 1, 10)
             if not held[rank] or now > 31:
@@ -112,6 +145,7 @@ def _fill_after_plays(
             pile[n] = rank
             made = pile_points(pile, start, n + 1, now)
             decision[row], ranks[row], points[row] = b, rank, made
+            gain[row], worth[row] = _PERCENT * (win[b, made, 0] - win[b, 0, 0]), point
             held[rank] -= 1
             if now == 31:
                 start, now = n + 1, 0
@@ -131,17 +165,20 @@ def _fill_after_plays(
             out[row, at + opponent_cards[b]] = 1
             at += 5
             for answer in range(13):  # whether a card of each rank could come next, and what it would make
-                after, worth = now + min(answer + 1, 10), np.int64(0)
+                after, card_points = now + min(answer + 1, 10), np.int64(0)
                 if after <= 31:
                     out[row, at] = 1
                     pile[n + 1] = answer
-                    worth = pile_points(pile, start, n + 2, after)
-                at = _write_steps(worth, _POINTS, out, row, at + 1)
+                    card_points = pile_points(pile, start, n + 2, after)
+                at = _write_steps(card_points, _POINTS, out, row, at + 1)
             at = _write_steps(least, _LEAST, out, row, at)
             own = WIN - scores[b, 0] - made
             at = _write_holes(own, out, row, at)
             at = _write_holes(own - shown, out, row, at)
             at = _write_holes(WIN - scores[b, 1], out, row, at)
+            out[row, at : at + 13] = holds[b]
+            out[row, at + 13] = grasping[b]
+            _write_win(win[b], made, point, out, row, at + 14)
             held[rank] += 1
             row += 1
     return row
@@ -179,14 +216,17 @@ class AfterPlays(NamedTuple):
     decision: np.ndarray  # (M,) int64, which one
     rank: np.ndarray  # (M,) int64
     points: np.ndarray  # (M,) int64, that the card makes
-    seen: np.ndarray  # (M, N_PLAY_INPUTS) int8, as the player sees it with the card laid
+    gain: np.ndarray  # (M,) float32, of a chance to win by these points, percent
+    worth: np.ndarray  # (M,) float32, of a point that either pegs in this deal, percent
+    seen: np.ndarray  # (M, N_PLAY_INPUTS) float32, as the player sees it with the card laid
 
     @classmethod
     def of(cls, views: PlayerViews) -> AfterPlays:
         """Those of B decisions of the play."""
         most = _MOST_RANKS * len(views)
-        seen = np.zeros((most, N_PLAY_INPUTS), np.int8)
-        after = cls(np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64), seen)
+        decision, rank, points = np.empty((3, most), np.int64)
+        gain, worth = np.empty((2, most), np.float32)
+        after = cls(decision, rank, points, gain, worth, np.zeros((most, N_PLAY_INPUTS), np.float32))
         n = _fill_after_plays(
             views.hand,
             views.discards,
@@ -198,6 +238,7 @@ class AfterPlays(NamedTuple):
             views.scores,
             views.is_dealer,
             views.opponent_cards,
+            *Prospects.of(views),
             *after,
         )
         return cls(*(column[:n] for column in after))

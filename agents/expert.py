@@ -8,17 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from agents.discards import by_phase, lowest_of_rank, next_thrown
-from agents.opponent_hands import MOST_HANDS, believe, keeping_weights, thin_out
+from agents.opponent_hands import MOST_HANDS, believe, thin_out
 from agents.play_search import DEPTH, card_values
+from agents.prospects import class_show, crib_chances, fill_after_play, habits
 from crib_env import PlayerViews
 from crib_env.engine import WIN
 from crib_env.exact.analysis import discard_chances, outlook
-from crib_env.exact.crib_tables import DEALER, PAIRS, PONE
 from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, TOTALS, fill_totals
-from crib_env.exact.rank_classes import CLASS_RANKS
-from crib_env.exact.standard import standard_cribs
 from crib_env.kernels import bit, kernel, lowest, mask_of
-from crib_env.scoring import add_rank, rank_points, show_points
+from crib_env.scoring import show_points
 
 _MOST_PLAY = 61  # no play brings a player more points than this
 _CHUNK = 64  # decisions that a thread takes at once
@@ -36,50 +34,6 @@ def _value_pairs(hand, discards, scores, is_dealer, cribs, hands, pegging, board
         fill_totals(six, totals)
         own_score, score = np.int64(scores[b, 0]), np.int64(scores[b, 1])
         discard_chances(six[0], thrown, is_dealer[b], own_score, score, totals[0], cribs, hands, pegging, board, out[b])
-
-
-@kernel
-def _crib_chances(own_six, thrown, starter, seen, thrown_chances, chances):
-    """Chances (30,) of the crib's points, by how often the opponent throws each pair of ranks.
-
-    Args:
-        own_six, thrown: masks of the own six cards and of the two thrown.
-        starter: its id.
-        seen: mask of every other known card.
-        thrown_chances: (13, 13) how likely the opponent is to throw a given pair of cards, by ranks, up to a factor.
-    """
-    chances[:] = 0.0
-    known = own_six | seen | bit(starter)
-    total = 0.0
-    for first in range(52):
-        if (known >> first) & 1:
-            continue
-        for second in range(first):
-            if not (known >> second) & 1:
-                weight = thrown_chances[first % 13, second % 13]
-                chances[show_points(thrown | bit(first) | bit(second), starter, True)] += weight
-                total += weight
-    chances /= total
-
-
-@kernel
-def _fill_after_play(is_dealer, own_score, score, own_show, crib, board, out):
-    """Fills ``out`` (121, 150): the chance to win by own score after the play, and by the opponent's after its show."""
-    for own in range(own_score, min(own_score + _MOST_PLAY, WIN)):
-        for shown in range(score, min(score + _MOST_PLAY, WIN) + N_POINTS - 1):
-            own_out, out_first = own + own_show >= WIN, shown >= WIN
-            if own_out or out_first:  # pone counts first
-                out[own, shown] = 1.0 if own_out and not (out_first and is_dealer) else 0.0
-                continue
-            value, own_shown = 0.0, own + own_show
-            for points in range(N_POINTS):
-                if crib[points] > 0:
-                    if is_dealer:  # then the opponent deals
-                        last = own_shown + points
-                        value += crib[points] * (1.0 if last >= WIN else 1.0 - board[shown, last])
-                    elif shown + points < WIN:
-                        value += crib[points] * board[own_shown, shown + points]
-            out[own, shown] = value
 
 
 @kernel
@@ -135,12 +89,10 @@ def _value_ranks(
         size = thin_out(size, most, offsets[b], hands[0], weights[0], classes, kinds)
         for k in range(size):
             numbers[0, k] = k
-            ranks, sums = add_rank(np.int64(0), np.int64(1), starter % 13)
-            for place in range(4):
-                ranks, sums = add_rank(ranks, sums, CLASS_RANKS[classes[k], place])
-            shows[k] = rank_points(ranks, sums)
-        _crib_chances(kept | thrown, thrown, starter, other_laid, throwing[role], crib)
-        _fill_after_play(is_dealer[b], own_score, score, show_points(kept, starter, False), crib, board, after_play)
+            shows[k] = class_show(classes[k], starter)
+        crib_chances(kept | thrown, thrown, starter, other_laid, throwing[role], crib)
+        own_show = show_points(kept, starter, False)
+        fill_after_play(is_dealer[b], own_score, score, _MOST_PLAY, _MOST_PLAY, own_show, crib, board, after_play)
         own, rest = np.int64(0), held
         while rest:
             own += np.int64(1) << (4 * (lowest(rest) % 13))
@@ -187,14 +139,6 @@ class ExpertAgent:
             if value < 1:
                 raise ValueError(f"agent 'expert': {setting}={value} is not allowed, give at least 1")
         self._hands, self._threads = hands, threads
-        tables, pairs = standard_cribs(), np.array(PAIRS)
-        # Of the opponent, in the order of this player's role: dealer, pone.
-        self._keeping = np.stack([keeping_weights(tables.kept[other]) for other in (PONE, DEALER)])
-        ways = np.full((13, 13), 16.0)
-        ways[np.diag_indices(13)] = 6.0
-        anything = np.zeros((13, 13))
-        anything[pairs[:, 0], pairs[:, 1]] = anything[pairs[:, 1], pairs[:, 0]] = ways[pairs[:, 0], pairs[:, 1]] / 1326
-        self._throwing = np.stack([(0.97 * tables.share[other] + 0.03 * anything) / ways for other in (PONE, DEALER)])
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`agents.agent.Agent`."""
@@ -250,8 +194,7 @@ class ExpertAgent:
             views.scores,
             views.is_dealer,
             views.opponent_cards,
-            self._keeping,
-            self._throwing,
+            *habits(),
             outlook().board,
             self._hands,
             offsets,

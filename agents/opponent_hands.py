@@ -29,6 +29,7 @@ _UNUSUAL = 0.03  # how often an opponent keeps any four, as if at random
 
 RANK = np.int64(15)  # the bits of rank 0 in a packed hand; shift by 4 * rank for the others
 ONES = np.int64(0x1111111111111)
+_SPARE = 8 * ONES  # the bit of each rank that no count needs
 _CLASSES = np.array([sum(1 << (4 * int(rank)) for rank in ranks) for ranks in CLASS_RANKS], np.int64)
 _WAYS = np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 2, 1, 0, 0], [1, 3, 3, 1, 0], [1, 4, 6, 4, 1]], np.int64)
 MOST_HANDS = KINDS * N_RANK_CLASSES
@@ -140,10 +141,8 @@ def _gather_evidence(laid, laid_by, n, fresh, moves, care, greed, barred):
 @kernel
 def _removed(hand, part):
     """A packed hand less the cards of another; -1 if it does not hold them all."""
-    for rank in range(13):
-        if (hand >> (4 * rank)) & RANK < (part >> (4 * rank)) & RANK:
-            return np.int64(-1)
-    return hand - part
+    left = (hand | _SPARE) - part  # no rank borrows of the next: there are at most four of it
+    return left ^ _SPARE if left & _SPARE == _SPARE else np.int64(-1)
 
 
 @kernel
@@ -183,9 +182,11 @@ def believe(own_six, starter, laid, laid_by, n, fresh, keeping, hands, weights, 
         held = _removed(_CLASSES[number], shown[n_shown])
         if held < 0:
             continue
-        ways = np.int64(1)
-        for rank in range(13):
+        ways, rest = np.int64(1), held
+        while rest:
+            rank = lowest(rest) >> 2
             ways *= _WAYS[unseen[rank], (held >> (4 * rank)) & RANK]
+            rest = without_rank(rest, rank)
         allowed = ways > 0
         for k in range(n_barred):
             allowed = allowed and not that_fit(_CLASSES[number] - shown[barred[k, 1]], 31 - barred[k, 0])

@@ -12,12 +12,12 @@ from agents import make_agent
 from agents.best import SHIPPED, BestAgent
 from agents.best_inputs import N_DISCARD_INPUTS, N_PLAY_INPUTS, AfterPlays, discard_inputs
 from agents.discards import six_dealt
+from agents.prospects import Prospects
 from crib_env import discard_statistics, parse_cards, score_show
 from crib_env.aec import raw_env
 from crib_env.batch import GameBatch
 from crib_env.engine import FIFTEEN, FOUR, PAIR, PLAY, RUN, THIRTY_ONE, THREE, WIN, act
 from crib_env.exact.discard_statistics import PLACES
-from crib_env.exact.standard import standard_board
 from crib_env.kernels import streams
 from evaluate.match import play_match
 
@@ -41,6 +41,7 @@ def parts(seen):
     """What the network for the play sees, (N_PLAY_INPUTS,), by name."""
     sizes = {"dealer": 1, "held": 52, "seen": 52, "slots": 120, "latest": 39, "count": 32, "opponent": 5}
     sizes |= {"answers": 78, "least": 9, "own": 36, "own less the show": 36, "other": 36}
+    sizes |= {"holds": 13, "grasping": 1, "win": 1, "moves": 48}
     ends = np.cumsum(list(sizes.values()))
     assert ends[-1] == len(seen) == N_PLAY_INPUTS
     return dict(zip(sizes, np.split(seen, ends[:-1])))
@@ -121,7 +122,7 @@ def test_after_plays_are_what_the_game_comes_to():
             legal = {(b, c % 13) for b, row in enumerate(playing) for c in views.action_mask[row].nonzero()[0]}
             assert set(zip(after.decision, after.rank)) == legal
             assert len(after.rank) == len(legal)
-            for b, rank, points, inputs in zip(*after):
+            for b, rank, points, _, _, inputs in zip(*after):
                 record = batch.games[rows[playing[b]]].copy()
                 seat, other = int(record["turn"]), 1 - int(record["turn"])
                 count, n = int(record["count"]), int(record["n_laid"])
@@ -147,6 +148,30 @@ def test_after_plays_are_what_the_game_comes_to():
     assert met >= BY_THE_CARD - {FOUR}
 
 
+def test_inputs_say_how_points_still_pegged_would_move_the_chance_to_win():
+    met, pegged = 0, [0, 1, 2, 3, 4, 6, 8]
+    for views in some_views(30, spread=120):
+        if views.discards[0, 1] < 0:
+            continue
+        after, prospects = AfterPlays.of(views), Prospects.of(views)
+        for b, _, points, _, worth, inputs in zip(*after):
+            seen, win = parts(inputs), prospects.win[b]
+            np.testing.assert_allclose(seen["holds"], prospects.holds[b], atol=1e-6)
+            assert seen["grasping"] == pytest.approx(prospects.grasping[b], abs=1e-6)
+            assert seen["win"] == pytest.approx(win[points, 0], abs=1e-6)
+            moves = seen["moves"].reshape(8, 6)
+            for step in range(6):
+                low, high = pegged[step], pegged[step + 1]
+                unit = worth * (high - low) / 100
+                own = [(win[points + high, other] - win[points + low, other]) / unit for other in pegged]
+                np.testing.assert_allclose(moves[:7, step], own, rtol=1e-3, atol=1e-3)
+                assert moves[7, step] == pytest.approx(
+                    (win[points, low] - win[points, high]) / unit, rel=1e-3, abs=1e-3
+                )
+            met += 1
+    assert met > 100
+
+
 def test_inputs_do_not_ask_for_the_names_of_suits():
     rng = np.random.default_rng(0)
     for views in some_views(20):
@@ -164,7 +189,7 @@ def test_inputs_do_not_ask_for_the_names_of_suits():
         )
         if views.discards[0, 1] >= 0:
             for one, other in zip(AfterPlays.of(twin), AfterPlays.of(views)):
-                np.testing.assert_array_equal(one, other)
+                np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
         else:
             one, two = (discard_inputs(six_dealt(v), v.scores, v.is_dealer) for v in (views, twin))
             key = lambda seen: np.sort(seen @ np.arange(1, N_DISCARD_INPUTS + 1), axis=1)  # noqa: E731 -- as sets
@@ -186,25 +211,20 @@ def test_inputs_of_discards_hold_the_exact_means():
 
 
 def test_a_rank_is_worth_its_points_and_what_comes_after_at_this_score():
-    """Points are worth what the board says, and never less than a tenth of a percent."""
-    agent, board = new_agent(), standard_board().win_probability.astype(np.float64)
+    """A point is worth the mean of eight that either pegs, and never less than a tenth of a percent."""
+    agent = new_agent()
     met = 0
     for views in some_views(100, spread=120):
         if views.discards[0, 1] < 0:
             continue
-        ranks, values = agent.look_ahead(views), agent.rank_values(views)
+        ranks, values, win = agent.look_ahead(views), agent.rank_values(views), 100 * Prospects.of(views).win
         with torch.inference_mode():
-            to_come = agent.play(torch.from_numpy(ranks.after.seen).float()).numpy()
+            to_come = agent.play(torch.from_numpy(ranks.after.seen)).numpy()
         assert np.isfinite(values).sum() + (values == np.inf).sum() == len(ranks.values)
-        for k, (b, rank, points, _) in enumerate(zip(*ranks.after)):
-            own, other = views.scores[b].astype(int)
-            up, down = min(own + 1, WIN - 1), min(other + 1, WIN - 1)
-            if views.is_dealer[b]:
-                worth = 50 * (board[up, other] - board[own, down])
-            else:
-                worth = 50 * (board[down, own] - board[other, up])
-            assert ranks.worth[k] == pytest.approx(max(worth, 0.1), rel=1e-3, abs=1e-3)
-            value = np.inf if own + points >= WIN else ranks.worth[k] * (points + to_come[k])
+        for (b, rank, points, gain, worth, _), then in zip(zip(*ranks.after), to_come):
+            assert worth == pytest.approx(max((win[b, 8, 0] - win[b, 0, 8]) / 16, 0.1), rel=1e-3)
+            assert gain == pytest.approx(win[b, points, 0] - win[b, 0, 0], abs=1e-4)
+            value = np.inf if views.scores[b, 0] + points >= WIN else gain + worth * then
             assert values[b, rank] == pytest.approx(value, rel=1e-4, abs=1e-4)
             met += value == np.inf
     assert met

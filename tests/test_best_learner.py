@@ -138,7 +138,7 @@ def test_answers_are_the_experts_to_every_choice():
             if valued.sum() > 1:
                 answer = found[frozenset(bytes(seen) for seen in ranks.after.seen[valued])]
                 for k in np.flatnonzero(valued):
-                    expected = ranks.after.points[k], ranks.worth[k], 100 * chances[ranks.after.rank[k]]
+                    expected = ranks.after.gain[k], ranks.after.worth[k], 100 * chances[ranks.after.rank[k]]
                     assert answer[bytes(ranks.after.seen[k])] == pytest.approx(expected, rel=1e-5)
                 asked += 1
         twin.step(acting, agent.act(views))
@@ -150,7 +150,7 @@ def some_answers(sizes):
     m = sum(sizes)
     decision = np.repeat(np.arange(len(sizes)), sizes)
     numbers = np.arange(m, dtype=np.float32)
-    return PlayAnswers(decision, np.zeros((m, N_PLAY_INPUTS), np.int8), numbers, numbers, numbers)
+    return PlayAnswers(decision, np.zeros((m, N_PLAY_INPUTS), np.float32), numbers, numbers, numbers)
 
 
 def test_batches_hold_whole_decisions_and_each_once():
@@ -220,21 +220,18 @@ def test_learns_a_discard_by_heart():
 
 def two_ranks(chances):
     """One choice between cards that the network tells apart by one input."""
-    seen = np.zeros((2, N_PLAY_INPUTS), np.int8)
+    seen = np.zeros((2, N_PLAY_INPUTS), np.float32)
     seen[1, 1] = 1
-    points, worth = np.array([2, 0], np.float32), np.full(2, 2.0, np.float32)
-    return PlayAnswers(np.zeros(2, np.int64), seen, points, worth, np.array(chances, np.float32))
+    gain, worth = np.array([4, 0], np.float32), np.full(2, 2.0, np.float32)
+    return PlayAnswers(np.zeros(2, np.int64), seen, gain, worth, np.array(chances, np.float32))
 
 
 def test_learns_what_cards_differ_by_on_average_beyond_their_points():
     learner, rng = ExpertIteration(new_agent(), SMALL), np.random.default_rng(0)
     for _ in range(300):
-        for second in (
-            49.0,
-            50.0,
-        ):  # half a percent more than the first one, which makes two points worth 2 percent each
+        for second in (49.0, 50.0):  # half a percent more than the first one, which gains four at once
             learner.learn_play(two_ranks([49.0, second]), 3e-3, rng)
-    first, second = learner.agent.play(torch.from_numpy(two_ranks([0, 0]).seen).float()).tolist()
+    first, second = learner.agent.play(torch.from_numpy(two_ranks([0, 0]).seen)).tolist()
     assert second - first == pytest.approx(2 + 0.25, abs=0.1)
 
 

@@ -6,21 +6,18 @@ import json
 import subprocess
 import sys
 from collections import Counter
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.expert import _crib_chances, _fill_after_play
 from agents.opponent_hands import MOST_HANDS
 from agents.play_search import DEPTH, card_values
 from crib_env import analyse_discard, format_card, parse_card, parse_cards
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, PLAY
-from crib_env.exact.crib_tables import DEALER, PONE
-from crib_env.exact.standard import standard_board, standard_cribs
+from crib_env.exact.standard import standard_board
 from crib_env.kernels import streams
 from crib_env.policies import CAREFUL, RANDOM
 from evaluate.match import play_match
@@ -33,10 +30,11 @@ from tests.plain_play import (
     points_of,
     replay,
 )
-from tests.positions import PAIRINGS, batches_in_play, mask, positions, positions_of
+from tests.positions import PAIRINGS, batches_in_play, positions, positions_of
 from tests.reference import rank
 from tests.test_leaks import batches, views, with_hidden_dealt_again
 from tests.test_opponent_hands import beliefs, pack, plain_beliefs, said_go, unpack
+from tests.test_prospects import plain_crib_chances, win_after_play
 
 ROOT = Path(__file__).parents[1]
 
@@ -171,67 +169,6 @@ def test_a_search_out_of_the_cache_is_the_same():
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == here
     assert max(here) > 0
-
-
-# The show and what follows.
-
-
-def win_after_play(is_dealer, own, shown, own_show, crib, board):
-    """The chance to win, in the order of the show, with the opponent's score after its show (all of it)."""
-    if not is_dealer and own + own_show >= 121:
-        return 1.0
-    if shown >= 121:
-        return 0.0
-    if own + own_show >= 121:
-        return 1.0
-    total = 0.0
-    for points, chance in enumerate(crib):
-        if is_dealer:
-            final = own + own_show + points
-            total += chance * (1.0 if final >= 121 else 1 - board[shown, final])
-        else:
-            final = shown + points
-            total += chance * (0.0 if final >= 121 else board[own + own_show, final])
-    return total
-
-
-@pytest.mark.parametrize("is_dealer", [True, False])
-def test_after_the_play_the_show_is_counted_in_its_order(is_dealer):
-    rng = np.random.default_rng(0)
-    board = rng.random((121, 121))
-    for own_score, score in [(0, 0), (30, 70), (100, 95), (117, 120), (120, 117)]:
-        crib = rng.random(30) * (rng.random(30) < 0.3)
-        crib /= crib.sum()
-        own_show = int(rng.integers(25))
-        found = np.full((121, 150), np.nan)
-        _fill_after_play(is_dealer, own_score, score, own_show, crib, board, found)
-        for own in range(own_score, min(own_score + 40, 121)):
-            for shown in range(score, min(score + 40, 120) + 25):
-                expected = win_after_play(is_dealer, own, shown, own_show, crib, board)
-                assert found[own, shown] == pytest.approx(expected, abs=1e-12)
-
-
-def plain_crib_chances(position):
-    """(30,) of points in the crib, by how often the opponent throws pairs of ranks and by the cards it may have."""
-    share, chances = standard_cribs().share[PONE if position.is_dealer else DEALER], np.zeros(30)
-    for pair in combinations(position.unseen, 2):
-        a, b = map(rank, pair)
-        ways = 6 if a == b else 16
-        points = reference.score_show([*position.discards, *pair], position.starter, crib=True)
-        chances[points] += 0.97 * share[a, b] / ways + 0.03 / 1326
-    return chances / chances.sum()
-
-
-def test_the_crib_is_weighed_by_what_the_opponent_throws():
-    expert, n = make_agent("expert"), 0
-    for position in positions(2, seed=11):
-        chances, own_six = np.zeros(30), mask(position.own_four + position.discards)
-        throwing = expert._throwing[0 if position.is_dealer else 1]
-        cut, seen = np.int64(position.starter), mask(position.other_laid)
-        _crib_chances(own_six, mask(position.discards), cut, seen, throwing, chances)
-        np.testing.assert_allclose(chances, plain_crib_chances(position), atol=1e-12)
-        n += 1
-    assert n > 10
 
 
 # The whole agent.

@@ -121,11 +121,11 @@ def test_plays_are_those_of_a_plain_loop(opponent, decay):
                 else:
                     later, value, target_of_it = following
                     target = later - now + (1 - decay) * value + decay * target_of_it
-                worth = float(ranks.worth[k])
+                worth, gain = float(ranks.after.worth[k]), float(ranks.after.gain[k])
                 following = now, min(float(ranks.values[k]), 100 - now), target
                 if ranks.values[k] < np.inf:
                     weight = min(1.0, worth / 2) ** 2
-                    expected.append((bytes(ranks.after.seen[k]), target / worth - int(ranks.after.points[k]), weight))
+                    expected.append((bytes(ranks.after.seen[k]), (target - gain) / worth, weight))
     assert len(found) == len(expected) > (100 if opponent is None else 50)
     by_seen = lambda row: (row[0], row[1])  # noqa: E731
     got = sorted(
@@ -163,7 +163,7 @@ def test_nothing_to_decide_gives_nothing():
 
 def plays(targets, weights):
     n = len(targets)
-    return Plays(np.ones((n, N_PLAY_INPUTS), np.int8), np.array(targets, np.float32), np.array(weights, np.float32))
+    return Plays(np.ones((n, N_PLAY_INPUTS), np.float32), np.array(targets, np.float32), np.array(weights, np.float32))
 
 
 def test_play_loss_by_hand():

@@ -161,10 +161,10 @@ class ExpertIteration:
         losses = []
         for _ in range(self.settings.passes):
             for batch in answers.batches(self.settings.batch_size, rng):
-                _, seen, points, worth, chances = (torch.from_numpy(column) for column in batch)
+                _, seen, gain, worth, chances = (torch.from_numpy(column) for column in batch)
                 with precision(self.settings.precision):
-                    to_come = self.agent.play(seen.float())
-                loss = centred_loss(worth * (points + to_come), chances, torch.from_numpy(batch.decision))
+                    to_come = self.agent.play(seen)
+                loss = centred_loss(gain + worth * to_come, chances, torch.from_numpy(batch.decision))
                 descend(loss, self.agent.play, self.optimizers["play"], rate, "network 'play'")
                 losses.append(loss.item())
         return {"learning/play loss": float(np.mean(losses))}

@@ -23,9 +23,9 @@ class PlayAnswers(NamedTuple):
     """Ranks that could be laid, M of them in D decisions of two or more, and what the expert says of each."""
 
     decision: np.ndarray  # (M,) int64, which one, from 0 to D - 1; those of a decision stand together
-    seen: np.ndarray  # (M, N_PLAY_INPUTS) int8, with the card laid
-    points: np.ndarray  # (M,) float32, that the card makes
-    worth: np.ndarray  # (M,) float32, of a point at this score, percent
+    seen: np.ndarray  # (M, N_PLAY_INPUTS) float32, with the card laid
+    gain: np.ndarray  # (M,) float32, of a chance to win by the points of the card, percent
+    worth: np.ndarray  # (M,) float32, of a point in this deal, percent
     chances: np.ndarray  # (M,) float32, to win the game, percent
 
     @property
@@ -56,7 +56,7 @@ class PlayAnswers(NamedTuple):
     @classmethod
     def none(cls) -> PlayAnswers:
         """No answers."""
-        seen = np.zeros((0, N_PLAY_INPUTS), np.int8)
+        seen = np.zeros((0, N_PLAY_INPUTS), np.float32)
         return cls(np.zeros(0, np.int64), seen, *(np.zeros(0, np.float32) for _ in range(3)))
 
 
@@ -131,8 +131,8 @@ def play_and_ask(
         answers = PlayAnswers(
             after.decision,
             after.seen,
-            after.points.astype(np.float32),
-            ranks.worth,
+            after.gain,
+            after.worth,
             chances[after.decision, after.rank].astype(np.float32),
         )
         # Where a card wins at once the others have no value, and nothing is to be learned.

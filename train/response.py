@@ -120,7 +120,7 @@ class Response:
         for rows in batches:
             batch = plays[rows]
             with precision(self.settings.precision):
-                values = self.agent.play(torch.from_numpy(batch.seen).float())
+                values = self.agent.play(torch.from_numpy(batch.seen))
             errors = values - torch.from_numpy(batch.target)
             loss = (torch.from_numpy(batch.weight) * errors.square()).mean()
             descend(loss, self.agent.play, self.optimizer, rate, "network 'play'")

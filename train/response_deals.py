@@ -28,8 +28,8 @@ _POINT = 2.0  # percent, what a point is worth at 0–0
 class Plays(Columns):
     """M cards laid, which did not win at once."""
 
-    seen: np.ndarray  # (M, N_PLAY_INPUTS) int8, with the card laid
-    target: np.ndarray  # (M,) float32, the λ-return less the points of the card, both in points at this score
+    seen: np.ndarray  # (M, N_PLAY_INPUTS) float32, with the card laid
+    target: np.ndarray  # (M,) float32, the λ-return less what the points of the card gain, in points in this deal
     weight: np.ndarray  # (M,) float32, at most 1; less where a point is worth little
 
 
@@ -110,8 +110,8 @@ def play(
                 now,
                 np.minimum(ranks.values[best], _PERCENT - now),  # a card that wins brings just that
                 chosen != best,
-                ranks.worth[chosen],
-                ranks.after.points[chosen],
+                ranks.after.worth[chosen],
+                ranks.after.gain[chosen],
                 ranks.values[chosen] < np.inf,
                 ranks.after.seen[chosen],
             )
@@ -119,8 +119,8 @@ def play(
         batch.step(rows, lowest_of_rank(views, ranks.after.rank[chosen]))
 
     if not rounds:
-        return Plays(np.zeros((0, N_PLAY_INPUTS), np.int8), *np.zeros((2, 0), np.float32))
-    chain, now, ahead, strayed, worth, points, goes_on, seen = (np.concatenate(column) for column in zip(*rounds))
+        return Plays(np.zeros((0, N_PLAY_INPUTS), np.float32), *np.zeros((2, 0), np.float32))
+    chain, now, ahead, strayed, worth, gain, goes_on, seen = (np.concatenate(column) for column in zip(*rounds))
     order = np.argsort(chain, kind="stable")
     chain, now = chain[order], now[order]
     ends = np.append(chain[1:] != chain[:-1], True)
@@ -128,6 +128,6 @@ def play(
     returns = lambda_returns(after - now, ends, ahead[order], strayed[order], decay)
     kept = goes_on[order]
     worth = worth[order]
-    target = (returns / worth - points[order]).astype(np.float32)
+    target = ((returns - gain[order]) / worth).astype(np.float32)
     weight = np.minimum(1.0, worth / _POINT) ** 2
     return Plays(seen[order][kept], target[kept], weight[kept])

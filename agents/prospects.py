@@ -1,0 +1,194 @@
+"""What a player in the play can reckon with: the cards that the opponent may hold, the shows and the crib to come.
+
+From the opponents' hands that the evidence allows (:mod:`agents.opponent_hands`), the crib by how players discard, and
+the board. ``expert`` searches on from here; the network of ``best`` sees it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from agents.lookahead import without_rank
+from agents.opponent_hands import GRASPING, MOST_HANDS, believe, keeping_weights
+from crib_env import PlayerViews
+from crib_env.engine import WIN
+from crib_env.exact.analysis import outlook
+from crib_env.exact.crib_tables import DEALER, PAIRS, PONE
+from crib_env.exact.discard_statistics import N_POINTS
+from crib_env.exact.rank_classes import CLASS_RANKS
+from crib_env.exact.standard import standard_cribs
+from crib_env.kernels import bit, kernel, lowest, mask_of
+from crib_env.scoring import add_rank, rank_points, show_points
+
+OWN_POINTS, OTHER_POINTS = 23, 9  # pegged from now on: as many entries there are in ``Prospects.win``
+
+
+class Habits(NamedTuple):
+    """How players discard, by the role of the one who thinks about the opponent: dealer, pone."""
+
+    keeping: np.ndarray  # (2, 1820), of :func:`agents.opponent_hands.keeping_weights` for the opponent
+    throwing: np.ndarray  # (2, 13, 13), how likely it is to throw a given pair of cards, by ranks, up to a factor
+
+
+@cache
+def habits() -> Habits:
+    """By the shipped tables."""
+    tables, pairs = standard_cribs(), np.array(PAIRS)
+    ways = np.full((13, 13), 16.0)
+    ways[np.diag_indices(13)] = 6.0
+    anything = np.zeros((13, 13))
+    anything[pairs[:, 0], pairs[:, 1]] = anything[pairs[:, 1], pairs[:, 0]] = ways[pairs[:, 0], pairs[:, 1]] / 1326
+    return Habits(
+        np.stack([keeping_weights(tables.kept[other]) for other in (PONE, DEALER)]),
+        np.stack([(0.97 * tables.share[other] + 0.03 * anything) / ways for other in (PONE, DEALER)]),
+    )
+
+
+@kernel
+def crib_chances(own_six, thrown, starter, seen, thrown_chances, chances):
+    """Chances (30,) of the crib's points, by how often the opponent throws each pair of ranks.
+
+    Args:
+        own_six, thrown: masks of the own six cards and of the two thrown.
+        starter: its id.
+        seen: mask of every other known card.
+        thrown_chances: (13, 13) of :class:`Habits`.
+    """
+    chances[:] = 0.0
+    known = own_six | seen | bit(starter)
+    total = 0.0
+    for first in range(52):
+        if (known >> first) & 1:
+            continue
+        for second in range(first):
+            if not (known >> second) & 1:
+                weight = thrown_chances[first % 13, second % 13]
+                chances[show_points(thrown | bit(first) | bit(second), starter, True)] += weight
+                total += weight
+    chances /= total
+
+
+@kernel
+def fill_after_play(is_dealer, own_score, score, own_most, most, own_show, crib, board, out):
+    """Fills ``out`` (121, 150): the chance to win by own score after the play, and by the opponent's after its show.
+
+    For own scores up to ``own_most`` and the opponent's up to ``most`` points more, and its show.
+    """
+    for own in range(own_score, min(own_score + own_most + 1, WIN)):
+        for shown in range(score, min(score + most + 1, WIN) + N_POINTS - 1):
+            own_out, out_first = own + own_show >= WIN, shown >= WIN
+            if own_out or out_first:  # pone counts first
+                out[own, shown] = 1.0 if own_out and not (out_first and is_dealer) else 0.0
+                continue
+            value, own_shown = 0.0, own + own_show
+            for points in range(N_POINTS):
+                if crib[points] > 0:
+                    if is_dealer:  # then the opponent deals
+                        last = own_shown + points
+                        value += crib[points] * (1.0 if last >= WIN else 1.0 - board[shown, last])
+                    elif shown + points < WIN:
+                        value += crib[points] * board[own_shown, shown + points]
+            out[own, shown] = value
+
+
+@kernel
+def class_show(number, starter):
+    """Points of the hand of a class of four ranks with a starter, but for suits."""
+    ranks, sums = add_rank(np.int64(0), np.int64(1), starter % 13)
+    for place in range(4):
+        ranks, sums = add_rank(ranks, sums, CLASS_RANKS[number, place])
+    return rank_points(ranks, sums)
+
+
+@kernel
+def _fill_prospects(
+    hand,
+    discards,
+    starters,
+    laid,
+    laid_by,
+    pile_start,
+    scores,
+    is_dealer,
+    keeping,
+    throwing,
+    board,
+    holds,
+    grasping,
+    win,
+):
+    hands, weights = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS)
+    classes, kinds = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS, np.int64)
+    after_play, crib, shows = np.zeros((WIN, WIN + N_POINTS - 1)), np.zeros(N_POINTS), np.zeros(N_POINTS)
+    for b in range(len(holds)):
+        n, own_laid, other_laid = np.int64(0), np.int64(0), np.int64(0)
+        while n < 8 and laid[b, n] >= 0:
+            if laid_by[b, n] == 0:
+                own_laid |= bit(laid[b, n])
+            else:
+                other_laid |= bit(laid[b, n])
+            n += 1
+        kept, thrown, starter = mask_of(hand[b]) | own_laid, mask_of(discards[b]), np.int64(starters[b])
+        own_score, score = np.int64(scores[b, 0]), np.int64(scores[b, 1])
+        role, fresh = 0 if is_dealer[b] else 1, n > 0 and pile_start[b] == n
+        size = believe(
+            kept | thrown, starter, laid[b], laid_by[b], n, fresh, keeping[role], hands, weights, classes, kinds
+        )
+        shows[:] = 0.0
+        last = np.int64(-1)
+        points = np.int64(0)
+        for k in range(size):
+            if classes[k] != last:
+                last = classes[k]
+                points = class_show(last, starter)
+            shows[points] += weights[k]
+            if kinds[k] == GRASPING:
+                grasping[b] += weights[k]
+            rest = hands[k]
+            while rest:
+                rank = lowest(rest) >> 2
+                holds[b, rank] += weights[k]
+                rest = without_rank(rest, rank)
+        crib_chances(kept | thrown, thrown, starter, other_laid, throwing[role], crib)
+        own_show = show_points(kept, starter, False)
+        fill_after_play(
+            is_dealer[b], own_score, score, OWN_POINTS - 1, OTHER_POINTS - 1, own_show, crib, board, after_play
+        )
+        for own in range(OWN_POINTS):
+            for other in range(OTHER_POINTS):
+                if own_score + own >= WIN:
+                    win[b, own, other] = 1.0 if score + other < WIN else 0.5
+                elif score + other < WIN:
+                    for points in range(N_POINTS):
+                        win[b, own, other] += shows[points] * after_play[own_score + own, score + other + points]
+
+
+class Prospects(NamedTuple):
+    """What B decisions of the play can reckon with."""
+
+    holds: np.ndarray  # (B, 13) how likely the opponent still holds each rank
+    grasping: np.ndarray  # (B,) how likely it is to be one that takes points at once
+    win: np.ndarray  # (B, OWN_POINTS, OTHER_POINTS) chance to win by points that are still pegged, own and others'
+
+    @classmethod
+    def of(cls, views: PlayerViews) -> Prospects:
+        """See the class. Where both would peg out ``win`` is one half."""
+        n = len(views)
+        found = cls(np.zeros((n, 13)), np.zeros(n), np.zeros((n, OWN_POINTS, OTHER_POINTS)))
+        _fill_prospects(
+            views.hand,
+            views.discards,
+            views.starter,
+            views.laid,
+            views.laid_by,
+            views.pile_start,
+            views.scores,
+            views.is_dealer,
+            *habits(),
+            outlook().board,
+            *found,
+        )
+        return found
