@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from evaluate.console import console, progress_bar
@@ -116,12 +117,29 @@ def in_words(standings: Standings) -> str:
     )
 
 
-def _rich_table(title: str, header: list[str], rows: list[list[str]]) -> Table:
-    table = Table(title=title)
+def _standings_on_screen(standings: Standings) -> Table:
+    table = Table(title="league")
+    header, rows = standing_rows(standings)
     for column in header:
-        table.add_column(column, justify="left" if column in (header[0], "agent") else "right")
+        table.add_column(column, justify="left" if column in ("", "agent") else "right")
     for row in rows:
         table.add_row(*row)
+    return table
+
+
+def _matrix_on_screen(standings: Standings) -> Table:
+    """The matrix in whole percent, agents by their place: thirteen fit into 80 columns."""
+    order = standings.order
+    widest = 100 * max(half_width((cell.low, cell.high)) for cell in standings.cells.values())
+    caption = f"each to within ± {widest:.1f} or less (95 %); intervals of each: league.md"
+    table = Table(title="wins of the row against the column, %", caption=caption, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("", justify="right", no_wrap=True, min_width=2)
+    table.add_column("", overflow="ellipsis")
+    for place in range(1, len(order) + 1):
+        table.add_column(str(place), justify="right", no_wrap=True, min_width=3)
+    for place, i in enumerate(order, start=1):
+        rates = (f"{100 * standings.cells[i, j].win_rate:.0f}" if i != j else "" for j in order)
+        table.add_row(str(place), standings.league.agents[i], *rates)
     return table
 
 
@@ -183,6 +201,6 @@ def play_and_report(league: League, folder: Path, threads: int, ray: str | None 
         matches = league.play(folder, threads, on_progress, cluster)
     standings = Standings.of(league, matches)
     write_report(standings, folder)
-    console.print(_rich_table("league", *standing_rows(standings)))
-    console.print(_rich_table("win rates", *matrix_rows(standings)))
+    console.print(_standings_on_screen(standings))
+    console.print(_matrix_on_screen(standings))
     console.print(f"{in_words(standings)}; files: {folder}")

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from agents import make_agent
 from evaluate import league as league_module
+from evaluate import league_report
 from evaluate.league import League
 from evaluate.league_report import Standings, play_and_report
 from evaluate.match import play_match
@@ -100,6 +102,18 @@ def test_the_report_is_written_whole(league, tmp_path, capsys):
     markdown = (folder / "league.md").read_text()
     assert markdown.count("\n| ") == 2 * (1 + 1 + 4)
     assert "careful" in capsys.readouterr().out
+
+
+def test_thirteen_agents_fit_a_narrow_screen(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(league_report, "console", Console(width=80))
+    league = League(("greedy", "random", *(f"random:seed={k}" for k in range(1, 12))), games=4, seed=0)
+    play_and_report(league, league.begin(tmp_path / "league"), threads=1)
+    title = "wins of the row against the column, %"
+    lines = capsys.readouterr().out.partition(title)[2].splitlines()
+    rows = [line.split() for line in lines if line[:3].strip().isdigit()]
+    assert [row[0] for row in rows] == [str(place) for place in range(1, 14)]
+    assert all(len(row) == 14 for row in rows)
+    assert rows[0][1:] == ["greedy", *["100"] * 12]
 
 
 @pytest.mark.parametrize(
