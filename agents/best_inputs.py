@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agents.lookahead import least_value
-from agents.prospects import Prospects
+from agents.prospects import Prospects, who_laid
 from crib_env import PlayerViews
 from crib_env.engine import WIN
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS
@@ -35,8 +35,8 @@ _LEAST_WORTH = 0.1  # percent, of a point in a game that is decided
 _SCALE = 4.0  # means are seen in units of so many points
 
 N_DISCARD_INPUTS = 5 + 6 * 13 + 2 * _N_HOLES
-_N_CARDS = 1 + 13 * 8 + 8 * 15 + 3 * 13 + 32 + 5 + 13 * (1 + len(_POINTS)) + len(_LEAST) + 3 * _N_HOLES
-N_PLAY_INPUTS = _N_CARDS + 13 + 2 + (len(_PEGGED) - 1) * (len(_PEGGED) + 1)
+_N_BUT_PROSPECTS = 1 + 13 * 8 + 8 * 15 + 3 * 13 + 32 + 5 + 13 * (1 + len(_POINTS)) + len(_LEAST) + 3 * _N_HOLES
+N_PLAY_INPUTS = _N_BUT_PROSPECTS + 13 + 2 + (len(_PEGGED) - 1) * (len(_PEGGED) + 1)
 _MOST_RANKS = 4  # that a player can choose from in the play
 
 
@@ -127,13 +127,10 @@ def _fill_after_plays(
         _count(discards[b], seen)
         _count(laid[b], seen)
         seen[starter[b] % 13] += 1
-        kept, n = mask_of(hand[b]), np.int64(0)
-        while n < 8 and laid[b, n] >= 0:
-            if laid_by[b, n] == 0:
-                kept |= np.int64(1) << laid[b, n]
-            pile[n] = laid[b, n] % 13
-            n += 1
-        shown = show_points(kept, np.int64(starter[b]), False)
+        n, own_laid, _ = who_laid(laid[b], laid_by[b])
+        for k in range(n):
+            pile[k] = laid[b, k] % 13
+        shown = show_points(mask_of(hand[b]) | own_laid, np.int64(starter[b]), False)
         least = least_value(laid[b], laid_by[b], np.int64(pile_start[b]), n)
         most = _PEGGED[-1]
         point = max(_PERCENT * (win[b, most, 0] - win[b, 0, most]) / (2 * most), _LEAST_WORTH)

@@ -10,12 +10,12 @@ import numpy as np
 from agents.discards import by_phase, lowest_of_rank, next_thrown
 from agents.opponent_hands import MOST_HANDS, believe, thin_out
 from agents.play_search import DEPTH, card_values
-from agents.prospects import class_show, crib_chances, fill_after_play, habits
+from agents.prospects import class_show, crib_chances, fill_after_play, habits, who_laid
 from crib_env import PlayerViews
 from crib_env.engine import WIN
 from crib_env.exact.analysis import discard_chances, outlook
 from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, TOTALS, fill_totals
-from crib_env.kernels import bit, kernel, lowest, mask_of
+from crib_env.kernels import kernel, lowest, mask_of
 from crib_env.scoring import show_points
 
 _MOST_PLAY = 61  # no play brings a player more points than this
@@ -61,14 +61,9 @@ def _value_ranks(
     after_play, crib = np.zeros((WIN, WIN + N_POINTS - 1)), np.zeros(N_POINTS)
     pile = np.zeros(10, np.int64)
     for b in range(len(out)):
-        n, own_laid, other_laid = np.int64(0), np.int64(0), np.int64(0)
-        while n < 8 and laid[b, n] >= 0:
-            if laid_by[b, n] == 0:
-                own_laid |= bit(laid[b, n])
-            else:
-                other_laid |= bit(laid[b, n])
-            pile[n] = laid[b, n] % 13
-            n += 1
+        n, own_laid, other_laid = who_laid(laid[b], laid_by[b])
+        for k in range(n):
+            pile[k] = laid[b, k] % 13
         held, thrown, starter = mask_of(hand[b]), mask_of(discards[b]), np.int64(starters[b])
         own_score, score = np.int64(scores[b, 0]), np.int64(scores[b, 1])
         start, so_far, role = np.int64(pile_start[b]), np.int64(count[b]), 0 if is_dealer[b] else 1

@@ -10,21 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from agents.lookahead import least_value, possible_hands, unseen_by
-from agents.opponent_hands import MOST_HANDS, believe, keeping_weights
+from agents.opponent_hands import MOST_HANDS, believe
 from crib_env import PlayerViews
 from crib_env.engine import DEAL_EPISODE, DISCARD, GAME, PLAY, pone
-from crib_env.exact.crib_tables import DEALER, PONE
-from crib_env.exact.standard import standard_cribs
 from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mask_of, mix, popcount
 from crib_env.policies import random_card
 
 RANK = np.int64(1 << 0 | 1 << 13 | 1 << 26 | 1 << 39)  # the four cards of rank 0; shift by the rank for the others
 _DECK = np.int64((1 << 52) - 1)
-
-
-def likely_hands() -> np.ndarray:
-    """(2, 1820) how likely a pone, and a dealer, is to keep a given four, by rank class (:func:`weigh_hands`)."""
-    return np.stack([keeping_weights(standard_cribs().kept[role]) for role in (PONE, DEALER)])
 
 
 def known_games(views: PlayerViews) -> np.ndarray:
@@ -79,8 +72,9 @@ def weigh_hands(g, likely, hands, weights):
 
     Args:
         g: a record of :func:`known_games`.
-        likely: :func:`likely_hands`, for hands as likely as a sensible opponent is to have kept them and to have laid
-            what it laid (:mod:`agents.opponent_hands`); or empty, for all sets of cards alike.
+        likely: ``keeping`` of :class:`agents.prospects.Habits`, for hands as likely as a sensible opponent is to have
+            kept them and to have laid what it laid (:mod:`agents.opponent_hands`); or empty, for all sets of cards
+            alike.
         hands: (``MOST_HANDS``,) int64, to be filled with packed hands.
         weights: (``MOST_HANDS``,) float64, to be filled with running totals of their weights.
 

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.hidden_cards import known_games, likely_hands
+from agents.hidden_cards import known_games
+from agents.prospects import habits
 from agents.tree_search import Settings, TreeSearchAgent
 from crib_env import PlayerViews
 from crib_env.exact.analysis import outlook
@@ -47,7 +48,7 @@ class ISMCTSAgent(TreeSearchAgent):
         settings = super()._kernel_settings()._replace(mean_show=self.show == "mean")
         if self.draw == "uniform":
             return settings
-        return settings._replace(likely=likely_hands(), crib_shift=outlook().cribs)
+        return settings._replace(likely=habits().keeping, crib_shift=outlook().cribs)
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`agents.agent.Agent`."""

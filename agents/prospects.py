@@ -23,7 +23,9 @@ from crib_env.exact.standard import standard_cribs
 from crib_env.kernels import bit, kernel, lowest, mask_of
 from crib_env.scoring import add_rank, rank_points, show_points
 
-OWN_POINTS, OTHER_POINTS = 23, 9  # pegged from now on: as many entries there are in ``Prospects.win``
+# Entries of ``Prospects.win``, from no point pegged on: up to 8 by either, and before that at most 14 by a card now
+# laid: four of a kind and thirty-one.
+OWN_POINTS, OTHER_POINTS = 14 + 8 + 1, 8 + 1
 
 
 class Habits(NamedTuple):
@@ -45,6 +47,19 @@ def habits() -> Habits:
         np.stack([keeping_weights(tables.kept[other]) for other in (PONE, DEALER)]),
         np.stack([(0.97 * tables.share[other] + 0.03 * anything) / ways for other in (PONE, DEALER)]),
     )
+
+
+@kernel
+def who_laid(laid, laid_by):
+    """How many cards of ``laid`` (8,) are laid, the mask of the own ones (``laid_by`` 0) and of the opponent's."""
+    n, own, other = np.int64(0), np.int64(0), np.int64(0)
+    while n < 8 and laid[n] >= 0:
+        if laid_by[n] == 0:
+            own |= bit(laid[n])
+        else:
+            other |= bit(laid[n])
+        n += 1
+    return n, own, other
 
 
 @kernel
@@ -124,13 +139,7 @@ def _fill_prospects(
     classes, kinds = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS, np.int64)
     after_play, crib, shows = np.zeros((WIN, WIN + N_POINTS - 1)), np.zeros(N_POINTS), np.zeros(N_POINTS)
     for b in range(len(holds)):
-        n, own_laid, other_laid = np.int64(0), np.int64(0), np.int64(0)
-        while n < 8 and laid[b, n] >= 0:
-            if laid_by[b, n] == 0:
-                own_laid |= bit(laid[b, n])
-            else:
-                other_laid |= bit(laid[b, n])
-            n += 1
+        n, own_laid, other_laid = who_laid(laid[b], laid_by[b])
         kept, thrown, starter = mask_of(hand[b]) | own_laid, mask_of(discards[b]), np.int64(starters[b])
         own_score, score = np.int64(scores[b, 0]), np.int64(scores[b, 1])
         role, fresh = 0 if is_dealer[b] else 1, n > 0 and pile_start[b] == n

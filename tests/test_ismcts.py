@@ -15,8 +15,9 @@ import pytest
 
 import crib_env
 from agents import Agent, make_agent
-from agents.hidden_cards import draw_hidden, known_games, likely_hands, unseen_cards, weigh_hands
+from agents.hidden_cards import draw_hidden, known_games, unseen_cards, weigh_hands
 from agents.opponent_hands import MOST_HANDS
+from agents.prospects import habits
 from agents.tree_search import Settings, begin_decision, begin_tree, new_work, search, walk
 from crib_env import parse_card, parse_cards
 from crib_env.batch import GameBatch
@@ -93,7 +94,7 @@ def drawn(root, times, likely=NO_LIKELIHOOD):
     return worlds
 
 
-@pytest.mark.parametrize("likely", [NO_LIKELIHOOD, likely_hands()], ids=["uniform", "likelihood"])
+@pytest.mark.parametrize("likely", [NO_LIKELIHOOD, habits().keeping], ids=["uniform", "likelihood"])
 def test_draws_agree_with_all_that_is_known(likely):
     for decisions in range(14):
         batch, rows = games_after(decisions, n=12, seed=decisions)
@@ -121,7 +122,7 @@ def test_the_true_hand_is_among_the_weighed():
             game = batch.games[row]
             if game["phase"] == PLAY:
                 held = sum(1 << 4 * (card % 13) for card in cards_of(game["hand"][1 - game["turn"]]))
-                for likely in (NO_LIKELIHOOD, likely_hands()):
+                for likely in (NO_LIKELIHOOD, habits().keeping):
                     hands, weights = weighed(root, likely)
                     assert np.diff(weights, prepend=0)[hands == held].sum() > 0
 
