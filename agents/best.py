@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from agents.best_inputs import N_DISCARD_INPUTS, N_PLAY_INPUTS, AfterPlays, discard_inputs
+from agents.best_inputs import GRASPS, N_DISCARD_INPUTS, N_PLAY_INPUTS, AfterPlays, discard_inputs
 from agents.discards import by_phase, lowest_of_rank, next_thrown, pairs_open, six_dealt
 from agents.value_network import ValueNetwork, in_few_sizes
 from agents.weights_file import reading_weights, save_tensors
@@ -32,6 +32,26 @@ class Ranks(NamedTuple):
     values: np.ndarray  # (M,) float32, chance to win that is gained from now on, percent; infinite if it wins at once
 
 
+class ByKind(nn.Module):
+    """Two networks for the play: one for any opponent, one for opponents who do not grasp.
+
+    Of what kind the opponent is the cards that it has laid tell (:mod:`agents.opponent_hands`). The likelier it grasps
+    the more the first network counts; from even odds on, the second one does not.
+
+    Args:
+        hidden: widths of the hidden layers of each.
+    """
+
+    def __init__(self, hidden: tuple[int, ...]) -> None:
+        super().__init__()
+        self.any_kind = ValueNetwork(N_PLAY_INPUTS, hidden, nn.ReLU)
+        self.careful = ValueNetwork(N_PLAY_INPUTS, hidden, nn.ReLU)
+
+    def forward(self, seen: torch.Tensor) -> torch.Tensor:
+        """Inputs (M, ``N_PLAY_INPUTS``) to values (M,)."""
+        return torch.lerp(self.careful(seen), self.any_kind(seen), (2.0 * seen[:, GRASPS]).clamp(max=1.0))
+
+
 class BestAgent:
     """Throws the pair and lays the rank for which its networks see the best chance to win the game.
 
@@ -43,16 +63,21 @@ class BestAgent:
     Args:
         hidden: widths of the hidden layers, of the network for the play.
         hidden_discard: of the one for discards.
+        by_kind: whether it has two networks for the play, by the opponent's kind.
         name: what tables call it.
 
     Attributes:
+        play: the network for the play, or two (:class:`ByKind`).
+        discard: the one for discards.
         sees_scores: whether it plays to the score; else as at the start of a game.
     """
 
-    def __init__(self, hidden: tuple[int, ...], hidden_discard: tuple[int, ...], name: str = "best") -> None:
-        self.play = ValueNetwork(N_PLAY_INPUTS, hidden, nn.ReLU)
+    def __init__(
+        self, hidden: tuple[int, ...], hidden_discard: tuple[int, ...], by_kind: bool = False, name: str = "best"
+    ) -> None:
+        self.play: nn.Module = ByKind(hidden) if by_kind else ValueNetwork(N_PLAY_INPUTS, hidden, nn.ReLU)
         self.discard = ValueNetwork(N_DISCARD_INPUTS, hidden_discard, nn.ReLU)
-        self.about = {"learner": "best", "hidden": list(hidden), "hidden_discard": list(hidden_discard)}
+        self.hidden, self.hidden_discard, self.by_kind = hidden, hidden_discard, by_kind
         self.name, self.sees_scores = name, True
 
     @classmethod
@@ -63,7 +88,7 @@ class BestAgent:
             ValueError: the file is missing, damaged or holds other weights; the message names it.
         """
         with reading_weights(path, "best") as (tensors, about):
-            agent = cls(tuple(about["hidden"]), tuple(about["hidden_discard"]))
+            agent = cls(tuple(about["hidden"]), tuple(about["hidden_discard"]), about["by_kind"])
             agent.load_tensors(tensors)
         agent.sees_scores = sees_scores
         settings = [str(path)] * (path != SHIPPED) + ["scores=no"] * (not sees_scores)
@@ -72,7 +97,8 @@ class BestAgent:
 
     def save(self, path: Path) -> None:
         """Writes the weights, whole or not at all, as numbers of 16 bits: rounding them changes hardly a decision."""
-        save_tensors(path, {key: tensor.half() for key, tensor in self.tensors().items()}, self.about)
+        about = {"learner": "best"} | {key: getattr(self, key) for key in ("hidden", "hidden_discard", "by_kind")}
+        save_tensors(path, {key: tensor.half() for key, tensor in self.tensors().items()}, about)
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All weights under the names ``network.layer``."""

@@ -36,7 +36,8 @@ _SCALE = 4.0  # means are seen in units of so many points
 
 N_DISCARD_INPUTS = 5 + 6 * 13 + 2 * _N_HOLES
 _N_BUT_PROSPECTS = 1 + 13 * 8 + 8 * 15 + 3 * 13 + 32 + 5 + 13 * (1 + len(_POINTS)) + len(_LEAST) + 3 * _N_HOLES
-N_PLAY_INPUTS = _N_BUT_PROSPECTS + 13 + 2 + (len(_PEGGED) - 1) * (len(_PEGGED) + 1)
+GRASPS = _N_BUT_PROSPECTS + 13  # the input that says how likely the opponent grasps
+N_PLAY_INPUTS = GRASPS + 2 + (len(_PEGGED) - 1) * (len(_PEGGED) + 1)
 _MOST_RANKS = 4  # that a player can choose from in the play
 
 
@@ -174,8 +175,8 @@ def _fill_after_plays(
             at = _write_holes(own - shown, out, row, at)
             at = _write_holes(WIN - scores[b, 1], out, row, at)
             out[row, at : at + 13] = holds[b]
-            out[row, at + 13] = grasping[b]
-            _write_win(win[b], made, point, out, row, at + 14)
+            out[row, GRASPS] = grasping[b]
+            _write_win(win[b], made, point, out, row, GRASPS + 1)
             held[rank] += 1
             row += 1
     return row

@@ -32,11 +32,12 @@ class ValueNetwork(nn.Module):
             return self.output(last.float()).squeeze(1)
 
 
-def in_few_sizes(network: ValueNetwork, inputs: torch.Tensor) -> torch.Tensor:
+def in_few_sizes(network: nn.Module, inputs: torch.Tensor) -> torch.Tensor:
     """Values (M,) of inputs (M, n), computed with some rows of zeros below them.
 
     Torch prepares itself for every number of rows that it meets, which takes time, and memory that it keeps. Here it
     meets at most eight between a power of two and the next.
     """
     step = 1 << max(len(inputs).bit_length() - 4, 0)
-    return network(nn.functional.pad(inputs, (0, 0, 0, -len(inputs) % step)))[: len(inputs)]
+    values: torch.Tensor = network(nn.functional.pad(inputs, (0, 0, 0, -len(inputs) % step)))
+    return values[: len(inputs)]

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from agents import make_agent
-from agents.best import SHIPPED, BestAgent
-from agents.best_inputs import N_DISCARD_INPUTS, N_PLAY_INPUTS, AfterPlays, discard_inputs
+from agents.best import SHIPPED, BestAgent, ByKind
+from agents.best_inputs import GRASPS, N_DISCARD_INPUTS, N_PLAY_INPUTS, AfterPlays, discard_inputs
 from agents.discards import six_dealt
 from agents.prospects import Prospects
 from crib_env import discard_statistics, parse_cards, score_show
@@ -32,9 +32,9 @@ def some_views(n=200, seed=0, spread=50):
         batch.step(rows, batch.native_cards(rows, 0))
 
 
-def new_agent(hidden=(16,)):
+def new_agent(hidden=(16,), by_kind=False):
     torch.manual_seed(0)
-    return BestAgent(hidden, (8,))
+    return BestAgent(hidden, (8,), by_kind)
 
 
 def parts(seen):
@@ -244,8 +244,28 @@ def test_a_card_that_wins_is_laid(score, wins):
         assert not wins or agent.act(views)[0] == parse_cards("8C")[0]
 
 
-def test_choices_are_legal_and_the_best_by_its_own_values():
-    agent = new_agent()
+@pytest.mark.parametrize(("grasps", "share"), [(0.0, 0.0), (0.2, 0.4), (0.5, 1.0), (0.9, 1.0)])
+def test_the_likelier_the_opponent_grasps_the_more_the_network_for_any_kind_counts(grasps, share):
+    torch.manual_seed(0)
+    play, seen = ByKind((16,)), torch.rand(7, N_PLAY_INPUTS)
+    seen[:, GRASPS] = grasps
+    mixed = share * play.any_kind(seen) + (1 - share) * play.careful(seen)
+    torch.testing.assert_close(play(seen), mixed)
+    assert not torch.allclose(play.any_kind(seen), play.careful(seen))
+
+
+def test_the_input_that_weighs_the_networks_is_the_chance_that_the_opponent_grasps():
+    for views in some_views(50, seed=6):
+        if views.discards[0, 1] >= 0:
+            after = AfterPlays.of(views)
+            np.testing.assert_array_equal(
+                after.seen[:, GRASPS], Prospects.of(views).grasping[after.decision].astype(np.float32)
+            )
+
+
+@pytest.mark.parametrize("by_kind", [False, True])
+def test_choices_are_legal_and_the_best_by_its_own_values(by_kind):
+    agent = new_agent(by_kind=by_kind)
     for views in some_views(100, seed=4):
         cards = agent.act(views)
         assert views.action_mask[np.arange(len(views)), cards].all()
@@ -253,8 +273,9 @@ def test_choices_are_legal_and_the_best_by_its_own_values():
             assert (cards % 13 == agent.rank_values(views).argmax(axis=1)).all()
 
 
-def test_weights_survive_the_file(tmp_path):
-    agent = new_agent()
+@pytest.mark.parametrize("by_kind", [False, True])
+def test_weights_survive_the_file(tmp_path, by_kind):
+    agent = new_agent(by_kind=by_kind)
     agent.save(tmp_path / "final.safetensors")
     again = make_agent(f"best:{tmp_path}/final")
     for key, value in agent.tensors().items():

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from rich.progress import Progress
 
 from agents.best import BestAgent
 from agents.best_inputs import N_PLAY_INPUTS
@@ -19,10 +20,12 @@ from crib_env.engine import OVER, PLAY
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
 from crib_env.views import views_of
-from tests.learner_runs import new_run, run, stopped_run
-from train import best
+from tests.learner_runs import InterruptedProgress, new_run, run, stopped_run
+from train import best, response
 from train.best import PRESETS, DiscardAnswers, ExpertIteration, ask_about_discards, centred_loss
 from train.best_deals import PlayAnswers, play_and_ask, stray, throw
+from train.best_responses import respond_to_itself
+from train.run_folder import RunFolder
 from train.stopwatch import Stopwatch
 
 SMALL = replace(
@@ -37,6 +40,8 @@ SMALL = replace(
     discards=0.5,
     discard_memory=100,
     discard_batch_size=16,
+    responses=2,
+    response_episodes=128,
     evaluations=1,
     evaluation_games=20,
     final_games=20,
@@ -255,11 +260,59 @@ def test_a_loss_that_is_no_number_stops_and_changes_nothing(what):
 
 
 def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path):
-    whole, _ = new_run(best, SMALL, tmp_path / "whole")
+    whole, summary = new_run(best, SMALL, tmp_path / "whole")
     folder = stopped_run(best, SMALL, tmp_path / "stopped", after=128)
-    gone_on, _ = run(best, SMALL, folder)
+    gone_on, summary_gone_on = run(best, SMALL, folder)
     for key, value in whole.tensors().items():
         assert torch.equal(value, gone_on.tensors()[key]), key
+    assert summary["episodes"] == summary_gone_on["episodes"] == 192 + 2 * 128
+    assert summary["updates"] == summary_gone_on["updates"]
+
+
+def test_a_run_stopped_in_a_response_goes_on_to_the_same_weights(tmp_path):
+    settings = replace(SMALL, response_episodes=320)  # in expert iteration there are not as many
+    whole, _ = new_run(best, settings, tmp_path / "whole")
+    folder = RunFolder.create("best", settings, tmp_path / "stopped")
+    with pytest.raises(KeyboardInterrupt):
+        best.train(settings, folder, InterruptedProgress(after=256))
+    (stopped,) = folder.path.glob("response-*")
+    assert RunFolder(stopped).load_checkpoint()[1]["episodes"] == 256
+    gone_on, _ = run(best, settings, folder)
+    for key, value in whole.tensors().items():
+        assert torch.equal(value, gone_on.tensors()[key]), key
+
+
+def test_responses_are_to_the_mean_so_far_and_the_last_one_plays_but_for_those_who_grasp(tmp_path):
+    start = new_agent()
+    settings = replace(response.PRESETS["default"], episodes=64, episodes_at_once=64, batch_size=16)
+    settings = replace(settings, evaluations=1, evaluation_games=10)
+    with Progress(disable=True) as progress:
+        found = respond_to_itself(start, 2, settings, RunFolder.create("best", SMALL, tmp_path), progress)
+        players, summaries = zip(*found)
+    assert [summary["episodes"] for summary in summaries] == [64, 64]
+
+    (run_of_best,) = tmp_path.glob("best/*")
+    before, learned = (
+        [BestAgent.load(run_of_best / f"response-{k}" / name).tensors() for k in (1, 2)] for name in ("before", "final")
+    )
+    for key, first in start.tensors().items():
+        network, _, layer = key.partition(".")
+        assert torch.equal(before[0][key], first.half().float())
+        assert torch.equal(before[1][key], ((before[0][key] + learned[0][key]) / 2).half().float())
+        for k, player in enumerate(players):
+            assert torch.equal(before[k][key], learned[k][key]) == (network == "discard")
+            if network == "play":
+                careful, any_kind = (player.tensors()[f"play.{kind}.{layer}"] for kind in ("careful", "any_kind"))
+                assert torch.equal(careful.half().float(), learned[k][key])
+                assert torch.equal(any_kind, first)
+            else:
+                assert torch.equal(player.tensors()[key], first)
+
+
+def test_without_responses_there_is_one_network_for_the_play(tmp_path):
+    agent, summary = new_run(best, replace(SMALL, responses=0), tmp_path)
+    assert not agent.by_kind
+    assert summary["episodes"] == 192
 
 
 def test_threads_do_not_matter(tmp_path):
@@ -275,6 +328,8 @@ def test_threads_do_not_matter(tmp_path):
         ({"passes": 0}, "passes=0 is not allowed"),
         ({"hands": 0}, "hands=0 is not allowed"),
         ({"discards": 1.5}, "discards=1.5 is not allowed"),
+        ({"responses": -1}, "responses=-1 is not allowed"),
+        ({"response_episodes": 0}, "response_episodes=0 is not allowed"),
     ],
 )
 def test_bad_settings_are_named(changes, message):

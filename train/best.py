@@ -1,4 +1,6 @@
-"""Expert iteration (Anthony et al. 2017): networks play, ``expert`` says what their choices are worth, they learn it.
+"""``best``: expert iteration, then responses to itself.
+
+Expert iteration (Anthony et al. 2017): networks play, ``expert`` says what their choices are worth, they learn it.
 
 A round deals many hands, half of them at 0–0 and half at random scores, and the networks play both sides, a share of
 the cards at random. Every choice in the play is put to ``expert``, whose answer is a chance to win the game for each
@@ -8,13 +10,15 @@ network learns the mean: many rough answers teach more than few good ones. Some 
 (:func:`crib_env.analyse_discard`). What is learned are the differences between chances, in percent, by Huber loss.
 Scores are part of what the networks see, and so they play to the score.
 
+Then the network for the play learns against itself (:mod:`train.best_responses`).
+
 No opponent but itself is ever met. ``expert`` reckons with two kinds of opponent when it weighs hands (see
 :mod:`agents.opponent_hands`); its answers carry that.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -30,8 +34,10 @@ from crib_env.batch import GameBatch
 from crib_env.exact.discard_statistics import N_DISCARDS
 from crib_env.kernels import streams
 from crib_env.views import views_of
+from train import response, strength
 from train.best_deals import PlayAnswers, new_deals, play_and_ask, throw
-from train.checkpoint import load_optimizer_tensors, named, optimizer_tensors, part, steps_taken
+from train.best_responses import respond_to_itself
+from train.checkpoint import in_all, load_optimizer_tensors, named, optimizer_tensors, part, steps_taken
 from train.gradient import descend
 from train.precision import Precision, precision
 from train.replay import Columns, Ring
@@ -45,7 +51,7 @@ _PERCENT = 100.0
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of expert iteration."""
+    """Settings of expert iteration, and of the responses that follow."""
 
     preset: Literal["default"] = "default"
     """There is only one."""
@@ -60,7 +66,7 @@ class Settings:
     threads: int = 2
     """Of the expert; what is learned does not depend on it."""
     episodes: int = 1_500_000
-    """How many deals to play."""
+    """How many deals to play in expert iteration."""
     episodes_at_once: int = 4_096
     """Deals of a round, played side by side."""
     start_spread: int = 40
@@ -85,8 +91,12 @@ class Settings:
     """How often an answer is used on average."""
     discard_batch_size: int = 512
     """Discards of a gradient step."""
+    responses: int = 2
+    """How often the network for the play responds to itself in the end."""
+    response_episodes: int = 4_000_000
+    """How many deals a response plays; its other settings are those of ``train response``."""
     evaluations: int = 20
-    """How often strength is measured on the way."""
+    """How often strength is measured on the way, in expert iteration and in each response."""
     evaluation_games: int = 1_000
     """Mirrored games against each baseline every time."""
     final_games: int = 10_000
@@ -98,9 +108,11 @@ class Settings:
 
     def __post_init__(self) -> None:
         counts = ("hands", "threads", "episodes", "episodes_at_once", "passes", "batch_size")
-        for name in (*counts, "discard_memory", "discard_batch_size"):
+        for name in (*counts, "discard_memory", "discard_batch_size", "response_episodes"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} is not allowed: give at least 1")
+        if self.responses < 0:
+            raise ValueError(f"responses={self.responses} is not allowed: give at least 0")
         for name in ("epsilon", "final_epsilon", "discards"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name}={getattr(self, name)} is not allowed: give 0 to 1")
@@ -264,4 +276,26 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[Be
 
     deal(streams(0, 64), 0, 1.0, np.random.default_rng(0), Stopwatch())  # compiles
     summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
-    return agent, {**summary, "updates": learner.updates}
+    updates, summaries, player = learner.updates, [summary], agent
+    responses = respond_to_itself(agent, settings.responses, _of_responses(settings), folder, progress)
+    for player, summary in responses:
+        updates["play"] += summary["updates"]
+        summaries.append(summary)
+        results = strength.measure(player, settings.evaluation_games, settings.seed)
+        folder.log(strength.scalars(results), in_all(summaries)["episodes"])
+    return player, {**in_all(summaries), "updates": updates}
+
+
+def _of_responses(settings: Settings) -> response.Settings:
+    """The settings of responses, but for who responds to whom."""
+    return replace(
+        response.PRESETS["default"],
+        seed=settings.seed,
+        episodes=settings.response_episodes,
+        episodes_at_once=settings.episodes_at_once,
+        start_spread=settings.start_spread,
+        evaluations=settings.evaluations,
+        evaluation_games=settings.evaluation_games,
+        checkpoint_seconds=settings.checkpoint_seconds,
+        precision=settings.precision,
+    )

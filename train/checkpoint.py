@@ -30,6 +30,16 @@ class Position:
         }
 
 
+def in_all(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """The summary, but for updates, of a run in parts that follow each other."""
+    whole = Position(
+        episodes=sum(part["episodes"] for part in parts),
+        seconds=sum(part["seconds"] for part in parts),
+        simulation_seconds=sum(part["simulation_share"] * part["seconds"] for part in parts),
+    )
+    return whole.summary()
+
+
 def named(name: str, tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """The tensors under ``name.key``."""
     return {f"{name}.{key}": value for key, value in tensors.items()}
