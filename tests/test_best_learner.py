@@ -25,6 +25,7 @@ from train import best, response
 from train.best import PRESETS, DiscardAnswers, ExpertIteration, ask_about_discards, centred_loss
 from train.best_deals import PlayAnswers, play_and_ask, stray, throw
 from train.best_responses import respond_to_itself
+from train.checkpoint import in_all
 from train.run_folder import RunFolder
 from train.stopwatch import Stopwatch
 
@@ -307,6 +308,16 @@ def test_responses_are_to_the_mean_so_far_and_the_last_one_plays_but_for_those_w
                 assert torch.equal(any_kind, first)
             else:
                 assert torch.equal(player.tensors()[key], first)
+
+
+def test_summaries_of_parts_add_up():
+    parts = [
+        {"episodes": 10, "seconds": 2.0, "simulation_share": 0.5},
+        {"episodes": 30, "seconds": 6.0, "simulation_share": 0.1},
+    ]
+    assert in_all(parts) == pytest.approx(
+        {"episodes": 40, "seconds": 8.0, "episodes_per_second": 5.0, "simulation_share": 0.2}
+    )
 
 
 def test_without_responses_there_is_one_network_for_the_play(tmp_path):
