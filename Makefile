@@ -1,29 +1,39 @@
-# make train   set up, and train the first learner (about five minutes on two cores)
-# make test    set up, and run linters, type checks and all quick tests
-# make board   open TensorBoard on runs/
-# make slow    the long statistical and strength checks
+# make train         set up, and train the first learner (about five minutes on two cores)
+# make check         set up, and run linters, type checks and the tests of the core, in under a minute
+# make test          set up, and run linters, type checks and all quick tests, one a core side by side
+# make tensorboard   open TensorBoard on runs/
+# make slow          the long statistical and strength checks
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup train test board slow
+.PHONY: setup train check test lint tensorboard slow
 .DELETE_ON_ERROR:
 
 train: setup
 	$(BIN)/python -m train ddqn
 
-test: setup .venv-oldest/ready
+# Rules, environments and agents' contract: what an edit breaks most often.
+CORE := $(addprefix tests/test_,rules.py golden_games.py aec_course.py aec_observation.py aec_reset.py single_agent.py \
+	batch.py agents.py import_layers.py settings.py command_line.py)
+
+check: setup lint
+	$(BIN)/python -m pytest -n auto --dist loadfile $(CORE)
+
+test: setup .venv-oldest/ready lint
+	$(BIN)/python -m pytest -m "not slow" -n auto --dist loadfile --durations=20
+	.venv-oldest/bin/python -m pytest tests/test_single_agent.py tests/test_aec_pettingzoo.py
+
+lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -m "not slow"
-	.venv-oldest/bin/python -m pytest tests/test_single_agent.py tests/test_aec_pettingzoo.py
 
 slow: setup
 	$(BIN)/python -m pytest -m slow
 
-board: setup
-	@echo 'strength first, then learning and speed: http://localhost:6006/#custom_scalars'
+tensorboard: setup
+	@echo 'TensorBoard prints its address below; strength comes first there. Ctrl-C ends it.'
 	$(BIN)/tensorboard --logdir runs
 
 setup: .venv/ready

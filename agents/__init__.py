@@ -1,4 +1,4 @@
-"""Players of cribbage: anything with a name and ``act(views)``."""
+"""Cribbage players: objects with a name and ``act(views)``."""
 
 from agents.agent import Agent
 from agents.registry import make_agent

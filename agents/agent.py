@@ -1,4 +1,4 @@
-"""What an agent is."""
+"""The interface of an agent."""
 
 from __future__ import annotations
 
@@ -11,10 +11,22 @@ from crib_env import PlayerViews
 
 @runtime_checkable
 class Agent(Protocol):
-    """A player, for a batch of decisions at a time.
+    """A player that decides a batch of decisions at a time.
 
-    An agent sees only what its player may know. What it remembers of a game, and what it draws at random, it keys by
-    ``views.game_ids``, so that a game is the same whatever batch it is played in.
+    An agent sees only what its player may know. It stores its memory of a game, and seeds its random numbers, by
+    ``views.game_ids``, so a game is the same in every batch.
+
+    **Copies.** A match on one thread uses the object itself, batch after batch. With ``threads=n`` every thread
+    has its own ``copy.deepcopy`` of both agents, made before the first game. On a Ray cluster agents are pickled,
+    and a fresh copy plays each worker's part. A league makes its agents anew for each match. What a copy
+    remembers or learns is lost with it. If an agent must not be copied, because it holds a process or a
+    connection or learns from one game to the next, give it the attribute ``copyable = False``. Then one thread
+    uses it, whatever ``threads`` says, and ``--ray`` is refused.
+
+    **Results.** If an agent has a method ``observe_deal(deals: crib_env.DealResults)``, matches and leagues call
+    it after deals, with the cards shown by then. They call ``observe_end(games: crib_env.GameResults)`` after
+    games. Both calls come after the last card of the deal and before the next discard, and cover all deals or
+    games that ended in the same batch.
     """
 
     name: str

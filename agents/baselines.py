@@ -1,4 +1,4 @@
-"""The players that everything is measured against, ``random`` and ``greedy``, and ``careful``, one step above them."""
+"""The baselines ``random`` and ``greedy``, and ``careful``, one step above them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from crib_env import PlayerViews
 from crib_env.kernels import GOLDEN, bit, kernel, mask_of, mix, streams
-from crib_env.policies import careful_discard, careful_play, greedy_discard, greedy_play, random_card
+from crib_env.players.policies import careful_discard, careful_play, greedy_discard, greedy_play, random_card
 
 
 @kernel
@@ -27,10 +27,10 @@ def _random_cards(action_mask, game_ids, decisions, seed, cards):
 
 
 class RandomAgent:
-    """Any legal card, with equal chances.
+    """Any legal card, with equal probability.
 
     Args:
-        seed: where its random stream starts; choices depend on it, the game's id and the decision's number alone.
+        seed: of its random stream; a choice depends only on it, the game's id and the decision's number.
     """
 
     name = "random"
@@ -58,10 +58,11 @@ def _greedy_cards(action_mask, hand, discards, laid, pile_start, count, is_deale
 
 
 class GreedyAgent:
-    """The shared baseline: the discard with the best exact mean, the card with the most points at once.
+    """The common baseline: the discard with the best exact mean, the card with the most points at once.
 
-    Discards: mean of the kept four over the 46 starters, plus, as dealer, the mean of the crib against uniformly random
-    opposing discards; ties to the first pair in the order of ids. Play: ties to the highest value, then the lowest id.
+    Discards: mean of the kept four over the 46 starters, plus, as dealer, the mean of the crib against uniformly
+    random opposing discards; ties go to the first pair in the order of ids. Play: ties go to the highest value,
+    then the lowest id.
     """
 
     name = "greedy"
@@ -96,11 +97,11 @@ def _careful_cards(action_mask, hand, discards, laid, pile_start, count, is_deal
 
 
 class CarefulAgent:
-    """One card further than ``greedy``: what the opponent's next card may make counts too.
+    """Looks one card further than ``greedy``: it also considers the opponent's next card.
 
-    Discards: the mean of the kept four, plus that of the crib as dealer, less that of the crib as pone, against
-    uniformly random opposing discards. Play: points at once, less seven tenths of the reply to be expected from an
-    opponent whose cards may be of any rank; ties to the lowest id.
+    Discards: the mean of the kept four, plus that of the crib as dealer, minus that of the crib as pone, against
+    uniformly random opposing discards. Play: points at once, minus seven tenths of the expected reply of an
+    opponent whose cards may be of any rank; ties go to the lowest id.
     """
 
     name = "careful"

@@ -1,4 +1,4 @@
-"""Random numbers of agents: one for each (seed, game, decision), so that a game is the same in whatever batch."""
+"""Random numbers of agents, determined by seed, game and decision, so that a game is the same in every batch."""
 
 from __future__ import annotations
 

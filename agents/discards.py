@@ -1,4 +1,6 @@
-"""From values to cards: fifteen pairs to the card thrown next, ranks to the card laid; and decisions by phase."""
+"""From values to cards: from fifteen pairs to the next card thrown, from ranks to the card laid; and decisions by
+phase.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,9 @@ from crib_env import PlayerViews
 from crib_env.exact.discard_statistics import PLACES
 
 _SAME = 1e-9  # values are sums of a few exact fractions: what differs by less is rounding
+# Values of a network, percent or points, are some tens in float32, whose last digits depend on the batch they are in.
+# Pairs that differ in their suits alone may be worth exactly the same, and must not be told apart by these digits.
+SAME_TO_A_NETWORK = 1e-4
 
 
 def is_discard(views: PlayerViews) -> np.ndarray:
@@ -20,7 +25,7 @@ def is_discard(views: PlayerViews) -> np.ndarray:
 def by_phase(
     views: PlayerViews, throw: Callable[[PlayerViews], np.ndarray], lay: Callable[[PlayerViews], np.ndarray]
 ) -> np.ndarray:
-    """(B,) cards: of ``throw`` for the discards, of ``lay`` for the decisions of the play."""
+    """(B,) cards: from ``throw`` for the discards, from ``lay`` for the decisions of the play."""
     discarding = is_discard(views)
     if discarding.all():
         return throw(views)
@@ -32,28 +37,29 @@ def by_phase(
 
 
 def lowest_of_rank(views: PlayerViews, ranks: np.ndarray) -> np.ndarray:
-    """(B,) the lowest legal card of each of ``ranks`` (B,); suits have no part in the play."""
+    """(B,) the lowest legal card of each of ``ranks`` (B,); suits do not matter in the play."""
     return 13 * views.action_mask.reshape(-1, 4, 13)[np.arange(len(ranks)), :, ranks].argmax(axis=1) + ranks
 
 
 def six_dealt(views: PlayerViews) -> np.ndarray:
-    """(B, 6) int64: held and thrown cards at a discard, sorted, as the exact values want them."""
+    """(B, 6) int64: held and thrown cards at a discard, sorted, as the exact values require."""
     return np.sort(np.concatenate([views.hand, views.discards], axis=1), axis=1)[:, 2:].astype(np.int64)
 
 
 def pairs_open(views: PlayerViews, six: np.ndarray) -> np.ndarray:
-    """(B, 15) bool: which pairs of the sorted six cards hold what is already thrown."""
+    """(B, 15) bool: which pairs of the sorted six cards contain the card already thrown."""
     thrown = views.discards[:, 0]
     return (thrown[:, None] < 0) | (six[:, PLACES] == thrown[:, None, None]).any(axis=2)
 
 
-def next_thrown(views: PlayerViews, values: np.ndarray, ties: np.ndarray) -> np.ndarray:
+def next_thrown(views: PlayerViews, values: np.ndarray, ties: np.ndarray, same: float = _SAME) -> np.ndarray:
     """The next card of the best pair that holds what is already thrown.
 
     Args:
         views: discards to be made.
         values: (B, 15) what each pair is worth, in the order of :func:`crib_env.discard_statistics`.
         ties: (B, 15) decides between pairs of equal value; then comes the first in the order of ids.
+        same: values that differ by less are equal.
 
     Returns:
         (B,) card ids.
@@ -61,6 +67,6 @@ def next_thrown(views: PlayerViews, values: np.ndarray, ties: np.ndarray) -> np.
     six = six_dealt(views)
     pairs, thrown = six[:, PLACES], views.discards[:, 0]
     values = np.where(pairs_open(views, six), values, -np.inf)
-    best = values >= values.max(axis=1, keepdims=True) - _SAME
+    best = values >= values.max(axis=1, keepdims=True) - same
     pair = pairs[np.arange(len(views)), np.where(best, ties, -np.inf).argmax(axis=1)]
     return np.where(pair[:, 0] == thrown, pair[:, 1], pair[:, 0])

@@ -9,11 +9,11 @@ A discard is worth the exact mean of the four cards kept over the 46 starters, p
 for it.
 
 Where this differs: there a rule struck discards from the list, good hands with them, and what was left went to the
-*lowest* hand; that player lost to a random one. Here a rule is a preference, in points. The weights of ``DEALER`` are
-rounded from a least-squares fit of the exact crib means of 300,000 discards to these features (together they explain
-91 % of their variance); ``PONE`` has the same with the sign turned; "keep a double run" and "far apart" have no weight
-of their own in that fit, and got a small one. In the play runs count too, which their ``score_count`` forgets, and ties
-go to the highest card, as ``greedy`` has it.
+*lowest* hand; that player lost to a random one. Here a rule is a preference, in points. The weights of
+``DEALER_RULES`` are rounded from a least-squares fit of the exact crib means of 300,000 discards to these features
+(together they explain 91 % of their variance); ``PONE_RULES`` has the same with the sign turned; "keep a double run"
+and "far apart" have no weight of their own in that fit, and got a small one. In the play runs count too, which their
+``score_count`` forgets, and ties go to the highest card, as ``greedy`` has it.
 """
 
 from __future__ import annotations
@@ -82,14 +82,14 @@ class Rule(NamedTuple):
 
 
 ALWAYS = (Rule("keep a double run", 0.5, _keeps_double_run),)
-DEALER = (
+DEALER_RULES = (
     Rule("throw fives", 1.9, lambda d: d.thrown("5")),
     Rule("throw fifteens: a five with a ten-card, 7-8, 6-9", 1.3, lambda d: d.total == 15),
     Rule("throw a pair", 1.8, lambda d: d.gap == 0),
     Rule("throw 7-8", 1.4, lambda d: (d.low == 6) & (d.high == 7)),
     Rule("throw 2-3 or A-4: they make five", 1.7, lambda d: d.total == 5),
 )
-PONE = (
+PONE_RULES = (
     Rule("no fives", -1.9, lambda d: d.thrown("5")),
     Rule("no fifteens", -1.3, lambda d: d.total == 15),
     Rule("no pair", -1.8, lambda d: d.gap == 0),
@@ -106,9 +106,9 @@ def _added(rules: tuple[Rule, ...], d: Discards) -> np.ndarray:
     return np.sum([rule.weight * rule.holds(d) for rule in rules], axis=0)
 
 
-# What PONE and DEALER add to any two cards thrown: (2, 13, 13, 2) by role, lower and higher rank, and one suit or not.
+# What the rules of each role add to two cards thrown: (2, 13, 13, 2) by role, lower and higher rank, one suit or not.
 _THROWN = Discards(np.empty(0), *np.indices((13, 13, 2)))
-_ADDED = np.stack([_added(rules, _THROWN) for rules in (PONE, DEALER)])
+_ADDED = np.stack([_added(rules, _THROWN) for rules in (PONE_RULES, DEALER_RULES)])
 
 
 def preferences(six: np.ndarray, is_dealer: np.ndarray) -> np.ndarray:
@@ -118,7 +118,7 @@ def preferences(six: np.ndarray, is_dealer: np.ndarray) -> np.ndarray:
 
 
 class HeuristicAgent:
-    """See the module."""
+    """A player by rules of thumb; see the module."""
 
     name = "heuristic"
 

@@ -25,11 +25,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.discards import by_phase, next_thrown, six_dealt
-from agents.lookahead import (
+from agents.belief.lookahead import (
     FREE,
     MOST_CARDS,
     N_HANDS,
+    Pile,
     least_value,
     look_ahead,
     lowest_of_rank,
@@ -41,6 +41,7 @@ from agents.lookahead import (
     unseen_by,
     without_rank,
 )
+from agents.discards import by_phase, next_thrown, six_dealt
 from crib_env import PlayerViews, crib_distribution, discard_statistics
 from crib_env.kernels import kernel, lowest
 
@@ -48,51 +49,37 @@ SHORT = 5  # cards in both hands together from which on the end is reached
 
 
 @kernel
-def _best_cards(
-    action_mask,
-    hand,
-    discards,
-    starter,
-    laid,
-    laid_by,
-    pile_start,
-    count,
-    opponent_cards,
-    depth,
-    levels,
-    weights,
-    cards,
-):
+def _best_cards(views, depth, levels, weights, cards):
     ranks = np.empty(MOST_CARDS, np.int64)
     for b in range(len(cards)):
-        n = read_laid(laid[b], ranks)
-        start, now = np.int64(pile_start[b]), np.int64(count[b])
-        own = packed(hand[b])
+        n = read_laid(views.laid[b], ranks)
+        start, now = np.int64(views.pile_start[b]), np.int64(views.count[b])
+        own = packed(views.hand[b])
         choices = that_fit(own, now)
         best, best_total, found = lowest(choices) >> 2, np.int64(0), False
         if without_rank(choices, best):  # else nothing is to be decided
-            unseen = unseen_by(hand[b], discards[b], starter[b], laid[b])
-            least = least_value(laid[b], laid_by[b], start, n)
-            n_hands = possible_hands(unseen, least, np.int64(opponent_cards[b]), levels[0]["rest"], weights)
+            unseen = unseen_by(views.hand[b], views.discards[b], views.starter[b], views.laid[b])
+            least = least_value(views.laid[b], views.laid_by[b], start, n)
+            n_hands = possible_hands(unseen, least, np.int64(views.opponent_cards[b]), levels[0]["rest"], weights)
             cards_ahead = MOST_CARDS if MOST_CARDS - n <= SHORT else depth
-            net = levels[0]["net"]
+            pile, net = Pile(ranks, start, n, now), levels[0]["net"]
             while choices:
                 rank = lowest(choices) >> 2
                 choices = without_rank(choices, rank)
-                look_ahead(ranks, start, n, now, own, rank, FREE, cards_ahead, n_hands, levels)
+                look_ahead(pile, own, rank, FREE, cards_ahead, n_hands, levels)
                 total = np.int64(0)
                 for k in range(n_hands):
                     total += weights[k] * net[k]
                 if not found or total > best_total:
                     best, best_total, found = rank, total, True
-        cards[b] = lowest_of_rank(action_mask[b], best)
+        cards[b] = lowest_of_rank(views.action_mask[b], best)
 
 
 class MinimaxAgent:
-    """See the module.
+    """Minimax by Anderson et al.; see the module.
 
     Args:
-        depth: how many cards of the play are looked at, 1 to 8, the own card included.
+        depth: how many cards of the play to search, 1 to 8, the own card included.
 
     Raises:
         ValueError: ``depth`` is out of range.
@@ -119,19 +106,5 @@ class MinimaxAgent:
     def _play(self, views: PlayerViews) -> np.ndarray:
         cards = np.empty(len(views), np.int64)
         levels, weights = new_levels(), np.empty(N_HANDS, np.int64)
-        _best_cards(
-            views.action_mask,
-            views.hand,
-            views.discards,
-            views.starter,
-            views.laid,
-            views.laid_by,
-            views.pile_start,
-            views.count,
-            views.opponent_cards,
-            self.depth,
-            levels,
-            weights,
-            cards,
-        )
+        _best_cards(views.arrays, self.depth, levels, weights, cards)
         return cards

@@ -10,14 +10,19 @@ from crib_env.aec import Event, env, raw_env
 from crib_env.batch import GameBatch
 from crib_env.cards import format_card, parse_card, parse_cards
 from crib_env.kernels import streams
+from crib_env.players.one_at_a_time import OneAtATime
+from crib_env.players.results import DealResults, GameResults
 from crib_env.registration import register_all
 from crib_env.scoring import describe_show, explain_show, score_play, score_show, score_show_many
 from crib_env.version import __version__
 from crib_env.views import PlayerViews
 
 __all__ = [
+    "DealResults",
     "Event",
     "GameBatch",
+    "GameResults",
+    "OneAtATime",
     "PlayerViews",
     "__version__",
     "analyse_discard",
@@ -47,7 +52,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(discard_statistics, name)
     if name == "analyse_discard":
-        from crib_env.exact.analysis import analyse_discard
+        from crib_env.tables.analysis import analyse_discard
 
         return analyse_discard
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

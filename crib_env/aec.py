@@ -13,12 +13,13 @@ American Cribbage Congress (:mod:`crib_env.engine`).
 | Decisions in a game | about 100                                                                               |
 
 One decision is one card. In each deal pone throws two cards one after the other, then the dealer does, then they lay
-one card at a time. Go is never a choice: the environment says it for a player, so whoever acts has a legal card, and
-the same player can act twice running.
+one card at a time. Go is never a choice: the environment says it for a player. So the player to act always has a legal
+card, and the same player can act twice in a row.
 
 ## Action
 
-The id of the card to throw or lay, ``13 * suit + rank`` (suits C D H S, ranks A … K). Integers of NumPy do too.
+The id of the card to throw or lay, ``13 * suit + rank`` (suits C D H S, ranks A … K): an integer of any kind, or an
+integer array of one element. Anything else raises ``TypeError``.
 
 ## Observation
 
@@ -29,11 +30,11 @@ for each legal card; the mask of an agent that is not to act is all zeros. Array
 
 | ``reward=``  | paid                                                                                          |
 |--------------|-----------------------------------------------------------------------------------------------|
-| ``"points"`` | points made minus points the opponent made since this player last acted, as they fall         |
+| ``"points"`` | points made minus points the opponent made since this player last acted                       |
 | ``"win"``    | +1 to the winner and -1 to the loser at the end                                                |
 | ``"match"``  | ACC match points at the end: 2 for a win, 3 if the loser has 90 or less; the loser pays them   |
 
-All are zero-sum. An episode that ends short of 121 is won by whoever made more points in it (0 each if equal).
+All are zero-sum. If an episode ends before 121, the player who made more points in it wins (0 each if equal).
 
 ## Episode end
 
@@ -43,7 +44,7 @@ All are zero-sum. An episode that ends short of 121 is won by whoever made more 
 | ``"deal"``   | after the show of one deal, or at 121                                                          |
 | ``"play"``   | after the play of one deal, or at 121. Four cards each from the start: the last two of the six dealt lie in the crib already; neither heels nor the show is counted |
 
-Pegs stop at 121: the last points of a game count as far as the hole.
+Pegs stop at 121: of the last points only those up to 121 count.
 
 ## Options
 
@@ -52,15 +53,18 @@ Pegs stop at 121: the last points of a game count as far as the hole.
 | ``episode``    | ``"game"``, ``"deal"``, ``"play"``           | see above                                                |
 | ``reward``     | ``"points"``, ``"win"``, ``"match"``         | see above                                                |
 | ``observation``| ``"209"``, ``"board"``                       | see above                                                |
-| ``mask``       | ``"observation"``, ``"info"``                | ``"info"``: the observation is the bare Box and the mask stands in ``infos[agent]["action_mask"]`` |
+| ``mask``       | ``"observation"``, ``"info"``                | ``"info"``: the observation is the bare Box and the mask is in ``infos[agent]["action_mask"]`` |
+| ``events``     | ``True``, ``False``                          | ``False``: no ``events`` in the infos, for libraries that turn every info into an array |
+| ``illegal``    | ``"raise"``, ``"end"``                       | what an illegal card does, see below. The default is ``"raise"`` in ``raw_env`` and ``"end"`` in ``env`` |
+| ``illegal_reward`` | ``None``, a number up to 0               | what an illegal card costs with ``illegal="end"``; ``None`` is the worst possible loss, see below |
 | ``start_spread``| ``None``, 0 … 120                           | random starting scores at most this far apart (Lang 2018: 60) |
 | ``render_mode``| ``None``, ``"human"``, ``"ansi"``            | print the table after each step, or return it as text    |
 
 ``reset(seed, options)`` takes, each for one episode: ``options["first_dealer"]`` 0 or 1 (else a fair coin);
 ``options["scores"]`` a pair of 0 … 120; ``options["deals"]`` a sequence of deals, each of 13 cards (ids or text): six
-for player_0, six for player_1, the starter. They are used deal by deal, then the generator goes on. Other keys are
-ignored. The same seed, options and actions give the same game on every machine. A reset without a seed goes on to the
-next game of the seed given last.
+for player_0, six for player_1, the starter. They are used deal by deal; later deals come from the generator. Other keys are
+ignored. The same seed, options and actions give the same game on every machine. A reset without a seed starts the
+next game of the last seed.
 
 ## Infos
 
@@ -68,17 +72,26 @@ next game of the seed given last.
 |---------------|------------------------------------------------------------------------------------------------|
 | ``scores``    | (player_0's, player_1's)                                                                        |
 | ``dealer``    | 0 or 1                                                                                          |
-| ``events``    | the records since this agent last acted, its own card's included: :class:`Event` (player, points, kind) |
+| ``events``    | the records since this agent last acted, its own card's included: :class:`Event` (player, points, kind). Not with ``events=False`` |
 | ``action_mask`` | with ``mask="info"`` only                                                                     |
-| ``illegal_action`` | in ``env`` after an illegal action only: what was wrong                                     |
+| ``illegal_action`` | with ``illegal="end"``, after an illegal card only: what was wrong                            |
 
-``scores`` and ``dealer`` are attributes of the environment too, at any time.
+``scores`` and ``dealer`` are also attributes of the environment, at any time.
 
 ## Illegal actions
 
-``raw_env`` raises ``ValueError`` and nothing has changed. ``env`` ends the game, -1 to the offender and +1 to the
-opponent. PettingZoo's three standard wrappers cost twenty times a step of this environment, so ``env`` does their
-checks (order of calls, bounds, legality) itself, in the one method by which it differs from ``raw_env``.
+| ``illegal=`` | an illegal card                                                                                |
+|--------------|------------------------------------------------------------------------------------------------|
+| ``"raise"``  | raises ``ValueError``, and nothing has changed. ``raw_env`` does this by default                |
+| ``"end"``    | ends the game; ``illegal_reward`` to the offender and its opposite to the opponent. ``env`` and the Gymnasium environments do this by default |
+
+``illegal_reward`` is by default the worst possible loss: -121 with ``reward="points"``, -1 with ``"win"``, -3 with
+``"match"``. The -1 of PettingZoo's wrapper would teach a learner without a mask to cheat: ending the game at
+once for -1 beats losing it by tens of points. Set ``illegal_reward`` yourself if such large rewards upset
+your learner, or better, use the mask.
+
+PettingZoo's three standard wrappers cost twenty times a step of this environment, so it does their checks (order of
+calls, bounds, legality) itself.
 
 ## Version history
 
@@ -87,15 +100,27 @@ checks (order of calls, bounds, legality) itself, in the one method by which it 
 
 from __future__ import annotations
 
-import operator
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
 
-from crib_env.cards import format_card, format_cards
-from crib_env.engine import DEAL, EPISODES, EVENTS, GAME, OVER, act, begin_deal, begin_game, legal_cards, shuffle
+from crib_env.actions import name_card, read_card
+from crib_env.cards import format_cards
+from crib_env.engine import (
+    DEAL,
+    EPISODES,
+    EVENTS,
+    GAME,
+    OVER,
+    act,
+    begin_deal,
+    begin_game,
+    call_off,
+    legal_cards,
+    shuffle,
+)
 from crib_env.engine import winner_pays as _winner_pays
 from crib_env.kernels import kernel, streams
 from crib_env.observation import N_ACTIONS, SIZES, write_mask, write_observation
@@ -107,7 +132,7 @@ PLAYERS = ("player_0", "player_1")
 
 
 class _ByPlayer(dict[str, Any]):
-    """What each player has; to ask for anybody else is an error that names the players."""
+    """One value per player; another key is an error that names the players."""
 
     def __missing__(self, agent: Any) -> Any:
         raise ValueError(f"there is no agent {agent!r}: choose one of {', '.join(map(repr, PLAYERS))}")
@@ -121,7 +146,7 @@ _EVENT_BYTES = slice(_FIELDS["event_player"][1], _FIELDS["event_points"][1] + 8)
 
 
 class Event(NamedTuple):
-    """Points that fell: the seat that pegged them, how many, and what for, in the words of ``engine.EVENTS``."""
+    """Points scored: the seat that pegged them, how many, and the reason, in the words of ``engine.EVENTS``."""
 
     player: int
     points: int
@@ -139,7 +164,7 @@ def _begin(record, episode, first_dealer, score_0, score_1, start_spread):
 
 @kernel
 def _deal(record, is_given):
-    """The next deal: the thirteen cards that the caller has written, or the stream's."""
+    """The next deal: the caller's thirteen cards, or else the stream's."""
     g = record.view(GAME)[0]
     if not is_given:
         shuffle(g)
@@ -149,7 +174,7 @@ def _deal(record, is_given):
 
 @kernel
 def _act(record, card, deal_next):
-    """One decision; -1 and no change if the card is not legal, else the summary of the game after it."""
+    """One decision; -1 and no change if the card is not legal, else the summary of the new state."""
     g = record.view(GAME)[0]
     if not 0 <= card < 52 or not (legal_cards(g) >> card) & 1:
         return np.int64(-1)
@@ -162,15 +187,14 @@ def _act(record, card, deal_next):
 
 @kernel
 def _call_off(record):
-    """Ends the game where it stands."""
     g = record.view(GAME)[0]
-    g["phase"], g["n_events"] = OVER, 0
+    call_off(g)
     return _summary(g)
 
 
 @kernel
 def _summary(g):
-    """What Python asks for after every step, packed into one number, because each value handed over costs time."""
+    """All that Python needs after a step, packed into one number, because each returned value costs time."""
     return (
         np.int64(g["phase"])
         | np.int64(g["turn"]) << 2
@@ -205,21 +229,25 @@ def _legal(record):
     return legal_cards(record.view(GAME)[0])
 
 
-class _SetByReset:
-    """An attribute that exists from the first ``reset`` on; to read it before is an error that says so.
+class SetByReset:
+    """An attribute that exists after the first ``reset``; reading it earlier is an error that says so.
 
-    This is the whole check of the order of calls. A ``__getattr__`` would do it too, but makes a turn a fifth slower.
+    This is the only check of the order of calls. A ``__getattr__`` could do it too, but makes a turn a fifth slower.
     """
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
+        self._name = name.lstrip("_")
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         raise AttributeError(f"{self._name} does not exist before reset(): call it first")
 
 
 class raw_env(AECEnv[str, Any, Any]):
-    """The environment; an illegal action raises ``ValueError``. Options stand in the module's docstring."""
+    """The environment; an illegal card raises ``ValueError``. The module's docstring describes the options.
+
+    Raises:
+        OptionError: an option does not exist or has a value that is not allowed; the message names it.
+    """
 
     metadata: ClassVar[dict[str, Any]] = {
         "name": "cribbage_v0",
@@ -227,14 +255,14 @@ class raw_env(AECEnv[str, Any, Any]):
         "is_parallelizable": False,
         "render_fps": 1,
     }
-    agents: Any = _SetByReset()
-    agent_selection: Any = _SetByReset()
-    rewards: Any = _SetByReset()
-    terminations: Any = _SetByReset()
-    truncations: Any = _SetByReset()
-    infos: Any = _SetByReset()
-    scores: Any = _SetByReset()
-    dealer: Any = _SetByReset()
+    agents: Any = SetByReset()
+    agent_selection: Any = SetByReset()
+    rewards: Any = SetByReset()
+    terminations: Any = SetByReset()
+    truncations: Any = SetByReset()
+    infos: Any = SetByReset()
+    scores: Any = SetByReset()
+    dealer: Any = SetByReset()
 
     def __init__(self, **options: Any) -> None:
         super().__init__()
@@ -242,17 +270,23 @@ class raw_env(AECEnv[str, Any, Any]):
         self.render_mode = self.options.render_mode
         self.possible_agents = list(PLAYERS)
         self._mask_in_info = self.options.mask == "info"
+        self._tells_events = self.options.events
         self._size = SIZES[self.options.observation]
         self.observation_spaces = _ByPlayer({player: self._make_observation_space() for player in PLAYERS})
         self.action_spaces = _ByPlayer({player: spaces.Discrete(N_ACTIONS) for player in PLAYERS})
         self._record = np.zeros(GAME.itemsize, np.uint8)
-        self._games["episodes"] = streams(None, 1)
-        self._n_resets = 0
+        self.games["episode_stream"] = streams(None, 1)
+        self.n_resets = 0
 
     @property
-    def _games(self) -> np.ndarray:
+    def games(self) -> np.ndarray:
         """The game as an array of one ``GAME`` record, on the same memory."""
         return self._record.view(GAME)
+
+    @property
+    def cumulative_rewards(self) -> dict[str, float]:
+        """What each agent has earned since its last action."""
+        return self._cumulative_rewards
 
     def _make_observation_space(self) -> spaces.Space[Any]:
         observation = spaces.Box(0, 1, (self._size,), np.int8)
@@ -277,10 +311,10 @@ class raw_env(AECEnv[str, Any, Any]):
         start = Start.read(options)
         check_seed(seed)
         if seed is not None:
-            self._games["episodes"] = streams(seed, 1)
+            self.games["episode_stream"] = streams(seed, 1)
         spread = -1 if self.options.start_spread is None else self.options.start_spread
         _begin(self._record, EPISODES.index(self.options.episode), start.first_dealer, *start.scores, spread)
-        self._n_resets += 1
+        self.n_resets += 1
         self._deals_to_come = list(start.deals)
         summary = self._deal_next()
         self.agents = list(PLAYERS)
@@ -295,22 +329,28 @@ class raw_env(AECEnv[str, Any, Any]):
             self.render()
 
     def _deal_next(self) -> int:
-        """Deals the cards that were given, while there are any, then the generator's."""
+        """Deals the given cards while there are any, then cards from the generator."""
         if not self._deals_to_come:
             return _deal(self._record, False)
-        self._games["cards"][0] = self._deals_to_come.pop(0)
+        self.games["cards"][0] = self._deals_to_come.pop(0)
         return _deal(self._record, True)
 
     def _read(self, summary: int) -> None:
-        """Brings what users see up to date with the game."""
+        """Updates the public attributes from the game."""
         self.agent_selection = PLAYERS[summary >> 2 & 1]
         self.dealer = dealer = summary >> 3 & 1
         self.scores = scores = (summary >> 8 & 255, summary >> 16)
-        first, second = self._events
-        self.infos = {
-            "player_0": {"scores": scores, "dealer": dealer, "events": first},
-            "player_1": {"scores": scores, "dealer": dealer, "events": second},
-        }
+        if self._tells_events:
+            first, second = self._events
+            self.infos = {
+                "player_0": {"scores": scores, "dealer": dealer, "events": first},
+                "player_1": {"scores": scores, "dealer": dealer, "events": second},
+            }
+        else:
+            self.infos = {
+                "player_0": {"scores": scores, "dealer": dealer},
+                "player_1": {"scores": scores, "dealer": dealer},
+            }
         if self._mask_in_info:
             masks = np.zeros((2, N_ACTIONS), np.int8)
             _write_masks(self._record, masks)
@@ -333,13 +373,14 @@ class raw_env(AECEnv[str, Any, Any]):
         """What an agent sees now as a batch of one, which any agent of this project can act on."""
         self.agents  # noqa: B018 -- the order check
         zero, seat = np.zeros(1, np.int64), np.array([_SEAT[agent]])
-        return views_of(self._games, zero, seat, np.array([self._n_resets]))
+        return views_of(self.games, zero, seat, np.array([self.n_resets]))
 
     def step(self, action: Any) -> None:
         """The agent in ``agent_selection`` throws or lays a card; ``None`` once it is terminated.
 
         Raises:
-            ValueError: the action is not the id of a legal card; nothing has changed.
+            ValueError: the card is not legal, and the option ``illegal`` is ``"raise"``; nothing has changed.
+            TypeError: the action is neither an integer nor an integer array of one element; nothing has changed.
             RuntimeError: the episode is over for both agents.
         """
         agent = self.agent_selection
@@ -348,20 +389,17 @@ class raw_env(AECEnv[str, Any, Any]):
         if self.terminations[agent]:
             self._was_dead_step(action)
             return
-        try:
-            card = -1 if isinstance(action, bool) else operator.index(action)
-        except TypeError:
-            card = -1
+        card = action if type(action) is int else read_card(action)
         # A huge integer would not fit a kernel's int64.
         summary = _act(self._record, card, not self._deals_to_come) if 0 <= card < N_ACTIONS else -1
         if summary < 0:
-            self._refuse(agent, f"{format_card(card)} (action {card})" if 0 <= card < N_ACTIONS else repr(action))
+            self._refuse(agent, card)
             return
         before_0, before_1 = self.scores
         seat = _SEAT[agent]
         self._events[seat] = ()
         n_events = summary >> 4 & 15
-        if n_events:
+        if n_events and self._tells_events:
             players, kinds, points = self._record[_EVENT_BYTES].reshape(3, 8).tolist()
             new = tuple([Event(players[k], points[k], EVENTS[kinds[k]]) for k in range(n_events)])
             self._events = [self._events[0] + new, self._events[1] + new]
@@ -379,16 +417,23 @@ class raw_env(AECEnv[str, Any, Any]):
         if self.render_mode == "human":
             self.render()
 
-    def _refuse(self, agent: str, action: str) -> None:
-        raise ValueError(self._why_illegal(agent, action))
-
-    def _why_illegal(self, agent: str, action: str) -> str:
+    def _refuse(self, agent: str, card: int) -> None:
+        """Raises, or ends the game, as the option ``illegal`` says."""
         legal = int(_legal(self._record))
         allowed = format_cards(card for card in range(N_ACTIONS) if legal >> card & 1)
-        return f"{action} is not a legal action of {agent}: give the id of one of {allowed}"
+        why = f"{name_card(card)} is not a legal action of {agent}: give the id of one of {allowed}"
+        if self.options.illegal == "raise":
+            raise ValueError(why)
+        seat = _SEAT[agent]
+        self._events[seat] = ()
+        self._read(_call_off(self._record))
+        for info in self.infos.values():
+            info["illegal_action"] = why
+        self._pay(agent, self.options.penalty * (1 - 2 * seat))
+        self._end(agent)
 
     def _pay(self, mover: str, reward_of_0: float) -> None:
-        """Clears the mover's account, then books this step for both: cumulative rewards run since one's last act."""
+        """Clears the mover's cumulative reward, then adds this step's rewards for both players."""
         self.rewards = {"player_0": reward_of_0, "player_1": 0.0 - reward_of_0}
         self._cumulative_rewards[mover] = 0.0
         self._cumulative_rewards["player_0"] += reward_of_0
@@ -406,7 +451,7 @@ class raw_env(AECEnv[str, Any, Any]):
         """
         if self.render_mode is None:
             raise ValueError("render() needs a render_mode: make the environment with render_mode='ansi' or 'human'")
-        table = draw_table(self._games[0], _SEAT[self.agent_selection])
+        table = draw_table(self.games[0], _SEAT[self.agent_selection])
         if self.render_mode == "ansi":
             return table
         print(table)
@@ -416,23 +461,10 @@ class raw_env(AECEnv[str, Any, Any]):
         """Nothing to release."""
 
 
-class CheckedCribbage(raw_env):
-    """What :func:`env` makes: an illegal action ends the game, -1 to the offender and +1 to the opponent."""
-
-    def _refuse(self, agent: str, action: str) -> None:
-        why = self._why_illegal(agent, action)
-        self._events[_SEAT[agent]] = ()
-        self._read(_call_off(self._record))
-        for info in self.infos.values():
-            info["illegal_action"] = why
-        self._pay(agent, -1.0 if _SEAT[agent] == 0 else 1.0)
-        self._end(agent)
-
-
-def env(**options: Any) -> CheckedCribbage:
-    """The environment with the checks that users expect; options stand in the module's docstring.
+def env(**options: Any) -> raw_env:
+    """The environment for most uses: an illegal card ends the game. The module's docstring describes the options.
 
     Raises:
-        ValueError: an option has a value that is not allowed; the message names it.
+        OptionError: an option does not exist or has a value that is not allowed; the message names it.
     """
-    return CheckedCribbage(**options)
+    return raw_env(**{"illegal": "end", **options})

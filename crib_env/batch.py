@@ -1,4 +1,4 @@
-"""Many games at once, both seats in the caller's hands: what matches and learners play on."""
+"""Many games at once, with both seats controlled by the caller. Matches and learners run on it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from crib_env.cards import format_card
 from crib_env.engine import (
     CRIB,
     DEAL,
+    DEALER,
     DEALERS_HAND,
     EPISODES,
     GAME,
     HEELS,
     OVER,
     PLAY,
+    PONE,
     PONES_HAND,
+    ROLES,
     act,
     begin_deal,
     begin_game,
@@ -23,12 +26,13 @@ from crib_env.engine import (
 )
 from crib_env.kernels import bit, kernel, lowest
 from crib_env.observation import N_ACTIONS, SIZES, write_mask, write_observation
-from crib_env.options import Start
-from crib_env.policies import native_card
+from crib_env.options import Options, Start, check_bool, is_integer
+from crib_env.players.policies import NATIVE, native_card
 from crib_env.views import PlayerViews, views_of
 
 # Where points come from, the last axis of a tally.
 SOURCES = ("play", "heels", "hand", "crib")
+_INT64 = np.dtype(np.int64)  # NumPy has one object for it
 _PLAY_SOURCE, _HEELS_SOURCE, _HAND_SOURCE, _CRIB_SOURCE = range(4)
 
 
@@ -44,7 +48,7 @@ def _source(kind):
 
 @kernel
 def _is_forced(g):
-    """In the play: whether all legal cards share a rank, so that nothing is decided."""
+    """In the play: whether all legal cards have the same rank, so that there is no choice."""
     legal = legal_cards(g)
     rank = lowest(legal) % 13
     same = np.int64(0)
@@ -55,14 +59,14 @@ def _is_forced(g):
 
 @kernel
 def _go_on(games, rows, tally, skip_forced):
-    """Tallies what has just been pegged, deals where a deal is due, and lays forced cards if they are skipped."""
+    """Adds new points to the tally, deals if a deal is due, and lays forced cards if they are skipped."""
     for i in rows:
         g = games[i]
         while True:
             for k in range(g["n_events"]):
                 seat = g["event_player"][k]
-                is_dealer = 1 if seat == g["dealer"] else 0
-                tally[i, seat, is_dealer, _source(g["event_kind"][k])] += g["event_points"][k]
+                role = DEALER if seat == g["dealer"] else PONE
+                tally[i, seat, role, _source(g["event_kind"][k])] += g["event_points"][k]
             if g["phase"] == DEAL:
                 shuffle(g)
                 begin_deal(g)
@@ -72,15 +76,35 @@ def _go_on(games, rows, tally, skip_forced):
 
 
 @kernel
-def _begin_all(games, rows, tally, skip_forced, episode, start_spread, first_dealer, score_0, score_1):
+def _begin_all(games, rows, tally, skip_forced, start):
     for i in rows:
-        begin_game(games[i], episode, first_dealer, score_0, score_1, start_spread)
+        begin_game(games[i], *start)
     _go_on(games, rows, tally, skip_forced)
 
 
 @kernel
+def _first_bad_row(rows, n):
+    """The index of the first row that is out of range or repeated; -1 if there is none."""
+    previous, ascending = np.int64(-1), True
+    for row in rows:
+        ascending &= previous < row
+        previous = row
+    if ascending and previous < n:  # as `acting` gives them: quick to see
+        return -1
+    seen = np.zeros(n, np.bool_)
+    for b in range(len(rows)):
+        if not 0 <= rows[b] < n or seen[rows[b]]:
+            return b
+        seen[rows[b]] = True
+    return -1
+
+
+@kernel
 def _first_illegal(games, rows, cards):
-    """The index of the first card that may not be thrown or laid, or -1."""
+    """The index of the first bad row, or else of the first card that may not be thrown or laid; or -1."""
+    bad = _first_bad_row(rows, len(games))
+    if bad >= 0:
+        return bad
     for b in range(len(rows)):
         if not 0 <= cards[b] < 52 or not (legal_cards(games[rows[b]]) >> cards[b]) & 1:
             return b
@@ -96,20 +120,36 @@ def _step_all(games, rows, cards, tally, skip_forced):
 
 @kernel
 def _observe_all(games, rows, out, masks):
+    """Writes the observations of the players to act; returns the index of the first bad row, or -1."""
+    bad = _first_bad_row(rows, len(games))
+    if bad >= 0:
+        return bad
     for b in range(len(rows)):
         g = games[rows[b]]
-        write_observation(g, g["turn"], out, b)
-        write_mask(g, g["turn"], masks, b)
+        seat = np.int64(g["turn"])
+        write_observation(g, seat, out, b)
+        write_mask(g, seat, masks, b)
+    return -1
 
 
 @kernel
 def _native_cards(games, rows, policy, cards):
+    """The cards that a native policy chooses; and the index of the first bad row or finished game, or -1."""
+    bad = _first_bad_row(rows, len(games))
+    if bad >= 0:
+        return bad
+    for b in range(len(rows)):
+        if games[rows[b]]["phase"] == OVER:
+            return b
     for b in range(len(rows)):
         cards[b] = native_card(games[rows[b]], policy)
+    return -1
 
 
 class GameBatch:
     """``n`` games that run side by side, each to its own end.
+
+    Methods take ``rows``: (B,) integers from 0 to n - 1, in any order, each at most once.
 
     Args:
         seeds: (n,) uint64, one random stream a game (:func:`crib_env.kernels.streams`); equal numbers give equal deals.
@@ -122,10 +162,10 @@ class GameBatch:
 
     Attributes:
         games: (n,) records of dtype :data:`crib_env.engine.GAME`.
-        tally: (n, 2, 2, 4) int32, points by seat, by 0 pone or 1 dealer, and by ``SOURCES``.
+        tally: (n, 2, 2, 4) int32, points by seat, by role (``ROLES``) and by ``SOURCES``.
 
     Raises:
-        ValueError: ``first_dealer`` or ``scores`` are not allowed; the message names it.
+        ValueError: an argument is not allowed; the message names it.
     """
 
     def __init__(
@@ -139,15 +179,24 @@ class GameBatch:
         skip_forced: bool = False,
         first_id: int = 0,
     ) -> None:
-        self.games = np.zeros(len(seeds), GAME)
-        self.games["episodes"] = seeds
-        self.tally = np.zeros((len(seeds), 2, 2, len(SOURCES)), np.int32)
-        self.game_ids = np.arange(first_id, first_id + len(seeds), dtype=np.int64)
-        self._skip_forced = skip_forced
-        spread = -1 if start_spread is None else start_spread
+        seeds = np.asarray(seeds)
+        if seeds.ndim != 1 or seeds.dtype.kind not in "iu" or (seeds.dtype.kind == "i" and (seeds < 0).any()):
+            raise ValueError(
+                f"seeds must be (n,) uint64, not {seeds.shape} of {seeds.dtype} (crib_env.streams makes them)"
+            )
+        Options(episode=episode, start_spread=start_spread)  # raises what is not allowed
+        check_bool("skip_forced", skip_forced)
+        if not is_integer(first_id):
+            raise ValueError(f"first_id={first_id!r} is not allowed: give a whole number")
         start = Start.read({"first_dealer": first_dealer, "scores": scores})
-        rules = EPISODES.index(episode), spread, start.first_dealer, *start.scores
-        _begin_all(self.games, np.arange(len(seeds)), self.tally, skip_forced, *rules)
+        self.games = np.zeros(len(seeds), GAME)
+        self.games["episode_stream"] = seeds
+        self.tally = np.zeros((len(seeds), 2, len(ROLES), len(SOURCES)), np.int32)
+        self.game_ids = np.arange(first_id, first_id + len(seeds), dtype=np.int64)
+        self._skip_forced = bool(skip_forced)
+        spread = -1 if start_spread is None else int(start_spread)
+        begins = EPISODES.index(episode), start.first_dealer, *start.scores, spread
+        _begin_all(self.games, np.arange(len(seeds)), self.tally, self._skip_forced, begins)
 
     def __len__(self) -> int:
         return len(self.games)
@@ -157,35 +206,83 @@ class GameBatch:
         return np.flatnonzero(self.games["phase"] != OVER)
 
     def views(self, rows: np.ndarray) -> PlayerViews:
-        """What the players to act in these games see."""
+        """The views of the players to act in these games.
+
+        Raises:
+            ValueError: the rows are not allowed.
+        """
+        rows = _as_rows(rows)
+        bad = _first_bad_row(rows, len(self.games))
+        if bad >= 0:
+            self._refuse(rows, bad)
         return views_of(self.games, rows, self.games["turn"][rows].astype(np.int64), self.game_ids[rows])
 
     def observe(self, rows: np.ndarray, observation: str = "209") -> tuple[np.ndarray, np.ndarray]:
-        """Observations (B, 209 or 659) and masks (B, 52), int8, of the players to act: all that a network asks for."""
+        """Observations (B, 209 or 659) and masks (B, 52), int8, of the players to act: the usual inputs of a network.
+
+        Raises:
+            ValueError: the rows are not allowed, or the observation is neither ``"209"`` nor ``"board"``.
+        """
+        rows = _as_rows(rows)
+        if observation not in SIZES:
+            raise ValueError(f"observation={observation!r} is not allowed: choose one of {', '.join(map(repr, SIZES))}")
         out = np.zeros((len(rows), SIZES[observation]), np.int8)
         masks = np.zeros((len(rows), N_ACTIONS), np.int8)
-        _observe_all(self.games, rows, out, masks)
+        bad = _observe_all(self.games, rows, out, masks)
+        if bad >= 0:
+            self._refuse(rows, bad)
         return out, masks
 
     def native_cards(self, rows: np.ndarray, policy: int) -> np.ndarray:
-        """The cards (B,) that a native policy (index in ``crib_env.policies.NATIVE``) chooses in these games."""
+        """The cards (B,) that a native policy (index in ``crib_env.players.policies.NATIVE``) chooses in these games.
+
+        Raises:
+            ValueError: the rows or the policy are not allowed, or a game is over.
+        """
+        rows = _as_rows(rows)
+        if not is_integer(policy) or not 0 <= policy < len(NATIVE):
+            names = ", ".join(f"{index} ({name})" for index, name in enumerate(NATIVE))
+            raise ValueError(f"policy={policy!r} is not allowed: give {names}")
         cards = np.empty(len(rows), np.int64)
-        _native_cards(self.games, rows, policy, cards)
+        bad = _native_cards(self.games, rows, int(policy), cards)
+        if bad >= 0:
+            self._refuse(rows, bad)
+            raise ValueError(f"game {self.game_ids[rows[bad]]} is over")
         return cards
 
     def step(self, rows: np.ndarray, cards: np.ndarray) -> None:
         """One decision in each of these games.
 
         Raises:
-            ValueError: a card is not legal; the message names game and card, and no game has changed.
+            ValueError: the rows are not allowed, or a card is not legal; the message names game and card, and no game
+                has changed.
         """
-        cards = np.asarray(cards)
+        rows, cards = _as_rows(rows), np.asarray(cards)
         if cards.shape != rows.shape or cards.dtype.kind not in "iu":
             raise ValueError(f"cards must be {rows.shape} integers, not {cards.shape} of {cards.dtype}")
         cards = cards.astype(np.int64)
         bad = _first_illegal(self.games, rows, cards)
         if bad >= 0:
+            self._refuse(rows, bad)
             card = int(cards[bad])
             name = format_card(card) if 0 <= card < 52 else str(card)
             raise ValueError(f"game {self.game_ids[rows[bad]]}: {name} is not legal")
         _step_all(self.games, rows, cards, self.tally, self._skip_forced)
+
+    def _refuse(self, rows: np.ndarray, bad: int) -> None:
+        """Raises the error for ``rows[bad]``, if that row is not a valid game."""
+        row = int(rows[bad])
+        if not 0 <= row < len(self):
+            raise ValueError(f"rows[{bad}]={row} is not allowed: there are games 0 to {len(self) - 1}")
+        if row in rows[:bad]:
+            raise ValueError(f"rows[{bad}]={row} is not allowed: it stands there twice")
+
+
+def _as_rows(rows: np.ndarray) -> np.ndarray:
+    """(B,) int64; the kernels check their range, as they loop over them anyway."""
+    if type(rows) is np.ndarray and rows.ndim == 1 and rows.dtype is _INT64 and rows.flags.c_contiguous:
+        return rows
+    rows = np.asarray(rows)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise ValueError(f"rows must be (B,) integers, not {rows.shape} of {rows.dtype}")
+    return np.ascontiguousarray(rows, np.int64)

@@ -1,12 +1,13 @@
 """Cards as integers and as text.
 
 A card is ``13 * suit + rank``: suits C D H S are 0..3, ranks A 2 … 9 T J Q K are 0..12. As text a card is its rank
-and its suit, ``"5H"`` or ``"TD"``; ``"10D"`` is read too, and upper and lower case are the same.
+and its suit, ``"5H"`` or ``"TD"``; ``"10D"`` works too, and case does not matter.
 """
 
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Iterable
 from typing import SupportsIndex, TypeAlias
 
@@ -16,17 +17,19 @@ RANKS = "A23456789TJQK"
 SUITS = "CDHS"
 N_CARDS = 52
 JACK = 10
+ACES = np.int64(1 << 0 | 1 << 13 | 1 << 26 | 1 << 39)  # as a mask; shift by a rank for the four cards of that rank
 
 Card: TypeAlias = "str | SupportsIndex"
 """A card as text or as an id, as every public function accepts it."""
 
 _CARD_OF_TEXT = {rank + suit: 13 * s + r for s, suit in enumerate(SUITS) for r, rank in enumerate(RANKS)}
 _CARD_OF_TEXT |= {"10" + suit: 13 * s + 9 for s, suit in enumerate(SUITS)}
+_CARD = re.compile(rf"(?:10|[{RANKS}])[{SUITS}]", re.IGNORECASE)
 _TEXT_OF_CARD = tuple(rank + suit for suit in SUITS for rank in RANKS)
 
 
 def parse_card(text: Card) -> int:
-    """The id of a card given as text, for example ``parse_card("5H") == 30``. An id is checked and given back.
+    """The id of a card given as text, for example ``parse_card("5H") == 30``. An id is checked and returned.
 
     Raises:
         ValueError: it is no card; the message names it.
@@ -46,12 +49,12 @@ def parse_card(text: Card) -> int:
 
 
 def parse_cards(text: str | Iterable[Card]) -> list[int]:
-    """The ids of several different cards: text with spaces or commas between them, or an iterable of cards.
+    """The ids of several different cards: text such as ``"5H JD"``, ``"5H,JD"`` or ``"5HJD"``, or an iterable of cards.
 
     Raises:
-        ValueError: one is no card, or a card stands twice; the message names it.
+        ValueError: one is no card, or a card is repeated; the message names it.
     """
-    parts: Iterable[Card] = text.replace(",", " ").split() if isinstance(text, str) else text
+    parts: Iterable[Card] = _separated(text) if isinstance(text, str) else text
     cards: list[int] = []
     for part in parts:
         card = parse_card(part)
@@ -59,6 +62,15 @@ def parse_cards(text: str | Iterable[Card]) -> list[int]:
             raise ValueError(f"{format_card(card)} stands twice: every card of the deck is there once")
         cards.append(card)
     return cards
+
+
+def _separated(text: str) -> list[str]:
+    """The words of a text; words that are cards without spaces are split into cards."""
+    parts: list[str] = []
+    for part in text.replace(",", " ").split():
+        cards = _CARD.findall(part)
+        parts += cards if "".join(cards) == part else [part]
+    return parts
 
 
 def format_card(card: SupportsIndex) -> str:

@@ -8,27 +8,32 @@ Six cards are dealt, two are thrown one after the other, and the four that are k
 | Observation space | ``Dict(observation=Box(0, 1, (52,), int8), action_mask=Box(0, 1, (52,), int8))``: the cards still in the hand, twice; with ``mask="info"`` the bare Box |
 | Reward            | 0 for the first card, then the points of the four with the starter                      |
 | Episode end       | after the second card                                                                   |
-| Infos             | ``action_mask``; at the end also ``starter`` (card id)                                   |
+| Infos             | ``action_mask``, all ones when the episode is over; ``starter``, the card's id once it is cut, -1 before; ``illegal_action``, whether an illegal card has ended the episode |
 
-An illegal action ends the episode with -1 and ``info["illegal_action"]``. The mean over all deals is 8.29 for the best
-play without sight of the starter (O'Connor measured 8.1 over 20,000 hands, and 4.7 for random play).
+An illegal card ends the episode with ``illegal_reward`` (-1 by default: less than any hand scores), or with
+``illegal="raise"`` it raises ``ValueError``. The mean over all deals is 8.29 for the best play without sight of the
+starter (O'Connor measured 8.1 over 20,000 hands, and 4.7 for random play).
 """
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
 
+from crib_env.actions import name_card, read_card
+from crib_env.aec import SetByReset
 from crib_env.cards import format_card, format_cards
 from crib_env.engine import GAME, shuffle
 from crib_env.kernels import kernel, streams
 from crib_env.observation import N_ACTIONS
-from crib_env.options import Options
+from crib_env.options import Options, check_names
 from crib_env.scoring import show_points
+
+# The options of :mod:`crib_env.aec` that mean something here.
+OPTIONS = ("mask", "illegal", "illegal_reward", "render_mode")
 
 
 @kernel
@@ -37,35 +42,38 @@ def _shuffle(games):
 
 
 class DiscardGame(gymnasium.Env[Any, Any]):
-    """The discard game; options are ``mask`` and ``render_mode`` as in :mod:`crib_env.aec`.
+    """The discard game; options are ``mask``, ``illegal``, ``illegal_reward`` and ``render_mode``, see the module.
 
     Raises:
-        ValueError: an option has a value that is not allowed; the message names it.
+        OptionError: an option does not exist or has a value that is not allowed; the message names it.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["human", "ansi"], "render_fps": 1}
+    _hand: Any = SetByReset()
 
-    def __init__(self, *, mask: str = "observation", render_mode: str | None = None) -> None:
-        self._mask_in_info = Options(mask=mask, render_mode=render_mode).mask == "info"
-        self.render_mode = render_mode
+    def __init__(self, **options: Any) -> None:
+        check_names(options, OPTIONS)
+        # No hand scores below 0: -1 is worse than all.
+        self.options = Options(**{"illegal": "end", "reward": "win", **options})
+        self._mask_in_info = self.options.mask == "info"
+        self.render_mode = self.options.render_mode
         cards = spaces.Box(0, 1, (N_ACTIONS,), np.int8)
         self.observation_space: spaces.Space[Any] = cards
         if not self._mask_in_info:
             self.observation_space = spaces.Dict(observation=cards, action_mask=spaces.Box(0, 1, (N_ACTIONS,), np.int8))
         self.action_space = spaces.Discrete(N_ACTIONS)
         self._deal = np.zeros(1, GAME)  # only its stream and its cards are used
-        self._deal["deck"] = streams(None, 1)
-        self._hand: list[int] = []
+        self._deal["deal_stream"] = streams(None, 1)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Deals six cards and a hidden starter. There are no ``options``."""
+        """Deals six cards and a hidden starter. It takes no ``options``."""
         super().reset(seed=seed)
         if seed is not None:
-            self._deal["deck"] = streams(seed, 1)
+            self._deal["deal_stream"] = streams(seed, 1)
         _shuffle(self._deal)
         self._hand = sorted(self._deal["cards"][0, :6].tolist())
         self._starter = int(self._deal["cards"][0, 12])
-        self._is_over = False
+        self._is_over = self._was_illegal = False
         if self.render_mode == "human":
             self.render()
         return self._observe()
@@ -74,26 +82,26 @@ class DiscardGame(gymnasium.Env[Any, Any]):
         """Throws a card.
 
         Raises:
-            RuntimeError: the episode is over, or has not begun.
+            RuntimeError: the episode is over.
+            AttributeError: before the first ``reset``.
+            TypeError: the action is neither an integer nor an integer array of one element; nothing has changed.
+            ValueError: the card is not in the hand, and the option ``illegal`` is ``"raise"``; nothing has changed.
         """
-        if not self._hand or self._is_over:
-            raise RuntimeError("there is nothing to throw: call reset()")
-        reward = 0.0
-        try:
-            card = -1 if isinstance(action, bool) else operator.index(action)
-        except TypeError:
-            card = -1
-        is_legal = card in self._hand
-        if is_legal:
-            self._hand.remove(card)
-            self._is_over = len(self._hand) == 4
+        hand = self._hand
+        if self._is_over:
+            raise RuntimeError("the episode is over: call reset()")
+        reward, card = 0.0, read_card(action)
+        if card in hand:
+            hand.remove(card)
+            self._is_over = len(hand) == 4
             if self._is_over:
-                reward = float(show_points(sum(1 << card for card in self._hand), self._starter, False))
+                reward = float(show_points(sum(1 << card for card in hand), self._starter, False))
+        elif self.options.illegal == "raise":
+            raise ValueError(f"{name_card(card)} is not a legal action: give the id of one of {format_cards(hand)}")
         else:
-            self._is_over, reward = True, -1.0
+            self._is_over = self._was_illegal = True
+            reward = self.options.penalty
         observation, info = self._observe()
-        if not is_legal:
-            info["illegal_action"] = f"{action!r} is not legal: give the id of one of {format_cards(self._hand)}"
         if self.render_mode == "human":
             self.render()
         return observation, reward, self._is_over, False, info
@@ -119,10 +127,16 @@ class DiscardGame(gymnasium.Env[Any, Any]):
         return bits
 
     def _legal(self) -> np.ndarray:
-        return np.zeros(N_ACTIONS, np.int8) if self._is_over else self._bits()
+        bits = self._bits()
+        if self._is_over:
+            bits[:] = 1
+        return bits
 
     def _observe(self) -> tuple[Any, dict[str, Any]]:
-        info: dict[str, Any] = {"action_mask": self._legal()}
-        if self._is_over:
-            info["starter"] = self._starter
-        return self._bits() if self._mask_in_info else {"observation": self._bits(), "action_mask": self._legal()}, info
+        mask = self._legal()
+        info = {
+            "action_mask": mask,
+            "starter": np.int8(self._starter if self._is_over else -1),
+            "illegal_action": np.array(self._was_illegal),
+        }
+        return self._bits() if self._mask_in_info else {"observation": self._bits(), "action_mask": mask.copy()}, info

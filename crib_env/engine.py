@@ -1,10 +1,10 @@
-"""The game itself: one record a game, and the transitions that follow the rules.
+"""The game itself: one record per game, and transitions that follow the rules.
 
-A game is one element of a NumPy array of dtype :data:`GAME`; nothing else holds any state. To copy a game is to copy
-its record, to save it is ``tobytes``, a batch is an array. Environments, opponents and searches all stand on the
-kernels below, which change a record in place and trust that the card they are given is legal (:func:`legal_cards`).
+A game is one element of a NumPy array of dtype :data:`GAME`, which holds its whole state. Copy the record to copy the
+game, save it with ``tobytes``, and use an array as a batch. Environments, opponents and searches all use the
+kernels below. These change a record in place, and trust that a given card is legal (:func:`legal_cards`).
 
-The course of a deal, and the function that sees to each step::
+The course of a deal, and the function for each step::
 
     begin_deal -> discard x 4 -> start_play (heels) -> lay ... -> end_of_count (go, last card) -> show -> begin_deal
 
@@ -17,10 +17,14 @@ import numpy as np
 
 from crib_env.cards import JACK
 from crib_env.kernels import GOLDEN, below, bit, kernel, mask_of, mix, popcount
-from crib_env.scoring import run_points, same_rank_points, show_points
+from crib_env.scoring import COUNT_LIMIT, card_value, run_points, same_rank_points, show_points
 
 WIN = 121  # the last hole: pegs stop there, so no score is ever higher
 SKUNK, DOUBLE_SKUNK = 90, 60  # a loser at this score or less
+
+# Roles in a deal, in the order of every axis "by role".
+ROLES = ("pone", "dealer")
+PONE, DEALER = range(2)
 
 # Phases. In DEAL the deal is over, the game is not, and the next thirteen cards are awaited.
 DISCARD, PLAY, DEAL, OVER = range(4)
@@ -48,10 +52,11 @@ HEELS, FIFTEEN, THIRTY_ONE, PAIR, THREE, FOUR, RUN, GO, LAST_CARD, PONES_HAND, D
 
 GAME = np.dtype(
     [
-        # random streams (see begin_game): one value an episode, the deals of this one, a native opponent's choices
-        ("episodes", "u8"),
-        ("deck", "u8"),
-        ("luck", "u8"),
+        # states of random streams (see begin_game): the episodes of this record, the deals of this episode, and the
+        # choices of a policy that plays at random
+        ("episode_stream", "u8"),
+        ("deal_stream", "u8"),
+        ("policy_stream", "u8"),
         # cards as masks, by seat
         ("hand", "i8", 2),  # still held
         ("discards", "i8", 2),  # thrown to the crib
@@ -77,26 +82,26 @@ GAME = np.dtype(
         ("dealer", "i1"),
         ("turn", "i1"),  # the seat that acts
         ("phase", "i1"),
-        ("episode", "i1"),
+        ("episode", "i1"),  # one of EPISODES
     ],
     align=True,
 )
 
 # Cards that may be laid when `room` is left to 31, for room 0 … 10.
 _FITS = np.array(
-    [sum(1 << card for card in range(52) if min(card % 13 + 1, 10) <= room) for room in range(11)], np.int64
+    [sum(1 << card for card in range(52) if card_value(card % 13) <= room) for room in range(11)], np.int64
 )
 
 
 @kernel
 def starter(g):
-    """The card cut in this deal. Nobody may see it before :func:`starter_is_cut`."""
+    """The starter of this deal. It is hidden until :func:`starter_is_cut`."""
     return np.int64(g["cards"][12])
 
 
 @kernel
 def starter_is_cut(g):
-    """Whether the starter lies open: as soon as the dealer, who throws last, has thrown both cards."""
+    """Whether the starter is face up: as soon as the dealer, who discards last, has thrown both cards."""
     return g["kept"][g["dealer"]] != 0
 
 
@@ -113,9 +118,9 @@ def begin_game(g, episode, first_dealer, score_0, score_1, start_spread):
     ``first_dealer`` below 0 is a fair coin; scores below 0 are drawn, both 0 if ``start_spread`` is below 0 and
     else uniform among the pairs of 0 … 120 that lie at most that far apart.
     """
-    g["episodes"] += GOLDEN
-    g["deck"] = mix(g["episodes"])
-    g["luck"] = mix(g["deck"] + GOLDEN)
+    g["episode_stream"] += GOLDEN
+    g["deal_stream"] = mix(g["episode_stream"])
+    g["policy_stream"] = mix(g["deal_stream"] + GOLDEN)
     coin = below(random_word(g), 2)
     if score_0 < 0:
         score_0, score_1 = 0, 0
@@ -133,14 +138,15 @@ def begin_game(g, episode, first_dealer, score_0, score_1, start_spread):
 
 @kernel
 def random_word(g):
-    """The next word of the stream that deals come from."""
-    g["deck"] += GOLDEN
-    return mix(g["deck"])
+    """The next word of the stream that deals are drawn from."""
+    g["deal_stream"] += GOLDEN
+    return mix(g["deal_stream"])
 
 
 @kernel
 def shuffle(g):
-    """Draws this deal's thirteen cards: six bits at a time, thrown away when no card or a card already drawn."""
+    """Draws this deal's thirteen cards, six bits at a time; it rejects values that are no card or a card already
+    drawn."""
     drawn, k = np.int64(-1) << 52, 0  # 52 to 63 are no cards
     while True:
         word = random_word(g)
@@ -156,7 +162,7 @@ def shuffle(g):
 
 @kernel
 def begin_deal(g):
-    """Hands out ``g["cards"]``. After the first deal of a game the deal has passed to the other seat."""
+    """Hands out ``g["cards"]``. After the first deal of a game the other seat becomes dealer."""
     if g["n_deals"]:
         g["dealer"] = pone(g)
     for seat in range(2):
@@ -180,15 +186,15 @@ def begin_deal(g):
 
 @kernel
 def legal_cards(g):
-    """The cards that the seat to act may throw or lay, as a mask; never empty while the game is on."""
+    """The cards that the seat to act may throw or lay, as a mask; never empty before the game ends."""
     # Without branches, which would be guessed wrong too often. While cards are thrown the count is 0: all of them fit.
-    fits = _FITS[min(31 - g["count"], 10)]
+    fits = _FITS[min(COUNT_LIMIT - g["count"], 10)]
     return g["hand"][g["turn"]] & fits & (-1 if g["phase"] <= PLAY else 0)
 
 
 @kernel
 def peg(g, seat, points, kind):
-    """Gives points to a seat, records why, and ends the game at 121. Once it has ended nobody pegs any more."""
+    """Gives points to a seat, records the reason, and ends the game at 121. After that nobody pegs."""
     if g["phase"] == OVER:
         return
     pegged = min(points, WIN - g["scores"][seat])
@@ -198,6 +204,12 @@ def peg(g, seat, points, kind):
     g["n_events"] = n + 1
     if g["scores"][seat] >= WIN:
         g["phase"] = OVER
+
+
+@kernel
+def call_off(g):
+    """Ends the episode in its present state; nobody scores."""
+    g["phase"], g["n_events"] = OVER, 0
 
 
 @kernel
@@ -214,7 +226,7 @@ def act(g, card):
 
 @kernel
 def discard(g, card):
-    """To the crib. Pone throws both cards first, then the dealer, then the starter is cut."""
+    """One card to the crib. Pone throws both cards first, then the dealer; then the starter is cut."""
     seat = np.int64(g["turn"])
     g["discards"][seat] |= bit(card)
     if popcount(g["discards"][seat]) == 2:
@@ -236,11 +248,12 @@ def start_play(g):
 
 @kernel
 def lay(g, card):
-    """In the play: points of the card, then whose turn it is. Go is not a choice: whoever can lay a card is asked."""
+    """In the play: points of the card, then the next turn. Go is not a choice: the turn passes to a player who can
+    lay a card."""
     seat = np.int64(g["turn"])
     other = 1 - seat
     start, n = np.int64(g["pile_start"]), np.int64(g["n_laid"]) + 1
-    count = np.int64(g["count"]) + min(card % 13 + 1, 10)
+    count = np.int64(g["count"]) + card_value(card % 13)
     g["laid"][n - 1], g["laid_by"][n - 1] = card, seat
     before, rank = np.int64(g["ranks"]), bit(card % 13)
     ranks = before | rank
@@ -248,7 +261,7 @@ def lay(g, card):
 
     if count == 15:
         peg(g, seat, 2, FIFTEEN)
-    elif count == 31:
+    elif count == COUNT_LIMIT:
         peg(g, seat, 2, THIRTY_ONE)
     points = same_rank_points(g["laid"], start, n) if before & rank else 0
     if points:
@@ -258,7 +271,7 @@ def lay(g, card):
         if points:
             peg(g, seat, points, RUN)
 
-    fits = _FITS[min(31 - count, 10)]
+    fits = _FITS[min(COUNT_LIMIT - count, 10)]
     others_turn = g["hand"][other] & fits != 0
     g["turn"] = other if others_turn else seat
     if not others_turn and not g["hand"][seat] & fits:  # else the other says go and this seat goes on
@@ -267,9 +280,9 @@ def lay(g, card):
 
 @kernel
 def end_of_count(g, seat, other):
-    """Nobody can lay a card: one for ``seat``, which laid the last (not after 31), and the count starts again."""
+    """Nobody can lay a card: one point for ``seat``, which laid the last (none after 31), and the count restarts."""
     all_laid = g["n_laid"] == 8
-    if g["count"] != 31:
+    if g["count"] != COUNT_LIMIT:
         peg(g, seat, 1, LAST_CARD if all_laid else GO)
     if all_laid:
         show(g)
@@ -303,9 +316,9 @@ def step(g, card):
 
 @kernel
 def winner_pays(g, match):
-    """What the end of an episode is worth to seat 0: 1 for a win, or with ``match`` ACC match points (2, skunk 3).
+    """Reward of seat 0 at the end of an episode: 1 for a win, or with ``match`` ACC match points (2, skunk 3).
 
-    An episode that ends before 121 is won by whoever made more points in it; equal points are worth 0.
+    If an episode ends before 121, the player who made more points in it wins; equal points pay 0.
     """
     made = (g["scores"][0] - g["start_scores"][0]) - (g["scores"][1] - g["start_scores"][1])
     if g["scores"][0] >= WIN or g["scores"][1] >= WIN:

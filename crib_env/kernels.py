@@ -1,4 +1,4 @@
-"""What every compiled kernel shares: the decorator, operations on sets of cards and the random stream.
+"""Shared parts of all compiled kernels: the decorator, operations on sets of cards and the random stream.
 
 Sets of cards are ``int64`` bit masks (bit = card id). Integers stay ``int64`` throughout, because Numba turns a mix of
 ``int64`` and ``uint64`` into floating point; only the random streams are ``uint64``.
@@ -7,8 +7,7 @@ Sets of cards are ``int64`` bit masks (bit = card id). Integers stay ``int64`` t
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numba
@@ -17,26 +16,18 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic, overload
 
-
-@cache
-def _stamp(package: str) -> tuple[tuple[str, float, int], ...]:
-    """What the source files of a top-level package look like now."""
-    folder = Path(__file__).parents[1] / package
-    files = sorted(folder.rglob("*.py"))
-    return tuple((str(file), file.stat().st_mtime, file.stat().st_size) for file in files)
+from crib_env.kernel_cache import KernelCache, compile_alone
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compiles a function, and keeps the machine code on disk until any source file that it may stand on changes.
-
-    Numba itself looks at the file of the function alone, so that after an update a kernel could still hold the rules of
-    the old version, copied into it from another file. Here the stamp covers this package and the function's own.
-    """
+    """Compiles a function at its first call, and caches the machine code on disk (:mod:`crib_env.kernel_cache`)."""
     # nogil: threads may run kernels side by side. Never parallel=True: a process that has used it cannot fork any more.
-    compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-    if hasattr(compiled, "_cache"):  # not with NUMBA_DISABLE_JIT=1
-        file = compiled._cache._cache_file
-        file._source_stamp = (file._source_stamp, _stamp("crib_env"), _stamp(function.__module__.partition(".")[0]))
+    # No wrapper for C: nobody calls kernels from there, and it takes time to compile.
+    njit: Any = numba.njit
+    compiled = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+    if compiled is not function:  # NUMBA_DISABLE_JIT=1 gives the function back
+        compiled._cache = KernelCache(function)
+        compiled.compile = partial(compile_alone, compiled.compile)
     return compiled
 
 
@@ -84,7 +75,7 @@ def bit(card):
 
 @kernel
 def mask_of(cards):
-    """The mask of an array of cards, in which -1 is no card."""
+    """The mask of an array of cards; -1 means no card."""
     mask = np.int64(0)
     for card in cards:
         if card >= 0:
@@ -100,7 +91,7 @@ _S27, _S30, _S31, _S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(
 
 @kernel
 def mix(x):
-    """A 64-bit finaliser: every bit of ``x`` moves every bit of the answer (SplitMix64, Steele et al. 2014)."""
+    """A 64-bit finaliser: every bit of ``x`` affects every bit of the result (SplitMix64, Steele et al. 2014)."""
     x = (x ^ (x >> _S30)) * _MIX_1
     x = (x ^ (x >> _S27)) * _MIX_2
     return x ^ (x >> _S31)
@@ -113,5 +104,5 @@ def below(word, n):
 
 
 def streams(seed: int | None, n: int) -> np.ndarray:
-    """``n`` starting points of random streams, (n,) uint64, from NumPy's ``SeedSequence``; ``None`` is fresh."""
+    """``n`` initial states of random streams, (n,) uint64, from NumPy's ``SeedSequence``; ``None`` gives fresh ones."""
     return np.random.SeedSequence(seed).generate_state(n, np.uint64)

@@ -1,4 +1,4 @@
-"""What a player sees, as bits: the 209 of O'Connor (2000), and the board observation that adds what they lack.
+"""A player's observation as bits: O'Connor's 209 (2000), and the board observation, which adds what they lack.
 
 =========  ==========================================================================================
 209 bits   meaning
@@ -12,11 +12,11 @@
 =========  ==========================================================================================
 board      the 209 bits, then
 =========  ==========================================================================================
-209–328    own score, as a peg that fills the board: bit 209 + k is 1 if the score is above k
+209–328    own score in thermometer coding: bit 209 + k is 1 if the score is above k
 329–448    opponent's score, the same
-449–479    the count, one bit for each of 0 … 30 (31 never stands when somebody acts)
+449–479    the count, one bit for each of 0 … 30 (nobody acts at 31)
 480–487    bit 480 + k is 1 if this player laid the k-th card
-488–495    bit 488 + k is 1 if the k-th card belongs to the count that is going on
+488–495    bit 488 + k is 1 if the k-th card belongs to the current count
 496–547    own discards (bit 496 + card id)
 548–599    cards laid by the opponent
 600–651    the starter once cut
@@ -28,9 +28,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from crib_env.engine import legal_cards, starter, starter_is_cut
+from crib_env.engine import WIN, legal_cards, starter, starter_is_cut
 from crib_env.kernels import bit, kernel, popcount
+from crib_env.scoring import COUNT_LIMIT
 
+# Where each block of bits begins; the tables above say what is in it.
+IS_DEALER, HAND, KNOWN, SLOTS = 0, 1, 53, 105
+OWN_SCORE, OPPONENT_SCORE, COUNT = 209, 329, 449
+OWN_LAID, IN_COUNT = 480, 488
+OWN_DISCARDS, OPPONENT_LAID, STARTER, OPPONENT_CARDS = 496, 548, 600, 652
 SIZES = {"209": 209, "board": 659}
 N_ACTIONS = 52
 _BITS = np.array([1 << card for card in range(52)], np.int64)
@@ -49,37 +55,37 @@ def write_bits(cards, out, row, offset):
 
 @kernel
 def write_observation(g, seat, out, row):
-    """Writes what ``seat`` sees of a game into a row of ``out``, (N, 209 or 659) int8."""
+    """Writes the observation of ``seat`` into a row of ``out``, (N, 209 or 659) int8."""
     own_discards = g["discards"][seat]
     laid, n_laid = np.int64(0), np.int64(g["n_laid"])
-    for place in range(105, 209):
+    for place in range(SLOTS, SLOTS + 8 * 13):
         out[row, place] = 0
     for k in range(n_laid):
         card = np.int64(g["laid"][k])
-        out[row, 105 + 13 * k + card % 13] = 1
+        out[row, SLOTS + 13 * k + card % 13] = 1
         laid |= bit(card)
     cut = bit(starter(g)) if starter_is_cut(g) else np.int64(0)
-    out[row, 0] = g["dealer"] == seat
-    write_bits(g["hand"][seat], out, row, 1)
-    write_bits(own_discards | cut | laid, out, row, 53)
-    if out.shape[1] == 209:
+    out[row, IS_DEALER] = g["dealer"] == seat
+    write_bits(g["hand"][seat], out, row, HAND)
+    write_bits(own_discards | cut | laid, out, row, KNOWN)
+    if out.shape[1] == OWN_SCORE:  # no more than the 209 bits
         return
-    for k in range(120):
-        out[row, 209 + k] = k < g["scores"][seat]
-        out[row, 329 + k] = k < g["scores"][1 - seat]
-    for k in range(31):
-        out[row, 449 + k] = k == g["count"]
+    for k in range(WIN - 1):
+        out[row, OWN_SCORE + k] = k < g["scores"][seat]
+        out[row, OPPONENT_SCORE + k] = k < g["scores"][1 - seat]
+    for k in range(COUNT_LIMIT):
+        out[row, COUNT + k] = k == g["count"]
     for k in range(8):
-        out[row, 480 + k] = k < n_laid and g["laid_by"][k] == seat
-        out[row, 488 + k] = g["pile_start"] <= k < n_laid
-    write_bits(own_discards, out, row, 496)
-    write_bits(laid & ~g["kept"][seat], out, row, 548)
-    write_bits(cut, out, row, 600)
+        out[row, OWN_LAID + k] = k < n_laid and g["laid_by"][k] == seat
+        out[row, IN_COUNT + k] = g["pile_start"] <= k < n_laid
+    write_bits(own_discards, out, row, OWN_DISCARDS)
+    write_bits(laid & ~g["kept"][seat], out, row, OPPONENT_LAID)
+    write_bits(cut, out, row, STARTER)
     for k in range(7):
-        out[row, 652 + k] = k == popcount(g["hand"][1 - seat])
+        out[row, OPPONENT_CARDS + k] = k == popcount(g["hand"][1 - seat])
 
 
 @kernel
 def write_mask(g, seat, out, row):
-    """Writes the legal cards of ``seat`` into a row of ``out``, (N, 52) int8; zeros when it is not to act."""
+    """Writes the legal cards of ``seat`` into a row of ``out``, (N, 52) int8; zeros if another seat is to act."""
     write_bits(legal_cards(g) if seat == g["turn"] else np.int64(0), out, row, 0)

@@ -1,8 +1,8 @@
-"""The options that every environment takes, and what each of them allows."""
+"""The options of every environment, and their allowed values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -14,7 +14,20 @@ from crib_env.engine import EPISODES, WIN
 REWARDS = ("points", "win", "match")
 OBSERVATIONS = ("209", "board")
 MASKS = ("observation", "info")
+ILLEGAL = ("raise", "end")
 RENDER_MODES = ("human", "ansi")
+
+# The most that a player can lose in an episode, by reward: a game of 121 to 0, a loss, a skunk.
+_WORST_LOSS = {"points": -float(WIN), "win": -1.0, "match": -3.0}
+
+
+class OptionError(TypeError, ValueError):
+    """A constructor was given an option that does not exist, or a value that is not allowed.
+
+    It is a ``ValueError`` because a value is wrong. It is also a ``TypeError`` because Stable-Baselines3 and
+    TorchRL try options of their own (``render_mode="rgb_array"``, ``frameskip``) and retry without them only
+    after a ``TypeError``.
+    """
 
 
 @dataclass(frozen=True)
@@ -22,23 +35,27 @@ class Options:
     """Checked options of an environment; see :mod:`crib_env.aec` for their meaning.
 
     Raises:
-        ValueError: an option has a value that is not allowed; the message names both.
+        OptionError: an option has a value that is not allowed; the message names both.
     """
 
     episode: str = "game"
     reward: str = "points"
     observation: str = "209"
     mask: str = "observation"
+    events: bool = True
+    illegal: str = "raise"
+    illegal_reward: float | None = None
     start_spread: int | None = None
     render_mode: str | None = None
 
     @classmethod
     def read(cls, options: dict[str, Any]) -> Options:
-        """Options by name; an unknown name is a ``ValueError`` like any other bad option."""
-        names = [field.name for field in fields(cls)]
-        for name in options:
-            if name not in names:
-                raise ValueError(f"there is no option {name!r}: choose of {', '.join(names)}")
+        """Options by name.
+
+        Raises:
+            OptionError: there is no option of this name, or its value is not allowed.
+        """
+        check_names(options, OPTIONS)
         return cls(**options)
 
     def __post_init__(self) -> None:
@@ -47,21 +64,71 @@ class Options:
             ("reward", REWARDS),
             ("observation", OBSERVATIONS),
             ("mask", MASKS),
+            ("illegal", ILLEGAL),
             ("render_mode", (None, *RENDER_MODES)),
         ):
             value = getattr(self, name)
             if not isinstance(value, (str, type(None))) or value not in allowed:
-                raise ValueError(f"{name}={value!r} is not allowed: choose one of {', '.join(map(repr, allowed))}")
+                raise OptionError(f"{name}={value!r} is not allowed: choose one of {', '.join(map(repr, allowed))}")
+        check_bool("events", self.events)
+        reward = self.illegal_reward
+        is_number = isinstance(reward, (int, float, np.integer, np.floating)) and not isinstance(reward, bool)
+        if reward is not None and not (is_number and -np.inf < reward <= 0):
+            raise OptionError(f"illegal_reward={reward!r} is not allowed: give None or a number that is not above 0")
         spread = self.start_spread
-        if spread is not None and (not _is_integer(spread) or not 0 <= spread < WIN):
-            raise ValueError(f"start_spread={spread!r} is not allowed: give None or a whole number from 0 to {WIN - 1}")
+        if spread is not None and (not is_integer(spread) or not 0 <= spread < WIN):
+            raise OptionError(
+                f"start_spread={spread!r} is not allowed: give None or a whole number from 0 to {WIN - 1}"
+            )
+
+    @property
+    def penalty(self) -> float:
+        """Reward of an illegal card with ``illegal="end"``: ``illegal_reward``, or else the worst possible loss.
+
+        With a smaller penalty, a learner without a mask would learn to end each game at once with an illegal card.
+        """
+        return _WORST_LOSS[self.reward] if self.illegal_reward is None else float(self.illegal_reward)
+
+
+OPTIONS = tuple(field.name for field in fields(Options))
+
+
+def check_names(options: Iterable[str], allowed: Iterable[str]) -> None:
+    """Checks that these options exist.
+
+    Raises:
+        OptionError: one does not exist; the message names it and all that do.
+    """
+    for name in options:
+        if name not in allowed:
+            raise OptionError(f"got an unexpected keyword argument {name!r}: the options are {', '.join(allowed)}")
+
+
+def check_bool(name: str, value: Any) -> None:
+    """Checks a boolean option.
+
+    Raises:
+        OptionError: it is neither ``True`` nor ``False``.
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise OptionError(f"{name}={value!r} is not allowed: give True or False")
+
+
+def check_from_one(name: str, value: Any) -> None:
+    """Checks an option that counts something.
+
+    Raises:
+        OptionError: it is not a whole number from 1.
+    """
+    if not is_integer(value) or value < 1:
+        raise OptionError(f"{name}={value!r} is not allowed: give a whole number from 1")
 
 
 @dataclass(frozen=True)
 class Start:
-    """The checked ``options`` of one ``reset``; keys that are not listed here are ignored, as the field's tests ask.
+    """The checked ``options`` of one ``reset``; other keys are ignored, as Gymnasium's and PettingZoo's tests require.
 
-    ``first_dealer`` is -1 for a coin, ``scores`` (-1, -1) for the environment's own start.
+    ``first_dealer`` is -1 for a fair coin, ``scores`` (-1, -1) for the environment's own start.
     """
 
     first_dealer: int = -1
@@ -80,12 +147,12 @@ class Start:
         if not isinstance(options, Mapping):
             raise ValueError(f"options={options!r} is not allowed: give None or a dict")
         first_dealer = options.get("first_dealer")
-        if first_dealer is not None and (not _is_integer(first_dealer) or first_dealer not in (0, 1)):
+        if first_dealer is not None and (not is_integer(first_dealer) or first_dealer not in (0, 1)):
             raise ValueError(f"options['first_dealer']={first_dealer!r} is not allowed: give 0 or 1")
         scores = _as_list(options.get("scores"))
         if scores is not None:
             is_pair = isinstance(scores, Sequence) and not isinstance(scores, (str, bytes)) and len(scores) == 2
-            if not is_pair or not all(_is_integer(s) and 0 <= s < WIN for s in scores):
+            if not is_pair or not all(is_integer(s) and 0 <= s < WIN for s in scores):
                 raise ValueError(f"options['scores']={scores!r} is not allowed: give a pair of 0 to {WIN - 1}")
         deals = options.get("deals")
         return cls(
@@ -101,12 +168,12 @@ def check_seed(seed: Any) -> None:
     Raises:
         ValueError: it is neither ``None`` nor a whole number from 0.
     """
-    if seed is not None and (not _is_integer(seed) or seed < 0):
+    if seed is not None and (not is_integer(seed) or seed < 0):
         raise ValueError(f"seed={seed!r} is not allowed: give None or a whole number from 0")
 
 
 def _as_list(value: Any) -> Any:
-    """A NumPy array as lists, anything else as it is."""
+    """A NumPy array as lists, anything else unchanged."""
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
@@ -131,5 +198,6 @@ def _read_deal(index: int, deal: Any) -> tuple[int, ...]:
     return tuple(cards)
 
 
-def _is_integer(value: Any) -> bool:
+def is_integer(value: Any) -> bool:
+    """Whether it is an integer of Python or NumPy, and not a ``bool``."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)

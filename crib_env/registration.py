@@ -1,4 +1,4 @@
-"""The ids under which Gymnasium and PettingZoo make the environments."""
+"""The ids of the environments in Gymnasium and PettingZoo."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ import pettingzoo
 
 
 def register_all() -> None:
-    """Registers the three Gymnasium ids, and the PettingZoo id where PettingZoo has a registry (from 1.27)."""
+    """Registers the three Gymnasium ids, and the PettingZoo id if PettingZoo has a registry (from 1.27)."""
     gymnasium.register(
         "crib_env/Cribbage-v0",
         entry_point="crib_env.single_agent:SingleAgentCribbage",
-        vector_entry_point="crib_env.vector:CribbageVectorEnv",
+        vector_entry_point="crib_env.vector.environments:CribbageVectorEnv",
     )
     gymnasium.register(
         "crib_env/CribbagePlay-v0",
         entry_point="crib_env.single_agent:SingleAgentCribbage",
-        vector_entry_point="crib_env.vector:CribbageVectorEnv",
+        vector_entry_point="crib_env.vector.environments:CribbageVectorEnv",
         kwargs={"episode": "play"},
     )
     gymnasium.register(
         "crib_env/CribbageDiscard-v0",
         entry_point="crib_env.discard_game:DiscardGame",
-        vector_entry_point="crib_env.vector:DiscardVectorEnv",
+        vector_entry_point="crib_env.vector.environments:DiscardVectorEnv",
+        # For libraries that want a limit. Episodes have two steps; a limit of two would call each end truncated too.
+        max_episode_steps=3,
     )
     if hasattr(pettingzoo, "register"):
         pettingzoo.register("aec", "crib_env/cribbage-v0", "crib_env:env")

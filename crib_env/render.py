@@ -1,4 +1,4 @@
-"""The table as text: what one player sees, and nothing else."""
+"""The table as text, from one player's point of view."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What cards are worth: the show, the play, and a breakdown of a hand for people.
+"""Counting: the show, the play, and a breakdown of a hand for people.
 
-The rules are those of the American Cribbage Congress. Kernels take masks and ids and trust them; the public functions
-check what they are given.
+The rules are those of the American Cribbage Congress. Kernels take masks and ids without checks; the public functions
+check their arguments.
 """
 
 from __future__ import annotations
@@ -11,13 +11,21 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 from numpy.typing import ArrayLike
 
 from crib_env.cards import JACK, Card, format_card, format_cards, parse_card, parse_cards
 from crib_env.kernels import kernel, lowest, popcount
 
+COUNT_LIMIT = 31  # no card may take the count of the play past it
 SUIT = np.int64(0x1FFF)  # the thirteen cards of suit 0; shift by 13 * suit for the others
 _ONES = np.int64(0x1111111111111)  # one bit for each of thirteen ranks, four bits apart
+
+
+@register_jitable  # for kernels and for plain Python alike
+def card_value(rank):
+    """What a card of a rank counts in fifteens and in the play: an ace 1, ten and court cards 10."""
+    return min(rank + 1, 10)
 
 
 @kernel
@@ -28,13 +36,13 @@ def add_rank(counts, sums, rank):
     0 to 15, how many subsets of the cards reach it (start with 1: the empty set reaches 0). A new card of value v
     doubles the subsets: those that reached t also reach t + v. Five cards never reach a total more than 15 ways.
     """
-    value = min(rank + 1, 10)
+    value = card_value(rank)
     return counts + (np.int64(1) << (4 * rank)), sums + (sums << (4 * value))
 
 
 @kernel
 def rank_points(counts, sums):
-    """Points of up to five cards for fifteens, pairs and runs: all that suits have no say in."""
+    """Points of up to five cards for fifteens, pairs and runs, which do not depend on suits."""
     points = 2 * ((sums >> 60) & 15)  # fifteens
     one, two, four = counts & _ONES, (counts >> 1) & _ONES, (counts >> 2) & _ONES
     # pairs: n cards of a rank are n * (n - 1) points: 2, 6, 12 for two, three, four
@@ -79,7 +87,7 @@ def same_rank_points(laid, start, end):
 
 @kernel
 def run_points(laid, start, end):
-    """The longest run, in any order, that ends with the last of ``laid[start:end]``; 0 if it is shorter than three."""
+    """Length of the longest run, in any order, that ends with the last of ``laid[start:end]``; 0 below three."""
     seen, low, high, best = np.int64(0), 13, -1, 0
     for k in range(end - 1, start - 1, -1):
         rank = laid[k] % 13
@@ -95,8 +103,8 @@ def run_points(laid, start, end):
 
 @kernel
 def pile_points(laid, start, end, count):
-    """All points that the last of ``laid[start:end]`` earns at once; ``count`` includes it. Go is not in it."""
-    points = 2 if count in (15, 31) else 0
+    """All points that the last of ``laid[start:end]`` earns at once; ``count`` includes it. Go is not counted."""
+    points = 2 if count in (15, COUNT_LIMIT) else 0
     return points + same_rank_points(laid, start, end) + run_points(laid, start, end)
 
 
@@ -134,7 +142,7 @@ def score_show_many(hands: ArrayLike, starters: ArrayLike, crib: ArrayLike = Fal
     """:func:`score_show` for arrays: hands (N, 4) and starters (N,) of card ids, crib one bool or (N,); (N,) uint8.
 
     Raises:
-        ValueError: wrong shapes or no integers, or a row with a bad or doubled card; the message names row and cards.
+        ValueError: wrong shapes or types, or a row with a bad or repeated card; the message names row and cards.
     """
     four, cut = np.asarray(hands), np.asarray(starters)
     if four.size == 0:
@@ -151,7 +159,7 @@ def score_show_many(hands: ArrayLike, starters: ArrayLike, crib: ArrayLike = Fal
         raise ValueError(f"crib must be one bool or (N,), not {np.shape(crib)}") from None
     points = np.empty(len(four), np.uint8)
     # int64 first: an unsigned id above 127 must not wrap into a card.
-    bad = _score_show_many(four.astype(np.int64), cut.astype(np.int64), np.ascontiguousarray(cribs), points)
+    bad = _score_show_many(four.astype(np.int64), cut.astype(np.int64), np.array(cribs), points)
     if bad >= 0:
         try:
             _hand_and_starter(four[bad].tolist(), cut[bad].item())
@@ -174,14 +182,14 @@ def score_play(pile: str | Iterable[Card]) -> int:
         raise ValueError("an empty pile scores nothing: give at least the card that was laid")
     count = 0
     for card in cards:
-        count += min(card % 13 + 1, 10)
-        if count > 31:
-            raise ValueError(f"{format_card(card)} takes the count to {count}: it may not pass 31")
+        count += card_value(card % 13)
+        if count > COUNT_LIMIT:
+            raise ValueError(f"{format_card(card)} takes the count to {count}: it may not pass {COUNT_LIMIT}")
     return int(pile_points(np.array(cards, np.int8), 0, len(cards), count))
 
 
 class ShowItem(NamedTuple):
-    """One line of a breakdown: what it is in plain words, its points, the cards that make it."""
+    """One line of a breakdown: a description in plain words, its points, and its cards."""
 
     kind: str
     points: int
@@ -191,7 +199,7 @@ class ShowItem(NamedTuple):
 def explain_show(hand: str | Iterable[Card], starter: Card, *, crib: bool = False) -> list[ShowItem]:
     """The breakdown of a show, in the order in which people count it; the points add up to :func:`score_show`.
 
-    This is written for reading, not for speed, and shares no code with the kernels.
+    It is written for readability, not speed, and shares no code with the kernels.
 
     Raises:
         ValueError: as :func:`score_show`.
@@ -245,7 +253,7 @@ _NUMBERS = {2: "two", 4: "four", 6: "six", 8: "eight", 10: "ten", 12: "twelve", 
 
 
 def _hand_and_starter(hand: str | Iterable[Card], starter: Card) -> tuple[list[int], int]:
-    """Four checked cards and a checked starter that is none of them."""
+    """Four checked cards and a checked starter that is not one of them."""
     cards, cut = parse_cards(hand), parse_card(starter)
     if len(cards) != 4:
         raise ValueError(f"a hand shows four cards, not {len(cards)}: {format_cards(cards) or 'none'}")

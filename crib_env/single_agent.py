@@ -1,13 +1,27 @@
 """One player against an opponent, as Gymnasium environments: ``crib_env/Cribbage-v0`` and ``crib_env/CribbagePlay-v0``.
 
-Observation, action, reward, options, infos and episode ends are those of the PettingZoo environment
-(:mod:`crib_env.aec`), seen from one seat; ``CribbagePlay-v0`` has ``episode="play"``. What differs:
+Observation, action, reward, options and episode ends are those of the PettingZoo environment (:mod:`crib_env.aec`),
+seen from one seat; ``CribbagePlay-v0`` has ``episode="play"``. What differs:
 
-* ``opponent`` plays the other seat: ``"random"`` (default), ``"greedy"`` or any object with an agent's ``act(views)``.
+* ``opponent`` plays the other seat: ``"random"`` (default), ``"greedy"``, ``"careful"``, ``"module:Class"`` of your own
+  (:mod:`crib_env.players.agent_from_text`) or any object with an agent's ``act(views)``. An illegal card of such an
+  object raises ``ValueError``, which names it.
 * ``seat`` is 0, 1 or ``"alternate"`` (default: seat 0 in the first episode after a seeded reset, then 1, then 0 …).
 * The reward of a step covers everything since this player's last card, the opponent's answers included.
-* ``info["action_mask"]`` is there wherever else the mask stands, and ``info["seat"]`` says which player this is.
-* An illegal action ends the episode with -1 and ``info["illegal_action"]``.
+* An illegal card ends the episode with ``illegal_reward`` (by default the worst possible loss, so that a learner
+  without a mask does not learn to cheat), unless ``illegal="raise"``.
+* When the episode is over the mask is all ones: with Gymnasium's autoreset the next action is ignored, and a mask of
+  zeros would turn all logits of a learner that samples it into minus infinity.
+* Infos are NumPy scalars and arrays, as TorchRL requires, with the same keys at every step:
+
+  =================== ==========================================================================================
+  ``scores``          (2,) int16: player_0's, player_1's
+  ``dealer``          int8, 0 or 1
+  ``seat``            int8, 0 or 1: which player this is
+  ``action_mask``     (52,) int8, also if the observation holds the mask
+  ``illegal_action``  () bool: the episode has ended because this player's card was illegal
+  ``events``          with ``events=True`` only: the tuple of :mod:`crib_env.aec`
+  =================== ==========================================================================================
 """
 
 from __future__ import annotations
@@ -17,9 +31,10 @@ from typing import Any, Literal
 import gymnasium
 import numpy as np
 
-from crib_env.aec import PLAYERS, CheckedCribbage
-from crib_env.options import RENDER_MODES, Options
-from crib_env.policies import NATIVE, choose
+from crib_env.aec import PLAYERS, raw_env
+from crib_env.options import OPTIONS, RENDER_MODES, OptionError, Options, check_names
+from crib_env.players.opponents import ask_opponent, read_opponent
+from crib_env.players.policies import NATIVE, choose
 from crib_env.render import draw_table
 
 
@@ -27,7 +42,7 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
     """Cribbage against an opponent; see the module's docstring.
 
     Raises:
-        ValueError: an option has a value that is not allowed; the message names it.
+        OptionError: an option does not exist or has a value that is not allowed; the message names it.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 1}
@@ -35,20 +50,16 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
     def __init__(
         self, *, opponent: Any = "random", seat: Literal[0, 1, "alternate"] = "alternate", **options: Any
     ) -> None:
-        if not (opponent in NATIVE if isinstance(opponent, str) else callable(getattr(opponent, "act", None))):
-            raise ValueError(
-                f"opponent={opponent!r} is not allowed: give one of {', '.join(map(repr, NATIVE))} or an object with "
-                "act(views)"
-            )
+        check_names(options, ("opponent", "seat", *OPTIONS))
+        self.opponent = read_opponent(opponent)
         if isinstance(seat, bool) or seat not in (0, 1, "alternate"):
-            raise ValueError(f"seat={seat!r} is not allowed: give 0, 1 or 'alternate'")
-        self._opponent = opponent
+            raise OptionError(f"seat={seat!r} is not allowed: give 0, 1 or 'alternate'")
         self._seat_option = seat
         self._seat = 1 if seat == "alternate" else int(seat)
-        self.render_mode = options.pop("render_mode", None)
-        Options.read({"render_mode": self.render_mode})
+        self.options = Options.read({"events": False, "illegal": "end", **options})
+        self.render_mode = self.options.render_mode
         # The game has no render_mode: it would draw the table from the opponent's side too, and show that hand.
-        self._game = CheckedCribbage(**options)
+        self._game = raw_env(**{**vars(self.options), "render_mode": None})
         self.observation_space = self._game.observation_space(PLAYERS[0])
         self.action_space = self._game.action_space(PLAYERS[0])
 
@@ -64,11 +75,14 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
         return self._observe()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Throws or lays a card, lets the opponent answer, and returns when this player is to act again or it is over.
+        """Throws or lays a card, lets the opponent answer, and returns when this player acts again or the episode ends.
 
         Raises:
             RuntimeError: the episode is over.
             AttributeError: before the first ``reset``.
+            TypeError: the action is neither an integer nor an integer array of one element; nothing has changed.
+            ValueError: the card is not legal, and the option ``illegal`` is ``"raise"``; nothing has changed. Or the
+                opponent's object chose an illegal card: reset before going on.
         """
         player = PLAYERS[self._seat]
         if self._game.terminations[player]:
@@ -78,7 +92,7 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
         observation, info = self._observe()
         if self.render_mode == "human":
             self.render()
-        return observation, self._game._cumulative_rewards[player], self._game.terminations[player], False, info
+        return observation, self._game.cumulative_rewards[player], self._game.terminations[player], False, info
 
     def action_masks(self) -> np.ndarray:
         """(52,) bool, the legal cards now, under the name that sb3-contrib's MaskablePPO asks for."""
@@ -88,7 +102,7 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
         """The table as this player sees it: returned in mode ``"ansi"``, printed in mode ``"human"``."""
         if self.render_mode is None:
             raise ValueError("render() needs a render_mode: make the environment with render_mode='ansi' or 'human'")
-        table = draw_table(self._game._games[0], self._seat)
+        table = draw_table(self._game.games[0], self._seat)
         if self.render_mode == "ansi":
             return table
         print(table)
@@ -97,16 +111,26 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
     def _let_opponent_act(self) -> None:
         other = PLAYERS[1 - self._seat]
         while self._game.agent_selection == other and not self._game.terminations[other]:
-            if isinstance(self._opponent, str):
-                card = choose(self._game._games, NATIVE.index(self._opponent))
+            if isinstance(self.opponent, str):
+                card = choose(self._game.games, NATIVE.index(self.opponent))
             else:
-                card = self._opponent.act(self._game.views(other))[0]
+                ids = np.array([self._game.n_resets])
+                card = int(ask_opponent(self.opponent, self._game.games, np.zeros(1, np.int64), ids)[0])
             self._game.step(card)
 
     def _observe(self) -> tuple[Any, dict[str, Any]]:
         player = PLAYERS[self._seat]
-        observation = self._game.observe(player)
-        info = {**self._game.infos[player], "seat": self._seat}
-        if isinstance(observation, dict):
-            info["action_mask"] = observation["action_mask"].copy()
+        observation, said = self._game.observe(player), self._game.infos[player]
+        mask = said["action_mask"] if "action_mask" in said else observation["action_mask"]
+        if self._game.terminations[player]:
+            mask[:] = 1
+        info = {
+            "scores": np.array(said["scores"], np.int16),
+            "dealer": np.int8(said["dealer"]),
+            "seat": np.int8(self._seat),
+            "action_mask": mask.copy(),
+            "illegal_action": np.array("illegal_action" in said),
+        }
+        if "events" in said:
+            info["events"] = said["events"]
         return observation, info

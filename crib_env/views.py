@@ -1,14 +1,36 @@
-"""What an agent is handed: arrays over a batch of decisions, with nothing in them that its player may not know."""
+"""The input of an agent: arrays over a batch of decisions, without any card hidden from the player."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from crib_env.engine import starter, starter_is_cut
 from crib_env.kernels import kernel, lowest
 from crib_env.observation import N_ACTIONS, SIZES, write_mask, write_observation
+
+
+class ViewArrays(NamedTuple):
+    """What kernels read of :class:`PlayerViews`: all fields but the two observations, which mean the same."""
+
+    # The layout of an observation in memory depends on how views were cut out of others, and Numba would compile each
+    # kernel anew for every layout.
+    action_mask: np.ndarray
+    hand: np.ndarray
+    discards: np.ndarray
+    starter: np.ndarray
+    laid: np.ndarray
+    laid_by: np.ndarray
+    pile_start: np.ndarray
+    count: np.ndarray  # type: ignore[assignment]  # it hides `tuple.count`, which nobody needs
+    scores: np.ndarray
+    is_dealer: np.ndarray
+    opponent_cards: np.ndarray
+    game_ids: np.ndarray
+    decisions: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -33,9 +55,9 @@ class PlayerViews:
     laid: np.ndarray
     """(B, 8) int8, the play of this deal, oldest first."""
     laid_by: np.ndarray
-    """(B, 8) int8, who laid it: 0 this player, 1 the opponent."""
+    """(B, 8) int8, who laid each: 0 this player, 1 the opponent."""
     pile_start: np.ndarray
-    """(B,) int8, index in ``laid`` of the first card of the present count."""
+    """(B,) int8, index in ``laid`` of the first card of the current count."""
     count: np.ndarray
     """(B,) int8, 0 to 30."""
     scores: np.ndarray
@@ -45,12 +67,44 @@ class PlayerViews:
     opponent_cards: np.ndarray
     """(B,) int8, how many cards the opponent holds."""
     game_ids: np.ndarray
-    """(B,) int64, one number for each game: the key for memory and for random streams."""
+    """(B,) int64, unique per game: the key for memory and for random streams."""
     decisions: np.ndarray
     """(B,) int16, decisions taken in the game before this one, by both players."""
 
     def __len__(self) -> int:
         return len(self.game_ids)
+
+    @property
+    def arrays(self) -> ViewArrays:
+        """The same arrays as one argument for a Numba kernel, without the observations."""
+        return ViewArrays(*(getattr(self, name) for name in ViewArrays._fields))
+
+    # What follows from the arrays above, for whoever asks: it costs nothing to those who do not.
+
+    @cached_property
+    def kept(self) -> np.ndarray:
+        """(B, 4) int8, the player's hand before the play, lowest id first; -1 until both discards are made."""
+        own_laid = np.where(self.laid_by == 0, self.laid, np.int8(-1))
+        cards = np.sort(np.concatenate([self.hand, own_laid], axis=1), axis=1)
+        return np.where(cards[:, -5:-4] < 0, cards[:, -4:], np.int8(-1))
+
+    @cached_property
+    def pile_ranks(self) -> np.ndarray:
+        """(B, 8) int8, the ranks (0 to 12) laid in this count, oldest first, then -1."""
+        places = np.arange(8) + self.pile_start[:, None]
+        cards = np.take_along_axis(self.laid, np.minimum(places, 7), axis=1)
+        return np.where((places < 8) & (cards >= 0), cards % 13, -1).astype(np.int8)
+
+    @cached_property
+    def said_go(self) -> np.ndarray:
+        """(B, 2) bool, who has said go in this count, this player first. A player without cards does not say go."""
+        in_count = (np.arange(8) >= self.pile_start[:, None]) & (self.laid >= 0)
+        n_laid, waits = np.count_nonzero(self.laid >= 0, axis=1), self.action_mask.max(axis=1) == 0
+        lays_next = np.concatenate([self.laid_by[:, 1:], np.full((len(self), 1), -1, np.int8)], axis=1)
+        np.put_along_axis(lays_next, np.maximum(n_laid - 1, 0)[:, None], waits[:, None].astype(np.int8), axis=1)
+        twice = in_count & (self.laid_by == lays_next)  # somebody lays again: the other has said go
+        holds = np.stack([(self.hand >= 0).any(axis=1), self.opponent_cards > 0], axis=1)
+        return holds & np.stack([(twice & (self.laid_by == by)).any(axis=1) for by in (1, 0)], axis=1)
 
     def __getitem__(self, rows: np.ndarray | slice) -> PlayerViews:
         """Some of the decisions, by index array, bool array or slice."""
@@ -78,7 +132,7 @@ def views_of(games: np.ndarray, rows: np.ndarray, seats: np.ndarray, game_ids: n
         game_ids=game_ids,
         decisions=np.zeros(n, np.int16),
     )
-    _write_views(games, rows, seats, *(getattr(views, field.name) for field in fields(views)[1:-2]), views.decisions)
+    _write_views(games, rows, seats, board, views.arrays)
     return views
 
 
@@ -94,41 +148,24 @@ def _write_cards(cards, out):
 
 
 @kernel
-def _write_views(
-    games,
-    rows,
-    seats,
-    board,
-    action_mask,
-    hand,
-    discards,
-    starters,
-    laid,
-    laid_by,
-    pile_start,
-    count,
-    scores,
-    is_dealer,
-    opponent_cards,
-    decisions,
-):
+def _write_views(games, rows, seats, board, out):
     for b in range(len(rows)):
         g, seat = games[rows[b]], seats[b]
         write_observation(g, seat, board, b)
-        write_mask(g, seat, action_mask, b)
-        _write_cards(g["hand"][seat], hand[b])
-        _write_cards(g["discards"][seat], discards[b])
+        write_mask(g, seat, out.action_mask, b)
+        _write_cards(g["hand"][seat], out.hand[b])
+        _write_cards(g["discards"][seat], out.discards[b])
         if starter_is_cut(g):
-            starters[b] = starter(g)
+            out.starter[b] = starter(g)
         for k in range(g["n_laid"]):
-            laid[b, k] = g["laid"][k]
-            laid_by[b, k] = g["laid_by"][k] != seat
-        pile_start[b] = g["pile_start"]
-        count[b] = g["count"]
-        scores[b, 0], scores[b, 1] = g["scores"][seat], g["scores"][1 - seat]
-        is_dealer[b] = g["dealer"] == seat
+            out.laid[b, k] = g["laid"][k]
+            out.laid_by[b, k] = g["laid_by"][k] != seat
+        out.pile_start[b] = g["pile_start"]
+        out.count[b] = g["count"]
+        out.scores[b, 0], out.scores[b, 1] = g["scores"][seat], g["scores"][1 - seat]
+        out.is_dealer[b] = g["dealer"] == seat
         rest = g["hand"][1 - seat]
         while rest:
-            opponent_cards[b] += 1
+            out.opponent_cards[b] += 1
             rest &= rest - 1
-        decisions[b] = g["decisions"]
+        out.decisions[b] = g["decisions"]

@@ -1,4 +1,4 @@
-"""How all pictures look, and how they are saved. Whoever draws takes figures from here, and matplotlib's rules with it.
+"""The look of all pictures, and how they are saved. Draw with figures from here, which set matplotlib's options.
 
 Colours are Paul Tol's "bright" scheme, which colour-blind people can tell apart (https://sronpersonalpages.nl/~pault).
 """
@@ -9,8 +9,10 @@ from pathlib import Path
 
 import matplotlib
 from cycler import cycler
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 
+from crib_env.files.whole_file import whole_file
 from evaluate.files import picture_paths
 
 matplotlib.use("Agg")
@@ -47,7 +49,14 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
+def number_ticks(axis: Axis) -> None:
+    """Labels the ticks of an axis by their numbers, with commas between thousands: 2.5, 50, 600,000."""
+    axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+
+
 def save_figure(figure: Figure, path: Path) -> None:
     """Writes a figure as PNG and as SVG, see :func:`evaluate.files.picture_paths`."""
     for file in picture_paths(path):
-        figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None)
+        is_svg = file.suffix == ".svg"
+        with whole_file(file) as temporary:
+            figure.savefig(temporary, format=file.suffix[1:], metadata={"Date": None} if is_svg else None)

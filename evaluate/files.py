@@ -1,45 +1,50 @@
-"""Files that a command writes: the folder is looked for before the work, and each is written whole or not at all."""
+"""Output files of commands: checked before the work, and each written whole or not at all."""
 
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
+from crib_env.files.whole_file import check_output, whole_file
+
 _ENDINGS = (".png", ".svg")
 
 
-def check_folders(*files: Path | None) -> None:
-    """Sees to it that files can be written, before hours are spent on what goes into them.
+def check_outputs(*files: Path | None) -> None:
+    """Checks that files can be written, before hours are spent on what goes into them.
 
     Raises:
-        ValueError: there is no folder for one of them.
+        ValueError, OSError: one cannot, see :func:`crib_env.files.whole_file.check_output`, or two are the same.
     """
+    targets: set[Path] = set()
     for file in files:
-        if file is not None and not file.parent.is_dir():
-            raise ValueError(f"there is no folder {file.parent} to write {file.name} to")
+        if file is not None:
+            target = check_output(file)
+            if target in targets:
+                raise ValueError(f"{file} is to be written twice: give two different files")
+            targets.add(target)
 
 
 def new_folder(folder: Path | None, parent: Path) -> Path:
-    """Makes the folder of work that can be stopped and gone on with; without one ``<parent>/<time>``.
+    """Makes the folder of work that can be resumed, by default ``<parent>/<time>``.
 
     Raises:
-        ValueError: it is there already.
+        ValueError: it exists already.
     """
     folder = folder or parent / time.strftime("%Y%m%d-%H%M%S")
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
-        raise ValueError(f"{folder} is there already: go on with it by --resume, or give another") from None
+        raise ValueError(f"{folder} exists already: continue it with --resume, or give another") from None
     return folder
 
 
 def picture_paths(path: Path | None) -> tuple[Path, ...]:
-    """Where a picture goes: ``board.png`` and ``board.svg``, for ``board`` as for either of them; none for ``None``.
+    """Paths of a picture: ``curve.png`` and ``curve.svg``, for ``curve`` as for either of them; none for ``None``.
 
     Raises:
         ValueError: it has another ending.
@@ -52,15 +57,10 @@ def picture_paths(path: Path | None) -> tuple[Path, ...]:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[TextIO]:
-    """A text file under a temporary name, renamed when all is written; on an error it is taken away again."""
-    temporary = path.with_name(path.name + ".part")
-    try:
-        with open(temporary, "w", encoding="utf-8", newline="") as file:
-            yield file
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+def whole_text(path: Path) -> Iterator[TextIO]:
+    """A text file that appears under its name when complete, see :func:`crib_env.files.whole_file.whole_file`."""
+    with whole_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        yield file
 
 
 def markdown_table(header: list[str], rows: list[list[str]]) -> str:
@@ -71,5 +71,5 @@ def markdown_table(header: list[str], rows: list[list[str]]) -> str:
 
 def write_json(path: Path, content: Any) -> None:
     """Writes plain values for people and programs."""
-    with whole_file(path) as file:
+    with whole_text(path) as file:
         file.write(json.dumps(content, indent=2) + "\n")

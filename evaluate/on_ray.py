@@ -1,28 +1,31 @@
-"""Work on a Ray cluster: what a lost worker had in hand is done again, and results are those of one machine.
+"""Work on a Ray cluster: tasks of lost workers are repeated, and results equal those of one machine.
 
-Ray is an extra, ``pip install -c constraints.txt -e ".[workbench,ray]"``, and is imported only when it is asked for.
+Ray is an extra, ``pip install -c constraints.txt -e ".[workbench,ray]"``, and is imported only when needed.
 Every machine of the cluster needs this checkout at the same path and the environment that Ray was started in.
 """
 
 from __future__ import annotations
 
 import copy
+import ipaddress
 import os
 import socket
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from agents import Agent
-from evaluate.mirrored import Games, Shard, play_shard
+from evaluate.matches.mirrored import Games, Shard, is_copyable, play_shard
 
+LOCAL = "local"  # the address that stands for the cores of this machine
 _RETRIES = 10  # what takes ten workers down with it will take the next one, too
 _CONNECTING = 10.0  # seconds
 _PATIENCE = 60.0  # seconds that what is stopped may take to save its state
 
 
 class Cluster:
-    """A Ray cluster that is connected to; see :func:`connected`."""
+    """A connected Ray cluster; see :func:`connected`."""
 
     def __init__(self, ray: Any) -> None:
         self._ray = ray
@@ -75,8 +78,8 @@ class Cluster:
         keep_records: bool = False,
         on_progress: Callable[[int], None] = lambda done: None,
     ) -> Iterator[Games]:
-        """:func:`evaluate.mirrored.play_shards` with a task for each shard; the players travel as they are."""
-        players, finished, place = self._ray.put((a, b)), dict[int, Games](), 0
+        """:func:`evaluate.matches.mirrored.play_shards` with a task for each shard; the players travel as they are."""
+        players, finished, place = self._send(a, b), dict[int, Games](), 0
         for done, games in self.each(play_there, [(players, shard, keep_records) for shard in parts]):
             on_progress(len(games.scores))
             finished[done] = games
@@ -100,7 +103,7 @@ class Cluster:
         Yields:
             The place of a match in ``players`` and its games, in the order in which matches finish.
         """
-        sent = [self._ray.put(two) for two in players]
+        sent = [self._send(*two) for two in players]
         played = [dict[int, Games]() for _ in players]
         for done, games in self.each(play_there, [(two, shard, False) for two in sent for shard in parts]):
             match, place = divmod(done, len(parts))
@@ -108,6 +111,12 @@ class Cluster:
             on_progress(match, len(games.scores))
             if len(played[match]) == len(parts):
                 yield match, Games.merged([played[match].pop(k) for k in range(len(parts))])
+
+    def _send(self, a: Agent, b: Agent) -> Any:
+        for agent in (a, b):
+            if not is_copyable(agent):
+                raise ValueError(f"agent {agent.name!r} is not to be copied, and cannot play on a Ray cluster")
+        return self._ray.put((a, b))
 
     def stop(self) -> None:
         """Interrupts what is running, as Ctrl-C does, and waits until it has saved its state."""
@@ -134,6 +143,10 @@ def load_ray(address: str) -> Any:
         ValueError: it is not installed.
     """
     os.environ.setdefault("RAY_DEDUP_LOGS", "0")  # or the lines of one worker hide those of another
+    if address == LOCAL:
+        # Ray then listens on 127.0.0.1 alone. It reads this once, when it is imported; on macOS and Windows it is so
+        # without it.
+        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     try:
         import ray
     except ImportError:
@@ -144,10 +157,19 @@ def load_ray(address: str) -> Any:
 
 
 def _knock(address: str) -> None:
-    """An ``OSError`` where nobody listens: Ray itself would try for minutes."""
+    """Raises ``OSError`` if nobody listens: Ray itself would try for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if port.isdigit():
         socket.create_connection((host, int(port)), timeout=_CONNECTING).close()
+
+
+def _warn_of_open_ports(listens_at: str) -> None:
+    if not ipaddress.ip_address(listens_at).is_loopback:
+        print(
+            f"warning: Ray listens at {listens_at}, not at 127.0.0.1 alone: whoever reaches its ports can run programs "
+            "here, so keep them behind a firewall",
+            file=sys.stderr,
+        )
 
 
 @contextmanager
@@ -155,7 +177,8 @@ def connected(address: str) -> Iterator[Cluster]:
     """A cluster for as long as it is needed; at the end what still runs there is stopped.
 
     Args:
-        address: of a cluster's head, as ``ray start --head`` prints it, or ``"local"`` for one of this machine's cores.
+        address: of a cluster's head, as ``ray start --head`` prints it, or ``"local"`` for one of this machine's cores,
+            which no other machine can reach; where it can, a line on stderr says so.
 
     Raises:
         ValueError: Ray is not installed, or there is no cluster at this address.
@@ -167,6 +190,8 @@ def connected(address: str) -> Iterator[Cluster]:
             ray.init(address, include_dashboard=False, logging_level="ERROR")
         except (ValueError, OSError, RuntimeError) as error:
             raise ValueError(f"ray={address!r} is not allowed: {str(error).splitlines()[0]}") from None
+        if address == LOCAL:
+            _warn_of_open_ports(ray.util.get_node_ip_address())
         cluster = Cluster(ray)
         try:
             yield cluster

@@ -1,4 +1,4 @@
-"""Means and rates with their 95 % intervals, and what games are worth."""
+"""Means and rates with their 95 % intervals, and match points."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def mean_interval(values: np.ndarray) -> tuple[float, float]:
 
 
 def paired_rate_interval(pairs: np.ndarray) -> tuple[float, float]:
-    """95 % interval of a win rate out of mirrored pairs of games.
+    """95 % interval of a win rate from mirrored pairs of games.
 
-    Two games over the same deals are not independent. The spread between pairs says how many independent games they
-    are worth, and Wilson's interval is taken for that many; it stays inside [0, 1] and is never empty.
+    Two games over the same deals are not independent. The spread between pairs gives the effective number of
+    independent games, for which Wilson's interval is computed; it stays inside [0, 1] and is never empty.
 
     Args:
         pairs: (N,) mean result of each pair of games: 0, ½ or 1.
@@ -43,7 +43,7 @@ def half_width(interval: tuple[float, float]) -> float:
 
 
 def reach(pairs: np.ndarray) -> float:
-    """How far the 95 % interval of a win rate reaches from that rate, to the side where it reaches farther.
+    """Distance from a win rate to the farther end of its 95 % interval.
 
     Args:
         pairs: (N,) mean result of each pair of games: 0, ½ or 1.
@@ -53,14 +53,14 @@ def reach(pairs: np.ndarray) -> float:
 
 
 def looks(most: int) -> Iterator[int]:
-    """After how many pairs a match looks how far its interval reaches: 500, then a quarter more each time.
+    """The numbers of pairs after which a match checks its interval: 500, then a quarter more each time.
 
-    A match that stops at the first look at which it reaches no farther than h has the true win rate within ± h of its
-    own in 95 % of cases. To look often does no harm, for whether to stop depends on the spread between pairs and not on
-    who leads (a fixed-width rule: Chow and Robbins 1965); the tests show it by simulation, lopsided matches included.
+    A match that stops at the first check at which its interval is within ± h has the true win rate within ± h of its
+    own in 95 % of cases. Frequent checks do no harm, since stopping depends on the spread between pairs and not on
+    who leads (a fixed-width rule: Chow and Robbins 1965); the tests show this by simulation, lopsided matches included.
 
     Args:
-        most: the last look.
+        most: the last check.
     """
     pairs = _FIRST_LOOK
     while pairs < most:

@@ -6,10 +6,12 @@ import re
 
 import numpy as np
 import pytest
+import torch
 
 import crib_env
 from crib_env import format_card, parse_card
 from crib_env.aec import PLAYERS
+from crib_env.options import OptionError
 
 both_environments = pytest.mark.parametrize("make", [crib_env.env, crib_env.raw_env], ids=["env", "raw_env"])
 
@@ -25,7 +27,7 @@ def state_of(env):
     """Everything that a refused call must leave as it was."""
     infos = {agent: dict(info) for agent, info in env.infos.items()}
     accounts = dict(env.rewards), dict(env._cumulative_rewards), dict(env.terminations)
-    return env._games.tobytes(), env.agent_selection, list(env.agents), env.scores, infos, accounts
+    return env.games.tobytes(), env.agent_selection, list(env.agents), env.scores, infos, accounts
 
 
 # ----------------------------------------------------------------------------------------------- constructor options
@@ -38,6 +40,7 @@ def state_of(env):
         ("reward", ["'points'", "'win'", "'match'"]),
         ("observation", ["'209'", "'board'"]),
         ("mask", ["'observation'", "'info'"]),
+        ("illegal", ["'raise'", "'end'"]),
         ("render_mode", ["None", "'human'", "'ansi'"]),
     ],
 )
@@ -48,10 +51,11 @@ def state_of(env):
 def test_a_bad_value_is_named_with_all_that_are_allowed(make, option, allowed, value):
     with pytest.raises(ValueError, match=re.escape(f"{option}={value!r} is not allowed")) as error:
         make(**{option: value})
+    assert isinstance(error.value, TypeError)  # what Stable-Baselines3 and TorchRL wait for
     assert all(name in str(error.value) for name in allowed)
 
 
-@pytest.mark.parametrize("option", ["episode", "reward", "observation", "mask"])
+@pytest.mark.parametrize("option", ["episode", "reward", "observation", "mask", "illegal", "events"])
 def test_none_is_not_a_value(option):
     with pytest.raises(ValueError, match=f"{option}=None is not allowed"):
         crib_env.env(**{option: None})
@@ -65,11 +69,27 @@ def test_a_bad_start_spread_is_named_with_its_range(make, value):
     assert "None or a whole number from 0 to 120" in str(error.value)
 
 
+@pytest.mark.parametrize("value", [1, 0.001, float("nan"), -float("inf"), "-1", True, [0], np.array([-1.0])], ids=repr)
+@both_environments
+def test_a_bad_illegal_reward_is_named_with_its_range(make, value):
+    with pytest.raises(OptionError, match=re.escape(f"illegal_reward={value!r} is not allowed")) as error:
+        make(illegal_reward=value)
+    assert "None or a number that is not above 0" in str(error.value)
+
+
+@pytest.mark.parametrize("value", [0, 1, "yes", np.array([True])], ids=repr)
+@both_environments
+def test_events_are_on_or_off(make, value):
+    with pytest.raises(OptionError, match=re.escape(f"events={value!r} is not allowed: give True or False")):
+        make(events=value)
+
+
 @both_environments
 def test_an_unknown_option_is_named_with_all_there_are(make):
-    with pytest.raises(ValueError, match="there is no option 'rewards'") as error:
+    with pytest.raises(ValueError, match="unexpected keyword argument 'rewards'") as error:
         make(rewards="points")
-    for option in ("episode", "reward", "observation", "mask", "start_spread", "render_mode"):
+    assert isinstance(error.value, TypeError)
+    for option in ("episode", "reward", "observation", "mask", "events", "illegal", "start_spread", "render_mode"):
         assert option in str(error.value)
 
 
@@ -129,13 +149,17 @@ def test_a_bad_seed_is_named_and_the_game_goes_on_as_before(make, seed):
 # ----------------------------------------------------------------------------------------------------------- actions
 
 # In the game below player_0 is to throw a card and holds AC … 6C, the ids 0 … 5.
-FOREIGN = [
+ILLEGAL = [
     6, 51, 12, -1, -52, 52, 255, 10**30, -(10**30), 2**63, 2**64, np.int8(-1), np.uint64(2**64 - 1), np.int64(30),
+    np.array([6]), np.array([[51]]), np.array(52),
+]  # fmt: skip
+NO_INTEGERS = [
     3.5, 0.0, np.float64(0), float("nan"), float("inf"), 1j,
     True, False, np.True_,
     None, "0", "AC", b"0", "", [], [0], (0,), {0}, {"action": 0}, range(3), object, ...,
-    np.array([0]), np.array([[0]]), np.zeros(0), np.array(0.0),
+    np.zeros(0), np.array(0.0), np.array([0.0]), np.array([True]), np.array([0, 1]), np.array(["0"]),
 ]  # fmt: skip
+LEGAL = [2, np.int8(2), np.uint64(2), np.array(2), np.array([2]), np.array([[2]], np.int8), torch.tensor([2])]
 
 
 def begun(make, **options):
@@ -144,26 +168,47 @@ def begun(make, **options):
     return env
 
 
-@pytest.mark.parametrize("action", FOREIGN, ids=repr)
-def test_raw_env_refuses_a_foreign_action_and_nothing_has_changed(action):
+@pytest.mark.parametrize("action", LEGAL, ids=repr)
+@both_environments
+def test_a_legal_card_may_come_as_any_integer_or_integer_array_of_one_element(make, action):
+    env = begun(make)
+    env.step(action)
+    assert legal_ids(env) == [0, 1, 3, 4, 5]
+
+
+@pytest.mark.parametrize("action", NO_INTEGERS, ids=repr)
+@both_environments
+def test_what_is_no_integer_is_an_error_and_nothing_has_changed(make, action):
+    env = begun(make)
+    before = state_of(env)
+    with pytest.raises(TypeError, match=re.escape(f"{action!r} is not the id of a card: give an integer")):
+        env.step(action)
+    assert state_of(env) == before
+
+
+@pytest.mark.parametrize("action", ILLEGAL, ids=repr)
+def test_raw_env_refuses_an_illegal_card_and_nothing_has_changed(action):
     env = begun(crib_env.raw_env)
     before = state_of(env)
     with pytest.raises(ValueError, match="is not a legal action of player_0") as error:
         env.step(action)
-    is_card = not isinstance(action, bool) and isinstance(action, (int, np.integer)) and 0 <= action < 52
-    name = f"{format_card(action)} (action {action})" if is_card else repr(action)
+    card = int(np.asarray(action).item())
+    name = f"{format_card(card)} (action {card})" if 0 <= card < 52 else str(card)
     assert str(error.value) == f"{name} is not a legal action of player_0: give the id of one of AC 2C 3C 4C 5C 6C"
     assert state_of(env) == before
     env.step(0)
     assert env.agent_selection == "player_0"
 
 
-@pytest.mark.parametrize("reward", ["points", "win", "match"])
-@pytest.mark.parametrize("action", FOREIGN, ids=repr)
-def test_env_ends_the_game_at_a_foreign_action(action, reward):
+WORST_LOSS = {"points": -121.0, "win": -1.0, "match": -3.0}
+
+
+@pytest.mark.parametrize(("reward", "loss"), WORST_LOSS.items())
+@pytest.mark.parametrize("action", ILLEGAL, ids=repr)
+def test_env_ends_the_game_at_an_illegal_card_which_costs_as_much_as_the_worst_loss(action, reward, loss):
     env = begun(crib_env.env, reward=reward)
     env.step(action)
-    assert env.rewards == {"player_0": -1.0, "player_1": 1.0}
+    assert env.rewards == {"player_0": loss, "player_1": -loss}
     assert env.terminations == {"player_0": True, "player_1": True}
     assert env.truncations == {"player_0": False, "player_1": False}
     for agent in PLAYERS:
@@ -173,9 +218,24 @@ def test_env_ends_the_game_at_a_foreign_action(action, reward):
     for agent in env.agent_iter():
         received[agent] = env.last()[1]
         env.step(None)
-    assert received == {"player_0": -1.0, "player_1": 1.0}
+    assert received == {"player_0": loss, "player_1": -loss}
     env.reset()
     assert "illegal_action" not in env.infos["player_0"]
+
+
+@pytest.mark.parametrize("loss", [-1, 0, -7.5, np.float32(-2)])
+def test_the_cost_of_an_illegal_card_is_an_option(loss):
+    env = begun(crib_env.env, illegal_reward=loss)
+    env.step(51)
+    assert env.rewards == {"player_0": loss, "player_1": -loss}
+
+
+def test_both_functions_take_either_answer_to_an_illegal_card():
+    with pytest.raises(ValueError, match="is not a legal action of player_0"):
+        begun(crib_env.env, illegal="raise").step(51)
+    env = begun(crib_env.raw_env, illegal="end")
+    env.step(51)
+    assert env.terminations == {"player_0": True, "player_1": True}
 
 
 @pytest.mark.parametrize("text", ["9C", "KC", "JD", "TD", "2S", "6S"])
@@ -194,7 +254,7 @@ def test_the_play_refuses_a_card_that_passes_31_or_is_not_in_hand(text):
 
     env.step(card)
     assert env.terminations == {"player_0": True, "player_1": True}
-    assert env.rewards == {"player_0": -1.0, "player_1": 1.0}
+    assert env.rewards == {"player_0": -121.0, "player_1": 121.0}
     assert env.scores == raw.scores
 
 
@@ -202,13 +262,13 @@ def test_the_offender_may_be_player_1():
     env = crib_env.env()
     env.reset(options={"deals": [DEAL], "first_dealer": 0})
     env.step(0)
-    assert env.rewards == {"player_0": 1.0, "player_1": -1.0}
+    assert env.rewards == {"player_0": 121.0, "player_1": -121.0}
     assert "AC (action 0) is not a legal action of player_1" in env.infos["player_0"]["illegal_action"]
 
 
 def test_the_opponent_keeps_points_made_before_an_illegal_action():
     """What last() gives is a sum since one's last act: here two for a pair and one for the broken rule."""
-    env = crib_env.env(episode="play")
+    env = crib_env.env(episode="play", illegal_reward=-1)
     env.reset(options={"deals": ["KC QC AC 9C 2S 3S KD TD TH QH 4S 5S 6S"], "first_dealer": 1})
     for card in ("KC", "KD", "TD"):  # a card, its pair, and a card that player_0 does not hold
         env.step(parse_card(card))

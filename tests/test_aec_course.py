@@ -8,7 +8,7 @@ import pytest
 import crib_env
 from crib_env import parse_card, parse_cards
 from crib_env.aec import PLAYERS, Event
-from tests.aec_play import (
+from tests.helpers.aec_play import (
     act_randomly,
     all_episodes,
     bits_of,
@@ -104,6 +104,19 @@ def test_infos_hold_scores_dealer_and_the_events_since_one_last_acted(episode):
                 assert made == game.scores[seat] - scores_then[agent][seat]
             longest = max(longest, len(events[agent]))
     assert longest >= 3
+
+
+def test_without_events_the_infos_hold_numbers_only_and_the_game_is_the_same():
+    with_events, without = crib_env.raw_env(), crib_env.raw_env(events=False, mask="info")
+    for env in (with_events, without):
+        env.reset(seed=4)
+    while not all(with_events.terminations.values()):
+        for agent in PLAYERS:
+            assert without.infos[agent].keys() == {"scores", "dealer", "action_mask"}
+        assert (without.scores, without.rewards) == (with_events.scores, with_events.rewards)
+        card = int(without.infos[without.agent_selection]["action_mask"].argmax())
+        with_events.step(card)
+        without.step(card)
 
 
 def test_events_in_plain_words():

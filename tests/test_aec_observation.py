@@ -11,9 +11,10 @@ import pytest
 from gymnasium import spaces
 
 import crib_env
+from crib_env import observation as layout
 from crib_env import parse_card, parse_cards
 from crib_env.aec import PLAYERS
-from tests.aec_play import (
+from tests.helpers.aec_play import (
     act_randomly,
     all_episodes,
     bits_of,
@@ -24,7 +25,7 @@ from tests.aec_play import (
     ones,
     side_by_side,
 )
-from tests.reference import rank
+from tests.helpers.reference import rank
 
 # ------------------------------------------------------------------------------------------------- names and spaces
 
@@ -39,6 +40,28 @@ def test_metadata_and_names(make):
     env.reset()
     assert env.agents == ["player_0", "player_1"]
     assert env.num_agents == env.max_num_agents == 2
+
+
+def test_the_named_blocks_begin_where_the_tables_say():
+    starts = [int(start) for start in re.findall(r"^(\d+)(?:–\d+)?  ", layout.__doc__, re.MULTILINE)]
+    named = [
+        layout.IS_DEALER,
+        layout.HAND,
+        layout.KNOWN,
+        layout.SLOTS,
+        layout.OWN_SCORE,
+        layout.OPPONENT_SCORE,
+        layout.COUNT,
+    ]
+    named += [
+        layout.OWN_LAID,
+        layout.IN_COUNT,
+        layout.OWN_DISCARDS,
+        layout.OPPONENT_LAID,
+        layout.STARTER,
+        layout.OPPONENT_CARDS,
+    ]
+    assert starts == named
 
 
 @both_masks

@@ -11,7 +11,16 @@ import pytest
 import crib_env
 from crib_env import parse_card, parse_cards
 from crib_env.aec import PLAYERS
-from tests.aec_play import act_randomly, bits_of, both_environments, is_over, mask_of, ones, play_on, seen_by_all
+from tests.helpers.aec_play import (
+    act_randomly,
+    bits_of,
+    both_environments,
+    is_over,
+    mask_of,
+    ones,
+    play_on,
+    seen_by_all,
+)
 
 # ------------------------------------------------------------------------------------------------------------- reset
 
@@ -174,7 +183,7 @@ def test_every_kind_of_integer_is_an_action(make, as_integer):
         card = int(np.flatnonzero(mask_of(twin, twin.agent_selection))[-1])
         twin.step(card)
         assert env.step(as_integer(card)) is None
-        assert env._games.tobytes() == twin._games.tobytes()
+        assert env.games.tobytes() == twin.games.tobytes()
     assert not is_over(env)
 
 

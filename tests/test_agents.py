@@ -63,9 +63,9 @@ def test_random_choices_are_even_and_follow_the_seed():
     [
         ("nobody", f"there is no agent 'nobody': choose of {', '.join(NAMES)}"),
         ("random:speed=3", "agent 'random' has no setting 'speed': its settings are seed"),
-        ("random:seed=three", "agent 'random': seed='three' is not a int"),
+        ("random:seed=three", "agent 'random': seed='three' is not allowed, give a whole number"),
         ("greedy:depth=2", "agent 'greedy' has no setting 'depth': it has none"),
-        ("ddqn", "agent 'ddqn' needs its weights"),
+        ("ddqn", "agent 'ddqn' needs its path"),
         ("ddqn:nowhere/final", "there is no weights file nowhere/final"),
     ],
 )

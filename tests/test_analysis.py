@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crib_env import analyse_discard, crib_distribution, discard_statistics, hand_distribution, parse_cards
-from crib_env.exact.analysis import _tilt, dealer_wins
-from crib_env.exact.crib_tables import DEALER, PONE
+from crib_env.engine import DEALER, PONE
 from crib_env.exact.discard_statistics import STATISTICS
-from crib_env.exact.pegging import GAINED, GIVEN
 from crib_env.exact.rank_classes import CLASS_RANKS
-from crib_env.exact.standard import standard_board, standard_cribs, standard_pegging
+from crib_env.tables.analysis import DealChances, _tilt, dealer_wins, win_shares
+from crib_env.tables.pegging import GAINED, GIVEN
+from crib_env.tables.standard import standard_cribs, standard_pegging, standard_win_table
 
 CLASS_OF_RANKS = {tuple(ranks): number for number, ranks in enumerate(CLASS_RANKS.tolist())}
 SIX = "5H 5C JD QS 2H 3D"
@@ -39,7 +39,7 @@ def chances(length, some):
     return out / out.sum()
 
 
-def plain_dealer_wins(dealer, pone, heels, dealers_play, pones_play, dealers_hand, pones_hand, crib, board):
+def plain_dealer_wins(dealer, pone, heels, dealers_play, pones_play, dealers_hand, pones_hand, crib, win_table):
     """Over all that may happen, in the order in which it is counted."""
     parts = [{0: 1 - heels, 2: heels}]
     for part in (dealers_play, pones_play, pones_hand, dealers_hand, crib):
@@ -57,7 +57,7 @@ def plain_dealer_wins(dealer, pone, heels, dealers_play, pones_play, dealers_han
         elif d + played_d + shown_d + in_crib >= 121:
             wins = 1.0
         else:  # the other deals now
-            wins = 1 - board[p + played_p + shown_p, d + played_d + shown_d + in_crib]
+            wins = 1 - win_table[p + played_p + shown_p, d + played_d + shown_d + in_crib]
         total += wins * np.prod(chance)
     return total
 
@@ -82,11 +82,11 @@ def test_the_dealers_chance_is_that_of_plain_enumeration(lowest):
     rng = np.random.default_rng(lowest)
     values = []
     for _ in range(60):
-        board = rng.random((121, 121))
+        win_table = rng.random((121, 121))
         dealer, pone = (int(score) for score in rng.integers(lowest, 121, 2))
         parts = random_parts(rng)
-        values.append(dealer_wins(dealer, pone, *parts, board))
-        assert values[-1] == pytest.approx(plain_dealer_wins(dealer, pone, *parts, board), abs=1e-12)
+        values.append(dealer_wins(dealer, pone, DealChances(*parts), win_table))
+        assert values[-1] == pytest.approx(plain_dealer_wins(dealer, pone, *parts, win_table), abs=1e-12)
     assert 0 <= min(values) < 0.3
     assert 0.6 < max(values) <= 1 + 1e-12
 
@@ -113,28 +113,29 @@ def sure(points, length):
     ],
 )
 def test_certain_cases(scores, heels, played, shown, crib, wins):
-    board = np.full((121, 121), 0.75)
+    win_table = np.full((121, 121), 0.75)
     parts = [sure(played[0], 61), sure(played[1], 61), sure(shown[0], 30), sure(shown[1], 30), sure(crib, 30)]
-    assert dealer_wins(*scores, heels, *parts, board) == pytest.approx(wins)
+    assert dealer_wins(*scores, DealChances(heels, *parts), win_table) == pytest.approx(wins)
 
 
 def test_the_boards_own_scores_are_asked():
     """From 50–60: heels, 4 and 3 in the play, 8 and 7 shown, 5 in the crib make 69–70, and pone deals next."""
-    board = np.zeros((121, 121))
-    board[70, 69] = 0.8
+    win_table = np.zeros((121, 121))
+    win_table[70, 69] = 0.8
     parts = [sure(4, 61), sure(3, 61), sure(8, 30), sure(7, 30), sure(5, 30)]
-    assert dealer_wins(50, 60, 1.0, *parts, board) == pytest.approx(0.2)
+    assert dealer_wins(50, 60, DealChances(1.0, *parts), win_table) == pytest.approx(0.2)
 
 
 def test_more_points_are_never_worse():
-    """On a board on which they are not, in any distributions."""
+    """By a win table that is not from play, in any distributions."""
     rng = np.random.default_rng(0)
     own, other = np.meshgrid(np.arange(121), np.arange(121), indexing="ij")
-    board = 1 / (1 + np.exp((other - own) / 12))
+    win_table = 1 / (1 + np.exp((other - own) / 12))
     for _ in range(20):
         parts = random_parts(rng)
         start = int(rng.integers(80, 119))
-        values = np.array([[dealer_wins(d, p, *parts, board) for p in range(start, 121)] for d in range(start, 121)])
+        deal, scores = DealChances(*parts), range(start, 121)
+        values = np.array([[dealer_wins(d, p, deal, win_table) for p in scores] for d in scores])
         assert values.min() >= -1e-12
         assert values.max() <= 1 + 1e-12
         assert (np.diff(values, axis=0) >= -1e-12).all()
@@ -168,10 +169,10 @@ def test_tilted_chances_have_the_mean_and_the_points_they_had(some, by):
     np.testing.assert_allclose(slopes, slopes[0], atol=1e-6)
 
 
-@pytest.mark.parametrize("role", ["dealer", "pone"])
+@pytest.mark.parametrize("role", [DEALER, PONE])
 def test_every_crib_can_be_tilted_as_far_as_is_asked(role):
     tables, n = standard_cribs(), 0
-    shift = tables.mean[DEALER if role == "dealer" else PONE] - tables.against_random
+    shift = tables.mean[role] - tables.against_random
     for six in some_hands(200, seed=1):
         rows, cribs = discard_statistics([six])[0], crib_distribution([six])[0] / 45_540
         for row, crib in zip(rows, cribs):
@@ -192,7 +193,6 @@ def plain_analysis(cards, dealer, scores):
     rows, hands = discard_statistics([held])[0], hand_distribution([held])[0] / 46
     cribs, tables, pegging = crib_distribution([held])[0] / 45_540, standard_cribs(), standard_pegging()
     me, other = (DEALER, PONE) if dealer else (PONE, DEALER)
-    role = 1 if dealer else 0  # in pegging records
     heels = (4 - sum(card % 13 == 10 for card in held)) / 46
     found = {}
     for row, hand, crib in zip(rows, hands, cribs):
@@ -200,17 +200,18 @@ def plain_analysis(cards, dealer, scores):
         low, high = sorted(card % 13 for card in pair)
         mean = crib @ np.arange(30) + tables.mean[me, low, high] - tables.against_random[low, high]
         number = CLASS_OF_RANKS[tuple(sorted(card % 13 for card in held if card not in pair))]
-        gained, given = pegging.mean[role, number]
+        gained, given = pegging.mean[me, number]
         total = hand @ np.arange(30) + (mean if dealer else -mean) + gained - given
         _tilt(crib, mean)
-        play, others_hand = pegging.distribution[role, number], tables.hand_points[other]
-        board = standard_board().win_probability.astype(float)
+        play, others_hand = pegging.distribution[me, number], tables.hand_points[other]
+        win_table = standard_win_table().win_probability.astype(float)
         if dealer:
-            wins = dealer_wins(*scores, heels, play[GAINED], play[GIVEN], hand, others_hand, crib, board)
+            deal = DealChances(heels, play[GAINED], play[GIVEN], hand, others_hand, crib)
+            wins = dealer_wins(*scores, deal, win_table)
         else:
-            sides = scores[::-1]
-            wins = 1 - dealer_wins(*sides, heels, play[GIVEN], play[GAINED], others_hand, hand, crib, board)
-        error = np.hypot(*pegging.standard_error[role, number])
+            deal = DealChances(heels, play[GIVEN], play[GAINED], others_hand, hand, crib)
+            wins = 1 - dealer_wins(*scores[::-1], deal, win_table)
+        error = np.hypot(*pegging.standard_error[me, number])
         if tables.share[me, low, high] > 0:
             error = np.hypot(error, tables.error[me, low, high])
         found[tuple(pair)] = {
@@ -308,6 +309,32 @@ def test_near_home_another_discard_is_best():
     assert set(near["discard"].tolist()) != set(far["discard"].tolist())
 
 
+@pytest.mark.parametrize("dealer", [False, True])
+@pytest.mark.parametrize("scores", [(0, 0), (118, 118), (120, 120)])
+def test_the_shares_of_hand_pegging_and_crib_are_the_whole_difference(dealer, scores):
+    for six in some_hands(3, seed=6):
+        rows = analyse_discard(six, dealer=dealer, scores=scores)
+        for first, second in ((rows[0], rows[1]), (rows[9], rows[3])):
+            shares = win_shares(six, first, second, dealer=dealer, scores=scores)
+            assert sum(shares) == pytest.approx(first["win_probability"] - second["win_probability"], abs=1e-9)
+            back = win_shares(six, second, first, dealer=dealer, scores=scores)
+            assert back == pytest.approx([-share for share in shares], abs=1e-9)
+
+
+def test_shares_tell_what_decides():
+    """At 120 all somebody pegs out before the show; at 0–0 a part weighs as the points that it brings."""
+    rows = analyse_discard(SIX, dealer=True, scores=(120, 120))
+    shares = win_shares(SIX, rows[0], rows[-1], dealer=True, scores=(120, 120))
+    assert shares.pegging > 0.02
+    assert shares.hand == pytest.approx(0, abs=1e-3)
+    assert shares.crib == pytest.approx(0, abs=1e-3)
+    first, second = analyse_discard(SIX, dealer=True)[:2]
+    shares = win_shares(SIX, first, second, dealer=True, scores=(0, 0))
+    points = [first[name] - second[name] for name in ("hand_mean", "pegging", "crib_expected")]
+    assert max(np.abs(points)) > 4
+    assert shares == pytest.approx(np.array(points) * sum(shares) / sum(points), abs=0.02)
+
+
 def test_what_is_all_but_decided():
     assert analyse_discard(SIX, dealer=True, scores=(120, 0))["win_probability"].min() > 0.99
     assert analyse_discard(SIX, dealer=False, scores=(0, 120))["win_probability"].max() < 0.01
@@ -316,7 +343,10 @@ def test_what_is_all_but_decided():
 @pytest.mark.parametrize(
     ("cards", "scores", "message"),
     [
-        ("5H 5C JD QS 2H", (0, 0), r"hands must be \(N, 6\), or one hand of six cards as text, not \(1, 5\)"),
+        ("5H 5C JD QS 2H", (0, 0), "five cards given, six are needed"),
+        ("", (0, 0), "no cards given, six are needed"),
+        ([3], (0, 0), "one card given, six are needed"),
+        (range(12), (0, 0), "12 cards given, six are needed"),
         ("5H 5C JD QS 2H 5H", (0, 0), "5H stands twice"),
         ("5H 5C JD QS 2H 1X", (0, 0), "'1X' is not a card"),
         ([0, 1, 2, 3, 4, 52], (0, 0), "52 is not a card"),
@@ -345,6 +375,8 @@ def test_pegging_of_known_hands_is_that_of_the_records():
         found = analyse_discard(f"{kept} {thrown}", dealer=dealer)
         (row,) = [row for row in found if set(row["discard"].tolist()) == set(parse_cards(thrown))]
         number = CLASS_OF_RANKS[tuple(sorted(card % 13 for card in parse_cards(kept)))]
-        plays = records.counts[int(dealer), number] @ np.arange(61) / records.n[int(dealer), number]
+        role = DEALER if dealer else PONE
+        plays = records.counts[role, number] @ np.arange(61) / records.n[role, number]
         assert row["pegging"] == pytest.approx(plays[GAINED] - plays[GIVEN])
-    assert records.mean[0, CLASS_OF_RANKS[0, 1, 2, 3], GAINED] > records.mean[0, CLASS_OF_RANKS[9, 10, 11, 12], GAINED]
+    gained = records.mean[PONE, :, GAINED]
+    assert gained[CLASS_OF_RANKS[0, 1, 2, 3]] > gained[CLASS_OF_RANKS[9, 10, 11, 12]]

@@ -9,8 +9,8 @@ from crib_env.kernels import streams
 from evaluate.benchmark.measuring import ROUNDS, Measurement, Rates, measure
 from evaluate.benchmark.memory import can_be_measured, memory_by_games, memory_over_steps
 from evaluate.benchmark.report import ratios
-from evaluate.benchmark.run import run_benchmark
 from evaluate.benchmark.vector import RandomPlay, _decisions_a_step, pick_legal
+from evaluate.commands.benchmark import benchmark
 
 
 def test_picked_cards_are_legal_and_all_legal_cards_are_picked_alike():
@@ -72,7 +72,7 @@ def test_envpool_is_compared_by_its_fastest_game():
 
 def test_a_run_writes_json_and_a_picture(tmp_path, capsys):
     json_file, picture = tmp_path / "speed.json", tmp_path / "speed.png"
-    run_benchmark(("games", "vector"), 0.001, json_file, picture)
+    benchmark(("games", "vector"), 0.001, json_file, picture)
     content = json.loads(json_file.read_text())
     assert content["bytes"] == {"the record of a game": 152, "handed out by a step, for each game": 277}
     assert {"numpy", "numba", "gymnasium"} <= content["machine"].keys()
@@ -84,7 +84,7 @@ def test_a_run_writes_json_and_a_picture(tmp_path, capsys):
 
 def test_a_picture_without_speeds_is_an_error(tmp_path):
     with pytest.raises(ValueError, match="would be empty: measure speeds too, by one of games, "):
-        run_benchmark(("memory",), 1.0, None, tmp_path / "speed.png")
+        benchmark(("memory",), 1.0, None, tmp_path / "speed.png")
 
 
 @pytest.mark.skipif(not can_be_measured(), reason="this system does not tell a process what it takes")

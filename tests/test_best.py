@@ -9,17 +9,17 @@ import pytest
 import torch
 
 from agents import make_agent
-from agents.best import SHIPPED, BestAgent, ByKind
-from agents.best_inputs import GRASPS, N_DISCARD_INPUTS, N_PLAY_INPUTS, AfterPlays, discard_inputs
+from agents.belief.prospects import Prospects
+from agents.best.agent import SHIPPED, BestAgent, ByKind
+from agents.best.inputs import GRASPS, N_DISCARD_INPUTS, N_PLAY_INPUTS, AfterPlays, discard_inputs
 from agents.discards import six_dealt
-from agents.prospects import Prospects
 from crib_env import discard_statistics, parse_cards, score_show
 from crib_env.aec import raw_env
 from crib_env.batch import GameBatch
 from crib_env.engine import FIFTEEN, FOUR, PAIR, PLAY, RUN, THIRTY_ONE, THREE, WIN, act
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
-from evaluate.match import play_match
+from evaluate.matches.match import play_match
 
 BY_THE_CARD = {FIFTEEN, THIRTY_ONE, PAIR, THREE, FOUR, RUN}  # all points in the play but go and last card
 
@@ -217,7 +217,7 @@ def test_a_rank_is_worth_its_points_and_what_comes_after_at_this_score():
     for views in some_views(100, spread=120):
         if views.discards[0, 1] < 0:
             continue
-        ranks, values, win = agent.look_ahead(views), agent.rank_values(views), 100 * Prospects.of(views).win
+        ranks, values, win = agent.look_ahead(views), 100 * agent.rank_values(views), 100 * Prospects.of(views).win
         with torch.inference_mode():
             to_come = agent.play(torch.from_numpy(ranks.after.seen)).numpy()
         assert np.isfinite(values).sum() + (values == np.inf).sum() == len(ranks.values)
@@ -278,8 +278,8 @@ def test_weights_survive_the_file(tmp_path, by_kind):
     agent = new_agent(by_kind=by_kind)
     agent.save(tmp_path / "final.safetensors")
     again = make_agent(f"best:{tmp_path}/final")
-    for key, value in agent.tensors().items():
-        torch.testing.assert_close(again.tensors()[key], value, rtol=1e-3, atol=1e-3)
+    for key, value in agent.state_dict().items():
+        torch.testing.assert_close(again.state_dict()[key], value, rtol=1e-3, atol=1e-3)
     with pytest.raises(ValueError, match="does not hold the weights of a ddqn agent"):
         make_agent(f"ddqn:{tmp_path}/final")
 

@@ -10,24 +10,26 @@ import pytest
 import torch
 from rich.progress import Progress
 
-from agents.best import BestAgent
-from agents.best_inputs import N_PLAY_INPUTS
+from agents.belief.opponent_hands import MOST_HANDS
+from agents.best.agent import BestAgent
+from agents.best.inputs import N_PLAY_INPUTS
 from agents.discards import six_dealt
-from agents.expert import ExpertAgent
+from agents.expert.agent import ExpertAgent
 from crib_env import parse_cards
 from crib_env.batch import GameBatch
 from crib_env.engine import OVER, PLAY
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
 from crib_env.views import views_of
-from tests.learner_runs import InterruptedProgress, new_run, run, stopped_run
-from train import best, response
-from train.best import PRESETS, DiscardAnswers, ExpertIteration, ask_about_discards, centred_loss
-from train.best_deals import PlayAnswers, play_and_ask, stray, throw
-from train.best_responses import respond_to_itself
-from train.checkpoint import in_all
-from train.run_folder import RunFolder
-from train.stopwatch import Stopwatch
+from tests.helpers.learner_runs import InterruptedProgress, new_run, run, stopped_run
+from train.best import learner as best
+from train.best import response
+from train.best.deals import PlayAnswers, epsilon_greedy, play_and_ask, throw
+from train.best.learner import PRESETS, DiscardAnswers, ExpertIteration, ask_about_discards, centred_loss
+from train.best.responses import respond_to_itself
+from train.loop.checkpoint import in_all
+from train.loop.run_folder import RunFolder
+from train.loop.stopwatch import Stopwatch
 
 SMALL = replace(
     PRESETS["default"],
@@ -92,7 +94,7 @@ def test_loss_does_not_ask_for_the_level():
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.5])
-def test_discards_come_first_and_are_the_best_but_for_strays(epsilon):
+def test_discards_come_first_and_are_epsilon_greedy(epsilon):
     batch, agent, n = deals(300), new_agent(), 300
     rows = np.arange(n)
     values = [agent.discard_values(views_of(batch.games, rows, np.full(n, seat), rows)) for seat in range(2)]
@@ -108,23 +110,23 @@ def test_discards_come_first_and_are_the_best_but_for_strays(epsilon):
     assert 1 - 1.2 * epsilon < np.mean(is_best) <= 1 - 0.8 * epsilon or np.mean(is_best) == 1 - epsilon == 1
 
 
-def test_strays_are_any_rank_and_the_others_the_best():
+def test_exploratory_plays_are_any_rank_and_the_others_the_best():
     agent, batch = new_agent(), deals(400)
     throw(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
     views = batch.views(batch.acting())
     ranks = agent.look_ahead(views)
     values = agent.rank_values(views)
-    chosen, best_ones = stray(ranks, len(views), 0.5, np.random.default_rng(0))
+    chosen, best_ones = epsilon_greedy(ranks, len(views), 0.5, np.random.default_rng(0))
     assert (ranks.after.decision[chosen] == np.arange(len(views))).all()
     assert (ranks.after.rank[best_ones] == values.argmax(axis=1)).all()
     assert 0.6 < (chosen == best_ones).mean() < 0.8  # a half, and of the others those that hit the best
-    again, _ = stray(ranks, len(views), 0.0, np.random.default_rng(0))
+    again, _ = epsilon_greedy(ranks, len(views), 0.0, np.random.default_rng(0))
     assert (again == best_ones).all()
 
 
 def test_answers_are_the_experts_to_every_choice():
     """One by one, in games that go on by what the agent thinks best; all hands are searched, so that none is drawn."""
-    agent, expert, n = new_agent(), ExpertAgent(10_000, 1), 6
+    agent, expert, n = new_agent(), ExpertAgent(MOST_HANDS, 1), 6
     batch = deals(n, seed=3, start_spread=100)
     throw(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
     twin, found = copy.deepcopy(batch), {}
@@ -181,11 +183,11 @@ def test_the_mean_over_drawn_hands_tells_ranks_apart():
     batch, agent = deals(20, seed=8, start_spread=None), new_agent()
     throw(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
     views = batch.views(batch.acting())
-    exact, few, rng = ExpertAgent(10_000, 1).rank_values(views), ExpertAgent(4, 1), np.random.default_rng(0)
+    exact, few, rng = ExpertAgent(MOST_HANDS, 1).rank_values(views), ExpertAgent(4, 1), np.random.default_rng(0)
     legal = exact >= 0
 
     def errors(chances):
-        differences = np.where(legal, 100 * (chances - exact), 0.0)
+        differences = 100 * np.subtract(chances, exact, out=np.zeros_like(exact), where=legal)
         return (differences - differences.sum(axis=1, keepdims=True) / legal.sum(axis=1, keepdims=True))[legal]
 
     picked = errors(few.rank_values(views))
@@ -244,7 +246,7 @@ def test_learns_what_cards_differ_by_on_average_beyond_their_points():
 @pytest.mark.parametrize("what", ["play", "discard"])
 def test_a_loss_that_is_no_number_stops_and_changes_nothing(what):
     learner, rng = ExpertIteration(new_agent(), SMALL), np.random.default_rng(0)
-    before = {key: value.clone() for key, value in learner.agent.tensors().items()}
+    before = {key: value.clone() for key, value in learner.agent.state_dict().items()}
     answer = DiscardAnswers.empty(1)
     answer.six[:], answer.chances[:] = np.arange(6), np.nan
     ways = {
@@ -254,7 +256,7 @@ def test_a_loss_that_is_no_number_stops_and_changes_nothing(what):
     learn, wrong = ways[what]
     with pytest.raises(FloatingPointError, match=f"'{what}'"):
         learn(wrong, 1e-3, rng)
-    assert all(torch.equal(before[key], value) for key, value in learner.agent.tensors().items())
+    assert all(torch.equal(before[key], value) for key, value in learner.agent.state_dict().items())
 
 
 # --- runs -----------------------------------------------------------------------------------------------------------
@@ -264,8 +266,8 @@ def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path):
     whole, summary = new_run(best, SMALL, tmp_path / "whole")
     folder = stopped_run(best, SMALL, tmp_path / "stopped", after=128)
     gone_on, summary_gone_on = run(best, SMALL, folder)
-    for key, value in whole.tensors().items():
-        assert torch.equal(value, gone_on.tensors()[key]), key
+    for key, value in whole.state_dict().items():
+        assert torch.equal(value, gone_on.state_dict()[key]), key
     assert summary["episodes"] == summary_gone_on["episodes"] == 192 + 2 * 128
     assert summary["updates"] == summary_gone_on["updates"]
 
@@ -279,8 +281,8 @@ def test_a_run_stopped_in_a_response_goes_on_to_the_same_weights(tmp_path):
     (stopped,) = folder.path.glob("response-*")
     assert RunFolder(stopped).load_checkpoint()[1]["episodes"] == 256
     gone_on, _ = run(best, settings, folder)
-    for key, value in whole.tensors().items():
-        assert torch.equal(value, gone_on.tensors()[key]), key
+    for key, value in whole.state_dict().items():
+        assert torch.equal(value, gone_on.state_dict()[key]), key
 
 
 def test_responses_are_to_the_mean_so_far_and_the_last_one_plays_but_for_those_who_grasp(tmp_path):
@@ -294,20 +296,21 @@ def test_responses_are_to_the_mean_so_far_and_the_last_one_plays_but_for_those_w
 
     (run_of_best,) = tmp_path.glob("best/*")
     before, learned = (
-        [BestAgent.load(run_of_best / f"response-{k}" / name).tensors() for k in (1, 2)] for name in ("before", "final")
+        [BestAgent.load(run_of_best / f"response-{k}" / name).state_dict() for k in (1, 2)]
+        for name in ("before", "final")
     )
-    for key, first in start.tensors().items():
+    for key, first in start.state_dict().items():
         network, _, layer = key.partition(".")
         assert torch.equal(before[0][key], first.half().float())
         assert torch.equal(before[1][key], ((before[0][key] + learned[0][key]) / 2).half().float())
         for k, player in enumerate(players):
             assert torch.equal(before[k][key], learned[k][key]) == (network == "discard")
             if network == "play":
-                careful, any_kind = (player.tensors()[f"play.{kind}.{layer}"] for kind in ("careful", "any_kind"))
+                careful, any_kind = (player.state_dict()[f"play.{kind}.{layer}"] for kind in ("careful", "any_kind"))
                 assert torch.equal(careful.half().float(), learned[k][key])
                 assert torch.equal(any_kind, first)
             else:
-                assert torch.equal(player.tensors()[key], first)
+                assert torch.equal(player.state_dict()[key], first)
 
 
 def test_summaries_of_parts_add_up():
@@ -329,7 +332,7 @@ def test_without_responses_there_is_one_network_for_the_play(tmp_path):
 def test_threads_do_not_matter(tmp_path):
     one, _ = new_run(best, SMALL, tmp_path / "one")
     two, _ = new_run(best, replace(SMALL, threads=2), tmp_path / "two")
-    assert all(torch.equal(value, two.tensors()[key]) for key, value in one.tensors().items())
+    assert all(torch.equal(value, two.state_dict()[key]) for key, value in one.state_dict().items())
 
 
 @pytest.mark.parametrize(

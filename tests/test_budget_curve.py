@@ -5,8 +5,8 @@ import json
 import pytest
 
 from agents import make_agent
-from evaluate.budget_curve import Plan, play_and_report, play_curves
-from evaluate.match import play_match
+from evaluate.commands.budget_curve import Plan, budget_curve, play_curves
+from evaluate.matches.match import play_match
 
 PLAN = Plan(("random:seed={}",), (3, 4), "greedy", 10, 1)
 
@@ -28,7 +28,7 @@ def test_each_point_is_the_match_alone_and_is_kept(tmp_path):
 
 
 def test_it_draws(tmp_path):
-    play_and_report(PLAN, tmp_path / "curve.json", tmp_path / "curve.png")
+    budget_curve(("random:seed={}",), (3, 4), tmp_path / "curve.json", games=10, picture=tmp_path / "curve.png")
     assert (tmp_path / "curve.png").stat().st_size > 5_000
     assert (tmp_path / "curve.svg").exists()
 

@@ -12,7 +12,7 @@ from crib_env import crib_distribution, format_card, hand_distribution, parse_ca
 from crib_env.batch import GameBatch
 from crib_env.exact.discard_means import HAND_SCALE
 from crib_env.kernels import streams
-from crib_env.policies import (
+from crib_env.players.policies import (
     CAREFUL,
     GREEDY,
     NATIVE,
@@ -23,10 +23,10 @@ from crib_env.policies import (
     greedy_discard,
     greedy_play,
 )
-from evaluate.match import play_match
-from tests import plain_play
-from tests.positions import PAIRINGS, mask, positions
-from tests.reference import rank, value
+from evaluate.matches.match import play_match
+from tests.helpers import plain_play
+from tests.helpers.positions import PAIRINGS, mask, positions
+from tests.helpers.reference import rank, value
 from tests.test_exact_discards import KINDS, six_cards
 
 # The discard: the best exact mean of the hand plus one's own crib or less the opponent's, ties to the first ids.
@@ -170,8 +170,8 @@ def test_the_agent_and_the_native_player_are_one():
         np.testing.assert_array_equal(cards, batch.native_cards(rows, CAREFUL))
         n_other += (cards != batch.native_cards(rows, GREEDY)).sum()
         # Now and then a random card, so that it meets positions that it would not make itself.
-        astray = np.random.default_rng(len(rows)).random(len(rows)) < 0.2
-        cards[astray] = batch.native_cards(rows[astray], RANDOM)
+        explored = np.random.default_rng(len(rows)).random(len(rows)) < 0.2
+        cards[explored] = batch.native_cards(rows[explored], RANDOM)
         batch.step(rows, cards)
     assert n_other > 500
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from crib_env import discard_statistics, parse_cards, score_show_many
-from crib_env.exact.crib_tables import (
-    DEALER,
+from crib_env.engine import DEALER, PONE
+from crib_env.tables.crib_tables import (
     PAIRS,
-    PONE,
     crib_mean_over_starters,
     crib_means_against,
     solve_crib_tables,
 )
+from evaluate.commands.crib_tables import print_tables
 
 
 @pytest.fixture(scope="module")
@@ -87,3 +87,12 @@ def test_one_hands_cribs_given_the_six_cards(tables):
     assert np.corrcoef(means, table)[0, 1] > 0.9
     as_pone, _ = crib_means_against(cards, tables, is_dealer=False)
     assert (as_pone - means).mean() > 0.3
+
+
+def test_printed_tables_show_every_number_in_80_columns(tables, capsys):
+    print_tables(tables, 3_000)
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
+    for player in (DEALER, PONE):
+        for row in tables.mean[player]:
+            assert " ".join(f"{mean:.2f}" for mean in row) in " ".join(shown.split())

@@ -1,6 +1,7 @@
 """TensorBoard's "Custom Scalars", as the event files of runs have it: strength, learning, speed, and no empty chart."""
 
 import re
+from pathlib import Path
 
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -8,14 +9,22 @@ from tensorboard.plugins.custom_scalar.layout_pb2 import Layout
 from tensorboard.plugins.custom_scalar.metadata import CONFIG_SUMMARY_TAG
 
 from agents import make_agent
-from train import ddqn, discard_game, discard_strength, strength
-from train.run_folder import RunFolder
-from train.sweep import Sweep
+from train import ddqn
+from train.discard_game import learner as discard_game
+from train.discard_game import strength as discard_strength
+from train.loop import strength
+from train.loop.run_folder import RunFolder
+from train.loop.sweep import Sweep
 
-STRENGTH = "strength (bands: 95 % intervals; of several seeds, their range)"
+STRENGTH = "evaluation (bands: 95 % intervals; of several seeds, their range)"
 CURVES = {
-    "ddqn": [f"{what} against {name}" for what in ("win rate", "net points a game") for name in ("random", "greedy")],
-    "discard-game": ["points a hand"],
+    "ddqn": {
+        "win rate against greedy": "evaluation/win rate against greedy",
+        "win rate against random": "evaluation/win rate against random",
+        "net points a game against greedy": "net points a game/against greedy",
+        "net points a game against random": "net points a game/against random",
+    },
+    "discard-game": {"points a hand": "evaluation/points a hand"},
 }
 A_ROUND = {"learning/loss": 1.0, "learning/TD error": 0.3, "speed/episodes per second": 9.0}
 
@@ -51,8 +60,8 @@ def begin(path):
 
 
 def with_bands(learner):
-    tags = (f"strength/{curve}" for curve in CURVES[learner])
-    return {tag.removeprefix("strength/"): [(tag, f"{tag} low", f"{tag} high")] for tag in tags}
+    ends = {title: (f"uncertainty/{title} low", f"uncertainty/{title} high") for title in CURVES[learner]}
+    return {title: [(tag, *ends[title])] for title, tag in CURVES[learner].items()}
 
 
 @pytest.mark.parametrize("learner", CURVES)
@@ -64,7 +73,7 @@ def test_the_strength_of_each_learner_comes_first(learner, strengths, tmp_path):
     groups = shown(folder.path)
     assert list(groups) == [STRENGTH, "learning", "speed"]
     assert groups[STRENGTH] == with_bands(learner)
-    assert list(groups[STRENGTH]) == CURVES[learner]
+    assert list(groups[STRENGTH]) == list(CURVES[learner])[::-1]  # TensorBoard shows the last one first
     learning = ("loss", "TD error", "late loss")
     assert groups["learning"] == {name: [f"learning/{name}"] for name in learning}
     assert groups["speed"] == {"episodes per second": ["speed/episodes per second"]}
@@ -106,4 +115,22 @@ def test_a_sweep_shows_its_strength_under_the_names_of_its_runs(learner, strengt
     Sweep(learner, learner.PRESETS["default"], 2, tmp_path).run()  # finds both finished
     of_sweep, of_run = (shown(path) for path in (tmp_path, tmp_path / "seed-0"))
     assert of_sweep == {STRENGTH: of_run[STRENGTH], "learning": {}, "speed": {}}
-    assert list(of_sweep[STRENGTH]) == CURVES[learner.NAME]
+    assert list(of_sweep[STRENGTH]) == list(CURVES[learner.NAME])[::-1]
+
+
+def test_time_series_begin_with_strength_and_end_with_the_ends_of_bands(strengths, tmp_path):
+    """TensorBoard's first tab goes by the alphabet, Stable-Baselines3's tags among ours."""
+    folder = begin(tmp_path / "run")
+    folder.log({**A_ROUND, **strengths["ddqn"], "rollout/ep_rew_mean": 1.0, "train/loss": 1.0, "time/fps": 1.0}, 10)
+    folder.finish({})
+    tags = sorted(EventAccumulator(str(folder.path)).Reload().Tags()["scalars"])
+    assert tags[:2] == ["evaluation/win rate against greedy", "evaluation/win rate against random"]
+    assert all(tag.startswith("uncertainty/") for tag in tags[-8:])
+    assert not any(tag.startswith("uncertainty/") for tag in tags[:-8])
+
+
+def test_make_board_promises_no_port():
+    """TensorBoard takes the next one where 6006 is taken, and prints it."""
+    makefile = (Path(__file__).parents[1] / "Makefile").read_text()
+    assert "tensorboard --logdir runs" in makefile
+    assert "localhost" not in makefile

@@ -13,19 +13,19 @@ import pytest
 import torch
 
 from agents import make_agent
-from agents.ddqn import DDQNAgent, best_legal
-from agents.play_features import play_features
-from agents.ranks import with_rank_counts
-from agents.suits import original, relabel, relabelled
-from agents.weights_file import load_tensors, save_tensors
+from agents.features.play import play_features
+from agents.features.ranks import with_rank_counts
+from agents.features.suits import original, relabel, relabelled
+from agents.networks.ddqn import DDQNAgent, best_legal
+from agents.networks.weights_file import load_tensors, save_tensors
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
-from evaluate.match import play_match
-from tests.learner_runs import command, new_run
+from evaluate.matches.match import play_match
+from tests.helpers.learner_runs import command, new_run
 from train import ddqn
 from train.ddqn import PRESETS, DoubleDQN, explore, new_agent, rewards_of, transitions_of
-from train.episodes import Decisions, play_episodes
-from train.replay import Replay, Transitions
+from train.experience.episodes import Decisions, play_episodes
+from train.experience.replay import Replay, Transitions
 
 SMALL = replace(
     PRESETS["default"],
@@ -131,7 +131,7 @@ def some_transitions(n):
 
 
 def test_transitions_are_drawn_by_their_errors_and_count_as_much_less():
-    replay, rng = Replay(4, 209, exponent=0.5, correction=1.0), np.random.default_rng(0)
+    replay, rng = Replay(4, 209, alpha=0.5, beta=1.0), np.random.default_rng(0)
     assert replay.add(some_transitions(4)).tolist() == [0, 1, 2, 3]
     rows, weights = replay.draw(20_000, rng)
     np.testing.assert_allclose(np.bincount(rows) / 20_000, 0.25, atol=0.02)  # all are new
@@ -148,10 +148,10 @@ def test_transitions_are_drawn_by_their_errors_and_count_as_much_less():
 
 
 def test_priorities_survive_a_checkpoint():
-    replay, twin = (Replay(4, 209, exponent=0.5) for _ in range(2))
+    replay, twin = (Replay(4, 209, alpha=0.5) for _ in range(2))
     replay.add(some_transitions(3))
     replay.rate(np.array([1]), np.array([16.0]))
-    twin.load_tensors(replay.tensors())
+    twin.load_state_dict(replay.state_dict())
     for one in (replay, twin):
         one.add(some_transitions(1))
     draws = [one.draw(1_000, np.random.default_rng(0)) for one in (replay, twin)]
@@ -259,7 +259,7 @@ def test_replay_keeps_the_newest_and_survives_a_checkpoint():
     replay.add(new)
     assert len(replay) == 100
     twin = Replay(100, 209)
-    twin.load_tensors(replay.tensors())
+    twin.load_state_dict(replay.state_dict())
     rng = [np.random.default_rng(1), np.random.default_rng(1)]
     for one, two in zip(vars(replay.sample(50, rng[0])).values(), vars(twin.sample(50, rng[1])).values()):
         np.testing.assert_array_equal(one, two)
@@ -303,7 +303,7 @@ def test_it_learns(tmp_path):
         {"preset": "paper"},
         {"opponent": "greedy", "observation": "board"},
         {"opponent": "random", "networks": "one", "rewards": "points", "episode": "game", "n_step": 3, "ranks": False},
-        {"dueling": True, "priority": 0.6},
+        {"dueling": True, "priority_alpha": 0.6},
     ],
 )
 def test_a_run_of_each_kind(tmp_path, changes):
@@ -317,7 +317,7 @@ def test_a_run_of_each_kind(tmp_path, changes):
 
 
 def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path):
-    first, again, other = (run(replace(SMALL, seed=seed), tmp_path)[0].tensors() for seed in (3, 3, 4))
+    first, again, other = (run(replace(SMALL, seed=seed), tmp_path)[0].state_dict() for seed in (3, 3, 4))
     assert all(torch.equal(first[key], again[key]) for key in first)
     assert not all(torch.equal(first[key], other[key]) for key in first)
 
@@ -383,18 +383,30 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     assert (tmp_path / "final.safetensors").read_bytes() == before
 
 
+def test_the_play_alone_is_learned_by_one_network(tmp_path):
+    settings = replace(SMALL, evaluations=0, networks="one", opponent="random", episode="play", rewards="points")
+    agent, summary = run(settings, tmp_path)
+    assert summary["episodes"] == SMALL.episodes
+    assert list(agent.networks) == ["all"]
+    _, decisions = some_decisions(episode="play")
+    assert not decisions.is_discard.any()
+    assert np.bincount(decisions.chain).max() == 4
+    with pytest.raises(ValueError, match="networks='split' is not allowed with episode='play'"):
+        replace(settings, networks="split")
+
+
 # --- the command line -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["train", "dqn"], "there is no learner 'dqn': choose of best, ddqn"),
+        (["train", "dqn"], "there is no learner 'dqn': did you mean drqn or ddqn"),
         (["train", "ddqn", "--episodes", "0"], "episodes=0 is not allowed"),
         (["train", "ddqn", "--epsilon", "2"], "epsilon=2.0 is not allowed: give 0 to 1"),
         (["train", "ddqn", "--opponent", "nobody"], "there is no agent 'nobody'"),
         (["train", "ddqn", "--episode", "game"], "rewards='settled' is not allowed with episode='game'"),
-        (["train", "ddqn", "--preset", "mine"], "Expected one of ('default', 'paper', 'anderson-2022')"),
+        (["train", "ddqn", "--preset", "mine"], "invalid choice 'mine'"),
         (["train", "ddqn", "--resume", "nowhere"], "nowhere is not the folder of a run"),
         (["evaluate", "match", "greedy", "nobody"], "there is no agent 'nobody'"),
         (["evaluate", "match", "greedy", "random", "--games", "3"], "games=3 is not allowed"),

@@ -2,14 +2,14 @@
 
 import pytest
 
-from evaluate import decision_times
-from evaluate.decision_times import ENUMERATION, PUBLISHED, enumerate_cribs
+from evaluate.benchmark import decision_times
+from evaluate.benchmark.decision_times import ENUMERATION, PUBLISHED, enumerate_cribs
 
 
 def test_one_row_for_each_player_and_one_for_the_enumeration(monkeypatch):
     monkeypatch.setattr(decision_times, "enumerate_cribs", lambda six: [0.0] * 15)
     told = []
-    rows = decision_times.decision_times(["greedy", "random:seed=1"], deals=2, on_progress=told.append)
+    rows = decision_times.measure_decisions(["greedy", "random:seed=1"], deals=2, on_progress=told.append)
     assert [row.name for row in rows] == told == ["greedy", "random:seed=1", ENUMERATION]
     assert all(0 < row.discard < 1 and 0 < row.play < 1 for row in rows[:2])
     assert (rows[0].published_discard, rows[0].published_play) == PUBLISHED["greedy"]
@@ -19,7 +19,7 @@ def test_one_row_for_each_player_and_one_for_the_enumeration(monkeypatch):
 @pytest.mark.parametrize(("agents", "deals", "message"), [(["greedy"], 0, "deals=0"), (["nobody"], 5, "nobody")])
 def test_bad_input_is_named(agents, deals, message):
     with pytest.raises(ValueError, match=message):
-        decision_times.decision_times(agents, deals)
+        decision_times.measure_decisions(agents, deals)
 
 
 @pytest.mark.slow

@@ -9,8 +9,8 @@ from crib_env.aec import raw_env
 from crib_env.batch import GameBatch
 from crib_env.engine import GAME, PLAY
 from crib_env.kernels import streams
-from crib_env.policies import GREEDY, RANDOM
-from tests import engine_calls
+from crib_env.players.policies import GREEDY, RANDOM
+from tests.helpers import engine_calls
 
 
 def finish(batch, policy=RANDOM):
@@ -54,7 +54,7 @@ def test_skipping_forced_cards_changes_no_game():
 def test_games_of_a_batch_differ():
     games = GameBatch(streams(7, 1000)).games
     assert len(np.unique(games["cards"], axis=0)) == 1000
-    assert len(np.unique(games["luck"])) == 1000
+    assert len(np.unique(games["policy_stream"])) == 1000
 
 
 def test_the_number_of_games_does_not_change_the_first_ones():
@@ -73,12 +73,12 @@ def test_a_seed_gives_the_same_game_in_the_environment_and_in_a_batch(options):
         env.reset(seed=seed)
         batch = GameBatch(streams(seed, 1), **options)
         while len(batch.acting()):
-            assert env._games[0] == batch.games[0]
+            assert env.games[0] == batch.games[0]
             card = batch.native_cards(batch.acting(), RANDOM)
-            env._games["luck"] = batch.games["luck"]  # the player's own dice, which the environment does not throw
+            env.games["policy_stream"] = batch.games["policy_stream"]  # the player's own draws, not the environment's
             batch.step(batch.acting(), card)
             env.step(int(card[0]))
-        assert env._games[0] == batch.games[0]
+        assert env.games[0] == batch.games[0]
         assert all(env.terminations.values())
         assert env.scores == tuple(batch.games["scores"][0].tolist())
 
@@ -147,7 +147,7 @@ def deals_of_many_seeds(n):
 
 def deals_of_one_seed(n):
     games = np.zeros(1, GAME)
-    games["episodes"] = streams(12, 1)
+    games["episode_stream"] = streams(12, 1)
     nil = np.zeros(1, np.int64)
     engine_calls.begin(games, 0, nil, nil, nil, -1)
     deals = np.empty((n, 13), np.int8)

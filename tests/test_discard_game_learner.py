@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 import torch
 
-from agents.discard_game import DiscardPlayer, kept_of
+from agents.networks.discard_game import DiscardPlayer, kept_of
 from crib_env import discard_statistics, score_show
 from crib_env.engine import GAME
 from crib_env.exact.discard_game_means import EXACT_MEANS
 from crib_env.exact.discard_statistics import PLACES
-from tests.engine_calls import shuffle
-from tests.learner_runs import new_run, run, stopped_run
-from train import discard_game
-from train.discard_game import PRESETS, Exact, Sampled
-from train.discard_strength import hand_totals, measure, random_hands, table
-from train.rounds import Round
-from train.run import run_learner
-from train.run_folder import RunFolder
+from tests.helpers.engine_calls import shuffle
+from tests.helpers.learner_runs import new_run, run, stopped_run
+from train.discard_game import learner as discard_game
+from train.discard_game.learner import PRESETS, Exact, Sampled
+from train.discard_game.strength import hand_totals, measure, random_hands, table
+from train.loop.rounds import Round
+from train.loop.run import run_learner
+from train.loop.run_folder import RunFolder
 
 SMALL = replace(
     PRESETS["default"],
@@ -85,7 +85,7 @@ def test_a_sampled_hand_is_learned_by_hand():
         learner.play_and_learn(a_round(1, 0.05, seed))
 
         games = np.zeros(1, GAME)
-        games["deck"] = np.random.default_rng(seed).integers(2**64, dtype=np.uint64)
+        games["deal_stream"] = np.random.default_rng(seed).integers(2**64, dtype=np.uint64)
         shuffle(games)
         hand = games["cards"][:1, :6].astype(np.int64)
         kept = kept_of(hand)[slow.discards(hand)[0]]
@@ -200,7 +200,7 @@ def test_the_command_measures_points_a_hand(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"final_games": 0}, "final_games=0 is not allowed: give at least 1"),
+        ({"final_games": 0}, "final_games=0 is not allowed: give at least 2"),
         ({"values": "sampled"}, r"hidden=\(256, 256\) is not allowed with values='sampled': give one width"),
         ({"values": "sampled", "hidden": (20,)}, "activation='relu' is not allowed with values='sampled'"),
     ],

@@ -12,25 +12,25 @@ import torch
 
 import crib_env
 from agents import make_agent
-from agents.ddqn import best_legal
 from agents.discards import is_discard
-from agents.drqn import DRQNAgent
-from agents.play_features import play_features
-from agents.recurrent_memory import RecurrentMemory, players
-from agents.suits import relabel
-from agents.weights_file import save_tensors
+from agents.features.play import play_features
+from agents.features.suits import relabel
+from agents.networks.ddqn import best_legal
+from agents.networks.drqn import DRQNAgent
+from agents.networks.recurrent_memory import RecurrentMemory, players
+from agents.networks.weights_file import save_tensors
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD
 from crib_env.kernels import streams
-from evaluate.match import play_match
-from tests.learner_runs import new_run, run, stopped_run
+from evaluate.matches.match import play_match
+from tests.helpers.learner_runs import new_run, run, stopped_run
 from train import drqn
 from train.ddqn import rewards_of
 from train.drqn import DRQN, PRESETS, explore
-from train.episodes import Decisions, play_episodes
-from train.run import run_learner
-from train.run_folder import RunFolder
-from train.sequences import Sequences, sequences_of
+from train.experience.episodes import Decisions, play_episodes
+from train.experience.sequences import Sequences, sequences_of
+from train.loop.run import run_learner
+from train.loop.run_folder import RunFolder
 
 SMALL = replace(
     PRESETS["default"],
@@ -345,7 +345,7 @@ def test_asked_twice_it_answers_the_same_and_a_new_game_starts_at_nothing():
 
 
 def test_what_was_asked_for_longest_ago_is_forgotten(monkeypatch):
-    monkeypatch.setattr("agents.recurrent_memory._KEPT", 20)
+    monkeypatch.setattr("agents.networks.recurrent_memory._KEPT", 20)
     memory, batch = RecurrentMemory(4, "game"), GameBatch(streams(6, 30))
     views = batch.views(batch.acting())
 
@@ -441,6 +441,12 @@ def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path, changes):
     assert not all(torch.equal(other.network.state_dict()[key], two[key]) for key in two)
 
 
+def test_after_the_play_alone_it_remembers_for_a_deal(tmp_path):
+    agent, summary = new_run(drqn, replace(SMALL, evaluations=0, episode="play", rewards="points"), tmp_path)
+    assert summary["episodes"] == SMALL.episodes
+    assert agent.about["lasts"] == "deal"
+
+
 def test_the_command_leaves_weights_that_play(tmp_path):
     folder = RunFolder.create("drqn", SMALL, tmp_path)
     run_learner(drqn, SMALL, folder)
@@ -460,6 +466,7 @@ def test_the_command_leaves_weights_that_play(tmp_path):
         ({"burn_in": 7}, "burn_in=7 is not allowed: give 0 to length=6"),
         ({"epsilon": 2.0}, "epsilon=2.0 is not allowed: give 0 to 1"),
         ({"episode": "game"}, "rewards='settled' is not allowed with episode='game'"),
+        ({"episode": "play"}, "rewards='settled' is not allowed with episode='play'"),
         ({"opponent": "nobody"}, "there is no agent 'nobody'"),
     ],
 )

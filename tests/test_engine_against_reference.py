@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crib_env.engine import DEAL, DISCARD, EPISODES, EVENTS, GAME, OVER, PLAY
-from tests import engine_calls
-from tests.reference import ReferenceGame
+from tests.helpers import engine_calls
+from tests.helpers.reference import ReferenceGame
 
 PHASES = {"discard": DISCARD, "play": PLAY, "deal": DEAL, "over": OVER}
 
@@ -161,6 +161,6 @@ def test_every_state_of_a_deal_that_hypothesis_makes_up(episode, dealer, start, 
 
 def test_a_wrong_rule_is_found(monkeypatch):
     """The comparison bites: with pairs worth three in the reference the two part company."""
-    monkeypatch.setattr("tests.reference.score_play", lambda pile: [(3, "pair")] if len(pile) == 2 else [])
+    monkeypatch.setattr("tests.helpers.reference.score_play", lambda pile: [(3, "pair")] if len(pile) == 2 else [])
     with pytest.raises(AssertionError):
         play_side_by_side("play", 50, seed=1, highest_start=0)

@@ -15,8 +15,8 @@ from crib_env.cards import format_cards, parse_cards
 from crib_env.engine import DISCARD, PLAY
 from crib_env.exact.discard_means import COMPLETIONS, HAND_SCALE, STARTERS, best_discard, crib_total, hand_total
 from crib_env.kernels import streams
-from crib_env.policies import GREEDY, RANDOM, greedy_discard, greedy_play
-from tests import reference
+from crib_env.players.policies import GREEDY, RANDOM, greedy_discard, greedy_play
+from tests.helpers import reference
 
 # All ways to fill a crib and cut a starter, as places among the 46 unseen cards: 45,540 rows.
 _THROWN_AND_CUT = np.array(

@@ -1,4 +1,4 @@
-"""The expert: what it believes, how it searches and what it then lays, against plain and slow Python."""
+"""The expert: its posterior, how it searches and what it then lays, against plain and slow Python."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.opponent_hands import MOST_HANDS
-from agents.play_search import DEPTH, card_values
+from agents.belief.opponent_hands import MOST_HANDS
+from agents.expert.play_search import DEPTH, card_values
 from crib_env import analyse_discard, format_card, parse_card, parse_cards
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, PLAY
-from crib_env.exact.standard import standard_board
 from crib_env.kernels import streams
-from crib_env.policies import CAREFUL, RANDOM
-from evaluate.match import play_match
-from tests import reference
-from tests.aec_play import lay, play_of
-from tests.engine_calls import deal
-from tests.plain_play import (
+from crib_env.players.policies import CAREFUL, RANDOM
+from crib_env.tables.standard import standard_win_table
+from evaluate.matches.match import play_match
+from tests.helpers import reference
+from tests.helpers.aec_play import lay, play_of
+from tests.helpers.engine_calls import deal
+from tests.helpers.plain_play import (
     World,
     own_values,
     points_of,
     replay,
 )
-from tests.positions import PAIRINGS, batches_in_play, positions, positions_of
-from tests.reference import rank
+from tests.helpers.positions import PAIRINGS, batches_in_play, positions, positions_of
+from tests.helpers.reference import rank
 from tests.test_leaks import batches, views, with_hidden_dealt_again
 from tests.test_opponent_hands import beliefs, pack, plain_beliefs, said_go, unpack
 from tests.test_prospects import plain_crib_chances, win_after_play
@@ -92,7 +92,7 @@ def compare_search(position, scores, hands, weights, kinds, shows, after_play):
     if winning:  # the first of them is all that is looked for
         assert all(expected[r] == pytest.approx(1) for r in winning)
         expected = {winning[0]: expected[winning[0]]}
-    assert {r for r in range(13) if found[r] != -1} == set(expected)
+    assert {r for r in range(13) if found[r] != -np.inf} == set(expected)
     for r, value in expected.items():
         assert found[r] == pytest.approx(value, abs=1e-9), (position, scores, hands, format_card(r))
     return len(expected), max(expected.values()) - min(expected.values())
@@ -145,8 +145,8 @@ def test_a_player_does_not_look_at_the_hand_it_plays_against():
                 weight * searched(*args, [hand], [1.0], [kind], [show], after_play)
                 for hand, weight, kind, show in zip(hands, weights, kinds, shows)
             ]
-            legal = together != -1
-            less.append((np.sum(alone, axis=0) - together)[legal])
+            legal = together != -np.inf
+            less.append(np.sum(alone, axis=0)[legal] - together[legal])
     less = np.concatenate(less)
     assert (less > -1e-12).all()
     assert (less > 1e-3).mean() > 0.25
@@ -181,11 +181,11 @@ def all_hands():
 def plain_values(position, scores):
     """The expert's chance to win by rank laid, with nothing of the expert's in it."""
     starter, own_show = position.starter, reference.score_show(position.own_four, position.starter, crib=False)
-    crib, board = plain_crib_chances(position), standard_board().win_probability.astype(float)
+    crib, win_table = plain_crib_chances(position), standard_win_table().win_probability.astype(float)
     after_play = np.zeros((121, 150))
     for own in range(scores[0], min(scores[0] + 30, 121)):
         for shown in range(scores[1], min(scores[1] + 60, 150)):
-            after_play[own, shown] = win_after_play(position.is_dealer, own, shown, own_show, crib, board)
+            after_play[own, shown] = win_after_play(position.is_dealer, own, shown, own_show, crib, win_table)
     worlds = []
     for (hand, kind), weight in plain_beliefs(position).items():
         # A hand is shown with its points of ranks: the opponent's suits are not known.
@@ -323,7 +323,7 @@ def test_more_hands_choose_otherwise_now_and_then():
 
 def test_discards_are_those_of_the_analysis():
     agent = make_agent("expert")
-    batch = GameBatch(streams(6, 30), start_spread=121)
+    batch = GameBatch(streams(6, 30), start_spread=120)
     batch.games["scores"][:15] = np.random.default_rng(0).integers(105, 121, (15, 2))
     thrown = np.zeros((30, 2), np.int64)
     for decision in range(4):
@@ -359,10 +359,11 @@ def test_the_best_is_made_of_a_card_already_thrown():
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("expert:hands=0", "agent 'expert': hands=0 is not allowed, give at least 1"),
+        ("expert:hands=0", "agent 'expert': hands=0 is not allowed, give 1 to 3640, which are all"),
+        ("expert:hands=99999999999999999999", "hands=99999999999999999999 is not allowed, give 1 to 3640"),
         ("expert:threads=-1", "agent 'expert': threads=-1 is not allowed, give at least 1"),
         ("expert:depth=2", "agent 'expert' has no setting 'depth': its settings are hands, threads"),
-        ("expert:hands=many", "agent 'expert': hands='many' is not a int"),
+        ("expert:hands=many", "agent 'expert': hands='many' is not allowed, give a whole number"),
     ],
 )
 def test_bad_settings_are_named(spec, message):

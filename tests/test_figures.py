@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from torch.utils.tensorboard import SummaryWriter
 
+from evaluate.commands.curves import curves
 from evaluate.figures import new_figure, save_figure
 from evaluate.files import picture_paths
-from evaluate.learning_curves import draw_and_report, draw_curves, mean_and_range, read_curve
+from evaluate.runs.learning_curves import curves_by_label, draw_curves, mean_and_range, read_curve
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -27,15 +28,15 @@ def test_only_one_module_makes_and_saves_figures():
                 assert not calls & {"Figure", "savefig", "rc_context", "subplot_mosaic"}, path
 
 
-@pytest.mark.parametrize("name", ["board", "board.png", "board.svg"])
+@pytest.mark.parametrize("name", ["curve", "curve.png", "curve.svg"])
 def test_a_picture_is_saved_as_png_and_svg(name, tmp_path):
     figure = new_figure(2, 1)
     figure.subplots().plot([1, 2])
     for _ in range(2):
         save_figure(figure, tmp_path / name)
-    assert {path.name for path in tmp_path.iterdir()} == {"board.png", "board.svg"}
-    assert (tmp_path / "board.png").read_bytes().startswith(b"\x89PNG")
-    assert "<svg" in (tmp_path / "board.svg").read_text()
+    assert {path.name for path in tmp_path.iterdir()} == {"curve.png", "curve.svg"}
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (tmp_path / "curve.svg").read_text()
 
 
 def test_the_same_picture_is_the_same_file(tmp_path):
@@ -47,8 +48,8 @@ def test_the_same_picture_is_the_same_file(tmp_path):
 
 
 def test_other_endings_are_refused_and_no_picture_is_no_path():
-    with pytest.raises(ValueError, match=r"board\.pdf is not allowed: a picture ends in \.png or \.svg"):
-        picture_paths(Path("board.pdf"))
+    with pytest.raises(ValueError, match=r"curve\.pdf is not allowed: a picture ends in \.png or \.svg"):
+        picture_paths(Path("curve.pdf"))
     assert picture_paths(None) == ()
 
 
@@ -68,15 +69,20 @@ def test_curves_without_a_place_in_common_are_refused():
         mean_and_range([one, two])
 
 
-def make_run(folder, rates, speed):
-    """A run that measured itself every 200 episodes and wrote its speed every 100."""
+def write_config(folder, learner, **settings):
     folder.mkdir()
-    (folder / "config.json").write_text(json.dumps({"learner": "ddqn", "settings": {}}))
+    (folder / "config.json").write_text(json.dumps({"learner": learner, "settings": settings}))
+    return folder
+
+
+def make_run(folder, rates, speed, learner="ddqn", **settings):
+    """A run that measured itself every 200 episodes and wrote its speed every 100."""
+    write_config(folder, learner, **settings)
     with SummaryWriter(str(folder)) as writer:
         for k in range(1, 2 * len(rates) + 1):
             writer.add_scalar("speed/episodes per second", speed * k, 100 * k)
             if k % 2 == 0:
-                writer.add_scalar("strength/win rate against greedy", rates[k // 2 - 1], 100 * k)
+                writer.add_scalar("evaluation/win rate against greedy", rates[k // 2 - 1], 100 * k)
     return folder
 
 
@@ -93,9 +99,9 @@ def test_a_run_is_read_over_episodes_and_over_seconds(tmp_path):
 
 def test_runs_of_a_learner_are_one_curve(tmp_path, capsys):
     runs = tuple(make_run(tmp_path / f"run-{k}", [0.25 + 0.1 * k, 0.5], speed=10) for k in range(3))
-    draw_and_report(runs, (), tmp_path / "curves.png", "greedy", "seconds")
+    curves(runs, tmp_path / "curves.png", over="seconds")
     assert "ddqn, mean and range of 3 runs" in (tmp_path / "curves.svg").read_text()
-    draw_and_report(runs, ("a", "a", "b"), tmp_path / "curves.png", "greedy", "episodes")
+    curves(runs, tmp_path / "curves.png", ("a", "a", "b"))
     drawn = (tmp_path / "curves.svg").read_text()
     assert "a, mean and range of 2 runs" in drawn
     assert "games won against greedy" in drawn
@@ -103,11 +109,57 @@ def test_runs_of_a_learner_are_one_curve(tmp_path, capsys):
     assert figure.axes[0].lines[0].get_ydata() == pytest.approx([35, 50])
 
 
+def test_runs_are_curves_by_learner_and_settings(tmp_path):
+    """Two presets, one of them with two widths; the seed is no difference."""
+    settings = [
+        {"seed": 0, "preset": "default", "hidden": [8], "dueling": False},
+        {"seed": 1, "preset": "default", "hidden": [8], "dueling": False},
+        {"seed": 0, "preset": "default", "hidden": [16, 8], "dueling": False},
+        {"seed": 0, "preset": "paper", "hidden": [60], "dueling": True},
+    ]
+    runs = [make_run(tmp_path / f"run-{k}", [0.5, 0.6], 10, **one) for k, one in enumerate(settings)]
+    td = make_run(tmp_path / "td", [0.5, 0.6], 10, "td", seed=0)
+    found = curves_by_label((*runs, td), (), "greedy", "episodes")
+    assert {label: len(curves) for label, curves in found.items()} == {
+        "ddqn, preset default, hidden 8": 2,
+        "ddqn, preset default, hidden 16 8": 1,
+        "ddqn, preset paper": 1,
+        "td": 1,
+    }
+
+
+def test_runs_of_several_seeds_are_taken_and_what_has_no_curve_is_left_out(tmp_path, capsys):
+    """Seed 5 is not begun yet, and another run measured nothing."""
+    sweep = write_config(tmp_path / "sweep", "td", seed=3, seeds=3)
+    for seed in (3, 4):
+        make_run(sweep / f"seed-{seed}", [0.5, 0.6], 10, "td", seed=seed)
+    silent = make_run(tmp_path / "silent", [], 10, "td", seed=0)
+    found = curves_by_label((sweep, silent), (), "greedy", "episodes")
+    assert {label: len(curves) for label, curves in found.items()} == {"td": 2}
+    said = capsys.readouterr().out
+    assert f"left out: {sweep / 'seed-5'} holds no curve" in said
+    assert f"left out: {silent} holds no curve" in said
+    found = curves_by_label((sweep, silent), ("chosen", "other"), "greedy", "episodes")
+    assert {label: len(curves) for label, curves in found.items()} == {"chosen": 2}
+    with pytest.raises(ValueError, match="none of the runs has a curve of win rates against 'greedy'"):
+        curves_by_label((silent,), (), "greedy", "episodes")
+
+
+@pytest.mark.parametrize(
+    ("last", "ticks"), [(10, ["2.5", "5", "7.5"]), (600_000, ["200,000", "400,000"]), (0.5, ["0.1", "0.3"])]
+)
+def test_ticks_say_where_they_stand(last, ticks):
+    figure = draw_curves({"a": [(np.array([0.0, last]), np.array([0.5, 0.6]))]}, "greedy", "seconds")
+    axes = figure.axes[0]
+    axes.set_xticks([float(tick.replace(",", "")) for tick in ticks])
+    assert [label.get_text() for label in axes.get_xticklabels()] == ticks
+
+
 def test_bad_runs_and_labels_are_refused(tmp_path):
     run = make_run(tmp_path / "run", [0.25], speed=10)
-    with pytest.raises(ValueError, match="there are 1 runs and 2 labels"):
-        draw_and_report((run,), ("a", "b"), tmp_path / "curves", "greedy", "episodes")
+    with pytest.raises(ValueError, match="there are 1 folders and 2 labels"):
+        curves((run,), tmp_path / "curves", ("a", "b"))
     with pytest.raises(ValueError, match="is not the folder of a run"):
-        draw_and_report((tmp_path,), ("a",), tmp_path / "curves", "greedy", "episodes")
+        curves((tmp_path,), tmp_path / "curves", ("a",))
     with pytest.raises(ValueError, match="there are no runs"):
-        draw_and_report((), (), tmp_path / "curves", "greedy", "episodes")
+        curves((), tmp_path / "curves")

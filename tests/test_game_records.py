@@ -8,11 +8,11 @@ import pytest
 
 import crib_env
 from agents import make_agent
-from evaluate.game_records import GameRecord, read_record
-from evaluate.match import play_games
-from evaluate.mirrored import Games
-from evaluate.replay import tell_game
-from evaluate.reported_match import play_and_report
+from evaluate.commands.match import MatchArguments, match
+from evaluate.commands.replay import tell_game
+from evaluate.matches.game_records import GameRecord, read_record
+from evaluate.matches.match import play_games
+from evaluate.matches.mirrored import Games
 
 GAMES = 60
 
@@ -69,7 +69,7 @@ def test_records_do_not_change_a_match(games):
 
 def test_a_match_writes_its_games_to_a_file(tmp_path, capsys):
     path, result = tmp_path / "games.jsonl", tmp_path / "match.json"
-    play_and_report("random", "greedy", 20, None, 3, 2, result, path)
+    match(MatchArguments("random", "greedy", 20, seed=3, json_file=result, record=path))
     scores = [read_record(path, k).scores[k % 2] for k in range(20)]
     assert len(path.read_text().splitlines()) == 20
     assert scores.count(121) == json.loads(result.read_text())["wins"]

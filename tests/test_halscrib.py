@@ -8,9 +8,9 @@ import pytest
 import crib_env.cards
 from agents import make_agent
 from agents.discards import is_discard
-from agents.halscrib import SURE, discard_situations, discard_values, play_situations
-from agents.halscrib_memory import ANSWERS, LEADS, Memory
-from agents.halscrib_play import (
+from agents.halscrib.agent import SURE, discard_situations, discard_values, play_situations
+from agents.halscrib.memory import ANSWERS, LEADS, Memory
+from agents.halscrib.play import (
     ANSWERS_PAIR,
     LEADS_PAIR,
     OPTIMAL,
@@ -349,7 +349,7 @@ def test_all_cards_are_legal_to_the_end_of_a_game():
 def test_settings():
     assert make_agent("halscrib:adaptive=yes").name == "halscrib:adaptive=yes"
     assert make_agent("halscrib:adaptive=no").name == "halscrib"
-    with pytest.raises(ValueError, match="adaptive='perhaps' is not a yes_or_no"):
+    with pytest.raises(ValueError, match="adaptive='perhaps' is not allowed, give yes or no"):
         make_agent("halscrib:adaptive=perhaps")
     with pytest.raises(ValueError, match="no setting 'depth': its settings are seed, adaptive"):
         make_agent("halscrib:depth=2")
@@ -358,7 +358,7 @@ def test_settings():
 @pytest.mark.slow
 @pytest.mark.parametrize(("opponent", "least"), [("random", 0.98), ("greedy", 0.5)])
 def test_strength(opponent, least):
-    from evaluate.match import play_match
+    from evaluate.matches.match import play_match
 
     result = play_match(make_agent("halscrib"), make_agent(opponent), games=4_000, seed=1)
     assert result.interval[0] > least

@@ -6,7 +6,7 @@ import pytest
 import crib_env
 from agents import make_agent
 from agents.discards import is_discard, six_dealt
-from agents.heuristic import ALWAYS, DEALER, PONE, discards_of, preferences
+from agents.heuristic import ALWAYS, DEALER_RULES, PONE_RULES, discards_of, preferences
 from crib_env import discard_statistics, parse_cards
 from crib_env.batch import GameBatch
 from crib_env.exact.discard_statistics import PLACES
@@ -32,29 +32,29 @@ def rule(rules, words):
         (ALWAYS, "double run", "3C 4H 4S 5D TC KH", "TC KH", 1),
         (ALWAYS, "double run", "3C 4H 4S 5D TC KH", "3C KH", 0),
         (ALWAYS, "double run", "3C 4H 5S 6D TC KH", "TC KH", 0),  # a run of four is no double run
-        (DEALER, "fives", "5C 5H 2S 9D TC KH", "5C 5H", 2),
-        (DEALER, "fives", "5C 5H 2S 9D TC KH", "5C KH", 1),
-        (DEALER, "fifteens", "5C 5H 2S 9D TC KH", "5C TC", 1),
-        (DEALER, "fifteens", "7C 8H 6S 9D TC KH", "6S 9D", 1),
-        (DEALER, "fifteens", "7C 8H 6S 9D TC KH", "7C 9D", 0),
-        (DEALER, "pair", "7C 7H 6S 9D TC KH", "7C 7H", 1),
-        (DEALER, "7-8", "7C 8H 6S 9D TC KH", "7C 8H", 1),
-        (DEALER, "7-8", "7C 8H 6S 9D TC KH", "7C 9D", 0),
-        (DEALER, "make five", "2C 3H 4S AD TC KH", "2C 3H", 1),
-        (DEALER, "make five", "2C 3H 4S AD TC KH", "4S AD", 1),
-        (PONE, "no fives", "5C 5H 2S 9D TC KH", "5C 2S", 1),
-        (PONE, "no fifteens", "5C 5H 2S 9D TC KH", "5C KH", 1),
-        (PONE, "no pair", "5C 5H 2S 9D TC TH", "TC TH", 1),
-        (PONE, "makes five", "2C 3H 4S AD TC KH", "4S AD", 1),
-        (PONE, "touching", "2C 3H 4S AD QC KH", "QC KH", 1),
-        (PONE, "touching", "2C 3H 4S AD QC KH", "AD KH", 0),  # no round the corner
-        (PONE, "gap of two", "2C 3H 4S AD TC QH", "TC QH", 1),
-        (PONE, "3 4 7 8 J Q", "2C 3H 4S AD TC QH", "3H QH", 2),
-        (PONE, "3 4 7 8 J Q", "2C 3H 4S AD TC QH", "AD TC", 0),
-        (PONE, "one suit", "2C 3H 4S AD TC QH", "2C TC", 1),
-        (PONE, "one suit", "2C 3H 4S AD TC QH", "2C AD", 0),
-        (PONE, "far apart", "2C 3H 4S AD TC QH", "AD QH", 1),
-        (PONE, "far apart", "2C 3H 4S 6D TC QH", "TC 6D", 0),
+        (DEALER_RULES, "fives", "5C 5H 2S 9D TC KH", "5C 5H", 2),
+        (DEALER_RULES, "fives", "5C 5H 2S 9D TC KH", "5C KH", 1),
+        (DEALER_RULES, "fifteens", "5C 5H 2S 9D TC KH", "5C TC", 1),
+        (DEALER_RULES, "fifteens", "7C 8H 6S 9D TC KH", "6S 9D", 1),
+        (DEALER_RULES, "fifteens", "7C 8H 6S 9D TC KH", "7C 9D", 0),
+        (DEALER_RULES, "pair", "7C 7H 6S 9D TC KH", "7C 7H", 1),
+        (DEALER_RULES, "7-8", "7C 8H 6S 9D TC KH", "7C 8H", 1),
+        (DEALER_RULES, "7-8", "7C 8H 6S 9D TC KH", "7C 9D", 0),
+        (DEALER_RULES, "make five", "2C 3H 4S AD TC KH", "2C 3H", 1),
+        (DEALER_RULES, "make five", "2C 3H 4S AD TC KH", "4S AD", 1),
+        (PONE_RULES, "no fives", "5C 5H 2S 9D TC KH", "5C 2S", 1),
+        (PONE_RULES, "no fifteens", "5C 5H 2S 9D TC KH", "5C KH", 1),
+        (PONE_RULES, "no pair", "5C 5H 2S 9D TC TH", "TC TH", 1),
+        (PONE_RULES, "makes five", "2C 3H 4S AD TC KH", "4S AD", 1),
+        (PONE_RULES, "touching", "2C 3H 4S AD QC KH", "QC KH", 1),
+        (PONE_RULES, "touching", "2C 3H 4S AD QC KH", "AD KH", 0),  # no round the corner
+        (PONE_RULES, "gap of two", "2C 3H 4S AD TC QH", "TC QH", 1),
+        (PONE_RULES, "3 4 7 8 J Q", "2C 3H 4S AD TC QH", "3H QH", 2),
+        (PONE_RULES, "3 4 7 8 J Q", "2C 3H 4S AD TC QH", "AD TC", 0),
+        (PONE_RULES, "one suit", "2C 3H 4S AD TC QH", "2C TC", 1),
+        (PONE_RULES, "one suit", "2C 3H 4S AD TC QH", "2C AD", 0),
+        (PONE_RULES, "far apart", "2C 3H 4S AD TC QH", "AD QH", 1),
+        (PONE_RULES, "far apart", "2C 3H 4S 6D TC QH", "TC 6D", 0),
     ],
 )
 def test_rules(rules, words, six, thrown, times):
@@ -145,7 +145,7 @@ def test_the_second_card_completes_a_pair_with_the_first_whatever_it_was():
 
 @pytest.mark.slow
 def test_beats_random():
-    from evaluate.match import play_match
+    from evaluate.matches.match import play_match
 
     result = play_match(make_agent("heuristic"), make_agent("random"), games=4_000, seed=1)
     assert result.interval[0] > 0.9

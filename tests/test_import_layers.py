@@ -52,6 +52,14 @@ def unsafe_loading(source):
     return found
 
 
+def careless_writing(source):
+    """Ways to write a file that leave half of it after an error; ``crib_env/files/whole_file.py`` has the other."""
+    careless = {"write_text", "write_bytes", "rename", "replace", "savetxt", "tofile"}
+    calls = (node.func for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
+    methods = {call for call in calls if isinstance(call, ast.Attribute) and call.attr in careless}
+    return {ast.unparse(call) for call in methods if call.attr != "replace" or ast.unparse(call.value) == "os"}
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_module_imports_nothing_from_the_layers_above(path):
     assert not forbidden_imports(path.read_text(), path.relative_to(ROOT).parts[0])
@@ -60,6 +68,54 @@ def test_a_module_imports_nothing_from_the_layers_above(path):
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_module_loads_no_pickles(path):
     assert not unsafe_loading(path.read_text())
+
+
+def is_ours(name):
+    """Whether a name is put together within one of the project's packages, as f"train.{learner}" is."""
+    start = name.values[0] if isinstance(name, ast.JoinedStr) else None
+    return isinstance(start, ast.Constant) and start.value.startswith(tuple(f"{layer}." for layer in LAYERS))
+
+
+def runs_code_by_name(source):
+    """Whether a module runs code that is not written down in it: imports by a name in a variable, exec, eval."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call):
+            function = ast.unparse(node.func).split(".")[-1]
+            named = all(isinstance(argument, ast.Constant) or is_ours(argument) for argument in node.args)
+            if function in ("exec", "eval", "spec_from_file_location", "SourceFileLoader", "run_path"):
+                return True
+            if function in ("import_module", "__import__", "run_module") and not named:
+                return True
+    return False
+
+
+def test_one_module_alone_imports_what_a_person_names():
+    """And what it is handed comes from a person: names in files go through ``agents.registry.check_names_of_file``."""
+    found = [str(path.relative_to(ROOT)) for path in MODULES if runs_code_by_name(path.read_text())]
+    assert found == ["crib_env/players/agent_from_text.py"]
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import importlib\nimportlib.import_module(name)", True),
+        ("from importlib import import_module\nimport_module('agents.networks.td')", False),
+        ("from importlib import import_module\nimport_module(f'train.{name}')", False),
+        ("from importlib import import_module\nimport_module(f'{name}.td')", True),
+        ("__import__(name)", True),
+        ("exec(text)", True),
+        ("import runpy\nrunpy.run_path(file)", True),
+        ("import runpy\nrunpy.run_module('train')", False),
+        (
+            "from importlib.util import spec_from_file_location as s\nimport importlib.util as u\n"
+            "u.spec_from_file_location('a', file)",
+            True,
+        ),
+        ("network.eval_mode()", False),
+    ],
+)
+def test_code_by_name_is_found(source, found):
+    assert runs_code_by_name(source) == found
 
 
 def test_all_four_folders_are_looked_at():
@@ -74,7 +130,7 @@ def test_all_four_folders_are_looked_at():
         ("def f():\n    from torch.nn import Linear", "crib_env", {"torch.nn", "torch.nn.Linear"}),
         ("import torch", "agents", set()),
         ("import numpy as np, train.ddqn", "agents", {"train.ddqn"}),
-        ("from evaluate import match", "agents", {"evaluate", "evaluate.match"}),
+        ("from evaluate import on_ray", "agents", {"evaluate", "evaluate.on_ray"}),
         ("from train import ddqn", "evaluate", {"train", "train.ddqn"}),
         ("import importlib\nimportlib.import_module('train.ddqn')", "evaluate", {"train.ddqn"}),
         ("from agents import registry\nimport crib_env", "evaluate", set()),
@@ -101,3 +157,15 @@ def test_an_import_of_a_layer_above_is_found(source, layer, found):
 )
 def test_loading_of_pickles_is_found(source, found):
     assert unsafe_loading(source) == found
+
+
+def test_files_are_written_whole_everywhere():
+    careless = {str(path.relative_to(ROOT)): careless_writing(path.read_text()) for path in MODULES}
+    assert {path: calls for path, calls in careless.items() if calls} == {
+        "crib_env/files/whole_file.py": {"os.replace"}
+    }
+
+
+@pytest.mark.parametrize("source", ["path.write_text('x')", "import os\nos.replace(a, b)", "array.tofile('x')"])
+def test_careless_writing_is_found(source):
+    assert careless_writing(source)

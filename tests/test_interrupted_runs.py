@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 import torch
 
-from agents.weights_file import load_tensors
+from agents.networks.weights_file import load_tensors
 from tests import (
     test_best_learner,
     test_ddqn,
@@ -17,15 +17,21 @@ from tests import (
     test_nfsp,
     test_ppo,
     test_response,
+    test_strategy_weights,
     test_td,
-    test_weights,
 )
-from tests.learner_runs import killed_run, run, stopped_run
-from train import best, ddqn, discard_game, drqn, nfsp, ppo, response, td, weights
-from train.gradient import descend
-from train.run import run_learner
-from train.run_folder import RunFolder
-from train.weights import _CHUNK
+from tests.helpers.learner_runs import killed_run, run, stopped_run
+from train import ddqn, drqn, nfsp
+from train.best import learner as best
+from train.best import response
+from train.discard_game import learner as discard_game
+from train.loop.gradient import descend
+from train.loop.run import run_learner
+from train.loop.run_folder import RunFolder
+from train.ppo import learner as ppo
+from train.strategy_weights import learner as strategy_weights
+from train.strategy_weights.learner import _CHUNK
+from train.td import learner as td
 
 
 class Kind(NamedTuple):
@@ -43,7 +49,7 @@ class Kind(NamedTuple):
 KINDS = {
     "best": Kind(best, test_best_learner.SMALL, 10),
     "ddqn": Kind(ddqn, test_ddqn.SMALL, 24),
-    "ddqn parts": Kind(ddqn, replace(test_ddqn.SMALL, dueling=True, priority=0.6, n_step=2), 24),
+    "ddqn parts": Kind(ddqn, replace(test_ddqn.SMALL, dueling=True, priority_alpha=0.6, n_step=2), 24),
     "discard-game": Kind(discard_game, test_discard_game_learner.SMALL, 64),
     "discard-game paper": Kind(discard_game, test_discard_game_learner.PAPER, 64),
     "drqn": Kind(drqn, test_drqn.SMALL, 16),
@@ -53,13 +59,13 @@ KINDS = {
     "response": Kind(response, test_response.SMALL, 16),
     "td": Kind(td, test_td.SMALL, 32),
     "td paper": Kind(td, test_td.PAPER, 64),
-    "td traces": Kind(td, replace(test_td.PAPER, decay=0.7), 64),
-    "weights": Kind(weights, test_weights.SMALL, 16),
+    "td traces": Kind(td, replace(test_td.PAPER, td_lambda=0.7), 64),
+    "strategy-weights": Kind(strategy_weights, test_strategy_weights.SMALL, 16),
 }
 QUICK = ("ddqn", "ppo")  # the others are slow only together
 
 
-class NotANumber(weights.Settings):
+class NotANumber(strategy_weights.Settings):
     """Settings by which every update is NaN."""
 
     @property
@@ -78,7 +84,11 @@ EXPLODING = {
         r"the loss of network '\w+' of the average policy is (nan|inf)",
     ),
     "ppo": ("ppo", lambda settings: replace(settings, **FAST), "the policy's logits are no longer finite"),
-    "weights": ("weights", lambda settings: NotANumber(**vars(settings)), "weights of the agents 0 and 0 are no numb"),
+    "strategy-weights": (
+        "strategy-weights",
+        lambda settings: NotANumber(**vars(settings)),
+        "weights of the agents 0 and 0 are no numb",
+    ),
 }
 
 

@@ -15,18 +15,18 @@ import pytest
 
 import crib_env
 from agents import Agent, make_agent
-from agents.hidden_cards import draw_hidden, known_games, unseen_cards, weigh_hands
-from agents.opponent_hands import MOST_HANDS
-from agents.prospects import habits
-from agents.tree_search import Settings, begin_decision, begin_tree, new_work, search, walk
+from agents.belief.opponent_hands import MOST_HANDS
+from agents.belief.prospects import habits
+from agents.tree_search.hidden_cards import draw_hidden, known_games, unseen_cards, weigh_hands
+from agents.tree_search.search import Settings, begin_decision, begin_tree, new_work, search, walk
 from crib_env import parse_card, parse_cards
 from crib_env.batch import GameBatch
 from crib_env.engine import OVER, PLAY
-from crib_env.exact.analysis import outlook
 from crib_env.kernels import streams
-from crib_env.policies import RANDOM
-from evaluate.match import play_match
-from tests import engine_calls
+from crib_env.players.policies import RANDOM
+from crib_env.tables.analysis import outlook
+from evaluate.matches.match import play_match
+from tests.helpers import engine_calls
 from tests.test_leaks import cards_of, mask_of, with_hidden_dealt_again
 
 HONEST = ("ismcts", "uct-determinized")
@@ -275,7 +275,7 @@ def test_chances_to_win_in_the_mean_are_those_of_the_shows_drawn():
     """The engine counts the shows of drawn hands to 121; the mean over shows must come to the same."""
     games = endings(6, own=3, others=3, seed=8)
     games["scores"] = [(112, 108), (104, 115), (117, 117), (60, 60), (120, 103), (110, 120)]
-    even, work = settings(exploration=1e6, win=outlook().board), new_work(6001)
+    even, work = settings(exploration=1e6, win=outlook().win_table), new_work(6001)
     for root in known_games(views_of_turn(games)):
         means = []
         for how in (even, even._replace(mean_show=False)):
@@ -385,8 +385,9 @@ def test_plays_every_episode(episode):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("ismcts:iterations=0", "agent 'ismcts': iterations=0 is not allowed, give at least 1"),
-        ("ismcts:iterations=ten", "iterations='ten' is not a int"),
+        ("ismcts:iterations=0", "agent 'ismcts': iterations=0 is not allowed, give 1 to 2147483647"),
+        ("ismcts:iterations=ten", "iterations='ten' is not allowed, give a whole number"),
+        ("ismcts:iterations=99999999999999999999", "iterations=99999999999999999999 is not allowed, give 1 to"),
         ("ismcts:exploration=-1", "exploration=-1.0 is not allowed, give 0 or more"),
         ("ismcts:exploration=nan", "exploration=nan is not allowed"),
         ("ismcts:rollout=wise", "rollout=wise is not allowed, choose of random, greedy"),
@@ -396,8 +397,8 @@ def test_plays_every_episode(episode):
         ("ismcts:milliseconds=-5", "milliseconds=-5.0 is not allowed, give 0 or more"),
         ("ismcts:threads=0", "threads=0 is not allowed, give at least 1"),
         ("ismcts:determinizations=3", "agent 'ismcts' has no setting 'determinizations'"),
-        ("uct-determinized:determinizations=0", "determinizations=0 is not allowed, give at least 1"),
-        ("uct-determinized:iterations=10", "determinizations=20 is not allowed, give at least 1, up to iterations=10"),
+        ("uct-determinized:determinizations=0", "determinizations=0 is not allowed, give 1 to 1000, one"),
+        ("uct-determinized:iterations=10", "determinizations=20 is not allowed, give 1 to 10, one iteration each"),
         ("uct-cheating:draw=uniform", "agent 'uct-cheating' has no setting 'draw'"),
     ],
 )

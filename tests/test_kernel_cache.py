@@ -1,26 +1,179 @@
-"""Compiled kernels on disk never outlive the rules they were made from."""
+"""Compiled kernels on disk: never older than the rules, made by one process at a time, and not needed to run."""
 
+from __future__ import annotations
+
+import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import pytest
+
 PACKAGE = Path(__file__).parents[1] / "crib_env"
+TOLD = "crib_env: compiling kernels"
+
+# `greedy_play` is quick to compile, and holds kernels of other files: ten counts as much as a pair, and ties go to it.
+CHOOSE = """
+import numpy as np
+from numba.core import event
+recorder = event.install_recorder("numba:compile")
+compiled = recorder.__enter__()
+from crib_env.players.policies import greedy_play
+FIVE_OF_DIAMONDS, TEN_OF_DIAMONDS = 17, 22
+legal = 1 << FIVE_OF_DIAMONDS | 1 << TEN_OF_DIAMONDS
+card = greedy_play(legal, np.array([4, -1, -1, -1, -1, -1, -1, -1], np.int8), 0, 1, 5)
+# The lambdas behind `popcount` and `lowest` are compiled into each kernel that calls them, and never kept.
+kernels = [e.data["dispatcher"].py_func.__name__ for _, e in compiled.buffer if e.is_start]
+print(card, sum(name != "<lambda>" for name in kernels))
+"""
 
 
-def pair_points(folder):
-    code = "import crib_env; e = crib_env.raw_env(); e.reset(seed=0, options={'first_dealer': 1, 'deals': ["
-    code += (
-        "'5C 6C 9C QC KC AC 5D 6D 9D QD KD AD 2H']}); [e.step(c) for c in (12, 0, 25, 13, 4, 17)]; print(e.scores[1])"
+def environment(**changes):
+    kept = {key: value for key, value in os.environ.items() if key not in ("NUMBA_CACHE_DIR", "CRIB_ENV_QUIET")}
+    return {**kept, **changes}
+
+
+def start(folder, code=CHOOSE, **changes):
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([sys.executable, "-c", code], cwd=folder, env=environment(**changes), text=True, **pipes)
+
+
+def finish(process):
+    """The card that was chosen, how many kernels were compiled for it, and what was said."""
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    card, n_compiled = map(int, out.split())
+    return card, n_compiled, err
+
+
+def choose(folder, **changes):
+    return finish(start(folder, **changes))
+
+
+def copy_of_the_package(folder):
+    shutil.copytree(PACKAGE, folder / "crib_env", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """A copy of the package with the kernels of `CHOOSE` beside it, and how many they are."""
+    folder = copy_of_the_package(tmp_path_factory.mktemp("compiled"))
+    card, n_compiled, said = choose(folder)
+    assert (card, n_compiled > 0) == (22, True)
+    assert said.count("\n") == 1
+    assert said.startswith(TOLD)
+    return folder, n_compiled
+
+
+def test_a_rule_changed_in_one_file_reaches_kernels_cached_from_another(compiled, tmp_path):
+    shutil.copytree(compiled[0], tmp_path / "changed")
+    scoring = tmp_path / "changed" / "crib_env" / "scoring.py"
+    scoring.write_text(scoring.read_text().replace("return same * (same - 1)", "return same * (same + 4)"))
+    assert choose(tmp_path / "changed")[0] == 17
+
+
+def test_a_copy_keeps_its_kernels_where_no_file_is_newer_in_content(compiled, tmp_path):
+    shutil.copytree(compiled[0], tmp_path / "copy", copy_function=shutil.copyfile)  # all times are new
+    other = tmp_path / "copy" / "crib_env" / "aec.py"
+    other.write_text(other.read_text() + "\n# no kernel of the policies stands on this file\n")
+    assert choose(tmp_path / "copy") == (22, 0, "")
+
+
+def test_without_a_folder_to_write_to_there_is_one_warning_and_no_error(tmp_path):
+    folder = copy_of_the_package(tmp_path)
+    for package in (folder / "crib_env", folder / "crib_env" / "exact"):
+        (package / "__pycache__").write_text("a file: nothing can be kept here, not even by root")
+    nowhere = {
+        key: str(folder / "crib_env" / "py.typed" / key) for key in ("HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR")
+    }
+    card, n_compiled, said = choose(folder, **nowhere)
+    assert card == 22
+    assert n_compiled > 0
+    assert said.count("compiled kernels cannot be kept") == 1
+    assert said.count(TOLD) == 1
+
+
+def test_kernels_compiled_ahead_are_used_where_nothing_can_be_written(compiled):
+    nothing = "import tempfile\ndef refuse(*_, **__): raise PermissionError\ntempfile.TemporaryFile = refuse\n"
+    assert finish(start(compiled[0], nothing + CHOOSE)) == (22, 0, "")
+
+
+def test_processes_that_start_together_compile_once_and_say_it_once(compiled, tmp_path):
+    workers = [start(compiled[0], NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(3)]
+    cards, counts, said = zip(*map(finish, workers))
+    assert cards == (22, 22, 22)
+    assert sum(counts) == compiled[1]
+    assert "".join(said).count(TOLD) == 1
+
+
+def test_a_compiler_that_dies_holds_nobody_up(compiled, tmp_path):
+    hold = (
+        "import time, crib_env\nfrom crib_env.kernel_cache import one_compiler\n"
+        "with one_compiler.at_work():\n    one_compiler.wait()\n    print('held', flush=True)\n    time.sleep(600)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, check=True, capture_output=True, text=True)
-    return int(done.stdout)
+    holder = start(compiled[0], hold, NUMBA_CACHE_DIR=str(tmp_path))
+    assert holder.stdout.readline() == "held\n"
+    waiting = start(compiled[0], NUMBA_CACHE_DIR=str(tmp_path), CRIB_ENV_QUIET="1")
+    time.sleep(2)
+    assert waiting.poll() is None
+    holder.kill()
+    holder.communicate()
+    card, n_compiled, said = finish(waiting)
+    assert (card, n_compiled > 0, said) == (22, True, "")
 
 
-def test_a_rule_changed_in_one_file_reaches_kernels_cached_from_another(tmp_path):
-    shutil.copytree(PACKAGE, tmp_path / "crib_env", ignore=shutil.ignore_patterns("__pycache__"))
-    assert pair_points(tmp_path) == 2
-    scoring = tmp_path / "crib_env" / "scoring.py"
-    changed = scoring.read_text().replace("return same * (same - 1)", "return same * (same + 4)")
-    scoring.write_text(changed)
-    assert pair_points(tmp_path) == 12
+USE_ALL = """
+import sys, gymnasium, numpy as np, crib_env
+from crib_env import compile
+
+def overloads():
+    modules = [module for name, module in sys.modules.items() if name.startswith("crib_env.")]
+    kernels = [value for module in modules for value in vars(module).values() if hasattr(value, "py_func")]
+    return {f"{k.py_func.__module__}.{k.py_func.__name__}": len(k.overloads) for k in kernels}
+
+assert compile.main() == 0
+before = overloads()
+for options in (
+    {"observation": "board"},
+    {"copy": False, "reward": "win"},
+    {"start_spread": 60, "episode": "deal", "opponent": "careful"},
+):
+    for mode in ("NextStep", "SameStep"):
+        envs = gymnasium.make_vec(
+            "crib_env/Cribbage-v0", num_envs=3, vectorization_mode="vector_entry_point", autoreset_mode=mode, **options
+        )
+        observations, _ = envs.reset(seed=1)
+        for _ in range(30):
+            observations, *_ = envs.step(observations["action_mask"].argmax(axis=1))
+batch = crib_env.GameBatch(crib_env.streams(3, 4), scores=(100, 3), first_dealer=1, skip_forced=True)
+while len(rows := batch.acting()):
+    batch.step(rows, batch.observe(rows, "board")[1].argmax(axis=1))
+env = crib_env.env(reward="match", observation="board", mask="info", render_mode="ansi")
+env.reset(seed=2, options={"deals": [["5H", "5C", "JD", "QS", "2H", "3D", "6H", "6C", "TD", "KS", "AH", "4D", "7S"]]})
+while env.agents:
+    ended = env.terminations[env.agent_selection]
+    env.step(None if ended else int(env.infos[env.agent_selection]["action_mask"].argmax()))
+crib_env.analyse_discard("5H 5C JD QS 2H 3D", dealer=False, scores=(96, 101))
+crib_env.discard_statistics(np.array([[0, 1, 2, 3, 4, 5]]))
+crib_env.score_show_many(np.array([[0, 1, 2, 3]]), np.array([4]), np.array([True]))
+print([name for name, n in overloads().items() if n > before.get(name, 0)])
+"""
+
+
+def test_nothing_is_left_to_compile_after_the_command_that_compiles_ahead():
+    process = start(PACKAGE.parent, USE_ALL)
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    *parts, total, left = out.splitlines()
+    assert [part.split("  ")[0] for part in parts] == [
+        "environments",
+        "vector environments",
+        "batches",
+        "scores",
+        "discards",
+    ]
+    assert total.startswith("all kernels are compiled: ")
+    assert left == "[]"

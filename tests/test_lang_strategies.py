@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from crib_env import discard_statistics, parse_cards
 from crib_env.cards import format_cards
-from crib_env.exact.lang_strategies import STRATEGIES, desirabilities, pegging_values
-from crib_env.exact.pegging import GAINED, GIVEN, PeggingRecords
+from crib_env.engine import DEALER, PONE
 from crib_env.exact.rank_classes import N_RANK_CLASSES, rank_class
-
-PONE, DEALER = range(2)
+from crib_env.tables.lang_strategies import STRATEGIES, desirabilities, pegging_values
+from crib_env.tables.pegging import GAINED, GIVEN, PeggingRecords
 
 
 def class_of(cards):
@@ -101,7 +100,7 @@ def test_desirabilities_order_discards_as_the_statistic_does(records, hand, deal
     found = desirabilities([list(hand)], dealer=dealer, records=records)[0]
     assert found.min() >= 0
     assert (found.max(axis=1) == 1).all()
-    for values, statistic in zip(found, statistics_of(hand, int(dealer), records)):
+    for values, statistic in zip(found, statistics_of(hand, DEALER if dealer else PONE, records)):
         low, high = statistic.min(), statistic.max()
         proportional = (statistic - low) / (high - low) if high > low else np.ones(15)
         np.testing.assert_allclose(values, proportional, atol=1e-9)

@@ -12,11 +12,12 @@ import pytest
 from rich.console import Console
 
 from agents import make_agent
-from evaluate import league as league_module
-from evaluate import league_report
-from evaluate.league import League
-from evaluate.league_report import Standings, play_and_report
-from evaluate.match import play_match
+from evaluate.commands import league as league_command
+from evaluate.commands.league import play_and_report
+from evaluate.matches import league as league_module
+from evaluate.matches.league import League
+from evaluate.matches.match import play_match
+from evaluate.matches.standings import Standings
 
 AGENTS = ("random", "greedy", "careful", "random:seed=1")
 
@@ -86,6 +87,7 @@ def test_the_report_is_written_whole(league, tmp_path, capsys):
     folder = league.begin(tmp_path / "league")
     play_and_report(league, folder, threads=1)
     assert {path.name for path in folder.iterdir()} == {
+        ".lock",
         "config.json",
         "heat-map.png",
         "heat-map.svg",
@@ -105,7 +107,7 @@ def test_the_report_is_written_whole(league, tmp_path, capsys):
 
 
 def test_thirteen_agents_fit_a_narrow_screen(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(league_report, "console", Console(width=80))
+    monkeypatch.setattr(league_command, "console", Console(width=80))
     league = League(("greedy", "random", *(f"random:seed={k}" for k in range(1, 12))), games=4, seed=0)
     play_and_report(league, league.begin(tmp_path / "league"), threads=1)
     title = "wins of the row against the column, %"
@@ -132,7 +134,7 @@ def test_a_bad_league_is_refused(agents, games, says):
 
 def test_a_folder_that_is_there_is_not_written_over(league, tmp_path):
     folder = league.begin(tmp_path / "league")
-    with pytest.raises(ValueError, match="is there already: go on with it by --resume"):
+    with pytest.raises(ValueError, match="exists already: continue it with --resume"):
         league.begin(folder)
 
 
@@ -146,6 +148,37 @@ def test_a_damaged_match_is_named(league, tmp_path):
     (folder / "matches" / "1-2.json").write_text(json.dumps({"won": "01"}))
     with pytest.raises(ValueError, match=r"1-2\.json is not a whole match"):
         league.play(folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "asked"),
+    [
+        ({"agents": ("greedy", "random")}, "greedy against random, 40 games, seed 2"),
+        ({"agents": ("random", "careful")}, "random against careful, 40 games, seed 2"),
+        ({"games": 20}, "random against greedy, 20 games, seed 2"),
+        ({"seed": 3}, "random against greedy, 40 games, seed 3"),
+    ],
+)
+def test_a_match_of_another_league_is_not_taken_over(tmp_path, change, asked):
+    before = League(("random", "greedy"), games=40, seed=2)
+    folder = before.begin(tmp_path / "league")
+    before.play(folder)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | change))
+    says = rf"1-2\.json holds random against greedy, 40 games, seed 2, and this league asks for {asked}: take it away"
+    with pytest.raises(ValueError, match=says):
+        League.of_folder(folder).play(folder)
+
+
+def test_games_that_do_not_come_to_the_result_are_a_damaged_match(tmp_path):
+    league = League(("random", "greedy"), games=40, seed=2)
+    folder = league.begin(tmp_path / "league")
+    league.play(folder)
+    file = folder / "matches" / "1-2.json"
+    for won in ("", "2" * 20, "0" * 19):
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"won": won}))
+        with pytest.raises(ValueError, match=r"1-2\.json is not a whole match.* \(its games do not come to its result"):
+            league.play(folder)
 
 
 def run(*arguments):

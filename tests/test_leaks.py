@@ -10,12 +10,13 @@ import pytest
 from crib_env import parse_cards
 from crib_env.aec import PLAYERS, raw_env
 from crib_env.batch import GameBatch
-from crib_env.engine import DISCARD, OVER, PLAY
+from crib_env.engine import CRIB, DEALERS_HAND, DISCARD, OVER, PLAY, PONES_HAND
 from crib_env.kernels import streams
 from crib_env.observation import SIZES, write_mask, write_observation
-from crib_env.policies import NATIVE, RANDOM
+from crib_env.players.policies import NATIVE, RANDOM
+from crib_env.players.results import DealResults, deal_results, ended_deals
 from crib_env.views import PlayerViews, views_of
-from tests.engine_calls import compiled
+from tests.helpers.engine_calls import compiled
 
 N_GAMES = 300
 
@@ -62,7 +63,7 @@ def deal_hidden_again(game, seat, rng):
     game["cards"][6 * other : 6 * other + 6] = [*laid_by_other, *hand, *thrown]
     if not is_cut:
         game["cards"][12] = uncut
-    game["deck"], game["episodes"] = rng.integers(2**63, size=2)
+    game["deal_stream"], game["episode_stream"] = rng.integers(2**63, size=2)
 
 
 def with_hidden_dealt_again(games, rows, seats, rng):
@@ -79,8 +80,8 @@ def views(games, rows, seats):
 def differing_rows(one, two):
     """Which decisions differ in any field."""
     differ = np.zeros(len(one), bool)
-    for field in fields(PlayerViews):
-        a, b = getattr(one, field.name), getattr(two, field.name)
+    for name in [*(field.name for field in fields(PlayerViews)), "kept", "pile_ranks", "said_go"]:
+        a, b = getattr(one, name), getattr(two, name)
         differ |= (a != b).reshape(len(one), -1).any(axis=1)
     return differ
 
@@ -101,6 +102,41 @@ def test_views_hold_nothing_hidden(to_act):
         phases |= set(batch.games["phase"][rows].tolist())
     assert phases == {DISCARD, PLAY}
     assert np.mean(n_other_side) > 0.9
+
+
+def hide_again(game, seat, rng):
+    """Gives the opponent other cards in place of those that had not been shown when this deal ended."""
+    other, shown = 1 - seat, set(game["event_kind"][: game["n_events"]].tolist())
+    laid, by = game["laid"][: game["n_laid"]], game["laid_by"][: game["n_laid"]]
+    own = {*cards_of(game["kept"][seat]), *cards_of(game["discards"][seat]), int(game["cards"][12])}
+    unseen = rng.permutation([card for card in range(52) if card not in own | set(laid.tolist())])
+    if (DEALERS_HAND if game["dealer"] == other else PONES_HAND) not in shown:
+        held, unseen = unseen[: 4 - np.count_nonzero(by == other)], unseen[4:]
+        game["kept"][other] = mask_of([*laid[by == other], *held])
+    if CRIB not in shown:
+        game["discards"][other] = mask_of(unseen[:2])
+    game["deal_stream"], game["episode_stream"], game["hand"] = 0, 0, 0
+
+
+def test_results_of_deals_hold_nothing_that_was_not_shown():
+    rng, n_hidden = np.random.default_rng(3), np.zeros(2, int)
+    batch = GameBatch(streams(19, N_GAMES), scores=(112, 108))
+    while len(rows := batch.acting()):
+        cards = batch.native_cards(rows, RANDOM)
+        ended, tables = ended_deals(batch.games[rows], cards)
+        batch.step(rows, cards)
+        for seat in (0, 1):
+            again, seats, ids = tables.copy(), np.full(len(tables), seat), rows[ended]
+            for game in again:
+                hide_again(game, seat, rng)
+            one, two = deal_results(tables, seats, ids), deal_results(again, seats, ids)
+            for field in fields(DealResults):
+                np.testing.assert_array_equal(getattr(one, field.name), getattr(two, field.name))
+            other_side = deal_results(tables, 1 - seats, ids), deal_results(again, 1 - seats, ids)
+            for k, name in enumerate(("hand", "discards")):  # there the cards did change
+                mine, yours = (getattr(side, name) for side in other_side)
+                n_hidden[k] += (mine != yours).any(axis=1).sum()
+    assert (n_hidden > [40, 300]).all()
 
 
 def test_native_players_use_nothing_hidden():
@@ -162,7 +198,7 @@ def test_the_environment_shows_no_mask_to_the_player_who_waits(options):
             (waiting,) = set(PLAYERS) - {agent}
             assert not mask(waiting).any()
             env.step(np.flatnonzero(mask(agent))[-1])
-        assert env._games["phase"][0] == OVER
+        assert env.games["phase"][0] == OVER
         assert not mask("player_0").any()
         assert not mask("player_1").any()
 

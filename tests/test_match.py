@@ -1,15 +1,22 @@
 """Mirrored matches: their games, their intervals, and how they come out of any cut into shards."""
 
+import io
 import json
+import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from agents import make_agent
-from evaluate import mirrored, reported_match
-from evaluate.match import MatchResult, play_games, play_match, summarise
-from evaluate.match_table import match_table
-from evaluate.mirrored import Games, mean_of_pairs
+from crib_env.files.json_text import typed
+from evaluate.commands import match as match_command
+from evaluate.matches import match, mirrored
+from evaluate.matches.match import MatchResult, play_games, play_match, summarise
+from evaluate.matches.match_table import match_table
+from evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play_shard
+from evaluate.on_ray import Cluster
 from evaluate.statistics import match_points, mean_interval, paired_rate_interval
 
 
@@ -75,7 +82,7 @@ def test_a_match_is_the_same_in_any_shards_on_any_number_of_threads(names, games
 
 def test_the_same_seed_gives_the_same_match_and_json_holds_all_of_it():
     results = [play_match(make_agent("greedy"), make_agent("random"), 200, seed=4) for _ in range(2)]
-    again = MatchResult.of_json(json.loads(json.dumps(results[0].to_json())))
+    again = typed(json.loads(json.dumps(results[0].to_json())), MatchResult)
     assert again == results[0]
     for result in results:
         assert result.seconds > 0
@@ -108,6 +115,106 @@ def test_an_agent_that_cheats_is_named(threads):
         list(play_games(Cheat(), make_agent("greedy"), 20, threads=threads))
 
 
+class HoldsALock(FirstCard):
+    """As one that talks to a process does; it knows the threads that ask it."""
+
+    name = "holds a lock"
+
+    def __init__(self):
+        self.lock, self.askers = threading.Lock(), set()
+
+    def act(self, views):
+        self.askers.add(threading.get_ident())
+        return super().act(views)
+
+
+class OneOfItsKind(HoldsALock):
+    copyable = False
+
+
+def test_an_agent_that_is_not_to_be_copied_is_asked_from_one_thread(monkeypatch):
+    monkeypatch.setattr(mirrored, "_PAIRS", 5)
+    agent = OneOfItsKind()
+    on_threads = Games.merged(list(play_games(make_agent("greedy"), agent, 40, seed=3, threads=4)))
+    assert agent.askers == {threading.get_ident()}
+    assert np.array_equal(on_threads.scores, Games.merged(list(play_games(make_agent("greedy"), agent, 40, 3))).scores)
+
+
+def test_an_agent_that_cannot_be_copied_is_named(monkeypatch):
+    monkeypatch.setattr(mirrored, "_PAIRS", 5)
+    parts = play_games(make_agent("greedy"), HoldsALock(), 40, threads=2)
+    says = (
+        "^agent 'holds a lock' cannot be copied for a second thread .*: play with threads=1, or give its class copyable"
+    )
+    with pytest.raises(ValueError, match=says):
+        list(parts)
+
+
+def test_an_agent_that_is_not_to_be_copied_is_not_sent_to_a_cluster():
+    with pytest.raises(ValueError, match="'holds a lock' is not to be copied, and cannot play on a Ray cluster"):
+        list(play_games(make_agent("greedy"), OneOfItsKind(), 40, cluster=Cluster(ray=None)))
+
+
+class Slow(FirstCard):
+    """Takes a hundredth of a second for each decision of each game, by the clock that the match looks at."""
+
+    name = "slow"
+
+    def __init__(self, clock):
+        self.clock = clock
+
+    def act(self, views):
+        self.clock.now += 0.01 * len(views)
+        return super().act(views)
+
+
+class Clock:
+    now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+
+@pytest.mark.parametrize("seconds", [0.001, 3.0, 20.0])
+def test_a_match_with_a_time_limit_is_the_beginning_of_the_whole_one(seconds, monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(match, "time", clock)
+    agent, told = Slow(clock), []
+    whole = Games.merged(list(play_games(agent, make_agent("random"), 100, seed=6)))
+    clock.now = 0.0
+    result = play_match(agent, make_agent("random"), 100, seed=6, seconds=seconds, on_progress=told.append)
+    first = whole.scores[: result.games]
+    assert sum(told) == result.games
+    assert result.games % 2 == 0
+    assert result.wins == (first[:, 0] == 121).sum()
+    assert result.margin == pytest.approx((first[:, 0] - first[:, 1]).mean())
+    assert result.interval == paired_rate_interval(mean_of_pairs(first[:, 0] == 121))
+    a_game = 0.01 * 55  # seconds
+    assert seconds - a_game <= clock.now <= seconds + 3 * a_game  # it stops after the pair in which the time is up
+    assert result.games == {0.001: 2}.get(seconds, result.games) < 100
+
+
+def test_a_time_limit_that_is_long_enough_changes_nothing():
+    one, two = (play_match(FirstCard(), make_agent("greedy"), 60, seed=6, seconds=s) for s in (None, 1000.0))
+    assert (one.games, one.wins, one.margin, one.interval) == (two.games, two.wins, two.margin, two.interval)
+    for seconds in (0, -1.0, float("nan")):
+        with pytest.raises(ValueError, match=f"seconds={seconds} is not allowed: give more than 0"):
+            play_match(FirstCard(), FirstCard(), 2, seconds=seconds)
+    with pytest.raises(ValueError, match="games=3 is not allowed"):
+        play_match(FirstCard(), FirstCard(), 3, seconds=1)
+
+
+def test_shards_of_ones_own_add_up_to_the_match():
+    agents = FirstCard(), make_agent("greedy")
+    parts = [
+        play_shard(*agents, Shard.of(seed=7, first=first, pairs=pairs)) for first, pairs in ((0, 4), (4, 1), (5, 7))
+    ]
+    games = Games.merged(parts)
+    assert np.array_equal(games.scores, Games.merged(list(play_games(*agents, 24, seed=7))).scores)
+    result = summarise("first", "greedy", 7, games, 1.0)
+    assert (result.games, result.wins) == (24, play_match(*agents, 24, seed=7).wins)
+
+
 def test_a_match_on_threads_that_is_stopped_does_not_play_on(monkeypatch):
     monkeypatch.setattr(mirrored, "_PAIRS", 5)
     told = []
@@ -123,10 +230,12 @@ def test_a_match_that_is_stopped_reports_the_games_that_are_finished(monkeypatch
         yield from play_games(make_agent("greedy"), make_agent("random"), 20, seed=1, keep_records=True)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(reported_match, "play_games", stopped)
+    monkeypatch.setattr(match_command, "play_games", stopped)
     with pytest.raises(KeyboardInterrupt):
-        reported_match.play_and_report(
-            "greedy", "random", 100, None, 1, 2, tmp_path / "match.json", tmp_path / "games.jsonl"
+        match_command.match(
+            match_command.MatchArguments(
+                "greedy", "random", 100, seed=1, json_file=tmp_path / "match.json", record=tmp_path / "games.jsonl"
+            )
         )
     assert "20 mirrored games" in capsys.readouterr().out
     assert json.loads((tmp_path / "match.json").read_text())["games"] == 20
@@ -187,3 +296,15 @@ def test_greedy_beats_random_in_98_to_99_of_100_games():
 def test_random_against_random_is_even():
     result = play_match(make_agent("random:seed=1"), make_agent("random:seed=2"), 200_000, seed=6)
     assert result.interval[0] <= 0.5 <= result.interval[1]
+
+
+def test_the_table_shows_whole_names_and_figures_in_80_columns():
+    names = "ddqn:runs/ddqn/20261122-083900-s0/final", "ddqn:runs/ddqn/20261122-083900-s1/final"
+    result = replace(play_match(make_agent("greedy"), make_agent("random"), 40), a=names[0], b=names[1])
+    written = io.StringIO()
+    Console(file=written, width=80).print(match_table(result))
+    lines = written.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    columns = list(zip(*(line.split("┃")[2:4] for line in lines if line.startswith("┃"))))
+    assert tuple("".join(cell.strip() for cell in column) for column in columns) == names
+    assert "…" not in written.getvalue()

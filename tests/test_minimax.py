@@ -7,24 +7,25 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.discards import is_discard, six_dealt
-from agents.lookahead import (
+from agents.belief.lookahead import (
     ALWAYS,
     FREE,
     N_HANDS,
     NEVER,
+    Pile,
     least_value,
     look_ahead,
     new_levels,
     packed,
     possible_hands,
 )
+from agents.discards import is_discard, six_dealt
 from agents.minimax import MinimaxAgent
 from crib_env import discard_statistics, parse_cards, score_show_many
 from crib_env.batch import GameBatch
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
-from tests.reference import score_play, value
+from tests.helpers.reference import score_play, value
 from tests.test_leaks import batches, with_hidden_dealt_again
 
 OWN, OTHER = 0, 1
@@ -131,7 +132,7 @@ def test_look_ahead_is_minimax(depth):
         levels[0]["rest"][:3] = [packed(np.array(other)) for other in others]
         for card in own:
             n = 8 - sum(sizes)
-            look_ahead(ranks, n, n, 0, packed(np.array(own)), card % 13, FREE, depth, 3, levels)
+            look_ahead(Pile(ranks, n, n, 0), packed(np.array(own)), card % 13, FREE, depth, 3, levels)
             assert levels[0]["net"][:3].tolist() == [net_of([], [own, other], OWN, card, depth) for other in others]
 
 
@@ -141,7 +142,7 @@ def test_an_opponent_that_always_or_never_pairs():
     levels[0]["rest"][0] = packed(np.array(other))
     nets = {}
     for pairing, first in ((FREE, other), (ALWAYS, other[:1]), (NEVER, other[1:])):
-        look_ahead(ranks, 0, 0, 0, packed(np.array(own)), 7, pairing, 3, 1, levels)
+        look_ahead(Pile(ranks, 0, 0, 0), packed(np.array(own)), 7, pairing, 3, 1, levels)
         points, pile, hands, _ = after([], [own, other], OWN, own[0])
         nets[pairing] = levels[0]["net"][0]
         assert nets[pairing] == min(points + net_of(pile, hands, OTHER, card, 2) for card in first)
@@ -238,7 +239,7 @@ def test_settings():
 
 @pytest.mark.slow
 def test_beats_random():
-    from evaluate.match import play_match
+    from evaluate.matches.match import play_match
 
     result = play_match(make_agent("minimax"), make_agent("random"), games=2_000, seed=1)
     assert result.interval[0] > 0.95

@@ -11,20 +11,20 @@ import torch
 
 import crib_env
 from agents import make_agent
-from agents.ddqn import DDQNAgent
-from agents.nfsp import NFSPAgent, draw
-from agents.weights_file import save_tensors
+from agents.networks.ddqn import DDQNAgent
+from agents.networks.nfsp import NFSPAgent, draw
+from agents.networks.weights_file import save_tensors
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
-from evaluate.match import play_match
-from tests.learner_runs import new_run, run, stopped_run
+from evaluate.matches.match import play_match
+from tests.helpers.learner_runs import new_run, run, stopped_run
 from train import ddqn, nfsp
 from train.ddqn import rewards_of, transitions_of
-from train.episodes import play_episodes
+from train.experience.episodes import play_episodes
+from train.experience.reservoir import Choices, Reservoir
+from train.loop.run import run_learner
+from train.loop.run_folder import RunFolder
 from train.nfsp import NFSP, PRESETS, mix
-from train.reservoir import Choices, Reservoir
-from train.run import run_learner
-from train.run_folder import RunFolder
 
 SMALL = replace(
     PRESETS["default"],
@@ -163,7 +163,7 @@ def test_a_reservoir_survives_a_checkpoint():
     )
     one, two = Reservoir(50, 209), Reservoir(50, 209)
     one.add(first, rng)
-    two.load_tensors(one.tensors())
+    two.load_state_dict(one.state_dict())
     for reservoir in (one, two):
         reservoir.add(first, np.random.default_rng(5))
     samples = [vars(reservoir.sample(100, np.random.default_rng(1))) for reservoir in (one, two)]
@@ -232,10 +232,10 @@ def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path):
     folder = stopped_run(nfsp, settings, tmp_path, 512)
     agent, summary = run(nfsp, settings, RunFolder(folder.path))
     assert summary["episodes"] == 1_024
-    one, two = agent.networks.tensors(), whole.networks.tensors()
+    one, two = agent.networks.state_dict(), whole.networks.state_dict()
     assert all(torch.equal(one[key], two[key]) for key in two)
     other, _ = new_run(nfsp, replace(settings, seed=1), tmp_path)
-    assert not all(torch.equal(other.networks.tensors()[key], two[key]) for key in two)
+    assert not all(torch.equal(other.networks.state_dict()[key], two[key]) for key in two)
 
 
 def test_the_command_leaves_weights_that_play(tmp_path):

@@ -13,7 +13,7 @@ import numpy as np
 from crib_env import describe_show, score_play, score_show, score_show_many
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
-from crib_env.policies import CAREFUL, GREEDY, RANDOM
+from crib_env.players.policies import CAREFUL, GREEDY, RANDOM
 from tests.test_golden_games import CASES, read, replay
 
 ROOT = Path(__file__).parent.parent

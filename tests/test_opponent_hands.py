@@ -1,4 +1,4 @@
-"""What the expert believes of the opponent's hand, against plain enumeration."""
+"""The posterior over the opponent's hand, against plain enumeration."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.opponent_hands import MOST_HANDS, believe, keeping_weights, thin_out
-from crib_env.exact.crib_tables import DEALER, PONE
+from agents.belief.opponent_hands import MOST_HANDS, Hands, keeping_weights, posterior, resample
+from crib_env.engine import DEALER, PONE
 from crib_env.exact.rank_classes import CLASS_RANKS
-from crib_env.exact.standard import standard_cribs
-from crib_env.policies import CAREFUL
-from tests.plain_play import (
+from crib_env.players.policies import CAREFUL
+from crib_env.tables.standard import standard_cribs
+from tests.helpers.plain_play import (
     OPPONENT,
     begin_play,
     chances_now,
     replay,
 )
-from tests.positions import PAIRINGS, laid_arrays, mask, positions
-from tests.reference import rank
+from tests.helpers.positions import PAIRINGS, laid_arrays, mask, positions
+from tests.helpers.reference import rank
 
 CLASS_OF_RANKS = {tuple(ranks): number for number, ranks in enumerate(CLASS_RANKS.tolist())}
 KINDS = (0, 1)
@@ -48,17 +48,14 @@ def beliefs(position):
     """Hands held, weights, classes and kinds as the kernel fills them."""
     hands, weights = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS)
     classes, kinds = np.zeros((2, MOST_HANDS), np.int64)
-    size = believe(
+    size = posterior(
         mask(position.own_four + position.discards),
         np.int64(position.starter),
         *laid_arrays(position),
         np.int64(len(position.laid)),
         position.is_fresh,
         keeping_weights(kept_by_opponent(position)),
-        hands,
-        weights,
-        classes,
-        kinds,
+        Hands(hands, weights, classes, kinds),
     )
     return hands[:size], weights[:size], classes[:size], kinds[:size]
 
@@ -195,7 +192,7 @@ def test_thinned_hands_keep_every_share_to_within_one_part(raw, most, power):
     size = len(weights)
     before, hands, kinds = weights.copy(), np.arange(size) * 3, np.arange(size) % 2
     classes = np.arange(size) // 2
-    kept = thin_out(np.int64(size), np.int64(most), 0.5, hands, weights, classes, kinds)
+    kept = resample(np.int64(size), np.int64(most), 0.5, Hands(hands, weights, classes, kinds))
     assert 1 <= kept <= min(size, most)
     assert weights[:kept].sum() == pytest.approx(1)
     places = hands[:kept] // 3

@@ -13,17 +13,16 @@ import numpy as np
 import pytest
 
 from crib_env import discard_statistics, parse_cards
-from crib_env.engine import GAME
-from crib_env.exact.board import Board
-from crib_env.exact.checked_file import load_arrays, save_arrays
-from crib_env.exact.pegging import GAINED, GIVEN, N_BINS, PeggingRecords, _draw_cards, _play_deals, simulate_pegging
+from crib_env.engine import DEALER, GAME, PONE
 from crib_env.exact.rank_classes import CLASS_RANKS, CLASS_SIZES, N_RANK_CLASSES, rank_class
+from crib_env.files.checked_file import Column, load_arrays, save_arrays
 from crib_env.kernels import streams
-from crib_env.policies import GREEDY, RANDOM
-from tests.reference import ReferenceGame, score_play, value
+from crib_env.players.policies import GREEDY, RANDOM
+from crib_env.tables.pegging import GAINED, GIVEN, N_BINS, PeggingRecords, _draw_cards, _play_deals, simulate_pegging
+from crib_env.tables.win_table import WinTable
+from tests.helpers.reference import ReferenceGame, score_play, value
 
 ROOT = Path(__file__).parents[1]
-PONE, DEALER = range(2)
 
 
 def class_of(cards):
@@ -93,7 +92,7 @@ def test_means_are_those_of_the_reference_engine(records, role):
 def test_single_classes_against_an_opponent_who_discards_well(kept, role):
     own, number = parse_cards(kept), class_of(parse_cards(kept))
     games, counts = np.zeros(1, GAME), np.zeros((2, N_BINS), np.int64)
-    games["episodes"] = streams(3, 1)
+    games["episode_stream"] = streams(3, 1)
     _play_deals(games, CLASS_RANKS[number], role, RANDOM, GREEDY, 40_000, counts)
     mean = counts @ np.arange(N_BINS) / 40_000
 
@@ -154,7 +153,7 @@ def test_kept_cards_have_any_suits_and_all_others_are_any_cards():
 
 def counts_of_few_deals():
     games, counts = np.zeros(1, GAME), np.zeros((2, N_BINS), np.int64)
-    games["episodes"] = streams(4, 1)
+    games["episode_stream"] = streams(4, 1)
     for role in (PONE, DEALER):
         _play_deals(games, CLASS_RANKS[700], role, GREEDY, RANDOM, 20, counts)
     return counts.tolist()
@@ -284,10 +283,13 @@ def test_a_file_is_small(saved):
     assert saved.stat().st_size < 500_000
 
 
+THING = {"name": Column("U"), "numbers": Column("i", (5,))}
+
+
 def loaded(path):
     """What is read, or the message of the error."""
     try:
-        return {name: (array.dtype.str, array.tolist()) for name, array in load_arrays(path, "thing", 1).items()}
+        return {name: (array.dtype.str, array.tolist()) for name, array in load_arrays(path, "thing", 1, THING).items()}
     except ValueError as error:
         return str(error)
 
@@ -327,8 +329,8 @@ def test_files_that_are_no_whole_records_are_refused(saved, tmp_path):
     np.savez(tmp_path / "other.npz", x=np.zeros(3))
     with pytest.raises(ValueError, match=r"other.npz is not a file of pegging records"):
         PeggingRecords.load(tmp_path / "other.npz")
-    with pytest.raises(ValueError, match=r"records.npz is not a board"):
-        Board.load(saved)
+    with pytest.raises(ValueError, match=r"records.npz is not a win table"):
+        WinTable.load(saved)
     save_arrays(tmp_path / "newer.npz", "file of pegging records", 2, {"counts": np.zeros(3)})
     with pytest.raises(ValueError, match=r"newer.npz is a file of pegging records of version 2, not 1: build it anew"):
         PeggingRecords.load(tmp_path / "newer.npz")

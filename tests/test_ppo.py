@@ -12,22 +12,22 @@ from rich.progress import Progress
 from sb3_contrib import MaskablePPO
 
 from agents import make_agent
-from agents.ddqn import DDQNAgent
-from agents.ppo import PPOAgent
-from agents.suits import original, relabel
-from agents.weights_file import save_tensors
+from agents.features.suits import original, relabel
+from agents.networks.ddqn import DDQNAgent
+from agents.networks.ppo import PPOAgent
+from agents.networks.weights_file import save_tensors
 from crib_env.batch import GameBatch
 from crib_env.engine import starter
 from crib_env.kernels import streams
-from evaluate.match import play_match
-from tests.learner_runs import stopped_run
-from train import ppo
+from evaluate.matches.match import play_match
+from tests.helpers.learner_runs import stopped_run
 from train.ddqn import rewards_of
-from train.episodes import play_episodes
-from train.learning_curve import read_scalars
-from train.ppo import Learner, Settings, train
-from train.ppo_deals import SettledDeals, SettledVecEnv
-from train.run_folder import RunFolder
+from train.experience.episodes import play_episodes
+from train.loop.learning_curve import read_scalars
+from train.loop.run_folder import RunFolder
+from train.ppo import learner as ppo
+from train.ppo.deals import SettledDeals, SettledVecEnv
+from train.ppo.learner import Learner, Settings, train
 
 SMALL = Settings(
     hidden=(32,),
@@ -121,7 +121,7 @@ def test_a_run_leaves_weights_curves_and_stable_baselines3s_own_file(finished):
     assert summary["episodes"] == 1_024  # whole rounds
     assert 0 < summary["simulation_share"] < 1
     assert json.loads((folder.path / "summary.json").read_text())["episodes"] == 1_024
-    assert read_scalars(folder.path, "strength/win rate against greedy")[0] == [512, 1_024]
+    assert read_scalars(folder.path, "evaluation/win rate against greedy")[0] == [512, 1_024]
     for tag in ("train/loss", "rollout/ep_rew_mean", "time/fps", "speed/episodes per second"):
         assert len(read_scalars(folder.path, tag)[0]) >= 7
 
@@ -161,8 +161,8 @@ def test_a_reward_that_is_no_number_stops_before_a_weight_changes(monkeypatch, t
     monkeypatch.setattr(ppo, "Learner", lambda settings: learner)
     with pytest.raises(FloatingPointError, match="the loss of policy and values has a gradient that is not finite"):
         run(SMALL, RunFolder.create("ppo", SMALL, tmp_path))
-    before = Learner(SMALL).tensors()
-    assert all(torch.equal(learner.tensors()[key], tensor) for key, tensor in before.items())
+    before = Learner(SMALL).state_dict()
+    assert all(torch.equal(learner.state_dict()[key], tensor) for key, tensor in before.items())
 
 
 @pytest.mark.parametrize("changes", [{"opponent": "greedy", "observation": "board"}, {"opponent": "ddqn"}])
@@ -223,7 +223,7 @@ def test_damaged_and_foreign_weights_are_refused_and_execute_nothing(tmp_path, m
     for name in ("short.safetensors", "pickle.zip", "other", "fewer", "bare", "nowhere"):
         with pytest.raises(ValueError, match=name):
             make_agent(f"ppo:{name}")
-    with pytest.raises(ValueError, match="agent 'ppo' needs its weights"):
+    with pytest.raises(ValueError, match="agent 'ppo' needs its path"):
         make_agent("ppo")
     assert not (tmp_path / "exploded").exists()
     np.testing.assert_array_equal(make_agent("ppo:good").act(some_views()), agent.act(some_views()))

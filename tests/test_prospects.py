@@ -7,17 +7,17 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from agents.prospects import OTHER_POINTS, OWN_POINTS, Prospects, crib_chances, fill_after_play, habits
-from crib_env.exact.crib_tables import DEALER, PONE
-from crib_env.exact.standard import standard_board, standard_cribs
-from crib_env.policies import CAREFUL, RANDOM
-from tests import reference
-from tests.positions import batches_in_play, mask, positions, positions_of
-from tests.reference import rank
+from agents.belief.prospects import OTHER_POINTS, OWN_POINTS, Prospects, crib_chances, fill_after_play, habits
+from crib_env.engine import DEALER, PONE
+from crib_env.players.policies import CAREFUL, RANDOM
+from crib_env.tables.standard import standard_cribs, standard_win_table
+from tests.helpers import reference
+from tests.helpers.positions import batches_in_play, mask, positions, positions_of
+from tests.helpers.reference import rank
 from tests.test_opponent_hands import plain_beliefs
 
 
-def win_after_play(is_dealer, own, shown, own_show, crib, board):
+def win_after_play(is_dealer, own, shown, own_show, crib, win_table):
     """The chance to win, in the order of the show, with the opponent's score after its show (all of it)."""
     if not is_dealer and own + own_show >= 121:
         return 1.0
@@ -29,26 +29,26 @@ def win_after_play(is_dealer, own, shown, own_show, crib, board):
     for points, chance in enumerate(crib):
         if is_dealer:
             final = own + own_show + points
-            total += chance * (1.0 if final >= 121 else 1 - board[shown, final])
+            total += chance * (1.0 if final >= 121 else 1 - win_table[shown, final])
         else:
             final = shown + points
-            total += chance * (0.0 if final >= 121 else board[own + own_show, final])
+            total += chance * (0.0 if final >= 121 else win_table[own + own_show, final])
     return total
 
 
 @pytest.mark.parametrize("is_dealer", [True, False])
 def test_after_the_play_the_show_is_counted_in_its_order(is_dealer):
     rng = np.random.default_rng(0)
-    board = rng.random((121, 121))
+    win_table = rng.random((121, 121))
     for own_score, score in [(0, 0), (30, 70), (100, 95), (117, 120), (120, 117)]:
         crib = rng.random(30) * (rng.random(30) < 0.3)
         crib /= crib.sum()
         own_show = int(rng.integers(25))
         found = np.full((121, 150), np.nan)
-        fill_after_play(is_dealer, own_score, score, 40, 40, own_show, crib, board, found)
+        fill_after_play(is_dealer, (own_score, score), (40, 40), own_show, crib, win_table, found)
         for own in range(own_score, min(own_score + 40, 121)):
             for shown in range(score, min(score + 40, 120) + 25):
-                expected = win_after_play(is_dealer, own, shown, own_show, crib, board)
+                expected = win_after_play(is_dealer, own, shown, own_show, crib, win_table)
                 assert found[own, shown] == pytest.approx(expected, abs=1e-12)
 
 
@@ -67,7 +67,7 @@ def test_the_crib_is_weighed_by_what_the_opponent_throws():
     n = 0
     for position in positions(2, seed=11):
         chances, own_six = np.zeros(30), mask(position.own_four + position.discards)
-        throwing = habits().throwing[0 if position.is_dealer else 1]
+        throwing = habits().throwing[DEALER if position.is_dealer else PONE]
         cut, seen = np.int64(position.starter), mask(position.other_laid)
         crib_chances(own_six, mask(position.discards), cut, seen, throwing, chances)
         np.testing.assert_allclose(chances, plain_crib_chances(position), atol=1e-12)
@@ -77,8 +77,8 @@ def test_the_crib_is_weighed_by_what_the_opponent_throws():
 
 @pytest.mark.parametrize("near_the_end", [False, True])
 def test_prospects_are_those_of_plain_enumeration(near_the_end):
-    """The hands that the opponent may hold, and for a few points pegged by each what the show, crib and board make."""
-    rng, board = np.random.default_rng(near_the_end), standard_board().win_probability.astype(float)
+    """The hands that the opponent may hold, and what show, crib and win table make of points pegged."""
+    rng, win_table = np.random.default_rng(near_the_end), standard_win_table().win_probability.astype(float)
     n, met = 0, set()
     for batch, rows in batches_in_play(12, seed=30 + near_the_end, pairing=(CAREFUL, RANDOM)):
         batch.games["scores"][rows] = rng.integers(100, 121, (len(rows), 2)) if near_the_end else rng.integers(90)
@@ -102,7 +102,8 @@ def test_prospects_are_those_of_plain_enumeration(near_the_end):
                 expected = 0.5 if own_out and other_out else float(own_out)
                 if not own_out and not other_out:
                     expected = sum(
-                        chance * win_after_play(position.is_dealer, own + i, other + j + show, own_show, crib, board)
+                        chance
+                        * win_after_play(position.is_dealer, own + i, other + j + show, own_show, crib, win_table)
                         for show, chance in enumerate(shows)
                     )
                 assert found.win[0, i, j] == pytest.approx(expected, abs=1e-9)

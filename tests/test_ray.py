@@ -3,8 +3,11 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,22 +15,22 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from evaluate import league, mirrored
-from evaluate.league import League
-from evaluate.match import play_games
-from evaluate.mirrored import Games
+from evaluate.commands.match import MatchArguments, match
+from evaluate.matches import league, mirrored
+from evaluate.matches.league import League
+from evaluate.matches.match import play_games
+from evaluate.matches.mirrored import Games
 from evaluate.on_ray import connected, load_ray
-from evaluate.reported_match import play_and_report
 from evaluate.reproduce import report, trainings
 from evaluate.reproduce import run as run_module
-from evaluate.reproduce.anderson_printed import Listed, greedy_listing
 from evaluate.reproduce.claims import Claim, Paper, Training, shown
 from evaluate.reproduce.measures import RUN, margin, net_points_of_pairs, win_rate
+from evaluate.reproduce.papers.anderson_printed import Listed, greedy_listing
 from evaluate.reproduce.run import Reproduction
-from tests.learner_runs import ROOT
+from tests.helpers.learner_runs import ROOT
 from tests.test_ddqn import SMALL
 from train import ddqn
-from train.sweep import Sweep
+from train.loop.sweep import Sweep
 
 pytestmark = pytest.mark.slow
 GAMES = 240
@@ -37,7 +40,7 @@ GAMES = 240
 def address():
     """Of a cluster of two workers, of one core each."""
     try:
-        load_ray("local")
+        load_ray("auto")
     except ValueError as error:
         pytest.skip(str(error))
     from ray.cluster_utils import Cluster
@@ -132,7 +135,7 @@ def test_the_command_writes_what_it_writes_without_ray(address, monkeypatch, tmp
     written = []
     for where in (None, address):
         files = tmp_path / f"{len(written)}.json", tmp_path / f"{len(written)}.jsonl"
-        play_and_report("greedy", "random:seed=1", 1_000, None, 5, 1, *files, where)
+        match(MatchArguments("greedy", "random:seed=1", 1_000, None, 5, 1, *files, where))
         result = json.loads(files[0].read_text())
         written.append(({**result, "seconds": 0, "microseconds_per_decision": 0}, files[1].read_text()))
     assert written[0] == written[1]
@@ -186,8 +189,8 @@ def test_a_sweep_equals_the_sweep_without_ray_though_a_worker_is_killed(address,
     for seed in (3, 4):
         assert f"seed {seed}: ddqn" in lines.out + lines.err
         alone, there = (make_agent(f"ddqn:{tmp_path / name / f'seed-{seed}'}/final") for name in ("alone", "there"))
-        for key, value in alone.tensors().items():
-            assert np.array_equal(value.numpy(), there.tensors()[key].numpy()), key
+        for key, value in alone.state_dict().items():
+            assert np.array_equal(value.numpy(), there.state_dict()[key].numpy()), key
     summaries = [json.loads((tmp_path / name / "summary.json").read_text()) for name in ("alone", "there")]
     assert summaries[0] == summaries[1]
 
@@ -200,8 +203,8 @@ TRAININGS = [
 ]
 
 
-def a_claim(key, measure, training=None):
-    return Claim(key, "nowhere", key, shown("nothing"), "a way", measure, samples=(GAMES, GAMES), training=training)
+def a_claim(key, measure, trainings=()):
+    return Claim(key, "nowhere", key, shown("nothing"), "a way", measure, samples=(GAMES, GAMES), trainings=trainings)
 
 
 SMALL_PAPER = Paper(
@@ -209,8 +212,8 @@ SMALL_PAPER = Paper(
     "A small paper",
     (
         a_claim("listed", win_rate(lambda: Listed("greedy", greedy_listing), "random")),
-        a_claim("trained", margin(RUN, "greedy"), TRAININGS[0]),
-        a_claim("trained, deals", net_points_of_pairs(RUN, "greedy"), TRAININGS[1]),
+        a_claim("trained", margin(RUN, "greedy"), (TRAININGS[0],)),
+        a_claim("trained, deals", net_points_of_pairs(RUN, "greedy"), (TRAININGS[1],)),
     ),
     (),
 )
@@ -221,7 +224,7 @@ def train_killed_once(folder, training, quick, seed):
     """On a worker, which is killed after a checkpoint of one training."""
 
     def kill():
-        while not list(folder.glob(f"trainings/{TRAININGS[1].name}/runs/*/*/checkpoints/*.safetensors")):
+        while not list(folder.glob(f"trainings/{TRAININGS[1].name}/checkpoints/*.safetensors")):
             time.sleep(0.001)
         kill_once(folder / "killed")
 
@@ -245,7 +248,7 @@ def test_a_reproduction_equals_the_one_without_ray_though_a_worker_is_killed(add
         )
         found.append([claim["measured"] for claim in claims])
         for training in TRAININGS:
-            assert len(list(folder.glob(f"trainings/{training.name}/runs/td/*"))) == 1
+            assert trainings.is_finished(trainings.find_run(folder, training))
     assert found[0] == found[1]
     assert (tmp_path / "there" / "killed").exists()
     events = "runs/td/*/events*"  # a file from each start
@@ -257,6 +260,54 @@ def test_an_address_without_a_cluster_is_named(wrong):
     pytest.importorskip("ray")
     with pytest.raises(ValueError, match=f"^ray='{wrong}' is not allowed: "), connected(wrong):
         pass
+
+
+LOCAL = """
+import sys
+from evaluate.files import markdown_table
+from evaluate.on_ray import connected
+with connected("local") as cluster:
+    next(cluster.each(markdown_table, [([], [])]))
+    print("connected", flush=True)
+    sys.stdin.read()
+"""
+
+
+def listening(pids):
+    """The addresses, in hexadecimal, at which processes listen."""
+    sockets = set()
+    for pid in pids:
+        for link in Path(f"/proc/{pid}/fd").iterdir():
+            with suppress(OSError):
+                sockets.add(os.readlink(link))
+    lines = [line.split() for kind in ("tcp", "tcp6") for line in Path(f"/proc/net/{kind}").read_text().splitlines()]
+    return {line[1].partition(":")[0] for line in lines if line[3] == "0A" and f"socket:[{line[9]}]" in sockets}
+
+
+def descendants(pid):
+    """Process numbers: this one, and all that it has started."""
+    parents = {int(path.name): path / "stat" for path in Path("/proc").iterdir() if path.name.isdigit()}
+    parent_of = {}
+    for number, stat in parents.items():
+        with suppress(OSError):
+            parent_of[number] = int(stat.read_text().rpartition(")")[2].split()[1])
+    found = {pid}
+    while more := {number for number, parent in parent_of.items() if parent in found} - found:
+        found |= more
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_local_cluster_listens_on_this_machine_alone():
+    pytest.importorskip("ray")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", LOCAL], cwd=ROOT, **pipes) as process:
+        assert process.stdout.readline() == "connected\n"
+        found = listening(descendants(process.pid))
+        _, errors = process.communicate()
+    assert found
+    assert found <= {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
+    assert "warning" not in errors
 
 
 def wait_for_ever(folder: Path):

@@ -10,21 +10,21 @@ import pytest
 import torch
 
 from agents import make_agent
-from agents.best import BestAgent
-from agents.best_inputs import N_PLAY_INPUTS
+from agents.best.agent import BestAgent
+from agents.best.inputs import N_PLAY_INPUTS
 from crib_env import score_show
 from crib_env.batch import GameBatch
 from crib_env.engine import OVER, WIN
-from crib_env.exact.standard import standard_board
 from crib_env.kernels import streams
-from tests.learner_runs import new_run, run, stopped_run
-from train import response
-from train.best_deals import throw
-from train.response import PRESETS, Response
-from train.response_deals import Plays, chances_to_win, play
-from train.run import run_learner
-from train.run_folder import RunFolder
-from train.stopwatch import Stopwatch
+from crib_env.tables.standard import standard_win_table
+from tests.helpers.learner_runs import new_run, run, stopped_run
+from train.best import response
+from train.best.deals import throw
+from train.best.response import PRESETS, Response
+from train.best.response_deals import Plays, chances_to_win, play
+from train.loop.run import run_learner
+from train.loop.run_folder import RunFolder
+from train.loop.stopwatch import Stopwatch
 
 SMALL = replace(
     PRESETS["default"],
@@ -38,7 +38,7 @@ SMALL = replace(
     checkpoint_seconds=0.0,
     precision="float32",
 )
-BOARD = standard_board().win_probability.astype(np.float64)
+WIN_TABLE = standard_win_table().win_probability.astype(np.float64)
 
 
 def deals(n=64, seed=0, **options):
@@ -55,7 +55,7 @@ def cards_of(mask):
 
 
 def plain_chance(record, seat):
-    """Percent by the board if nobody pegs any more, show and all, in plain Python."""
+    """Percent by the win table if nobody pegs any more, show and all, in plain Python."""
     scores, dealer = [int(score) for score in record["scores"]], int(record["dealer"])
     if record["phase"] != OVER:
         shown = [(1 - dealer, record["kept"][1 - dealer], False), (dealer, record["kept"][dealer], False)]
@@ -66,7 +66,7 @@ def plain_chance(record, seat):
     own, other = scores[seat], scores[1 - seat]
     if max(own, other) >= WIN:
         return 100.0 * (own >= WIN)
-    return 100 - 100 * BOARD[other, own] if dealer == seat else 100 * BOARD[own, other]
+    return 100 - 100 * WIN_TABLE[other, own] if dealer == seat else 100 * WIN_TABLE[own, other]
 
 
 # --- deals ----------------------------------------------------------------------------------------------------------
@@ -90,13 +90,13 @@ def test_chances_if_nobody_pegs_any_more():
 
 
 @pytest.mark.parametrize("opponent", [None, "greedy"])
-@pytest.mark.parametrize("decay", [0.0, 0.7])
-def test_plays_are_those_of_a_plain_loop(opponent, decay):
+@pytest.mark.parametrize("td_lambda", [0.0, 0.7])
+def test_plays_are_those_of_a_plain_loop(opponent, td_lambda):
     """λ-returns game by game, backwards, from the chances before each card and after the deal."""
     agent, other, n = new_agent(), make_agent(opponent) if opponent else None, 40
     batch = deals(n, seed=3, start_spread=60)
     throw(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
-    found = play(batch, agent, other, 0.0, decay, np.random.default_rng(0), Stopwatch())
+    found = play(batch, agent, other, 0.0, td_lambda, np.random.default_rng(0), Stopwatch())
 
     again, expected = deals(n, seed=3, start_spread=60), []
     throw(again, agent, 0.0, np.random.default_rng(0), Stopwatch())
@@ -120,7 +120,7 @@ def test_plays_are_those_of_a_plain_loop(opponent, decay):
                     target = total - now
                 else:
                     later, value, target_of_it = following
-                    target = later - now + (1 - decay) * value + decay * target_of_it
+                    target = later - now + (1 - td_lambda) * value + td_lambda * target_of_it
                 worth, gain = float(ranks.after.worth[k]), float(ranks.after.gain[k])
                 following = now, min(float(ranks.values[k]), 100 - now), target
                 if ranks.values[k] < np.inf:
@@ -139,10 +139,10 @@ def test_plays_are_those_of_a_plain_loop(opponent, decay):
 def test_random_cards_cut_the_trace():
     """All cards random: what a card leads to is what the best next one is worth, whatever λ."""
     agent, values = new_agent(), []
-    for decay in (0.0, 0.9):
+    for td_lambda in (0.0, 0.9):
         batch = deals(100, seed=5)
         throw(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
-        values.append(play(batch, agent, None, 1.0, decay, np.random.default_rng(1), Stopwatch()))
+        values.append(play(batch, agent, None, 1.0, td_lambda, np.random.default_rng(1), Stopwatch()))
     one, two = values
     assert (one.seen == two.seen).all()
     same = np.isclose(one.target, two.target, atol=1e-3)
@@ -185,10 +185,10 @@ def test_learns_the_weighted_mean():
 
 def test_a_loss_that_is_no_number_stops_and_changes_nothing():
     learner = Response(new_agent(), SMALL)
-    before = {key: value.clone() for key, value in learner.agent.tensors().items()}
+    before = {key: value.clone() for key, value in learner.agent.state_dict().items()}
     with pytest.raises(FloatingPointError, match="network 'play'"):
         learner.learn(plays([np.nan], [1.0]), 1e-3, np.random.default_rng(0))
-    assert all(torch.equal(before[key], value) for key, value in learner.agent.tensors().items())
+    assert all(torch.equal(before[key], value) for key, value in learner.agent.state_dict().items())
 
 
 # --- runs -----------------------------------------------------------------------------------------------------------
@@ -201,8 +201,8 @@ def test_a_run_and_its_agent(tmp_path):
     assert summary["episodes"] == 256
     assert summary["updates"] > 0
     agent, start = make_agent(str(folder.path)), BestAgent.load()
-    for name, tensor in agent.tensors().items():
-        assert tensor.equal(start.tensors()[name]) == name.startswith("discard"), name
+    for name, tensor in agent.state_dict().items():
+        assert tensor.equal(start.state_dict()[name]) == name.startswith("discard"), name
 
 
 @pytest.mark.parametrize("opponent", ["greedy", "self"])
@@ -211,8 +211,8 @@ def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path, opponent):
     whole, _ = new_run(response, settings, tmp_path / "whole")
     folder = stopped_run(response, settings, tmp_path / "stopped", 128)
     resumed, _ = run(response, settings, folder)
-    for name, tensor in whole.tensors().items():
-        assert tensor.equal(resumed.tensors()[name]), name
+    for name, tensor in whole.state_dict().items():
+        assert tensor.equal(resumed.state_dict()[name]), name
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path, opponent):
     [
         ({"episodes": 0}, "episodes=0 is not allowed"),
         ({"batch_size": 0}, "batch_size=0 is not allowed"),
-        ({"decay": 1.5}, "decay=1.5 is not allowed"),
+        ({"td_lambda": 1.5}, "td_lambda=1.5 is not allowed"),
         ({"opponent": "nobody"}, "there is no agent 'nobody'"),
         ({"start": "greedy"}, "start='greedy' is not allowed"),
     ],

@@ -15,6 +15,7 @@ import crib_env
 from crib_env import parse_card, parse_cards
 from crib_env.aec import raw_env
 from crib_env.batch import GameBatch
+from crib_env.engine import PONE
 from crib_env.kernels import streams
 
 WHO = "pd"
@@ -572,5 +573,5 @@ def test_random_games_end_at_121_and_not_before():
     assert (scores.min(axis=1) <= 120).all()
     # All points are accounted for: by seat, as pone or dealer, by source.
     assert (games.tally.sum(axis=(2, 3)) == scores).all()
-    assert not games.tally[:, :, 0, 1].any()  # heels are the dealer's
-    assert not games.tally[:, :, 0, 3].any()  # and so is the crib
+    assert not games.tally[:, :, PONE, 1].any()  # heels are the dealer's
+    assert not games.tally[:, :, PONE, 3].any()  # and so is the crib

@@ -5,8 +5,9 @@ import subprocess
 
 import pytest
 
-from evaluate.runs_table import read_and_report, read_runs, rows_of
-from tests.learner_runs import command
+from evaluate.commands.runs import runs
+from evaluate.runs.table import read_runs, rows_of
+from tests.helpers.learner_runs import command
 
 HEADER = ["learner", "run", "episodes", "seconds", "episodes a second", "updates a second", "in simulation"]
 WON = {"random": (0.9, (0.88, 0.92)), "greedy": (0.5, (0.49, 0.51))}
@@ -103,7 +104,24 @@ def test_folders_that_hold_no_finished_run_are_named(tmp_path):
         with pytest.raises(ValueError, match=message):
             read_runs(folder)
     with pytest.raises(ValueError, match="there are no runs"):
-        read_and_report((), None)
+        runs(())
+
+
+def test_on_a_screen_of_80_columns_no_figure_is_cut(tmp_path, capsys):
+    hands = summary_of(strength={"mean": 8.2933, "interval": [8.2928, 8.2938], "hands": 200_000})
+    sweep = write_run(tmp_path / "20261122-083900-s3-x2", seed=3, seeds=2, preset="anderson-2022")
+    for seed in (3, 4):
+        write_run(sweep / f"seed-{seed}", summary=summary_of(episodes=1_500_000), seed=seed, preset="anderson-2022")
+    other = write_run(tmp_path / "20261122-084000-s0", "discard-game", hands, preset="paper")
+    runs((sweep, other))
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "…" not in shown
+    for row in table_of(sweep, other)[1]:
+        for cell in row:
+            assert all(word in shown for word in cell.replace("/", " ").split()), cell
+    for figure in ("90.00% ± 2.00%", "8.2933 ± 0.0005", "200,000", "1,500,000"):
+        assert figure in shown
 
 
 def test_the_command(tmp_path):
@@ -118,4 +136,7 @@ def test_the_command(tmp_path):
     line, options = command("evaluate", "runs", "elsewhere", cwd=tmp_path)
     done = subprocess.run(line, capture_output=True, **options)
     assert done.returncode == 2
-    assert done.stderr == "error: elsewhere is not the folder of a run: it has no readable config.json\n"
+    assert (
+        done.stderr
+        == "error: elsewhere is not the folder of a run: it has no readable config.json (there is no config.json)\n"
+    )

@@ -9,17 +9,18 @@ from gymnasium.vector import AutoresetMode
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 from crib_env.discard_game import DiscardGame
 from crib_env.single_agent import SingleAgentCribbage
-from crib_env.vector import CribbageVectorEnv, DiscardVectorEnv
+from crib_env.vector.environments import CribbageVectorEnv, DiscardVectorEnv
 from evaluate.benchmark.measuring import ROUNDS
-from tests.test_single_agent import FirstCard
-from train import ppo_speed
-from train.sb3_vec_env import CribbageVecEnv
+from tests.test_single_agent import IDS, FirstCard
+from train.ppo import speed as ppo_speed
+from train.ppo.sb3_vec_env import CribbageVecEnv
 
 
 def some_cards(masks, rng):
@@ -54,7 +55,7 @@ def assert_same_games(adapter, theirs, steps, seed):
             assert statistics.keys() == theirs_too.keys() == {"r", "l", "t"}
             assert (statistics["r"], statistics["l"]) == (theirs_too["r"], theirs_too["l"])
             assert 0 <= statistics["t"] < 60
-            for key in ("scores", "dealer", "seat", "starter"):
+            for key in ("scores", "dealer", "seat", "starter", "illegal_action"):
                 assert (key in infos[i]) == (key in their_infos[i])
                 np.testing.assert_array_equal(infos[i].get(key), their_infos[i].get(key))
     return n_ended
@@ -79,6 +80,39 @@ def test_the_discard_game():
     assert assert_same_games(CribbageVecEnv(3, kind=DiscardVectorEnv), theirs, steps=10, seed=2) == 15
 
 
+@pytest.mark.parametrize("env_id", IDS)
+def test_make_vec_env_takes_the_ids(env_id):
+    """It asks for ``render_mode="rgb_array"`` first, and does without only after a TypeError."""
+    envs = make_vec_env(env_id, 4, seed=0)
+    assert isinstance(envs.observation_space, gymnasium.spaces.Dict)
+    observation = envs.reset()
+    for _ in range(5):
+        masks = get_action_masks(envs)
+        np.testing.assert_array_equal(masks, observation["action_mask"])
+        observation, *_ = envs.step(masks.argmax(axis=1))
+
+
+@pytest.mark.parametrize("env_id", IDS)
+def test_a_model_takes_the_id_itself(env_id):
+    model = MaskablePPO("MultiInputPolicy", env_id, n_steps=32, batch_size=32, n_epochs=1, seed=0)
+    model.learn(64)
+    env = gymnasium.make(env_id)
+    observation, info = env.reset(seed=0)
+    card, _ = model.predict(observation, action_masks=info["action_mask"].astype(bool))
+    assert not env.step(card)[4]["illegal_action"]
+
+
+def test_a_model_of_the_bare_observation_takes_the_environments_of_make_vec_env():
+    envs = make_vec_env("crib_env/Cribbage-v0", 4, env_kwargs={"mask": "info"})
+    MaskablePPO("MlpPolicy", envs, n_steps=32, batch_size=32, n_epochs=1, seed=0).learn(128)
+
+
+def test_a_learner_without_masks_loses_by_its_illegal_cards_and_does_not_fail():
+    model = PPO("MlpPolicy", CribbageVecEnv(4, episode="play"), n_steps=16, batch_size=32, n_epochs=1, seed=0)
+    model.learn(64)
+    assert min(episode["r"] for episode in model.ep_info_buffer) < -100
+
+
 def test_it_says_what_the_vector_environment_says():
     adapter = CribbageVecEnv(6, episode="deal")
     native = CribbageVectorEnv(6, episode="deal", mask="info", autoreset_mode=AutoresetMode.SAME_STEP)
@@ -96,7 +130,7 @@ def test_it_says_what_the_vector_environment_says():
         np.testing.assert_array_equal(over, terminated)
         for i in np.flatnonzero(over):
             np.testing.assert_array_equal(infos[i]["terminal_observation"], said["final_obs"][i])
-            assert not infos[i]["action_mask"].any()
+            assert infos[i]["action_mask"].all()
     assert len({id(info) for info in infos}) == 6
 
 
@@ -150,7 +184,7 @@ def test_seeds_and_options_count_for_one_reset():
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match="opponent='nobody'"):
         CribbageVecEnv(2, opponent="nobody")
-    envs = CribbageVecEnv(2)
+    envs = CribbageVecEnv(2, illegal="raise")
     envs.reset()
     masks = envs.action_masks()
     with pytest.raises(ValueError, match=r"^game 1: "):

@@ -14,8 +14,8 @@ import crib_env
 from crib_env.cards import RANKS, SUITS, format_card, format_cards, parse_card, parse_cards
 from crib_env.kernels import bit
 from crib_env.scoring import explain_show, show_points
-from tests import reference
-from tests.engine_calls import compiled
+from tests.helpers import reference
+from tests.helpers.engine_calls import compiled
 
 # design 2.6: all 12,994,800 choices of four cards and a starter. 19, 25, 26 and 27 cannot be had.
 HAND_HISTOGRAM = {
@@ -295,6 +295,8 @@ def test_ten_may_be_written_out():
 
 def test_cards_may_stand_in_one_text_or_in_a_list():
     assert parse_cards("5H 5C,JD") == parse_cards(["5H", "5c", 23]) == [30, 4, 23]
+    assert parse_cards("5h5Cjd") == parse_cards("5H5C JD") == [30, 4, 23]
+    assert parse_cards("10dTCac") == [22, 9, 0]
 
 
 BAD_CARDS = ["", "5", "5X", "1H", "11H", "5H5", -1, 52, 200, 10**30, 5.0, None, True, np.True_, float("nan")]
@@ -323,6 +325,8 @@ def test_a_card_that_is_no_text_cannot_be_formatted():
     ("call", "message"),
     [
         (lambda: parse_cards("5H 6D 5h"), "5H stands twice"),
+        (lambda: parse_cards("5H6D5h"), "5H stands twice"),
+        (lambda: parse_cards("5H6D5x"), "'5H6D5x' is not a card"),
         (lambda: crib_env.score_show("5H 6D 5H 7C", "KD"), "5H stands twice"),
         (lambda: crib_env.score_show("5H 6D 8H 7C", "8h"), "8H stands twice"),
         (lambda: crib_env.score_play("5H 5H"), "5H stands twice"),

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from evaluate import match
-from evaluate.match import play_games, play_match
-from evaluate.mirrored import Games, mean_of_pairs
-from evaluate.reported_match import read_half_width
+from evaluate.commands.match import read_half_width
+from evaluate.matches import match
+from evaluate.matches.match import play_games, play_match
+from evaluate.matches.mirrored import Games, mean_of_pairs
 from evaluate.statistics import looks, paired_rate_interval, reach
 
 

@@ -9,6 +9,8 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import crib_env
+from crib_env.discard_game import DiscardGame
+from crib_env.options import OptionError
 from crib_env.single_agent import SingleAgentCribbage
 
 GAMES = ("crib_env/Cribbage-v0", "crib_env/CribbagePlay-v0")
@@ -96,13 +98,13 @@ def test_a_fixed_seat_and_the_loss_that_the_opponent_inflicts_last(seat):
 
 
 def test_events_tell_everything_since_the_last_card():
-    env = SingleAgentCribbage(opponent="greedy", seat=0)
+    env = SingleAgentCribbage(opponent="greedy", seat=0, events=True)
     made = [0, 0]
     steps = play(env, seed=3)
     for _, _, info in steps:
         for event in info["events"]:
             made[event.player] += event.points
-        assert tuple(made) == info["scores"]
+        assert made == info["scores"].tolist()
 
 
 def test_the_same_game_as_in_the_pettingzoo_environment():
@@ -125,11 +127,11 @@ def test_the_same_game_as_in_the_pettingzoo_environment():
         game.step(card)
         let_player_1_act()
         observation, _, over, _, info = env.step(card)
-    assert game.scores == info["scores"]
+    assert game.scores == tuple(info["scores"])
 
 
 def test_the_play_alone_has_four_cards_and_no_show():
-    env = gymnasium.make("crib_env/CribbagePlay-v0")
+    env = gymnasium.make("crib_env/CribbagePlay-v0", events=True)
     for seed in range(50):
         observation, _ = env.reset(seed=seed)
         assert observation["observation"][1:53].sum() == 4
@@ -151,15 +153,81 @@ def test_copies_and_pickles_have_the_same_future():
             assert one[1:4] == two[1:4]
 
 
-def test_an_illegal_action_ends_the_episode():
-    env = SingleAgentCribbage(seat=0)
+@pytest.mark.parametrize(("reward", "loss"), [("points", -121), ("win", -1), ("match", -3)])
+@pytest.mark.parametrize("as_action", [int, np.int64, lambda card: np.array([card])])
+def test_an_illegal_card_ends_the_episode_at_the_worst_loss(reward, loss, as_action):
+    env = SingleAgentCribbage(seat=0, reward=reward)
     observation, _ = env.reset(seed=0)
-    card = int(np.flatnonzero(observation["action_mask"] == 0)[0])
-    _, reward, terminated, _, info = env.step(card)
-    assert (reward, terminated) == (-1.0, True)
-    assert "is not a legal action of player_0" in info["illegal_action"]
+    card = as_action(np.flatnonzero(observation["action_mask"] == 0)[0])
+    _, paid, terminated, truncated, info = env.step(card)
+    assert (paid, terminated, truncated, info["illegal_action"]) == (loss, True, False, True)
     with pytest.raises(RuntimeError, match="call reset"):
         env.step(card)
+    assert not env.reset()[1]["illegal_action"]
+
+
+@pytest.mark.parametrize("env_id", IDS)
+def test_an_illegal_card_can_be_made_to_raise_instead(env_id):
+    env = gymnasium.make(env_id, illegal="raise")
+    _, info = env.reset(seed=0)
+    with pytest.raises(ValueError, match="is not a legal action"):
+        env.step(int(info["action_mask"].argmin()))
+    _, _, terminated, _, info = env.step(np.array([info["action_mask"].argmax()]))
+    assert not terminated
+    assert not info["illegal_action"]
+
+
+@pytest.mark.parametrize("env_id", IDS)
+@pytest.mark.parametrize("action", [6.0, None, "AC", True, np.array([6.0]), np.array([6, 7]), [6]], ids=repr)
+def test_what_is_no_integer_is_an_error_and_the_episode_goes_on(env_id, action):
+    env = gymnasium.make(env_id, disable_env_checker=True).unwrapped
+    _, info = env.reset(seed=0)
+    with pytest.raises(TypeError, match="is not the id of a card"):
+        env.step(action)
+    assert not env.step(int(info["action_mask"].argmax()))[2]
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("env_id", IDS)
+def test_infos_are_numbers_of_the_same_keys_and_the_mask_of_a_finished_game_is_all_ones(env_id, mask):
+    env = gymnasium.make(env_id, mask=mask)
+    steps = play(env, seed=1)
+    assert {frozenset(info) for _, _, info in steps} == {frozenset(steps[0][2])}
+    for observation, _, info in steps:
+        assert all(value.dtype.kind in "iub" for value in info.values())  # TorchRL asks for a dtype
+        if mask == "observation":
+            np.testing.assert_array_equal(observation["action_mask"], info["action_mask"])
+        np.testing.assert_array_equal(info["action_mask"].all(), info is steps[-1][2])
+    assert env.unwrapped.action_masks().all()
+
+
+@pytest.mark.parametrize("env_id", IDS)
+def test_there_are_no_masks_before_the_first_reset(env_id):
+    with pytest.raises(AttributeError, match=r"does not exist before reset\(\): call it first"):
+        gymnasium.make(env_id).unwrapped.action_masks()
+
+
+def test_an_opponents_illegal_card_is_an_error_that_names_the_opponent():
+    class Cheat(FirstCard):
+        name = "cheat"
+
+        def act(self, views):
+            return views.action_mask.argmin(axis=1)
+
+    env = SingleAgentCribbage(opponent=Cheat(), seat=0)
+    with pytest.raises(ValueError, match=r"opponent 'cheat': .* is not legal: it may choose one of "):
+        env.reset(seed=0, options={"first_dealer": 0})
+
+
+@pytest.mark.parametrize("answer", [np.zeros(2, int), np.zeros(1), [[0]], None], ids=repr)
+def test_an_opponents_answer_that_is_no_card_is_an_error_that_names_the_opponent(answer):
+    class Odd:
+        def act(self, views):
+            return answer
+
+    env = SingleAgentCribbage(opponent=Odd(), seat=0)
+    with pytest.raises(ValueError, match=r"opponent 'Odd': act\(\) must return 1 card ids"):
+        env.reset(seed=0, options={"first_dealer": 0})
 
 
 @pytest.mark.parametrize("bad", ["nobody", 3, None, object()])
@@ -179,8 +247,10 @@ def test_other_bad_options_are_named():
         SingleAgentCribbage(episode="round")
     with pytest.raises(ValueError, match="render_mode='movie'"):
         SingleAgentCribbage(render_mode="movie")
-    with pytest.raises(ValueError, match="there is no option 'colour'"):
+    with pytest.raises(OptionError, match=r"unexpected keyword argument 'colour': .*opponent, seat, episode"):
         SingleAgentCribbage(colour="red")
+    with pytest.raises(OptionError, match=r"unexpected keyword argument 'episode': .*mask, illegal"):
+        DiscardGame(episode="deal")
 
 
 def test_rendering_never_shows_the_opponents_hand(capsys):
@@ -204,7 +274,7 @@ def test_discard_game_pays_the_hand_with_the_starter():
         assert steps[1][1] == 0
         kept = np.flatnonzero(steps[-1][0]["observation"]).tolist()
         assert steps[-1][1] == crib_env.score_show(kept, steps[-1][2]["starter"])
-        assert not steps[-1][2]["action_mask"].any()
+        assert [info["starter"] for _, _, info in steps[:-1]] == [-1, -1]
 
 
 def test_discard_game_of_random_play_scores_what_oconnor_measured():
@@ -222,7 +292,7 @@ def test_discard_game_refuses_what_is_not_in_the_hand():
     card = int(np.flatnonzero(observation["observation"] == 0)[0])
     _, reward, terminated, _, info = env.step(card)
     assert (reward, terminated) == (-1.0, True)
-    assert "is not legal" in info["illegal_action"]
+    assert info["illegal_action"]
     with pytest.raises(RuntimeError, match="call reset"):
         env.step(card)
     with pytest.raises(ValueError, match="mask='beside'"):

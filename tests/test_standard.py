@@ -13,12 +13,14 @@ import pytest
 import crib_env
 from agents.registry import NAMES
 from crib_env import score_show_many
-from crib_env.exact import board, checked_file, crib_tables, pegging, standard
-from crib_env.exact.crib_tables import DEALER, PONE, CribTables
+from crib_env.engine import DEALER, PONE
 from crib_env.exact.discard_statistics import PLACES, discard_statistics, hand_distribution
 from crib_env.exact.rank_classes import CLASS_RANKS, N_RANK_CLASSES
-from crib_env.exact.standard import standard_board, standard_cribs, standard_pegging
-from crib_env.policies import NATIVE
+from crib_env.files import checked_file
+from crib_env.players.policies import NATIVE
+from crib_env.tables import crib_tables, pegging, standard, win_table
+from crib_env.tables.crib_tables import CribTables
+from crib_env.tables.standard import standard_cribs, standard_pegging, standard_win_table
 
 ROOT = Path(__file__).parents[1]
 
@@ -27,13 +29,13 @@ def test_each_is_read_once_and_is_of_this_version():
     for load, module, name in (
         (standard_cribs, crib_tables, "cribs"),
         (standard_pegging, pegging, "pegging"),
-        (standard_board, board, "board"),
+        (standard_win_table, win_table, "win_table"),
     ):
         assert load() is load()
         path = standard._DATA / f"{name}.npz"
-        checked_file.load_arrays(path, module._KIND, module.VERSION)  # or it raises
+        checked_file.load_arrays(path, module._KIND, module.VERSION, module._COLUMNS)  # or it raises
         with pytest.raises(ValueError, match="build it anew"):
-            checked_file.load_arrays(path, module._KIND, module.VERSION + 1)
+            checked_file.load_arrays(path, module._KIND, module.VERSION + 1, module._COLUMNS)
 
 
 def test_the_wheel_holds_them():
@@ -41,7 +43,7 @@ def test_the_wheel_holds_them():
     patterns = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]["crib_env"]
     package = Path(crib_env.__file__).parent
     files = [path.relative_to(package).as_posix() for path in standard._DATA.iterdir()]
-    assert {Path(name).name for name in files} >= {"cribs.npz", "pegging.npz", "board.npz"}
+    assert {Path(name).name for name in files} >= {"cribs.npz", "pegging.npz", "win_table.npz"}
     for name in files:
         assert any(fnmatch(name, pattern) for pattern in patterns), name
         assert (package / name).stat().st_size < 2_000_000
@@ -124,7 +126,7 @@ def test_cribs_against_random_discards_are_exact(ranks):
 
 def test_means_are_plausible():
     tables = standard_cribs()
-    dealers, pones = tables.hand_points @ np.arange(30)
+    pones, dealers = tables.hand_points @ np.arange(30)
     assert 7.9 < dealers < pones < 8.29  # the best without regard to the crib; both pay for it
     overall = [(np.triu(tables.share[player]) * tables.mean[player]).sum() for player in (DEALER, PONE)]
     assert overall[DEALER] == pytest.approx(overall[PONE], abs=0.02)  # it is the same crib
@@ -178,6 +180,15 @@ def test_damaged_crib_tables_are_refused(saved):
         CribTables.load(folder / "exchanged.npz")
 
 
+def test_crib_tables_of_an_earlier_version_are_refused(tmp_path):
+    """Version 1 had the dealer first: its numbers would be taken for the other player's."""
+    tables = standard_cribs()
+    arrays = {field.name: getattr(tables, field.name) for field in fields(tables)}
+    checked_file.save_arrays(tmp_path / "old.npz", crib_tables._KIND, 1, arrays)
+    with pytest.raises(ValueError, match=r"old.npz is a file of crib tables of version 1, not 2: build it anew"):
+        CribTables.load(tmp_path / "old.npz")
+
+
 # Pegging.
 
 
@@ -193,17 +204,17 @@ def test_pegging_is_known_to_three_hundredths_of_a_point():
 def test_pegging_of_both_sides_agrees():
     """What the hands that dealers keep gain is what pones give away, and the other way round."""
     mean, kept = standard_pegging().mean, standard_cribs().kept
-    pone, dealer = kept[PONE] @ mean[0], kept[DEALER] @ mean[1]
+    pone, dealer = kept[PONE] @ mean[PONE], kept[DEALER] @ mean[DEALER]
     assert pone[pegging.GAINED] == pytest.approx(dealer[pegging.GIVEN], abs=0.1)
     assert dealer[pegging.GAINED] == pytest.approx(pone[pegging.GIVEN], abs=0.1)
     assert 1.5 < pone[pegging.GAINED] < dealer[pegging.GAINED] < 4.5
 
 
-# The board.
+# The win table.
 
 
 def test_the_board_is_whole_and_monotone():
-    found = standard_board()
+    found = standard_win_table()
     assert found.agent.partition(":")[0] in NAMES
     assert found.deals >= 10_000
     assert found.endings.shape == (121, 121, 6)

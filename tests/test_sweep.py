@@ -1,7 +1,7 @@
 """Several seeds of one learner: each run equals the run alone, mean and spread by hand, stopped ones go on."""
 
 import json
-import subprocess
+import sys
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -9,12 +9,13 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from agents import make_agent
-from tests.learner_runs import command, run
+from evaluate.runs.format import band_of
+from tests.helpers.learner_runs import run
 from tests.test_ddqn import SMALL
 from train import ddqn
-from train.__main__ import take_seeds
-from train.run_folder import RunFolder
-from train.sweep import Sweep, spread_of
+from train.__main__ import main
+from train.loop.run_folder import RunFolder
+from train.loop.sweep import Sweep, in_figures, spread_of
 
 TINY = replace(SMALL, episodes=256, seed=3)
 
@@ -25,26 +26,30 @@ def sweep(path):
 
 
 def weights_of(run):
-    return make_agent(f"ddqn:{run}/final").tensors()
+    return make_agent(f"ddqn:{run}/final").state_dict()
 
 
 def test_spread_by_hand():
     assert spread_of([1.0, 3.0]) == {"mean": 2.0, "standard deviation": 2.0**0.5, "lowest": 1.0, "highest": 3.0}
 
 
-@pytest.mark.parametrize("given", [["--seeds", "5", "--hidden", "8"], ["--hidden", "8", "--seeds=5"]])
-def test_the_number_of_seeds_is_taken_out_of_the_arguments(given):
-    assert take_seeds(given) == (5, ["--hidden", "8"])
+@pytest.mark.parametrize(
+    ("tag", "value", "shown"),
+    [
+        ("strength/win rate against greedy", 0.982, "98.20%"),
+        ("strength/net points a game against greedy", 3.14159, "3.14"),
+        ("strength/points a hand", 8.29333, "8.2933"),
+    ],
+)
+def test_results_read_as_everywhere_else(tag, value, shown):
+    assert in_figures(tag, value) == shown
 
 
-def test_without_a_number_of_seeds_arguments_stay():
-    assert take_seeds(["--seed", "5"]) == (None, ["--seed", "5"])
-
-
-@pytest.mark.parametrize("text", ["1", "0", "-3", "many"])
-def test_a_bad_number_of_seeds_is_named(text):
-    with pytest.raises(ValueError, match=f"seeds='{text}' is not allowed"):
-        take_seeds(["--seeds", text])
+def test_a_run_with_other_settings_is_not_taken_over(tmp_path):
+    (tmp_path / "seed-3").mkdir()
+    RunFolder.begin(tmp_path / "seed-3", "ddqn", asdict(replace(TINY, seed=3, hidden=(16,))))
+    with pytest.raises(ValueError, match=r"seed-3 was begun with other settings: take it away"):
+        sweep(tmp_path)
 
 
 def test_a_sweep_that_was_stopped_goes_on_and_equals_its_runs_alone(tmp_path):
@@ -54,35 +59,47 @@ def test_a_sweep_that_was_stopped_goes_on_and_equals_its_runs_alone(tmp_path):
     sweep(path)
     finished = (path / "seed-3" / "summary.json").stat().st_mtime_ns
     (path / "summary.json").unlink()
-    sweep(path)  # finds both finished
+    sweep(path)  # finds both finished, and draws them anew
+    assert len(list(path.glob("events.out.tfevents.*"))) == 1  # or TensorBoard warns of points out of order
     assert (path / "seed-3" / "summary.json").stat().st_mtime_ns == finished
 
     for seed in (3, 4):
         alone, _ = run(ddqn, replace(TINY, seed=seed), RunFolder.create("ddqn", replace(TINY, seed=seed), tmp_path))
         for key, value in weights_of(path / f"seed-{seed}").items():
-            assert np.array_equal(value.numpy(), alone.tensors()[key].numpy()), key
+            assert np.array_equal(value.numpy(), alone.state_dict()[key].numpy()), key
 
     summary = json.loads((path / "summary.json").read_text())
     assert summary["seeds"] == [3, 4]
-    tag = "strength/win rate against greedy"
+    tag = "evaluation/win rate against greedy"
     finals = [json.loads((path / f"seed-{seed}" / "summary.json").read_text())["scalars"][tag] for seed in (3, 4)]
     assert summary["final"][tag]["mean"] == pytest.approx(np.mean(finals))
     assert (path / "against-greedy.png").exists()
 
     events = EventAccumulator(str(path)).Reload()
-    mean, low, high = (events.Scalars(name)[-1].value for name in (tag, f"{tag} low", f"{tag} high"))
+    mean, low, high = (events.Scalars(name)[-1].value for name in (tag, *band_of(tag)))
     assert low <= mean <= high
     assert mean == pytest.approx(np.mean(finals), rel=1e-6)
 
 
-def test_the_command(tmp_path):
-    small = ["--seeds", "2", "--episodes", "64", "--episodes-at-once", "64", "--evaluations", "1"]
-    few = ["--evaluation-games", "4", "--final-games", "4", "--hidden", "8"]
-    arguments, options = command("train", "ddqn", *small, *few, cwd=tmp_path)
-    done = subprocess.run(arguments, capture_output=True, check=True, **options)
-    assert "mean and range of 2 seeds" in done.stdout
-    (folder,) = (tmp_path / "runs" / "ddqn").iterdir()
-    assert folder.name.endswith("-s0-x2")
-    arguments, options = command("train", "ddqn", "--resume", str(folder), cwd=tmp_path)
-    again = subprocess.run(arguments, capture_output=True, check=True, **options)
-    assert "mean and range of 2 seeds" in again.stdout
+def test_what_is_finished_is_told_again_and_left_as_it_is(tmp_path, monkeypatch, capsys):
+    small = ["--episodes", "64", "--episodes-at-once", "64", "--evaluations", "1", "--evaluation-games", "4"]
+    monkeypatch.chdir(tmp_path)
+
+    def train(*arguments):
+        monkeypatch.setattr(sys, "argv", ["train", "ddqn", *arguments])
+        main()
+        files = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
+        return capsys.readouterr().out, files
+
+    shown, first = train("--folder", "two", "--seeds", "2", *small, "--final-games", "4", "--hidden", "8")
+    table = shown[shown.index("ddqn: 2 seeds, 4 mirrored games against each baseline") :]
+    again, files = train("--resume", "two")
+    assert again.splitlines()[0] == "finished already: two"
+    assert table.strip() in again
+    assert files == first
+
+    again, files = train("--resume", "two/seed-0")
+    assert again.splitlines()[0] == "finished already: two/seed-0"
+    assert "% ± " in again
+    assert files == first
+    assert max(map(len, again.splitlines())) <= 80

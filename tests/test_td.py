@@ -11,25 +11,25 @@ import torch
 
 import crib_env
 from agents import make_agent
-from agents.after_states import after_states, moved, play_inputs
-from agents.ddqn import DDQNAgent
 from agents.discards import is_discard
-from agents.td import TDAgent, gaussian_weights
-from agents.value_network import ValueNetwork
+from agents.features.after_states import after_states, moved, play_inputs
+from agents.networks.ddqn import DDQNAgent
+from agents.networks.td import TDAgent, gaussian_weights
+from agents.networks.value_network import ValueNetwork
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, GAME, OVER, PLAY
 from crib_env.kernels import streams
 from crib_env.observation import SIZES
 from crib_env.views import views_of
-from evaluate.match import play_match
-from tests.learner_runs import new_run, run, stopped_run
-from train import td
-from train.episodes import Decisions, play_episodes
-from train.run import run_learner
-from train.run_folder import RunFolder
-from train.td import PRESETS
-from train.td_returns import Explorer, Returns, lambda_returns, moves_of, rewards_of_moves
-from train.td_traces import (
+from evaluate.matches.match import play_match
+from tests.helpers.learner_runs import new_run, run, stopped_run
+from train.experience.episodes import Decisions, play_episodes
+from train.loop.run import run_learner
+from train.loop.run_folder import RunFolder
+from train.td import learner as td
+from train.td.learner import PRESETS
+from train.td.returns import Explorer, Returns, lambda_returns, moves_of, rewards_of_moves
+from train.td.traces import (
     UPDATES,
     Traces,
     Weights,
@@ -232,8 +232,8 @@ def gradient(network, state):
     return [parameter.grad.clone() for parameter in network.parameters()]
 
 
-def a_deal_learned_slowly(agent, seed, rate, decay):
-    """One deal of self-play in the environment's steps, and the rule of ``train.td_traces`` by torch's gradients."""
+def a_deal_learned_slowly(agent, seed, rate, td_lambda):
+    """One deal of self-play in the environment's steps, and the rule of ``train.td.traces`` by torch's gradients."""
     network, batch = agent.networks["all"], GameBatch(np.array([seed], np.uint64), episode="deal")
     row, last, traces = np.array([0]), [None, None], [None, None]
 
@@ -244,7 +244,7 @@ def a_deal_learned_slowly(agent, seed, rate, decay):
     def update(seat, target):
         state = last[seat][0]
         new, old = gradient(network, state), traces[seat]
-        traces[seat] = new if old is None else [decay * e + g for e, g in zip(old, new)]
+        traces[seat] = new if old is None else [td_lambda * e + g for e, g in zip(old, new)]
         error = target - value_of(state)
         with torch.no_grad():
             for parameter, e in zip(network.parameters(), traces[seat]):
@@ -268,19 +268,19 @@ def a_deal_learned_slowly(agent, seed, rate, decay):
         update(seat, lead(seat) - last[seat][1])
 
 
-@pytest.mark.parametrize("decay", [0.0, 0.7])
-def test_deals_are_learned_from_as_the_rule_says(decay):
+@pytest.mark.parametrize("td_lambda", [0.0, 0.7])
+def test_deals_are_learned_from_as_the_rule_says(td_lambda):
     for seed in range(12):
         fast, slow = new_agent("bits", (6,), seed), new_agent("bits", (6,), seed)
         weights, games = weights_of(fast.networks["all"]), np.zeros(1, GAME)
-        games["episodes"] = seed
+        games["episode_stream"] = seed
         tally = np.zeros(4)
-        play_and_learn(games, 1, weights, (no_traces(weights), no_traces(weights)), 0.02, decay, tally)
+        play_and_learn(games, 1, weights, (no_traces(weights), no_traces(weights)), 0.02, td_lambda, tally)
         assert tally[0] == UPDATES
-        a_deal_learned_slowly(slow, seed, 0.02, decay)
-        before = new_agent("bits", (6,), seed).tensors()
-        for key, tensor in slow.tensors().items():
-            torch.testing.assert_close(fast.tensors()[key], tensor, rtol=1e-3, atol=1e-4)
+        a_deal_learned_slowly(slow, seed, 0.02, td_lambda)
+        before = new_agent("bits", (6,), seed).state_dict()
+        for key, tensor in slow.state_dict().items():
+            torch.testing.assert_close(fast.state_dict()[key], tensor, rtol=1e-3, atol=1e-4)
             assert (tensor != before[key]).any()
 
 
@@ -302,8 +302,8 @@ def test_lambda_returns_by_hand():
     rewards = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
     ends = np.array([False, False, False, True, True])
     ahead = np.array([99.0, 10.0, 20.0, 30.0, 99.0])
-    strayed = np.array([False, False, True, False, False])
-    found = lambda_returns(rewards, ends, ahead, strayed, 0.25)
+    explored = np.array([False, False, True, False, False])
+    found = lambda_returns(rewards, ends, ahead, explored, 0.25)
     third = 3 + 0.75 * 30 + 0.25 * 4
     second = 2 + 20  # what comes of the random third move does not count
     first = 1 + 0.75 * 10 + 0.25 * second
@@ -317,16 +317,16 @@ def test_traces_come_to_lambda_returns_where_weights_stand_still():
     torch.manual_seed(2)
     network = ValueNetwork(20, (4,), torch.nn.Sigmoid)
     gaussian_weights(network)
-    weights, nodes, decay = weights_of(network), np.empty(4, np.float32), 0.6
+    weights, nodes, td_lambda = weights_of(network), np.empty(4, np.float32), 0.6
     states = (np.random.default_rng(1).random((5, 20)) < 0.3).astype(np.int8)
     rewards, ends = np.array([1.0, -2.0, 0.0, 3.0, 1.0]), np.array([False] * 4 + [True])
     values = np.array([value(weights, state, nodes) for state in states])
-    returns = lambda_returns(rewards, ends, values, np.zeros(5, bool), decay)
+    returns = lambda_returns(rewards, ends, values, np.zeros(5, bool), td_lambda)
     forward = [np.zeros_like(array) for array in weights]
     backward, trace = [np.zeros_like(array) for array in weights], no_traces(weights)
     for k, state in enumerate(states):
         value(weights, state, nodes)
-        fade_and_add_gradient(trace, weights, state, nodes, decay)
+        fade_and_add_gradient(trace, weights, state, nodes, td_lambda)
         error = rewards[k] + (0 if ends[k] else values[k + 1]) - values[k]
         for total, array in zip(backward, trace):
             total += error * array
@@ -366,11 +366,11 @@ def test_rewards_of_real_deals_add_up_and_thoughts_stand_in_order():
     totals = np.bincount(decisions.chain[moves], rewards)
     np.testing.assert_allclose(totals[decisions.chain], decisions.final_settled)
     assert ends.sum() == 400
-    values, strayed = explorer.thoughts()
+    values, explored = explorer.thoughts()
     best, expected = agent.look_ahead(decisions.observation, decisions.mask, decisions.is_discard)
     np.testing.assert_allclose(values, expected, atol=1e-5)
-    np.testing.assert_array_equal(strayed, decisions.card != best)
-    assert 0.15 < strayed.mean() < 0.3
+    np.testing.assert_array_equal(explored, decisions.card != best)
+    assert 0.15 < explored.mean() < 0.3
 
 
 def test_a_gradient_step_moves_values_towards_their_targets():
@@ -418,7 +418,7 @@ def test_foreign_weights_are_refused(tmp_path):
     DDQNAgent.new("one", "209", (8,), ranks=False).save(tmp_path / "other.safetensors")
     with pytest.raises(ValueError, match="other does not hold the weights of a td agent"):
         make_agent(f"td:{tmp_path / 'other'}")
-    with pytest.raises(ValueError, match="agent 'td' needs its weights"):
+    with pytest.raises(ValueError, match="agent 'td' needs its path"):
         make_agent("td")
 
 
@@ -451,15 +451,15 @@ def test_the_papers_settings_gain_what_the_paper_says(tmp_path):
     assert 2 * result.margin_interval[0] / result.deals_per_game > 2.5
 
 
-@pytest.mark.parametrize("settings", [SMALL, PAPER, replace(PAPER, decay=0.7)], ids=["default", "paper", "TD(0.7)"])
+@pytest.mark.parametrize("settings", [SMALL, PAPER, replace(PAPER, td_lambda=0.7)], ids=["default", "paper", "TD(0.7)"])
 def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path, settings):
     settings = replace(settings, evaluations=0)
-    whole = new_run(td, settings, tmp_path)[0].tensors()
+    whole = new_run(td, settings, tmp_path)[0].state_dict()
     folder = stopped_run(td, settings, tmp_path, settings.episodes // 2)
     agent, summary = run(td, settings, RunFolder(folder.path))
     assert summary["episodes"] == settings.episodes
-    assert all(torch.equal(agent.tensors()[key], whole[key]) for key in whole)
-    other = new_run(td, replace(settings, seed=1), tmp_path)[0].tensors()
+    assert all(torch.equal(agent.state_dict()[key], whole[key]) for key in whole)
+    other = new_run(td, replace(settings, seed=1), tmp_path)[0].state_dict()
     assert not all(torch.equal(other[key], whole[key]) for key in whole)
 
 
@@ -478,7 +478,7 @@ def test_the_command_leaves_weights_that_play(tmp_path, settings):
     ("changes", "message"),
     [
         ({"episodes": 0}, "episodes=0 is not allowed: give at least 1"),
-        ({"decay": 1.5}, "decay=1.5 is not allowed: give 0 to 1"),
+        ({"td_lambda": 1.5}, "td_lambda=1.5 is not allowed: give 0 to 1"),
         ({"updates": "traces"}, r"hidden=\(256, 256\) is not allowed with updates='traces': give one width"),
         ({"updates": "traces", "hidden": (4,)}, "epsilon=0.1 is not allowed with updates='traces': give 0"),
     ],

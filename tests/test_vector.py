@@ -1,10 +1,13 @@
 """The native vector environment: the same games as the single environment, batched as Gymnasium batches them."""
 
 import copy
+import gc
 import itertools
 import multiprocessing
 import pickle
+import threading
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import gymnasium
 import numpy as np
@@ -14,12 +17,13 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 import crib_env  # noqa: F401 -- registers the ids
 from crib_env.discard_game import DiscardGame
 from crib_env.engine import OVER
+from crib_env.options import OptionError
 from crib_env.single_agent import SingleAgentCribbage
-from crib_env.vector import CribbageVectorEnv, DiscardVectorEnv
-from tests.test_single_agent import GAMES, FirstCard
+from crib_env.vector.environments import CribbageVectorEnv, DiscardVectorEnv
+from tests.test_single_agent import GAMES, IDS, FirstCard
 
 MODES = list(AutoresetMode)
-INFOS = ("action_mask", "scores", "dealer", "seat", "starter")
+INFOS = ("action_mask", "illegal_action", "scores", "dealer", "seat", "starter")
 DEALS = ["AC 2C 3C 4C 5C 6C AD 2D 3D 4D 5D 6D JH", "7C 8C 9C TC JC QC 7D 8D 9D TD JD QD KH"]
 
 
@@ -39,12 +43,13 @@ def assert_equal_observations(one, two):
 
 
 def assert_equal_infos(native, sync):
-    """What both say, where both say it; scores are an object array of tuples in Gymnasium's own batch."""
+    """The same keys and dtypes, and the same values where both say something."""
     assert {key for key in native if key in INFOS} == {key for key in sync if key in INFOS}
     for key in native.keys() & set(INFOS):
+        assert native[key].dtype == sync[key].dtype
         np.testing.assert_array_equal(native[f"_{key}"], sync[f"_{key}"])
-        for i in np.flatnonzero(sync[f"_{key}"]):
-            np.testing.assert_array_equal(native[key][i], sync[key][i])
+        who = sync[f"_{key}"]
+        np.testing.assert_array_equal(native[key][who], sync[key][who])
 
 
 def assert_equal_steps(native, sync):
@@ -70,19 +75,20 @@ def both(n, mode, **options):
     return CribbageVectorEnv(n, autoreset_mode=mode, **options), sync
 
 
-def compare(native, sync, *, steps, seed, options=None):
-    """Plays the same random cards in both; how many episodes ended."""
+def compare(native, sync, *, steps, seed, options=None, share_of_any_card=0.0):
+    """Plays the same random cards in both, legal or any at all; how many episodes ended."""
     rng = np.random.default_rng(seed)
     one, two = (env.reset(seed=seed, options=copy.copy(options)) for env in (native, sync))
     assert_equal_observations(one[0], two[0])
     assert_equal_infos(one[1], two[1])
     masks, n_ended = one[1]["action_mask"], 0
     for _ in range(steps):
-        cards = some_cards(masks, rng)
+        is_any = rng.random(native.num_envs) < share_of_any_card
+        cards = np.where(is_any, rng.integers(-5, 60, native.num_envs), some_cards(masks, rng))
         one, two = native.step(cards), sync.step(cards)
         assert_equal_steps(one, two)
         masks = one[4]["action_mask"].copy()
-        over = one[2]
+        over = one[2] | one[3]
         n_ended += over.sum()
         if native.autoreset_mode == AutoresetMode.DISABLED and over.any():
             one, two = (env.reset(options={"reset_mask": over.copy()}) for env in (native, sync))
@@ -142,6 +148,102 @@ def test_given_deals_are_kept_by_the_games_that_a_masked_reset_leaves_alone():
         one, two = native.step(cards), sync.step(cards)
 
 
+@pytest.mark.parametrize("opponent", ["greedy", FirstCard()])
+@pytest.mark.parametrize("reward", ["points", "win", "match"])
+@pytest.mark.parametrize("mode", MODES)
+def test_an_illegal_card_ends_its_game_as_in_the_single_environment(mode, reward, opponent):
+    native, sync = both(6, mode, reward=reward, opponent=opponent)
+    assert compare(native, sync, steps=40, seed=3, share_of_any_card=0.2) >= 12
+
+
+@pytest.mark.parametrize("vectorization_mode", ["vector_entry_point", "sync"])
+@pytest.mark.parametrize("env_id", IDS)
+def test_what_gymnasiums_own_sampling_and_masked_sampling_do_under_the_default_autoreset(env_id, vectorization_mode):
+    """Actions drawn without a mask, and logits of minus infinity where the mask is 0, at finished games too."""
+    envs = gymnasium.make_vec(env_id, num_envs=4, vectorization_mode=vectorization_mode)
+    envs.reset(seed=0)
+    envs.action_space.seed(0)
+    n_illegal, n_ended = 0, 0
+    for _ in range(20):
+        _, _, over, _, infos = envs.step(envs.action_space.sample())
+        n_illegal += infos["illegal_action"].sum()
+        n_ended += over.sum()
+        assert infos["action_mask"][over].all()
+    assert n_ended >= n_illegal > 4
+    rng = np.random.default_rng(0)
+    _, infos = envs.reset()
+    for _ in range(130):
+        chances = np.exp(np.where(infos["action_mask"], 0.0, -np.inf))
+        chances /= chances.sum(axis=1, keepdims=True)
+        cards = np.array([rng.choice(52, p=chance) for chance in chances])
+        infos = envs.step(cards)[4]
+        assert not infos["illegal_action"].any()
+    envs.close()
+
+
+@pytest.mark.parametrize("limit", [1, 3, 5])
+@pytest.mark.parametrize("mode", MODES)
+def test_max_episode_steps_is_gymnasiums_time_limit(mode, limit):
+    """Four cards are the learner's in the play: limits below that cut it, one above does nothing."""
+    native = CribbageVectorEnv(4, autoreset_mode=mode, episode="play", max_episode_steps=limit)
+    single = [lambda: gymnasium.make("crib_env/CribbagePlay-v0", max_episode_steps=limit)] * 4
+    assert compare(native, SyncVectorEnv(single, autoreset_mode=mode), steps=30, seed=2, share_of_any_card=0.05) > 12
+
+
+def test_what_the_games_share_can_be_asked_and_ones_own_values_kept():
+    envs = gymnasium.make_vec("crib_env/Cribbage-v0", num_envs=3, vectorization_mode="vector_entry_point").unwrapped
+    envs.reset(seed=0)
+    assert envs.get_attr("action_space") == (gymnasium.spaces.Discrete(52),) * 3
+    assert envs.get_attr("observation_space") == (envs.single_observation_space,) * 3
+    assert envs.get_attr("render_mode") == (None,) * 3
+    assert [spec.id for spec in envs.call("spec")] == ["crib_env/Cribbage-v0"] * 3
+    np.testing.assert_array_equal(envs.call("action_masks"), envs.action_masks())
+    envs.set_attr("level", [1, 2, 3])
+    assert envs.get_attr("level") == (1, 2, 3)
+    envs.set_attr("level", 7)
+    assert envs.call("level") == (7, 7, 7)
+    with pytest.raises(ValueError, match="level: 2 values were given for 3 games"):
+        envs.set_attr("level", [1, 2])
+    for name in ("opponent", "reward", "threads", "action_space", "action_masks"):
+        with pytest.raises(AttributeError, match=f"'{name}' cannot be set"):
+            envs.set_attr(name, "greedy")
+    with pytest.raises(AttributeError, match=r"have no 'hand', only action_masks, observation_space.*level"):
+        envs.call("hand")
+
+
+def test_masks_before_the_first_reset_are_refused():
+    with pytest.raises(RuntimeError, match=r"before reset\(\): call it first"):
+        CribbageVectorEnv(2).action_masks()
+
+
+def test_a_second_thread_in_the_middle_of_a_step_is_refused_and_harms_nothing():
+    class Slow(FirstCard):
+        def act(self, views):
+            is_inside.set()
+            assert may_go_on.wait(60)
+            return super().act(views)
+
+    is_inside, may_go_on = threading.Event(), threading.Event()
+    may_go_on.set()
+    envs = CribbageVectorEnv(2, opponent=Slow(), seat=0)
+    _, infos = envs.reset(seed=0, options={"first_dealer": 0})
+    is_inside.clear()
+    may_go_on.clear()
+    cards = infos["action_mask"].argmax(axis=1)
+    with ThreadPoolExecutor(1) as pool:
+        # Two throws, after which the opponent leads.
+        first = pool.submit(lambda: [envs.step(envs.action_masks().argmax(axis=1)) for _ in range(2)])
+        assert is_inside.wait(60)
+        before = envs._games.tobytes()
+        for call in (lambda: envs.step(cards), envs.reset):
+            with pytest.raises(RuntimeError, match="another step or reset of this vector environment is under way"):
+                call()
+        assert envs._games.tobytes() == before
+        may_go_on.set()
+        first.result()
+    envs.step(envs.action_masks().argmax(axis=1))
+
+
 @pytest.mark.parametrize("env_id", GAMES)
 @pytest.mark.filterwarnings("error")
 def test_make_vec(env_id):
@@ -160,9 +262,9 @@ def test_make_vec(env_id):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.filterwarnings("error")
 def test_episode_statistics_are_those_of_gymnasiums_wrapper(mode):
-    native = CribbageVectorEnv(4, autoreset_mode=mode, episode="deal")
+    native = CribbageVectorEnv(4, autoreset_mode=mode, episode="deal", statistics=True)
     wrapped = gymnasium.wrappers.vector.RecordEpisodeStatistics(
-        CribbageVectorEnv(4, autoreset_mode=mode, episode="deal", statistics=False)
+        CribbageVectorEnv(4, autoreset_mode=mode, episode="deal")
     )
     rng = np.random.default_rng(1)
     _, infos = native.reset(seed=1)
@@ -238,37 +340,77 @@ def test_a_step_into_the_own_buffers_allocates_nothing_that_grows_with_the_games
     assert peak < 4096
 
 
-POISON = {
+NO_CARD = {
     "illegal": lambda cards, masks: np.where(np.arange(5) == 2, masks.argmin(axis=1), cards),
     "below the range": lambda cards, _: np.where(np.arange(5) == 2, -1, cards),
     "above the range": lambda cards, _: np.where(np.arange(5) == 2, 52, cards),
     "huge": lambda cards, _: np.where(np.arange(5) == 2, 2**63 - 1, cards),
     "huge unsigned": lambda cards, _: np.where(np.arange(5) == 2, 2**64 - 1, cards.astype(np.uint64)),
     "beyond every dtype": lambda cards, _: [10**30 if i == 2 else int(c) for i, c in enumerate(cards)],
-    "a bool": lambda cards, _: [bool(c) if i == 2 else int(c) for i, c in enumerate(cards)],
-    "a float": lambda cards, _: [float(c) if i == 2 else int(c) for i, c in enumerate(cards)],
-    "nothing": lambda cards, _: [None if i == 2 else int(c) for i, c in enumerate(cards)],
-    "a list": lambda cards, _: [[int(c)] if i == 2 else int(c) for i, c in enumerate(cards)],
-    "text": lambda cards, _: [str(c) if i == 2 else int(c) for i, c in enumerate(cards)],
+}
+NO_INTEGER = {
+    "a bool": lambda cards: [bool(c) if i == 2 else int(c) for i, c in enumerate(cards)],
+    "a float": lambda cards: [float(c) if i == 2 else int(c) for i, c in enumerate(cards)],
+    "nothing": lambda cards: [None if i == 2 else int(c) for i, c in enumerate(cards)],
+    "a list": lambda cards: [[int(c)] if i == 2 else int(c) for i, c in enumerate(cards)],
+    "text": lambda cards: [str(c) if i == 2 else int(c) for i, c in enumerate(cards)],
 }
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", POISON)
-def test_a_poisoned_action_names_the_game_and_changes_nothing(name, mode):
-    envs = CribbageVectorEnv(5, opponent="greedy", autoreset_mode=mode)
+def begun_games(mode, **options):
+    envs = CribbageVectorEnv(5, opponent="greedy", autoreset_mode=mode, **options)
     _, infos = envs.reset(seed=9)
     for _ in range(3):
         infos = envs.step(infos["action_mask"].argmax(axis=1))[4]
+    return envs, infos["action_mask"].copy()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", NO_CARD)
+def test_an_illegal_card_that_shall_raise_names_the_game_and_changes_nothing(name, mode):
+    envs, masks = begun_games(mode, illegal="raise")
     before = [array.tobytes() for array in envs._table]
-    cards = infos["action_mask"].argmax(axis=1)
-    with pytest.raises(ValueError, match=r"^game 2: "):
-        envs.step(POISON[name](cards, infos["action_mask"]))
+    cards = masks.argmax(axis=1)
+    with pytest.raises(ValueError, match=r"^game 2: .* is not a legal action$"):
+        envs.step(NO_CARD[name](cards, masks))
     assert [array.tobytes() for array in envs._table] == before
     envs.step(cards)
 
 
-@pytest.mark.parametrize("cards", [np.zeros(4, int), np.zeros((5, 1), int), 3, None, [], np.zeros(5, bool)])
+@pytest.mark.parametrize("name", NO_CARD)
+def test_an_illegal_card_ends_its_own_game_only(name):
+    (one, masks), (two, _) = begun_games("NextStep"), begun_games("NextStep")
+    cards = masks.argmax(axis=1)
+    seen, rewards, over, _, infos = one.step(NO_CARD[name](cards, masks))
+    expected = two.step(cards)
+    others = np.arange(5) != 2
+    assert rewards[2] == -121
+    np.testing.assert_array_equal(over, ~others)
+    np.testing.assert_array_equal(infos["illegal_action"], ~others)
+    np.testing.assert_array_equal(seen["observation"][others], expected[0]["observation"][others])
+    np.testing.assert_array_equal(rewards[others], expected[1][others])
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", NO_INTEGER)
+def test_an_action_that_is_no_integer_names_the_game_and_changes_nothing(name, mode):
+    envs, masks = begun_games(mode)
+    before = [array.tobytes() for array in envs._table]
+    cards = masks.argmax(axis=1)
+    with pytest.raises(TypeError, match=r"^game 2: .* is not the id of a card"):
+        envs.step(NO_INTEGER[name](cards))
+    assert [array.tobytes() for array in envs._table] == before
+    envs.step(cards)
+
+
+@pytest.mark.parametrize("form", [list, tuple, lambda cards: cards[:, None], lambda cards: list(cards[:, None])])
+def test_cards_in_other_forms(form):
+    (one, masks), (two, _) = begun_games("NextStep"), begun_games("NextStep")
+    cards = masks.argmax(axis=1)
+    assert_equal_steps(one.step(form(cards)), two.step(cards))
+
+
+@pytest.mark.parametrize("cards", [np.zeros(4, int), 3, np.array(3), None, [], [0] * 6, "23456"])
 def test_actions_of_a_wrong_shape(cards):
     envs = CribbageVectorEnv(5)
     envs.reset(seed=9)
@@ -310,8 +452,8 @@ def test_any_number_of_games(n):
 
 @pytest.mark.parametrize("opponent", ["random", FirstCard()])
 def test_threads_change_nothing(opponent, monkeypatch):
-    monkeypatch.setattr("crib_env.vector.CHUNK", 1)
-    monkeypatch.setattr("crib_env.vector.LIGHT_CHUNK", 1)
+    monkeypatch.setattr("crib_env.vector.base.CHUNK", 1)
+    monkeypatch.setattr("crib_env.vector.base.LIGHT_CHUNK", 1)
     results = []
     for threads in (1, 2, 5):
         envs = CribbageVectorEnv(7, opponent=opponent, threads=threads)
@@ -324,8 +466,8 @@ def test_threads_change_nothing(opponent, monkeypatch):
 
 
 def test_copies_and_pickles_have_the_same_future(monkeypatch):
-    monkeypatch.setattr("crib_env.vector.CHUNK", 1)
-    monkeypatch.setattr("crib_env.vector.LIGHT_CHUNK", 1)
+    monkeypatch.setattr("crib_env.vector.base.CHUNK", 1)
+    monkeypatch.setattr("crib_env.vector.base.LIGHT_CHUNK", 1)
     envs = CribbageVectorEnv(3, threads=2)
     _, infos = envs.reset(seed=5)
     infos = envs.step(infos["action_mask"].argmax(axis=1))[4]
@@ -344,8 +486,8 @@ def step_in_a_fork(envs, pipe):
 
 
 def test_a_process_that_has_used_threads_can_fork(monkeypatch):
-    monkeypatch.setattr("crib_env.vector.CHUNK", 1)
-    monkeypatch.setattr("crib_env.vector.LIGHT_CHUNK", 1)
+    monkeypatch.setattr("crib_env.vector.base.CHUNK", 1)
+    monkeypatch.setattr("crib_env.vector.base.LIGHT_CHUNK", 1)
     envs = CribbageVectorEnv(4, threads=2)
     envs.reset(seed=0)
     assert envs._pool is not None
@@ -384,10 +526,12 @@ def test_an_opponent_is_asked_once_for_all_games_and_sees_one_id_for_each_episod
 
 def test_an_opponents_illegal_card_is_named():
     class Cheat(FirstCard):
+        name = "cheat"
+
         def act(self, views):
             return views.action_mask.argmin(axis=1)
 
-    with pytest.raises(ValueError, match=r"game \d: \d+ is not a legal action of the opponent"):
+    with pytest.raises(ValueError, match=r"opponent 'cheat': in game \d .* is not legal: it may choose one of"):
         CribbageVectorEnv(3, opponent=Cheat(), seat=0).reset(seed=0, options={"first_dealer": 0})
 
 
@@ -403,11 +547,25 @@ def test_an_opponents_illegal_card_is_named():
         ("seat", 2),
         ("episode", "round"),
         ("render_mode", "ansi"),
+        ("events", True),
+        ("copy", 1),
+        ("statistics", None),
+        ("max_episode_steps", 0),
+        ("illegal", "ignore"),
+        ("illegal_reward", 5),
     ],
 )
+@pytest.mark.filterwarnings("error")  # among others, of a destructor that fails
 def test_bad_options_are_named(option, value):
-    with pytest.raises(ValueError, match=f"{option}="):
+    with pytest.raises(OptionError, match=f"{option}="):
         CribbageVectorEnv(**{"num_envs": 2, option: value})
+    gc.collect()
+
+
+@pytest.mark.parametrize("kind", [CribbageVectorEnv, DiscardVectorEnv])
+def test_an_unknown_option_is_named_with_all_there_are(kind):
+    with pytest.raises(OptionError, match=r"unexpected keyword argument 'frameskip': .*statistics, threads.* mask"):
+        kind(2, frameskip=1)
 
 
 def test_bad_resets_change_nothing():
@@ -432,8 +590,8 @@ def test_bad_resets_change_nothing():
 @pytest.mark.parametrize("mask", ["observation", "info"])
 @pytest.mark.parametrize("mode", MODES)
 def test_discard_games_are_those_of_single_environments(mode, mask, monkeypatch):
-    monkeypatch.setattr("crib_env.vector.CHUNK", 1)
-    monkeypatch.setattr("crib_env.vector.LIGHT_CHUNK", 1)
+    monkeypatch.setattr("crib_env.vector.base.CHUNK", 1)
+    monkeypatch.setattr("crib_env.vector.base.LIGHT_CHUNK", 1)
     sync = SyncVectorEnv([lambda: DiscardGame(mask=mask)] * 5, autoreset_mode=mode)
     native = DiscardVectorEnv(5, mask=mask, autoreset_mode=mode, threads=2)
     assert compare(native, sync, steps=20, seed=12) >= 30
@@ -444,12 +602,35 @@ def test_discard_games_are_those_of_single_environments(mode, mask, monkeypatch)
 def test_make_vec_of_the_discard_game():
     envs = gymnasium.make_vec("crib_env/CribbageDiscard-v0", num_envs=3, vectorization_mode="vector_entry_point")
     assert isinstance(envs.unwrapped, DiscardVectorEnv)
-    observations, infos = envs.reset(seed=0)
+    observations, _ = envs.reset(seed=0)
     assert observations in envs.observation_space
-    before = envs._games.tobytes()
-    cards = infos["action_mask"].argmax(axis=1)
-    with pytest.raises(ValueError, match=r"^game 1: "):
-        envs.step([cards[0], infos["action_mask"][1].argmin(), cards[2]])
-    assert envs._games.tobytes() == before
-    with pytest.raises(ValueError, match="mask='beside'"):
+    with pytest.raises(OptionError, match="mask='beside'"):
         DiscardVectorEnv(3, mask="beside")
+
+
+@pytest.mark.parametrize("vectorization_mode", ["vector_entry_point", "sync"])
+def test_the_limit_in_the_spec_of_the_discard_game_truncates_nothing(vectorization_mode):
+    assert gymnasium.spec("crib_env/CribbageDiscard-v0").max_episode_steps == 3
+    envs = gymnasium.make_vec("crib_env/CribbageDiscard-v0", num_envs=3, vectorization_mode=vectorization_mode)
+    _, infos = envs.reset(seed=0)
+    for step in range(9):
+        _, _, terminated, truncated, infos = envs.step(infos["action_mask"].argmax(axis=1))
+        assert terminated.all() == (step % 3 == 1)
+        assert not truncated.any()
+    envs.close()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_illegal_discard_ends_its_game_as_in_the_single_environment(mode):
+    native = DiscardVectorEnv(5, autoreset_mode=mode, illegal_reward=-3)
+    sync = SyncVectorEnv([lambda: DiscardGame(illegal_reward=-3)] * 5, autoreset_mode=mode)
+    assert compare(native, sync, steps=20, seed=12, share_of_any_card=0.3) >= 30
+
+
+def test_an_illegal_discard_that_shall_raise_changes_nothing():
+    envs = DiscardVectorEnv(3, illegal="raise")
+    _, infos = envs.reset(seed=0)
+    before = envs._games.tobytes()
+    with pytest.raises(ValueError, match=r"^game 1: .* is not a legal action"):
+        envs.step(np.where(np.arange(3) == 1, infos["action_mask"].argmin(axis=1), infos["action_mask"].argmax(axis=1)))
+    assert envs._games.tobytes() == before

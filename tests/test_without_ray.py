@@ -1,33 +1,27 @@
-"""What ``--ray`` says where Ray is not installed, and the lines that runs on other machines show their progress by."""
+"""What ``--ray`` says where Ray is not installed, and where it lets other machines in."""
 
+import os
 import sys
+from types import SimpleNamespace
 
 import pytest
 
-from evaluate.__main__ import league, reproduce
-from evaluate.console import ProgressLines
-from evaluate.reported_match import play_and_report
+from evaluate.commands.league import league
+from evaluate.commands.match import MatchArguments, match
+from evaluate.commands.reproduce import ReproduceArguments, reproduce
+from evaluate.on_ray import connected
 from train.__main__ import main
-
-
-def test_progress_comes_as_lines(capsys):
-    with ProgressLines("seed 3") as progress:
-        task = progress.add_task("td", total=50)
-        for done in range(0, 51):
-            progress.update(task, completed=done)
-    lines = capsys.readouterr().out.splitlines()
-    assert lines == [f"seed 3: td, {tenths * 10} %" for tenths in range(1, 11)]
 
 
 def test_without_ray_the_extra_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "ray", None)
     needed = pytest.raises(ValueError, match=r"^ray='local' needs the extra `ray`: pip install")
     with needed:
-        play_and_report("greedy", "random", 20, None, 0, 1, None, None, "local")
+        match(MatchArguments("greedy", "random", 20, ray="local"))
     with needed:
         league(("greedy", "random"), folder=tmp_path / "league", ray="local")
     with needed:
-        reproduce("oconnor-2000", quick=True, folder=tmp_path / "reproduction", ray="local")
+        reproduce(ReproduceArguments("oconnor-2000", quick=True, folder=tmp_path / "reproduction", ray="local"))
     assert not list(tmp_path.iterdir())
 
 
@@ -47,3 +41,22 @@ def test_a_bad_sweep_on_ray_begins_no_folder(arguments, error, monkeypatch, tmp_
     assert stopped.value.code == 2
     assert error in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("address", "listens_at", "warns"),
+    [("local", "127.0.0.1", False), ("local", "192.0.2.2", True), ("auto", "192.0.2.2", False)],
+)
+def test_a_local_cluster_that_others_can_reach_warns(address, listens_at, warns, monkeypatch, capsys):
+    ray = SimpleNamespace(
+        init=lambda *args, **settings: None,
+        shutdown=lambda: None,
+        util=SimpleNamespace(get_node_ip_address=lambda: listens_at),
+    )
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.delenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", raising=False)
+    with connected(address):
+        asked = os.environ.pop("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", None)
+    assert asked == ("0" if address == "local" else None)
+    warned = capsys.readouterr().err
+    assert warned.startswith("warning: Ray listens at 192.0.2.2, not at 127.0.0.1 alone") if warns else warned == ""

@@ -1,1 +1,1 @@
-"""Learners, and what they share."""
+"""Learners and their shared parts."""

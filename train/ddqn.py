@@ -1,24 +1,27 @@
-"""Double DQN (van Hasselt et al. 2015), as Sharan and Pawar (2022) put it to cribbage and with what makes it strong.
+"""Double DQN (van Hasselt et al. 2015), as Sharan and Pawar (2022) applied it to cribbage, with additions that make
+it strong.
 
-A round plays many episodes in lockstep with an ε-greedy policy, adds their transitions to replay, and then makes as
-many gradient steps as it takes to use every new transition ``reuse`` times. The target of a step is::
+A round plays many episodes in lockstep with an ε-greedy policy, adds their transitions to replay, and then makes
+enough gradient steps to use every new transition ``reuse`` times. The target of a step is::
 
     r_k + … + γ^(n-1) r_(k+n-1)  +  γ^n Q_target(s_(k+n), argmax over legal a of Q(s_(k+n), a))
 
-where k counts one player's own decisions. Both the choice of the best card and the policy look at legal cards only.
+where k counts one player's own decisions. Both the choice of the best card and the policy consider legal cards only.
 
-``--preset paper`` is the paper's: one network of three layers of 256 for everything, rewards as they fall in whole
-games, γ 0.99, batches of 128, one step a decision, 500 episodes of warm-up, target sync every 1,000 steps, 6,000
-episodes. Differences from it: 209 bits instead of its 13 × 14, suits relabelled, 16 games side by side, and where it
-is silent (ε from 1 to 0.05, memory of 100,000, learning rate 0.001) a usual choice. The default plays single
-deals against itself and takes luck out of the rewards (``rewards="settled"``): the play is paid by pegging alone, as
-nothing else can change any more, and a discard by how far the exact mean of hand and crib falls short of the best
-discard's. That difference is potential-based shaping (Ng et al. 1999) with exact means in the place of the show.
+``--preset paper`` is the paper's: one network of three layers of 256 for everything, rewards as they fall in
+whole games, γ 0.99, batches of 128, one step a decision, 500 episodes of warm-up, target sync every 1,000 steps,
+6,000 episodes. Differences from it: 209 bits instead of its 13 × 14, suits relabelled, 16 games side by side, and
+usual choices where it is silent (ε from 1 to 0.05, memory of 100,000, learning rate 0.001). The default plays
+single deals against itself and takes luck out of the rewards (``rewards="settled"``). The play is rewarded with
+pegging only, since nothing else can change any more. A discard is rewarded with the exact mean of hand and crib
+minus that of the best discard. That difference is potential-based shaping (Ng et al. 1999) with exact means in
+place of the show.
 
-``--preset anderson-2022`` is the pair of networks of Anderson et al. (2022), 209 inputs, 60 ReLUs, 52 outputs: one
-learns what a discard is worth to hand and crib, the other what a card makes at once, for the pair is meant to know what
-their greedy player knows (γ 0). The paper gives neither optimizer nor amounts: here what a card makes counts less what
-the opponent's answer does, pone's discard counts the crib too, and the default's values stand for the rest.
+``--preset anderson-2022`` is the pair of networks of Anderson et al. (2022), 209 inputs, 60 ReLUs, 52 outputs.
+One learns the value of a discard for hand and crib, the other the points of a card at once, because the pair is
+meant to know what their greedy player knows (γ 0). The paper gives neither optimizer nor amounts. Here the reward
+of a card subtracts the opponent's answer, pone's discard also counts the crib, and the default's values fill the
+gaps.
 """
 
 from __future__ import annotations
@@ -32,102 +35,75 @@ import torch
 from rich.progress import Progress
 
 from agents import make_agent
-from agents.ddqn import DDQNAgent, best_legal
-from agents.suits import relabel, relabelled
+from agents.features.suits import relabel, relabelled
+from agents.networks.ddqn import DDQNAgent, best_legal
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from crib_env.observation import SIZES
-from train.checkpoint import load_optimizer_tensors, named, optimizer_tensors, part
-from train.episodes import Decisions, Episodes, Policy, play_episodes
-from train.gradient import descend
-from train.precision import Precision, precision
-from train.replay import Replay, Transitions
-from train.rounds import Round, train_in_rounds
-from train.run_folder import RunFolder
+from evaluate.runs.format import EPISODE_RETURN, NET_POINTS_IN_TRAINING
+from train.experience.episodes import Decisions, Episodes, Policy, play_episodes
+from train.experience.replay import Replay, Transitions
+from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part
+from train.loop.gradient import descend
+from train.loop.precision import precision
+from train.loop.rounds import Round, train_in_rounds
+from train.loop.run_folder import RunFolder
+from train.loop.settings import Count, ExploringSettings, Positive, Share, WholeNumber, Widths
 
 NAME = "ddqn"
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(ExploringSettings):
     """Settings of Double DQN."""
 
     preset: Literal["default", "paper", "anderson-2022"] = "default"
-    """Where the other settings start from: what was found to learn best, Sharan and Pawar's, or Anderson et al.'s."""
-    seed: int = 0
-    """Of weights, deals, exploration and sampling."""
+    """Defaults of the other settings: the best found, Sharan and Pawar's, or Anderson et al.'s."""
     opponent: str = "self"
-    """Who is played: "self", or the name of any agent, for example "random" or "greedy"."""
+    """The opponent: "self", or the name of any agent, for example "random" or "greedy"."""
     observation: Literal["209", "board"] = "209"
-    """What the network sees."""
+    """Observation of the networks."""
     networks: Literal["split", "one"] = "split"
-    """One network for discards and another for the play, or one for all."""
-    hidden: tuple[int, ...] = (256, 256)
+    """"split" trains one network for discards and one for the play; "one" trains one for both."""
+    hidden: Widths = (256, 256)
     """Widths of the hidden layers."""
     ranks: bool = True
-    """Feed the networks rank counts and let the four cards of a rank share a part of their value."""
+    """Add rank counts to the inputs, and let the four cards of a rank share part of their value."""
     features: bool = True
-    """Feed the networks what the play has come to: the count, the last cards, what each rank would earn."""
-    episode: Literal["deal", "game"] = "deal"
-    """What an episode is."""
+    """Add the state of the play to the inputs: the count, the last cards, and what each rank would score."""
+    episode: Literal["play", "deal", "game"] = "deal"
+    """What an episode is: the play of four cards, a deal, or a game."""
     rewards: Literal["settled", "points"] = "settled"
-    """"points" as they fall, or "settled": without the luck that no decision has a part in (deals only)."""
+    """"points" as they are scored, or "settled": without the luck that no decision controls (deals only)."""
     skip_forced: bool = True
-    """Leave out decisions in which all legal cards share a rank."""
-    episodes: int = 600_000
-    """How many to play."""
-    episodes_at_once: int = 1_024
-    """Episodes of a round, played side by side."""
-    warm_up: int = 1_024
+    """Leave out decisions in which all legal cards have the same rank."""
+    warm_up: WholeNumber = 1_024
     """Episodes before the first gradient step."""
-    replay: int = 50_000
-    """Transitions that each network's memory holds."""
-    reuse: float = 2.0
+    replay: Count = 50_000
+    """Capacity of each network's replay buffer, in transitions."""
+    reuse: Positive = 2.0
     """How often a transition is used on average."""
-    batch_size: int = 256
-    """Transitions of a gradient step."""
-    n_step: int = 1
-    """Own decisions between a value and the one it is bootstrapped from."""
+    batch_size: Count = 256
+    """Transitions in a gradient step."""
+    n_step: Count = 1
+    """Length of n-step returns, in the player's own decisions."""
     dueling: bool = False
-    """Value the state apart from what its cards differ by (Wang et al. 2016)."""
-    priority: float = 0.0
-    """How much more often a transition is used whose TD error is large (Schaul et al. 2016); 0 is evenly."""
-    priority_correction: float = 1.0
-    """To what extent such a transition counts less in return, from 0 to 1."""
-    gamma: float = 1.0
-    """Discount for each own decision."""
-    learning_rate: float = 2e-3
-    """Of Adam, at the start."""
-    final_learning_rate: float = 0.0
-    """At the end; linear in between."""
-    epsilon: float = 0.1
-    """Share of random cards at the start."""
-    final_epsilon: float = 0.03
-    """At the end; linear in between."""
-    target_sync: int = 500
-    """Gradient steps between copies to the target network."""
-    evaluations: int = 20
-    """How often strength is measured on the way."""
-    evaluation_games: int = 1_000
-    """Mirrored games against each baseline every time."""
-    final_games: int = 10_000
-    """Mirrored games against each baseline at the end."""
-    checkpoint_seconds: float = 30.0
-    """Time between checkpoints."""
-    precision: Precision = "auto"
-    """What the networks compute in while they train; "auto" is bfloat16 where the processor has instructions for it."""
-    threads: int = 1
-    """Of torch. One is enough for networks of this size, and repeats to the last bit."""
+    """Estimate the value of the state and the advantages of its cards separately (Wang et al. 2016)."""
+    priority_alpha: Share = 0.0
+    """Exponent α of prioritised replay (Schaul et al. 2016); 0 samples uniformly."""
+    priority_beta: Share = 1.0
+    """Importance-sampling exponent β of prioritised replay."""
+    gamma: Share = 1.0
+    """Discount for each of the player's own decisions."""
+    target_sync: Count = 500
+    """Gradient steps between updates of the target network."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.rewards == "settled" and self.episode != "deal":
-            raise ValueError("rewards='settled' is not allowed with episode='game': choose rewards='points'")
-        for name in ("episodes", "episodes_at_once", "replay", "batch_size", "n_step", "target_sync", "threads"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)} is not allowed: give at least 1")
-        for name in ("epsilon", "final_epsilon", "gamma", "priority", "priority_correction"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name}={getattr(self, name)} is not allowed: give 0 to 1")
+            raise ValueError(f"rewards='settled' is not allowed with episode={self.episode!r}: choose rewards='points'")
+        if self.episode == "play" and self.networks != "one":
+            raise ValueError("networks='split' is not allowed with episode='play', which has no discards: choose 'one'")
         if self.opponent != "self":
             make_agent(self.opponent)
 
@@ -176,7 +152,7 @@ def new_agent(settings: Settings) -> DDQNAgent:
 
 
 class DoubleDQN:
-    """The networks of an agent in training, with their targets, optimizers and memories.
+    """The networks of an agent in training, with their targets, optimizers and replay buffers.
 
     Args:
         agent: is trained in place.
@@ -188,23 +164,23 @@ class DoubleDQN:
         self.target = copy.deepcopy(agent)
         self.settings = settings
         self.optimizers = {n: torch.optim.Adam(net.parameters(), fused=True) for n, net in agent.networks.items()}
-        priorities = settings.priority, settings.priority_correction
+        priorities = settings.priority_alpha, settings.priority_beta
         self.replays = {n: Replay(settings.replay, SIZES[settings.observation], *priorities) for n in agent.networks}
         self.updates = dict.fromkeys(agent.networks, 0)
 
     def learn(
         self, new: Transitions, is_discard: np.ndarray, rate: float | None, rng: np.random.Generator
     ) -> dict[str, float]:
-        """Takes in new transitions and makes the gradient steps that they are due.
+        """Adds new transitions and makes the gradient steps due for them.
 
         Args:
             new: M transitions.
             is_discard: (M,) bool, which of them are discards.
-            rate: learning rate; ``None`` is no step yet.
-            rng: samples.
+            rate: learning rate; ``None`` means no step yet.
+            rng: for sampling.
 
         Returns:
-            What TensorBoard shows.
+            Scalars for TensorBoard.
         """
         settings, values = self.settings, {}
         for name, replay in self.replays.items():
@@ -257,7 +233,7 @@ class DoubleDQN:
 
     @torch.no_grad()
     def targets(self, batch: Transitions) -> torch.Tensor:
-        """What the values should be: rewards, plus the target network's value of the online network's best card."""
+        """Target values: rewards, plus the target network's value of the online network's best card."""
         targets = torch.from_numpy(batch.reward)
         on = np.flatnonzero(batch.discount)  # where the chain of decisions has ended there is no next state
         if not len(on):
@@ -268,22 +244,22 @@ class DoubleDQN:
         ahead = self.target.values(seen, is_discard).gather(1, best[:, None]).squeeze(1)
         return targets.index_add(0, torch.from_numpy(on), torch.from_numpy(batch.discount[on]) * ahead)
 
-    def tensors(self) -> dict[str, torch.Tensor]:
+    def state_dict(self) -> dict[str, torch.Tensor]:
         """All that a checkpoint keeps."""
-        kept = named("online", self.agent.tensors()) | named("target", self.target.tensors())
+        kept = named("online", self.agent.state_dict()) | named("target", self.target.state_dict())
         for name in self.updates:
-            kept |= named(f"replay.{name}", self.replays[name].tensors())
-            kept |= named(f"adam.{name}", optimizer_tensors(self.optimizers[name]))
+            kept |= named(f"replay.{name}", self.replays[name].state_dict())
+            kept |= named(f"adam.{name}", optimizer_state(self.optimizers[name]))
             kept[f"updates.{name}"] = torch.tensor(self.updates[name])
         return kept
 
-    def load_tensors(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Takes over what :meth:`tensors` gave."""
-        self.agent.load_tensors(part("online", tensors))
-        self.target.load_tensors(part("target", tensors))
+    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Takes over what :meth:`state_dict` gave."""
+        self.agent.load_state_dict(part("online", tensors))
+        self.target.load_state_dict(part("target", tensors))
         for name in self.updates:
-            self.replays[name].load_tensors(part(f"replay.{name}", tensors))
-            load_optimizer_tensors(self.optimizers[name], part(f"adam.{name}", tensors))
+            self.replays[name].load_state_dict(part(f"replay.{name}", tensors))
+            load_optimizer_state(self.optimizers[name], part(f"adam.{name}", tensors))
             self.updates[name] = int(tensors[f"updates.{name}"])
 
 
@@ -318,20 +294,20 @@ def transitions_of(
     )
 
 
-def stray(cards: np.ndarray, masks: np.ndarray, epsilon: float, rng: np.random.Generator) -> np.ndarray:
+def epsilon_greedy(cards: np.ndarray, masks: np.ndarray, epsilon: float, rng: np.random.Generator) -> np.ndarray:
     """Cards (B,) as they were given, but for a share of random legal ones."""
     out = cards.copy()
-    strays = np.flatnonzero(rng.random(len(cards)) < epsilon)
-    noise = rng.random((len(strays), masks.shape[1]))
-    out[strays] = np.where(masks[strays] != 0, noise, -1.0).argmax(axis=1)
+    random_rows = np.flatnonzero(rng.random(len(cards)) < epsilon)
+    noise = rng.random((len(random_rows), masks.shape[1]))
+    out[random_rows] = np.where(masks[random_rows] != 0, noise, -1.0).argmax(axis=1)
     return out
 
 
 def explore(agent: DDQNAgent, epsilon: float, rng: np.random.Generator) -> Policy:
-    """The agent's choices, with a random legal card in place of a share of them."""
+    """The agent's choices, with a share of random legal cards."""
 
     def policy(observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray, chain: np.ndarray) -> np.ndarray:
-        return stray(agent.choose(observation, masks, is_discard), masks, epsilon, rng)
+        return epsilon_greedy(agent.choose(observation, masks, is_discard), masks, epsilon, rng)
 
     return policy
 
@@ -339,8 +315,8 @@ def explore(agent: DDQNAgent, epsilon: float, rng: np.random.Generator) -> Polic
 def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DDQNAgent, dict[str, Any]]:
     """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary.
 
-    Everything random follows from the seed and the number of the round, so a run that was stopped goes on exactly
-    where its last checkpoint stands.
+    All random numbers follow from the seed and the round's number, so a stopped run continues exactly
+    from its last checkpoint.
     """
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
@@ -360,10 +336,11 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DD
         new = transitions_of(played.decisions, rewards, ends, settings.n_step, settings.gamma)
         is_warm = now.episodes_before + now.episodes >= settings.warm_up
         values = {
-            "learning/episode return": float(rewards.sum() / ends.sum()),
-            "learning/net points against the opponent": float(played.net_points.mean()),
+            EPISODE_RETURN: float(rewards.sum() / ends.sum()),
             **learner.learn(new, played.decisions.is_discard, now.learning_rate if is_warm else None, now.rng),
         }
+        if opponent is not None:  # in self-play both sides are one player: nothing but luck
+            values[NET_POINTS_IN_TRAINING] = float(played.net_points.mean())
         return values, played.simulation_seconds
 
     play(streams(0, 2), 0, 1.0, np.random.default_rng(0))  # compiles, so that the clocks show work alone

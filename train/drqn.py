@@ -1,28 +1,28 @@
-"""Deep recurrent Q-learning (Hausknecht and Stone 2015), as Sharan and Pawar (2022) put it to cribbage.
+"""Deep recurrent Q-learning (Hausknecht and Stone 2015), as Sharan and Pawar (2022) applied it to cribbage.
 
 Double DQN with an LSTM as the first layer: the value of a card depends on all that its player has seen in this
-episode. What is sampled are pieces of a player's decisions in their order (:mod:`train.sequences`). A piece that begins
-in the middle of an episode is preceded by a burn-in, which brings the memory up to date and has no gradient
+episode. It samples sequences of one player's consecutive decisions (:mod:`train.experience.sequences`). A sequence
+that begins within an episode is preceded by a burn-in, which warms up the LSTM and has no gradient
 (Kapturowski et al. 2019). Targets are those of :mod:`train.ddqn`, one step ahead and over legal cards only::
 
     r_k  +  γ Q_target(s_(k+1), argmax over legal a of Q(s_(k+1), a))
 
-When the agent plays, its memory is carried from decision to decision for as long as the episodes last that it learned
-on: through the deal, or through the game (:mod:`agents.recurrent_memory`).
+The agent carries its state from decision to decision for as long as an episode of its training lasts:
+through the deal, or through the game (:mod:`agents.networks.recurrent_memory`).
 
 ``--preset paper`` is the paper's: an LSTM and two layers of 256, γ 1, ε 0.1, a gradient step for every fourth decision,
 target sync every 1,000 steps, 500 episodes of warm-up, 6,000 episodes against ``random`` (the other series of the paper
-is ``--opponent greedy``), batches of its 128 decisions, here 16 pieces of 8. Differences from it: whole games by
+is ``--opponent greedy``), batches of its 128 decisions, here 16 pieces of 8. Differences from it: whole games with
 209 bits, discards included, where the paper plays cards on 13 × 14 bits and does not say who discards; points as they
-fall; 16 games side by side; suits relabelled; a learning rate of 0.001 instead of 0.1. It is silent on how long
-sequences are (here 8 decisions after a burn-in of 8), on how many are kept, and on how long the network remembers: the
-program that it prints hands no state on from one call to the next.
+fall; 16 games side by side; suits relabelled; a learning rate of 0.001 instead of 0.1. It does not say how long
+sequences are (here 8 decisions after a burn-in of 8), how many are kept, or how long the network remembers: the
+program that it prints passes no state from one call to the next.
 
-The default plays single deals against itself and pays them as Double DQN's default does. Its LSTM stands beside the
-observation instead of before it, so that the layers above see both, and it is fed what follows from the 209 bits: rank
-counts, and what the play has come to (:mod:`agents.play_features`). Forced decisions are left out in training, and so
-the agent does not remember them either. Suits are relabelled for each decision by itself: a suit may go by another name
-in the next one. Ranks, on which nearly all depends, do not.
+The default plays single deals against itself, with the rewards of Double DQN's default. Its LSTM stands beside
+the observation instead of before it: the layers above see both. They also get rank counts and the state of the
+play (:mod:`agents.features.play`). Forced decisions are left out in training, so the agent does not remember them
+either. Suits are relabelled in each decision separately, so a suit may have another name in the next one. Ranks,
+which matter most, do not change.
 """
 
 from __future__ import annotations
@@ -36,105 +36,75 @@ import torch
 from rich.progress import Progress
 
 from agents import make_agent
-from agents.ddqn import best_legal
-from agents.drqn import DRQNAgent, RecurrentQNetwork
+from agents.networks.ddqn import best_legal
+from agents.networks.drqn import DRQNAgent, RecurrentQNetwork
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from crib_env.observation import SIZES
-from train.checkpoint import load_optimizer_tensors, named, optimizer_tensors, part
-from train.ddqn import rewards_of, stray
-from train.episodes import Episodes, Policy, play_episodes
-from train.gradient import descend
-from train.precision import Precision, precision
-from train.replay import Ring
-from train.rounds import Round, train_in_rounds
-from train.run_folder import RunFolder
-from train.sequences import Sequences, sequences_of
+from evaluate.runs.format import EPISODE_RETURN, NET_POINTS_IN_TRAINING
+from train.ddqn import epsilon_greedy, rewards_of
+from train.experience.episodes import Episodes, Policy, play_episodes
+from train.experience.replay import Ring
+from train.experience.sequences import Sequences, sequences_of
+from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part
+from train.loop.gradient import descend
+from train.loop.precision import precision
+from train.loop.rounds import Round, train_in_rounds
+from train.loop.run_folder import RunFolder
+from train.loop.settings import Count, ExploringSettings, Positive, Share, WholeNumber, Width, Widths
 
 NAME = "drqn"
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(ExploringSettings):
     """Settings of DRQN."""
 
     preset: Literal["default", "paper"] = "default"
-    """Where the other settings start from: what was found to learn best, or Sharan and Pawar's."""
-    seed: int = 0
-    """Of weights, deals, exploration and sampling."""
+    """Defaults of the other settings: the best found, or Sharan and Pawar's."""
     opponent: str = "self"
-    """Who is played: "self", or the name of any agent, for example "random" or "greedy"."""
+    """The opponent: "self", or the name of any agent, for example "random" or "greedy"."""
     observation: Literal["209", "board"] = "209"
-    """What the network sees."""
-    memory: int = 128
+    """Observation of the networks."""
+    memory: Width = 128
     """Width of the LSTM."""
     networks: Literal["split", "one"] = "split"
-    """After the LSTM, layers of their own for discards and for the play, or one for all."""
-    hidden: tuple[int, ...] = (256, 256)
+    """Layers after the LSTM: "split" has separate ones for discards and for the play, "one" shares them."""
+    hidden: Widths = (256, 256)
     """Widths of these layers."""
     direct: bool = True
-    """Let them see the observation too, beside what the LSTM makes of it and of those before."""
+    """Feed these layers the observation as well as the output of the LSTM."""
     features: bool = True
-    """Feed rank counts and what the play has come to, and let the four cards of a rank share a part of their value."""
-    episode: Literal["deal", "game"] = "deal"
-    """What an episode is, and how long the memory lasts."""
+    """Add rank counts and the state of the play to the inputs, and let cards of a rank share part of their value."""
+    episode: Literal["play", "deal", "game"] = "deal"
+    """What an episode is: the play of four cards, a deal, or a game. The LSTM remembers a game, or else a deal."""
     rewards: Literal["settled", "points"] = "settled"
-    """"points" as they fall, or "settled": without the luck that no decision has a part in (deals only)."""
+    """"points" as they are scored, or "settled": without the luck that no decision controls (deals only)."""
     skip_forced: bool = True
-    """Leave out decisions in which all legal cards share a rank."""
-    episodes: int = 600_000
-    """How many to play."""
-    episodes_at_once: int = 1_024
-    """Episodes of a round, played side by side."""
-    warm_up: int = 1_024
+    """Leave out decisions in which all legal cards have the same rank."""
+    warm_up: WholeNumber = 1_024
     """Episodes before the first gradient step."""
-    length: int = 6
-    """Decisions of a sequence that is learned from; a deal has no more."""
-    burn_in: int = 0
-    """Decisions before them that only bring the memory up to date, where a sequence does not begin its episode."""
-    replay: int = 12_000
-    """Sequences that are remembered to learn from."""
-    reuse: float = 2.0
+    length: Count = 6
+    """Decisions in a training sequence; a deal has no more than six."""
+    burn_in: WholeNumber = 0
+    """Decisions before a sequence that only warm up the LSTM, if the sequence starts within an episode."""
+    replay: Count = 12_000
+    """Capacity of the replay buffer, in sequences."""
+    reuse: Positive = 2.0
     """How often a sequence is used on average."""
-    batch_size: int = 64
-    """Sequences of a gradient step."""
-    gamma: float = 1.0
-    """Discount for each own decision."""
-    learning_rate: float = 2e-3
-    """Of Adam, at the start."""
-    final_learning_rate: float = 0.0
-    """At the end; linear in between."""
-    epsilon: float = 0.1
-    """Share of random cards at the start."""
-    final_epsilon: float = 0.03
-    """At the end; linear in between."""
-    target_sync: int = 500
-    """Gradient steps between copies to the target network."""
-    evaluations: int = 20
-    """How often strength is measured on the way."""
-    evaluation_games: int = 1_000
-    """Mirrored games against each baseline every time."""
-    final_games: int = 10_000
-    """Mirrored games against each baseline at the end."""
-    checkpoint_seconds: float = 30.0
-    """Time between checkpoints."""
-    precision: Precision = "auto"
-    """What the networks compute in while they train; "auto" is bfloat16 where the processor has instructions for it."""
-    threads: int = 1
-    """Of torch. One is enough for networks of this size, and repeats to the last bit."""
+    batch_size: Count = 64
+    """Sequences in a gradient step."""
+    gamma: Share = 1.0
+    """Discount for each of the player's own decisions."""
+    target_sync: Count = 500
+    """Gradient steps between updates of the target network."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.rewards == "settled" and self.episode != "deal":
-            raise ValueError("rewards='settled' is not allowed with episode='game': choose rewards='points'")
-        sizes = "memory", "episodes", "episodes_at_once", "length", "replay", "batch_size", "target_sync", "threads"
-        for name in sizes:
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)} is not allowed: give at least 1")
-        if not 0 <= self.burn_in <= self.length:
+            raise ValueError(f"rewards='settled' is not allowed with episode={self.episode!r}: choose rewards='points'")
+        if self.burn_in > self.length:
             raise ValueError(f"burn_in={self.burn_in} is not allowed: give 0 to length={self.length}")
-        for name in ("epsilon", "final_epsilon", "gamma"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name}={getattr(self, name)} is not allowed: give 0 to 1")
         if self.opponent != "self":
             make_agent(self.opponent)
 
@@ -170,7 +140,7 @@ PRESETS = {
 
 
 class DRQN:
-    """The network of an agent in training, with its target, optimizer and memory of sequences.
+    """The network of an agent in training, with its target, optimizer and replay buffer of sequences.
 
     Args:
         agent: is trained in place.
@@ -202,9 +172,10 @@ class DRQN:
         return {"loss": loss.item(), "TD error": errors.abs().mean().item(), "mean Q": values.mean().item()}
 
     def values_and_targets(self, batch: Sequences) -> tuple[torch.Tensor, torch.Tensor]:
-        """The values of the cards taken in all decisions to be learned, (D,), and what they should be.
+        """Values of the chosen cards in all decisions to learn from, (D,), and their targets.
 
-        Those are rewards, plus the target network's value of the online network's best legal card in the next decision.
+        Targets are rewards, plus the target network's value of the online network's best legal card in the next
+        decision.
         """
         burn_in, length = self.settings.burn_in, self.settings.length
         is_real = torch.from_numpy(batch.mask).any(dim=2)
@@ -232,28 +203,28 @@ class DRQN:
         taken = values.gather(1, torch.from_numpy(decisions.card)[:, None]).squeeze(1)
         return taken[is_learned], targets[is_learned]
 
-    def tensors(self) -> dict[str, torch.Tensor]:
+    def state_dict(self) -> dict[str, torch.Tensor]:
         """All that a checkpoint keeps."""
         kept = named("online", self.agent.network.state_dict()) | named("target", self.target.state_dict())
-        kept |= named("replay", self.replay.tensors()) | named("adam", optimizer_tensors(self.optimizer))
+        kept |= named("replay", self.replay.state_dict()) | named("adam", optimizer_state(self.optimizer))
         return {**kept, "updates": torch.tensor(self.updates)}
 
-    def load_tensors(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Takes over what :meth:`tensors` gave."""
+    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Takes over what :meth:`state_dict` gave."""
         self.agent.network.load_state_dict(part("online", tensors))
         self.target.load_state_dict(part("target", tensors))
-        self.replay.load_tensors(part("replay", tensors))
-        load_optimizer_tensors(self.optimizer, part("adam", tensors))
+        self.replay.load_state_dict(part("replay", tensors))
+        load_optimizer_state(self.optimizer, part("adam", tensors))
         self.updates = int(tensors["updates"])
 
 
 def explore(agent: DRQNAgent, epsilon: float, rng: np.random.Generator, games: int) -> Policy:
-    """The agent's choices in new games, each player's memory apart, with random legal cards for a share of them."""
+    """The agent's choices in new games, with separate states for each player and a share of random legal cards."""
     states = np.zeros((2 * games, 2, agent.about["memory"]), np.float32)
 
     def policy(observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray, chain: np.ndarray) -> np.ndarray:
         cards, states[chain] = agent.choose(observation, masks, is_discard, states[chain])
-        return stray(cards, masks, epsilon, rng)
+        return epsilon_greedy(cards, masks, epsilon, rng)
 
     return policy
 
@@ -269,7 +240,7 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DR
         hidden=settings.hidden,
         direct=settings.direct,
         features=settings.features,
-        lasts=settings.episode,
+        lasts="game" if settings.episode == "game" else "deal",
         skip_forced=settings.skip_forced,
     )
     learner = DRQN(agent, settings)
@@ -286,10 +257,9 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DR
         rewards, ends = rewards_of(played.decisions, settings.rewards == "settled")
         new = sequences_of(played.decisions, rewards, ends, settings.burn_in, settings.length, settings.gamma)
         learner.replay.add(new)
-        values = {
-            "learning/episode return": float(rewards.sum() / ends.sum()),
-            "learning/net points against the opponent": float(played.net_points.mean()),
-        }
+        values = {EPISODE_RETURN: float(rewards.sum() / ends.sum())}
+        if opponent is not None:  # in self-play both sides are one player: nothing but luck
+            values[NET_POINTS_IN_TRAINING] = float(played.net_points.mean())
         if now.episodes_before + now.episodes >= settings.warm_up:
             steps = max(1, round(len(new) * settings.reuse / settings.batch_size))
             measured = [

@@ -1,11 +1,11 @@
-"""Neural fictitious self-play (Heinrich and Silver 2016): what is learned in the end is an average of best responses.
+"""Neural fictitious self-play (Heinrich and Silver 2016): the result is an average of best responses.
 
-Two policies learn side by side. The best response is Double DQN as it stands in :mod:`train.ddqn`, off-policy, from
-everything that is played. The average policy is a classifier of what the best response has chosen, throughout training:
-its choices go into a reservoir, an even sample of all of them, and the loss is the cross-entropy over legal cards. In
-each episode each player follows one of the two, drawn anew: with the chance ``anticipation`` (η in the paper) the best
-response, ε-greedy, and otherwise the average policy. So the best response learns to beat what is nearly the average
-policy, and the average policy follows it. The agent that comes of it plays the average policy.
+Two policies learn side by side. The best response is Double DQN as in :mod:`train.ddqn`, off-policy, from
+everything that is played. The average policy is a classifier of the best response's choices, throughout training:
+its choices go into a reservoir, a uniform sample of all of them, and the loss is the cross-entropy over legal
+cards. In each episode each player follows one of the two, chosen at random: with probability ``anticipation`` (η
+in the paper) the best response, ε-greedy, and otherwise the average policy. So the best response learns to beat
+nearly the average policy, and the average policy follows it. The resulting agent plays the average policy.
 
 Differences from the paper: one pair of policies for both seats, which see the same game, instead of a pair for each;
 networks, Adam, learning rates and double Q-learning as in Double DQN's default instead of plain gradient descent; η is
@@ -16,62 +16,54 @@ with settled rewards.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
 from rich.progress import Progress
 
-from agents.ddqn import DDQNAgent
-from agents.nfsp import NFSPAgent, legal_log_chances
-from agents.suits import relabel, relabelled
+from agents.features.suits import relabel, relabelled
+from agents.networks.ddqn import DDQNAgent
+from agents.networks.nfsp import NFSPAgent, legal_log_chances
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from crib_env.observation import SIZES
+from evaluate.runs.format import EPISODE_RETURN
 from train import ddqn
-from train.checkpoint import load_optimizer_tensors, named, optimizer_tensors, part, steps_taken
 from train.ddqn import DoubleDQN, explore, new_agent, rewards_of, transitions_of
-from train.episodes import Decisions, Episodes, Policy, play_episodes
-from train.gradient import descend
-from train.precision import precision
-from train.replay import Transitions
-from train.reservoir import Choices, Reservoir
-from train.rounds import Round, train_in_rounds
-from train.run_folder import RunFolder
+from train.experience.episodes import Decisions, Episodes, Policy, play_episodes
+from train.experience.replay import Transitions
+from train.experience.reservoir import Choices, Reservoir
+from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part, steps_taken
+from train.loop.gradient import descend
+from train.loop.precision import precision
+from train.loop.rounds import Round, train_in_rounds
+from train.loop.run_folder import RunFolder
+from train.loop.settings import Count, NotNegative, Range, Share
 
 NAME = "nfsp"
 
 
 @dataclass(frozen=True)
 class Settings(ddqn.Settings):
-    """Settings of NFSP: those of Double DQN, for the best response, and the average policy's."""
+    """Settings of NFSP: those of Double DQN, which learns the best response, and those of the average policy."""
 
     preset: Literal["default"] = "default"
-    """There is one."""
+    """The only preset."""
     opponent: Literal["self"] = "self"
     """NFSP plays itself."""
-    episodes: int = 800_000
-    """How many to play."""
-    anticipation: float = 0.25
-    """Chance that a player plays the best response through an episode; else it plays the average policy."""
-    reservoir: int = 400_000
-    """Choices of the best response that are kept for each network of the average policy."""
-    average_batch_size: int = 256
-    """Choices of a gradient step of the average policy; it takes as many steps as the best response."""
-    average_learning_rate: float = 1e-3
-    """Of Adam, at the start, for the average policy; falls with ``learning_rate``."""
-    epsilon: float = 0.02
-    """Share of random cards of the best response at the start."""
-    final_epsilon: float = 0.0
-    """At the end; linear in between."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("reservoir", "average_batch_size"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)} is not allowed: give at least 1")
-        if not 0 < self.anticipation <= 1:
-            raise ValueError(f"anticipation={self.anticipation} is not allowed: give more than 0, at most 1")
+    episodes: Count = 800_000
+    anticipation: Annotated[float, Range(0, 1, above=True)] = 0.25
+    """η: probability that a player follows the best response in an episode; otherwise it follows the average policy."""
+    reservoir: Count = 400_000
+    """Capacity of each average-policy network's reservoir, in decisions of the best response."""
+    average_batch_size: Count = 256
+    """Decisions in a gradient step of the average policy, which takes as many steps as the best response."""
+    average_learning_rate: NotNegative = 1e-3
+    """Initial learning rate of Adam for the average policy; it falls with ``learning_rate``."""
+    epsilon: Share = 0.02
+    """Initial probability of a random card, for the best response."""
+    final_epsilon: Share = 0.0
 
 
 PRESETS = {"default": Settings()}
@@ -101,17 +93,17 @@ class NFSP:
     def learn(
         self, decisions: Decisions, new: Transitions, of_best: np.ndarray, rate: float | None, rng: np.random.Generator
     ) -> dict[str, float]:
-        """Takes in a round and makes the gradient steps that it is due, as many for one policy as for the other.
+        """Adds a round and makes the gradient steps due for it, as many for one policy as for the other.
 
         Args:
             decisions: D of them.
             new: the same as transitions.
             of_best: (D,) bool, which of them the best response took.
-            rate: learning rate of the best response; ``None`` is no step yet.
-            rng: samples.
+            rate: learning rate of the best response; ``None`` means no step yet.
+            rng: for sampling.
 
         Returns:
-            What TensorBoard shows.
+            Scalars for TensorBoard.
         """
         settings, before = self.settings, dict(self.best.updates)
         values = self.best.learn(new, decisions.is_discard, rate, rng)
@@ -142,21 +134,21 @@ class NFSP:
         descend(loss, network, self.optimizers[name], rate, f"network {name!r} of the average policy")
         return loss.item()
 
-    def tensors(self) -> dict[str, torch.Tensor]:
+    def state_dict(self) -> dict[str, torch.Tensor]:
         """All that a checkpoint keeps."""
-        kept = named("best", self.best.tensors()) | named("average", self.agent.networks.tensors())
+        kept = named("best", self.best.state_dict()) | named("average", self.agent.networks.state_dict())
         for name in self.networks:
-            kept |= named(f"reservoir.{name}", self.reservoirs[name].tensors())
-            kept |= named(f"adam.{name}", optimizer_tensors(self.optimizers[name]))
+            kept |= named(f"reservoir.{name}", self.reservoirs[name].state_dict())
+            kept |= named(f"adam.{name}", optimizer_state(self.optimizers[name]))
         return kept
 
-    def load_tensors(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Takes over what :meth:`tensors` gave."""
-        self.best.load_tensors(part("best", tensors))
-        self.agent.networks.load_tensors(part("average", tensors))
+    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Takes over what :meth:`state_dict` gave."""
+        self.best.load_state_dict(part("best", tensors))
+        self.agent.networks.load_state_dict(part("average", tensors))
         for name in self.networks:
-            self.reservoirs[name].load_tensors(part(f"reservoir.{name}", tensors))
-            load_optimizer_tensors(self.optimizers[name], part(f"adam.{name}", tensors))
+            self.reservoirs[name].load_state_dict(part(f"reservoir.{name}", tensors))
+            load_optimizer_state(self.optimizers[name], part(f"adam.{name}", tensors))
 
 
 def choices_of(decisions: Decisions, rows: np.ndarray) -> Choices:
@@ -203,8 +195,7 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[NF
         of_best = plays_best[decisions.chain]
         rate = now.learning_rate if now.episodes_before + n >= settings.warm_up else None
         values = {
-            "learning/episode return": float(rewards.sum() / ends.sum()),
-            "learning/net points against the opponent": float(played.net_points.mean()),
+            EPISODE_RETURN: float(rewards.sum() / ends.sum()),
             **learner.learn(decisions, new, of_best, rate, rng),
         }
         return values, played.simulation_seconds

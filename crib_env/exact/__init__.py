@@ -1,1 +1,1 @@
-"""Exact values, and beside them what can only be sampled: cribs of purposeful discards, the play, the board."""
+"""Exact values of discards, hands and cribs, by enumeration and counting."""

@@ -1,7 +1,7 @@
-"""All 20,358,520 deals of six cards as 962,988 classes: suits are interchangeable.
+"""All 20,358,520 deals of six cards as 962,988 classes up to a permutation of suits.
 
-The representative of a class has its suits in falling order of their ranks held, read as a 13-bit number. A class is
-numbered by the place of its representative among all, in the order of their masks.
+The representative of a class has its suits in descending order of their rank masks, read as 13-bit numbers. Classes are
+numbered by the order of their representatives' masks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ N_DEALS = 20_358_520
 
 @kernel
 def _suits_in_order(six):
-    """Whether the suits of a mask stand in falling order."""
+    """Whether the suits of a mask are in descending order."""
     return (
         six & SUIT >= (six >> 13) & SUIT
         and (six >> 13) & SUIT >= (six >> 26) & SUIT
@@ -29,7 +29,7 @@ def _suits_in_order(six):
 
 @kernel
 def _fill_representatives(out):
-    """Fills ``out`` with the masks of all representatives, lowest first; how many there are."""
+    """Fills ``out`` with the masks of all representatives, lowest first; returns their number."""
     n = 0
     for f in range(5, 52):
         for e in range(4, f):
@@ -47,7 +47,8 @@ def _fill_representatives(out):
 
 @cache
 def representatives() -> np.ndarray:
-    """(962988,) int64 masks, rising: the place of a mask is the number of its class. Takes a fraction of a second."""
+    """(962988,) int64 masks, ascending; the index of a mask is the number of its class. Takes a fraction of a
+    second."""
     out = np.empty(N_CLASSES, np.int64)
     if _fill_representatives(out) != N_CLASSES:
         raise AssertionError("the classes of deals do not add up")
@@ -71,9 +72,9 @@ def cards_of(classes: np.ndarray) -> np.ndarray:
 
 
 def class_of(cards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The classes (N,) of hands (N, 6) of ids, and the hands as their representatives have them.
+    """The classes (N,) of hands (N, 6) of ids, and the same cards in the representatives.
 
-    The second array (N, 6) holds the id that each card of the hand has in the representative, place by place.
+    The second array (N, 6) holds the representative's id for each card of the hand, in the same order.
     """
     ranks, suits = cards % 13, cards // 13
     patterns = np.stack([np.where(suits == s, 1 << ranks, 0).sum(axis=1) for s in range(4)], axis=1)
@@ -85,7 +86,7 @@ def class_of(cards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def class_sizes() -> np.ndarray:
-    """How many deals each class stands for, (962988,) int64: 24, or fewer where suits hold the same ranks."""
+    """How many deals each class stands for, (962988,) int64: 24, or fewer if suits hold the same ranks."""
     masks = representatives()
     patterns = [(masks >> (13 * suit)) & SUIT for suit in range(4)]
     same = [patterns[k] == patterns[k + 1] for k in range(3)]  # equal patterns stand together

@@ -1,4 +1,4 @@
-"""What three players of the discard game score on average, exactly, over all deals and starters (O'Connor 2000)."""
+"""Exact mean scores of three players of the discard game, over all deals and starters (O'Connor 2000)."""
 
 from __future__ import annotations
 

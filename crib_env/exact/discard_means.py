@@ -1,13 +1,13 @@
 """The exact mean of every discard: of the kept four over the 46 starters, and of the crib.
 
-All values are whole numbers, so that two discards compare without rounding: a hand total is a sum over the 46
-starters, a crib total a sum over all ``COMPLETIONS`` ways in which two opposing cards and a starter can come from the
+All values are whole numbers, so discards compare without rounding. A hand total is a sum over the 46
+starters, a crib total a sum over all ``COMPLETIONS`` ways to draw two opposing cards and a starter from the
 46 unseen cards. Divide by 46 and by 45,540 for means; 990 times a hand total is on the crib total's scale.
 
-The rank part of a crib (fifteens, pairs, runs) asks only for three more cards, whichever of them is the starter. The
-sum over the 3-card subsets of the unseen cards comes by inclusion and exclusion over the six cards held, out of sums
-over the whole deck with no, one, two or three of its cards named: 42 look-ups for each discard instead of 15,180
-evaluations. Flush and nobs have closed forms.
+The rank points of a crib (fifteens, pairs, runs) depend only on the other three cards, whichever of them is the
+starter. Their sum over the 3-card subsets of the unseen cards comes from inclusion and exclusion over the six
+cards held. It uses sums over the whole deck with none, one, two or three of the subset's cards fixed: 42 look-ups
+for each discard instead of 15,180 evaluations. Flush and nobs have closed forms.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HAND_SCALE = COMPLETIONS // STARTERS  # 990
 
 @kernel
 def _rank_points_of_five():
-    """(13, 13, 13, 13, 13) int8: points of five ranks; any five, as inclusion and exclusion asks for all."""
+    """(13, 13, 13, 13, 13) int8: points of any five ranks, also five of a kind, which inclusion and exclusion needs."""
     table = np.empty((13, 13, 13, 13, 13), np.int8)
     for a in range(13):
         two = add_rank(np.int64(0), np.int64(1), a)
@@ -63,7 +63,7 @@ _TWO, _ONE, _NONE = _sums_over_the_deck(THREE_CARDS)
 
 @kernel
 def show_total(four, seen, crib):
-    """Points of four cards in hand or crib, summed over every starter that is not among the ``seen`` (masks)."""
+    """Points of four cards in hand or crib, summed over every starter not among the ``seen`` (masks)."""
     counts, sums = np.int64(0), np.int64(1)
     rest = four
     while rest:

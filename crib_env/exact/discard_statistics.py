@@ -1,15 +1,17 @@
 """Exact statistics of all fifteen discards: the hand over its 46 starters, the crib over its 45,540 completions.
 
-Nothing is sampled. The crib's whole distribution starts from the rank part (fifteens, pairs, runs), which asks only for
-the ranks of three more cards, and then moves the completions in which his nobs or a flush adds to it.
+Nothing is sampled. The crib's distribution starts from the rank points (fifteens, pairs, runs), which depend only on
+the ranks of the other three cards. It then moves the completions in which his nobs or a flush adds points.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from crib_env.cards import JACK, parse_cards
+from crib_env.cards import JACK, Card, parse_cards
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS, THREE_CARDS, crib_total
 from crib_env.kernels import bit, kernel, mask_of, popcount
 from crib_env.scoring import SUIT, add_rank, rank_points
@@ -40,6 +42,7 @@ STATISTICS = np.dtype(
         ("crib_mean", "f8"),
     ]
 )
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 # The fifteen discards of six sorted cards, by place.
 PLACES = np.array([(i, j) for i in range(6) for j in range(i + 1, 6)])
 
@@ -61,7 +64,7 @@ def hand_counts(kept, six, counts):
 
 @kernel
 def _suit_points(kept, suit):
-    """What a starter of ``suit`` gives a hand beyond ranks: flush and his nobs."""
+    """Points of a hand for flush and his nobs with a starter of ``suit``."""
     points = (kept >> (13 * suit + JACK)) & 1
     for flush in range(4):
         if kept & (SUIT << (13 * flush)) == kept:
@@ -136,14 +139,14 @@ def crib_counts(i, j, cards, counts):
 
 @kernel
 def _add(counts, points, ways):
-    """Adds ``ways`` completions. Five of a rank have no way to come, and more points than there are places."""
+    """Adds ``ways`` completions. Five of a rank have no ways, and more points than there are bins."""
     if ways:
         counts[points] += ways
 
 
 @kernel
 def _move(counts, points, by, ways):
-    """Takes ``ways`` completions from ``points`` to ``points + by``."""
+    """Moves ``ways`` completions from ``points`` to ``points + by``."""
     _add(counts, points, -ways)
     _add(counts, points + by, ways)
 
@@ -234,6 +237,19 @@ def _first_bad(hands):
     return -1
 
 
+def one_hand(cards: str | Iterable[Card]) -> list[int]:
+    """The ids of six different cards, given as text or one by one.
+
+    Raises:
+        ValueError: there are not six, or one is bad or doubled; the message says which.
+    """
+    found = parse_cards(cards)
+    if len(found) != 6:
+        number = _NUMBERS[len(found)] if len(found) < len(_NUMBERS) else len(found)
+        raise ValueError(f"{number} card{'' if len(found) == 1 else 's'} given, six are needed")
+    return found
+
+
 def six_cards(hands: ArrayLike | str) -> np.ndarray:
     """(N, 6) int64, each row sorted, out of an array of ids, or of one hand as text.
 
@@ -241,7 +257,7 @@ def six_cards(hands: ArrayLike | str) -> np.ndarray:
         ValueError: a wrong shape, no integers, or a bad or doubled card; the message names hand and card.
     """
     if isinstance(hands, str):
-        hands = [parse_cards(hands)]
+        hands = [one_hand(hands)]
     cards = np.asarray(hands)
     if cards.size == 0:
         cards = cards.reshape(0, 6).astype(np.int64)

@@ -1,8 +1,8 @@
-"""The statistics of all 20,358,520 deals in one file, by class of suits; it is mapped into memory, not read.
+"""The statistics of all 20,358,520 deals in one memory-mapped file, by suit class.
 
-The file is a header of 4,096 bytes (a line of JSON: format, version, sizes, checksum) and then, for each of the 962,988
-classes in order, fifteen records of ``discard_statistics.TOTALS``: 173 MB of whole numbers. A file is renamed into its
-place only when it is whole, and its checksum is verified whenever it is opened.
+The file has a header of 4,096 bytes (a line of JSON: format, version, sizes, checksum). For each of the 962,988
+classes in order, fifteen records of ``discard_statistics.TOTALS`` follow: 173 MB of whole numbers. The checksum
+is verified whenever the file is opened.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,11 +27,14 @@ from crib_env.exact.discard_statistics import (
     six_cards,
     to_statistics,
 )
+from crib_env.files.json_text import parse_json, typed
+from crib_env.files.whole_file import check_output, whole_file
 
 VERSION = 1
 _FORMAT = "crib_env discard table"
 _HEADER = 4_096
 _CHUNK = 8_192  # classes
+FILE_SIZE = _HEADER + N_CLASSES * N_DISCARDS * TOTALS.itemsize  # bytes
 
 # The discard of two places of six sorted cards, by its number.
 _NUMBER = np.full((6, 6), -1)
@@ -44,7 +48,11 @@ def build_table(path: Path, threads: int = 2, on_progress: Callable[[int], None]
         path: the file; one that is there is replaced.
         threads: how many work side by side.
         on_progress: is told how many more classes are done.
+
+    Raises:
+        ValueError, OSError: the file cannot be written, or does not fit on the disk; that is looked at first, too.
     """
+    check_output(path, FILE_SIZE)
     totals = np.zeros((N_CLASSES, N_DISCARDS), TOTALS)
 
     def fill(first: int) -> int:
@@ -63,13 +71,9 @@ def build_table(path: Path, threads: int = 2, on_progress: Callable[[int], None]
         "bytes": totals.nbytes,
         "checksum": _checksum(totals),
     }
-    temporary = path.with_name(path.name + ".part")
-    with open(temporary, "wb") as file:
+    with whole_file(path) as temporary, open(temporary, "wb") as file:
         file.write(json.dumps(header).encode().ljust(_HEADER))
         file.write(totals.data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
 
 
 class DiscardTable:
@@ -92,9 +96,9 @@ class DiscardTable:
         except OSError as error:
             raise ValueError(f"there is no discard table {path} ({error.strerror})") from None
         try:
-            header = json.loads(start)
+            header = typed(parse_json(start), dict[str, Any])
             found = header["format"]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError):
             found = None
         if found != _FORMAT:
             raise ValueError(f"{path} is not a discard table")
@@ -102,9 +106,8 @@ class DiscardTable:
             raise ValueError(
                 f"{path} is a discard table of version {header.get('version')}, not {VERSION}: build it anew"
             )
-        expected = N_CLASSES * N_DISCARDS * TOTALS.itemsize
-        if os.path.getsize(path) != _HEADER + expected:
-            raise ValueError(f"{path} has {os.path.getsize(path)} bytes, not {_HEADER + expected}: build it anew")
+        if os.path.getsize(path) != FILE_SIZE:
+            raise ValueError(f"{path} has {os.path.getsize(path)} bytes, not {FILE_SIZE}: build it anew")
         self.totals = np.memmap(path, TOTALS, "r", _HEADER, (N_CLASSES, N_DISCARDS))
         if _checksum(self.totals) != header.get("checksum"):
             raise ValueError(f"{path} is damaged, its checksum is wrong: build it anew")

@@ -1,16 +1,16 @@
-"""Four kept cards by rank alone, which is all that the play asks for: 1,820 classes.
+"""Four kept cards by rank alone, since suits do not matter in the play: 1,820 classes.
 
-A class is numbered by its ranks a <= b <= c <= d as C(a, 1) + C(b + 1, 2) + C(c + 2, 3) + C(d + 3, 4).
+The number of a class with ranks a <= b <= c <= d is C(a, 1) + C(b + 1, 2) + C(c + 2, 3) + C(d + 3, 4).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from crib_env.cards import ACES
 from crib_env.kernels import kernel, popcount
 
 N_RANK_CLASSES = 1_820
-_RANK = np.int64(1 << 0 | 1 << 13 | 1 << 26 | 1 << 39)  # the four cards of rank 0; shift by the rank for the others
 
 CLASS_RANKS = np.array(
     [(a, b, c, d) for d in range(13) for c in range(d + 1) for b in range(c + 1) for a in range(b + 1)]
@@ -34,7 +34,7 @@ def rank_class(kept):
     """The number of the class of four cards (a mask)."""
     number, k = np.int64(0), np.int64(0)
     for rank in range(13):
-        for _ in range(popcount((kept >> rank) & _RANK)):
+        for _ in range(popcount((kept >> rank) & ACES)):
             if k == 0:
                 number += rank
             elif k == 1:

@@ -1,4 +1,4 @@
-"""Speed and memory, measured in one run: this project's engine and environments, and other people's beside them."""
+"""Speed and memory, measured in one run, of this project's engine and environments and of others for comparison."""
 
 from typing import Literal, get_args
 

@@ -1,4 +1,4 @@
-"""What exact values of discards cost, and one pass over every hand."""
+"""Speed of exact discard values, and of one pass over every hand."""
 
 from __future__ import annotations
 

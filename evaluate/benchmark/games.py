@@ -1,4 +1,4 @@
-"""Whole games in the engine, and the batch that this project's learners play on."""
+"""Speed of whole games in the engine, and of the batch that this project's learners use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from crib_env.batch import GameBatch
 from crib_env.engine import GAME, OVER, begin_deal, begin_game, shuffle, step
 from crib_env.kernels import kernel, streams
-from crib_env.policies import GREEDY, RANDOM, native_card
+from crib_env.players.policies import GREEDY, RANDOM, native_card
 from evaluate.benchmark.measuring import Measurement
 
 ENGINE = "random full games, engine"
@@ -32,7 +32,7 @@ def play_games(games, policy, n):
 def new_game(seed: int) -> np.ndarray:
     """An array of one record, with a random stream."""
     games = np.zeros(1, GAME)
-    games["episodes"] = streams(seed, 1)
+    games["episode_stream"] = streams(seed, 1)
     return games
 
 

@@ -1,4 +1,4 @@
-"""How a speed is measured: in rounds over all that is measured, so that a busy moment of the machine hits all alike."""
+"""Measuring speeds: in interleaved rounds, so that a busy moment of the machine affects all rows alike."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Measurement(NamedTuple):
 
     Attributes:
         name: what it is, with the unit that is counted.
-        run: does some of it, at most a fraction of a second; how many units that was.
+        run: does some of it, at most a fraction of a second; returns the number of units.
         also: the same work counted in another unit: its name, and how many of these one unit is.
     """
 
@@ -75,5 +75,5 @@ def _per_second(run: Callable[[], int], seconds: float) -> float:
 
 
 def say_skipped(what: str, package: str) -> None:
-    """One line for what needs a package that is not installed."""
+    """Prints one line about what needs a package that is not installed."""
     console.print(f"skipped: {what} ({package} is not installed; the extra 'compare' brings it)")

@@ -1,4 +1,4 @@
-"""What the vector environment takes of memory: by the number of games, and over many steps."""
+"""Memory of the vector environment: by the number of games, and over many steps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WARM_UP = 2_000_000  # steps after which every buffer and pool has its size
 
 
 def can_be_measured() -> bool:
-    """Whether this system tells a process what it takes."""
+    """Whether this system reports a process's memory."""
     return _STATUS.exists()
 
 
@@ -28,7 +28,7 @@ def _resident(field: str) -> int:
 
 
 def _play_and_report(n: int) -> tuple[int, int]:
-    """What this process, a fresh one, takes before it plays ``n`` games side by side, and at most while it does."""
+    """Memory of this process, a fresh one, before it plays ``n`` games side by side, and its maximum while it does."""
     RandomPlay(1).run(calls=10)  # brings the kernels
     before = _resident("VmRSS")
     RandomPlay(n).run(calls=10)

@@ -1,4 +1,4 @@
-"""Random full games of OpenSpiel's cribbage for two, by its Python interface."""
+"""Random full games of OpenSpiel's two-player cribbage, through its Python interface."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REPLAYED = "games, OpenSpiel, one history replayed: no choices at all"
 
 
 def _sampled_chance(state: Any, rng: np.random.Generator) -> int:
-    """An outcome of a chance node as OpenSpiel's own examples draw it."""
+    """An outcome of a chance node, sampled as in OpenSpiel's own examples."""
     outcomes, probabilities = zip(*state.chance_outcomes())
     return int(rng.choice(outcomes, p=probabilities))
 
@@ -59,7 +59,7 @@ def _fast_games(game: Any, n: int) -> Callable[[], int]:
 
 
 def _replayed_games(game: Any, n: int) -> Callable[[], int]:
-    """The least that its engine can take when called move by move."""
+    """A lower bound on its engine's time when called move by move."""
     history = _fast_game(game, random.Random(0)).history()
 
     def run() -> int:

@@ -1,4 +1,4 @@
-"""Other vector environments, with the cheapest games they have: Gymnasium's over CartPole, and EnvPool's."""
+"""Other vector environments, with their cheapest games: Gymnasium's over CartPole, and EnvPool's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ENVPOOL_GAMES = ("CartPole-v1", "Catch-v0", "Taxi-v3", "NChain-v0")
 
 
 def _steps(envs: Any, actions: np.ndarray, calls: int) -> Callable[[], int]:
-    """The same actions over and over: choosing them costs nothing."""
+    """The same actions again and again: choosing them costs nothing."""
     envs.reset()
 
     def run() -> int:

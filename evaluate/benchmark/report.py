@@ -25,7 +25,7 @@ _THEIRS = ("OpenSpiel", "CartPole", "EnvPool", "tictactoe", "connect_four")
 
 
 def ratios(rates: dict[str, Rates]) -> dict[str, Rates]:
-    """How many times as fast some things are as others, round by round, by ``"one / other"``."""
+    """Ratios of some speeds, round by round, by ``"one / other"``."""
     pairs = [pair for pair in _RATIOS if set(pair) <= rates.keys()]
     others = [name for name in rates if name.startswith(ENVPOOL)]
     if others and COPIES in rates:
@@ -58,7 +58,7 @@ def ratio_table(rates: dict[str, Rates]) -> Table:
 
 
 def start_table(times: dict[str, list[float]]) -> Table:
-    """Seconds until something runs."""
+    """Start-up times in seconds."""
     table = Table(title="start-up: median (lowest to highest)")
     table.add_column("")
     for column in ("seconds", "range"):
@@ -69,7 +69,7 @@ def start_table(times: dict[str, list[float]]) -> Table:
 
 
 def memory_tables(by_games: dict[int, tuple[int, int]], over_steps: dict[int, int]) -> list[Table]:
-    """What the vector environment takes, by the number of its games and over many steps."""
+    """Memory of the vector environment, by the number of its games and over many steps."""
     games = Table(title="memory of a process with a vector environment")
     for column in ("games", "MB without them", "MB with them, at most", "bytes a game"):
         games.add_column(column, justify="right")

@@ -1,4 +1,4 @@
-"""How long a fresh Python takes until something runs."""
+"""Start-up time of a fresh Python process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluate.benchmark.measuring import ROUNDS
 _FIRST_ENV = "import crib_env; e = crib_env.env(); e.reset(seed=0); e.step(int(e.last()[0]['action_mask'].argmax()))"
 _MAIN_JOB = (
     "import tempfile, pathlib; from rich.progress import Progress; from dataclasses import replace\n"
-    "from train.ddqn import PRESETS, train; from train.run_folder import RunFolder\n"
+    "from train.ddqn import PRESETS, train; from train.loop.run_folder import RunFolder\n"
     "few = dict(episodes=2, episodes_at_once=2, warm_up=1, evaluations=1, evaluation_games=2)\n"
     "s = replace(PRESETS['default'], **few)\n"
     "with tempfile.TemporaryDirectory() as d, Progress(disable=True) as p:\n"

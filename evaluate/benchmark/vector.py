@@ -12,7 +12,7 @@ import numpy as np
 import crib_env
 from agents import make_agent
 from crib_env.kernels import GOLDEN, kernel, mix, streams
-from crib_env.policies import RANDOM, random_card
+from crib_env.players.policies import RANDOM, random_card
 from evaluate.benchmark.games import new_game, play_games
 from evaluate.benchmark.measuring import Measurement
 
@@ -88,7 +88,7 @@ def _decisions_a_step() -> float:
 
 
 def bytes_a_step() -> int:
-    """What a step hands out for each game; the mask in the infos is the observation's array."""
+    """Output bytes of a step for each game; the mask in the infos is the observation's array."""
     envs = RandomPlay(GAMES).envs
     step = envs.step(envs.reset()[1]["action_mask"].argmax(axis=1))
     others = [step[4][key] for key in ("scores", "dealer", "seat")]

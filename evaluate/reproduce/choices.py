@@ -25,8 +25,8 @@ import numpy as np
 from crib_env import parse_cards
 from crib_env.engine import WIN
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
-from crib_env.exact.lang_strategies import STRATEGIES, desirabilities
-from crib_env.exact.standard import standard_pegging
+from crib_env.tables.lang_strategies import STRATEGIES, desirabilities
+from crib_env.tables.standard import standard_pegging
 
 COLUMNS = ("position", "cards", "dealer", "own_score", "opponent_score", "discard", "votes")
 EXAMPLE = Path(__file__).with_name("choices_example.csv")
@@ -54,15 +54,20 @@ def read_choices(path: Path) -> Choices:
         ValueError: there is no such file, or a line of it is not as it has to be; the message names both.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} cannot be read as a file of discards: {error}") from None
     numbered = [(n, line) for n, line in enumerate(text.splitlines(), start=1) if line and not line.startswith("#")]
-    rows = csv.DictReader(line for _, line in numbered)
-    if missing := [column for column in COLUMNS if column not in (rows.fieldnames or ())]:
+    reader = csv.DictReader(line for _, line in numbered)
+    try:
+        columns = reader.fieldnames or ()
+        rows = [(reader.line_num, row) for row in reader]
+    except csv.Error as error:
+        raise ValueError(f"{path} cannot be read as a file of discards: {error}") from None
+    if missing := [column for column in COLUMNS if column not in columns]:
         raise ValueError(f"{path} has no column {missing[0]!r}: its first line must name {', '.join(COLUMNS)}")
     positions: dict[str, tuple[tuple[list[int], bool, tuple[int, int]], np.ndarray]] = {}
-    for row in rows:
+    for line_number, row in rows:
         try:
             name, position, discard, votes = _read_line(row)
             known, counted = positions.setdefault(name, (position, np.zeros(N_DISCARDS, np.int64)))
@@ -70,7 +75,7 @@ def read_choices(path: Path) -> Choices:
                 raise ValueError(f"position {name!r} has other cards or scores than before")
             counted[discard] += votes
         except ValueError as error:
-            raise ValueError(f"{path}, line {numbered[rows.line_num - 1][0]}: {error}") from None
+            raise ValueError(f"{path}, line {numbered[line_number - 1][0]}: {error}") from None
     if not positions:
         raise ValueError(f"{path} holds no positions")
     cards, dealers, scores = zip(*(position for position, _ in positions.values()))

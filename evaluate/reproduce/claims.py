@@ -1,10 +1,17 @@
-"""Claims of a paper, how each is computed here, and when the two agree.
+"""Claims of a paper, how each is computed here, and what becomes of it.
 
-A published number stands for a range: its rounding, and the 95 % interval of the sample that it was taken from where
-the paper gives that. It differs from ours when this range and our interval do not meet, and agrees when they do; unless
-ours is the wider one, which says too little, and leaves it undecided. A statement without a number, "better than
-random", is a direction: it agrees when our whole interval lies on its side, differs when all of it lies on the other,
-and is undecided in between.
+Three classes are kept apart:
+
+* **Checks** of arithmetic and of the rules need no player: they hold or fail.
+* A claim is **not refuted** when the paper's figure and ours meet, but its sample was so small that a good many other
+  figures would have met ours too.
+* A claim is **confirmed** when its sample, or its words, could have been refuted here, and were not.
+
+A published number stands for a range: its rounding, and the 95 % interval of its sample where the paper says how large
+that was. A claim *differs* when our 95 % interval does not meet this range. When they meet, a figure that was sampled
+is *undecided* if our interval is the wider one. A range without a sample, or a direction ("better than random"), is
+confirmed when our whole interval lies inside, and undecided when only a part of it does. What cannot be compared, as
+times on other machines, is only *shown*.
 """
 
 from __future__ import annotations
@@ -13,28 +20,43 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from evaluate.on_ray import Cluster
 from evaluate.statistics import Z, mean_interval, paired_rate_interval
 
-Verdict = Literal["agrees", "differs", "undecided", "shown"]
+Verdict = Literal["holds", "fails", "confirmed", "not refuted", "differs", "undecided", "shown"]
+# Ranges of a paper's sample that are wider than this refute too little.
+_ROUGH_SHARE = 0.05  # of the games
+_ROUGH_SPREAD = 5.0  # points a game
 
 
 class Published(NamedTuple):
-    """What a paper says: as printed, and the range that it stands for; without a range it is only shown."""
+    """What a paper says: as printed, and the range that it stands for; without a range it is only shown.
+
+    Attributes:
+        printed: the figure or the words.
+        low, high: the range; one end alone is a direction.
+        sample: whether the range holds the uncertainty of a sample of the paper's, and whether that sample is so small
+            that the range refutes too little.
+    """
 
     printed: str
     low: float = -math.inf
     high: float = math.inf
-    is_direction: bool = False
+    sample: Literal["none", "small", "large"] = "none"
 
     @property
     def is_compared(self) -> bool:
         """Whether there is a range."""
         return math.isfinite(self.low) or math.isfinite(self.high)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the range has two ends."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
 
 
 def number(printed: str, value: float, unit: float = 0.0) -> Published:
@@ -46,13 +68,20 @@ def share(printed: str, rate: float, unit: float, games: int) -> Published:
     """A share of so many independent games: rounded, and with the interval of that sample."""
     wins = round(rate * games)
     low, high = paired_rate_interval(np.repeat([1.0, 0.0], [wins, games - wins]))
-    return Published(printed, low - unit / 2, high + unit / 2)
+    return Published(printed, low - unit / 2, high + unit / 2, "small" if high - low > _ROUGH_SHARE else "large")
 
 
 def mean(printed: str, value: float, unit: float, n: int, deviation: float) -> Published:
     """A mean of ``n`` independent values of this standard deviation: rounded, and with the interval of that sample."""
     error = Z * deviation / math.sqrt(n) + unit / 2
-    return Published(printed, value - error, value + error)
+    return Published(printed, value - error, value + error, "large")
+
+
+def spread(printed: str, points: float, games: int, deviation: float) -> Published:
+    """Net points a game over so many games, where those of one game have this standard deviation."""
+    error = Z * deviation / math.sqrt(games)
+    sample: Literal["small", "large"] = "small" if 2 * error > _ROUGH_SPREAD else "large"
+    return Published(printed, points - error, points + error, sample)
 
 
 def between(printed: str, low: float, high: float) -> Published:
@@ -62,12 +91,12 @@ def between(printed: str, low: float, high: float) -> Published:
 
 def above(printed: str, low: float) -> Published:
     """A statement that something is above a value."""
-    return Published(printed, low=low, is_direction=True)
+    return Published(printed, low=low)
 
 
 def below(printed: str, high: float) -> Published:
     """A statement that something is below a value."""
-    return Published(printed, high=high, is_direction=True)
+    return Published(printed, high=high)
 
 
 def shown(printed: str) -> Published:
@@ -84,13 +113,6 @@ class Measured:
     sample: str
     remark: str = ""
 
-    @classmethod
-    def of_json(cls, found: dict[str, Any]) -> Measured:
-        """The measurement out of what JSON made of ``dataclasses.asdict``."""
-        interval = found["interval"]
-        ends = None if interval is None else (float(interval[0]), float(interval[1]))
-        return cls(float(found["value"]), ends, str(found["sample"]), str(found["remark"]))
-
 
 def exact(value: float, sample: str = "exact", remark: str = "") -> Measured:
     """A value without an interval."""
@@ -103,17 +125,17 @@ def mean_of(values: np.ndarray, sample: str, remark: str = "") -> Measured:
 
 
 def verdict(published: Published, measured: Measured) -> Verdict:
-    """Whether a paper and a measurement agree, see the module."""
+    """What becomes of a claim that is no check, see the module."""
     if not published.is_compared:
         return "shown"
     low, high = measured.interval or (measured.value, measured.value)
     if high < published.low or low > published.high:
         return "differs"
-    if published.is_direction:
-        is_settled = published.low <= low and high <= published.high
-    else:
-        is_settled = high - low <= published.high - published.low
-    return "agrees" if is_settled else "undecided"
+    if published.sample == "none":
+        return "confirmed" if published.low <= low and high <= published.high else "undecided"
+    if high - low > published.high - published.low:
+        return "undecided"
+    return "confirmed" if published.sample == "large" else "not refuted"
 
 
 @dataclass(frozen=True)
@@ -125,6 +147,7 @@ class Training:
         learner: with its preset and settings in ``flags``.
         episodes: in the quick and in the full version; 0: the quick version leaves it out, and its claims.
         each: about how many seconds an episode takes.
+        seed: is added to the seed of the reproduction.
     """
 
     name: str
@@ -132,6 +155,7 @@ class Training:
     flags: tuple[str, ...]
     episodes: tuple[int, int]
     each: float
+    seed: int = 0
 
     def command(self, quick: bool) -> str:
         """The training of a version, for people; of the full one where the quick one leaves it out."""
@@ -147,7 +171,7 @@ class Effort:
         n: size of the sample, in what the claim counts.
         seed: of all that is random.
         threads: how many may work side by side.
-        run: the folder of the claim's training.
+        runs: the folders of the claim's trainings.
         choices: the file of people's discards.
         on_progress: is told how many more of ``n`` are done.
         cluster: to play matches on, in place of threads; what comes out is the same.
@@ -156,7 +180,7 @@ class Effort:
     n: int
     seed: int = 0
     threads: int = 1
-    run: Path | None = None
+    runs: tuple[Path, ...] = ()
     choices: Path | None = None
     on_progress: Callable[[int], None] = lambda done: None
     cluster: Cluster | None = None
@@ -176,9 +200,10 @@ class Claim:
         form: of the numbers, for ``str.format``.
         samples: sizes in the quick and in the full version; 0: left out of the quick one.
         each: about how many seconds one of the sample takes.
-        training: what it is measured on, if it needs a learner.
+        trainings: what it is measured on, if it needs learners.
         of_choices: whether it needs a file of people's discards.
-        why: what explains a difference.
+        is_check: whether it is one of arithmetic or of the rules.
+        why: what explains a difference; claims that differ for one reason have the same text here.
     """
 
     key: str
@@ -190,15 +215,20 @@ class Claim:
     form: str = "{:,.2f}"
     samples: tuple[int, int] = (1, 1)
     each: float = 0.0
-    training: Training | None = None
+    trainings: tuple[Training, ...] = ()
     of_choices: bool = False
+    is_check: bool = False
     why: str = ""
 
     def size(self, quick: bool) -> int:
         """Of its sample in this version; 0 if it is left out."""
-        if self.training is not None and not self.training.episodes[not quick]:
+        if not all(training.episodes[not quick] for training in self.trainings):
             return 0
         return self.samples[not quick]
+
+    def is_cut_short(self, quick: bool) -> bool:
+        """Whether a training of it is shorter in this version than in the full one."""
+        return any(training.episodes[not quick] < training.episodes[1] for training in self.trainings)
 
     def text(self, measured: Measured) -> str:
         """A measurement with its interval, for people."""
@@ -206,6 +236,21 @@ class Claim:
         if measured.interval is None:
             return value
         return f"{value} ({' to '.join(self.form.format(end) for end in measured.interval)})"
+
+
+def check(
+    key: str,
+    place: str,
+    says: str,
+    published: Published,
+    how: str,
+    measure: Callable[[Effort], Measured],
+    form: str = "{:,.0f}",
+    *,
+    why: str = "",
+) -> Claim:
+    """A claim of arithmetic or of the rules, see :class:`Claim`."""
+    return Claim(key, place, says, published, how, measure, form, is_check=True, why=why)
 
 
 @dataclass(frozen=True)
@@ -220,4 +265,4 @@ class Paper:
     @property
     def trainings(self) -> tuple[Training, ...]:
         """What its claims need trained, each once, in the order of the claims."""
-        return tuple(dict.fromkeys(claim.training for claim in self.claims if claim.training is not None))
+        return tuple(dict.fromkeys(training for claim in self.claims for training in claim.trainings))

@@ -12,8 +12,8 @@ from agents.discards import by_phase
 from crib_env import PlayerViews
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
-from evaluate.match import MatchResult, play_games, summarise
-from evaluate.mirrored import Games, mean_of_pairs
+from evaluate.matches.match import MatchResult, play_games, summarise
+from evaluate.matches.mirrored import Games, mean_of_pairs
 from evaluate.reproduce.claims import Effort, Measured, mean_of
 
 RUN = "RUN"  # in the name of an agent: the folder of the claim's training
@@ -23,9 +23,9 @@ _PAIRS = 2_048  # of deals, side by side
 
 
 def trained(effort: Effort) -> Path:
-    """The folder of the training that a claim is measured on."""
-    assert effort.run is not None, "the claim names no training"
-    return effort.run
+    """The folder of the one training that a claim is measured on."""
+    (run,) = effort.runs
+    return run
 
 
 def player(which: Player, effort: Effort) -> Agent:

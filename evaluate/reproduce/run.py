@@ -1,22 +1,24 @@
-"""A reproduction: the claims of some papers, computed one after the other; one that was stopped goes on.
+"""A reproduction: the claims of some papers, computed one after the other; a stopped one can be resumed.
 
 Its folder holds ``config.json``, ``trainings/`` (:mod:`evaluate.reproduce.trainings`), ``claims/<paper>/``, a file for
-each claim that is computed, written whole, and at the end ``report.md``, ``report.json`` and a picture.
+each computed claim, written whole, and at the end ``report.md``, ``report.json`` and a picture.
 """
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from datetime import date
 from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
+from crib_env.files.json_text import read_json, typed
 from evaluate.files import new_folder, write_json
 from evaluate.on_ray import Cluster
-from evaluate.reproduce import anderson_2022, lang_2018, mueller_1987, oconnor_2000, sharan_pawar_2022
 from evaluate.reproduce.choices import read_choices
-from evaluate.reproduce.claims import Claim, Effort, Measured, Paper, Training
+from evaluate.reproduce.claims import Claim, Effort, Measured, Paper, Training, Verdict, verdict
+from evaluate.reproduce.papers import anderson_2022, lang_2018, mueller_1987, oconnor_2000, sharan_pawar_2022
 from evaluate.reproduce.trainings import find_run, is_finished, train, train_on
 
 PAPERS: dict[str, Paper] = {
@@ -24,26 +26,48 @@ PAPERS: dict[str, Paper] = {
     for module in (lang_2018, oconnor_2000, anderson_2022, sharan_pawar_2022, mueller_1987)
 }
 REPRODUCTIONS = Path("runs") / "reproduce"
+OutcomeVerdict = Verdict | Literal["no verdict", "left out"]
 _START = 15.0  # seconds that a training takes to begin, and to be measured at its end
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a claim: what came out and the seconds it took, or why it was left out."""
+    """The outcome of a claim: its measured value and the seconds it took, or why it was left out.
+
+    Attributes:
+        claim: the claim.
+        measured: its value, if it was computed.
+        seconds: that it took.
+        left_out: why it was not.
+        is_cut_short: whether it was measured on a training shorter than that of the full version.
+        day: on which it was measured, as in 2026-01-31, if known.
+    """
 
     claim: Claim
     measured: Measured | None
     seconds: float = 0.0
     left_out: str = ""
+    is_cut_short: bool = False
+    day: str = ""
+
+    @property
+    def verdict(self) -> OutcomeVerdict:
+        """The verdict on the claim; a training that was cut short decides nothing."""
+        if self.measured is None:
+            return "left out"
+        found = verdict(self.claim.published, self.measured)
+        if self.claim.is_check:
+            return "holds" if found == "confirmed" else "fails"
+        return "no verdict" if self.is_cut_short and found != "shown" else found
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Which papers, in the quick or in the full version, by which seed.
+    """Which papers, in the quick or in the full version, with which seed.
 
     Attributes:
         papers: their names.
-        quick: smaller samples, shorter trainings, and neither for what takes long.
+        quick: smaller samples, shorter trainings, and none of what takes long.
         seed: of deals and of trainings.
         choices: a file of people's discards, if there is one (:mod:`evaluate.reproduce.choices`).
 
@@ -82,12 +106,10 @@ class Reproduction:
         Raises:
             ValueError: it is not the folder of a reproduction; the message names it.
         """
-        try:
-            found = json.loads((folder / "config.json").read_text())
-            choices = None if found["choices"] is None else Path(found["choices"])
-            return cls(tuple(map(str, found["papers"])), bool(found["quick"]), int(found["seed"]), choices)
-        except (OSError, json.JSONDecodeError, KeyError, TypeError):
-            raise ValueError(f"{folder} is not the folder of a reproduction: it has no readable config.json") from None
+        fault = f"{folder} is not the folder of a reproduction: it has no readable config.json"
+        found = read_json(folder / "config.json", fault, lambda content: typed(content, _Config))
+        choices = None if found.choices is None else Path(found.choices)
+        return cls(found.papers, found.quick, found.seed, choices)
 
     @property
     def claims(self) -> list[tuple[Paper, Claim]]:
@@ -151,8 +173,8 @@ class Reproduction:
         outcomes: dict[str, list[Outcome]] = {name: [] for name in self.papers}
         for paper, claim in self.claims:
             on_claim(paper, claim)
-            run = None if claim.training is None else find_run(folder, claim.training)
-            effort = Effort(claim.size(self.quick), self.seed, threads, run, self.choices, on_progress, cluster)
+            runs = tuple(run for training in claim.trainings if (run := find_run(folder, training)) is not None)
+            effort = Effort(claim.size(self.quick), self.seed, threads, runs, self.choices, on_progress, cluster)
             outcomes[paper.name].append(self._outcome(claim_file(folder, paper, claim), claim, effort))
         return outcomes
 
@@ -160,12 +182,14 @@ class Reproduction:
         if reason := self.left_out(claim):
             return Outcome(claim, None, left_out=reason)
         if path.exists():
-            return _read(path, claim)
-        started = time.perf_counter()
-        measured, seconds = claim.measure(effort), time.perf_counter() - started
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_json(path, {"seconds": seconds, "measured": asdict(measured)})
-        return Outcome(claim, measured, seconds)
+            seconds, day, measured = _read(path)
+        else:
+            started = time.perf_counter()
+            measured, seconds = claim.measure(effort), time.perf_counter() - started
+            day = date.today().isoformat()
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_json(path, {"seconds": seconds, "day": day, "measured": asdict(measured)})
+        return Outcome(claim, measured, seconds, is_cut_short=claim.is_cut_short(self.quick), day=day)
 
 
 def claim_file(folder: Path, paper: Paper, claim: Claim) -> Path:
@@ -173,9 +197,28 @@ def claim_file(folder: Path, paper: Paper, claim: Claim) -> Path:
     return folder / "claims" / paper.name / f"{claim.key}.json"
 
 
-def _read(path: Path, claim: Claim) -> Outcome:
-    try:
-        found = json.loads(path.read_text())
-        return Outcome(claim, Measured.of_json(found["measured"]), float(found["seconds"]))
-    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
-        raise ValueError(f"{path} is not a whole result ({error}): take it away, and it is computed again") from None
+class _Config(NamedTuple):
+    """What ``config.json`` holds."""
+
+    papers: tuple[str, ...]
+    quick: bool
+    seed: int
+    choices: str | None
+
+
+class _Saved(NamedTuple):
+    """What the file of a claim holds."""
+
+    seconds: float
+    day: str
+    measured: Measured
+
+
+def _saved(content: Any) -> _Saved:
+    if isinstance(content, dict):
+        content = {"day": "", **content}  # earlier files do not say it
+    return typed(content, _Saved)
+
+
+def _read(path: Path) -> _Saved:
+    return read_json(path, f"{path} is not a whole result: take it away, and it is computed again", _saved)

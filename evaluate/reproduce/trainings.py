@@ -1,12 +1,10 @@
-"""Trains what claims are measured on: runs ``python -m train``, as ``evaluate`` may not import it.
+"""Trains the agents that claims need: runs ``python -m train``, as ``evaluate`` may not import it.
 
-A training lies in ``<folder>/trainings/<name>/runs/<learner>/<time>``. One that was stopped goes on where its last
-checkpoint stands.
+A training is a run in ``<folder>/trainings/<name>``. A stopped one continues from its last checkpoint.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import runpy
 import subprocess
@@ -15,8 +13,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from crib_env.files.json_text import typed
+from evaluate.ending import Terminated
 from evaluate.on_ray import Cluster
 from evaluate.reproduce.claims import Training
+from evaluate.runs.format import SUMMARY, is_begun, read_summary
 
 _ROOT = Path(__file__).parents[2]
 _FINAL_GAMES = {"discard-game": 200_000}  # hands; other learners are measured by their claims
@@ -25,18 +26,22 @@ _FEW = 1_000
 
 def find_run(folder: Path, training: Training) -> Path | None:
     """The run of a training that was begun in the folder of a reproduction."""
-    found = sorted((folder / "trainings" / training.name / "runs" / training.learner).glob("*/config.json"))
-    return found[-1].parent if found else None
+    run = _place_of(folder, training)
+    return run if is_begun(run) else None
 
 
 def is_finished(run: Path | None) -> bool:
     """Whether a run has come to its end."""
-    return run is not None and (run / "summary.json").is_file()
+    return run is not None and (run / SUMMARY).is_file()
 
 
 def summary_of(run: Path) -> dict[str, Any]:
-    """What a finished run says of itself."""
-    return json.loads((run / "summary.json").read_text())
+    """What a finished run says of itself.
+
+    Raises:
+        ValueError: it is not finished, or its summary cannot be read.
+    """
+    return read_summary(run, lambda content: typed(content, dict[str, Any]))
 
 
 def train(folder: Path, training: Training, quick: bool, seed: int) -> None:
@@ -48,13 +53,15 @@ def train(folder: Path, training: Training, quick: bool, seed: int) -> None:
     """
     if is_finished(find_run(folder, training)):
         return
-    place, arguments = _begin(folder, training, quick, seed)
+    arguments = _arguments(folder, training, quick, seed)
     search_path = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
     command = [sys.executable, "-m", "train", *arguments]
-    with subprocess.Popen(command, cwd=place, env={**os.environ, "PYTHONPATH": search_path}) as process:
+    with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": search_path}) as process:
         try:
             status = process.wait()
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as interrupt:
+            if isinstance(interrupt, Terminated):
+                process.terminate()
             process.wait()  # Ctrl-C reached it too: it writes a checkpoint
             raise
     _check(training, arguments, status)
@@ -79,8 +86,7 @@ def _train_there(folder: Path, training: Training, quick: bool, seed: int) -> No
     """On a worker, in its own process: what is lost with it stops writing, and Ctrl-C reaches it."""
     if is_finished(find_run(folder, training)):
         return  # and the worker was lost thereafter
-    place, arguments = _begin(folder, training, quick, seed)
-    os.chdir(place)
+    arguments = _arguments(folder, training, quick, seed)
     sys.argv[1:] = arguments
     try:
         runpy.run_module("train", run_name="__main__", alter_sys=True)
@@ -88,17 +94,24 @@ def _train_there(folder: Path, training: Training, quick: bool, seed: int) -> No
         _check(training, arguments, stopped.code)
 
 
-def _begin(folder: Path, training: Training, quick: bool, seed: int) -> tuple[Path, list[str]]:
-    """Where to call ``python -m train``, and with which arguments; makes the place."""
+def _place_of(folder: Path, training: Training) -> Path:
+    return folder / "trainings" / training.name
+
+
+def _arguments(folder: Path, training: Training, quick: bool, seed: int) -> list[str]:
+    """What ``python -m train`` is called with."""
     run = find_run(folder, training)
-    place = folder / "trainings" / training.name
-    place.mkdir(parents=True, exist_ok=True)
     if run is not None:
-        return place, [training.learner, "--resume", str(run.relative_to(place))]
+        return [training.learner, "--resume", str(run)]
     final_games = _FINAL_GAMES.get(training.learner, _FEW)
-    numbers = {"episodes": training.episodes[not quick], "evaluations": 0, "final-games": final_games, "seed": seed}
+    numbers = {
+        "episodes": training.episodes[not quick],
+        "evaluations": 0,
+        "final-games": final_games,
+        "seed": seed + training.seed,
+    }
     settings = (word for name, n in numbers.items() for word in (f"--{name}", str(n)))
-    return place, [training.learner, *training.flags, *settings]
+    return [training.learner, *training.flags, *settings, "--folder", str(_place_of(folder, training))]
 
 
 def _check(training: Training, arguments: Sequence[str], status: object) -> None:

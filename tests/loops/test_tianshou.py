@@ -16,13 +16,12 @@ from tianshou.trainer import OffPolicyTrainerParams
 from tianshou.utils.net.common import Net
 
 import crib_env
-from tests.loops.numbers_only import NumbersOnly
 
 DECISIONS = 12  # in a deal; returns over so many steps see all of it, the opponent's points too
 
 
 def make_env():
-    return PettingZooEnv(NumbersOnly(crib_env.raw_env(episode="deal")))
+    return PettingZooEnv(crib_env.raw_env(episode="deal", events=False))
 
 
 def test_double_dqn_against_a_random_player():

@@ -8,12 +8,12 @@ import torch
 from tensordict.nn import TensorDictModule, TensorDictSequential
 from torch import nn
 from torchrl.collectors import Collector
-from torchrl.envs import PettingZooWrapper, check_env_specs
+from torchrl.envs import GymEnv, PettingZooWrapper, check_env_specs
 from torchrl.modules import MaskedCategorical, ProbabilisticActor
 from torchrl.objectives.value.functional import reward2go
 
 import crib_env
-from tests.loops.numbers_only import NumbersOnly
+from tests.test_single_agent import IDS
 
 PLAYERS = ("player_0", "player_1")
 
@@ -26,7 +26,7 @@ class Bits(nn.Module):
 
 
 def make_env():
-    return PettingZooWrapper(NumbersOnly(crib_env.raw_env(mask="info")), use_mask=True)
+    return PettingZooWrapper(crib_env.raw_env(mask="info", events=False), use_mask=True)
 
 
 def make_actor(player, network):
@@ -41,6 +41,24 @@ def make_actor(player, network):
 
 def test_specs():
     check_env_specs(make_env())
+
+
+@pytest.mark.parametrize("env_id", IDS)
+def test_the_gymnasium_ids_and_their_infos(env_id):
+    """It asks for ``frameskip`` first, and does without only after a TypeError that names it."""
+    env = GymEnv(env_id, mask="info", categorical_action_encoding=True)
+    env.auto_register_info_dict()
+    policy = TensorDictSequential(
+        TensorDictModule(lambda mask: mask.bool(), ["action_mask"], ["mask"]),
+        ProbabilisticActor(
+            TensorDictModule(nn.Sequential(Bits(), nn.LazyLinear(52)), ["observation"], ["logits"]),
+            in_keys=["logits", "mask"],
+            distribution_class=MaskedCategorical,
+        ),
+    )
+    episode = env.rollout(200, policy)
+    assert episode["next", "done"][-1]
+    assert not episode["next", "illegal_action"].any()
 
 
 def test_games_by_one_policy_and_a_gradient_step():

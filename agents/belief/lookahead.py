@@ -1,0 +1,310 @@
+"""Looking ahead in the play: which hands the opponent may hold, and the net points of a card against each.
+
+Suits do not matter in the play. A hand is one packed number, with four bits per rank for its number of cards;
+the cards laid are an array of ranks. Nothing is allocated during a search.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env.kernels import kernel
+from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
+
+MOST_CARDS = 8  # of one play
+N_HANDS = 2_380  # ways to hold at most four cards, by ranks
+# All copies of the ranks that may be laid when `room` is left to 31, for room 0 … 10.
+_FITS = np.array(
+    [sum(15 << 4 * rank for rank in range(13) if card_value(rank) <= room) for room in range(11)], np.int64
+)
+_FAR = np.int64(1_000)  # beyond any net points
+FREE, NEVER, ALWAYS = range(3)  # how an opponent answers a card that it can pair
+
+# One level of a search: the position after so many cards, for all hands that it concerns.
+_LEVEL = np.dtype(
+    [
+        ("start", "i8"),
+        ("count", "i8"),
+        ("own", "i8"),  # packed hand of the player
+        ("own_laid", "i8"),  # whether the last card was the player's
+        ("worth", "i8"),  # points of the last card, and of a go before it, to the player
+        # the group of hands that is walked, and its next rank; see _begin_group
+        ("group", "i8"),
+        ("together", "i8"),
+        ("own_is_next", "i8"),
+        ("gain", "i8"),
+        ("begins", "i8"),
+        ("now", "i8"),
+        ("rank", "i8"),
+        # the hands
+        ("n_hands", "i8"),
+        ("rest", "i8", N_HANDS),  # packed
+        ("low", "i8", N_HANDS),  # an answer between these bounds is exact, others may be bounds on their side
+        ("high", "i8", N_HANDS),
+        ("net", "i8", N_HANDS),  # the answer: net points from here on
+        ("parent", "i8", N_HANDS),  # the same hand one level up
+    ]
+)
+
+
+class Pile(NamedTuple):
+    """The cards laid in a deal."""
+
+    ranks: np.ndarray  # (8,) int64, the first ``n`` are laid; a search writes over the others
+    start: int  # the present count begins at ``ranks[start]``
+    n: int
+    count: int  # type: ignore[assignment]  # it hides `tuple.count`, which nobody needs
+
+
+def new_levels() -> np.ndarray:
+    """Work space of :func:`look_ahead`: one record for each card of a play, and one more."""
+    return np.zeros(MOST_CARDS + 1, _LEVEL)
+
+
+@kernel
+def one_of(rank):
+    """A packed hand of one card."""
+    return np.int64(1) << np.int64(4 * rank)
+
+
+@kernel
+def holds(hand, rank):
+    """How many cards of a rank a packed hand holds."""
+    return (hand >> np.int64(4 * rank)) & 15
+
+
+@kernel
+def that_fit(hand, count):
+    """The part of a packed hand that may be laid at a count."""
+    return hand & _FITS[min(COUNT_LIMIT - count, 10)]
+
+
+@kernel
+def without_rank(hand, rank):
+    """A packed hand less all cards of a rank."""
+    return hand & ~(np.int64(15) << np.int64(4 * rank))
+
+
+@kernel
+def packed(cards):
+    """The packed hand of an array of card ids, in which -1 is no card."""
+    hand = np.int64(0)
+    for card in cards:
+        if card >= 0:
+            hand += one_of(card % 13)
+    return hand
+
+
+@kernel
+def read_laid(laid, ranks):
+    """Fills ``ranks`` (8,) with the ranks of the cards laid (ids, then -1); how many there are."""
+    n = np.int64(0)
+    while n < MOST_CARDS and laid[n] >= 0:
+        ranks[n] = laid[n] % 13
+        n += 1
+    return n
+
+
+@kernel
+def unseen_by(hand, discards, starter, laid):
+    """How many cards of each rank a player has not seen, packed: four minus those in the given views (ids, or -1)."""
+    unseen = np.int64(0x4444444444444) - packed(hand) - packed(discards) - packed(laid)
+    return unseen if starter < 0 else unseen - one_of(starter % 13)
+
+
+@kernel
+def least_value(laid, laid_by, pile_start, n_laid):
+    """The least value that a card of the opponent can still have, for a player who is to lay.
+
+    Whenever the opponent could have laid and did not, all that it holds was too high for the count.
+
+    Args:
+        laid, laid_by, pile_start: one row of :class:`crib_env.PlayerViews`.
+        n_laid: how many cards are laid.
+    """
+    count, least = np.int64(0), np.int64(1)
+    for k in range(n_laid):
+        value = card_value(laid[k] % 13)
+        if count + value > COUNT_LIMIT:  # a new count: nobody could go on with the last one
+            least = max(least, COUNT_LIMIT + 1 - count)
+            count = np.int64(0)
+        elif k > 0 and laid_by[k - 1] == 0 and laid_by[k] == 0:
+            least = max(least, COUNT_LIMIT + 1 - count)
+        count += value
+    if n_laid > 0 and (pile_start == n_laid or laid_by[n_laid - 1] == 0):
+        least = max(least, COUNT_LIMIT + 1 - count)
+    return least
+
+
+@kernel
+def possible_hands(unseen, least, n_cards, hands, weights):
+    """Every hand that the opponent may hold, by ranks, and the number of ways to draw it from the unseen cards.
+
+    Args:
+        unseen: packed.
+        least: no card of a lower value is in the hand.
+        n_cards: how many cards it has, 0 … 4.
+        hands, weights: (``N_HANDS``,) int64, to be filled from the start.
+
+    Returns:
+        How many hands there are.
+    """
+    sizes = np.zeros(N_HANDS, np.int64)
+    hands[0], weights[0], n = 0, 1, 1
+    for rank in range(13):
+        if card_value(rank) < least:
+            continue
+        left = holds(unseen, rank)
+        for k in range(n):  # to each hand of lower ranks, one or more cards of this rank
+            ways = weights[k]
+            for more in range(1, min(left, n_cards - sizes[k]) + 1):
+                ways = ways * (left - more + 1) // more
+                hands[n], weights[n], sizes[n] = hands[k] + more * one_of(rank), ways, sizes[k] + more
+                n += 1
+    full = 0
+    for k in range(n):
+        if sizes[k] == n_cards:
+            hands[full], weights[full] = hands[k], weights[k]
+            full += 1
+    return full
+
+
+@kernel
+def look_ahead(pile, own, rank, pairing, depth, n_hands, levels):
+    """What a player nets by laying a rank now: own points less the opponent's, for many hands of the opponent at once.
+
+    Minimax over the next ``depth`` cards with alpha-beta pruning (Knuth and Moore 1975), as if both saw both hands. All
+    hands take one walk over the cards that may be laid, so that what a card earns is counted once; a hand leaves the
+    walk where its own bounds cut. Goes are said, the point for the last card of a count is in it, 121 is not looked at.
+
+    Args:
+        pile: :class:`Pile`.
+        own: packed hand of the player.
+        rank: held, and low enough for the count.
+        pairing: what the opponent does if its next card can pair this one: ``FREE`` to choose, ``NEVER`` pairs it (then
+            each hand must have another choice), ``ALWAYS`` pairs it.
+        depth: how many cards are looked at, this one included; 8 is the end of any play.
+        n_hands: how many hands there are, all of equally many cards.
+        levels: of :func:`new_levels`. ``levels[0]["rest"]`` holds the hands, packed; ``levels[0]["net"]`` is filled.
+    """
+    ranks, start, n = pile.ranks, pile.start, pile.n
+    ranks[n] = rank
+    now = pile.count + card_value(rank)
+    points = np.int64(pile_points(ranks, start, n + 1, now))
+    root = levels[0]
+    root["start"], root["count"], root["own"], root["own_laid"] = start, now, own - one_of(rank), 1
+    root["n_hands"] = n_hands
+    low, high, net = root["low"], root["high"], root["net"]
+    for j in range(n_hands):
+        low[j], high[j] = -_FAR, _FAR
+    level = 0
+    _begin_group(root, 0, n + 1, depth - 1)
+    while level >= 0:
+        node, after = levels[level], levels[level + 1]
+        if _descend(ranks, n + 1 + level, pairing if level == 0 else FREE, depth - 1 - level, node, after):
+            level += 1
+            _begin_group(after, 0, n + 1 + level, depth - 1 - level)
+        else:
+            if level > 0:
+                _take_nets(levels[level - 1], node)
+            level -= 1
+    for j in range(n_hands):
+        net[j] += points
+
+
+@kernel
+def _begin_group(node, group, n, depth):
+    """Makes ready to walk one group of a node's hands: who lays next, and in which count.
+
+    Group 0 are the hands with which the opponent can go on with this count, or all where the player is to go on; group
+    1 are the others.
+    """
+    rest, net, own, own_laid = node["rest"], node["net"], node["own"], node["own_laid"] != 0
+    fits = _FITS[min(COUNT_LIMIT - node["count"], 10)]
+    own_fits = own & fits != 0
+    together = not own_laid and own_fits  # the player goes on, whatever the opponent holds
+    own_is_next = together or (own_laid and group == 1)
+    gain, begins, now = np.int64(0), node["start"], node["count"]
+    if group == 1 and not own_fits:  # go, or last card
+        gain = np.int64(0 if now == COUNT_LIMIT else 1 if own_laid else -1)
+        begins, now = n, np.int64(0)
+        own_is_next = rest[0] == 0 if own_laid else own != 0
+    ended = depth == 0 or (own == 0 if own_is_next else rest[0] == 0)
+    for j in range(node["n_hands"]):
+        if _is_in_group(rest[j], fits, together, group):
+            net[j] = gain if ended else -_FAR if own_is_next else _FAR
+    node["group"], node["together"], node["own_is_next"] = group, together, own_is_next
+    node["gain"], node["begins"], node["now"] = gain, begins, now
+    node["rank"] = 13 if ended else 0
+
+
+@kernel
+def _is_in_group(rest, fits, together, group):
+    return group == 0 if together else (rest & fits != 0) == (group == 0)
+
+
+@kernel
+def _descend(ranks, n, pairing, depth, node, after):
+    """Lays the next card of the search, and makes a node of the hands it applies to; returns whether there was one."""
+    while True:
+        while node["rank"] < 13:
+            rank = np.int64(node["rank"])
+            node["rank"] += 1
+            if _lay(ranks, n, rank, pairing, node, after):
+                return True
+        if node["group"] == 1:
+            return False
+        _begin_group(node, 1, n, depth)
+
+
+@kernel
+def _lay(ranks, n, rank, pairing, node, after):
+    """Makes the node after a rank is laid in this group of hands; returns whether any hand is left in it."""
+    own, own_is_next, now = node["own"], node["own_is_next"] != 0, node["now"] + card_value(rank)
+    last = ranks[n - 1]
+    if now > COUNT_LIMIT or (holds(own, rank) == 0 if own_is_next else pairing == NEVER and rank == last):
+        return False
+    ranks[n] = rank
+    points = np.int64(pile_points(ranks, node["begins"], n + 1, now))
+    worth = node["gain"] + (points if own_is_next else -points)
+    laid = np.int64(0) if own_is_next else one_of(rank)
+    fits, together, group = _FITS[min(COUNT_LIMIT - node["count"], 10)], node["together"] != 0, node["group"]
+    rest, net, low, high = node["rest"], node["net"], node["low"], node["high"]
+    next_rest, next_low, next_high, parent = after["rest"], after["low"], after["high"], after["parent"]
+    k = 0
+    for j in range(node["n_hands"]):
+        if not _is_in_group(rest[j], fits, together, group):
+            continue
+        floor, ceiling = low[j], high[j]
+        if own_is_next:
+            floor = max(floor, net[j])
+        elif holds(rest[j], rank) and (pairing != ALWAYS or rank == last or not holds(rest[j], last)):
+            ceiling = min(ceiling, net[j])
+        else:
+            continue
+        if floor < ceiling:
+            next_rest[k], next_low[k], next_high[k], parent[k] = rest[j] - laid, floor - worth, ceiling - worth, j
+            k += 1
+    after["start"], after["count"], after["n_hands"], after["worth"] = node["begins"], now, k, worth
+    after["own"], after["own_laid"] = own - one_of(rank) if own_is_next else own, own_is_next
+    return k > 0
+
+
+@kernel
+def _take_nets(node, after):
+    """Copies the results of a finished node to its parent."""
+    net, next_net, parent, own_is_next = node["net"], after["net"], after["parent"], node["own_is_next"] != 0
+    for k in range(after["n_hands"]):
+        j, value = parent[k], after["worth"] + next_net[k]
+        net[j] = max(net[j], value) if own_is_next else min(net[j], value)
+
+
+@kernel
+def lowest_of_rank(legal, rank):
+    """The lowest id of a rank among legal cards, one row of ``action_mask``."""
+    card = np.int64(rank)
+    while not legal[card]:
+        card += 13
+    return card

@@ -1,0 +1,244 @@
+"""Posterior over the opponent's hands in the play, by ranks.
+
+Suits do not matter in the play, so a hand is a packed number: four bits to a rank, as in
+:func:`scoring.add_rank`. Its probability is proportional to the frequency with which a sensible opponent keeps it
+(:class:`crib_env.tables.crib_tables.CribTables`), times the number of ways to draw it from the unseen cards,
+times the likelihood of the cards that the opponent has laid. A go, or a count that ended below 31, excludes
+hands.
+
+The opponent has one of two types, and the posterior covers both. Most look one card ahead and choose by a softmax
+(``CAREFUL_TYPE``); some always take the most points at once (``GRASPING_TYPE``). The cards laid in this deal tell
+the types apart.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from agents.belief.lookahead import that_fit, without_rank
+from crib_env.exact.rank_classes import CLASS_RANKS, CLASS_SIZES, N_RANK_CLASSES
+from crib_env.kernels import kernel, lowest
+from crib_env.players.policies import expected_reply
+from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
+
+CAREFUL_TYPE, GRASPING_TYPE = range(2)
+KINDS = 2
+_GRASPING_SHARE = 0.2  # of all opponents
+_CARE = 0.7  # what a point of the expected reply counts to a careful player
+_TEMPERATURE = 0.5  # points: a careful player lays what is this much worse 1/e times as often
+_SLIP = 0.02  # how often a grasping player lays any card
+_UNUSUAL = 0.03  # how often an opponent keeps any four, as if at random
+
+_COUNT = np.int64(15)  # the bits of a packed hand that count its aces; shift by 4 * rank for the others
+ONES = np.int64(0x1111111111111)
+_SPARE = 8 * ONES  # the bit of each rank that no count needs
+_CLASSES = np.array([sum(1 << (4 * int(rank)) for rank in ranks) for ranks in CLASS_RANKS], np.int64)
+_WAYS = np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 2, 1, 0, 0], [1, 3, 3, 1, 0], [1, 4, 6, 4, 1]], np.int64)
+MOST_HANDS = KINDS * N_RANK_CLASSES
+
+
+class Hands(NamedTuple):
+    """Hands that the opponent may hold, from the start of arrays (``MOST_HANDS``,)."""
+
+    held: np.ndarray  # int64, cards still held, packed
+    weights: np.ndarray  # float64, how likely each is
+    classes: np.ndarray  # int64, the rank class of all four cards kept
+    kinds: np.ndarray  # int64, the kind of opponent
+
+
+def keeping_weights(kept: np.ndarray) -> np.ndarray:
+    """The probability of keeping one given set of four cards, by rank class (1820,), up to a factor.
+
+    Args:
+        kept: (1820,) how often each class is kept, of :class:`crib_env.tables.crib_tables.CribTables`.
+    """
+    anything = CLASS_SIZES / CLASS_SIZES.sum()
+    return ((1 - _UNUSUAL) * kept + _UNUSUAL * anything) / CLASS_SIZES
+
+
+@kernel
+def weigh_cards(present, pile, start, n, count, other_cards, care, greed):
+    """How much each of the ranks ``present`` (packed) draws a careful player and a grasping one, who is to lay.
+
+    Args:
+        pile: at least ``n + 2`` ranks; from ``start`` to ``n`` those of this count, from ``n`` on overwritten.
+        other_cards: how many cards the other player holds.
+        care, greed: (13,) to be filled: relative chances for careful players, an order for grasping ones.
+    """
+    while present:
+        rank = lowest(present) >> 2
+        present = without_rank(present, rank)
+        value = card_value(rank)
+        pile[n] = rank
+        points = pile_points(pile, start, n + 1, count + value)
+        reply = expected_reply(pile, start, n + 1, count + value, other_cards)
+        care[rank] = np.exp((points - _CARE * reply) / _TEMPERATURE)
+        greed[rank] = 16 * points + value
+
+
+@kernel
+def careful_chance(rank, hand, care, least):
+    """The probability that a careful holder of ``hand`` (the playable part) lays ``rank``; below ``least`` it counts
+    as 0."""
+    total, rest = 0.0, hand
+    while rest:
+        other = lowest(rest) >> 2
+        rest = without_rank(rest, other)
+        total += care[other]
+    if care[rank] < least * total:
+        return 0.0
+    considered, rest = 0.0, hand
+    while rest:
+        other = lowest(rest) >> 2
+        rest = without_rank(rest, other)
+        if care[other] >= least * total:
+            considered += care[other]
+    return care[rank] / considered
+
+
+@kernel
+def grasping_chance(rank, hand, greed, slip):
+    """The same for a grasping holder, who lays any other card with probability ``slip`` in all."""
+    equals, ranks, rest, beaten = 0, 0, hand, False
+    while rest:
+        other = lowest(rest) >> 2
+        rest = without_rank(rest, other)
+        ranks += 1
+        equals += greed[other] == greed[rank]
+        beaten = beaten or greed[other] > greed[rank]
+    return slip / ranks + (0.0 if beaten else (1 - slip) / equals)
+
+
+@kernel
+def _gather_evidence(laid, laid_by, n, fresh, moves, care, greed, barred):
+    """What the course of the play says of the opponent's cards.
+
+    Args:
+        laid, laid_by: cards, and who laid them (0 this player, 1 the opponent); ``n`` of them.
+        fresh: whether the count is zero again now.
+        moves: (4, 2) to be filled: rank laid by the opponent, and the count before it.
+        care, greed: (4, 13) to be filled as by :func:`weigh_cards`, for all ranks that could have been laid.
+        barred: (9, 2) to be filled: the room to 31 in which nothing of the opponent's fitted, and how many cards the
+            opponent had laid by then.
+
+    Returns:
+        How many moves, and how many rooms.
+    """
+    pile = np.zeros(10, np.int64)
+    start, count, n_moves, n_barred, own_cards = 0, 0, 0, 0, 4
+    for k in range(n + 1):
+        value = card_value(laid[k] % 13) if k < n else 0
+        over = count + value > COUNT_LIMIT or count == COUNT_LIMIT or (k == n and fresh)  # the count has ended
+        own_last = k > 0 and laid_by[k - 1] == 0
+        # After an own card the opponent laid none: go. A count that is over below 31: nobody could lay.
+        go = own_last and (k == n or laid_by[k] == 0)
+        if k > start and count < COUNT_LIMIT and (over or go):
+            barred[n_barred, 0], barred[n_barred, 1] = COUNT_LIMIT - count, n_moves
+            n_barred += 1
+        if over:
+            start, count = k, 0
+        if k == n:
+            break
+        if laid_by[k] == 1:
+            moves[n_moves, 0], moves[n_moves, 1] = laid[k] % 13, count
+            weigh_cards(that_fit(ONES, count), pile, start, k, count, own_cards, care[n_moves], greed[n_moves])
+            n_moves += 1
+        else:
+            own_cards -= 1
+        pile[k] = laid[k] % 13
+        count += value
+    return n_moves, n_barred
+
+
+@kernel
+def _removed(hand, part):
+    """A packed hand without the cards of another; -1 if it does not hold them all."""
+    left = (hand | _SPARE) - part  # no rank borrows of the next: there are at most four of it
+    return left ^ _SPARE if left & _SPARE == _SPARE else np.int64(-1)
+
+
+@kernel
+def posterior(own_six, starter, laid, laid_by, n, fresh, keeping, hands):
+    """Fills every hand that the opponent may hold, and how likely it is.
+
+    Args:
+        own_six: mask of the own six cards.
+        starter: its id.
+        laid, laid_by, n, fresh: as :func:`_gather_evidence`.
+        keeping: (1820,) of :func:`keeping_weights` for the opponent's role.
+        hands: :class:`Hands` to be filled, with weights that add up to 1.
+
+    Returns:
+        How many there are.
+    """
+    unseen = np.full(13, 4, np.int64)
+    unseen[starter % 13] -= 1
+    while own_six:
+        unseen[lowest(own_six) % 13] -= 1
+        own_six &= own_six - 1
+    shown = np.zeros(5, np.int64)  # the opponent's cards laid, packed, after each of its moves
+    n_shown = 0
+    for k in range(n):
+        if laid_by[k] == 1:
+            unseen[laid[k] % 13] -= 1
+            shown[n_shown + 1] = shown[n_shown] + (np.int64(1) << (4 * (laid[k] % 13)))
+            n_shown += 1
+    moves, barred = np.zeros((4, 2), np.int64), np.zeros((9, 2), np.int64)
+    care, greed = np.zeros((4, 13)), np.zeros((4, 13), np.int64)
+    n_moves, n_barred = _gather_evidence(laid, laid_by, n, fresh, moves, care, greed, barred)
+
+    size, total = 0, 0.0
+    for number in range(N_RANK_CLASSES):
+        held = _removed(_CLASSES[number], shown[n_shown])
+        if held < 0:
+            continue
+        ways, rest = np.int64(1), held
+        while rest:
+            rank = lowest(rest) >> 2
+            ways *= _WAYS[unseen[rank], (held >> (4 * rank)) & _COUNT]
+            rest = without_rank(rest, rank)
+        allowed = ways > 0
+        for k in range(n_barred):
+            allowed = allowed and not that_fit(_CLASSES[number] - shown[barred[k, 1]], COUNT_LIMIT - barred[k, 0])
+        if not allowed:
+            continue
+        for kind in range(KINDS):
+            weight = keeping[number] * ways * (_GRASPING_SHARE if kind == GRASPING_TYPE else 1 - _GRASPING_SHARE)
+            for k in range(n_moves):
+                then = that_fit(_CLASSES[number] - shown[k], moves[k, 1])
+                if kind == CAREFUL_TYPE:
+                    weight *= careful_chance(moves[k, 0], then, care[k], 0.0)
+                else:
+                    weight *= grasping_chance(moves[k, 0], then, greed[k], _SLIP)
+            hands.held[size], hands.weights[size] = held, weight
+            hands.classes[size], hands.kinds[size] = number, kind
+            total += weight
+            size += 1
+    for k in range(size):
+        hands.weights[k] /= total
+    return size
+
+
+@kernel
+def resample(size, most, offset, hands):
+    """Keeps at most ``most`` hands of equal or whole multiples of one weight, spread evenly; returns how many.
+
+    ``offset`` from 0 to 1 shifts which; drawn evenly, each hand is kept as often as its weight says.
+    """
+    if size <= most:
+        return size
+    held, weights, classes, kinds = hands
+    passed, taken, kept = 0.0, 0, 0
+    for k in range(size):
+        passed += weights[k]
+        times = 0
+        while taken < most and taken + offset < passed * most:
+            times += 1
+            taken += 1
+        if times:
+            held[kept], classes[kept], kinds[kept] = held[k], classes[k], kinds[k]
+            weights[kept] = times / most
+            kept += 1
+    return kept

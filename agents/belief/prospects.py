@@ -1,0 +1,178 @@
+"""Estimates of what is to come in a deal: the opponent's cards, the shows and the crib.
+
+They combine the posterior over the opponent's hands (:mod:`agents.belief.opponent_hands`), the crib by how players
+discard, and the win table. ``expert`` searches with them; the network of ``best`` has them as inputs.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from agents.belief.lookahead import without_rank
+from agents.belief.opponent_hands import GRASPING_TYPE, MOST_HANDS, Hands, keeping_weights, posterior
+from crib_env import PlayerViews
+from crib_env.engine import DEALER, PONE, WIN
+from crib_env.exact.discard_statistics import N_POINTS
+from crib_env.exact.rank_classes import CLASS_RANKS
+from crib_env.kernels import bit, kernel, lowest, mask_of
+from crib_env.scoring import add_rank, rank_points, show_points
+from crib_env.tables.analysis import outlook
+from crib_env.tables.crib_tables import PAIRS
+from crib_env.tables.standard import standard_cribs
+
+# Entries of ``Prospects.win``, from no point pegged on: up to 8 by either, and before that at most 14 by a card now
+# laid: four of a kind and thirty-one.
+OWN_POINTS, OTHER_POINTS = 14 + 8 + 1, 8 + 1
+
+
+class Habits(NamedTuple):
+    """How players discard, by the role of the one who thinks about the opponent."""
+
+    keeping: np.ndarray  # (2, 1820), of :func:`agents.belief.opponent_hands.keeping_weights` for the opponent
+    throwing: np.ndarray  # (2, 13, 13), how likely it is to throw a given pair of cards, by ranks, up to a factor
+
+
+@cache
+def habits() -> Habits:
+    """By the shipped tables."""
+    tables, pairs = standard_cribs(), np.array(PAIRS)
+    ways = np.full((13, 13), 16.0)
+    ways[np.diag_indices(13)] = 6.0
+    anything = np.zeros((13, 13))
+    anything[pairs[:, 0], pairs[:, 1]] = anything[pairs[:, 1], pairs[:, 0]] = ways[pairs[:, 0], pairs[:, 1]] / 1326
+    return Habits(
+        np.stack([keeping_weights(tables.kept[other]) for other in (DEALER, PONE)]),
+        np.stack([(0.97 * tables.share[other] + 0.03 * anything) / ways for other in (DEALER, PONE)]),
+    )
+
+
+@kernel
+def who_laid(laid, laid_by):
+    """How many cards of ``laid`` (8,) are laid, the mask of the own ones (``laid_by`` 0) and of the opponent's."""
+    n, own, other = np.int64(0), np.int64(0), np.int64(0)
+    while n < 8 and laid[n] >= 0:
+        if laid_by[n] == 0:
+            own |= bit(laid[n])
+        else:
+            other |= bit(laid[n])
+        n += 1
+    return n, own, other
+
+
+@kernel
+def crib_chances(own_six, thrown, starter, seen, thrown_chances, chances):
+    """Chances (30,) of the crib's points, by how often the opponent throws each pair of ranks.
+
+    Args:
+        own_six, thrown: masks of the own six cards and of the two thrown.
+        starter: its id.
+        seen: mask of every other known card.
+        thrown_chances: (13, 13) of :class:`Habits`.
+    """
+    chances[:] = 0.0
+    known = own_six | seen | bit(starter)
+    total = 0.0
+    for first in range(52):
+        if (known >> first) & 1:
+            continue
+        for second in range(first):
+            if not (known >> second) & 1:
+                weight = thrown_chances[first % 13, second % 13]
+                chances[show_points(thrown | bit(first) | bit(second), starter, True)] += weight
+                total += weight
+    chances /= total
+
+
+@kernel
+def fill_after_play(is_dealer, scores, most, own_show, crib, win_table, out):
+    """Fills ``out`` (121, 150): the chance to win by own score after the play, and by the opponent's after its show.
+
+    For scores up to ``most`` points more than ``scores`` (both pairs, own first), and the opponent's show.
+    """
+    (own_score, score), (own_most, others_most) = scores, most
+    for own in range(own_score, min(own_score + own_most + 1, WIN)):
+        for shown in range(score, min(score + others_most + 1, WIN) + N_POINTS - 1):
+            own_out, out_first = own + own_show >= WIN, shown >= WIN
+            if own_out or out_first:  # pone counts first
+                out[own, shown] = 1.0 if own_out and not (out_first and is_dealer) else 0.0
+                continue
+            value, own_shown = 0.0, own + own_show
+            for points in range(N_POINTS):
+                if crib[points] > 0:
+                    if is_dealer:  # then the opponent deals
+                        last = own_shown + points
+                        value += crib[points] * (1.0 if last >= WIN else 1.0 - win_table[shown, last])
+                    elif shown + points < WIN:
+                        value += crib[points] * win_table[own_shown, shown + points]
+            out[own, shown] = value
+
+
+@kernel
+def class_show(number, starter):
+    """Points of a class of four ranks with a starter, without flush and nobs."""
+    ranks, sums = add_rank(np.int64(0), np.int64(1), starter % 13)
+    for place in range(4):
+        ranks, sums = add_rank(ranks, sums, CLASS_RANKS[number, place])
+    return rank_points(ranks, sums)
+
+
+@kernel
+def _fill_prospects(views, habits, win_table, out):
+    held, weights = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS)
+    classes, kinds = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS, np.int64)
+    hands = Hands(held, weights, classes, kinds)
+    after_play, crib, shows = np.zeros((WIN, WIN + N_POINTS - 1)), np.zeros(N_POINTS), np.zeros(N_POINTS)
+    for b in range(len(views.hand)):
+        n, own_laid, other_laid = who_laid(views.laid[b], views.laid_by[b])
+        kept, thrown = mask_of(views.hand[b]) | own_laid, mask_of(views.discards[b])
+        starter = np.int64(views.starter[b])
+        own_score, score = np.int64(views.scores[b, 0]), np.int64(views.scores[b, 1])
+        role, fresh = DEALER if views.is_dealer[b] else PONE, n > 0 and views.pile_start[b] == n
+        laid, laid_by = views.laid[b], views.laid_by[b]
+        size = posterior(kept | thrown, starter, laid, laid_by, n, fresh, habits.keeping[role], hands)
+        shows[:] = 0.0
+        last = np.int64(-1)
+        points = np.int64(0)
+        for k in range(size):
+            if classes[k] != last:
+                last = classes[k]
+                points = class_show(last, starter)
+            shows[points] += weights[k]
+            if kinds[k] == GRASPING_TYPE:
+                out.grasping[b] += weights[k]
+            rest = held[k]
+            while rest:
+                rank = lowest(rest) >> 2
+                out.holds[b, rank] += weights[k]
+                rest = without_rank(rest, rank)
+        crib_chances(kept | thrown, thrown, starter, other_laid, habits.throwing[role], crib)
+        own_show = show_points(kept, starter, False)
+        most = OWN_POINTS - 1, OTHER_POINTS - 1
+        fill_after_play(views.is_dealer[b], (own_score, score), most, own_show, crib, win_table, after_play)
+        win = out.win[b]
+        for own in range(OWN_POINTS):
+            for other in range(OTHER_POINTS):
+                if own_score + own >= WIN:
+                    win[own, other] = 1.0 if score + other < WIN else 0.5
+                elif score + other < WIN:
+                    for points in range(N_POINTS):
+                        win[own, other] += shows[points] * after_play[own_score + own, score + other + points]
+
+
+class Prospects(NamedTuple):
+    """Estimates for B decisions of the play."""
+
+    holds: np.ndarray  # (B, 13) how likely the opponent still holds each rank
+    grasping: np.ndarray  # (B,) how likely it is to be one that takes points at once
+    win: np.ndarray  # (B, OWN_POINTS, OTHER_POINTS) chance to win by points that are still pegged, own and others'
+
+    @classmethod
+    def of(cls, views: PlayerViews) -> Prospects:
+        """See the class. Where both players would peg out ``win`` is one half."""
+        n = len(views)
+        found = cls(np.zeros((n, 13)), np.zeros(n), np.zeros((n, OWN_POINTS, OTHER_POINTS)))
+        _fill_prospects(views.arrays, habits(), outlook().win_table, found)
+        return found

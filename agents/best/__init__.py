@@ -1,0 +1,1 @@
+"""``best``: the strongest network, which plays to the score without search."""

@@ -1,0 +1,157 @@
+"""The expert: exact discards by probability of winning, and a search to the end of the play. It learns nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from agents.belief.opponent_hands import MOST_HANDS, Hands, posterior, resample
+from agents.belief.prospects import class_show, crib_chances, fill_after_play, habits, who_laid
+from agents.discards import by_phase, lowest_of_rank, next_thrown
+from agents.expert.play_search import DEPTH, card_values
+from crib_env import PlayerViews
+from crib_env.engine import DEALER, PONE, WIN
+from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, TOTALS, fill_totals
+from crib_env.kernels import kernel, lowest, mask_of
+from crib_env.scoring import show_points
+from crib_env.tables.analysis import discard_chances, outlook
+
+_MOST_PLAY = 61  # no play brings a player more points than this
+_CHUNK = 64  # decisions that a thread takes at once
+
+
+@kernel
+def _value_pairs(views, outlook, out):
+    totals, six = np.zeros((1, N_DISCARDS), TOTALS), np.empty((1, 6), np.int64)
+    for b in range(len(out)):
+        held, thrown = mask_of(views.hand[b]), mask_of(views.discards[b])
+        rest = held | thrown
+        for k in range(6):
+            six[0, k] = lowest(rest)
+            rest &= rest - 1
+        fill_totals(six, totals)
+        scores = np.int64(views.scores[b, 0]), np.int64(views.scores[b, 1])
+        discard_chances(six[0], thrown, views.is_dealer[b], scores, totals[0], outlook, out[b])
+
+
+@kernel
+def _value_ranks(views, habits, win_table, most, offsets, out):
+    hands, weights = np.zeros((DEPTH, MOST_HANDS), np.int64), np.zeros((DEPTH, MOST_HANDS))
+    numbers, classes = np.zeros((DEPTH, MOST_HANDS), np.int64), np.zeros(MOST_HANDS, np.int64)
+    kinds, shows = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS, np.int64)
+    after_play, crib = np.zeros((WIN, WIN + N_POINTS - 1)), np.zeros(N_POINTS)
+    pile, first = np.zeros(10, np.int64), Hands(hands[0], weights[0], classes, kinds)
+    for b in range(len(out)):
+        n, own_laid, other_laid = who_laid(views.laid[b], views.laid_by[b])
+        for k in range(n):
+            pile[k] = views.laid[b, k] % 13
+        held, thrown, starter = mask_of(views.hand[b]), mask_of(views.discards[b]), np.int64(views.starter[b])
+        own_score, score = np.int64(views.scores[b, 0]), np.int64(views.scores[b, 1])
+        start, so_far = np.int64(views.pile_start[b]), np.int64(views.count[b])
+        role = DEALER if views.is_dealer[b] else PONE
+        kept = held | own_laid
+        laid, laid_by, fresh = views.laid[b], views.laid_by[b], n > 0 and start == n
+        size = posterior(kept | thrown, starter, laid, laid_by, n, fresh, habits.keeping[role], first)
+        size = resample(size, most, offsets[b], first)
+        for k in range(size):
+            numbers[0, k] = k
+            shows[k] = class_show(classes[k], starter)
+        crib_chances(kept | thrown, thrown, starter, other_laid, habits.throwing[role], crib)
+        own_show = show_points(kept, starter, False)
+        furthest = _MOST_PLAY, _MOST_PLAY
+        fill_after_play(views.is_dealer[b], (own_score, score), furthest, own_show, crib, win_table, after_play)
+        own, rest = np.int64(0), held
+        while rest:
+            own += np.int64(1) << (4 * (lowest(rest) % 13))
+            rest &= rest - 1
+        card_values(
+            own,
+            own_score,
+            score,
+            pile,
+            start,
+            n,
+            so_far,
+            np.int64(views.opponent_cards[b]),
+            size,
+            hands,
+            weights,
+            numbers,
+            kinds,
+            shows,
+            after_play,
+            out[b],
+        )
+
+
+class ExpertAgent:
+    """Maximises the probability of winning the game, by exact values and search.
+
+    Discards: the pair with the best probability of winning at this score (:func:`crib_env.analyse_discard`).
+    Play: the card with the best expectation over the posterior of the opponent's hands
+    (:mod:`agents.belief.opponent_hands`), searched to the end of the play (:mod:`agents.expert.play_search`);
+    then come the shows, the crib and the win table.
+
+    Args:
+        hands: how many opposing hands a search covers at most; of more hands, this many are picked evenly.
+        threads: how many decisions of a batch are searched in parallel; the choices do not depend on it.
+
+    Raises:
+        ValueError: ``hands`` is not 1 to ``MOST_HANDS``, or ``threads`` is below 1.
+    """
+
+    name = "expert"
+
+    def __init__(self, hands: int = 100, threads: int = 2) -> None:
+        if not 1 <= hands <= MOST_HANDS:
+            raise ValueError(f"agent 'expert': hands={hands} is not allowed, give 1 to {MOST_HANDS}, which are all")
+        if threads < 1:
+            raise ValueError(f"agent 'expert': threads={threads} is not allowed, give at least 1")
+        self._hands, self._threads = hands, threads
+
+    def act(self, views: PlayerViews) -> np.ndarray:
+        """See :class:`agents.agent.Agent`."""
+        return by_phase(views, self._throw, self._lay)
+
+    def _throw(self, views: PlayerViews) -> np.ndarray:
+        values = self.discard_values(views)
+        return next_thrown(views, values, np.zeros_like(values))
+
+    def _lay(self, views: PlayerViews) -> np.ndarray:
+        return lowest_of_rank(views, self.rank_values(views).argmax(axis=1))
+
+    def discard_values(self, views: PlayerViews) -> np.ndarray:
+        """The chance to win the game after each discard, (B, 15), for B positions before or amid the discard.
+
+        The pairs are those of the sorted six cards, in the order of ``PLACES``; -inf for pairs without what is thrown.
+        """
+        return self._in_chunks(lambda rows, out: self._fill_discards(views[rows], out), len(views), N_DISCARDS)
+
+    def rank_values(self, views: PlayerViews, rng: np.random.Generator | None = None) -> np.ndarray:
+        """The chance to win the game after each rank, (B, 13), for B positions in the play; -inf if it cannot be laid.
+
+        Where a rank wins at once no other has a value. If there are more hands than a search looks at they are picked
+        evenly, or drawn with ``rng``, so that the mean of many answers looks at all of them. Searches over few hands
+        are too hopeful: they find out too soon which one the opponent holds. That hardly touches how ranks differ.
+        """
+        offsets = np.full(len(views), 0.5) if rng is None else rng.random(len(views))
+        return self._in_chunks(lambda rows, out: self._fill_ranks(views[rows], offsets[rows], out), len(views), 13)
+
+    def _in_chunks(self, fill: Callable[[slice, np.ndarray], None], n: int, width: int) -> np.ndarray:
+        """(n, width), filled by threads."""
+        out = np.empty((n, width))
+        chunks = [slice(start, start + _CHUNK) for start in range(0, n, _CHUNK)]
+        if len(chunks) <= 1:
+            fill(slice(None), out)
+            return out
+        with ThreadPoolExecutor(self._threads) as pool:
+            list(pool.map(lambda rows: fill(rows, out[rows]), chunks))
+        return out
+
+    def _fill_discards(self, views: PlayerViews, out: np.ndarray) -> None:
+        _value_pairs(views.arrays, outlook(), out)
+
+    def _fill_ranks(self, views: PlayerViews, offsets: np.ndarray, out: np.ndarray) -> None:
+        _value_ranks(views.arrays, habits(), outlook().win_table, self._hands, offsets, out)

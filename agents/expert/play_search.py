@@ -1,0 +1,278 @@
+"""The best card in the play against every hand that the opponent may hold: a search to the end of the play.
+
+The player does not see the opponent's hand, so one choice holds for all hands that look alike. The search carries
+a list of weighted hands down the tree, splits it by what the opponent would lay or by a go, and takes the best card
+for the list as a whole. The opponent's choices are random (:mod:`agents.belief.opponent_hands`); the player's own are
+the best.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agents.belief.lookahead import that_fit, without_rank
+from agents.belief.opponent_hands import (
+    CAREFUL_TYPE,
+    careful_chance,
+    grasping_chance,
+    weigh_cards,
+)
+from crib_env.engine import WIN
+from crib_env.kernels import kernel, lowest
+from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
+
+# NumPy's numbers, not Python's: Numba would compile `value_of` anew for each constant that it is called with, and to
+# load several of those from the cache, which call each other, ends the process (numba/numba#6061).
+OWN, OPPONENTS, COUNT_OVER = np.arange(3)  # whose turn it is
+_PASSED, _NOT_PASSED = np.bool_(True), np.bool_(False)
+_LEAST_CHANCE = 0.1  # cards less likely than this are left out of the tree
+DEPTH = 18  # lists at once: the opponent lays four times and may say go before each own card and each end of a count
+
+
+@kernel
+def _weight(weights, size):
+    total = 0.0
+    for k in range(size):
+        total += weights[k]
+    return total
+
+
+@kernel
+def _move_on(k, hand, weight, number, depth, hands, weights, numbers):
+    """Puts a hand into place ``k`` of the list at ``depth``."""
+    hands[depth, k], weights[depth, k], numbers[depth, k] = hand, weight, number
+
+
+@kernel
+def _cards(hand):
+    n = np.int64(0)
+    while hand:
+        n += hand & 15
+        hand >>= 4
+    return n
+
+
+@kernel
+def value_of(
+    turn,
+    passed,
+    own,
+    own_score,
+    score,
+    pile,
+    start,
+    n,
+    count,
+    last,
+    cards,
+    depth,
+    size,
+    hands,
+    weights,
+    numbers,
+    kinds,
+    shows,
+    after_play,
+):
+    """The chance to win, times the weight of the list of hands.
+
+    Args:
+        turn: ``OWN``, ``OPPONENTS``, or ``COUNT_OVER`` when neither can lay.
+        passed: whether the player before could not lay.
+        own: own cards, packed.
+        own_score, score: own and the opponent's.
+        pile, start, n, count: ranks laid, the first of this count, how many, the count.
+        last: who laid the last card.
+        cards: how many the opponent holds.
+        depth, size: which list of hands, and how many are in it.
+        hands, weights, numbers: (``DEPTH``, …) the lists: cards held (packed), weights, place in the first list.
+        kinds, shows: of each hand in the first list: kind of opponent, points in the show.
+        after_play: (121, 150) chance to win by own score after the play and by the opponent's after its show.
+    """
+    if turn == OWN and that_fit(own, count) == 0:
+        turn = COUNT_OVER if passed else OPPONENTS
+        passed = True
+    if turn == COUNT_OVER:
+        if count != COUNT_LIMIT:  # go, or last card
+            if last == OWN:
+                own_score += 1
+                if own_score >= WIN:
+                    return _weight(weights[depth], size)
+            else:
+                score += 1
+                if score >= WIN:
+                    return 0.0
+        if own == 0 and cards == 0:
+            total = 0.0
+            for k in range(size):
+                total += weights[depth, k] * after_play[own_score, score + shows[numbers[depth, k]]]
+            return total
+        turn = 1 - last
+        if (turn == OWN and own == 0) or (turn == OPPONENTS and cards == 0):
+            turn = last
+        start, count, passed = n, np.int64(0), False
+
+    if turn == OWN:
+        best, can = 0.0, that_fit(own, count)
+        while can:
+            rank = lowest(can) >> 2
+            can = without_rank(can, rank)
+            after = count + card_value(rank)
+            pile[n] = rank
+            made = own_score + pile_points(pile, start, n + 1, after)
+            if made >= WIN:
+                return _weight(weights[depth], size)
+            value = value_of(
+                OPPONENTS,
+                _NOT_PASSED,
+                own - (np.int64(1) << (4 * rank)),
+                made,
+                score,
+                pile,
+                start,
+                n + 1,
+                after,
+                OWN,
+                cards,
+                depth,
+                size,
+                hands,
+                weights,
+                numbers,
+                kinds,
+                shows,
+                after_play,
+            )
+            best = max(best, value)
+        return best
+
+    # The opponent's turn: first those hands that cannot lay, then the others by the card laid.
+    total, stuck, present, choice = 0.0, np.int64(0), np.int64(0), False
+    for k in range(size):
+        can = that_fit(hands[depth, k], count)
+        if can == 0:
+            _move_on(stuck, hands[depth, k], weights[depth, k], numbers[depth, k], depth + 1, hands, weights, numbers)
+            stuck += 1
+        else:
+            present |= can
+            choice = choice or without_rank(can, lowest(can) >> 2) != 0
+    if stuck:
+        total += value_of(
+            COUNT_OVER if passed else OWN,
+            _PASSED,
+            own,
+            own_score,
+            score,
+            pile,
+            start,
+            n,
+            count,
+            last,
+            cards,
+            depth + 1,
+            stuck,
+            hands,
+            weights,
+            numbers,
+            kinds,
+            shows,
+            after_play,
+        )
+    if present == 0:
+        return total
+    care, greed = np.empty(13), np.empty(13, np.int64)
+    if choice:
+        weigh_cards(present, pile, start, n, count, _cards(own), care, greed)
+    while present:
+        rank = lowest(present) >> 2
+        present = without_rank(present, rank)
+        one = np.int64(1) << (4 * rank)
+        laying = np.int64(0)
+        for k in range(size):
+            hand = hands[depth, k]
+            if (hand >> (4 * rank)) & 15:
+                chance = 1.0
+                if choice:
+                    can, kind = that_fit(hand, count), kinds[numbers[depth, k]]
+                    if kind == CAREFUL_TYPE:
+                        chance = careful_chance(rank, can, care, _LEAST_CHANCE)
+                    else:
+                        chance = grasping_chance(rank, can, greed, 0.0)
+                if chance > 0:
+                    weight = weights[depth, k] * chance
+                    _move_on(laying, hand - one, weight, numbers[depth, k], depth + 1, hands, weights, numbers)
+                    laying += 1
+        if laying == 0:
+            continue
+        after = count + card_value(rank)
+        pile[n] = rank
+        made = score + pile_points(pile, start, n + 1, after)
+        if made < WIN:
+            total += value_of(
+                OWN,
+                _NOT_PASSED,
+                own,
+                own_score,
+                made,
+                pile,
+                start,
+                n + 1,
+                after,
+                OPPONENTS,
+                cards - 1,
+                depth + 1,
+                laying,
+                hands,
+                weights,
+                numbers,
+                kinds,
+                shows,
+                after_play,
+            )
+    return total
+
+
+@kernel
+def card_values(
+    own, own_score, score, pile, start, n, count, cards, size, hands, weights, numbers, kinds, shows, after_play, values
+):
+    """Fills ``values`` (13,) with the chance to win after each rank that may be laid, -inf for the others.
+
+    A rank that wins at once is the only one with a value: a chance of 1 is certain only as far as the hands are all
+    that there may be.
+
+    Arguments as :func:`value_of`, the first list being all hands that the opponent may hold.
+    """
+    values[:] = -np.inf
+    can = that_fit(own, count)
+    while can:
+        rank = lowest(can) >> 2
+        can = without_rank(can, rank)
+        after = count + card_value(rank)
+        pile[n] = rank
+        made = own_score + pile_points(pile, start, n + 1, after)
+        if made >= WIN:
+            values[:] = -np.inf
+            values[rank] = 1.0
+            return
+        values[rank] = value_of(
+            OPPONENTS,
+            _NOT_PASSED,
+            own - (np.int64(1) << (4 * rank)),
+            made,
+            score,
+            pile,
+            start,
+            n + 1,
+            after,
+            OWN,
+            cards,
+            np.int64(0),
+            size,
+            hands,
+            weights,
+            numbers,
+            kinds,
+            shows,
+            after_play,
+        )

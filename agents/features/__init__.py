@@ -1,0 +1,1 @@
+"""Inputs of networks, all derived from what the player sees."""

@@ -1,0 +1,151 @@
+"""After-states: the 209 bits right after each move, as the player then sees them (O'Connor 2000).
+
+An after-state contains nothing that the player did not know before the move. A thrown card moves from the hand to the
+other known cards. So does a laid card, which also takes the next slot of the play.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agents.features.play import read_pile, write_pile
+from crib_env.kernels import kernel
+from crib_env.observation import HAND, KNOWN, SIZES, SLOTS
+from crib_env.scoring import COUNT_LIMIT, pile_points
+
+MOST_MOVES = 15
+
+# Where each kind of input of the play begins; the last is how many there are.
+_HELD, _SEEN, _LAID, _PILE, _THEIRS, N_PLAY_INPUTS = np.cumsum([1, 52, 13, 104, 83, 5]).tolist()
+
+
+@kernel
+def throw(state, card):
+    """A card of the hand becomes another known card."""
+    state[HAND + card] = 0
+    state[KNOWN + card] = 1
+
+
+@kernel
+def lay(state, card):
+    """Throws a card, and writes its rank into the first free slot of the play."""
+    throw(state, card)
+    slot = SLOTS
+    while state[slot : slot + 13].any():
+        slot += 13
+    state[slot + card % 13] = 1
+
+
+@kernel
+def write_after_states(observation, mask, is_discard, states, cards):
+    """Writes the after-states of one decision, and the first card of each; returns their number."""
+    legal = np.flatnonzero(mask)
+    n = 0
+    if is_discard:
+        pairs = len(legal) == 6  # else one card is thrown already
+        for i in range(len(legal)):
+            for j in range(i + 1, len(legal) if pairs else i + 2):
+                states[n] = observation
+                throw(states[n], legal[i])
+                if pairs:
+                    throw(states[n], legal[j])
+                cards[n] = legal[i]
+                n += 1
+    else:
+        ranks = np.int64(0)
+        for card in legal:
+            if not (ranks >> (card % 13)) & 1:
+                ranks |= np.int64(1) << (card % 13)
+                states[n] = observation
+                lay(states[n], card)
+                cards[n] = card
+                n += 1
+    return n
+
+
+@kernel
+def _after_states(observation, masks, is_discard, states, cards, ends):
+    n = 0
+    for b in range(len(observation)):
+        n += write_after_states(observation[b], masks[b], is_discard[b], states[n:], cards[n:])
+        ends[b] = n
+
+
+def after_states(
+    observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What the moves of B decisions lead to, one decision after the other.
+
+    Two cards thrown are one move: at the first all fifteen pairs are looked at, at the second the five that are left.
+    Cards laid are looked at once for each rank, the one with the lowest id for the others.
+
+    Args:
+        observation: (B, 209) int8.
+        masks: (B, 52) int8, legal cards.
+        is_discard: (B,) bool.
+
+    Returns:
+        After-states (M, 209) int8, the card of each that is thrown or laid now (M,) int64, and where those of each
+        decision end (B,) int64.
+    """
+    states = np.empty((MOST_MOVES * len(observation), SIZES["209"]), np.int8)
+    cards, ends = np.empty(len(states), np.int64), np.empty(len(observation), np.int64)
+    _after_states(observation, masks, is_discard, states, cards, ends)
+    n = ends[-1] if len(ends) else 0
+    return states[:n], cards[:n], ends
+
+
+@kernel
+def _moved(observation, cards, is_discard, states):
+    for b in range(len(observation)):
+        states[b] = observation[b]
+        if is_discard[b]:
+            throw(states[b], cards[b])
+        else:
+            lay(states[b], cards[b])
+
+
+def moved(observation: np.ndarray, cards: np.ndarray, is_discard: np.ndarray) -> np.ndarray:
+    """The observations (B, 209) int8 after one card (B,) is thrown or laid."""
+    states = np.empty_like(observation)
+    _moved(observation, cards, is_discard, states)
+    return states
+
+
+@kernel
+def _write_play_inputs(states, out, points):
+    pile = np.empty(9, np.int64)
+    for b in range(len(states)):
+        state, row = states[b], out[b]
+        row[0] = state[0]
+        n_hand = np.int64(0)
+        for rank in range(13):
+            held, seen = 0, 0
+            for suit in range(4):
+                held += state[HAND + 13 * suit + rank]
+                seen += state[KNOWN + 13 * suit + rank]
+            for k in range(held):
+                row[_HELD + 13 * k + rank] = 1
+            row[_SEEN + rank] = seen
+            n_hand += held
+        for k in range(104):
+            row[_LAID + k] = state[SLOTS + k]
+        start, n, count = read_pile(state, pile)
+        points[b] = pile_points(pile, start, n, count)
+        if count == COUNT_LIMIT:
+            start, count = n, 0
+        write_pile(pile, start, n, count, row[_PILE:_THEIRS])
+        row[_THEIRS + 8 - n - n_hand] = 1
+
+
+def play_inputs(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs (M, 258) of after-states of the play (M, 209), and points (M,), float32.
+
+    Inputs: dealer; for each rank whether at least 1, 2, 3, 4 cards are held, and how many others are known; the
+    eight slots; the count and what a next card would earn, as in :mod:`agents.features.play`, except that a count
+    ends only at 31, because the opponent may continue where this player cannot; how many cards the opponent
+    holds. The points are those of the card just laid. All of it follows from the 209 bits.
+    """
+    inputs, points = np.zeros((len(states), N_PLAY_INPUTS), np.float32), np.empty(len(states), np.float32)
+    _write_play_inputs(states, inputs, points)
+    return inputs, points

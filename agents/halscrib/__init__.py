@@ -1,0 +1,1 @@
+"""``halscrib``: Mueller's player (1987)."""

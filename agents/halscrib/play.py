@@ -1,0 +1,222 @@
+"""Halscrib's play: three measures for each card, a choice by the situation, and mixed leads and answers.
+
+Kernels for :mod:`agents.halscrib.agent`, which names the source and the differences from it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from agents.belief.lookahead import (
+    ALWAYS,
+    FREE,
+    MOST_CARDS,
+    NEVER,
+    Pile,
+    holds,
+    least_value,
+    look_ahead,
+    lowest_of_rank,
+    packed,
+    possible_hands,
+    read_laid,
+    that_fit,
+    unseen_by,
+    without_rank,
+)
+from agents.chance import uniform
+from crib_env.kernels import kernel, lowest
+from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
+
+SAFE, OPTIMAL, RISKY = range(3)
+LEADS_PAIR = np.array([0.80, 0.65, 0.50])  # by situation: how often a pair is led from when that is best
+ANSWERS_PAIR = np.array([0.35, 0.50, 0.65])  # and how often a lead is paired when that is best
+DEPTH = 3  # a card, the answer, and the answer to that
+_PRIOR = 2.0  # so many occasions to pair must be seen until what is seen weighs as much as the equilibrium
+_FAR = np.int64(1_000)
+_NO_RANK = -1
+
+
+class _Measures(NamedTuple):
+    """The three measures of a card, by rank (13,)."""
+
+    expected: np.ndarray  # float64, net points
+    highest: np.ndarray  # int64, the highest net that any hand of the opponent allows
+    reply: np.ndarray  # int64, the most that the opponent's next card can make
+
+
+class _Hands(NamedTuple):
+    """The ``n`` hands that the opponent may hold, which stand in ``levels[0]["rest"]``."""
+
+    levels: np.ndarray  # of `lookahead.new_levels`
+    weights: np.ndarray  # (N_HANDS,) int64, in how many ways each hand can come
+    n: int
+
+
+@kernel
+def equilibrium(a, b, c, d):
+    """Equilibrium frequencies of the first row and of the first column in the zero-sum game with row pay-offs (a,
+    b), (c, d)."""
+    if max(min(a, b), min(c, d)) >= min(max(a, c), max(b, d)):  # a saddle point: nobody mixes
+        return 1.0 if min(a, b) >= min(c, d) else 0.0, 1.0 if max(a, c) <= max(b, d) else 0.0
+    mixed = a - b - c + d
+    return (d - c) / mixed, (d - b) / mixed
+
+
+@kernel
+def adapted(a, b, c, d, hits, occasions):
+    """How often to play the first row against an opponent with a known history.
+
+    The opponent is assumed to play the first column as often as observed, with a prior of ``_PRIOR`` occasions at the
+    equilibrium. The answer moves from the equilibrium towards the best reply to that, further with every
+    observation.
+
+    Args:
+        a, b, c, d: pay-offs to the rows, by row and then column.
+        hits, occasions: how often the opponent has played the first column, and how often it could.
+    """
+    row, column = equilibrium(a, b, c, d)
+    seen = (_PRIOR * column + hits) / (_PRIOR + occasions)
+    gain = seen * (a - c) + (1 - seen) * (b - d)
+    weight = occasions / (_PRIOR + occasions)
+    return (1 - weight) * row + weight * (1.0 if gain > 0 else 0.0)
+
+
+@kernel
+def _highest_reply(pile, rank, unseen, least):
+    """The most points that any card the opponent may hold makes in answer to a rank laid now."""
+    ranks, start, n = pile.ranks, pile.start, pile.n
+    ranks[n] = rank
+    count, most = pile.count + card_value(rank), np.int64(0)
+    for reply in range(13):
+        value = card_value(reply)
+        if count + value <= COUNT_LIMIT and value >= least and holds(unseen, reply):
+            ranks[n + 1] = reply
+            most = max(most, pile_points(ranks, start, n + 2, count + value))
+    return most
+
+
+@kernel
+def _better(situation, measures, rank, other):
+    """Whether a rank is better than another in a situation."""
+    expected, highest, reply = measures
+    if situation == SAFE and reply[rank] != reply[other]:
+        return reply[rank] < reply[other]
+    if situation == RISKY and highest[rank] != highest[other]:
+        return highest[rank] > highest[other]
+    return expected[rank] > expected[other]
+
+
+@kernel
+def _best_of(situation, choices, measures):
+    """The best rank of the choices (a packed hand) in a situation; equal ones: the lowest."""
+    best = lowest(choices) >> 2
+    choices = without_rank(choices, best)
+    while choices:
+        rank = lowest(choices) >> 2
+        choices = without_rank(choices, rank)
+        if _better(situation, measures, rank, best):
+            best = rank
+    return best
+
+
+@kernel
+def _measure(pile, own, choices, unseen, least, hands, measures):
+    """Fills the three measures, by rank, for the choices (a packed hand)."""
+    expected, highest, reply = measures
+    weights, net = hands.weights, hands.levels[0]["net"]
+    while choices:
+        rank = lowest(choices) >> 2
+        choices = without_rank(choices, rank)
+        look_ahead(pile, own, rank, FREE, DEPTH, hands.n, hands.levels)
+        expected[rank], highest[rank], ways = 0.0, -_FAR, np.int64(0)
+        for k in range(hands.n):
+            expected[rank] += weights[k] * net[k]
+            highest[rank] = max(highest[rank], net[k])
+            ways += weights[k]
+        expected[rank] /= ways
+        reply[rank] = _highest_reply(pile, rank, unseen, least)
+
+
+@kernel
+def _paid(pile, own, rank, hands):
+    """What a card of the lead or of the first answer is expected to bring, by what the opponent does or has done.
+
+    Of a lead: if the opponent pairs it whenever it can, and if it never does. Of an answer: if the opponent led from
+    a pair, and if it did not.
+    """
+    paid, ways = np.zeros(2), np.zeros(2)
+    rest, net = hands.levels[0]["rest"], hands.levels[0]["net"]
+    ranks, n = pile.ranks, pile.n
+    for column in range(2):
+        if n == 0 or column == 0:
+            pairing = FREE if n else ALWAYS if column == 0 else NEVER
+            look_ahead(pile, own, rank, pairing, DEPTH, hands.n, hands.levels)
+        for k in range(hands.n):
+            if n == 0 or (holds(rest[k], ranks[0]) > 0) == (column == 0):
+                paid[column] += hands.weights[k] * net[k]
+                ways[column] += hands.weights[k]
+        paid[column] /= max(ways[column], 1.0)
+    return paid[0], paid[1]
+
+
+@kernel
+def _pairs_among(choices, own, ranks, n):
+    """The part of the choices (a packed hand) that leads from a pair, or pairs the lead; none later in the play."""
+    others, rest = choices, choices
+    while rest and n < 2:
+        rank = lowest(rest) >> 2
+        rest = without_rank(rest, rank)
+        if holds(own, rank) > 1 if n == 0 else rank == ranks[0]:
+            others = without_rank(others, rank)
+    return choices & ~others
+
+
+@kernel
+def fill_cards(views, situations, adaptive, seen, seed, levels, weights, cards):
+    """Fills ``cards`` (B,) for decisions of the play.
+
+    Args:
+        views: ``arrays`` of :class:`crib_env.PlayerViews`.
+        situations: (B,) ``SAFE``, ``OPTIMAL`` or ``RISKY``.
+        adaptive: whether frequencies follow what is ``seen``.
+        seen: (B, 2, 2) float64, of :class:`agents.halscrib.memory.Memory`.
+        seed: uint64, of the mixing.
+        levels: of :func:`agents.belief.lookahead.new_levels`.
+        weights: (``N_HANDS``,) int64, to be written to.
+    """
+    ranks = np.empty(MOST_CARDS, np.int64)
+    measures = _Measures(np.empty(13), np.empty(13, np.int64), np.empty(13, np.int64))
+    for b in range(len(cards)):
+        n = read_laid(views.laid[b], ranks)
+        start, now = np.int64(views.pile_start[b]), np.int64(views.count[b])
+        own = packed(views.hand[b])
+        choices = that_fit(own, now)
+        best = lowest(choices) >> 2
+        if without_rank(choices, best):  # else nothing is to be decided
+            theirs = np.int64(views.opponent_cards[b])
+            unseen = np.int64(0)
+            if theirs:
+                unseen = unseen_by(views.hand[b], views.discards[b], views.starter[b], views.laid[b])
+            least = least_value(views.laid[b], views.laid_by[b], start, n)
+            n_hands = possible_hands(unseen, least, theirs, levels[0]["rest"], weights)
+            pile, hands = Pile(ranks, start, n, now), _Hands(levels, weights, n_hands)
+            _measure(pile, own, choices, unseen, least, hands, measures)
+            pairs = _pairs_among(choices, own, ranks, n)
+            others = choices & ~pairs
+            if pairs and others:
+                pair = _best_of(OPTIMAL, pairs, measures)
+                other = _best_of(OPTIMAL, others, measures)
+                often = -1.0  # nothing is to be mixed
+                if adaptive:
+                    pair_1, pair_2 = _paid(pile, own, pair, hands)
+                    other_1, other_2 = _paid(pile, own, other, hands)
+                    often = adapted(pair_1, pair_2, other_1, other_2, seen[b, n, 0], seen[b, n, 1])
+                elif measures.expected[pair] > measures.expected[other]:
+                    often = LEADS_PAIR[situations[b]] if n == 0 else ANSWERS_PAIR[situations[b]]
+                if often >= 0:
+                    choices = pairs if uniform(seed, views.game_ids[b], views.decisions[b]) < often else others
+            best = _best_of(situations[b], choices, measures)
+        cards[b] = lowest_of_rank(views.action_mask[b], best)

@@ -1,0 +1,1 @@
+"""Networks that learners train, and their agents."""

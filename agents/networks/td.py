@@ -1,0 +1,143 @@
+"""The state values that TD learning trains (O'Connor 2000), and the agent that uses them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from agents.discards import SAME_TO_A_NETWORK, is_discard
+from agents.features.after_states import N_PLAY_INPUTS, after_states, play_inputs
+from agents.features.ranks import N_RANK_INPUTS, with_rank_counts
+from agents.features.suits import relabel
+from agents.networks.ddqn import PHASES
+from agents.networks.value_network import ValueNetwork, in_few_sizes
+from agents.networks.weights_file import reading_weights, save_tensors
+from crib_env import PlayerViews
+from crib_env.kernels import kernel
+from crib_env.observation import N_ACTIONS, SIZES, SLOTS
+
+_CARD_BITS = SLOTS  # all of the 209 that can be set before a card is laid
+
+
+def gaussian_weights(network: nn.Module) -> None:
+    """Draws all weights from a Gaussian of mean 0 and standard deviation 1, as O'Connor does initially."""
+    for parameter in network.parameters():
+        nn.init.normal_(parameter)
+
+
+@kernel
+def _best_of_each(values, ends, same, best):
+    """The first place of each decision whose value is the highest, or lower by at most ``same``."""
+    start = 0
+    for b in range(len(ends)):
+        least = values[start : ends[b]].max() - same
+        best[b] = start
+        while values[best[b]] < least:
+            best[b] += 1
+        start = ends[b]
+
+
+class TDAgent:
+    """Makes the move whose after-state has the highest value.
+
+    Args:
+        networks: ``all``, or ``discard`` and ``play``.
+        about: ``inputs`` (``"bits"`` or ``"features"``) and ``hidden`` (of the networks).
+        name: what tables call it.
+    """
+
+    def __init__(self, networks: dict[str, ValueNetwork], about: dict[str, Any], name: str = "td") -> None:
+        self.networks, self.about, self.name = networks, about, name
+
+    @classmethod
+    def new(cls, inputs: str, hidden: tuple[int, ...]) -> TDAgent:
+        """An agent with random weights, from torch's generator.
+
+        Args:
+            inputs: ``"bits"`` is O'Connor's one network of sigmoids, for every state and of the bits alone, all weights
+                from a Gaussian of standard deviation 1. ``"features"`` is one network of ReLUs for discards and one for
+                the play, with inputs that follow from the bits.
+            hidden: widths of the hidden layers.
+        """
+        if inputs == "bits":
+            networks = {"all": ValueNetwork(SIZES["209"], hidden, nn.Sigmoid)}
+            gaussian_weights(networks["all"])
+        else:
+            sizes = dict(zip(PHASES, (_CARD_BITS + N_RANK_INPUTS, N_PLAY_INPUTS)))
+            networks = {phase: ValueNetwork(sizes[phase], hidden, nn.ReLU) for phase in PHASES}
+        return cls(networks, {"learner": "td", "inputs": inputs, "hidden": list(hidden)})
+
+    @classmethod
+    def load(cls, path: str | Path) -> TDAgent:
+        """An agent from a weights file.
+
+        Raises:
+            ValueError: the file is missing, damaged or holds other weights; the message names it.
+        """
+        with reading_weights(path, "td") as file:
+            agent = cls.new(file.about["inputs"], tuple(file.about["hidden"]))
+            file.fill(nn.ModuleDict(agent.networks))
+        agent.name = f"td:{path}"
+        return agent
+
+    def save(self, path: Path) -> None:
+        """Writes the weights, whole or not at all."""
+        save_tensors(path, self.state_dict(), self.about)
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """All weights under the names ``network.layer``."""
+        return {f"{n}.{key}": value for n, net in self.networks.items() for key, value in net.state_dict().items()}
+
+    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Loads weights from :meth:`state_dict`; missing or extra names are a ``RuntimeError``."""
+        for name, network in self.networks.items():
+            own = {k.removeprefix(f"{name}."): v for k, v in tensors.items() if k.startswith(f"{name}.")}
+            network.load_state_dict(own)
+
+    def network_of(self, is_discard: bool) -> str:
+        """The name of the network that values the after-states of a phase."""
+        return "all" if "all" in self.networks else PHASES[0] if is_discard else PHASES[1]
+
+    def values(self, states: np.ndarray, is_discard: bool) -> torch.Tensor:
+        """Values of after-states (M, 209) int8 of one phase, (M,): points from the move on, minus the opponent's.
+
+        With features the points of the card laid are known, and the network values what follows.
+        """
+        network = self.networks[self.network_of(is_discard)]
+        if "all" in self.networks:
+            return in_few_sizes(network, torch.from_numpy(states).float())
+        if is_discard:
+            states, _, _ = relabel(states, np.zeros((len(states), N_ACTIONS), np.int8))
+            return in_few_sizes(network, with_rank_counts(torch.from_numpy(states[:, :_CARD_BITS]).float()))
+        inputs, points = play_inputs(states)
+        return in_few_sizes(network, torch.from_numpy(inputs)) + torch.from_numpy(points)
+
+    @torch.no_grad()
+    def look_ahead(
+        self, observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray, same: float = 0.0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The best cards (B,) and the values of what they lead to, (B,) float32.
+
+        Args:
+            observation: (B, 209) int8.
+            masks: (B, 52) int8, legal cards.
+            is_discard: (B,) bool.
+            same: values that differ by less are equal; the first is taken, in the order of ids.
+        """
+        cards, values = np.empty(len(observation), np.int64), np.empty(len(observation), np.float32)
+        for phase in (True, False):
+            rows = np.flatnonzero(is_discard == phase)
+            if len(rows):
+                states, moves, ends = after_states(observation[rows], masks[rows], is_discard[rows])
+                worth, best = self.values(states, phase).numpy(), np.empty(len(rows), np.int64)
+                _best_of_each(worth, ends, np.float32(same), best)
+                cards[rows], values[rows] = moves[best], worth[best]
+        return cards, values
+
+    def act(self, views: PlayerViews) -> np.ndarray:
+        """See :class:`agents.agent.Agent`."""
+        return self.look_ahead(views.observation, views.action_mask, is_discard(views), SAME_TO_A_NETWORK)[0]

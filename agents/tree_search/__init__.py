@@ -1,0 +1,1 @@
+"""``ismcts``, ``uct-determinized`` and ``uct-cheating``: Monte Carlo tree search."""

@@ -1,0 +1,145 @@
+"""Sampling of hidden cards: the opponent's hand and discards, and the starter before it is cut.
+
+A search plays on GAME records. :func:`known_games` makes them from views; :func:`draw_hidden` fills in cards that agree
+with all known facts, every go included. Ranks are drawn first, with exact weights, from all hands of ranks that the
+opponent may hold, then suits.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agents.belief.lookahead import least_value, possible_hands, unseen_by
+from agents.belief.opponent_hands import MOST_HANDS, Hands, posterior
+from crib_env import PlayerViews
+from crib_env.cards import ACES
+from crib_env.engine import DEAL_EPISODE, DEALER, DISCARD, GAME, PLAY, PONE
+from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mask_of, mix, popcount
+from crib_env.players.policies import random_card
+
+_DECK = np.int64((1 << 52) - 1)
+
+
+def known_games(views: PlayerViews) -> np.ndarray:
+    """(B,) GAME records with what each player knows, in seat 0, to be played to the end of the deal.
+
+    Hidden cards are empty, the starter is -1 before it is cut; of the opponent's ``kept`` four, only those laid
+    are set.
+    """
+    games = np.zeros(len(views), GAME)
+    _write_known(games, views.arrays)
+    return games
+
+
+@kernel
+def _write_known(games, views):
+    for b in range(len(games)):
+        g, discards, laid, laid_by = games[b], views.discards[b], views.laid[b], views.laid_by[b]
+        g["hand"][0], g["discards"][0] = mask_of(views.hand[b]), mask_of(discards)
+        kept = np.zeros(2, np.int64)
+        for k in range(8):
+            g["laid"][k], g["laid_by"][k] = laid[k], laid_by[k]
+            if laid[k] >= 0:
+                g["n_laid"] += 1
+                kept[laid_by[k]] |= bit(laid[k])
+                if k >= views.pile_start[b]:
+                    g["ranks"] |= bit(laid[k] % 13)
+        g["phase"] = DISCARD
+        if discards[1] >= 0:
+            g["phase"] = PLAY
+            g["kept"][0] = kept[0] | g["hand"][0]
+        g["kept"][1] = kept[1]
+        g["cards"][12] = views.starter[b]
+        g["pile_start"], g["count"] = views.pile_start[b], views.count[b]
+        g["scores"][0], g["scores"][1] = views.scores[b, 0], views.scores[b, 1]
+        g["dealer"] = 0 if views.is_dealer[b] else 1
+        g["episode"] = DEAL_EPISODE
+
+
+@kernel
+def weigh_hands(g, likely, hands, weights):
+    """Every hand that seat 1 may hold, by ranks; before the play, every four that it may keep.
+
+    Args:
+        g: a record of :func:`known_games`.
+        likely: ``keeping`` of :class:`agents.belief.prospects.Habits`, for hands as likely as a sensible opponent is to
+        have
+            kept them and to have laid what it laid (:mod:`agents.belief.opponent_hands`); or empty, for all sets of
+            cards alike.
+        hands: (``MOST_HANDS``,) int64, to be filled with packed hands.
+        weights: (``MOST_HANDS``,) float64, to be filled with running totals of their weights.
+
+    Returns:
+        How many hands there are.
+    """
+    own, starter, n_laid = g["hand"][0] | g["discards"][0], np.int64(g["cards"][12]), np.int64(g["n_laid"])
+    if len(likely):
+        own_six = own | g["kept"][0]
+        if starter < 0:  # an own card stands in for it: both are cards that the opponent does not hold
+            starter = lowest(own_six)
+            own_six ^= bit(starter)
+        classes, kinds = np.empty(MOST_HANDS, np.int64), np.empty(MOST_HANDS, np.int64)
+        fresh, keeping = n_laid > 0 and g["pile_start"] == n_laid, likely[DEALER if g["dealer"] == 0 else PONE]
+        found = Hands(hands, weights, classes, kinds)
+        n = posterior(own_six, starter, g["laid"], g["laid_by"], n_laid, fresh, keeping, found)
+    else:
+        ways = np.empty(MOST_HANDS, np.int64)
+        ids = np.full(8, -1, np.int64)
+        for k in range(popcount(own)):
+            ids[k] = lowest(own)
+            own &= own - 1
+        unseen = unseen_by(ids, ids[:0], starter, g["laid"])
+        least = least_value(g["laid"], g["laid_by"], g["pile_start"], n_laid)
+        n = possible_hands(unseen, least, 4 - popcount(g["kept"][1]), hands, ways)
+        for k in range(n):
+            weights[k] = ways[k]
+    for k in range(1, n):
+        weights[k] += weights[k - 1]
+    return n
+
+
+@kernel
+def unseen_cards(g):
+    """The cards that seat 0 of a record of :func:`known_games` has not seen, as a mask."""
+    seen = g["hand"][0] | g["discards"][0] | mask_of(g["laid"])
+    if g["cards"][12] >= 0:
+        seen |= bit(g["cards"][12])
+    return _DECK ^ seen
+
+
+@kernel
+def draw_hidden(g, unseen, hands, weights, word):
+    """Fills in what is hidden: seat 1's hand, its four kept cards, its two discards, and the starter if not cut.
+
+    Args:
+        g: a record of :func:`known_games`.
+        unseen: :func:`unseen_cards` of it.
+        hands, weights: (n,) of :func:`weigh_hands`.
+        word: the random stream's place.
+
+    Returns:
+        The stream's next place.
+    """
+    word += GOLDEN
+    at = np.float64(mix(word) >> np.uint64(11)) / 2.0**53 * weights[-1]
+    ranks = hands[np.searchsorted(weights, at, side="right")]
+    hand = np.int64(0)
+    while ranks:
+        rank = lowest(ranks) >> 2
+        ranks -= np.int64(1) << (4 * rank)
+        word += GOLDEN
+        hand |= bit(random_card(unseen & ~hand & (ACES << rank), mix(word)))
+    rest = unseen & ~hand
+    thrown = np.int64(0)
+    while popcount(thrown) < 2:
+        word += GOLDEN
+        thrown |= rest & bit(below(mix(word), 52))
+    g["hand"][1], g["discards"][1] = hand, thrown
+    g["kept"][1] |= hand
+    rest ^= thrown
+    while g["cards"][12] < 0:
+        word += GOLDEN
+        card = below(mix(word), 52)
+        if (rest >> card) & 1:
+            g["cards"][12] = card
+    return word

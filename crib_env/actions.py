@@ -1,0 +1,34 @@
+"""Actions from outside: a card id in any of the integer forms that libraries use."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from crib_env.cards import format_card
+from crib_env.observation import N_ACTIONS
+
+
+def read_card(action: Any) -> int:
+    """An integer scalar, or an integer array of one element (as Stable-Baselines3's ``predict`` returns), as an int.
+
+    It does not check whether the integer is a card, or a legal one.
+
+    Raises:
+        TypeError: it is anything else.
+    """
+    if not isinstance(action, bool):
+        try:
+            return operator.index(action)
+        except TypeError:  # NumPy refuses arrays of one element
+            array = np.asarray(action) if hasattr(action, "__array__") else None
+            if array is not None and array.size == 1 and array.dtype.kind in "iu":
+                return int(array.item())
+    raise TypeError(f"{action!r} is not the id of a card: give an integer, or an integer array of one element")
+
+
+def name_card(card: int) -> str:
+    """The text of a chosen card, for a message; or the number, if it is no card."""
+    return f"{format_card(card)} (action {card})" if 0 <= card < N_ACTIONS else str(card)

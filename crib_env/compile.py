@@ -1,0 +1,111 @@
+"""``python -m crib_env.compile``: compiles every kernel of the package ahead of time.
+
+Use it for container images, clusters and many workers that start together. Kernels are cached beside the source,
+or in the folder that ``NUMBA_CACHE_DIR`` names. They are compiled for the current processor. For an image that
+will run on other machines set ``NUMBA_CPU_NAME=generic``, both for this command and later.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+import crib_env
+
+_CARDS = "5H 5C JD QS 2H 3D"
+
+
+class _LowestCard:
+    """An opponent outside the kernels."""
+
+    name = "lowest card"
+
+    def act(self, views: crib_env.PlayerViews) -> np.ndarray:
+        return views.action_mask.argmax(axis=1)
+
+
+def environments() -> None:
+    """The AEC environment, and the three ids of Gymnasium for one game."""
+    env = crib_env.env()
+    env.reset(seed=0)
+    for _ in range(4):
+        env.step(int(env.last()[0]["action_mask"].argmax()))
+    env.views(env.agent_selection)
+    env.step(int(env.last()[0]["action_mask"].argmin()))  # not a legal card: the game is called off
+    for opponent in ("greedy", _LowestCard()):
+        _play(gymnasium.make("crib_env/Cribbage-v0", opponent=opponent, mask="info", reward="match"))
+    _play(gymnasium.make("crib_env/CribbageDiscard-v0", mask="info"))
+
+
+def _play(env: Any) -> None:
+    _, infos = env.reset(seed=0)
+    ended = False
+    while not ended:
+        _, _, ended, _, infos = env.step(int(infos["action_mask"].argmax()))
+
+
+def vector_environments() -> None:
+    """The native vector environments, with an opponent inside and outside the kernels."""
+    for name, options in (
+        ("crib_env/Cribbage-v0", {"opponent": "greedy"}),
+        ("crib_env/Cribbage-v0", {"opponent": _LowestCard()}),
+        ("crib_env/CribbageDiscard-v0", {}),
+    ):
+        envs: Any = gymnasium.make_vec(
+            name, num_envs=2, vectorization_mode="vector_entry_point", mask="info", autoreset_mode="SameStep", **options
+        )
+        _, infos = envs.reset(seed=0)
+        for _ in range(2):
+            _, _, _, _, infos = envs.step(infos["action_mask"].argmax(axis=1))
+
+
+def batches() -> None:
+    """``GameBatch``."""
+    batch = crib_env.GameBatch(crib_env.streams(0, 2), episode="deal")
+    while len(rows := batch.acting()):
+        batch.observe(rows)
+        batch.views(rows)
+        batch.step(rows, batch.native_cards(rows, 0))
+
+
+def scores() -> None:
+    """Counting of hands."""
+    crib_env.score_show("5H 5C 5S JD", "5D")
+    crib_env.score_play("JC 4C 5C 4D 3D")
+    crib_env.score_show_many(np.array([[0, 1, 2, 3]]), np.array([4]))
+
+
+def discards() -> None:
+    """Exact values of discards."""
+    crib_env.discard_statistics(_CARDS)
+    crib_env.hand_distribution(_CARDS)
+    crib_env.crib_distribution(_CARDS)
+    crib_env.analyse_discard(_CARDS, dealer=True)
+
+
+def main() -> int:
+    """Compiles what is not compiled yet; returns the exit status."""
+    if len(sys.argv) > 1:
+        print(__doc__)
+        return 0 if sys.argv[1:] in (["-h"], ["--help"]) else 2
+    warnings.simplefilter("error", RuntimeWarning)  # kernels that cannot be kept
+    started = time.perf_counter()
+    for part in (environments, vector_environments, batches, scores, discards):
+        before = time.perf_counter()
+        try:
+            part()
+        except RuntimeWarning as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 1
+        print(f"{part.__name__.replace('_', ' '):20} {time.perf_counter() - before:5.1f} s", flush=True)
+    print(f"all kernels are compiled: {time.perf_counter() - started:.1f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,104 @@
+"""Named arrays in one file that is never half trusted: NumPy's ``.npz`` with a kind, a version and a checksum.
+
+The checksum covers every array in it, and nothing is unpickled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from crib_env.files.whole_file import whole_file
+
+_ZIP = b"PK"  # how every .npz begins
+
+
+class Column(NamedTuple):
+    """What an array of a file must be."""
+
+    kind: str
+    """Of its numbers, as NumPy's ``dtype.kind``: ``"f"``, ``"i"`` (never negative), or ``"U"`` for text."""
+    shape: tuple[int, ...] = ()
+    has_gaps: bool = False
+    """Whether some of its numbers may be NaN."""
+
+
+_MARKS = ("kind", "version", "checksum")
+
+
+def save_arrays(path: str | Path, kind: str, version: int, arrays: Mapping[str, ArrayLike]) -> None:
+    """Writes arrays, whole or not at all; a file that is there is replaced.
+
+    Args:
+        path: the file.
+        kind: what the file is, in words that stand after "a", such as ``"win table"``.
+        version: of the format.
+        arrays: by name, except ``kind``, ``version`` and ``checksum``; text and numbers are arrays too.
+    """
+    content: dict[str, Any] = {name: np.asarray(array) for name, array in arrays.items()}
+    with whole_file(path) as temporary, open(temporary, "wb") as file:
+        np.savez_compressed(file, kind=kind, version=version, checksum=_checksum(content), **content)
+
+
+def load_arrays(path: str | Path, kind: str, version: int, columns: Mapping[str, Column]) -> dict[str, np.ndarray]:
+    """Reads what :func:`save_arrays` wrote.
+
+    Args:
+        path: the file.
+        kind: and ``version``, as they were written.
+        columns: what each array must be; a kernel that reads a smaller one would read past its end.
+
+    Raises:
+        ValueError: there is no such file, or it is damaged, cut short, of another version or of another kind; the
+            message names the file. So too if its arrays are not what they must be.
+    """
+    try:
+        with open(path, "rb") as file:
+            is_zip = file.read(len(_ZIP)) == _ZIP
+    except OSError as error:
+        raise ValueError(f"there is no {kind} {path} ({error.strerror})") from None
+    if not is_zip:
+        raise ValueError(f"{path} is not a {kind}")
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            found: dict[str, np.ndarray] = {name: archive[name] for name in archive.files}
+    except Exception as error:  # a damaged archive fails in a dozen ways
+        raise ValueError(f"{path} is damaged or cut short ({error}): build it anew") from None
+    marks = {name: str(found.pop(name, "")) for name in _MARKS}
+    if marks["kind"] != kind:
+        raise ValueError(f"{path} is not a {kind}")
+    if marks["version"] != str(version):
+        raise ValueError(f"{path} is a {kind} of version {marks['version']}, not {version}: build it anew")
+    if marks["checksum"] != _checksum(found):
+        raise ValueError(f"{path} is damaged, its checksum is wrong: build it anew")
+    for name in sorted(found.keys() ^ columns.keys()):
+        has = "no" if name in columns else "an unknown"
+        raise ValueError(f"{path} is not a {kind} of this version: it has {has} array {name!r}")
+    for name, column in columns.items():
+        if fault := _fault(found[name], column):
+            raise ValueError(f"{path} is not a {kind} of this version: {name} {fault}")
+    return found
+
+
+def _fault(array: np.ndarray, column: Column) -> str | None:
+    if array.dtype.kind != column.kind or array.shape != column.shape:
+        return f"is of type {array.dtype} and shape {list(array.shape)}, not {column.kind!r} and {list(column.shape)}"
+    if column.kind == "f" and not (np.isfinite(array) | (column.has_gaps & np.isnan(array))).all():
+        return "holds infinities" if column.has_gaps else "holds NaN or infinities"
+    if column.kind == "i" and (array < 0).any():
+        return "holds numbers below 0"
+    return None
+
+
+def _checksum(arrays: Mapping[str, np.ndarray]) -> str:
+    """Of names, types, shapes and bytes."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype.str} {array.shape} ".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,96 @@
+"""Files that are written whole or not at all. Every file that the project writes goes through here."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+}
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+PART = ".part"  # ending of a file that is not whole yet
+
+
+def check_output(path: str | os.PathLike[str], size: int = 0) -> Path:
+    """Checks that a file can be written, before hours are spent on what goes into it.
+
+    Args:
+        path: the file; one that is there will be replaced.
+        size: bytes that it will take, if that is known.
+
+    Returns:
+        The file itself, where ``path`` is a symbolic link.
+
+    Raises:
+        ValueError: its folder does not exist or cannot be written to, or it is a folder, a device, a FIFO or a socket,
+            or a link to one.
+        OSError: it does not fit on the disk, or its name is too long.
+    """
+    path = Path(path)
+    target = Path(os.path.realpath(path))
+    folder = target.parent if path.is_symlink() else path.parent  # as it was given
+    if not folder.is_dir():
+        raise ValueError(f"there is no folder {folder} to write {path.name} to")
+    for file in (target, _part_of(target)):
+        try:
+            kind = stat.S_IFMT(file.lstat().st_mode)
+        except FileNotFoundError:
+            continue
+        if kind != stat.S_IFREG:
+            name = path if file == target else file
+            raise ValueError(f"{name} is {_KINDS.get(kind, 'not a file')}: give the name of a file to write")
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"the folder {folder} cannot be written to: give {path.name} another")
+    free = shutil.disk_usage(folder).free
+    if free < size:
+        raise OSError(errno.ENOSPC, f"{path} takes {size:,} bytes, and its disk has {free:,} left")
+    return target
+
+
+@contextmanager
+def named_at_the_end(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary name beside a file, to write to; at the end it is renamed, or taken away after an error.
+
+    The process has its number in the name, so that two that write the same file do not mix.
+
+    Args:
+        path: the file; one that is there is replaced, at the end of a symbolic link too.
+
+    Raises:
+        ValueError, OSError: as :func:`check_output` has it.
+    """
+    target = check_output(path)
+    temporary = _part_of(target)
+    try:
+        yield temporary
+        with open(temporary, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """:func:`named_at_the_end` for a file that is written at once: where a disk is full, the error names the file."""
+    try:
+        with named_at_the_end(path) as temporary:
+            yield temporary
+    except OSError as error:
+        if error.errno in _FULL and error.filename is None:
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise
+
+
+def _part_of(target: Path) -> Path:
+    return target.with_name(f"{target.name}.{os.getpid()}{PART}")

@@ -1,0 +1,242 @@
+"""The cache of compiled kernels: when an entry is valid, where it is saved, and one compiler at a time.
+
+Numba keeps compiled functions beside their source, or in the user's cache folder (``NUMBA_CACHE_DIR`` names another).
+This module adds:
+
+* a kernel stays valid until the content of a source file it may depend on changes, wherever the files are: an
+  update never runs old rules, and a copied package keeps its kernels, even in a read-only folder;
+* processes that need the same kernels wait for the first of them to compile;
+* one line on stderr says so, unless ``CRIB_ENV_QUIET=1``;
+* if nothing is writable, each process compiles its own kernels, with one warning.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numba.core import config
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
+from numba.core.compiler_lock import global_compiler_lock
+
+try:
+    import fcntl
+except ImportError:  # Windows: everybody compiles
+    fcntl = None  # type: ignore[assignment]
+
+_PACKAGE = Path(__file__).parent
+# `from a.b import c, d`, also over several lines in parentheses, and `import a.b, c`.
+_IMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+import\s+(\([^)]*\)|.*)|import\s+([\w., ]+))", re.MULTILINE)
+_TOLD_FOR = 60  # seconds after a process has compiled, in which others of its kind need not say so again
+
+
+# --- What a kernel was made from ------------------------------------------------------------------------------------
+
+
+@cache
+def _read(file: Path) -> tuple[bytes, tuple[Path, ...]]:
+    """A checksum of a source file, and the files of this project that it imports."""
+    content = file.read_bytes()
+    modules: list[str] = []
+    for source, names, plain in _IMPORT.findall(content.decode()):
+        modules += re.findall(r"[\w.]+", plain) if plain else [source]
+        modules += [f"{source}.{name}" for name in re.findall(r"\w+", names)]
+    return hashlib.sha256(content).digest(), tuple(path for path in map(_file_of, modules) if path)
+
+
+@cache
+def _file_of(module: str) -> Path | None:
+    """The source file of a module of this project, ``None`` for others; a checkout includes all packages beside this
+    one."""
+    root = _PACKAGE.parent
+    if module.partition(".")[0] != _PACKAGE.name and root.name in ("site-packages", "dist-packages"):
+        return None
+    path = root.joinpath(*module.split("."))
+    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
+
+
+@cache
+def source_stamp(file: Path) -> str:
+    """A checksum of a source file and of all that it imports, directly or not, independent of their folder.
+
+    Numba itself checks only the file of the function. After an update, a kernel could then still contain rules
+    that were inlined from the old version of another file.
+    """
+    found: dict[Path, bytes] = {}
+    to_read = [file]
+    while to_read:
+        path = to_read.pop()
+        if path not in found:
+            found[path], imported = _read(path)
+            to_read += imported
+    return hashlib.sha256(b"".join(sorted(found.values()))).hexdigest()
+
+
+# --- Where it lies --------------------------------------------------------------------------------------------------
+
+
+class _NoFolder(_CacheLocator):
+    """Numba's last choice, if neither ``NUMBA_CACHE_DIR``, the source's folder nor the home folder is writable."""
+
+    def __init__(self, py_func: Callable[..., Any], py_file: str) -> None:
+        self._py_file, self._lineno = py_file, py_func.__code__.co_firstlineno
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _NoFolder:
+        return cls(py_func, py_file)
+
+    def get_cache_path(self) -> str:
+        return _beside(self._py_file)
+
+    def ensure_cache_path(self) -> None:
+        raise OSError("no folder can be written")
+
+    def get_source_stamp(self) -> str:
+        return ""
+
+    def get_disambiguator(self) -> str:
+        return str(self._lineno)
+
+
+def _beside(py_file: str) -> str:
+    return os.path.join(os.path.dirname(py_file), "__pycache__")
+
+
+class _Implementation(CompileResultCacheImpl):
+    _locator_classes = [*CompileResultCacheImpl._locator_classes, _NoFolder]
+
+
+class KernelCache(FunctionCache):
+    """The cache of one kernel. It also reads the cache beside the source when new code must be saved elsewhere."""
+
+    _impl_class = _Implementation
+    _has_warned = False
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        source = function.__code__.co_filename
+        stamp = source_stamp(Path(source).resolve())
+        self._cache_file._source_stamp = stamp
+        self._files = [self._cache_file]
+        folder = getattr(config, "CACHE_DIR", "")  # Numba sets its settings at run time
+        chosen = folder and Path(folder) in Path(self.cache_path).parents
+        if not chosen and self.cache_path != _beside(source):
+            self._files.append(IndexDataCacheFile(_beside(source), self._impl.filename_base, stamp))
+        if one_compiler.path is None and not isinstance(self._impl.locator, _NoFolder):
+            one_compiler.path = Path(self.cache_path, "compiling.lock")
+
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = self._find(sig, target_context)
+        if found is None and one_compiler.wait():
+            found = self._find(sig, target_context)  # another process may have compiled it meanwhile
+        if found is None:
+            one_compiler.tell()
+        return found
+
+    def _find(self, sig: Any, target_context: Any) -> Any:
+        key = self._index_key(sig, target_context.codegen())
+        for file in self._files:
+            with suppress(OSError):  # a folder that cannot even be read
+                if (data := file.load(key)) is not None:
+                    return self._impl.rebuild(target_context, data)
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Saves a compiled kernel, or warns once that it cannot."""
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            if not KernelCache._has_warned:
+                KernelCache._has_warned = True
+                warnings.warn(
+                    f"compiled kernels cannot be kept ({error}): every process compiles its own. "
+                    "NUMBA_CACHE_DIR=FOLDER names a folder for them.",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+
+
+# --- One process compiles, and says so ------------------------------------------------------------------------------
+
+
+class _OneCompiler:
+    """A lock between processes, held while the outermost kernel is compiled and saved.
+
+    Attributes:
+        path: of the lock file; ``None`` if nothing is writable, and then nobody waits.
+    """
+
+    def __init__(self) -> None:
+        self.path: Path | None = None
+        self._depth = 0
+        self._file: int | None = None
+        self._has_told = False
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Surrounds the compilation of a kernel, which may compile others."""
+        with global_compiler_lock:  # Numba's, for threads
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+                if not self._depth and self._file is not None:
+                    with suppress(OSError):
+                        os.utime(self._file)
+                    os.close(self._file)  # ends the lock, as the end of the process does
+                    self._file = None
+
+    def wait(self) -> bool:
+        """Takes the lock, waiting for its holder if necessary; returns whether it was free."""
+        if self._file is not None or self.path is None or fcntl is None:
+            return False
+        try:
+            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
+            try:
+                fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                self.tell()
+                fcntl.lockf(self._file, fcntl.LOCK_EX)
+        except OSError:  # a file system without locks
+            return False
+        return True
+
+    def tell(self) -> None:
+        """Prints one line on stderr, once per process and once per group of processes started together."""
+        if self._has_told:
+            return
+        self._has_told = True
+        if os.environ.get("CRIB_ENV_QUIET", "0") not in ("", "0") or self._others_have_told():
+            return
+        print("crib_env: compiling kernels, this once; it takes some seconds", file=sys.stderr, flush=True)
+
+    def _others_have_told(self) -> bool:
+        """Whether another process of this group printed it recently; if not, notes that this one does."""
+        if self._file is None:
+            return False
+        group = str(os.getpgrp()).encode()
+        with suppress(OSError):
+            if os.pread(self._file, 32, 0) == group and time.time() - os.fstat(self._file).st_mtime < _TOLD_FOR:
+                return True
+            os.ftruncate(self._file, 0)
+            os.pwrite(self._file, group, 0)
+        return False
+
+
+one_compiler = _OneCompiler()
+
+
+def compile_alone(compile: Callable[[Any], Any], signature: Any) -> Any:
+    """``Dispatcher.compile``, while other processes wait if there is anything to compile."""
+    with one_compiler.at_work():
+        return compile(signature)

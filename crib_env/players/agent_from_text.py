@@ -1,0 +1,259 @@
+"""Agents named in text: ``module:Class``, and settings after a second colon, as in ``my_file:MyAgent:depth=3``.
+
+``module:Class.load`` names a class method that makes the agent. Settings are the parameters of the class or
+method, converted by their type hints: whole numbers, numbers, text, paths, yes or no, and ``Literal``. Quote a
+value that contains a comma, or write it after ``path=``. A value without a name is the path.
+
+Naming a module runs its code. So accept such a name only from the user or from a Python program,
+never from a data file. A class with ``throw`` and ``lay`` instead of ``act`` plays through
+:class:`crib_env.OneAtATime`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+import re
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+
+from crib_env.players.one_at_a_time import OneAtATime
+
+_OUTSIDE = re.compile(r"(?P<target>[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*)(:(?P<settings>.*))?", re.DOTALL)
+_KEY = re.compile(r"([^\W\d]\w*)=")
+_ALONE = "path"  # the setting that a value without a name is for
+_NOT_IN_NAMES = ("threads",)  # changes no choice
+_YES_NO = {"yes": True, "no": False, "true": True, "false": False}
+_WORDS = {bool: "yes or no", int: "a whole number", float: "a number", str: "text", Path: "a path"}
+
+
+class Setting(NamedTuple):
+    """A parameter that can be given as text."""
+
+    kind: Any
+    """``bool``, ``int``, ``float``, ``str``, ``Path`` or a ``Literal``."""
+    may_be_none: bool
+    default: Any
+    """``inspect.Parameter.empty`` if it has none."""
+
+    @property
+    def allowed(self) -> str:
+        """What may be given, in words."""
+        choices = get_args(self.kind)
+        words = f"one of {', '.join(map(str, choices))}" if choices else _WORDS[self.kind]
+        return f"{words}, or none" if self.may_be_none else words
+
+    def read(self, text: str) -> Any:
+        """The value.
+
+        Raises:
+            ValueError: it is not allowed.
+        """
+        if self.may_be_none and text.lower() == "none":
+            return None
+        if self.kind is bool:
+            return _look_up(text.lower(), _YES_NO)
+        choices = {str(choice): choice for choice in get_args(self.kind)}
+        return _look_up(text, choices) if choices else self.kind(text)
+
+
+def _look_up(text: str, choices: dict[str, Any]) -> Any:
+    if text not in choices:
+        raise ValueError(text)
+    return choices[text]
+
+
+def is_outside(text: str) -> bool:
+    """Whether a text has the form ``module:Class`` or ``module:Class:settings``."""
+    return _OUTSIDE.fullmatch(text) is not None
+
+
+def make_outside(text: str) -> Any:
+    """The agent of a text for which :func:`is_outside` holds.
+
+    Raises:
+        ValueError: there is no such module, class or setting, or it makes no agent; the message names it.
+    """
+    match = _OUTSIDE.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not allowed: write module:Class or module:Class:setting=value")
+    return make(match["target"], match["settings"] or "", match["target"])
+
+
+def make(target: str, settings: str, called: str) -> Any:
+    """Makes an agent.
+
+    Args:
+        target: ``module:Class`` or ``module:Class.method``.
+        settings: as the module's docstring has them.
+        called: what messages call it.
+
+    Returns:
+        An agent, whose name says which settings differ from their defaults.
+
+    Raises:
+        ValueError: there is no such module, class or setting, or it makes no agent; the message names it.
+    """
+    maker = _load(target)
+    known = settings_of(maker)
+    given = _read_all(settings, known, called)
+    for name, parameter in inspect.signature(maker).parameters.items():
+        positional_or_named = parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        if positional_or_named and parameter.default is parameter.empty and name not in given:
+            if name not in known:
+                raise ValueError(f"agent {called!r} needs its {name}, which cannot be given as text")
+            how = "PATH" if name == _ALONE else f"{name}=…"
+            raise ValueError(f"agent {called!r} needs its {name}: write {called}:{how}")
+    try:
+        agent = maker(**given)
+    except (ValueError, OverflowError) as error:
+        named = str(error).startswith("agent ")
+        raise ValueError(str(error) if named else f"agent {called!r}: {error}") from None
+    _check_is_agent(agent, called)
+    if not hasattr(agent, "act"):
+        agent = OneAtATime(agent)
+    _keep_in_name(agent, {name: value for name, value in given.items() if value != known[name].default})
+    return agent
+
+
+def settings_of(maker: Callable[..., Any]) -> dict[str, Setting]:
+    """The parameters of a class or function that can be given as text, by name."""
+    try:
+        parameters = inspect.signature(maker, eval_str=True).parameters
+    except Exception:  # a type hint that means nothing at run time, as of what type checkers alone import
+        parameters = inspect.signature(maker).parameters
+    settings = {}
+    for name, parameter in parameters.items():
+        kind, may_be_none = _kind(parameter.annotation, parameter.default)
+        if kind is not None and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            settings[name] = Setting(kind, may_be_none, parameter.default)
+    return settings
+
+
+def _kind(hint: Any, default: Any) -> tuple[Any, bool]:
+    """What a parameter is read as, ``None`` if it cannot be given as text, and whether it may be ``none``."""
+    if get_origin(hint) is Annotated:
+        hint = get_args(hint)[0]
+    if hint in (inspect.Parameter.empty, Any) or isinstance(hint, str):
+        if default in (inspect.Parameter.empty, None):
+            return str, default is None
+        hint = type(default)
+    if get_origin(hint) in (Union, types.UnionType):
+        members = get_args(hint)
+        kinds = [_kind(member, inspect.Parameter.empty)[0] for member in members if member is not types.NoneType]
+        first = next((kind for kind in kinds if kind is not None), None)
+        return (float if first is int and float in kinds else first), types.NoneType in members
+    return (hint if get_origin(hint) is Literal or hint in _WORDS else None), False
+
+
+def _load(target: str) -> Callable[..., Any]:
+    """Imports a module, also from the current folder, and looks up a class or its method."""
+    module_name, _, path = target.partition(":")
+    if not {"", os.getcwd()} & set(sys.path):
+        sys.path.append(os.getcwd())
+    try:
+        found: Any = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name and f"{module_name}.".startswith(f"{error.name}."):
+            hint = f"; write it without .py: {target.replace('.py:', ':')}" if module_name.endswith(".py") else ""
+            raise ValueError(
+                f"there is no agent {target!r}: no module {module_name!r} in this folder or on Python's path{hint}"
+            ) from None
+        raise ValueError(f"there is no agent {target!r}: {module_name} cannot be imported ({error})") from None
+    except (ImportError, SyntaxError) as error:
+        raise ValueError(f"there is no agent {target!r}: {module_name} cannot be imported ({error})") from None
+    for name in path.split("."):
+        if not hasattr(found, name):
+            raise ValueError(f"there is no agent {target!r}: {_name(found)} has no {name!r}{_classes_of(found)}")
+        found = getattr(found, name)
+    if inspect.isclass(found):
+        _check_is_agent(found, target)
+    elif not callable(found):
+        raise ValueError(f"{target!r} is not an agent: give a class, or a method that makes one")
+    return found
+
+
+def _name(found: Any) -> str:
+    return getattr(found, "__name__", type(found).__name__)
+
+
+def _classes_of(module: Any) -> str:
+    """The agents that a module defines, in words."""
+    names = [
+        name
+        for name, value in getattr(module, "__dict__", {}).items()
+        if inspect.isclass(value) and value.__module__ == _name(module) and _decides(value)
+    ]
+    return f", it has {', '.join(names)}" if names else ""
+
+
+def _decides(found: Any) -> bool:
+    """Whether a class or object has the methods of an agent, or those of a player for :class:`OneAtATime`."""
+    return any(all(callable(getattr(found, m, None)) for m in methods) for methods in (("act",), ("throw", "lay")))
+
+
+def _check_is_agent(found: Any, called: str) -> None:
+    """Refuses what has no methods of an agent, and objects without a name; a class may set its name when it is
+    called."""
+    if not _decides(found):
+        raise ValueError(f"{called!r} is not an agent: it has no method act(views), nor throw(view) and lay(view)")
+    name = getattr(found, "name", None)
+    if not inspect.isclass(found) and not (isinstance(name, str) and name):
+        raise ValueError(f"{called!r} is not an agent: it has no name, a text that says what tables call it")
+
+
+def _read_all(text: str, known: dict[str, Setting], called: str) -> dict[str, Any]:
+    """The settings of a text by name."""
+    given: dict[str, Any] = {}
+    for name, value in _split(text, known):
+        if name not in known:
+            allowed = f"its settings are {', '.join(known)}" if known else "it has none"
+            raise ValueError(f"agent {called!r} has no setting {name!r}: {allowed}")
+        if name in given:
+            raise ValueError(f"agent {called!r}: {name} is given twice")
+        try:
+            given[name] = known[name].read(value)
+        except ValueError:
+            raise ValueError(f"agent {called!r}: {name}={value!r} is not allowed, give {known[name].allowed}") from None
+    return given
+
+
+def _split(text: str, known: dict[str, Setting]) -> list[tuple[str, str]]:
+    """Names and values of settings; a value without a name is a path if the agent takes one, else a name."""
+    next_setting = re.compile(f",(?=(?:{'|'.join(known)})=)")
+    parts, at = [], 0
+    while at < len(text):
+        key = _KEY.match(text, at)
+        begin = key.end() if key else at
+        quote = text[begin] if text[begin : begin + 1] in ("'", '"') else None
+        end = text.find(quote, begin + 1) + 1 if quote else 0
+        if quote and end and text[end : end + 1] in ("", ","):
+            value = text[begin + 1 : end - 1]
+        else:
+            comma = (next_setting if key and key[1] == _ALONE else re.compile(",")).search(text, begin)
+            end = comma.start() if comma else len(text)
+            value = text[begin:end]
+        if key:
+            parts.append((key[1], value))
+        elif value:
+            parts.append((_ALONE, value) if _ALONE in known else (value, ""))
+        at = end + 1
+    return parts
+
+
+def _keep_in_name(agent: Any, changed: dict[str, Any]) -> None:
+    """Adds missing settings to a name, so that agents who play differently have different names."""
+    words = {}
+    for name, value in changed.items():
+        text = ("no", "yes")[value] if isinstance(value, bool) else str(value)
+        words[text if name == _ALONE else f"{name}={text}"] = name
+    unsaid = [said for said, name in words.items() if said not in agent.name and name not in _NOT_IN_NAMES]
+    if unsaid:
+        try:
+            agent.name += (":" if ":" not in agent.name else ",") + ",".join(unsaid)
+        except AttributeError:  # a name that cannot be set is the class's own affair
+            return

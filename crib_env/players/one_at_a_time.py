@@ -1,0 +1,198 @@
+"""Agents that decide one hand at a time, with two methods: ``throw`` and ``lay``.
+
+    class MyPlayer:
+        name = "my player"
+
+        def throw(self, view):           # six cards in view.hand
+            return view.hand[:2]         # two of them, for the crib
+
+        def lay(self, view):
+            return view.legal[0]         # one card
+
+    agent = crib_env.OneAtATime(MyPlayer())
+
+Cards may be ids or text: ``(4, 10)``, ``["5C", "JC"]`` or ``"5C JC"``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from crib_env.cards import Card, format_cards, parse_card, parse_cards
+from crib_env.players.results import DealResults, GameResults
+from crib_env.views import PlayerViews
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One decision from its player's point of view. Cards are ids, ``13 * suit + rank``, lowest first unless stated
+    otherwise."""
+
+    hand: tuple[int, ...]
+    """Cards held: six to throw two of, then up to four."""
+    legal: tuple[int, ...]
+    """The cards that may be laid."""
+    discards: tuple[int, ...]
+    """The player's own, once both are thrown."""
+    kept: tuple[int, ...]
+    """The own hand before the play, once both discards are thrown."""
+    starter: int | None
+    laid: tuple[int, ...]
+    """The play of this deal, oldest first."""
+    laid_by: tuple[int, ...]
+    """Who laid each card: 0 this player, 1 the opponent."""
+    pile_ranks: tuple[int, ...]
+    """The ranks (0 ace to 12 king) laid in this count, oldest first."""
+    count: int
+    said_go: tuple[bool, bool]
+    """Who has said go in this count: this player, the opponent."""
+    scores: tuple[int, int]
+    """Own score, and the opponent's."""
+    is_dealer: bool
+    opponent_cards: int
+    """How many cards the opponent holds."""
+    game_id: int
+    """Key for the player's memory of a game."""
+    decision: int
+    """Decisions taken in the game before this one, by both players."""
+
+
+@dataclass(frozen=True)
+class DealResult:
+    """A deal that is over; see :class:`crib_env.DealResults`. ``()`` stands for cards that were not shown."""
+
+    hand: tuple[int, ...]
+    discards: tuple[int, ...]
+    opponent_hand: tuple[int, ...]
+    crib: tuple[int, ...]
+    starter: int
+    laid: tuple[int, ...]
+    laid_by: tuple[int, ...]
+    is_dealer: bool
+    scores: tuple[int, int]
+    game_id: int
+
+
+@dataclass(frozen=True)
+class GameResult:
+    """A game that is over; see :class:`crib_env.GameResults`."""
+
+    won: bool
+    scores: tuple[int, int]
+    game_id: int
+
+
+class Player(Protocol):
+    """What :class:`OneAtATime` wraps. It may also have ``observe_deal``, ``observe_end`` and ``copyable``."""
+
+    name: str
+
+    def throw(self, view: Decision) -> str | Iterable[Card]:
+        """Two of the six cards of ``view.hand``, for the crib."""
+        ...
+
+    def lay(self, view: Decision) -> Card:
+        """One of the cards of ``view.legal``."""
+        ...
+
+
+class OneAtATime:
+    """An agent that asks a player for one decision at a time, and remembers the second card of a throw.
+
+    Args:
+        player: has a name, ``throw(view)`` and ``lay(view)``. ``observe_deal(deal)`` and
+        ``observe_end(game)``, if it has them, receive a :class:`DealResult` or a :class:`GameResult`; ``copyable`` is
+        that of an agent.
+
+    Raises:
+        ValueError: the player lacks one of the three.
+    """
+
+    def __init__(self, player: Player) -> None:
+        missing = [method for method in ("throw", "lay") if not callable(getattr(player, method, None))]
+        if missing or not isinstance(getattr(player, "name", None), str):
+            lacks = f"method {missing[0]}(view)" if missing else "name"
+            raise ValueError(f"{type(player).__name__} is no player for OneAtATime: it has no {lacks}")
+        self.player, self.name = player, player.name
+        self.copyable: bool = getattr(player, "copyable", True)
+        self._begun: dict[int, tuple[int, int]] = {}  # by game: a throw of which one card is thrown
+        if hasattr(player, "observe_deal"):
+            self.observe_deal = self._observe_deal
+        if hasattr(player, "observe_end"):
+            self.observe_end = self._observe_end
+
+    def act(self, views: PlayerViews) -> np.ndarray:
+        """One legal card for each of B decisions: (B,) int64.
+
+        Raises:
+            ValueError: the player's answer is not one of the allowed cards; the message names both.
+        """
+        return np.array([self._card(view) for view in _decisions(views)], np.int64)
+
+    def _card(self, view: Decision) -> int:
+        if len(view.hand) > 4:
+            return self._throw(view)
+        try:
+            card = parse_card(given := self.player.lay(view))
+        except ValueError as error:
+            raise ValueError(f"agent {self.name!r}: lay gave what is no card ({error})") from None
+        if card not in view.legal:
+            raise ValueError(f"agent {self.name!r}: lay gave {given!r}, allowed is one of {format_cards(view.legal)}")
+        return card
+
+    def _throw(self, view: Decision) -> int:
+        thrown = view.discards
+        pair = self._begun.pop(view.game_id, None) if thrown else None
+        if pair is None or not set(thrown) < set(pair) <= {*view.hand, *thrown}:  # not what this player has begun
+            pair = self._pair(replace(view, hand=tuple(sorted(view.hand + thrown)), discards=()))
+        if not thrown:
+            self._begun[view.game_id] = pair
+        elif thrown[0] not in pair:
+            raise ValueError(
+                f"agent {self.name!r}: throw gave {format_cards(pair)}, but {format_cards(thrown)} is thrown already"
+            )
+        return pair[1] if pair[0] in thrown else pair[0]
+
+    def _pair(self, view: Decision) -> tuple[int, int]:
+        given = self.player.throw(view)
+        try:
+            pair = parse_cards(given)
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"agent {self.name!r}: throw gave {given!r}, which are no two cards ({error})") from None
+        if len(pair) != 2 or not set(pair) <= set(view.hand):
+            raise ValueError(f"agent {self.name!r}: throw gave {given!r}, allowed are two of {format_cards(view.hand)}")
+        return pair[0], pair[1]
+
+    def _observe_deal(self, deals: DealResults) -> None:
+        for values in _rows(deals):
+            self.player.observe_deal(DealResult(**values))  # type: ignore[attr-defined]
+
+    def _observe_end(self, games: GameResults) -> None:
+        for values in _rows(games):
+            self.player.observe_end(GameResult(**values))  # type: ignore[attr-defined]
+
+
+def _decisions(views: PlayerViews) -> Iterator[Decision]:
+    for mask, values in zip(views.action_mask, _rows(views, ("kept", "pile_ranks", "said_go"))):
+        starter = values.pop("starter")
+        yield Decision(
+            legal=tuple(mask.nonzero()[0].tolist()),
+            starter=None if starter < 0 else starter,
+            decision=values.pop("decisions"),
+            **values,
+        )
+
+
+def _rows(batch: PlayerViews | DealResults | GameResults, more: tuple[str, ...] = ()) -> Iterator[dict[str, Any]]:
+    """The rows of a struct of arrays as plain values by field: tuples without each -1, which means no card."""
+    left_out = ("observation", "board", "action_mask", "pile_start")
+    names = [field.name for field in fields(batch) if field.name not in left_out] + list(more)
+    columns = [getattr(batch, name).tolist() for name in names]
+    keys = ["game_id" if name == "game_ids" else name for name in names]
+    for row in zip(*columns):
+        values = (tuple(item for item in value if item != -1) if isinstance(value, list) else value for value in row)
+        yield dict(zip(keys, values))

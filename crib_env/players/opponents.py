@@ -1,0 +1,68 @@
+"""An opponent in Python: an object with an agent's ``act``, or the name of its class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from crib_env.actions import name_card
+from crib_env.cards import format_cards
+from crib_env.engine import legal_cards
+from crib_env.kernels import kernel
+from crib_env.options import OptionError
+from crib_env.players.agent_from_text import is_outside, make_outside
+from crib_env.players.policies import NATIVE
+from crib_env.views import views_of
+
+
+@kernel
+def _first_illegal(games, rows, cards):
+    """The index of the first card that is not legal, or -1."""
+    for b in range(len(rows)):
+        if not 0 <= cards[b] < 52 or not (legal_cards(games[rows[b]]) >> cards[b]) & 1:
+            return b
+    return -1
+
+
+def read_opponent(opponent: Any) -> Any:
+    """The option ``opponent``: the name of a native policy, or an object with ``act``.
+
+    Raises:
+        OptionError: it is neither, nor a ``module:Class`` that makes such an object.
+    """
+    if isinstance(opponent, str):
+        if opponent in NATIVE:
+            return opponent
+        if is_outside(opponent):
+            try:
+                return make_outside(opponent)
+            except ValueError as error:
+                raise OptionError(f"opponent={opponent!r} is not allowed: {error}") from None
+    elif callable(getattr(opponent, "act", None)):
+        return opponent
+    raise OptionError(
+        f"opponent={opponent!r} is not allowed: give one of {', '.join(map(repr, NATIVE))}, a module:Class of your "
+        "own, or an object with act(views)"
+    )
+
+
+def ask_opponent(opponent: Any, games: np.ndarray, rows: np.ndarray, game_ids: np.ndarray) -> np.ndarray:
+    """The cards (B,) int64 of an opponent that is to act in ``games[rows]`` (GAME records; B int64 row numbers).
+
+    Raises:
+        ValueError: an answer is not a legal card; the message names the opponent, the game's row and what is legal.
+    """
+    views = views_of(games, rows, games["turn"][rows].astype(np.int64), game_ids)
+    answer = np.asarray(opponent.act(views))
+    name = f"opponent {getattr(opponent, 'name', type(opponent).__name__)!r}"
+    if answer.shape != rows.shape or answer.dtype.kind not in "iu":
+        raise ValueError(f"{name}: act() must return {len(rows)} card ids, not {answer.dtype} of shape {answer.shape}")
+    cards = answer.astype(np.int64)
+    bad = _first_illegal(games, rows, cards)
+    if bad >= 0:
+        allowed = format_cards(views.action_mask[bad].nonzero()[0])
+        raise ValueError(
+            f"{name}: in game {rows[bad]} {name_card(int(answer[bad]))} is not legal: it may choose one of {allowed}"
+        )
+    return cards

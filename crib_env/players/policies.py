@@ -1,0 +1,134 @@
+"""The native opponents: kernels that choose a card from one player's information.
+
+They are opponents inside the engine (:func:`native_card`), and agents over batches of views.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crib_env.engine import DISCARD, legal_cards
+from crib_env.exact.discard_means import best_discard, best_discard_and_total
+from crib_env.kernels import GOLDEN, below, kernel, lowest, mix, popcount
+from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
+
+NATIVE = ("random", "greedy", "careful")
+RANDOM, GREEDY, CAREFUL = range(3)
+_CARE = 0.7  # what a point of the opponent's next card counts: not all, for one's own next card answers it
+_MOST = 14  # points of one card: four of a kind that make 31
+
+
+@kernel
+def random_card(legal, word):
+    """Any of up to six legal cards (a mask), by a random word."""
+    to_pass = below(word, popcount(legal))
+    for k in range(5):  # always five times, as a loop that ends at random costs more than it saves
+        legal &= legal - (1 if k < to_pass else 0)
+    return lowest(legal)
+
+
+@kernel
+def greedy_discard(hand, thrown, is_dealer):
+    """The next card of the best pair by exact means, for the hand still held and the mask already thrown."""
+    return lowest(best_discard(hand | thrown, thrown, is_dealer) & hand)
+
+
+@kernel
+def greedy_play(legal, laid, pile_start, n_laid, count):
+    """The legal card with the most points at once; ties go to the highest value, then to the lowest id."""
+    best, best_points, best_value = np.int64(-1), np.int64(-1), np.int64(0)
+    pile = np.empty(8, np.int64)
+    for k in range(n_laid):
+        pile[k] = laid[k]
+    while legal:
+        card = lowest(legal)
+        legal &= legal - 1
+        value = card_value(card % 13)
+        pile[n_laid] = card
+        points = pile_points(pile, pile_start, n_laid + 1, count + value)
+        if points > best_points or (points == best_points and value > best_value):
+            best, best_points, best_value = card, points, value
+    return best
+
+
+@kernel
+def careful_discard(hand, thrown, is_dealer):
+    """The next card of the pair with the best exact mean of the hand plus the own crib, or minus the opponent's."""
+    pair = best_discard_and_total(hand | thrown, thrown, 1 if is_dealer else -1)[0]
+    return lowest(pair & hand)
+
+
+@kernel
+def expected_reply(pile, start, n, count, cards):
+    """What the opponent may be expected to make at once, less the go that it may have to give.
+
+    Args:
+        pile: at least ``n + 1`` ranks; from ``start`` to ``n`` those of this count. Place ``n`` is written to.
+        start, n, count: the play so far.
+        cards: how many cards the opponent holds; each is taken to be of any rank, with equal chances, and whether one
+            rank is held to say nothing of another, which is off by at most a tenth of a point.
+    """
+    if cards == 0:
+        return 0.0
+    worth = np.zeros(_MOST + 1, np.int64)  # how many ranks would make so many points
+    fitting = 0
+    for rank in range(13):
+        after = count + card_value(rank)
+        if after <= COUNT_LIMIT:
+            pile[n] = rank
+            points = pile_points(pile, start, n + 1, after)
+            if points <= _MOST:  # there is no fifth card of a rank
+                worth[points] += 1
+                fitting += 1
+    lacks_one = (12 / 13) ** cards  # the chance that the opponent holds none of one rank
+    expected, lacks_better = 0.0, 1.0
+    for points in range(_MOST, 0, -1):
+        if worth[points]:
+            lacks = lacks_one ** worth[points]
+            expected += lacks_better * (1 - lacks) * points
+            lacks_better *= lacks
+    return expected - (1 - fitting / 13) ** cards
+
+
+@kernel
+def careful_play(legal, laid, pile_start, n_laid, count, opponent_cards):
+    """The legal card with the most points at once minus ``_CARE`` times the expected reply; ties go to the lowest
+    id."""
+    best, best_value = np.int64(-1), -1e9
+    pile = np.empty(9, np.int64)
+    for k in range(n_laid):
+        pile[k] = laid[k] % 13
+    while legal:
+        card = lowest(legal)
+        legal &= legal - 1
+        pile[n_laid] = card % 13
+        after = count + card_value(card % 13)
+        value = pile_points(pile, pile_start, n_laid + 1, after) - _CARE * expected_reply(
+            pile, pile_start, n_laid + 1, after, opponent_cards
+        )
+        if value > best_value:
+            best, best_value = card, value
+    return best
+
+
+@kernel
+def native_card(g, policy):
+    """The card that a native policy throws or lays for the seat to act. It reads nothing hidden from that seat."""
+    if policy == RANDOM:
+        g["policy_stream"] += GOLDEN
+        return random_card(legal_cards(g), mix(g["policy_stream"]))
+    seat = g["turn"]
+    if g["phase"] == DISCARD:
+        if policy == GREEDY:
+            return greedy_discard(g["hand"][seat], g["discards"][seat], seat == g["dealer"])
+        return careful_discard(g["hand"][seat], g["discards"][seat], seat == g["dealer"])
+    start, n, count = np.int64(g["pile_start"]), np.int64(g["n_laid"]), np.int64(g["count"])
+    if policy == GREEDY:
+        return greedy_play(legal_cards(g), g["laid"], start, n, count)
+    return careful_play(legal_cards(g), g["laid"], start, n, count, popcount(g["hand"][1 - seat]))
+
+
+@kernel
+def choose(games, policy):
+    """:func:`native_card` for the first game of an array, to be called from Python."""
+    return native_card(games[0], policy)

@@ -1,0 +1,339 @@
+"""The value of each of the fifteen discards, in points and, at given scores, in probability of winning.
+
+Points: the exact mean of the four kept cards, plus or minus the mean of the crib against an opponent who discards
+by hand and crib, plus the points that these four cards gain in the play minus those they concede. Probability of
+winning: the distributions of heels, the play, pone's hand, dealer's hand and crib are counted in that order until
+somebody reaches 121; the win table covers the deals after that. The five are treated as independent, which they
+nearly are. The crib's exact distribution against random discards is tilted to the mean against purposeful ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import permutations
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env.cards import JACK
+from crib_env.engine import DEALER, PONE, WIN
+from crib_env.exact.discard_means import COMPLETIONS, STARTERS
+from crib_env.exact.discard_statistics import (
+    N_DISCARDS,
+    N_POINTS,
+    PLACES,
+    STATISTICS,
+    TOTALS,
+    crib_counts,
+    crib_distribution,
+    fill_totals,
+    hand_counts,
+    hand_distribution,
+    one_hand,
+    six_cards,
+    to_statistics,
+)
+from crib_env.exact.rank_classes import rank_class
+from crib_env.kernels import bit, kernel, mask_of
+from crib_env.tables.pegging import GAINED, GIVEN, N_BINS
+from crib_env.tables.standard import standard_cribs, standard_pegging, standard_win_table
+
+ANALYSIS = np.dtype(
+    [
+        *STATISTICS.descr,
+        ("crib_min", "i1"),
+        ("crib_max", "i1"),
+        ("crib_std", "f8"),
+        ("crib_expected", "f8"),
+        ("pegging", "f8"),
+        ("total", "f8"),
+        ("total_error", "f8"),
+        ("win_probability", "f8"),
+    ]
+)
+
+
+class Outlook(NamedTuple):
+    """What the kernels below ask of the shipped tables, as arrays; the first axis is by role."""
+
+    cribs: np.ndarray
+    """(2, 13, 13) by how much purposeful opposing discards change the mean of the crib, by ranks thrown."""
+    hands: np.ndarray
+    """(2, 30) chances of the points that the *opponent* of this player shows."""
+    pegging: np.ndarray
+    """(2, 1820, 2, 61) chances of points gained and given in the play."""
+    win_table: np.ndarray
+    """(121, 121) the dealer's chance to win, by dealer's and pone's score."""
+
+
+@cache
+def outlook() -> Outlook:
+    """The outlook of the standard tables."""
+    tables = standard_cribs()
+    return Outlook(
+        cribs=tables.mean - tables.against_random,
+        hands=tables.hand_points[[DEALER, PONE]],  # of the other role
+        pegging=standard_pegging().distribution,
+        win_table=standard_win_table().win_probability.astype(np.float64),
+    )
+
+
+@kernel
+def _tilt(chances, mean):
+    """Multiplies probabilities by a power of their points, so that they have this mean."""
+    power = 1.0
+    for _ in range(50):  # Newton's steps for the logarithm of the power, none of them long enough to overshoot for good
+        total, first, second, weight = 0.0, 0.0, 0.0, 1.0
+        for points in range(N_POINTS):
+            total += chances[points] * weight
+            first += chances[points] * weight * points
+            second += chances[points] * weight * points * points
+            weight *= power
+        spread = second / total - (first / total) ** 2
+        if spread < 1e-9:
+            break
+        step = min(max((mean - first / total) / spread, -0.5), 0.5)
+        power *= np.exp(step)
+        if abs(step) < 1e-12:
+            break
+    total, weight = 0.0, 1.0
+    for points in range(N_POINTS):
+        chances[points] *= weight
+        total += chances[points]
+        weight *= power
+    chances /= total
+
+
+@kernel
+def _highest(chances):
+    """The highest number of points with a positive probability."""
+    for points in range(len(chances) - 1, 0, -1):
+        if chances[points] > 0:
+            return points
+    return 0
+
+
+class DealChances(NamedTuple):
+    """The chances of the points that each part of a deal brings."""
+
+    heels: float  # that a jack is cut
+    dealers_play: np.ndarray  # (61,)
+    pones_play: np.ndarray  # (61,)
+    dealers_hand: np.ndarray  # (30,)
+    pones_hand: np.ndarray  # (30,)
+    crib: np.ndarray  # (30,)
+
+
+@kernel
+def dealer_wins(dealer, pone, deal, win_table):
+    """The dealer's chance to win from the scores before a deal.
+
+    When both would reach 121 in the play, either is as likely to be first.
+
+    Args:
+        dealer, pone: scores.
+        deal: :class:`DealChances`.
+        win_table: (121, 121) the chance of whoever deals next, by dealer's and pone's score.
+    """
+    dealers_play, pones_play, crib = deal.dealers_play, deal.pones_play, deal.crib
+    dealers_hand, pones_hand = deal.dealers_hand, deal.pones_hand
+    peg_d, peg_p = _highest(dealers_play), _highest(pones_play)
+    hand_d, hand_p, most = _highest(dealers_hand), _highest(pones_hand), _highest(crib)
+    # From the end of the deal backwards: the dealer's chance before the crib, before its hand, before pone's hand.
+    last_d, last_p = min(dealer + 2 + peg_d + hand_d, WIN - 1), min(pone + peg_p + hand_p, WIN - 1)
+    before_crib = np.empty((last_d - dealer + 1, last_p - pone + 1))
+    for d in range(dealer, last_d + 1):
+        for p in range(pone, last_p + 1):
+            value = 0.0
+            for points in range(most + 1):
+                value += crib[points] * (1.0 if d + points >= WIN else 1.0 - win_table[p, d + points])
+            before_crib[d - dealer, p - pone] = value
+    last_d = min(dealer + 2 + peg_d, WIN - 1)
+    before_hand = np.empty((last_d - dealer + 1, last_p - pone + 1))
+    for d in range(dealer, last_d + 1):
+        for p in range(pone, last_p + 1):
+            value = 0.0
+            for points in range(hand_d + 1):
+                value += dealers_hand[points] * (
+                    1.0 if d + points >= WIN else before_crib[d + points - dealer, p - pone]
+                )
+            before_hand[d - dealer, p - pone] = value
+    last_p = min(pone + peg_p, WIN - 1)
+    before_show = np.empty((last_d - dealer + 1, last_p - pone + 1))
+    for d in range(dealer, last_d + 1):
+        for p in range(pone, last_p + 1):
+            value = 0.0
+            for points in range(hand_p + 1):
+                if p + points < WIN:
+                    value += pones_hand[points] * before_hand[d - dealer, p + points - pone]
+            before_show[d - dealer, p - pone] = value
+    wins = 0.0
+    for jack in range(2):
+        chance, d = (deal.heels, dealer + 2) if jack else (1.0 - deal.heels, dealer)
+        if d >= WIN:
+            wins += chance
+            continue
+        for i in range(peg_d + 1):
+            for j in range(peg_p + 1):
+                out_d, out_p = d + i >= WIN, pone + j >= WIN
+                if out_d or out_p:
+                    value = 0.5 * out_d + 0.5 * (not out_p)
+                else:
+                    value = before_show[d + i - dealer, pone + j - pone]
+                wins += chance * dealers_play[i] * pones_play[j] * value
+    return wins
+
+
+@kernel
+def own_wins(is_dealer, scores, heels, play, hand, others_hand, crib, win_table):
+    """A player's chance to win, as :func:`dealer_wins` has it.
+
+    ``scores`` is a pair, own first; ``play`` (2, 61) has ``GAINED`` and ``GIVEN``.
+    """
+    own, other = scores
+    if is_dealer:
+        deal = DealChances(heels, play[GAINED], play[GIVEN], hand, others_hand, crib)
+        return dealer_wins(own, other, deal, win_table)
+    deal = DealChances(heels, play[GIVEN], play[GAINED], others_hand, hand, crib)
+    return 1.0 - dealer_wins(other, own, deal, win_table)
+
+
+@kernel
+def discard_chances(cards, thrown, is_dealer, scores, totals, outlook, wins):
+    """Fills ``wins`` (15,) with the chance to win after each discard that holds all ``thrown``, -inf for the others.
+
+    Args:
+        cards: (6,) sorted ids.
+        thrown: mask of what has already been thrown.
+        is_dealer, scores: the player's side; a pair of scores, own first.
+        totals: (15,) of ``TOTALS`` for these cards.
+        outlook: :class:`Outlook`.
+    """
+    role = DEALER if is_dealer else PONE
+    others_hand = outlook.hands[role]
+    six = mask_of(cards)
+    jacks = 0
+    for card in cards:
+        jacks += card % 13 == JACK
+    heels = (4 - jacks) / STARTERS
+    counts = np.empty(N_POINTS, np.int64)
+    hand, crib = np.empty(N_POINTS), np.empty(N_POINTS)
+    k = 0
+    for i in range(6):
+        for j in range(i + 1, 6):
+            pair = bit(cards[i]) | bit(cards[j])
+            wins[k] = -np.inf
+            if pair & thrown == thrown:
+                counts[:] = 0
+                hand_counts(six ^ pair, six, counts)
+                for points in range(N_POINTS):  # an assignment of whole arrays takes two seconds to compile
+                    hand[points] = counts[points] / STARTERS
+                counts[:] = 0
+                crib_counts(i, j, cards, counts)
+                completions = counts.sum()
+                for points in range(N_POINTS):
+                    crib[points] = counts[points] / completions
+                mean = totals[k]["crib_total"] / completions + outlook.cribs[role, cards[i] % 13, cards[j] % 13]
+                _tilt(crib, max(mean, 0.2))
+                play = outlook.pegging[role, rank_class(six ^ pair)]
+                wins[k] = own_wins(is_dealer, scores, heels, play, hand, others_hand, crib, outlook.win_table)
+            k += 1
+
+
+def analyse_discard(cards: Sequence[int | str] | str, *, dealer: bool, scores: tuple[int, int] = (0, 0)) -> np.ndarray:
+    """All fifteen discards of six cards, the one with the best chance to win first.
+
+    Args:
+        cards: six ids, or text such as ``"5H 5C JD QS 2H 3D"``.
+        dealer: whether this player deals.
+        scores: own score and the opponent's, 0 … 120 each.
+
+    Returns:
+        (15,) of dtype ``ANALYSIS``: the fields of :func:`crib_env.discard_statistics`; ``crib_min``, ``crib_max`` and
+        ``crib_std`` of the crib's exact distribution against random opposing discards; ``crib_expected``, its mean
+        against an opponent who discards by hand and crib; ``pegging``, points gained less points given in the play
+        between two ``careful`` players; ``total``, the net points to be expected (the hand, plus or less
+        ``crib_expected``, plus ``pegging``) and the standard error ``total_error`` of its sampled parts;
+        ``win_probability`` by the win table of two ``expert`` players.
+
+    Raises:
+        ValueError: not six different cards, or a score out of range; the message names it.
+    """
+    held = six_cards([one_hand(cards)])
+    is_pair = len(scores) == 2 and all(isinstance(score, (int, np.integer)) for score in scores)
+    if not is_pair or not all(0 <= score < WIN for score in scores):
+        raise ValueError(f"scores={tuple(scores)} is not allowed: give two whole numbers from 0 to {WIN - 1}")
+    role, tables = DEALER if dealer else PONE, outlook()
+    totals = np.zeros((1, N_DISCARDS), TOTALS)
+    fill_totals(held, totals)
+    out = np.zeros(N_DISCARDS, ANALYSIS)
+    found = to_statistics(totals, held)[0]
+    for name in STATISTICS.names or ():
+        out[name] = found[name]
+    chances = crib_distribution(held)[0] / COMPLETIONS
+    points = np.arange(N_POINTS)
+    out["crib_min"] = (chances > 0).argmax(axis=1)
+    out["crib_max"] = N_POINTS - 1 - (chances[:, ::-1] > 0).argmax(axis=1)
+    out["crib_std"] = np.sqrt(chances @ points**2 - (chances @ points) ** 2)
+
+    low, high = (held[0, PLACES] % 13).T
+    out["crib_expected"] = found["crib_mean"] + tables.cribs[role, low, high]
+    six = mask_of(held[0])
+    kept = [rank_class(six ^ mask_of(pair)) for pair in found["discard"]]
+    play = tables.pegging[role, kept] @ np.arange(N_BINS)
+    out["pegging"] = play[:, GAINED] - play[:, GIVEN]
+    out["total"] = out["hand_mean"] + (1 if dealer else -1) * out["crib_expected"] + out["pegging"]
+    cribs = standard_cribs().error[role, low, high]
+    played = standard_pegging().standard_error[role, kept]
+    out["total_error"] = np.sqrt(np.nan_to_num(cribs) ** 2 + (played**2).sum(axis=1))
+    wins = np.empty(N_DISCARDS)
+    own, other = map(int, scores)  # NumPy's integers would have kernels of their own
+    discard_chances(held[0], np.int64(0), dealer, (own, other), totals[0], tables, wins)
+    out["win_probability"] = wins.clip(0, 1)  # sums of chances miss the ends by rounding
+    return out[np.lexsort((-out["total"], -out["win_probability"]))]
+
+
+class WinShares(NamedTuple):
+    """Shares of the parts of a deal in a difference of win probability; they add up to the difference."""
+
+    hand: float
+    pegging: float
+    crib: float
+
+
+def win_shares(
+    cards: Sequence[int | str] | str, first: np.void, second: np.void, *, dealer: bool, scores: tuple[int, int]
+) -> WinShares:
+    """Attributes the difference in win probability between two discards to hand, pegging and crib.
+
+    Hand, pegging and crib of the second discard are replaced one by one by those of the first. The effect of a
+    replacement depends on those before it, so shares are means over the six orders (Shapley values).
+
+    Args:
+        cards: the six cards.
+        first, second: their rows of :func:`analyse_discard` for the same role and scores.
+        dealer, scores: as there.
+    """
+    held, tables, role = six_cards([one_hand(cards)]), outlook(), DEALER if dealer else PONE
+    hands, cribs = hand_distribution(held)[0] / STARTERS, crib_distribution(held)[0] / COMPLETIONS
+    six, pairs = mask_of(held[0]), held[0, PLACES].tolist()
+
+    def parts(row: np.void) -> tuple[np.ndarray, ...]:
+        k = pairs.index(sorted(row["discard"].tolist()))
+        crib = cribs[k].copy()
+        _tilt(crib, max(row["crib_expected"], 0.2))
+        return hands[k], tables.pegging[role, rank_class(six ^ mask_of(row["discard"]))], crib
+
+    heels = (4 - int((held[0] % 13 == JACK).sum())) / STARTERS
+    shares = np.zeros(3)
+    for order in permutations(range(3)):
+        now, better = list(parts(second)), parts(first)
+        chances = []
+        for part in (None, *order):
+            if part is not None:
+                now[part] = better[part]
+            hand, play, crib = now
+            chances.append(own_wins(dealer, scores, heels, play, hand, tables.hands[role], crib, tables.win_table))
+        shares[list(order)] += np.diff(chances) / 6
+    return WinShares(*shares.tolist())

@@ -1,0 +1,311 @@
+"""Cribs when both players discard by hand and crib: mean crib points by the ranks thrown, for pone and for dealer.
+
+Each player throws the pair with the best exact mean of the hand, plus (dealer) or minus (pone) the table's mean
+of a crib with these two ranks. The tables are the means that such play produces, so each depends on the other.
+They are solved to a fixed point in turns, starting from random opposing discards. The pair thrown from each six
+cards is exact, over all 20,358,520 deals. The opponent's hand is sampled, equally often for each pair of ranks,
+and the crib is counted over all 40 remaining starters. So rare pairs are known as precisely as common ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crib_env.engine import DEALER, PONE, ROLES
+from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_sizes
+from crib_env.exact.discard_means import COMPLETIONS, STARTERS, hand_total, show_total
+from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, PLACES, TOTALS, fill_totals, hand_counts
+from crib_env.exact.rank_classes import N_RANK_CLASSES, rank_class
+from crib_env.files.checked_file import Column, load_arrays, save_arrays
+from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mask_of, mix, popcount, streams
+
+SIGNS = (-1, 1)
+"""By role: whether a point in the crib counts against the player or for it."""
+VERSION = 2
+_KIND = "file of crib tables"
+_COLUMNS = {
+    "mean": Column("f", (2, 13, 13)),
+    "error": Column("f", (2, 13, 13), has_gaps=True),
+    "share": Column("f", (2, 13, 13)),
+    "change": Column("f"),
+    "against_random": Column("f", (13, 13)),
+    "kept": Column("f", (2, N_RANK_CLASSES)),
+    "hand_points": Column("f", (2, N_POINTS)),
+}
+PAIRS = [(low, high) for high in range(13) for low in range(high + 1)]
+
+
+@kernel
+def best_by_table(hand_totals, cards, table, sign):
+    """The number of the discard with the best hand mean plus ``sign`` times the table's crib mean, and that value."""
+    best, best_value, k = 0, -1e9, 0
+    for i in range(6):
+        for j in range(i + 1, 6):
+            value = hand_totals[k] / STARTERS + sign * table[cards[i] % 13, cards[j] % 13]
+            if value > best_value:
+                best, best_value = k, value
+            k += 1
+    return best, best_value
+
+
+@kernel
+def _choose_all(totals, cards, table, sign, choice):
+    for n in range(len(cards)):
+        choice[n] = best_by_table(totals[n]["hand_total"], cards[n], table, sign)[0]
+
+
+@kernel
+def _add_kept(cards, choice, sizes, kept, hand_points):
+    """Counts which fours are kept (1820,) and what they show (30,), over deals and their starters."""
+    counts = np.empty(N_POINTS, np.int64)
+    for n in range(len(cards)):
+        six = mask_of(cards[n])
+        four = six ^ bit(cards[n, PLACES[choice[n], 0]]) ^ bit(cards[n, PLACES[choice[n], 1]])
+        kept[rank_class(four)] += sizes[n]
+        counts[:] = 0
+        hand_counts(four, six, counts)
+        for points in range(N_POINTS):
+            hand_points[points] += sizes[n] * counts[points]
+
+
+@kernel
+def crib_mean_over_starters(crib, seen):
+    """Mean points of four cards in the crib (a mask) over every starter not among the ``seen``."""
+    return show_total(crib, seen, True) / (52 - popcount(seen))
+
+
+@kernel
+def _opposing_discard(seen, table, sign, word):
+    """The opponent's discard from six random unseen cards, as a mask, those six, and the stream's next state."""
+    six = np.int64(0)
+    while popcount(six) < 6:
+        word += GOLDEN
+        card = below(mix(word), 52)
+        if not ((seen | six) >> card) & 1:
+            six |= bit(card)
+    cards, hand_totals = np.empty(6, np.int64), np.empty(15, np.int64)
+    rest = six
+    for k in range(6):
+        cards[k] = lowest(rest)
+        rest &= rest - 1
+    k = 0
+    for i in range(6):
+        for j in range(i + 1, 6):
+            hand_totals[k] = hand_total(six ^ bit(cards[i]) ^ bit(cards[j]), six)
+            k += 1
+    number = best_by_table(hand_totals, cards, table, sign)[0]
+    thrown = bit(cards[PLACES[number, 0]]) | bit(cards[PLACES[number, 1]])
+    return thrown, six, word
+
+
+@kernel
+def _sample_pair(hands, discards, weights, draws, table, sign, word):
+    """Mean, over ``draws`` opposing hands, of the crib's mean over starters, and its standard error.
+
+    The own six cards are drawn from ``hands`` (M, 6), of which ``discards`` (M, 2) are thrown, by the cumulative
+    ``weights`` (M,); the opponent throws by ``table`` with ``sign``.
+    """
+    total, squares = 0.0, 0.0
+    for _ in range(draws):
+        word += GOLDEN
+        at = np.searchsorted(weights, below(mix(word), weights[-1]), side="right")
+        seen = mask_of(hands[at])
+        own = bit(discards[at, 0]) | bit(discards[at, 1])
+        thrown, six, word = _opposing_discard(seen, table, sign, word)
+        mean = crib_mean_over_starters(own | thrown, seen | six)
+        total += mean
+        squares += mean * mean
+    mean = total / draws
+    return mean, np.sqrt(max(squares / draws - mean * mean, 0.0) / draws)
+
+
+@kernel
+def _sample_hand(cards, draws, table, sign, word, means, errors):
+    """Means and standard errors (15,) of the cribs of one hand's discards, over the same opposing hands for all."""
+    seen = mask_of(cards)
+    squares = np.zeros(15)
+    means[:] = 0.0
+    for _ in range(draws):
+        thrown, six, word = _opposing_discard(seen, table, sign, word)
+        for k in range(15):
+            own = bit(cards[PLACES[k, 0]]) | bit(cards[PLACES[k, 1]])
+            mean = crib_mean_over_starters(own | thrown, seen | six)
+            means[k] += mean
+            squares[k] += mean * mean
+    for k in range(15):
+        means[k] /= draws
+        errors[k] = np.sqrt(max(squares[k] / draws - means[k] ** 2, 0.0) / draws)
+
+
+@dataclass(frozen=True)
+class CribTables:
+    """Mean crib points by ranks thrown; symmetric (13, 13) arrays by role (``crib_env.engine.ROLES``).
+
+    Attributes:
+        mean: (2, 13, 13) mean points of the crib when this player has thrown these two ranks.
+        error: (2, 13, 13) standard errors.
+        share: (2, 13, 13) how often the pair is thrown, over all deals; each player's upper triangle adds up to 1.
+            Where it is 0, the pair is never thrown, ``error`` is not a number, and ``mean`` is over hands that hold it.
+        change: the largest change of a mean that occurs in the last round, for judging the fixed point.
+        against_random: (13, 13) exact mean of the crib by ranks thrown, against uniformly random opposing discards.
+        kept: (2, 1820) how often each rank class of four is kept; each player's row adds up to 1.
+        hand_points: (2, 30) how often the kept four show 0 … 29 points; each player's row adds up to 1.
+    """
+
+    mean: np.ndarray
+    error: np.ndarray
+    share: np.ndarray
+    change: float
+    against_random: np.ndarray
+    kept: np.ndarray
+    hand_points: np.ndarray
+
+    def save(self, path: str | Path) -> None:
+        """Writes the tables, whole or not at all."""
+        save_arrays(path, _KIND, VERSION, {field.name: getattr(self, field.name) for field in fields(self)})
+
+    @classmethod
+    def load(cls, path: str | Path) -> CribTables:
+        """Reads tables.
+
+        Raises:
+            ValueError: there is no such file, or it is damaged, of another version or no such file.
+        """
+        found: dict[str, Any] = load_arrays(path, _KIND, VERSION, _COLUMNS)
+        return cls(**{**found, "change": float(found["change"])})
+
+
+def solve_crib_tables(
+    *,
+    rounds: int = 5,
+    draws: int = 40_000,
+    seed: int = 0,
+    threads: int = 2,
+    on_progress: Callable[[int], None] = lambda done: None,
+) -> CribTables:
+    """Solves both tables by turns.
+
+    Args:
+        rounds: of which all but the last draw a quarter as often.
+        draws: opposing hands for each pair of ranks and player in the last round.
+        seed: of the draws; the answer depends on it and not on ``threads``.
+        threads: how many work side by side.
+        on_progress: is told how many of ``rounds * 182`` means are done.
+    """
+    deals = _Deals(threads)
+    against_random = deals.against_random()
+    mean = np.stack([against_random] * 2)
+    words = streams(seed, rounds * 2 * len(PAIRS)).reshape(rounds, 2, len(PAIRS))[:, ::-1]  # the dealer's come first
+    with ThreadPoolExecutor(threads) as pool:
+        for turn in range(rounds):
+            n = draws if turn == rounds - 1 else max(draws // 4, 1)
+            results = []
+            for role, sign in enumerate(SIGNS):
+                thrown = deals.thrown(mean[role], sign)
+                realise = partial(deals.realise, thrown=thrown, draws=n, table=mean[1 - role], sign=-sign)
+                for result in pool.map(realise, range(len(PAIRS)), words[turn, role]):
+                    results.append(result)
+                    on_progress(1)
+            found = np.array(results).reshape(2, len(PAIRS), 3)
+            new, error, share = (np.stack([_square(found[role, :, k]) for role in range(len(ROLES))]) for k in range(3))
+            change = float(np.abs(new - mean)[share > 0].max())
+            mean = new
+    kept, hand_points = zip(*(deals.kept(mean[role], sign) for role, sign in enumerate(SIGNS)))
+    return CribTables(
+        mean,
+        np.where(share > 0, error, np.nan),
+        share,
+        change,
+        against_random,
+        np.stack(kept) / N_DEALS,
+        np.stack(hand_points) / (N_DEALS * STARTERS),
+    )
+
+
+class _Deals:
+    """All classes of deals, with the totals and the ranks of their fifteen discards."""
+
+    def __init__(self, threads: int) -> None:
+        self.cards = cards_of(np.arange(N_CLASSES))
+        self.sizes = class_sizes()
+        ranks = (self.cards % 13)[:, PLACES]
+        low, high = ranks.min(axis=2), ranks.max(axis=2)
+        self.pairs = (high * (high + 1) // 2 + low).astype(np.int8)  # (N, 15) places in PAIRS
+        self.totals = np.zeros((N_CLASSES, N_DISCARDS), TOTALS)
+
+        def fill(rows: np.ndarray) -> None:
+            fill_totals(self.cards[rows], self.totals[rows[0] : rows[-1] + 1])
+
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(fill, np.array_split(np.arange(N_CLASSES), 8 * threads)))
+
+    def against_random(self) -> np.ndarray:
+        """(13, 13) mean of the crib by ranks thrown, over all hands and random opposing discards."""
+        weights = np.broadcast_to(self.sizes[:, None], self.pairs.shape).ravel()
+        points = np.bincount(self.pairs.ravel(), weights * (self.totals["crib_total"].ravel() / COMPLETIONS))
+        return _square(points / np.bincount(self.pairs.ravel(), weights))
+
+    def thrown(self, table: np.ndarray, sign: int) -> np.ndarray:
+        """(N,) the number of the discard that goes by a table."""
+        choice = np.empty(N_CLASSES, np.int64)
+        _choose_all(self.totals, self.cards, table, sign, choice)
+        return choice
+
+    def kept(self, table: np.ndarray, sign: int) -> tuple[np.ndarray, np.ndarray]:
+        """By a table: how often each rank class is kept (1820,), and each number of points shown (30,), unscaled."""
+        kept, hand_points = np.zeros(N_RANK_CLASSES), np.zeros(N_POINTS)
+        _add_kept(self.cards, self.thrown(table, sign), self.sizes, kept, hand_points)
+        return kept, hand_points
+
+    def realise(
+        self, number: int, word: np.uint64, *, thrown: np.ndarray, draws: int, table: np.ndarray, sign: int
+    ) -> tuple[float, float, float]:
+        """Mean, standard error and share of one pair of ranks, when the opponent goes by ``table`` with ``sign``."""
+        chosen = np.take_along_axis(self.pairs, thrown[:, None], axis=1)[:, 0]
+        rows = np.flatnonzero(chosen == number)
+        share = self.sizes[rows].sum() / self.sizes.sum()
+        numbers = thrown[rows]
+        if not len(rows):  # never thrown: take every hand that could throw it
+            rows, numbers = np.nonzero(self.pairs == number)
+        discards = np.take_along_axis(self.cards[rows], PLACES[numbers], axis=1)
+        weights = np.cumsum(self.sizes[rows])
+        mean, error = _sample_pair(self.cards[rows], discards, weights, draws, table, sign, word)
+        return mean, error, share
+
+
+def crib_means_against(
+    cards: np.ndarray, tables: CribTables, *, is_dealer: bool, draws: int = 2_000, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """The cribs of one hand's fifteen discards against an opponent who throws by the tables, given these six cards.
+
+    Args:
+        cards: (6,) sorted ids.
+        tables: that the opponent goes by.
+        is_dealer: whether this player deals, and so the opponent is pone.
+        draws: opposing hands, the same for all fifteen.
+        seed: of the draws.
+
+    Returns:
+        Means and standard errors, (15,) each, in the order of :data:`PLACES`.
+    """
+    means, errors = np.empty(N_DISCARDS), np.empty(N_DISCARDS)
+    other = PONE if is_dealer else DEALER
+    _sample_hand(
+        np.asarray(cards, np.int64), draws, tables.mean[other], SIGNS[other], streams(seed, 1)[0], means, errors
+    )
+    return means, errors
+
+
+def _square(values: np.ndarray) -> np.ndarray:
+    """Values (91,) in the order of ``PAIRS`` as a symmetric (13, 13) array."""
+    out = np.empty((13, 13))
+    for (low, high), value in zip(PAIRS, values):
+        out[low, high] = out[high, low] = value
+    return out

@@ -1,0 +1,115 @@
+"""Lang's eight strategies: the desirability of each of the fifteen discards by one criterion (Lang 2018, section 3.1).
+
+Each strategy ranks the discards of six cards by one number, and scales it linearly so that the best has 1 and the
+worst 0. If all fifteen are equal, all have 1. The numbers of hand and crib are exact (the crib's over uniformly
+random opposing discards); those of the play come from pegging records.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from crib_env.cards import RANKS
+from crib_env.engine import DEALER, PONE, ROLES
+from crib_env.exact.discard_statistics import N_DISCARDS, TOTALS, fill_totals, six_cards
+from crib_env.exact.rank_classes import CLASS_RANKS, rank_class
+from crib_env.kernels import bit, kernel, mask_of
+from crib_env.tables.pegging import GAINED, GIVEN, PeggingRecords
+
+STRATEGIES = (
+    "hand_max_min",
+    "hand_max_avg",
+    "hand_max_med",
+    "hand_max_poss",
+    "crib_min_avg",
+    "pegging_max_avg_gained",
+    "pegging_max_med_gained",
+    "pegging_min_avg_given",
+)
+
+
+@kernel
+def fill_desirabilities(totals, cards, pegging, out):
+    """Fills ``out`` (8, 15) for one hand.
+
+    Args:
+        totals: (15,) of ``discard_statistics.TOTALS``, as ``fill_totals`` or a ``DiscardTable`` has them.
+        cards: (6,) the hand, sorted ids.
+        pegging: (1820, 3) of the player's role, from :func:`pegging_values`.
+        out: float64.
+    """
+    six = mask_of(cards)
+    k = 0
+    for i in range(6):
+        for j in range(i + 1, 6):
+            kept = rank_class(six ^ bit(cards[i]) ^ bit(cards[j]))
+            out[0, k] = totals[k]["hand_min"]
+            out[1, k] = totals[k]["hand_total"]
+            out[2, k] = totals[k]["hand_twice_median"]
+            out[3, k] = totals[k]["hand_max"]
+            out[4, k] = -np.float64(totals[k]["crib_total"])
+            out[5, k] = pegging[kept, 0]
+            out[6, k] = pegging[kept, 1]
+            out[7, k] = -pegging[kept, 2]
+            k += 1
+    for strategy in range(len(STRATEGIES)):
+        _scale(out[strategy])
+
+
+@kernel
+def _scale(values):
+    """The highest becomes 1, the lowest 0; all become 1 where they are equal."""
+    low, high = values.min(), values.max()
+    for k in range(len(values)):
+        values[k] = (values[k] - low) / (high - low) if high > low else 1.0
+
+
+@kernel
+def _fill_all(totals, cards, roles, pegging, out):
+    for n in range(len(cards)):
+        fill_desirabilities(totals[n], cards[n], pegging[roles[n]], out[n])
+
+
+def pegging_values(records: PeggingRecords) -> np.ndarray:
+    """What the strategies ask of records: (2, 1820, 3) float64, by role and rank class.
+
+    The last axis is mean points gained, median points gained, mean points given.
+
+    Raises:
+        ValueError: the records hold no play of some class in some role; the message names it.
+    """
+    unknown = np.argwhere(records.n == 0)
+    if len(unknown):
+        role, kept = unknown[0]
+        ranks = "-".join(RANKS[rank] for rank in CLASS_RANKS[kept])
+        raise ValueError(f"the records hold no play of {ranks} as {ROLES[role]}: simulate them first")
+    mean, median = records.mean, records.median
+    return np.stack([mean[..., GAINED], median[..., GAINED], mean[..., GIVEN]], axis=-1)
+
+
+def desirabilities(hands: ArrayLike | str, *, dealer: ArrayLike, records: PeggingRecords) -> np.ndarray:
+    """How desirable each discard is by each strategy.
+
+    Args:
+        hands: (N, 6) card ids, or one hand as text such as ``"5H 5C JD QS 2H 3D"``.
+        dealer: whether the player deals, one for all or (N,): by which role the pegging records are read.
+        records: what the kept cards have gained and given in the play.
+
+    Returns:
+        (N, 8, 15) float64 from 0 to 1, by ``STRATEGIES`` and by discard, in the order of
+        :func:`crib_env.discard_statistics`; the best discards have 1.
+
+    Raises:
+        ValueError: a wrong shape, no integers, or a bad or doubled card; or records with a class missing.
+    """
+    cards = six_cards(hands)
+    try:
+        roles = np.where(np.broadcast_to(np.asarray(dealer, bool), len(cards)), DEALER, PONE)
+    except ValueError:
+        raise ValueError(f"dealer must be one bool, or one for each of {len(cards)} hands") from None
+    totals = np.zeros((len(cards), N_DISCARDS), TOTALS)
+    fill_totals(cards, totals)
+    out = np.empty((len(cards), len(STRATEGIES), N_DISCARDS))
+    _fill_all(totals, cards, roles, pegging_values(records), out)
+    return out

@@ -1,0 +1,243 @@
+"""Pegging records: points that four kept cards gain and concede in the play, by the ranks kept, as pone and as dealer.
+
+Suits do not matter in the play, so 1,820 classes of ranks cover all hands (:mod:`crib_env.exact.rank_classes`).
+For each class and role a record counts how often these cards gained each number of points, and how often they
+conceded it; means, medians and distributions follow. Simulation fills the records (:func:`simulate_pegging`), and
+further plays can be added (Lang 2018, section 3.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from crib_env.engine import (
+    CRIB,
+    DEAL_EPISODE,
+    DEALERS_HAND,
+    DISCARD,
+    GAME,
+    PLAY,
+    PONE,
+    PONES_HAND,
+    ROLES,
+    act,
+    begin_deal,
+    begin_game,
+    random_word,
+)
+from crib_env.exact.rank_classes import CLASS_RANKS, N_RANK_CLASSES
+from crib_env.files.checked_file import Column, load_arrays, save_arrays
+from crib_env.kernels import below, bit, kernel, streams
+from crib_env.players.policies import NATIVE, native_card
+
+GAINED, GIVEN = range(2)  # by the kept cards, and by the opponent's four
+N_BINS = 61  # 0 … 60 points: each of four cards earns at most 12 for four of a kind, 2 for its count, 1 for go
+VERSION = 1
+_KIND = "file of pegging records"
+_COLUMNS = {
+    "policy": Column("U"),
+    "against": Column("U"),
+    "counts": Column("i", (len(ROLES), N_RANK_CLASSES, 2, N_BINS)),
+}
+_BATCH = 200  # deals between two looks at the standard error
+
+
+@dataclass(frozen=True)
+class PeggingRecords:
+    """Points gained and conceded in the play by four kept cards, under a named pair of playing policies.
+
+    Attributes:
+        policy: who plays the kept cards.
+        against: who plays, and discarded, the opponent's.
+        counts: (2, 1820, 2, 61) int64, how often, by role (``ROLES``), rank class, ``GAINED`` or ``GIVEN``, and
+            points.
+
+    Statistics have the first axes of ``counts``, and are not a number where they need more plays than there are.
+    """
+
+    policy: str
+    against: str
+    counts: np.ndarray = field(default_factory=lambda: np.zeros((len(ROLES), N_RANK_CLASSES, 2, N_BINS), np.int64))
+
+    @property
+    def n(self) -> np.ndarray:
+        """(2, 1820) int64: how many plays are recorded, by role and rank class."""
+        return self.counts[..., GAINED, :].sum(axis=-1)
+
+    @property
+    def distribution(self) -> np.ndarray:
+        """(2, 1820, 2, 61) share of plays with 0 … 60 points."""
+        return _divide(self.counts, self.n[..., None, None])
+
+    @property
+    def mean(self) -> np.ndarray:
+        """(2, 1820, 2) mean points."""
+        return _mean(self.counts)
+
+    @property
+    def standard_error(self) -> np.ndarray:
+        """(2, 1820, 2) standard error of :attr:`mean`, in points."""
+        return _standard_error(self.counts)
+
+    @property
+    def median(self) -> np.ndarray:
+        """(2, 1820, 2) median points, halfway between the two in the middle of an even number of plays."""
+        below_or_at = self.counts.cumsum(axis=-1)
+        n = below_or_at[..., -1:]
+        low, high = ((below_or_at <= middle).sum(axis=-1) for middle in ((n - 1) // 2, n // 2))
+        return np.where(n[..., 0] > 0, (low + high) / 2, np.nan)
+
+    def add(self, classes: ArrayLike, roles: ArrayLike, gained: ArrayLike, given: ArrayLike) -> None:
+        """Records plays.
+
+        Args:
+            classes: (N,) rank classes of the kept cards.
+            roles: (N,) ``PONE`` or ``DEALER`` of :mod:`crib_env.engine`.
+            gained: (N,) points that these cards made in the play.
+            given: (N,) points that the opponent made in it.
+
+        Raises:
+            ValueError: a wrong shape, no integers or a value out of range; then nothing is recorded.
+        """
+        plays = {"classes": classes, "roles": roles, "gained": gained, "given": given}
+        columns = {name: np.asarray(values) for name, values in plays.items()}
+        for (name, column), end in zip(columns.items(), (N_RANK_CLASSES, len(ROLES), N_BINS, N_BINS)):
+            if column.shape != (len(columns["classes"]),) or column.dtype.kind not in "iu":
+                raise ValueError(f"{name} must be one integer a play, not {column.shape} of {column.dtype}")
+            wrong = column[(column < 0) | (column >= end)]
+            if len(wrong):
+                raise ValueError(f"{name}: {wrong[0]} is not from 0 to {end - 1}")
+        for side, name in ((GAINED, "gained"), (GIVEN, "given")):
+            np.add.at(self.counts[:, :, side], (columns["roles"], columns["classes"], columns[name]), 1)
+
+    def save(self, path: str | Path) -> None:
+        """Writes the records, whole or not at all."""
+        save_arrays(path, _KIND, VERSION, {"policy": self.policy, "against": self.against, "counts": self.counts})
+
+    @classmethod
+    def load(cls, path: str | Path) -> PeggingRecords:
+        """Reads records.
+
+        Raises:
+            ValueError: there is no such file, or it is damaged, of another version or no such file.
+        """
+        found = load_arrays(path, _KIND, VERSION, _COLUMNS)
+        return cls(str(found["policy"]), str(found["against"]), found["counts"])
+
+
+def _divide(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """NaN where the denominator is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return numerator / denominator
+
+
+def _mean(counts: np.ndarray) -> np.ndarray:
+    """Means of histograms (..., 61)."""
+    return _divide(counts @ np.arange(N_BINS), counts.sum(axis=-1))
+
+
+def _standard_error(counts: np.ndarray) -> np.ndarray:
+    """Standard errors of the means of histograms (..., 61)."""
+    n = counts.sum(axis=-1)
+    squares = (counts * (np.arange(N_BINS) - _mean(counts)[..., None]) ** 2).sum(axis=-1)
+    return np.sqrt(_divide(squares, n * (n - 1)))
+
+
+@kernel
+def _draw_cards(g, ranks):
+    """Draws thirteen cards for seat 0, which will keep the first four: these ranks in any suits; all others random."""
+    drawn = np.int64(0)
+    for k in range(13):
+        card = np.int64(-1)
+        while card < 0 or (drawn >> card) & 1:
+            card = ranks[k] + 13 * below(random_word(g), 4) if k < 4 else below(random_word(g), 52)
+        drawn |= bit(card)
+        g["cards"][k] = card
+
+
+@kernel
+def _play_deal(g, ranks, role, policy, against):
+    """What seat 0 gains and gives in the play of one deal in which it keeps cards of these ranks."""
+    begin_game(g, DEAL_EPISODE, 1 if role == PONE else 0, 0, 0, -1)
+    _draw_cards(g, ranks)
+    begin_deal(g)
+    thrown = 4
+    while g["phase"] == DISCARD:
+        if g["turn"] == 0:
+            act(g, np.int64(g["cards"][thrown]))
+            thrown += 1
+        else:
+            act(g, native_card(g, against))
+    gained, given = 0, 0  # from here, so that his heels are not in it
+    while g["phase"] == PLAY:
+        act(g, native_card(g, policy if g["turn"] == 0 else against))
+        for k in range(g["n_events"]):
+            if g["event_kind"][k] not in (PONES_HAND, DEALERS_HAND, CRIB):  # the last card is followed by the show
+                if g["event_player"][k] == 0:
+                    gained += g["event_points"][k]
+                else:
+                    given += g["event_points"][k]
+    return gained, given
+
+
+@kernel
+def _play_deals(games, ranks, role, policy, against, n, counts):
+    """Adds ``n`` deals of the first game's stream to ``counts`` (2, 61)."""
+    for _ in range(n):
+        gained, given = _play_deal(games[0], ranks, role, policy, against)
+        counts[GAINED, gained] += 1
+        counts[GIVEN, given] += 1
+
+
+def simulate_pegging(
+    policy: str,
+    against: str,
+    *,
+    standard_error: float,
+    threads: int = 2,
+    seed: int = 0,
+    on_progress: Callable[[int], None] = lambda done: None,
+) -> PeggingRecords:
+    """Records of every rank class in both roles, simulated until each mean is precise enough.
+
+    The kept cards have random suits; with them two other random cards are thrown. The opponent throws two of six random
+    unseen cards by its own policy. Every deal stands at 0–0.
+
+    Args:
+        policy: native policy (``crib_env.players.policies.NATIVE``) that plays the kept cards.
+        against: native policy of the opponent.
+        standard_error: of every mean, gained and given, in points, is at most this.
+        threads: how many work side by side.
+        seed: of the deals; the answer depends on it and not on ``threads``.
+        on_progress: is told how many more of the 3,640 records are filled.
+
+    Raises:
+        ValueError: a policy that is not native, or a standard error that is not above 0.
+    """
+    for name in (policy, against):
+        if name not in NATIVE:
+            raise ValueError(f"{name!r} is not a native policy: choose one of {', '.join(NATIVE)}")
+    if not standard_error > 0:
+        raise ValueError(f"standard_error={standard_error} is not allowed: give more than 0")
+    records = PeggingRecords(policy, against)
+    first, second = NATIVE.index(policy), NATIVE.index(against)
+    seeds = streams(seed, len(ROLES) * N_RANK_CLASSES)
+
+    def fill(record: int) -> None:
+        role, rank_class = divmod(record, N_RANK_CLASSES)
+        counts = records.counts[role, rank_class]
+        games = np.zeros(1, GAME)
+        games["episode_stream"] = seeds[record]
+        while not (_standard_error(counts) <= standard_error).all():
+            _play_deals(games, CLASS_RANKS[rank_class], role, first, second, _BATCH, counts)
+
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(fill, range(len(seeds))):
+            on_progress(1)
+    return records

@@ -1,0 +1,1 @@
+"""The native vector environments: many single-agent games, stepped by one kernel call."""

@@ -1,0 +1,481 @@
+"""Shared parts of the native vector environments: checks, seeds, autoreset, infos, threads."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from crib_env.actions import name_card, read_card
+from crib_env.discard_game import DiscardGame
+from crib_env.engine import GAME, OVER
+from crib_env.kernels import streams
+from crib_env.observation import N_ACTIONS
+from crib_env.options import OPTIONS, OptionError, Start, check_bool, check_from_one, check_seed
+from crib_env.single_agent import SingleAgentCribbage
+from crib_env.vector import kernels as vector_kernels
+
+# Games that a thread takes at once, in a step and in a kernel that does little for each: few, so that none waits long
+# for another that was late, and so many that to take them is next to nothing beside the work.
+CHUNK, LIGHT_CHUNK = 4_096, 32_768
+
+
+@dataclass(frozen=True)
+class VectorOptions:
+    """Checked options of a vector environment; see :mod:`crib_env.vector.environments` for their meaning.
+
+    Raises:
+        OptionError: an option has a value that is not allowed; the message names both.
+    """
+
+    num_envs: int = 1
+    autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP
+    copy: bool = True
+    statistics: bool = False
+    threads: int = 1
+    max_episode_steps: int | None = None
+
+    def __post_init__(self) -> None:
+        check_from_one("num_envs", self.num_envs)
+        check_from_one("threads", self.threads)
+        check_bool("copy", self.copy)
+        check_bool("statistics", self.statistics)
+        if self.max_episode_steps is not None:
+            check_from_one("max_episode_steps", self.max_episode_steps)
+        modes = list(AutoresetMode)
+        if self.autoreset_mode not in (*modes, *(mode.value for mode in modes)):
+            allowed = ", ".join(repr(mode.value) for mode in modes)
+            raise OptionError(
+                f"autoreset_mode={self.autoreset_mode!r} is not allowed: give an AutoresetMode or {allowed}"
+            )
+
+
+VECTOR_OPTIONS = tuple(field.name for field in fields(VectorOptions))
+
+# What all games share, and the name of the vector environment's attribute that holds it.
+_SHARED = {
+    "observation_space": "single_observation_space",
+    "action_space": "single_action_space",
+    "metadata": "metadata",
+    "render_mode": "render_mode",
+    "spec": "spec",
+}
+_SETTLED = {"action_masks", *_SHARED, *VECTOR_OPTIONS, "opponent", "seat", *OPTIONS}
+
+
+def _by_one_thread(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that refuses to start while another such call runs in the same environment.
+
+    Kernels run without the interpreter's lock. Two of them in the same games could leave impossible hands, and
+    then write out of bounds.
+    """
+
+    @wraps(method)
+    def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not self._lock.acquire(blocking=False):
+            raise RuntimeError(
+                f"{method.__name__}() was called while another step or reset of this vector environment is under way: "
+                "call it from one thread at a time, or give each thread an environment of its own"
+            )
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            self._lock.release()
+
+    return guarded
+
+
+class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
+    """N games in one array of records; a kernel steps all of them.
+
+    Args:
+        single: one environment with the same options, which it has checked; its spaces are used.
+        stream: the field of a record that a seed sets.
+        options: by name, those of :class:`VectorOptions`.
+    """
+
+    _out: Any  # what was handed out last: arrays observation, action_mask, rewards, over and others
+    _pool: tuple[int, ThreadPoolExecutor] | None = None  # with the process that it belongs to
+
+    def __init__(self, single: SingleAgentCribbage | DiscardGame, stream: str, options: dict[str, Any]) -> None:
+        if single.render_mode is not None:
+            raise OptionError(
+                f"render_mode={single.render_mode!r} is not allowed: the vector environment draws nothing"
+            )
+        read = VectorOptions(**options)
+        self.num_envs = n = int(read.num_envs)
+        self.autoreset_mode = AutoresetMode(read.autoreset_mode)
+        self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
+        self.single_observation_space = single.observation_space
+        self.single_action_space = single.action_space
+        self.observation_space = batch_space(self.single_observation_space, n)
+        self.action_space = batch_space(self.single_action_space, n)
+
+        self._mask_in_info = not isinstance(single.observation_space, gymnasium.spaces.Dict)
+        self._stream = stream
+        self._raises = single.options.illegal == "raise"
+        self._copy = read.copy
+        self._statistics = read.statistics
+        self._max_episode_steps = read.max_episode_steps
+        self._threads = int(read.threads)
+        self._lock = threading.Lock()
+        self._attributes: dict[str, tuple[Any, ...]] = {}  # that set_attr has set
+
+        self._games = np.zeros(n, GAME)
+        self._games[stream] = streams(None, n)
+        self._games["phase"] = OVER  # until the first reset
+        self._accounts = vector_kernels.Accounts(
+            np.zeros(n), np.zeros(n, np.int64), np.zeros(n), np.zeros(n), np.zeros(n, np.int64), np.zeros(n)
+        )
+        self._lengths = np.zeros(n, np.int64)  # steps in this episode, counted if there is a limit
+        self._truncations = np.zeros(n, np.bool_)
+        self._has_begun = False
+        self._to_begin = np.zeros(n, np.bool_)  # games that the next step begins anew, in mode NEXT_STEP
+        self._is_waiting = np.ones(n, np.bool_)  # games that are over, or have not begun, until they are reset
+        self._n_waiting = n
+        self._all_rows = np.arange(n)
+        self._everybody = np.ones(n, np.bool_)
+        self._everybody.flags.writeable = False  # one array under many keys of the infos
+        self._out = self._allocate()
+        self._out.illegal[:] = False
+
+    # What each game does in its own way.
+
+    def _allocate(self) -> Any:
+        """Allocates the output arrays."""
+        raise NotImplementedError
+
+    def _start(self, rows: np.ndarray, start: Start, is_seeded: np.ndarray) -> None:
+        """Starts the next episode of some games; ``is_seeded`` (N,) bool says which of them got a seed."""
+        raise NotImplementedError
+
+    def _play(self, cards: np.ndarray, out: Any) -> None:
+        """Plays ``cards[i]`` in game i, or restarts it if ``_to_begin`` says so, and writes all of ``out``."""
+        raise NotImplementedError
+
+    def _show(self, rows: np.ndarray, out: Any) -> None:
+        """Writes the learner's observations of some games, without rewards."""
+        raise NotImplementedError
+
+    def _infos(self, who: np.ndarray) -> dict[str, Any]:
+        """The current infos, with a bool array ``who`` (N,) under each ``_key``."""
+        out = self._out
+        return {
+            "action_mask": out.action_mask,
+            "_action_mask": who,
+            "illegal_action": out.illegal,
+            "_illegal_action": who,
+        }
+
+    # What Gymnasium calls.
+
+    @_by_one_thread
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Starts the next episode of every game.
+
+        Args:
+            seed: ``s`` is s + i for game i; a list holds one seed or ``None`` a game.
+            options: as in :mod:`crib_env.aec`, the same for every game; ``options["reset_mask"]`` (N,) bool resets
+                only some games, as ``AutoresetMode.DISABLED`` asks for. The infos' ``_key`` arrays name these games.
+
+        Raises:
+            ValueError: the seed or an option has a value that is not allowed; nothing has changed.
+            TypeError: the reset mask is not an array of bool.
+        """
+        start = Start.read(options)
+        who = self._read_reset_mask(options)
+        is_seeded, words = self._read_seeds(seed)
+        super().reset(seed=int(seed) if isinstance(seed, (int, np.integer)) else None)
+        self._games[self._stream][who & is_seeded] = words[who & is_seeded]
+        self._begin(np.flatnonzero(who), start, is_seeded)
+        self._to_begin[who] = self._is_waiting[who] = False
+        self._n_waiting = int(self._is_waiting.sum())
+        self._has_begun = True
+        if self._copy:
+            self._out = self._allocate()
+        self._out.rewards[:] = 0.0
+        self._out.illegal[:] = False
+        self._out.over[:] = self._games["phase"] == OVER
+        self._show(self._all_rows, self._out)
+        return self._observation(), self._infos(who)
+
+    @_by_one_thread
+    def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Throws or lays a card in every game; ``actions`` (N,) are card ids.
+
+        With ``NEXT_STEP`` the games that ended at the step before begin anew instead, whatever their action is.
+
+        Returns:
+            Observations, rewards (N,) float64, terminations and truncations (N,) bool, infos.
+
+        Raises:
+            TypeError: the actions are not integers; no game has changed.
+            ValueError: there is not one action for each game, or, with ``illegal="raise"``, one is not a legal card;
+                the message names the game, and no game has changed.
+            RuntimeError: a game is over or has not begun, and has not been reset; no game has changed. Or another
+                thread is in a step or reset.
+            Exception: whatever the opponent's object raises, in the middle of the step: reset before going on.
+        """
+        cards = self._read_actions(actions)
+        if self._copy:
+            self._out = self._allocate()
+        out = self._out
+        self._play(cards, out)
+        ended = self._end_late_episodes(out.over)
+        if self._statistics:
+            self._account(out.rewards, ended)
+
+        last: dict[str, Any] = {}
+        truncations = self._truncations.copy() if self._copy else self._truncations
+        if ended.any():
+            ended = ended.copy()
+            if self._statistics:
+                returns, lengths, seconds = self._accounts[3:]
+                last |= {"episode": {"r": returns, "l": lengths, "t": seconds}, "_episode": ended}
+            if self.autoreset_mode == AutoresetMode.SAME_STEP:
+                rows = np.flatnonzero(ended)
+                last |= {"final_obs": self._final_observations(rows), "_final_obs": ended}
+                last |= {"final_info": self._final_infos(ended), "_final_info": ended}
+                self._begin(rows)
+                out.illegal[rows] = False
+                self._show(rows, out)
+        if self.autoreset_mode == AutoresetMode.NEXT_STEP:
+            self._to_begin[:] = ended
+        elif self.autoreset_mode == AutoresetMode.DISABLED:
+            self._is_waiting[:] = ended
+            self._n_waiting = int(ended.sum())
+        return self._observation(), out.rewards, out.over, truncations, self._infos(self._everybody) | last
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """``name`` of each game: ``action_masks``, or an attribute of :meth:`get_attr`.
+
+        The games are rows of arrays, not objects, and have no other methods.
+
+        Raises:
+            AttributeError: there is no such method or attribute; the message lists those there are.
+        """
+        if name == "action_masks":
+            return tuple(self.action_masks(*args, **kwargs))
+        if name in self._attributes:
+            return self._attributes[name]
+        if name not in _SHARED:
+            known = ", ".join(["action_masks", *_SHARED, *self._attributes])
+            raise AttributeError(f"the games of a native vector environment have no {name!r}, only {known}")
+        return (getattr(self, _SHARED[name]),) * self.num_envs
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """An attribute of each game: a shared one (spaces, ``metadata``, ``render_mode``, ``spec``) or one that was
+        set.
+
+        Raises:
+            AttributeError: there is no such attribute.
+        """
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Saves a value for each game under your own name, for :meth:`get_attr`: a list or tuple of N, or one value.
+
+        Raises:
+            AttributeError: the name is an option or something else fixed when the environment is made.
+            ValueError: there are not N values.
+        """
+        if name in _SETTLED:
+            raise AttributeError(f"{name!r} cannot be set: it is settled when the vector environment is made")
+        values = values if isinstance(values, (list, tuple)) else [values] * self.num_envs
+        if len(values) != self.num_envs:
+            raise ValueError(f"{name}: {len(values)} values were given for {self.num_envs} games")
+        self._attributes[name] = tuple(values)
+
+    def action_masks(self) -> np.ndarray:
+        """(N, 52) bool, the legal cards now, under the name that sb3-contrib's MaskablePPO asks for.
+
+        Raises:
+            RuntimeError: before the first ``reset``.
+        """
+        if not self._has_begun:
+            raise RuntimeError("there are no games before reset(): call it first")
+        out = self._allocate()
+        self._show(self._all_rows, out)
+        return out.action_mask.astype(np.bool_)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Stops the threads."""
+        if self._pool is not None and self._pool[0] == os.getpid():
+            self._pool[1].shutdown()
+        self._pool = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_pool": None, "_lock": None}  # neither can be copied or pickled
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
+
+    # What the methods above are made of.
+
+    def _read_reset_mask(self, options: dict[str, Any] | None) -> np.ndarray:
+        """The games to reset, (N,) bool, checked as ``SyncVectorEnv`` does."""
+        if options is None or "reset_mask" not in options:
+            return self._everybody
+        mask = options["reset_mask"]
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+            raise TypeError(f"options['reset_mask']={mask!r} is not allowed: give a NumPy array of bool")
+        if mask.shape != (self.num_envs,) or not mask.any():
+            raise ValueError(f"options['reset_mask'] must have shape ({self.num_envs},) and a True, not be {mask!r}")
+        return mask.copy()
+
+    def _read_seeds(self, seed: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Which games are seeded, (N,) bool, and the initial states of their streams, (N,) uint64."""
+        is_seeded, words = np.zeros(self.num_envs, np.bool_), np.zeros(self.num_envs, np.uint64)
+        if seed is None:
+            return is_seeded, words
+        if not isinstance(seed, (list, tuple, np.ndarray)):
+            check_seed(seed)
+            seed = range(int(seed), int(seed) + self.num_envs)
+        if len(seed) != self.num_envs:
+            raise ValueError(f"seed has {len(seed)} numbers: give one for each of the {self.num_envs} games")
+        for i, number in enumerate(seed):
+            check_seed(number)
+            if number is not None:
+                is_seeded[i], words[i] = True, streams(int(number), 1)[0]
+        return is_seeded, words
+
+    def _read_actions(self, actions: Any) -> np.ndarray:
+        """The actions as (N,) int64; with ``illegal="raise"`` all legal except in games about to restart."""
+        if self._n_waiting:
+            raise RuntimeError(
+                f"game {self._is_waiting.argmax()}: the episode is over or has not begun: call reset(), or reset with "
+                "options['reset_mask']"
+            )
+        try:
+            cards = np.asarray(actions)
+        except ValueError:  # of different lengths
+            cards = np.empty(0)
+        is_list = isinstance(actions, (list, tuple))
+        is_mixed = is_list and not {bool, np.bool_}.isdisjoint(map(type, actions))  # NumPy makes a number of True
+        if cards.shape != (self.num_envs,) or cards.dtype.kind not in "iu" or is_mixed:
+            cards = self._read_each(actions if is_list else cards)
+        cards = cards.astype(np.int64, copy=False)
+        if self._raises:
+            bad = min(self._run_light(vector_kernels.first_bad, self._games, self._all_rows, cards, self._to_begin))
+            if bad < self.num_envs:
+                raise ValueError(f"game {bad}: {name_card(int(cards[bad]))} is not a legal action")
+        return cards
+
+    def _read_each(self, actions: Any) -> np.ndarray:
+        """Actions that are not one array of integers, as one; -1 for numbers that are no card."""
+        n = self.num_envs
+        if (isinstance(actions, np.ndarray) and actions.ndim == 0) or len(actions) != n:
+            raise ValueError(f"actions must be {n} integers, one a game, not {actions!r}")
+        cards = np.full(n, -1)
+        for i, action in enumerate(actions):
+            try:
+                card = read_card(action)
+            except TypeError as error:
+                raise TypeError(f"game {i}: {error}") from None
+            if 0 <= card < N_ACTIONS:
+                cards[i] = card
+        return cards
+
+    def _end_late_episodes(self, over: np.ndarray) -> np.ndarray:
+        """Truncates episodes at ``max_episode_steps``, as Gymnasium's TimeLimit does; returns which ended, (N,)
+        bool."""
+        if self._max_episode_steps is None:
+            return over
+        self._lengths += 1
+        self._lengths[self._to_begin] = 0
+        np.greater_equal(self._lengths, self._max_episode_steps, out=self._truncations)
+        return over | self._truncations
+
+    def _run(self, function: Callable[..., Any], state: Any, rows: np.ndarray, *rest: Any) -> list[Any]:
+        """Calls the kernel ``function(state, rows, *rest)`` on all threads, each with some rows; returns each
+        result."""
+        return self._run_chunks(CHUNK, function, state, rows, *rest)
+
+    def _run_light(self, function: Callable[..., Any], state: Any, rows: np.ndarray, *rest: Any) -> list[Any]:
+        """The same for a kernel that does very little work per game."""
+        return self._run_chunks(LIGHT_CHUNK, function, state, rows, *rest)
+
+    def _run_chunks(
+        self, chunk: int, function: Callable[..., Any], state: Any, rows: np.ndarray, *rest: Any
+    ) -> list[Any]:
+        if self._threads == 1 or len(rows) <= chunk:
+            return [function(state, rows, *rest)]
+        threads = min(self._threads, -(-len(rows) // chunk))
+        chunks = deque(rows[start : start + chunk] for start in range(0, len(rows), chunk))
+        found = []
+
+        def work() -> None:
+            while chunks:
+                try:
+                    part = chunks.popleft()
+                except IndexError:  # another thread was quicker
+                    return
+                found.append(function(state, part, *rest))
+
+        # This thread begins at once; whichever of the others has not even woken by the end is not waited for.
+        tasks = [self._threads_of_this_process().submit(work) for _ in range(threads - 1)]
+        work()
+        for task in tasks:
+            if not task.cancel():
+                task.result()
+        return found
+
+    def _threads_of_this_process(self) -> ThreadPoolExecutor:
+        if self._pool is None or self._pool[0] != os.getpid():  # a fork has none
+            self._pool = os.getpid(), ThreadPoolExecutor(self._threads - 1)
+        return self._pool[1]
+
+    def _begin(self, rows: np.ndarray, start: Start | None = None, is_seeded: np.ndarray | None = None) -> None:
+        """Starts the next episode of some games; without further arguments as a plain reset does."""
+        unseeded = np.zeros(self.num_envs, np.bool_)
+        self._start(rows, start or Start(), unseeded if is_seeded is None else is_seeded)
+        self._lengths[rows] = 0
+        self._clear_statistics(rows)
+
+    def _clear_statistics(self, rows: np.ndarray) -> None:
+        """Clears the statistics of games that have just begun."""
+        accounts = self._accounts
+        accounts.returns[rows], accounts.lengths[rows], accounts.start_times[rows] = 0.0, 0, time.perf_counter()
+
+    def _observation(self) -> Any:
+        if self._mask_in_info:
+            return self._out.observation
+        return {"observation": self._out.observation, "action_mask": self._out.action_mask}
+
+    def _final_observations(self, ended: np.ndarray) -> np.ndarray:
+        """(N,) objects: the last observation of each game that has ended, else ``None``."""
+        final = np.full(self.num_envs, None, object)
+        for i, observation, mask in zip(ended, self._out.observation[ended], self._out.action_mask[ended]):
+            final[i] = observation if self._mask_in_info else {"observation": observation, "action_mask": mask}
+        return final
+
+    def _final_infos(self, over: np.ndarray) -> dict[str, Any]:
+        """The last infos of the games that have ended, zeros elsewhere."""
+        final = self._infos(over)
+        for key in [key for key in final if not key.startswith("_")]:
+            last = np.zeros_like(final[key])
+            last[over] = final[key][over]
+            final[key] = last
+        return final
+
+    def _account(self, rewards: np.ndarray, ended: np.ndarray) -> None:
+        """Updates the statistics of episodes, like Gymnasium's RecordEpisodeStatistics."""
+        if self._copy:
+            fresh = np.empty(self.num_envs), np.empty(self.num_envs, np.int64), np.empty(self.num_envs)
+            self._accounts = vector_kernels.Accounts(*self._accounts[:3], *fresh)
+        now = time.perf_counter()
+        self._run_light(vector_kernels.account_all, self._accounts, self._all_rows, self._to_begin, rewards, ended, now)

@@ -1,0 +1,293 @@
+"""The kernels of the vector environments (:mod:`crib_env.vector.environments`): each call works on many games."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env.engine import (
+    DEAL,
+    DISCARD,
+    OVER,
+    act,
+    begin_deal,
+    begin_game,
+    call_off,
+    legal_cards,
+    shuffle,
+    winner_pays,
+)
+from crib_env.kernels import bit, kernel, popcount
+from crib_env.observation import N_ACTIONS, write_bits, write_observation
+from crib_env.players.policies import native_card
+from crib_env.scoring import show_points
+
+_POINTS, _WIN, _MATCH = range(3)  # indices in options.REWARDS
+NO_POLICY = -1  # the opponent is an agent's object, outside the kernels
+_ALL = np.int64((1 << N_ACTIONS) - 1)
+
+
+class Rules(NamedTuple):
+    """Settings fixed when the environment is made."""
+
+    policy: int  # of the native opponent, or NO_POLICY
+    episode: int  # index in engine.EPISODES
+    start_spread: int  # -1 is none
+    reward: int  # index in options.REWARDS
+    penalty: float  # what an illegal card costs the learner
+    alternates: bool  # the learner changes seats from episode to episode
+
+
+class Table(NamedTuple):
+    """The N games, and the state kept beside them between steps."""
+
+    games: np.ndarray  # (N,) GAME
+    seats: np.ndarray  # (N,) int8, the learner's
+    given: np.ndarray  # (N, D, 13) int8, deals that a reset gave
+    n_given: np.ndarray  # (N,) int64, how many of them this game has
+    margins: np.ndarray  # (N,) int64, the learner's lead when it acted last
+    n_begun: np.ndarray  # (N,) int64, how many episodes have begun
+
+
+class Shown(NamedTuple):
+    """The output of a step or a reset."""
+
+    observation: np.ndarray  # (N, 209 or 659) int8
+    action_mask: np.ndarray  # (N, 52) int8
+    scores: np.ndarray  # (N, 2) int16
+    dealers: np.ndarray  # (N,) int8
+    rewards: np.ndarray  # (N,) float64
+    over: np.ndarray  # (N,) bool
+    illegal: np.ndarray  # (N,) bool, the episode has ended because the card was illegal
+
+
+# The kernels for one game take its record and numbers, no array: an array handed on is counted as a reference by two
+# atomic instructions, and a tuple of them costs three times what the game does.
+
+
+@kernel
+def _margin(g, seat):
+    """The lead of a seat in points."""
+    return np.int64(g["scores"][seat]) - np.int64(g["scores"][1 - seat])
+
+
+@kernel
+def _payment(g, seat, reward, margin):
+    """The reward of a seat since its lead was ``margin``."""
+    if reward == _POINTS:
+        return _margin(g, seat) - margin
+    if g["phase"] != OVER:
+        return np.int64(0)
+    return np.int64((1 - 2 * seat) * winner_pays(g, reward == _MATCH))
+
+
+@kernel
+def _is_legal(g, card):
+    return 0 <= card < N_ACTIONS and (legal_cards(g) >> card) & 1 != 0
+
+
+@kernel
+def first_bad(games, rows, cards, is_ignored):
+    """The first game, of ``rows`` that are not ignored, in which the card is not legal; or ``len(games)``."""
+    for i in rows:
+        if not is_ignored[i] and not _is_legal(games[i], cards[i]):
+            return i
+    return len(games)
+
+
+# The kernels below work on all games whose numbers stand in ``rows``.
+
+
+@kernel
+def _go_on(table, rows, policy):
+    """Deals if a deal is due and lets the native opponent act, until the learner is to act or the episode is over.
+
+    Without a native opponent (``NO_POLICY``): until anybody is to act.
+    """
+    games, seats, given, n_given = table.games, table.seats, table.given, table.n_given
+    for i in rows:
+        g, seat = games[i], np.int64(seats[i])
+        while True:
+            if g["phase"] == DEAL:
+                k = np.int64(g["n_deals"])
+                if k < n_given[i]:  # one that a reset gave
+                    for c in range(13):
+                        g["cards"][c] = given[i, k, c]
+                else:
+                    shuffle(g)
+                begin_deal(g)
+            if policy < 0 or g["phase"] == OVER or g["turn"] == seat:
+                break
+            act(g, native_card(g, policy))
+
+
+@kernel
+def begin_all(table, rows, rules, first_dealer, score_0, score_1):
+    """The next episode of each game, up to the learner's first decision; see ``engine.begin_game``."""
+    for i in rows:
+        g = table.games[i]
+        begin_game(g, rules.episode, first_dealer, score_0, score_1, rules.start_spread)
+        table.margins[i] = _margin(g, np.int64(table.seats[i]))
+        table.n_begun[i] += 1
+    _go_on(table, rows, rules.policy)
+
+
+@kernel
+def take_all(table, rows, cards):
+    """``cards[b]`` in game ``rows[b]``."""
+    for b in range(len(rows)):
+        act(table.games[rows[b]], cards[b])
+    _go_on(table, rows, NO_POLICY)
+
+
+@kernel
+def pay_all(table, rows, rules, out):
+    """The learner's reward since its last card, and whether the episode is over."""
+    games, seats, margins, rewards, over = table.games, table.seats, table.margins, out.rewards, out.over
+    illegal = out.illegal
+    for i in rows:
+        g, seat = games[i], np.int64(seats[i])
+        rewards[i] = rules.penalty if illegal[i] else _payment(g, seat, rules.reward, margins[i])
+        margins[i] = _margin(g, seat)
+        over[i] = g["phase"] == OVER
+
+
+@kernel
+def _learners_mask(g, seat):
+    """The learner's legal cards; all cards when the episode is over, because its action is then ignored."""
+    if g["phase"] == OVER:
+        return _ALL
+    return legal_cards(g) if seat == g["turn"] else np.int64(0)
+
+
+@kernel
+def show_all(table, rows, out):
+    """Writes the learner's observations."""
+    games, seats = table.games, table.seats
+    observation, mask, scores, dealers = out.observation, out.action_mask, out.scores, out.dealers
+    for i in rows:
+        g, seat = games[i], np.int64(seats[i])
+        write_observation(g, seat, observation, i)
+        write_bits(_learners_mask(g, seat), mask, i, 0)
+        scores[i, 0], scores[i, 1] = g["scores"][0], g["scores"][1]
+        dealers[i] = g["dealer"]
+
+
+@kernel
+def step_all(table, rows, cards, to_begin, rules, out):
+    """``cards[i]`` in game i, then a native opponent's answers; writes the learner's reward and observation.
+
+    A card that is not legal ends the game. Games with a flag in ``to_begin`` (N,) restart instead, with the seats
+    swapped if the learner's seat alternates.
+    """
+    games, seats, illegal = table.games, table.seats, out.illegal
+    for i in rows:
+        g = games[i]
+        illegal[i] = False
+        if to_begin[i]:
+            if rules.alternates:
+                seats[i] = 1 - seats[i]
+            table.n_given[i] = 0
+            begin_game(g, rules.episode, -1, -1, -1, rules.start_spread)
+            table.margins[i] = _margin(g, np.int64(seats[i]))
+            table.n_begun[i] += 1
+        elif _is_legal(g, cards[i]):
+            act(g, cards[i])
+        else:
+            illegal[i] = True
+            call_off(g)
+    _go_on(table, rows, rules.policy)
+    if rules.policy >= 0:
+        pay_all(table, rows, rules, out)
+        show_all(table, rows, out)
+
+
+class Accounts(NamedTuple):
+    """Return and length of each episode so far, and of episodes that just ended: zeros for the others."""
+
+    returns: np.ndarray  # (N,) float64
+    lengths: np.ndarray  # (N,) int64
+    start_times: np.ndarray  # (N,) float64, seconds
+    last_returns: np.ndarray  # (N,) float64
+    last_lengths: np.ndarray  # (N,) int64
+    last_seconds: np.ndarray  # (N,) float64, to the microsecond
+
+
+@kernel
+def account_all(accounts, rows, to_begin, rewards, over, now):
+    """Adds a step to return and length of each episode, or restarts them where ``to_begin`` is set."""
+    returns, lengths, start_times = accounts.returns, accounts.lengths, accounts.start_times
+    last_returns, last_lengths, last_seconds = accounts.last_returns, accounts.last_lengths, accounts.last_seconds
+    for i in rows:
+        if to_begin[i]:
+            returns[i], lengths[i], start_times[i] = 0.0, 0, now
+        else:
+            returns[i] += rewards[i]
+            lengths[i] += 1
+        last_returns[i], last_lengths[i], last_seconds[i] = 0.0, 0, 0.0
+        if over[i]:
+            last_returns[i], last_lengths[i] = returns[i], lengths[i]
+            last_seconds[i] = np.rint((now - start_times[i]) * 1e6) / 1e6
+
+
+# The discard game. Of a record only the cards, the stream, the hand of seat 0 and the phase are used.
+
+
+class DiscardShown(NamedTuple):
+    """The output of a step or a reset of the discard game."""
+
+    observation: np.ndarray  # (N, 52) int8
+    action_mask: np.ndarray  # (N, 52) int8
+    starters: np.ndarray  # (N,) int8, -1 until the episode is over
+    rewards: np.ndarray  # (N,) float64
+    over: np.ndarray  # (N,) bool
+    illegal: np.ndarray  # (N,) bool, the episode has ended because the card was illegal
+
+
+@kernel
+def _begin_discards(g):
+    """Six cards and a starter."""
+    shuffle(g)
+    g["hand"][0], g["phase"], g["turn"] = 0, DISCARD, 0
+    for k in range(6):
+        g["hand"][0] |= bit(g["cards"][k])
+
+
+@kernel
+def begin_discards(games, rows):
+    """Six cards and a starter for each game."""
+    for i in rows:
+        _begin_discards(games[i])
+
+
+@kernel
+def step_discards(games, rows, cards, to_begin, penalty, out):
+    """Throws ``cards[i]`` in game i. The second card ends it, and so does an illegal card.
+
+    Games with a flag in ``to_begin`` restart instead.
+    """
+    for i in rows:
+        g = games[i]
+        out.over[i], out.illegal[i], out.rewards[i] = False, False, 0.0
+        if to_begin[i]:
+            _begin_discards(g)
+        elif _is_legal(g, cards[i]):
+            g["hand"][0] ^= bit(cards[i])
+            if popcount(g["hand"][0]) == 4:
+                g["phase"], out.over[i] = OVER, True
+                out.rewards[i] = show_points(g["hand"][0], np.int64(g["cards"][12]), False)
+        else:
+            call_off(g)
+            out.over[i], out.illegal[i], out.rewards[i] = True, True, penalty
+
+
+@kernel
+def show_discards(games, rows, out):
+    """The cards still in the hand, those that can be thrown, and the starter when the episode is over."""
+    observation, mask, starters = out.observation, out.action_mask, out.starters
+    for i in rows:
+        g = games[i]
+        write_bits(g["hand"][0], observation, i, 0)
+        write_bits(_learners_mask(g, 0), mask, i, 0)
+        starters[i] = g["cards"][12] if g["phase"] == OVER else -1

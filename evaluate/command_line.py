@@ -1,0 +1,64 @@
+"""What the command lines of ``evaluate`` and ``train`` share: a choice of commands, and how their options look."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import tyro
+from rich.panel import Panel
+from rich.table import Table
+
+from evaluate.console import console
+
+# No value may be given as "None", and so none is described as such.
+MARKERS = (tyro.conf.DisallowNone,)
+
+
+def choose(prog: str, what: str, about: str, commands: Mapping[str, str], arguments: Sequence[str]) -> tuple[str, list]:
+    """The command named by the first word, and the words after it; prints help and exits if asked for help.
+
+    Args:
+        prog: as in ``python -m evaluate``.
+        what: a command is called, such as ``"learner"``.
+        about: the program, in a sentence or several.
+        commands: what each does.
+        arguments: the command line.
+
+    Raises:
+        ValueError: there is no such command; the message names similar ones, and all.
+    """
+    word = arguments[0] if arguments else "--help"
+    if word in ("-h", "--help"):
+        _print_help(prog, what, about, commands)
+        raise SystemExit(0 if arguments else 2)
+    if word not in commands:
+        alike = difflib.get_close_matches(word, commands, n=2)
+        meant = f"did you mean {' or '.join(alike)}? All: " if alike else "choose of "
+        raise ValueError(f"there is no {what} {word!r}: {meant}{', '.join(commands)}")
+    return word, list(arguments[1:])
+
+
+def _print_help(prog: str, what: str, about: str, commands: Mapping[str, str]) -> None:
+    list_of = Table.grid(padding=(0, 2))
+    for name, text in commands.items():
+        list_of.add_row(name, text)
+    console.print(f"usage: {prog} {what.upper()} [OPTIONS]", markup=False, highlight=False)
+    console.print(f"\n{about}\n", markup=False, highlight=False)
+    console.print(Panel(list_of, title=f"{what}s", title_align="left", border_style="dim"))
+    console.print(f"\nOptions of one: {prog} {what.upper()} --help", markup=False, highlight=False)
+
+
+def read(options: Any, prog: str, about: str, arguments: Sequence[str]) -> Any:
+    """Reads options by tyro, with what they stand for; prints help, or what is wrong, and exits.
+
+    Args:
+        options: a dataclass, or a function to be called with them.
+        prog: as in ``python -m evaluate match``.
+        about: what it does, for the help.
+        arguments: the command line after ``prog``.
+    """
+    if not {"-h", "--help"}.isdisjoint(arguments):
+        console.print(f"{about}\n", markup=False, highlight=False)  # tyro would not break its lines
+    return tyro.cli(options, args=arguments, prog=prog, description="", config=MARKERS)

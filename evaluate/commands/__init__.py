@@ -1,0 +1,1 @@
+"""Commands that measure or show one thing, a file each."""

@@ -1,0 +1,31 @@
+"""Arguments that several commands take, as tyro reads them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+AgentName = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="AGENT")]
+AgentNames = Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="AGENT ...", help_behavior_hint="")]
+AgentOption = Annotated[str, tyro.conf.arg(metavar="AGENT")]
+File = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
+Runs = Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN ...", help_behavior_hint="")]
+# Options without a default value: the help of each says what happens when it is not given.
+SomeFile = Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")]
+SomeJson = Annotated[Path | None, tyro.conf.arg(name="json", metavar="FILE", help_behavior_hint="")]
+SomeFolder = Annotated[Path | None, tyro.conf.arg(metavar="FOLDER", help_behavior_hint="")]
+SomeInt = Annotated[int | None, tyro.conf.arg(help_behavior_hint="")]
+SomeRay = Annotated[str | None, tyro.conf.arg(metavar="ADDRESS", help_behavior_hint="")]
+
+
+def check_positive(**values: int) -> None:
+    """Checks numbers that must be at least 1, such as ``threads=2``.
+
+    Raises:
+        ValueError: one is not; the message names it.
+    """
+    for name, value in values.items():
+        if value < 1:
+            raise ValueError(f"{name}={value} is not allowed: give at least 1")

@@ -1,0 +1,36 @@
+"""Learning curves of several runs as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from evaluate.commands.arguments import Runs
+from evaluate.console import console
+from evaluate.figures import save_figure
+from evaluate.files import check_outputs, picture_paths
+from evaluate.runs.learning_curves import curves_by_label, draw_curves
+
+
+def curves(
+    runs: Runs,
+    picture: Path,
+    label: Annotated[tuple[str, ...], tyro.conf.arg(metavar="LABEL ...", help_behavior_hint="")] = (),
+    against: Literal["greedy", "random"] = "greedy",
+    over: Literal["episodes", "seconds"] = "episodes",
+) -> None:
+    """Draws learning curves: runs that differ only in their seeds are one curve, their mean within their range.
+
+    Args:
+        runs: Folders of runs, or of runs of several seeds.
+        picture: The picture file, written as PNG and as SVG.
+        label: A label for each folder, by default its learner and the settings that differ; runs
+            with the same label are one curve.
+        against: The baseline of the win rate.
+        over: Draw over episodes, or over seconds of training.
+    """
+    check_outputs(*picture_paths(picture))
+    save_figure(draw_curves(curves_by_label(runs, label, against, over), against, over), picture)
+    console.print(f"learning curves: {' and '.join(map(str, picture_paths(picture)))}")

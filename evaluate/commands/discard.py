@@ -1,0 +1,158 @@
+"""The discards of six cards, ranked for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, NamedTuple
+
+import numpy as np
+import tyro
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from crib_env.cards import format_cards, parse_cards
+from crib_env.engine import WIN
+from crib_env.tables.analysis import WinShares, analyse_discard, win_shares
+from crib_env.tables.standard import standard_win_table
+from evaluate.console import console
+
+_NAMED = 4  # throws that the sentence names
+_SHOWN = 0.0001  # what a chance to win is shown to
+
+
+class Choice(NamedTuple):
+    """Discards that differ only in suits and have the same value."""
+
+    row: np.void
+    """Of ``ANALYSIS``, of the first of them."""
+    throws: list[list[int]]
+
+    @property
+    def name(self) -> str:
+        """The first of its throws as text."""
+        return _by_rank(self.throws[0])
+
+
+def _by_rank(cards: Iterable[int]) -> str:
+    in_order = sorted(cards, key=lambda card: (card % 13, card))
+    return format_cards(in_order)
+
+
+def choices_of(rows: np.ndarray) -> list[Choice]:
+    """The rows of an analysis, in their order, with throws of the same ranks and the same worth as one."""
+    choices: dict[tuple[object, ...], Choice] = {}
+    for row in rows:
+        thrown = row["discard"].tolist()
+        shown = (row[name].round(6) for name in ("hand_mean", "hand_std", "crib_expected", "win_probability"))
+        key = (*sorted(card % 13 for card in thrown), *shown)
+        choices.setdefault(key, Choice(row, [])).throws.append(thrown)
+    return list(choices.values())
+
+
+def discard(
+    cards: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="CARD ...", help_behavior_hint="")],
+    dealer: bool = False,
+    scores: tuple[int, int] = (0, 0),
+) -> None:
+    """Ranks the fifteen discards of six cards by the probability of winning at a score.
+
+    Args:
+        cards: Six cards, such as 5H 5C JD QS 2H 3D, or without spaces, 5h5cjdqs2h3d.
+        dealer: Whether this player deals.
+        scores: Own score and the opponent's.
+    """
+    text = " ".join(cards)
+    rows = analyse_discard(text, dealer=dealer, scores=scores)
+    held, choices = parse_cards(text), choices_of(rows)
+    close = too_close(choices, dealer, scores)
+    role = "dealer" if dealer else "pone"
+    table = Table(title=f"{_by_rank(held)} as {role} at {scores[0]}–{scores[1]}, to {WIN}", box=SIMPLE_HEAD, padding=0)
+    for heading in ("", "discard", "keep", "hand", "from–to", "crib", "pegging", "total", "wins", "change"):
+        words = heading in ("", "discard", "keep")
+        table.add_column(heading, justify="left" if words else "right", no_wrap=True)
+    for choice in choices:
+        row = choice.row
+        table.add_row(
+            "≈" if choice in close else "",
+            "\n".join(map(_by_rank, choice.throws)),
+            "\n".join(_by_rank(set(held) - set(throw)) for throw in choice.throws),
+            f"{row['hand_mean']:.2f}",
+            f"{row['hand_min']}–{row['hand_max']}",
+            f"{row['crib_expected'] if dealer else -row['crib_expected']:+.2f}",
+            f"{row['pegging']:+.2f}",
+            f"{row['total']:.2f}",
+            f"{row['win_probability']:.2%}",
+            f"{row['win_probability'] - rows['win_probability'][0]:+.2%}" if choice is not choices[0] else "",
+        )
+    console.print(table)
+    if close:
+        console.print(tie(close))
+    else:
+        first, second = (choice.row for choice in choices[:2])
+        console.print(reason(choices, win_shares(text, first, second, dealer=dealer, scores=scores), dealer))
+    console.print(
+        f"hands are exact; crib and pegging are sampled: totals are known to ± {1.96 * rows['total_error'].max():.2f}"
+    )
+
+
+def too_close(choices: Sequence[Choice], dealer: bool, scores: tuple[int, int]) -> list[Choice]:
+    """The first choice and those that may win as often, within the tables' error; none if it is alone.
+
+    The error of a difference is that of the points, at what a point is worth by the win table, whose own error moves
+    all choices together.
+    """
+    wins = standard_win_table().win_probability
+    own, other = scores
+    fewer, more = max(own - 1, 0), min(own + 1, WIN - 1)
+    worse, better = (wins[(score, other) if dealer else (other, score)] for score in (fewer, more))
+    a_point = abs(float(better) - float(worse)) / (more - fewer)
+    first = choices[0].row
+
+    def is_close(choice: Choice) -> bool:
+        error = a_point * np.hypot(choice.row["total_error"], first["total_error"])
+        return bool(first["win_probability"] - choice.row["win_probability"] <= max(1.96 * error, _SHOWN / 2))
+
+    close = [choice for choice in choices if is_close(choice)]
+    return close if len(close) > 1 else []
+
+
+def tie(close: Sequence[Choice]) -> str:
+    """A line saying that these choices are too close to call."""
+    names = ", ".join(choice.name for choice in close[:_NAMED])
+    more = f" and {len(close) - _NAMED} more" if len(close) > _NAMED else ""
+    return f"too close to call: {names}{more} differ by less than the tables are sure of"
+
+
+def reason(choices: Sequence[Choice], shares: WinShares, dealer: bool) -> str:
+    """Why the first choice beats the second, in one line: in points, or in win probability where the score decides.
+
+    The score decides if another choice is worth more points, or if the part of the deal that brings the most
+    points is not the one that wins the most games.
+    """
+    first, second = choices[:2]
+    points = {
+        "hand": first.row["hand_mean"] - second.row["hand_mean"],
+        "pegging": first.row["pegging"] - second.row["pegging"],
+        "crib": (first.row["crib_expected"] - second.row["crib_expected"]) * (1 if dealer else -1),
+    }
+    wins = shares._asdict()
+    richest = max(choices, key=lambda choice: float(choice.row["total"]))
+    if richest is first and _first_part(points) == _first_part(wins):
+        lead = f"leads {second.name} by {first.row['total'] - second.row['total']:.2f} points: "
+        return f"{first.name} {lead}{_in_order(points, '+.2f')}"
+    lead = first.row["win_probability"] - second.row["win_probability"]
+    text = f"{first.name} wins {lead:.2%} more often than {second.name} at this score: {_in_order(wins, '+.2%')}"
+    if richest is not first:
+        more = richest.row["total"] - first.row["total"]
+        text += f"; {richest.name} is worth {more:.2f} points more"
+    return text
+
+
+def _first_part(parts: dict[str, float]) -> str:
+    return max(parts, key=lambda part: parts[part])
+
+
+def _in_order(parts: dict[str, float], form: str) -> str:
+    """The parts, the largest first, but for those that would read as zero."""
+    shown = {name: f"{parts[name]:{form}}" for name in sorted(parts, key=lambda part: -parts[part])}
+    return ", ".join(f"{name} {text}" for name, text in shown.items() if text.strip("+-0.%"))

@@ -1,0 +1,44 @@
+"""The whole table of discards, and the means of O'Connor's discard game that follow from it."""
+
+from __future__ import annotations
+
+import time
+
+from rich.table import Table
+
+from crib_env.exact.deal_classes import N_CLASSES, N_DEALS
+from crib_env.exact.discard_game_means import discard_game_means
+from crib_env.exact.discard_table import DiscardTable, build_table
+from evaluate.commands.arguments import File, check_positive
+from evaluate.console import console
+from evaluate.files import check_outputs
+from evaluate.progress import progress_bar
+
+# O'Connor 2000, "Discussion": means over 20,000 hands.
+OCONNOR = {"random": 4.7, "ideal": 8.1, "cheating": 8.8}
+
+
+def discard_table(path: File, threads: int = 2) -> None:
+    """Computes the exact statistics of all 20,358,520 deals, and from them the means of the discard game.
+
+    Args:
+        path: The file to write, 173 MB; an existing file is replaced.
+        threads: Number of threads.
+    """
+    check_outputs(path)
+    check_positive(threads=threads)
+    started = time.perf_counter()
+    with progress_bar() as progress:
+        task = progress.add_task("classes of deals", total=N_CLASSES)
+        build_table(path, threads, lambda done: progress.update(task, advance=done))
+    seconds = time.perf_counter() - started
+    table = DiscardTable(path)
+    console.print(f"{path}: {N_DEALS:,} deals in {N_CLASSES:,} classes, {path.stat().st_size:,} bytes, {seconds:.1f} s")
+    shown = Table(title="the discard game: points a hand, exact over all deals and starters")
+    for column in ("player", "mean", "numerator", "denominator", "O'Connor 2000, 20,000 hands"):
+        shown.add_column(column, justify="left" if column == "player" else "right")
+    for player, mean in discard_game_means(table, threads).items():
+        shown.add_row(
+            player, f"{float(mean):.6f}", f"{mean.numerator:,}", f"{mean.denominator:,}", f"{OCONNOR[player]}"
+        )
+    console.print(shown)

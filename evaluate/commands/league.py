@@ -1,0 +1,194 @@
+"""A league: played, and reported as tables, files and a heat map."""
+
+from __future__ import annotations
+
+import csv
+from contextlib import nullcontext
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from agents.registry import is_outside_agent
+from evaluate.commands.arguments import AgentNames, SomeFolder, SomeInt, SomeRay, check_positive
+from evaluate.console import console
+from evaluate.ending import reported_errors
+from evaluate.figures import GOOD_AND_BAD, new_figure, save_figure
+from evaluate.files import markdown_table, whole_text
+from evaluate.folder_lock import held
+from evaluate.matches.league import League
+from evaluate.matches.ratings import MEAN
+from evaluate.matches.standings import Cell, Standings
+from evaluate.on_ray import connected, load_ray
+from evaluate.progress import progress_bar
+from evaluate.statistics import half_width
+
+
+def league(
+    agents: AgentNames = (),
+    games: SomeInt = None,
+    seed: SomeInt = None,
+    folder: SomeFolder = None,
+    resume: SomeFolder = None,
+    threads: int = 2,
+    ray: SomeRay = None,
+) -> None:
+    """Plays a match between every pair of several agents, and rates them.
+
+    Args:
+        agents: Names, names with settings after a colon, or folders of runs.
+        games: Number of games a pair, even, by default 2,000.
+        seed: Random seed of the deals, which all pairings share, by default 0.
+        folder: A new folder for matches and reports, by default runs/league/<time>.
+        resume: Folder of a stopped league to continue; give no other settings then, but name agents from your own
+            modules again.
+        threads: Number of threads.
+        ray: Play on the Ray cluster of this address, or with `local` on all cores, instead of threads.
+    """
+    check_positive(threads=threads)
+    if ray is not None:
+        load_ray(ray)
+    if resume is None:
+        plan = League(agents, 2_000 if games is None else games, seed or 0)
+        resume = plan.begin(folder)
+    elif not all(map(is_outside_agent, agents)) or (games, seed, folder) != (None, None, None):
+        raise ValueError("--resume takes agents, games and seed from the folder: give none of them, and no --folder")
+    else:
+        plan = League.of_folder(resume, agents)
+    with reported_errors(f"stopped; continue with: python -m evaluate league --resume {resume}"):
+        play_and_report(plan, resume, threads, ray)
+
+
+def standing_rows(standings: Standings) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of the table of ratings, the best agent first."""
+    header = ["", "agent", "rating", "95 %", "wins", "net points", "net match points", "µs a decision"]
+    rows = []
+    for place, k in enumerate(standings.order, start=1):
+        rows.append(
+            [
+                str(place),
+                standings.league.agents[k],
+                f"{standings.ratings.points[k]:.0f}",
+                f"± {standings.ratings.half_widths[k]:.0f}",
+                f"{standings.mean(k, 'win_rate'):.1%}",
+                f"{standings.mean(k, 'margin'):+.2f}",
+                f"{standings.mean(k, 'net_match_points'):+.3f}",
+                f"{standings.microseconds[k]:,.2f}",
+            ]
+        )
+    return header, rows
+
+
+def matrix_rows(standings: Standings) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of the matrix: win rates in percent with half of their 95 % intervals, the best agent first."""
+    names, order = standings.league.agents, standings.order
+    rows = []
+    for i in order:
+        cells = (standings.cells.get((i, j)) for j in order)
+        rows.append([names[i], *("" if cell is None else _percent(cell, " ± ") for cell in cells)])
+    return ["wins of … against, %", *(names[j] for j in order)], rows
+
+
+def _percent(cell: Cell, between: str) -> str:
+    return f"{100 * cell.win_rate:.1f}{between}{100 * half_width((cell.low, cell.high)):.1f}"
+
+
+def in_words(standings: Standings) -> str:
+    """How the tables were measured."""
+    league = standings.league
+    return (
+        f"{league.games:,} mirrored games of every two, seed {league.seed}; ratings by Bradley and Terry, mean "
+        f"{MEAN:.0f}; they miss no win rate by more than {100 * standings.misfit:.1f} points of percent"
+    )
+
+
+def _standings_on_screen(standings: Standings) -> Table:
+    table = Table(title="league")
+    header, rows = standing_rows(standings)
+    for column in header:
+        is_name = column in ("", "agent")
+        table.add_column(column, justify="left" if is_name else "right", no_wrap=not is_name, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _matrix_on_screen(standings: Standings) -> Table:
+    """The matrix in whole percent, with agents by their place, so that thirteen fit into 80 columns."""
+    order = standings.order
+    widest = 100 * max(half_width((cell.low, cell.high)) for cell in standings.cells.values())
+    caption = f"each to within ± {widest:.1f} or less (95 %); intervals of each: league.md"
+    table = Table(title="wins of the row against the column, %", caption=caption, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("", justify="right", no_wrap=True, min_width=2)
+    table.add_column("", overflow="ellipsis")
+    for place in range(1, len(order) + 1):
+        table.add_column(str(place), justify="right", no_wrap=True, min_width=3)
+    for place, i in enumerate(order, start=1):
+        rates = (f"{100 * standings.cells[i, j].win_rate:.0f}" if i != j else "" for j in order)
+        table.add_row(str(place), standings.league.agents[i], *rates)
+    return table
+
+
+def draw_matrix(standings: Standings) -> Figure:
+    """The matrix of win rates as a heat map, the best agent at the top and on the left."""
+    names, order = standings.league.agents, standings.order
+    figure = new_figure(2.2 + 0.75 * len(order), 1.6 + 0.6 * len(order))
+    axes = figure.subplots()
+    rates = np.full((len(order), len(order)), np.nan)
+    for y, i in enumerate(order):
+        for x, j in enumerate(order):
+            if i != j:
+                cell = standings.cells[i, j]
+                rates[y, x] = 100 * cell.win_rate
+                dark = abs(cell.win_rate - 0.5) > 0.35
+                axes.text(
+                    x, y, _percent(cell, "\n± "), ha="center", va="center", size=7, color="white" if dark else "black"
+                )
+    image = axes.imshow(rates, cmap=GOOD_AND_BAD, vmin=0, vmax=100)
+    labels = [names[k] for k in order]
+    axes.set_xticks(range(len(order)), labels, rotation=45, ha="right", rotation_mode="anchor")
+    axes.set_yticks(range(len(order)), labels)
+    axes.set(xlabel="against", title=f"games won, %, of {standings.league.games:,}")
+    figure.colorbar(image, ax=axes)
+    return figure
+
+
+def write_report(standings: Standings, folder: Path) -> None:
+    """Writes ``ratings.csv``, ``win-rates.csv`` (a row for every two agents), ``league.md`` and ``heat-map``."""
+    names, order = standings.league.agents, standings.order
+    with whole_text(folder / "ratings.csv") as file:
+        writer = csv.writer(file)
+        writer.writerow(["agent", "rating", "half_width", "win_rate", "margin", "net_match_points", "microseconds"])
+        for k in order:
+            means = (standings.mean(k, name) for name in ("win_rate", "margin", "net_match_points"))
+            ratings = standings.ratings
+            writer.writerow([names[k], ratings.points[k], ratings.half_widths[k], *means, standings.microseconds[k]])
+    with whole_text(folder / "win-rates.csv") as file:
+        writer = csv.writer(file)
+        writer.writerow(["agent", "opponent", "games", *Cell._fields])
+        for i in order:
+            writer.writerows(
+                [names[i], names[j], standings.league.games, *standings.cells[i, j]] for j in order if j != i
+            )
+    with whole_text(folder / "league.md") as file:
+        tables = (markdown_table(*standing_rows(standings)), markdown_table(*matrix_rows(standings)))
+        file.write("\n".join([f"{in_words(standings)}.\n", *tables]))
+    save_figure(draw_matrix(standings), folder / "heat-map")
+
+
+def play_and_report(league: League, folder: Path, threads: int, ray: str | None = None) -> None:
+    """Plays what is left of a league, on a cluster if one is given, prints the tables and writes the files."""
+    with held(folder), progress_bar() as progress, nullcontext() if ray is None else connected(ray) as cluster:
+        task = progress.add_task("matches", total=league.games * len(league.pairings))
+
+        def on_progress(done: int, what: str) -> None:
+            progress.update(task, advance=done, description=what)
+
+        matches = league.play(folder, threads, on_progress, cluster)
+    standings = Standings.of(league, matches)
+    write_report(standings, folder)
+    console.print(_standings_on_screen(standings))
+    console.print(_matrix_on_screen(standings))
+    console.print(f"{in_words(standings)}; files: {folder}", soft_wrap=True)

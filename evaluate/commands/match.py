@@ -1,0 +1,142 @@
+"""Plays a match with a progress bar, and reports it as a table and in the requested files."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+import numpy as np
+import tyro
+
+from agents import make_agent
+from evaluate.commands.arguments import AgentName, SomeFile, SomeInt, SomeJson, SomeRay, check_positive
+from evaluate.console import console
+from evaluate.files import check_outputs, write_json
+from evaluate.matches.game_records import games_file
+from evaluate.matches.match import play_games, summarise
+from evaluate.matches.match_table import match_table
+from evaluate.matches.mirrored import Games, mean_of_pairs
+from evaluate.on_ray import connected
+from evaluate.progress import progress_bar
+from evaluate.statistics import looks, reach
+
+GAMES, MOST_GAMES = 10_000, 1_000_000  # without and with ``until``, if nothing is said
+
+
+@dataclass(frozen=True)
+class MatchArguments:
+    """The match to play, and the files to write."""
+
+    a: AgentName
+    """An agent: a name, a name with settings after a colon, or the folder of a run."""
+    b: AgentName
+    """Its opponent."""
+    games: SomeInt = None
+    """Number of games, even: 10,000, or with --until at most 1,000,000."""
+    until: Annotated[str | None, tyro.conf.arg(metavar="PERCENT", help_behavior_hint="")] = None
+    """Stop when the win rate's 95 % interval is within this distance, in percentage points, as in ±0.5%."""
+    seed: int = 0
+    """Random seed of the deals."""
+    threads: int = 2
+    """Number of threads."""
+    json_file: SomeJson = None
+    """Also write the result to this file."""
+    record: SomeFile = None
+    """Also write every game to this file, card by card, for `replay`."""
+    ray: SomeRay = None
+    """Play on the Ray cluster of this address, or with `local` on all cores, instead of threads."""
+
+
+def read_half_width(text: str) -> float:
+    """A half width in percentage points as a share: ``"0.5"``, ``"0.5%"`` and ``"±0.5%"`` are 0.005.
+
+    Raises:
+        ValueError: it is none, or not between 0 and 50.
+    """
+    try:
+        share = float(text.strip().removeprefix("±").removesuffix("%")) / 100
+    except ValueError:
+        share = 0.0
+    if not 0 < share < 0.5:
+        raise ValueError(f"until={text!r} is not allowed: give points of percent between 0 and 50, as in ±0.5%")
+    return share
+
+
+def match(asked: Annotated[MatchArguments, tyro.conf.arg(name="")]) -> None:
+    """Plays, writes and prints; Ctrl-C or an error, such as a full disk, ends it and keeps the finished games.
+
+    Raises:
+        ValueError: an argument is not allowed.
+        Exception, KeyboardInterrupt: what stopped the match, after reporting the finished games.
+    """
+    check_outputs(asked.json_file, asked.record)
+    check_positive(threads=asked.threads)
+    half = None if asked.until is None else read_half_width(asked.until)
+    games = asked.games
+    if games is None:
+        games = GAMES if half is None else MOST_GAMES
+    first, second = make_agent(asked.a), make_agent(asked.b)
+    started = time.perf_counter()
+    parts: list[Games] = []
+    stopped: BaseException | None = None
+    try:
+        with progress_bar() as progress, ExitStack() as opened:
+            # How many games a match that stops by itself takes can be said after its first look, and better at each.
+            ends = set(looks(games // 2))
+            task = progress.add_task(f"{first.name} against {second.name}", total=games if half is None else None)
+
+            def on_progress(done: int) -> None:
+                progress.update(task, advance=done)
+
+            keep = opened.enter_context(games_file(asked.record)) if asked.record is not None else None
+            cluster = opened.enter_context(connected(asked.ray)) if asked.ray is not None else None
+            playing = play_games(
+                first,
+                second,
+                games,
+                asked.seed,
+                until=half,
+                threads=asked.threads,
+                cluster=cluster,
+                keep_records=keep is not None,
+                on_progress=on_progress,
+            )
+            for part in opened.enter_context(closing(playing)):
+                if keep is not None:
+                    keep(part.records)
+                parts.append(replace(part, records=()))
+                if half is not None and sum(len(part.won) for part in parts) // 2 in ends:
+                    progress.update(task, total=games_needed(_pairs_won(parts), half, games))
+    except (Exception, KeyboardInterrupt) as error:
+        if not parts:
+            raise
+        stopped = error
+    result = summarise(first.name, second.name, asked.seed, Games.merged(parts), time.perf_counter() - started)
+    try:
+        if asked.json_file is not None:
+            write_json(asked.json_file, result.to_json())
+    finally:
+        console.print(match_table(result))
+    if half is not None:
+        reached = reach(_pairs_won(parts))
+        console.print(f"asked for ±{half:.3%}, reached ±{reached:.3%}" + ("" if reached <= half else ": too few games"))
+    if stopped is not None:
+        raise stopped
+
+
+def _pairs_won(parts: list[Games]) -> np.ndarray:
+    return np.concatenate([mean_of_pairs(part.won) for part in parts])
+
+
+def games_needed(pairs: np.ndarray, half: float, most: int) -> int:
+    """Estimated number of games until a match stops: to the first look that should be narrow enough.
+
+    Args:
+        pairs: (N,) mean result of each pair of games so far: 0, ½ or 1.
+        half: allowed half width of the interval.
+        most: the most games that are played.
+    """
+    needed = len(pairs) * max(1.0, reach(pairs) / half) ** 2
+    return 2 * next((look for look in looks(most // 2) if look >= needed), most // 2)

@@ -1,0 +1,97 @@
+"""The commands by name: a measurement is a file in this folder and an entry here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import NamedTuple
+
+
+class Command(NamedTuple):
+    """A command of ``python -m evaluate``."""
+
+    place: str
+    """``module:function`` in this folder; tyro reads the function's parameters from the command line."""
+    about: str
+    """One line of the help."""
+    takes_agents: bool = False
+    """Whether the help lists the agents."""
+
+    def load(self) -> Callable[..., None]:
+        """The function; imports its module."""
+        module, _, function = self.place.partition(":")
+        return getattr(import_module(f"evaluate.commands.{module}"), function)
+
+
+COMMANDS = {
+    "match": Command(
+        "match:match",
+        "Plays mirrored games: the same deals twice, with the seats swapped.",
+        takes_agents=True,
+    ),
+    "league": Command(
+        "league:league",
+        "Plays a match between every pair of several agents, and rates them.",
+        takes_agents=True,
+    ),
+    "endgames": Command(
+        "endgames:endgames",
+        "Plays from twenty close positions near the end of a game, to measure who plays to the score.",
+        takes_agents=True,
+    ),
+    "budget-curve": Command(
+        "budget_curve:budget_curve",
+        "Plays an agent with growing budgets against an opponent: strength by budget.",
+        takes_agents=True,
+    ),
+    "curves": Command(
+        "curves:curves",
+        "Draws learning curves: runs that differ only in their seeds are one curve, their mean within their range.",
+    ),
+    "runs": Command(
+        "runs:runs",
+        "Shows finished runs in one table: training time, speed and strength.",
+    ),
+    "replay": Command(
+        "replay:replay",
+        "Prints a game recorded by `match --record`.",
+    ),
+    "discard-table": Command(
+        "discard_table:discard_table",
+        "Computes the exact statistics of all 20,358,520 deals, and from them the means of the discard game.",
+    ),
+    "crib-tables": Command(
+        "crib_tables:crib_tables",
+        "Solves for the mean crib by the ranks thrown, when both players discard by hand and crib.",
+    ),
+    "win-table": Command(
+        "win_table:win_table",
+        "Computes the probability of winning from every pair of scores, between two copies of an agent.",
+        takes_agents=True,
+    ),
+    "discard": Command(
+        "discard:discard",
+        "Ranks the fifteen discards of six cards by the probability of winning at a score.",
+    ),
+    "pegging": Command(
+        "pegging:pegging",
+        "Simulates the points that every four kept cards gain and concede in the play, as pone and as dealer.",
+    ),
+    "decision-times": Command(
+        "decision_times:decision_times",
+        "Measures decision times of players, and compares them with Anderson et al. (2022).",
+        takes_agents=True,
+    ),
+    "lang-tournament": Command(
+        "lang_tournament:lang_tournament",
+        "Plays a run of Lang's learner against its own snapshots: point spreads over 9, 100, 1,000 and 10,000 games.",
+    ),
+    "reproduce": Command(
+        "reproduce:reproduce",
+        "Recomputes the figures of a paper, and reports which are confirmed, which differ, and why.",
+    ),
+    "benchmark": Command(
+        "benchmark:benchmark",
+        "Measures speed and memory in one run: engine, environments, and other environments for comparison.",
+    ),
+}

@@ -1,0 +1,99 @@
+"""Prints a recorded game deal by deal, with its counts as players call them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crib_env import describe_show, parse_cards
+from crib_env.aec import PLAYERS, Event, raw_env
+from crib_env.cards import format_card, format_cards
+from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
+from crib_env.scoring import card_value
+from evaluate.commands.arguments import File
+from evaluate.console import console
+from evaluate.ending import printable
+from evaluate.matches.game_records import GameRecord, read_record
+
+_SHOWS = ("pone's hand", "dealer's hand", "crib")
+_DISCARDS = 4  # the first cards of a deal
+
+
+def replay(path: File, game: int = 0) -> None:
+    """Prints a game recorded by `match --record`.
+
+    Args:
+        path: The file.
+        game: Index of the game, from 0.
+    """
+    console.print(printable(tell_game(read_record(path, game))), highlight=False, markup=False, soft_wrap=True)
+
+
+def tell_game(record: GameRecord) -> str:
+    """A recorded game as text.
+
+    Raises:
+        ValueError: it does not play.
+    """
+    first, second = record.players
+    names = record.players if first != second else (f"{first} (seat 0)", f"{second} (seat 1)")
+    env = record.begin()
+    lines = [f"game {record.game} of {first} against {second}, seed {record.seed}"]
+    for number, (deal, cards) in enumerate(zip(record.deals, record.cards), start=1):
+        lines += ["", *_tell_deal(env, number, parse_cards(deal), parse_cards(cards), names)]
+    winner = record.scores.index(WIN)
+    loser_score = record.scores[1 - winner]
+    skunk = ", a double skunk" if loser_score <= DOUBLE_SKUNK else ", a skunk" if loser_score <= SKUNK else ""
+    return "\n".join([*lines, "", f"{names[winner]} wins {WIN} to {loser_score}{skunk}"])
+
+
+def _tell_deal(env: raw_env, number: int, deal: list[int], cards: list[int], names: tuple[str, str]) -> Iterator[str]:
+    width = max(map(len, (*names, "starter")))
+    dealer, starter = env.dealer, format_card(deal[12])
+    yield f"deal {number}: {names[0]} {env.scores[0]}, {names[1]} {env.scores[1]}, {names[dealer]} deals"
+    thrown: list[list[int]] = [[], []]
+    fallen: tuple[Event, ...] = ()
+    for card in cards[:_DISCARDS]:
+        seat, fallen = _step(env, card)
+        thrown[seat].append(card)
+    for seat in (1 - dealer, dealer):
+        dealt = _in_order(deal[6 * seat : 6 * seat + 6])
+        yield f"  {names[seat]:<{width}}  {dealt}  throws {_in_order(thrown[seat])}"
+    yield f"  {'starter':<{width}}  {starter}{_points(fallen)}"
+
+    count = 0
+    for card in cards[_DISCARDS:]:
+        seat, fallen = _step(env, card)
+        count += card_value(card % 13)
+        pegged = tuple(event for event in fallen if event.kind not in _SHOWS)
+        yield f"  {names[seat]:<{width}}  {format_card(card)} {count:>2}{_points(pegged)}"
+        if any(event.kind in ("go", "thirty-one") for event in pegged):
+            count = 0
+    for event in fallen:
+        if event.kind in _SHOWS:
+            shown = _cards_of(event, deal, thrown)
+            said = describe_show(shown, starter, crib=event.kind == "crib")
+            yield f"  {names[event.player]:<{width}}  {event.kind} {_in_order(shown)} with {starter}: {said}"
+
+
+def _step(env: raw_env, card: int) -> tuple[int, tuple[Event, ...]]:
+    """One card thrown or laid: who acted, and the points scored."""
+    player = env.agent_selection
+    env.step(card)
+    return PLAYERS.index(player), env.infos[player]["events"]
+
+
+def _in_order(cards: list[int]) -> str:
+    """Cards by rank."""
+    by_rank: list[int] = sorted(cards, key=lambda card: card % 13)
+    return format_cards(by_rank)
+
+
+def _points(events: tuple[Event, ...]) -> str:
+    return "".join(f", {event.kind} for {event.points}" for event in events)
+
+
+def _cards_of(event: Event, deal: list[int], thrown: list[list[int]]) -> list[int]:
+    """The four cards that are shown."""
+    if event.kind == "crib":
+        return thrown[0] + thrown[1]
+    return [card for card in deal[6 * event.player : 6 * event.player + 6] if card not in thrown[event.player]]

@@ -1,0 +1,154 @@
+"""The end of a command: one line for bad input, Ctrl-C, SIGTERM or output that nobody reads, and no work lost."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO, cast
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: ends a command as Ctrl-C does, but has reached this process alone, not its children."""
+
+
+def printable(text: str) -> str:
+    """Text with control characters escaped, as ``\\x1b``, so that it cannot control the terminal."""
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+
+
+class LastingOutput:
+    """Standard output that never raises: work continues, and later output is lost.
+
+    Characters missing in the encoding are replaced by a question mark.
+
+    Attributes:
+        failure: why nothing can be printed any more, if so: a closed pipe, a full disk.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.failure: OSError | None = None
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+    def write(self, text: str) -> int:
+        """As of any text file."""
+        if self.failure is None:
+            try:
+                return self._stream.write(text)
+            except OSError as error:
+                self._give_up(error)
+        return len(text)
+
+    def flush(self) -> None:
+        """As of any text file."""
+        if self.failure is None:
+            try:
+                self._stream.flush()
+            except OSError as error:
+                self._give_up(error)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def _give_up(self, error: OSError) -> None:
+        self.failure = error
+        with suppress(OSError):  # or Python would try to write the rest at exit; not every stream has a number
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._stream.fileno())
+            os.close(nowhere)
+
+
+def output_failure() -> OSError | None:
+    """Why nothing can be printed any more, ``None`` while it can."""
+    return getattr(sys.stdout, "failure", None)
+
+
+@contextmanager
+def reported_errors(on_interrupt: str = "stopped") -> Iterator[None]:
+    """Surrounds every command: turns its errors into one line on stderr and an exit status.
+
+    Status 2 for bad input, errors of files and too little memory, 130 for Ctrl-C and SIGTERM, 1 for output that cannot
+    be written.
+    """
+    with _lasting_output(), _terminable(), _quiet_threads():
+        try:
+            yield
+            sys.stdout.flush()
+        except (ValueError, FloatingPointError, OSError) as error:
+            _say(f"error: {printable(str(error))}")
+            raise SystemExit(2) from None
+        except MemoryError as error:
+            _say(f"error: there is not enough memory for this ({error})")
+            raise SystemExit(2) from None
+        except KeyboardInterrupt:
+            if (failure := output_failure()) is None:
+                _say(on_interrupt)
+                raise SystemExit(130) from None
+            _say(f"{_in_words(failure)}: {on_interrupt}")
+            raise SystemExit(1) from None
+        if (failure := output_failure()) is not None:
+            if not isinstance(failure, BrokenPipeError):  # as of head, which has what it wants
+                _say(f"error: {_in_words(failure)}")
+            raise SystemExit(1)
+
+
+def _in_words(failure: OSError) -> str:
+    if isinstance(failure, BrokenPipeError):
+        return "nobody reads the output any more"
+    return f"the output cannot be written ({failure.strerror})"
+
+
+def _say(line: str) -> None:
+    with suppress(OSError):
+        print(line, file=sys.stderr)
+
+
+@contextmanager
+def _lasting_output() -> Iterator[None]:
+    before = sys.stdout
+    if not isinstance(before, LastingOutput):
+        sys.stdout = cast(TextIO, LastingOutput(before))
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stdout = before
+
+
+@contextmanager
+def _quiet_threads() -> Iterator[None]:
+    """Inside, a full disk that ends a thread prints nothing: TensorBoard's writer raises it at the next value."""
+    before = threading.excepthook
+
+    def report(ended: threading.ExceptHookArgs) -> None:
+        if not isinstance(ended.exc_value, OSError):
+            before(ended)
+
+    threading.excepthook = report
+    try:
+        yield
+    finally:
+        threading.excepthook = before
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Inside, SIGTERM raises :class:`Terminated`."""
+    if threading.current_thread() is not threading.main_thread():  # only there do signals arrive
+        yield
+        return
+
+    def terminate(number: int, frame: Any) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

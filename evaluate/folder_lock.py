@@ -1,0 +1,46 @@
+"""One process at a time in the folder of a run, a league or a reproduction."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from crib_env.files.whole_file import PART
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+LOCK = ".lock"
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Keeps other processes out of a folder, and removes half-written files of a killed one.
+
+    The lock is on the file ``.lock`` of the folder. The system releases it when a process dies, however it dies.
+
+    Raises:
+        ValueError: another process works in the folder.
+    """
+    with open(folder / LOCK, "a+", encoding="utf-8") as file:
+        if fcntl is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                file.seek(0)
+                holder = file.read().strip() or "another process"
+                raise ValueError(f"{folder} is in use by {holder}: one at a time may work in it") from None
+            except OSError as error:  # a file system without locks
+                print(f"{folder} cannot be locked ({error.strerror}): let no other process work in it", file=sys.stderr)
+        file.truncate(0)
+        file.write(f"process {os.getpid()} on {socket.gethostname()}\n")
+        file.flush()
+        for half in (*folder.glob(f"*{PART}"), *folder.glob(f"*/*{PART}")):
+            half.unlink(missing_ok=True)
+        yield

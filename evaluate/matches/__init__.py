@@ -1,0 +1,1 @@
+"""Matches, leagues and records of games."""

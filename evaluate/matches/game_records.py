@@ -1,0 +1,176 @@
+"""Recorded games: JSON lines with all that is needed to replay them, and the expected result.
+
+A line holds ``game`` (its number in the match), ``seed`` (the match's), ``players`` (the names in seat 0 and seat
+1), ``first_dealer`` (a seat), ``deals`` (thirteen cards each: six for seat 0, six for seat 1, the starter),
+``cards`` (for each deal the cards thrown and laid, in order, by both players) and ``scores`` (at the end, by
+seat). Use ``first_dealer`` and ``deals`` unchanged as options of an environment's ``reset``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from crib_env import parse_cards
+from crib_env.aec import raw_env
+from crib_env.batch import GameBatch
+from crib_env.cards import format_cards
+from crib_env.files.json_text import parse_json, typed
+from crib_env.files.whole_file import named_at_the_end
+
+
+@dataclass(frozen=True)
+class GameRecord:
+    """One game; see the module. Cards are text, as in ``"5H TD"``."""
+
+    game: int
+    seed: int
+    players: tuple[str, str]
+    first_dealer: int
+    deals: tuple[str, ...]
+    cards: tuple[str, ...]
+    scores: tuple[int, int]
+
+    def to_line(self) -> str:
+        """The game as a line of a file."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def of_line(cls, line: str) -> GameRecord:
+        """Reads what :meth:`to_line` gave.
+
+        Raises:
+            ValueError: it is not a recorded game.
+        """
+        try:
+            return typed(parse_json(line), cls)
+        except ValueError as error:
+            raise ValueError(f"it is not a recorded game ({error})") from None
+
+    def begin(self) -> raw_env:
+        """The environment in which this game is about to be played.
+
+        Raises:
+            ValueError: a deal is not one; the message names it.
+        """
+        env = raw_env()
+        env.reset(options={"first_dealer": self.first_dealer, "deals": self.deals})
+        return env
+
+    def check(self) -> None:
+        """Plays the game again.
+
+        Raises:
+            ValueError: a card is not legal, or the game does not end with these scores.
+        """
+        env = self.begin()
+        for cards in self.cards:
+            for card in parse_cards(cards):
+                if not env.agents or all(env.terminations.values()):
+                    raise ValueError("there are cards after the end of the game")
+                env.step(card)
+        if not all(env.terminations.values()) or env.scores != self.scores:
+            raise ValueError(f"it was recorded as {self.scores}, and leads to {env.scores}")
+
+
+class Recorder:
+    """Records the cards of a batch of games.
+
+    Args:
+        batch: games before their first card.
+    """
+
+    def __init__(self, batch: GameBatch) -> None:
+        self._batch = batch
+        self._first_dealers = batch.games["dealer"].tolist()
+        self._deals: list[list[str]] = [[] for _ in range(len(batch))]
+        self._cards: list[list[list[int]]] = [[] for _ in range(len(batch))]
+
+    def note(self, rows: np.ndarray, cards: np.ndarray) -> None:
+        """Records the cards about to be thrown or laid in these games."""
+        games = self._batch.games
+        begun = rows[(games["discards"][rows] == 0).all(axis=1)]  # nothing is thrown: a deal has just begun
+        for row, deal in zip(begun.tolist(), games["cards"][begun].tolist()):
+            self._deals[row].append(format_cards(deal))
+            self._cards[row].append([])
+        for row, card in zip(rows.tolist(), np.asarray(cards).tolist()):
+            self._cards[row][-1].append(card)
+
+    def records(self, seed: int, players: list[tuple[str, str]]) -> tuple[GameRecord, ...]:
+        """The finished games, with the match's seed, and the names by seat of each."""
+        return tuple(
+            GameRecord(
+                int(self._batch.game_ids[row]),
+                seed,
+                players[row],
+                self._first_dealers[row],
+                tuple(self._deals[row]),
+                tuple(map(format_cards, self._cards[row])),
+                (int(scores[0]), int(scores[1])),
+            )
+            for row, scores in enumerate(self._batch.games["scores"])
+        )
+
+
+@contextmanager
+def games_file(path: Path) -> Iterator[Callable[[Sequence[GameRecord]], None]]:
+    """A new file of games; inside, a function that adds some to it.
+
+    The file appears under its name at the end. After an error or Ctrl-C it holds the games added before; if there are
+    none, there is no file.
+
+    Raises:
+        ValueError: the file cannot be written, see :func:`crib_env.files.whole_file.check_output`.
+        OSError: the games do not fit on the disk. None of those being added is kept.
+    """
+    stopped: BaseException | None = None
+    with named_at_the_end(path) as temporary, open(temporary, "wb", buffering=0) as file:
+        size = 0
+
+        def add(games: Sequence[GameRecord]) -> None:
+            nonlocal size
+            left = memoryview("".join(game.to_line() + "\n" for game in games).encode())
+            added = len(left)
+            try:
+                while left:
+                    left = left[file.write(left) :]
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, str(path)) from None
+            size += added
+
+        try:
+            yield add
+        except (Exception, KeyboardInterrupt) as error:
+            if not size:
+                raise
+            stopped = error
+        file.truncate(size)
+    if stopped is not None:
+        raise stopped
+
+
+def read_record(path: Path, k: int) -> GameRecord:
+    """The ``k``-th game of a file, from 0, replayed as a check.
+
+    Raises:
+        ValueError: there is no such file or game, or it cannot be replayed; the message names it.
+    """
+    if not path.is_file():
+        raise ValueError(f"there is no file {path}")
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} cannot be read as a file of games: {error}") from None
+    if not 0 <= k < len(lines):
+        raise ValueError(f"game={k} is not allowed: {path} holds {len(lines)} games, counted from 0")
+    try:
+        record = GameRecord.of_line(lines[k])
+        record.check()
+    except ValueError as error:
+        raise ValueError(f"{path}, line {k + 1}: {error}") from None
+    return record

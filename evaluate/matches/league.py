@@ -1,0 +1,186 @@
+"""A league: every pair of agents plays a match over the same deals; a stopped league can be resumed.
+
+The folder of a league holds ``config.json`` (agents, games, seed) and ``matches/``, a file for each finished match,
+written whole. Players are made anew for every match, so each equals the match that ``match A B`` plays alone, and a
+resumed league gives the same results as an uninterrupted one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from agents import make_agent
+from agents.registry import check_names_of_file
+from crib_env.files.json_text import read_json, typed
+from crib_env.kernels import streams
+from evaluate.files import new_folder, write_json
+from evaluate.matches.match import MatchResult, check_games, play_games, summarise
+from evaluate.matches.mirrored import Games, shards
+from evaluate.on_ray import Cluster
+
+LEAGUES = Path("runs") / "league"
+
+
+@dataclass(frozen=True)
+class LeagueMatch:
+    """A finished match: its result, and how many of the two games over each deal ``a`` won, (N,) 0, 1 or 2."""
+
+    result: MatchResult
+    won: np.ndarray
+
+
+@dataclass(frozen=True)
+class League:
+    """Who plays, how many games per pair, and the seed of the deals.
+
+    Raises:
+        ValueError: there are not two different agents, one cannot be made, or ``games`` is not positive and even.
+    """
+
+    agents: tuple[str, ...]
+    games: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        if len(self.agents) < 2 or len(set(self.agents)) < len(self.agents):
+            raise ValueError(f"agents={' '.join(self.agents)!r} is not allowed: give two or more different agents")
+        check_games(self.games)
+        for agent in self.agents:
+            make_agent(agent)
+
+    @property
+    def pairings(self) -> list[tuple[int, int]]:
+        """Every pair of agents, by their places in ``agents``, in the order of play."""
+        return list(combinations(range(len(self.agents)), 2))
+
+    def begin(self, folder: Path | None) -> Path:
+        """Makes the folder of this league, by default ``runs/league/<time>``.
+
+        Raises:
+            ValueError: it is there already.
+        """
+        folder = new_folder(folder, LEAGUES)
+        (folder / "matches").mkdir()
+        write_json(folder / "config.json", {"agents": self.agents, "games": self.games, "seed": self.seed})
+        return folder
+
+    @classmethod
+    def of_folder(cls, folder: Path, said: Collection[str] = ()) -> League:
+        """The league that a folder was begun for.
+
+        Args:
+            folder: of the league.
+            said: those of its agents whose code may run though it is not this project's, ``module:Class``.
+
+        Raises:
+            ValueError: it is not the folder of a league, or names other such code; the message names it.
+        """
+        fault = f"{folder} is not the folder of a league: it has no readable config.json"
+        found = read_json(folder / "config.json", fault, lambda content: typed(content, _Config))
+        check_names_of_file(found.agents, said, folder)
+        return cls(*found)
+
+    def play(
+        self,
+        folder: Path,
+        threads: int = 1,
+        on_progress: Callable[[int, str], None] = lambda done, what: None,
+        cluster: Cluster | None = None,
+    ) -> list[LeagueMatch]:
+        """Plays the matches that are not in the folder yet.
+
+        Args:
+            folder: of this league.
+            threads: how many work side by side, on games of one match.
+            on_progress: is told how many more games are done, those of earlier too, and in which match.
+            cluster: to play all matches on side by side, in place of threads; the games are the same.
+
+        Returns:
+            All matches, in the order of ``pairings``.
+
+        Raises:
+            ValueError: a file of a match is damaged, or holds another match than is asked for; the message names it.
+        """
+        paths = {(i, j): folder / "matches" / f"{i + 1}-{j + 1}.json" for i, j in self.pairings}
+        matches = {two: self._read(two, path) for two, path in paths.items() if path.exists()}
+        for two in matches:
+            on_progress(self.games, self._words(two))
+        left = [two for two in self.pairings if two not in matches]
+        played = (
+            self._played_on(cluster, left, on_progress)
+            if cluster is not None
+            else ((two, self._play_match(two, threads, on_progress)) for two in left)
+        )
+        before = time.perf_counter()
+        for two, games in played:
+            now = time.perf_counter()
+            a, b = (self.agents[k] for k in two)
+            match = LeagueMatch(summarise(a, b, self.seed, games, now - before), games.won.reshape(-1, 2).sum(axis=1))
+            won = "".join(map(str, match.won.tolist()))
+            write_json(paths[two], {"result": match.result.to_json(), "won": won})
+            matches[two], before = match, now
+        return [matches[two] for two in self.pairings]
+
+    def _read(self, two: tuple[int, int], path: Path) -> LeagueMatch:
+        again = "take it away, and it is played again"
+
+        def build(content: object) -> LeagueMatch:
+            found = typed(content, _Saved)
+            match = LeagueMatch(found.result, np.array(["012".index(digit) for digit in found.won]))
+            if (2 * len(match.won), match.won.sum()) != (match.result.games, match.result.wins):
+                raise ValueError("its games do not come to its result")
+            return match
+
+        match = read_json(path, f"{path} is not a whole match: {again}", build)
+        result = match.result
+        held = (result.a, result.b, result.games, result.seed)
+        asked = (*(self.agents[k] for k in two), self.games, self.seed)
+        if held != asked:
+            holds, is_asked = ("{} against {}, {} games, seed {}".format(*what) for what in (held, asked))
+            raise ValueError(f"{path} holds {holds}, and this league asks for {is_asked}: {again}")
+        return match
+
+    def _words(self, two: tuple[int, int]) -> str:
+        return " against ".join(self.agents[k] for k in two)
+
+    def _play_match(self, two: tuple[int, int], threads: int, on_progress: Callable[[int, str], None]) -> Games:
+        a, b = (make_agent(self.agents[k]) for k in two)
+        what = self._words(two)
+        parts = play_games(
+            a, b, self.games, self.seed, threads=threads, on_progress=lambda done: on_progress(done, what)
+        )
+        return Games.merged(list(parts))
+
+    def _played_on(
+        self, cluster: Cluster, pairings: Sequence[tuple[int, int]], on_progress: Callable[[int, str], None]
+    ) -> Iterator[tuple[tuple[int, int], Games]]:
+        players = [make_agent(name) for name in self.agents]
+        parts = shards(self.seed, streams(self.seed, self.games // 2), 0, self.games // 2)
+        for place, games in cluster.play_matches(
+            [(players[i], players[j]) for i, j in pairings],
+            parts,
+            lambda place, done: on_progress(done, self._words(pairings[place])),
+        ):
+            yield pairings[place], games
+
+
+class _Config(NamedTuple):
+    """What ``config.json`` holds."""
+
+    agents: tuple[str, ...]
+    games: int
+    seed: int
+
+
+class _Saved(NamedTuple):
+    """What the file of a match holds."""
+
+    result: MatchResult
+    won: str

@@ -1,0 +1,205 @@
+"""Matches: mirrored games between two agents, with results and their intervals."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from agents import Agent
+from crib_env.batch import SOURCES
+from crib_env.engine import DOUBLE_SKUNK, ROLES, SKUNK
+from crib_env.kernels import streams
+from evaluate.matches.mirrored import Games, mean_of_pairs, play_shards, shards
+from evaluate.on_ray import Cluster
+from evaluate.statistics import looks, match_points, mean_interval, paired_rate_interval, reach
+
+MOST_GAMES = 100_000_000  # some gigabytes of scores and deals
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """The result of a match, from the side of ``a``; intervals are at 95 %.
+
+    ``margin`` is in points a game, ``net_match_points`` in ACC match points a game (2 for a win, 3 with a skunk).
+    ``points_per_deal[player][role][source]`` are means over the deals begun in that role, including the last deal
+    of each game, which is usually cut short. ``microseconds_per_decision`` leaves out the first deal of each
+    game, in which kernels are still compiled.
+    """
+
+    a: str
+    b: str
+    games: int
+    seed: int
+    wins: int
+    win_rate: float
+    interval: tuple[float, float]
+    margin: float
+    margin_interval: tuple[float, float]
+    match_points: dict[str, int]
+    net_match_points: float
+    net_match_points_interval: tuple[float, float]
+    skunks: dict[str, int]
+    double_skunks: dict[str, int]
+    deals_per_game: float
+    points_per_deal: dict[str, dict[str, dict[str, float]]]
+    microseconds_per_decision: dict[str, float]
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as a dictionary of plain values."""
+        return asdict(self)
+
+
+def check_games(games: int) -> None:
+    """Checks how many games a match is to have.
+
+    Raises:
+        ValueError: they are not a positive even number, or more than ``MOST_GAMES``.
+    """
+    if games < 2 or games % 2:
+        raise ValueError(f"games={games} is not allowed: mirrored games come in pairs, give a positive even number")
+    if games > MOST_GAMES:
+        raise ValueError(f"games={games} is not allowed: give at most {MOST_GAMES:,}")
+
+
+def play_match(
+    a: Agent,
+    b: Agent,
+    games: int,
+    seed: int = 0,
+    *,
+    seconds: float | None = None,
+    on_progress: Callable[[int], None] = lambda done: None,
+) -> MatchResult:
+    """Plays ``games`` games, half of them the mirror images of the others.
+
+    With a time limit the result may hold fewer games, ``result.games``. They are the first ones of the unlimited
+    match, in whole pairs, and include every game that began: so short games are not favoured, and the intervals
+    are those of a match of this many games.
+
+    Args:
+        a, b: the players.
+        games: how many, an even number.
+        seed: of the deals.
+        seconds: begin no more games after this time; running games are finished. At least one pair is played.
+        on_progress: receives, from time to time, how many more games are done.
+
+    Raises:
+        ValueError: ``games`` is not a positive even number, ``seconds`` is not above 0, or an agent chose an illegal
+            card.
+    """
+    started = time.perf_counter()
+    if seconds is None:
+        parts = play_games(a, b, games, seed, on_progress=on_progress)
+    else:
+        parts = _play_for(a, b, games, seed, seconds, on_progress)
+    played = Games.merged(list(parts))
+    return summarise(a.name, b.name, seed, played, time.perf_counter() - started)
+
+
+def _play_for(
+    a: Agent, b: Agent, games: int, seed: int, seconds: float, on_progress: Callable[[int], None]
+) -> Generator[Games]:
+    """Plays one pair, then twice as many as before each time, or as many as should fit into the time at the last
+    pace."""
+    check_games(games)
+    if not seconds > 0:
+        raise ValueError(f"seconds={seconds} is not allowed: give more than 0")
+    end, most = time.perf_counter() + seconds, games // 2
+    done, pairs, left = 0, 1, seconds
+    while left > 0 and done < most:
+        last = min(done + pairs, most)
+        yield from play_shards(a, b, shards(seed, streams(seed, last), done, last), on_progress=on_progress)
+        done, before, left = last, left, end - time.perf_counter()
+        pairs = max(1, min(2 * pairs, int(left * pairs / (before - left))))
+
+
+def play_games(
+    a: Agent,
+    b: Agent,
+    games: int,
+    seed: int = 0,
+    *,
+    until: float | None = None,
+    threads: int = 1,
+    cluster: Cluster | None = None,
+    keep_records: bool = False,
+    on_progress: Callable[[int], None] = lambda done: None,
+) -> Generator[Games, None, None]:
+    """Plays the games of a match, part by part, in order; the games are the same for any number of threads.
+
+    Args:
+        a, b: the players.
+        games: how many, an even number.
+        seed: of the deals.
+        until: stop before that many when the 95 % interval reaches no farther from the win rate, 0.005 for half
+            a point of percent; :func:`evaluate.statistics.looks` says when that is looked at.
+        threads: how many work side by side, on parts of 1,024 games.
+        cluster: to play such parts on, in place of threads; the games are the same.
+        keep_records: also write the games down, card by card.
+        on_progress: is told, from time to time, how many more games are done.
+
+    Raises:
+        ValueError: ``games`` is not a positive even number, or an agent chose an illegal card.
+    """
+    check_games(games)
+    deals = streams(seed, games // 2)
+    won: list[np.ndarray] = []
+    done = 0
+    for pairs in (games // 2,) if until is None else looks(games // 2):
+        parts = shards(seed, deals, done, pairs)
+        for part in (
+            play_shards(a, b, parts, threads, keep_records, on_progress)
+            if cluster is None
+            else cluster.play_shards(a, b, parts, keep_records, on_progress)
+        ):
+            won.append(mean_of_pairs(part.won))
+            yield part
+        done = pairs
+        if until is not None and reach(np.concatenate(won)) <= until:
+            return
+
+
+def summarise(a: str, b: str, seed: int, games: Games, seconds: float) -> MatchResult:
+    """The result of games between players of these names, over deals of this seed, that took so many seconds."""
+    scores, deals = games.scores, games.deals
+    won, margin = mean_of_pairs(games.won), mean_of_pairs(scores[:, 0] - scores[:, 1])
+    points = match_points(scores)
+    net_points = mean_of_pairs(points[:, 0] - points[:, 1])
+    players = ("a", "b")
+
+    def skunks(line: int) -> dict[str, int]:
+        return {p: int((scores[:, 1 - k] <= line).sum()) for k, p in enumerate(players)}
+
+    return MatchResult(
+        a=a,
+        b=b,
+        games=len(scores),
+        seed=seed,
+        wins=int(games.won.sum()),
+        win_rate=float(won.mean()),
+        interval=paired_rate_interval(won),
+        margin=float(margin.mean()),
+        margin_interval=mean_interval(margin),
+        match_points={p: int(points[:, k].sum()) for k, p in enumerate(players)},
+        net_match_points=float(net_points.mean()),
+        net_match_points_interval=mean_interval(net_points),
+        skunks=skunks(SKUNK),
+        double_skunks=skunks(DOUBLE_SKUNK),
+        deals_per_game=float(deals.sum() / 2 / len(scores)),
+        points_per_deal={
+            p: {
+                role: {source: float(games.tally[k, r, s] / deals[k, r]) for s, source in enumerate(SOURCES)}
+                for r, role in enumerate(ROLES)
+            }
+            for k, p in enumerate(players)
+        },
+        microseconds_per_decision={
+            p: float(1e6 * games.seconds[k] / games.decisions[k]) for k, p in enumerate(players)
+        },
+        seconds=seconds,
+    )

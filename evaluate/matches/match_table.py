@@ -1,0 +1,60 @@
+"""A match as a table for people."""
+
+from __future__ import annotations
+
+from rich.table import Table
+
+from crib_env.batch import SOURCES
+from crib_env.engine import ROLES
+from evaluate.matches.match import MatchResult
+
+
+def match_table(result: MatchResult) -> Table:
+    """Win rate, margin and skunks of a match, and where the points came from."""
+    low, high = result.interval
+    table = Table(title=f"{result.a} against {result.b}: {result.games:,} mirrored games")
+    table.add_column("")
+    for name in (result.a, result.b):
+        table.add_column(name, justify="right", overflow="fold")  # two folders of runs may begin alike
+    table.add_row("win rate", f"{result.win_rate:.2%}", f"{1 - result.win_rate:.2%}")
+    table.add_row("  95 % interval", f"{low:.2%} to {high:.2%}", f"{1 - high:.2%} to {1 - low:.2%}")
+    margin = f"{result.margin:+.2f} ± {result.margin - result.margin_interval[0]:.2f}"
+    table.add_row("net points a game", margin, f"{-result.margin:+.2f}")
+    points = result.match_points
+    table.add_row("match points", f"{points['a']:,}", f"{points['b']:,}")
+    low, high = result.net_match_points_interval
+    net_points = result.net_match_points
+    table.add_row("  net, a game", f"{net_points:+.3f} ± {(high - low) / 2:.3f}", f"{-net_points:+.3f}")
+    table.add_row("skunks given", f"{result.skunks['a']:,}", f"{result.skunks['b']:,}")
+    table.add_row("  double skunks", f"{result.double_skunks['a']:,}", f"{result.double_skunks['b']:,}")
+    for role in ROLES:
+        table.add_section()
+        a, b = (result.points_per_deal[player][role] for player in ("a", "b"))
+        table.add_row(f"points a deal as {role}", f"{sum(a.values()):.2f}", f"{sum(b.values()):.2f}")
+        for source in SOURCES:
+            if role == "dealer" or source not in ("heels", "crib"):
+                table.add_row(f"  {source}", f"{a[source]:.2f}", f"{b[source]:.2f}")
+    table.add_section()
+    spent = result.microseconds_per_decision
+    table.add_row("µs a decision", f"{spent['a']:.2f}", f"{spent['b']:.2f}")
+    table.caption = f"{result.deals_per_game:.2f} deals a game, {result.seconds:.1f} s"
+    return table
+
+
+def strength_table(name: str, results: dict[str, MatchResult]) -> Table:
+    """One agent against several others, a row each."""
+    table = Table(title=f"{name}, mirrored games")
+    table.add_column("against")
+    for column in ("games", "win rate", "95 % interval", "net points a game"):
+        table.add_column(column, justify="right")
+    for opponent, result in results.items():
+        low, high = result.interval
+        half = result.margin - result.margin_interval[0]
+        table.add_row(
+            opponent,
+            f"{result.games:,}",
+            f"{result.win_rate:.2%}",
+            f"{low:.2%} to {high:.2%}",
+            f"{result.margin:+.2f} ± {half:.2f}",
+        )
+    return table

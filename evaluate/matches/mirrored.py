@@ -1,0 +1,227 @@
+"""Mirrored games: the same deals played twice, with the players' seats swapped, in shards that merge exactly."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from queue import SimpleQueue
+from threading import Event
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from agents import Agent
+from crib_env.batch import GameBatch
+from crib_env.engine import WIN
+from crib_env.kernels import streams
+from evaluate.matches.game_records import GameRecord, Recorder
+from evaluate.matches.observers import Observers
+
+_PAIRS = 512  # of a shard, at most: larger ones are little faster, and there is less to share out
+_UNTIMED = 12  # decisions of a deal
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Some consecutive pairs of a match; :meth:`of` makes one.
+
+    Pair k is the games 2k and 2k + 1, both dealt by the k-th stream of the match's seed. A game depends on nothing else
+    but its position, so it is the same in every shard, thread or order.
+    """
+
+    seed: int
+    """Of the match."""
+    first: int
+    """Number of the first pair."""
+    deals: np.ndarray
+    """(N,) uint64, a random stream for each pair."""
+    position: tuple[int, int] | None = None
+    """Scores that all games begin at, of the dealer, who is seat 0, and of pone; ``None`` is 0–0 and a coin."""
+
+    @classmethod
+    def of(cls, seed: int, first: int, pairs: int) -> Shard:
+        """The pairs ``first`` to ``first + pairs - 1`` of the match of a seed."""
+        return cls(seed, first, streams(seed, first + pairs)[first:])
+
+
+@dataclass(frozen=True)
+class Games:
+    """Finished games, in order; the first axis, of scores the second, is 0 for player ``a`` and 1 for ``b``."""
+
+    scores: np.ndarray
+    """(2N, 2) int64; games 2k and 2k + 1 are a pair, in the first of them ``a`` has seat 0."""
+    tally: np.ndarray
+    """(2, 2, 4) int64, points as pone and as dealer, by ``crib_env.batch.SOURCES``."""
+    deals: np.ndarray
+    """(2, 2) int64, deals begun as pone and as dealer."""
+    decisions: np.ndarray
+    """(2,) int64, decisions that were timed: all but those of a game's first deal, in which kernels are compiled."""
+    seconds: np.ndarray
+    """(2,) float64, what they took."""
+    records: tuple[GameRecord, ...] = ()
+    """The games card by card, if they were kept."""
+
+    @classmethod
+    def merged(cls, parts: Sequence[Games]) -> Games:
+        """Parts of a match as one, in the order given."""
+
+        def total(name: str) -> np.ndarray:
+            return np.sum([getattr(part, name) for part in parts], axis=0)
+
+        return cls(
+            np.concatenate([part.scores for part in parts]),
+            total("tally"),
+            total("deals"),
+            total("decisions"),
+            total("seconds"),
+            tuple(record for part in parts for record in part.records),
+        )
+
+    @property
+    def won(self) -> np.ndarray:
+        """(2N,) bool, the games that ``a`` won."""
+        return self.scores[:, 0] >= WIN
+
+
+def mean_of_pairs(values: np.ndarray) -> np.ndarray:
+    """(N,) means over the two games of each pair, of values (2N,) in the order of the games."""
+    return values.reshape(-1, 2).mean(axis=1)
+
+
+def shards(seed: int, deals: np.ndarray, first: int, last: int) -> list[Shard]:
+    """The pairs from ``first`` to before ``last`` of a match with these streams, cut up."""
+    return [Shard(seed, k, deals[k : min(k + _PAIRS, last)]) for k in range(first, last, _PAIRS)]
+
+
+def play_shard(
+    a: Agent, b: Agent, shard: Shard, keep_records: bool = False, on_progress: Callable[[int], None] = lambda done: None
+) -> Games:
+    """Plays the games of a shard side by side; each player decides all games in which it acts at once.
+
+    Args:
+        a, b: the players themselves, not copies.
+        shard: which games.
+        keep_records: also record the games, card by card.
+        on_progress: receives, from time to time, how many more games are done.
+
+    Raises:
+        ValueError: an agent chose an illegal card.
+    """
+    dealer = None if shard.position is None else 0
+    batch = GameBatch(np.repeat(shard.deals, 2), first_id=2 * shard.first, first_dealer=dealer, scores=shard.position)
+    recorder = Recorder(batch) if keep_records else None
+    seat_of_b = np.tile([1, 0], len(shard.deals))  # a sits in seat 0, then in seat 1
+    observers = Observers(batch, a, b, seat_of_b)
+    decisions, seconds = np.zeros(2, np.int64), np.zeros(2)
+    rows, round_ = batch.acting(), 0  # a round is a decision in each game
+    while len(rows):
+        players = batch.games["turn"][rows] == seat_of_b[rows]
+        for player, agent in enumerate((a, b)):
+            mine = rows[players == player]
+            if len(mine):
+                cheats = getattr(agent, "act_cheating", None)  # of uct-cheating alone: it is handed whole games
+                seen: Any = batch.games[mine] if cheats else batch.views(mine)
+                before = perf_counter()
+                cards = cheats(seen, batch.game_ids[mine]) if cheats else agent.act(seen)
+                if round_ >= _UNTIMED:
+                    seconds[player] += perf_counter() - before
+                    decisions[player] += len(mine)
+                if recorder is not None:
+                    recorder.note(mine, cards)
+                table = batch.games[mine] if observers else None
+                try:
+                    batch.step(mine, cards)
+                except ValueError as error:
+                    raise ValueError(f"agent {agent.name!r} in {error}") from None
+                if table is not None:
+                    observers.tell(mine, table, cards)
+        still = batch.acting()
+        on_progress(len(rows) - len(still))
+        rows, round_ = still, round_ + 1
+
+    n_deals, last_dealer = batch.games["n_deals"].astype(np.int64), batch.games["dealer"]
+    dealt = np.empty((len(batch), 2), np.int64)  # deals dealt by each seat: the last dealer has dealt the odd one
+    for seat in range(2):
+        dealt[:, seat] = (n_deals + (last_dealer == seat)) // 2
+    begun = np.stack([n_deals[:, None] - dealt, dealt], axis=2)
+
+    def by_player(by_seat: np.ndarray) -> np.ndarray:
+        out = by_seat.astype(np.int64)
+        out[1::2] = out[1::2, ::-1]
+        return out
+
+    names = [(a.name, b.name), (b.name, a.name)] * len(shard.deals)
+    return Games(
+        by_player(batch.games["scores"]),
+        by_player(batch.tally).sum(axis=0),
+        by_player(begun).sum(axis=0),
+        decisions,
+        seconds,
+        recorder.records(shard.seed, names) if recorder is not None else (),
+    )
+
+
+def is_copyable(agent: Agent) -> bool:
+    """Whether copies of an agent may play for it, see :class:`agents.agent.Agent`."""
+    return bool(getattr(agent, "copyable", True))
+
+
+def _copy(agent: Agent) -> Agent:
+    try:
+        return copy.deepcopy(agent)
+    except Exception as error:
+        raise ValueError(
+            f"agent {agent.name!r} cannot be copied for a second thread ({error}): "
+            "play with threads=1, or give its class copyable = False"
+        ) from error
+
+
+class _StoppedError(Exception):
+    """Ends the work of a thread when the others no longer wait for it."""
+
+
+def play_shards(
+    a: Agent,
+    b: Agent,
+    parts: Sequence[Shard],
+    threads: int = 1,
+    keep_records: bool = False,
+    on_progress: Callable[[int], None] = lambda done: None,
+) -> Iterator[Games]:
+    """Plays shards on several threads, each with copies of the players, which may have memory; yields them in order.
+
+    With one thread, or if a player must not be copied, the players themselves play one shard after the other.
+    Other arguments as in :func:`play_shard`.
+
+    Raises:
+        ValueError: a player cannot be copied, or chose an illegal card.
+    """
+    threads = min(threads, len(parts))
+    if threads == 1 or not (is_copyable(a) and is_copyable(b)):
+        for shard in parts:
+            yield play_shard(a, b, shard, keep_records, on_progress)
+        return
+    stopped, players = Event(), SimpleQueue[tuple[Agent, Agent]]()
+    for _ in range(threads):
+        players.put((_copy(a), _copy(b)))
+
+    def tell(done: int) -> None:
+        if stopped.is_set():
+            raise _StoppedError
+        on_progress(done)
+
+    def play(shard: Shard) -> Games:
+        mine = players.get()
+        try:
+            return play_shard(*mine, shard, keep_records, tell)
+        finally:
+            players.put(mine)
+
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            yield from pool.map(play, parts)
+        finally:
+            stopped.set()

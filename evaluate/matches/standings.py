@@ -1,0 +1,63 @@
+"""Results of a league: ratings, and how every two players did against each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from evaluate.matches.league import League, LeagueMatch
+from evaluate.matches.ratings import Ratings, rate
+
+
+class Cell(NamedTuple):
+    """A player's results against another, from its side: shares of games with their 95 % interval, points a game."""
+
+    win_rate: float
+    low: float
+    high: float
+    margin: float
+    net_match_points: float
+
+
+@dataclass(frozen=True)
+class Standings:
+    """Results of a league of A agents."""
+
+    league: League
+    ratings: Ratings
+    cells: dict[tuple[int, int], Cell]
+    """Of every two agents, both ways round."""
+    microseconds: np.ndarray
+    """(A,) of a decision, the mean over matches."""
+
+    @classmethod
+    def of(cls, league: League, matches: list[LeagueMatch]) -> Standings:
+        """Computes the standings from a league's matches, in the order of its pairings."""
+        n = len(league.agents)
+        cells: dict[tuple[int, int], Cell] = {}
+        microseconds = np.zeros(n)
+        for (i, j), match in zip(league.pairings, matches):
+            result = match.result
+            low, high = result.interval
+            cells[i, j] = Cell(result.win_rate, low, high, result.margin, result.net_match_points)
+            cells[j, i] = Cell(1 - result.win_rate, 1 - high, 1 - low, -result.margin, -result.net_match_points)
+            microseconds[i] += result.microseconds_per_decision["a"] / (n - 1)
+            microseconds[j] += result.microseconds_per_decision["b"] / (n - 1)
+        ratings = rate(n, league.pairings, np.stack([match.won for match in matches]))
+        return cls(league, ratings, cells, microseconds)
+
+    @property
+    def order(self) -> list[int]:
+        """The agents, the best first."""
+        return np.argsort(-self.ratings.points, kind="stable").tolist()
+
+    @property
+    def misfit(self) -> float:
+        """The largest difference between a win rate and the ratings' prediction."""
+        return max(abs(cell.win_rate - self.ratings.chance(i, j)) for (i, j), cell in self.cells.items())
+
+    def mean(self, player: int, name: str) -> float:
+        """The mean over a player's opponents of a field of :class:`Cell`."""
+        return float(np.mean([getattr(cell, name) for (i, _), cell in self.cells.items() if i == player]))

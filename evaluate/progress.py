@@ -1,0 +1,140 @@
+"""Progress of long work: a bar in a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import math
+import time
+from threading import Event, Thread
+from typing import Any
+
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TimeElapsedColumn,
+)
+from rich.text import Text
+
+from evaluate.console import console
+
+_PERIOD = math.inf  # the time left is estimated from all that rich keeps, the last 1,000 updates
+_SILENCE = 60.0  # seconds without a line at most
+_WIDTH = 80  # of a line
+
+
+class _Description(ProgressColumn):
+    """What is being done, shortened where room is scarce: numbers never are."""
+
+    def render(self, task: Task) -> Text:
+        return Text(task.description, no_wrap=True, overflow="ellipsis")
+
+
+class _Count(ProgressColumn):
+    """How much is done, of how much."""
+
+    def render(self, task: Task) -> Text:
+        return Text(_count(task, "/"), no_wrap=True)
+
+
+class _TimeLeft(ProgressColumn):
+    """The time left, where it can be estimated."""
+
+    max_refresh = 0.5  # or it flickers
+
+    def render(self, task: Task) -> Text:
+        left = task.time_remaining
+        return Text("" if left is None else f"{_clock(left)} left", no_wrap=True)
+
+
+def _count(task: Task, of: str) -> str:
+    return f"{task.completed:,.0f}" + ("" if task.total is None else f"{of}{task.total:,.0f}")
+
+
+def progress_bar() -> Progress:
+    """A bar with counts, time spent and time left, or :class:`ProgressLines` where output goes to no terminal."""
+    if not console.is_terminal or console.is_dumb_terminal:
+        return ProgressLines()
+    return Progress(
+        _Description(),
+        BarColumn(bar_width=20),
+        _Count(),
+        TimeElapsedColumn(),
+        _TimeLeft(),
+        console=console,
+        speed_estimate_period=_PERIOD,
+    )
+
+
+def say(progress: Progress, line: str) -> None:
+    """Prints a line above the bar, or among the lines of :class:`ProgressLines`."""
+    if isinstance(progress, ProgressLines):
+        line = progress.prefix + line
+    progress.console.print(Text(line), soft_wrap=True)
+
+
+class ProgressLines(Progress):
+    """Progress as lines: one for each tenth of the work, and one a minute.
+
+    Of a task that was begun within another, which is not finished yet, only the lines once a minute are printed.
+
+    Args:
+        name: what each line begins with, where several processes write to one place.
+    """
+
+    def __init__(self, name: str = "") -> None:
+        super().__init__(disable=True, console=console, speed_estimate_period=_PERIOD)
+        self.prefix = f"{name}: " if name else ""
+        self._tenths: dict[TaskID, int] = {}
+        self._latest: Task | None = None
+        self._said_at = time.monotonic()
+        self._ended = Event()
+        self._clock = Thread(target=self._break_silence, daemon=True)
+
+    def start(self) -> None:
+        """See rich."""
+        self._clock.start()
+
+    def stop(self) -> None:
+        """See rich."""
+        self._ended.set()
+        self._clock.join()
+
+    def update(self, task_id: TaskID, **changes: Any) -> None:
+        """See rich."""
+        with self._lock:  # workers report from threads of their own
+            super().update(task_id, **changes)
+            outermost = next(task for task in self.tasks if not task.finished or task.id == task_id)
+            self._latest = task = next(task for task in self.tasks if task.id == task_id)
+            tenths = int(task.percentage // 10)
+            if task is outermost and tenths > self._tenths.get(task_id, 0):
+                self._tenths[task_id] = tenths
+                self._say(task)
+
+    def _say(self, task: Task) -> None:
+        self._said_at = time.monotonic()
+        share = "" if task.total is None else f"{task.percentage:.0f} %, "
+        left = task.time_remaining
+        parts = [f"{share}{_count(task, ' of ')}", f"{_clock(task.elapsed or 0.0)} spent"]
+        if left is not None and not task.finished:
+            parts.append(f"{_clock(left)} left")
+        figures, what = ", ".join(parts), self.prefix + task.description
+        room = _WIDTH - len(figures) - len(": ")
+        console.print(Text(f"{what if len(what) <= room else what[: room - 1] + '…'}: {figures}"), soft_wrap=True)
+
+    def _break_silence(self) -> None:
+        while not self._ended.wait(max(0.0, self._said_at + _SILENCE - time.monotonic())):
+            with self._lock:
+                if time.monotonic() - self._said_at < _SILENCE:
+                    continue
+                task = self._latest or next(iter(self.tasks), None)
+                if task is not None:
+                    self._say(task)
+                self._said_at = time.monotonic()
+
+
+def _clock(seconds: float) -> str:
+    minutes, second = divmod(round(seconds), 60)
+    hour, minute = divmod(minutes, 60)
+    return f"{hour}:{minute:02d}:{second:02d}"

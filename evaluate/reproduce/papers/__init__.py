@@ -1,0 +1,1 @@
+"""The five papers, each with its claims."""

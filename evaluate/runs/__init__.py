@@ -1,0 +1,1 @@
+"""Finished training runs: tables and learning curves."""

@@ -1,0 +1,151 @@
+"""The format of a run folder, which ``train`` writes and ``evaluate`` reads: its files, its curves and their errors.
+
+A curve is a TensorBoard scalar. Its tag is ``group/name``; the two ends of its band have tags of their own in the group
+``uncertainty``. TensorBoard sorts tags by name, so ``evaluation/win rate against greedy`` comes first and bands last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from crib_env.files.json_text import read_json, typed
+
+T = TypeVar("T")
+
+# Files and folders of a run; weights have their own suffix.
+CONFIG, SUMMARY, LEARNING_CURVE = "config.json", "summary.json", "learning-curve.png"
+FINAL, CHECKPOINTS = "final", "checkpoints"
+EVENTS = "events.out.tfevents.*"
+_MOST_SEEDS = 10_000
+
+# Tags.
+POINTS_A_HAND = "evaluation/points a hand"
+EPSILON, LEARNING_RATE = "learning/epsilon", "learning/learning rate"
+EPISODE_RETURN = "learning/episode return"
+NET_POINTS_IN_TRAINING = "learning/net points against the opponent"
+EPISODES_PER_SECOND, SIMULATION_SHARE = "speed/episodes per second", "speed/share of time in simulation"
+STRENGTH = ("evaluation/", "net points a game/")  # what tags of strength begin with
+_BANDS = "uncertainty/"
+_ENDS = (" low", " high")
+
+
+class RunConfig(NamedTuple):
+    """The learner of a run and its settings."""
+
+    learner: str
+    settings: dict[str, Any]
+
+
+def read_config(folder: Path) -> RunConfig:
+    """The learner of a run and its settings.
+
+    Raises:
+        ValueError: it is not the folder of a run.
+    """
+
+    def build(content: object) -> RunConfig:
+        config = typed(content, RunConfig)
+        if "seeds" in config.settings:
+            typed(config.settings["seed"], int, "seed")
+            if not 1 <= typed(config.settings["seeds"], int, "seeds") <= _MOST_SEEDS:
+                raise ValueError(f"seeds must be 1 to {_MOST_SEEDS:,}")
+        return config
+
+    return read_json(folder / CONFIG, f"{folder} is not the folder of a run: it has no readable {CONFIG}", build)
+
+
+def is_begun(folder: Path) -> bool:
+    """Whether a folder is that of a run."""
+    return (folder / CONFIG).is_file()
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether a run has come to its end."""
+    return (folder / SUMMARY).is_file()
+
+
+def read_summary(folder: Path, build: Callable[[Any], T]) -> T:
+    """What ``build`` makes of the summary of a run; its ``ValueError``, ``KeyError`` … are faults of the file.
+
+    Raises:
+        ValueError: the run is not finished, or the file is damaged.
+    """
+    if not is_finished(folder):
+        raise ValueError(f"{folder} is a run that is not finished: it has no {SUMMARY}")
+    return read_json(folder / SUMMARY, f"{folder / SUMMARY} is not the summary of a run", build)
+
+
+def run_of_seed(folder: Path, seed: int) -> Path:
+    """The run of one seed in the folder of several."""
+    return folder / f"seed-{seed}"
+
+
+def runs_in(folder: Path) -> list[Path]:
+    """The folder of a run itself, or those of all its runs if it is one of several seeds.
+
+    Raises:
+        ValueError: it is not the folder of a run.
+    """
+    settings = read_config(folder).settings
+    if "seeds" not in settings:
+        return [folder]
+    return [run_of_seed(folder, seed) for seed in range(settings["seed"], settings["seed"] + settings["seeds"])]
+
+
+def snapshot_folder(run: Path, agent: int) -> Path:
+    """Where a run of Lang's learner keeps snapshots of one of its agents."""
+    return run / "snapshots" / f"agent-{agent}"
+
+
+def snapshot(run: Path, agent: int, games: int) -> Path:
+    """The snapshot of an agent after so many games, without suffix."""
+    return snapshot_folder(run, agent) / f"games-{games:010d}"
+
+
+def snapshots_of(run: Path, agent: int) -> list[Path]:
+    """The snapshots of an agent in the order of the games that it had learned from."""
+    return sorted(snapshot_folder(run, agent).glob("games-*.safetensors"))
+
+
+def win_rate_tag(baseline: str) -> str:
+    """The tag of win rates against a baseline."""
+    return f"evaluation/win rate against {baseline}"
+
+
+def margin_tag(baseline: str) -> str:
+    """The tag of net points a game against a baseline."""
+    return f"net points a game/against {baseline}"
+
+
+def no_curve(run: Path, baseline: str, over: str) -> str:
+    """The error for a run without win rates against a baseline."""
+    return f"{run} holds no curve of win rates against {baseline!r} over {over}"
+
+
+def is_end(tag: str) -> bool:
+    """Whether a tag is that of an end of a band."""
+    return tag.startswith(_BANDS)
+
+
+def is_strength(tag: str) -> bool:
+    """Whether a tag is that of a curve of strength."""
+    return tag.startswith(STRENGTH)
+
+
+def title_of(tag: str) -> str:
+    """A tag in words, without its group if that says no more than the curve does."""
+    for group in ("evaluation/", "learning/", "speed/"):
+        tag = tag.removeprefix(group)
+    return tag.replace("net points a game/", "net points a game ")
+
+
+def band_of(tag: str) -> list[str]:
+    """The tags of the ends of a curve's band."""
+    return [f"{_BANDS}{title_of(tag)}{end}" for end in _ENDS]
+
+
+def with_band(tag: str, value: float, low: float, high: float) -> dict[str, float]:
+    """A value of a curve and of the two ends of its band, by their tags."""
+    return dict(zip((tag, *band_of(tag)), (value, low, high)))

@@ -1,0 +1,6 @@
+"""What all tests share."""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side, a core each
+os.environ["CRIB_ENV_QUIET"] = "1"  # what a command prints does not depend on whether kernels had to be compiled

@@ -1,0 +1,74 @@
+"""What the tests of several learners share: small runs, runs that are stopped and go on, commands."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from rich.progress import Progress
+
+from train.loop.run_folder import RunFolder
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(learner, settings, folder):
+    """Trains on one thread, in a run folder; the agent and a summary."""
+    torch.set_num_threads(1)
+    with Progress(disable=True) as progress:
+        return learner.train(settings, folder, progress)
+
+
+def new_run(learner, settings, runs):
+    """Trains in a new run folder below a path; the agent and a summary."""
+    return run(learner, settings, RunFolder.create(learner.NAME, settings, runs))
+
+
+class InterruptedProgress(Progress):
+    """Presses Ctrl-C after some episodes."""
+
+    def __init__(self, after):
+        super().__init__(disable=True)
+        self._after = after
+
+    def update(self, *args, **kwargs):
+        if kwargs.get("completed") == self._after:
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def stopped_run(learner, settings, runs, after):
+    """A run stopped by Ctrl-C after some episodes; its folder."""
+    torch.set_num_threads(1)
+    folder = RunFolder.create(learner.NAME, settings, runs)
+    with pytest.raises(KeyboardInterrupt):
+        learner.train(settings, folder, InterruptedProgress(after))
+    assert folder.load_checkpoint()[1]["episodes"] == after
+    return folder
+
+
+def killed_run(learner, settings, runs):
+    """A run killed once it has a checkpoint, in the midst of whatever it then does; its folder."""
+    folder = RunFolder.create(learner.NAME, settings, runs)
+    arguments, options = command("train", learner.NAME, "--resume", str(folder.path), cwd=runs)
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
+    deadline = time.monotonic() + 300
+    while not list(folder.path.glob("checkpoints/*.safetensors")):
+        assert process.poll() is None, process.stdout.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    assert not folder.final.exists()
+    return folder
+
+
+def command(*arguments, cwd):
+    """What runs ``python -m`` of this checkout in another folder: arguments and options of ``subprocess.run``."""
+    path = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
+    return [sys.executable, "-m", *arguments], {"cwd": cwd, "env": path, "text": True}

@@ -1,0 +1,103 @@
+"""``GameBatch`` trusts nobody: what is refused, by name, and that nothing has changed then."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from crib_env import GameBatch, streams
+from crib_env.players.policies import GREEDY
+
+BAD_ROWS = {
+    "below": ([0, -1], r"rows\[1\]=-1 is not allowed: there are games 0 to 3"),
+    "above": ([4], r"rows\[0\]=4 is not allowed: there are games 0 to 3"),
+    "far above": ([0, 2**62], r"rows\[1\]=\d+ is not allowed"),
+    "above int64": (np.array([2**63 + 1], np.uint64), r"rows\[0\]=-\d+ is not allowed"),
+    "repeated": ([1, 2, 1], r"rows\[2\]=1 is not allowed: it stands there twice"),
+    "repeated in order": ([1, 1], r"rows\[1\]=1 is not allowed: it stands there twice"),
+    "floats": (np.array([0.0, 1.0]), r"rows must be \(B,\) integers, not \(2,\) of float64"),
+    "bools": (np.array([True, False, True, True]), r"rows must be \(B,\) integers, not \(4,\) of bool"),
+    "two axes": ([[0, 1]], r"rows must be \(B,\) integers, not \(1, 2\) of int64"),
+    "a number": (0, r"rows must be \(B,\) integers, not \(\) of int64"),
+    "objects": (np.array([None]), r"rows must be \(B,\) integers, not \(1,\) of object"),
+}
+
+METHODS = {
+    "step": lambda batch, rows: batch.step(rows, np.zeros(np.shape(rows), np.int64)),
+    "observe": lambda batch, rows: batch.observe(rows),
+    "views": lambda batch, rows: batch.views(rows),
+    "native_cards": lambda batch, rows: batch.native_cards(rows, GREEDY),
+}
+
+
+@pytest.fixture
+def batch():
+    return GameBatch(streams(1, 4), episode="deal")
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("bad", BAD_ROWS)
+def test_bad_rows_are_refused_and_nothing_changes(batch, method, bad):
+    rows, message = BAD_ROWS[bad]
+    before = batch.games.tobytes()
+    with pytest.raises(ValueError, match=message):
+        METHODS[method](batch, rows)
+    assert batch.games.tobytes() == before
+
+
+@pytest.mark.parametrize(
+    "rows", [[3, 0], np.array([3, 0], np.int32), np.array([3, 9, 0, 9])[::2], np.array([3, 0], "u1")]
+)
+def test_rows_of_any_integers_in_any_order(batch, rows):
+    cards = batch.native_cards(rows, GREEDY)
+    assert cards.tolist() == batch.native_cards(np.array([0, 3]), GREEDY)[::-1].tolist()
+    assert (batch.observe(rows)[1] == batch.views(rows).action_mask).all()
+    batch.step(rows, cards)
+    assert batch.games["decisions"].tolist() == [1, 0, 0, 1]
+
+
+def test_no_rows_are_fine(batch):
+    none = np.zeros(0, np.int64)
+    batch.step(none, batch.native_cards(none, GREEDY))
+    assert len(batch.views(none)) == len(batch.observe(none)[0]) == 0
+
+
+@pytest.mark.parametrize("policy", [77, -1, 3, 1.0, True, "greedy", None])
+def test_other_policies_are_refused(batch, policy):
+    with pytest.raises(ValueError, match=r"policy=.* is not allowed: give 0 \(random\), 1 \(greedy\), 2 \(careful\)"):
+        batch.native_cards(np.arange(4), policy)
+
+
+def test_a_native_policy_has_no_card_for_a_game_that_is_over(batch):
+    while len(batch.acting()) == 4:
+        batch.step(np.arange(4), batch.native_cards(np.arange(4), GREEDY))
+    over = np.setdiff1d(np.arange(4), batch.acting())[0]
+    with pytest.raises(ValueError, match=f"game {over} is over"):
+        batch.native_cards(np.arange(4), GREEDY)
+
+
+def test_other_observations_are_refused(batch):
+    with pytest.raises(ValueError, match="observation='208' is not allowed: choose one of '209', 'board'"):
+        batch.observe(np.arange(4), "208")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"start_spread": -7}, "start_spread=-7 is not allowed"),
+        ({"start_spread": 1.5}, "start_spread=1.5 is not allowed"),
+        ({"episode": "match"}, "episode='match' is not allowed"),
+        ({"skip_forced": "no"}, "skip_forced='no' is not allowed"),
+        ({"first_id": 0.5}, "first_id=0.5 is not allowed"),
+        ({"first_dealer": 2}, "first_dealer"),
+        ({"scores": (0, 121)}, "scores"),
+        ({"seeds": np.array([0.5])}, r"seeds must be \(n,\) uint64, not \(1,\) of float64"),
+        ({"seeds": np.array([True])}, r"seeds must be \(n,\) uint64, not \(1,\) of bool"),
+        ({"seeds": np.array([-1])}, r"seeds must be \(n,\) uint64"),
+        ({"seeds": np.array([[1]])}, r"seeds must be \(n,\) uint64, not \(1, 1\) of int64"),
+        ({"seeds": 7}, r"seeds must be \(n,\) uint64"),
+    ],
+)
+def test_other_arguments_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        GameBatch(**{"seeds": streams(1, 2)} | arguments)

@@ -1,0 +1,182 @@
+"""The command lines: what their help says, how options are read, and what is refused before any work."""
+
+import re
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from agents.registry import NAMES as AGENTS
+from evaluate.__main__ import main as evaluate
+from evaluate.command_line import choose
+from evaluate.commands.registry import COMMANDS
+from train import ddqn
+from train.__main__ import LEARNERS, main, module_of
+from train.command_line import _GROUPS, Start, docstrings_of, read_command
+from train.loop.contracts import Learner
+from train.ppo import learner as ppo
+from train.td import learner as td
+
+
+def read(learner, *arguments):
+    return read_command(learner, "What it is.", list(arguments))
+
+
+def shown_by(capsys, call, *arguments):
+    """What a call prints before it exits, with its status."""
+    with pytest.raises(SystemExit) as stopped:
+        call(*arguments)
+    done = capsys.readouterr()
+    return re.sub(r"\x1b\[[0-9;]*m", "", done.out + done.err), stopped.value.code or 0
+
+
+def test_settings_and_what_stands_beside_them():
+    start, settings, opponent = read(td, "--seeds", "5", "--hidden", "8", "4", "--ray=local", "--td-lambda", "0.5")
+    assert start == Start(seeds=5, ray="local")
+    assert settings == td.Settings(hidden=(8, 4), td_lambda=0.5)
+    assert opponent is None
+    assert read(td, "--folder", "here").start == Start(folder=Path("here"))
+    assert read(ppo).settings == ppo.Settings()
+
+
+@pytest.mark.parametrize("given", [["--preset", "paper", "--gamma", "0.5"], ["--gamma=0.5", "--preset=paper"]])
+def test_a_preset_is_where_settings_start_from(given):
+    settings = read(ddqn, *given).settings
+    assert (settings.preset, settings.gamma, settings.opponent) == ("paper", 0.5, "random")
+
+
+def test_a_run_that_goes_on_keeps_its_settings():
+    assert read(ddqn, "--resume", "run", "--ray", "local") == (Start(resume=Path("run"), ray="local"), None, None)
+    assert read(ddqn, "--opponent", "mine:Player", "--resume", "run").opponent == "mine:Player"
+    for given in (["--gamma", "1.0"], ["--seeds", "3"], ["--folder", "there"], ["--preset", "paper"]):
+        with pytest.raises(ValueError, match=f"--resume keeps the settings of the run: {given[0]} cannot stand beside"):
+            read(ddqn, *given, "--resume", "run")
+
+
+@pytest.mark.parametrize("number", ["1", "0", "-3"])
+def test_a_bad_number_of_seeds_is_named(number):
+    with pytest.raises(ValueError, match=f"seeds={number} is not allowed: give how many times to train, at least 2"):
+        read(td, "--seeds", number)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--seeds", "many"], "Error parsing --seeds"),
+        (["--sedes", "3"], "Perhaps you meant:"),
+        (["--preset", "mine"], "invalid choice 'mine'"),
+        (["extra"], "Unrecognized options: extra"),
+        (["--seed", "None"], "Error parsing --seed"),
+    ],
+)
+def test_what_cannot_be_read_is_named_with_a_command_that_runs(given, message, capsys):
+    shown, status = shown_by(capsys, read, td, *given)
+    assert message in shown
+    assert "python -m train td --help" in shown
+    assert status == 2
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_help_of_a_learner_groups_all_its_options(name, capsys):
+    learner = module_of(name)
+    assert name == learner.NAME
+    assert isinstance(learner, Learner)
+    shown, status = shown_by(capsys, read, learner, "--help")
+    assert status == 0
+    assert shown.startswith("What it is.\n\nusage: python -m train")
+    for one in (*fields(Start), *fields(learner.Settings)):
+        assert f"--{one.name.replace('_', '-')}" in shown
+        assert one.name in docstrings_of(Start) | docstrings_of(learner.Settings)
+    for group in ("run options", "learning options", "strength options"):
+        assert f" {group} " in shown
+    assert "None" not in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_every_name_in_a_group_is_a_setting_of_a_learner():
+    known = {one.name for one in fields(Start)}
+    for name in LEARNERS:
+        known |= {one.name for one in fields(module_of(name).Settings)}
+    assert {name for names in _GROUPS.values() for name in names} <= known
+
+
+def test_the_list_of_learners_says_what_each_is(monkeypatch, capsys):
+    for arguments, status in ((["--help"], 0), ([], 2)):
+        monkeypatch.setattr(sys, "argv", ["train", *arguments])
+        shown, found = shown_by(capsys, main)
+        assert found == status
+        words = " ".join(shown.replace("│", " ").split())
+        for name, (_, text) in LEARNERS.items():
+            assert f"{name} {text}" in words
+        assert max(map(len, shown.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_a_command_of_evaluate(name, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["evaluate", name, "--help"])
+    shown, status = shown_by(capsys, evaluate)
+    assert status == 0
+    words = " ".join(shown.split())
+    assert words.startswith(COMMANDS[name].about)
+    assert "None" not in shown
+    assert "STR" not in shown  # what is meant has a name
+    if COMMANDS[name].takes_agents:
+        assert f"Agents: {', '.join(AGENTS)}." in words
+
+
+def test_the_list_of_commands(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["evaluate", "--help"])
+    shown, status = shown_by(capsys, evaluate)
+    assert status == 0
+    words = " ".join(shown.replace("│", " ").split())
+    assert all(f"{name} {command.about}" in words for name, command in COMMANDS.items())
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_the_list_of_commands_imports_none_of_them():
+    code = "import evaluate.__main__, sys; print(*sys.modules)"
+    imported = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    assert "evaluate.commands.registry" in imported
+    assert not {"crib_env", "agents", "numba", "matplotlib", "torch", "evaluate.commands.match"} & set(imported)
+
+
+def test_a_misspelled_option_is_answered_with_a_command_that_runs(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["evaluate", "match", "greedy", "random", "--gmaes", "10"])
+    shown, status = shown_by(capsys, evaluate)
+    assert status == 2
+    assert shown.count("--games") == 1  # no other command's options
+    assert re.findall("python .*--help", shown) == ["python -m evaluate match --help"]
+
+
+def test_a_misspelled_command_is_answered_with_those_like_it():
+    commands = {"match": "", "league": "", "reproduce": ""}
+    assert choose("prog", "command", "", commands, ["match", "a", "b"]) == ("match", ["a", "b"])
+    with pytest.raises(ValueError, match="there is no command 'mach': did you mean match\\? All: match, league, repr"):
+        choose("prog", "command", "", commands, ["mach", "a"])
+    with pytest.raises(ValueError, match="there is no command 'fly': choose of match, league, reproduce"):
+        choose("prog", "command", "", commands, ["fly"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["dqn"], "there is no learner 'dqn': did you mean drqn or ddqn"),
+        (["td", "--final-games", "7"], "final_games=7 is not allowed: give an even number of at least 2"),
+        (["td", "--evaluation-games", "3"], "evaluation_games=3 is not allowed"),
+        (["td", "--hidden", "-1"], "hidden=(-1,) is not allowed"),
+        (["strategy-weights", "--start-spread", "-5"], "start_spread=-5 is not allowed: give 0 to 120"),
+        (["td", "--folder", "."], "exists already: continue it with --resume, or give another"),
+        (["td", "--ray", "local"], "ray='local' is not allowed without --seeds"),
+    ],
+)
+def test_what_is_not_allowed_is_one_line_and_begins_no_folder(arguments, message, monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["train", *arguments])
+    shown, status = shown_by(capsys, main)
+    assert status == 2
+    assert shown.startswith("error: ")
+    assert message in shown
+    assert len(shown.splitlines()) == 1
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,93 @@
+"""The ranking of discards for people: equal throws as one, and a sentence that names what decides."""
+
+from __future__ import annotations
+
+import pytest
+
+from crib_env import analyse_discard, parse_cards
+from crib_env.tables.analysis import win_shares
+from evaluate.commands.discard import choices_of, discard, reason, tie, too_close
+
+SIX = "5H 5C JD QS 2H 3D"
+
+
+def sentence(cards, dealer, scores):
+    choices = choices_of(analyse_discard(cards, dealer=dealer, scores=scores))
+    if close := too_close(choices, dealer, scores):
+        return tie(close)
+    shares = win_shares(cards, choices[0].row, choices[1].row, dealer=dealer, scores=scores)
+    return reason(choices, shares, dealer)
+
+
+def throws_of(cards, *, dealer=False, scores=(0, 0)):
+    choices = choices_of(analyse_discard(cards, dealer=dealer, scores=scores))
+    return [{frozenset(throw) for throw in choice.throws} for choice in choices]
+
+
+def pairs(*texts):
+    return {frozenset(parse_cards(text)) for text in texts}
+
+
+def test_throws_that_differ_in_suit_alone_are_one_choice():
+    found = throws_of("6C 6D 5H JS KD 2S")
+    assert pairs("6C JS", "6D JS") in found
+    assert pairs("6C 5H", "6D 5H") in found
+    assert sum(map(len, found)) == len(frozenset.union(*map(frozenset, found))) == 15
+    # The king of diamonds goes into the crib with a six of its suit, or of another.
+    assert pairs("6C KD") in found
+    assert pairs("6D KD") in found
+
+
+def test_what_a_flush_needs_sets_equal_ranks_apart():
+    found = throws_of("2H 4H 6H 9H 9C KD")
+    assert pairs("9C KD") in found
+    assert pairs("9H KD") in found
+
+
+def test_far_from_the_end_points_say_why():
+    words = sentence(SIX, True, (96, 101))
+    assert words.startswith("2H 3D leads 5C 5H by 3.63 points: hand +5.57, ")
+
+
+def test_where_pegging_alone_can_decide_it_is_what_is_named():
+    words = sentence("AS 2H 3D 4C 5S 6D", True, (120, 120))
+    assert words.startswith("AS 5S wins ")
+    assert "at this score: pegging +" in words
+    assert "hand" not in words
+    assert "crib" not in words
+
+
+def test_more_points_that_win_less_often_are_named():
+    """At 110–112 pone counts first, so that the dealer's sixteen points come too late."""
+    words = sentence("4C 4D 5H 6S KD 2S", True, (110, 112))
+    assert words.startswith("5H 6S wins ")
+    assert words.endswith("; 2S KD is worth 8.75 points more")
+
+
+def test_a_choice_is_not_compared_with_itself():
+    """Fives and sixes in twos: twins were "too close to call" before."""
+    words = sentence("6C 6D 5H JS KD 2S", False, (118, 118))
+    assert words.startswith("6C JS wins 1.33% more often than 6C KD")
+
+
+def test_a_tie_names_some_of_its_choices():
+    words = sentence(SIX, False, (120, 0))
+    assert words.startswith("too close to call: ")
+    assert " more differ by less than the tables are sure of" in words
+    assert words.count(",") == 3
+
+
+@pytest.mark.parametrize("cards", [(SIX,), tuple(SIX.split()), ("5h5cjdqs2h3d",), ("5H5C", "jd,QS", "2H 3D")])
+def test_cards_are_given_as_people_write_them_and_the_table_fits(cards, capsys):
+    discard(cards, dealer=True, scores=(96, 101))
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert not any("…" in line for line in lines)
+    row = next(line.split() for line in lines if line.split()[:2] == ["2H", "3D"] and "%" in line)
+    assert row == ["2H", "3D", "5C", "5H", "JD", "QS", "12.67", "10–21", "+7.00", "+1.00", "20.67", "85.44%"]
+    assert sum(line.split()[:1] != [] and line.split()[0] in {"5C", "5H"} and "JD" in line.split()[1] for line in lines)
+
+
+def test_too_few_cards_are_counted():
+    with pytest.raises(ValueError, match="five cards given, six are needed"):
+        discard(("5H", "5C", "JD", "QS", "2H"))

@@ -1,0 +1,198 @@
+"""How commands end: SIGTERM as Ctrl-C, output that nobody reads, terminals that lack signs, text that steers them."""
+
+import io
+import json
+import os
+import signal
+import sys
+from dataclasses import replace
+
+import pytest
+
+from agents import make_agent
+from evaluate import __main__ as evaluate_main
+from evaluate.commands import match as match_command
+from evaluate.commands.match import MatchArguments, match
+from evaluate.commands.replay import replay
+from evaluate.console import console
+from evaluate.ending import printable, reported_errors
+from evaluate.matches import mirrored
+from evaluate.matches.game_records import read_record
+from evaluate.matches.match import play_games
+from evaluate.matches.mirrored import Games
+from tests.full_disk import full_disk
+from train import __main__ as train_main
+from train.loop.interrupt import put_off_interrupts
+
+SIGNALS = [signal.SIGINT, signal.SIGTERM]
+
+
+def send(number):
+    os.kill(os.getpid(), number)
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_ends_a_command_with_one_line(number, capsys):
+    handlers = [signal.getsignal(one) for one in SIGNALS]
+    with pytest.raises(SystemExit) as ended, reported_errors("stopped; go on"):
+        send(number)
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "stopped; go on\n"
+    assert [signal.getsignal(one) for one in SIGNALS] == handlers
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_waits_for_a_state_worth_keeping(number):
+    done = []
+
+    def work():
+        with put_off_interrupts() as interrupt:
+            assert not interrupt.asked
+            send(number)
+            done.append(interrupt.asked)
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert done == [True]
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_second_signal_does_not_wait(number):
+    def work():
+        with put_off_interrupts():
+            send(number)
+            send(number)
+            pytest.fail("it went on")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+
+
+class Signalling:
+    """Plays at random, and sends a signal in the second part of a match."""
+
+    name = "signalling"
+
+    def __init__(self, number):
+        self.agent, self.number = make_agent("random"), number
+
+    def act(self, views):
+        if views.game_ids.min() >= 16:
+            send(self.number)
+        return self.agent.act(views)
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_match_that_is_stopped_keeps_the_games_before(tmp_path, monkeypatch, capsys, number):
+    monkeypatch.setattr(mirrored, "_PAIRS", 8)
+    monkeypatch.setattr(match_command, "make_agent", lambda name: Signalling(number))
+    record, result = tmp_path / "games.jsonl", tmp_path / "match.json"
+    with pytest.raises(SystemExit) as ended, reported_errors():
+        match(MatchArguments("one", "other", games=64, threads=1, json_file=result, record=record))
+    assert ended.value.code == 130
+    assert len(record.read_text().splitlines()) == json.loads(result.read_text())["games"] == 16
+    assert read_record(record, 15).game == 15
+    assert "16 mirrored games" in capsys.readouterr().out
+
+
+@pytest.fixture
+def closed_pipe():
+    """A pipe whose reader has gone."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w", encoding="utf-8") as stream:
+        yield stream
+
+
+def test_work_goes_on_though_nobody_reads_it(tmp_path, closed_pipe, monkeypatch, capfd):
+    result = tmp_path / "match.json"
+    monkeypatch.setattr(sys, "stdout", closed_pipe)
+    with pytest.raises(SystemExit) as ended, reported_errors():
+        match(MatchArguments("random", "greedy", games=4, threads=1, json_file=result))
+    assert ended.value.code == 1
+    assert json.loads(result.read_text())["games"] == 4
+    assert capfd.readouterr().err == ""  # head has what it wants
+
+
+def test_a_run_that_nobody_reads_stops_and_says_why(closed_pipe, monkeypatch, capfd):
+    monkeypatch.setattr(sys, "stdout", closed_pipe)
+
+    def work():
+        with put_off_interrupts() as interrupt:
+            console.print("run folder")
+            assert interrupt.asked
+
+    with pytest.raises(SystemExit) as ended, reported_errors("stopped; go on with: this"):
+        work()
+    assert ended.value.code == 1
+    assert capfd.readouterr().err == "nobody reads the output any more: stopped; go on with: this\n"
+
+
+def test_output_on_a_full_disk_is_one_error(tmp_path, monkeypatch, capfd):
+    with open(tmp_path / "output", "w") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        with pytest.raises(SystemExit) as ended, full_disk(1_000), reported_errors():
+            print("x" * 2_000)
+    assert ended.value.code == 1
+    assert capfd.readouterr().err == "error: the output cannot be written (File too large)\n"
+
+
+def shown_in(encoding, monkeypatch, call):
+    """What a call prints to a terminal of an encoding."""
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", stream)
+    with reported_errors():
+        call()
+    return stream.buffer.getvalue().decode(encoding)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_what_a_terminal_cannot_show_is_replaced(encoding, monkeypatch):
+    shown = shown_in(encoding, monkeypatch, lambda: print("µs, – and ±"))
+    assert shown == {"ascii": "?s, ? and ?\n", "latin-1": "µs, ? and ±\n"}[encoding]
+    assert "win rate" in shown_in(encoding, monkeypatch, lambda: match(MatchArguments("random", "greedy", games=4)))
+
+
+@pytest.mark.parametrize(
+    ("main", "arguments"),
+    [
+        (evaluate_main.main, ["--help"]),
+        *((evaluate_main.main, [name, "--help"]) for name in ("match", "league", "reproduce", "crib-tables")),
+        (train_main.main, ["--help"]),
+        (train_main.main, ["td", "--help"]),
+    ],
+)
+def test_help_comes_in_every_encoding(main, arguments, monkeypatch, capfd):
+    def call():
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 0
+
+    monkeypatch.setattr(sys, "argv", ["program", *arguments])
+    assert len(shown_in("ascii", monkeypatch, call)) > 100
+
+
+HOSTILE = "\x1b]0;owned\x07\x1b[31mred\x9b2J\u202e"
+
+
+def test_control_characters_are_written_out():
+    assert printable(HOSTILE) == r"\x1b]0;owned\x07\x1b[31mred\x9b2J\u202e"
+    assert printable("τ µs ± 2–3\n") == "τ µs ± 2–3\n"
+
+
+def test_a_recorded_name_cannot_steer_the_terminal(tmp_path, capsys):
+    agents = make_agent("random"), make_agent("greedy")
+    (game, _) = Games.merged(list(play_games(*agents, 2, keep_records=True))).records
+    path = tmp_path / "games.jsonl"
+    path.write_text(replace(game, players=(HOSTILE, "greedy")).to_line())
+    replay(path, 0)
+    shown = capsys.readouterr().out
+    assert printable(HOSTILE) in shown
+    assert all(c.isprintable() or c == "\n" for c in shown)
+
+
+def test_an_error_cannot_steer_the_terminal(capsys):
+    with pytest.raises(SystemExit) as ended, reported_errors():
+        raise ValueError(f"{HOSTILE} is not allowed")
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == rf"error: {printable(HOSTILE)} is not allowed" + "\n"

@@ -1,0 +1,83 @@
+"""One process at a time in the folder of a run, a league, a sweep or a reproduction."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from evaluate.commands.league import play_and_report
+from evaluate.folder_lock import held
+from evaluate.matches.league import League
+from evaluate.reproduce.report import reproduce_and_report
+from evaluate.reproduce.run import Reproduction
+from tests.helpers.learner_runs import ROOT
+from tests.test_td import SMALL
+from train.loop.run import run_learner
+from train.loop.run_folder import RunFolder
+from train.loop.sweep import Sweep
+from train.td import learner as td
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from evaluate.folder_lock import held
+with held(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_folder_is_refused_to_a_second_process_until_the_first_is_killed(tmp_path):
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "held\n"
+        with pytest.raises(ValueError, match=rf"^{tmp_path} is in use by process {process.pid} on "), held(tmp_path):
+            pytest.fail("two hold it")
+        process.kill()
+    assert process.returncode == -signal.SIGKILL
+    with held(tmp_path):
+        assert str(os.getpid()) in (tmp_path / ".lock").read_text()
+
+
+def test_what_was_left_half_written_is_cleared_away(tmp_path):
+    (tmp_path / "checkpoints").mkdir()
+    halves = [tmp_path / "summary.json.12.part", tmp_path / "checkpoints" / "episode-1.safetensors.12.part"]
+    kept = tmp_path / "checkpoints" / "episode-0.safetensors"
+    for file in (*halves, kept):
+        file.touch()
+    with held(tmp_path):
+        assert not any(half.exists() for half in halves)
+        assert kept.exists()
+
+
+def a_run(path):
+    folder = RunFolder.create("td", SMALL, path)
+    return folder.path, lambda: run_learner(td, SMALL, folder)
+
+
+def a_sweep(path):
+    path.mkdir()
+    return path, lambda: Sweep(td, SMALL, 2, path).run()
+
+
+def a_league(path):
+    league = League(("random", "greedy"), 2, 0)
+    return league.begin(path), lambda: play_and_report(league, path, 1)
+
+
+def a_reproduction(path):
+    plan = Reproduction(("mueller-1987",), True, 0)
+    return plan.begin(path), lambda: reproduce_and_report(plan, path, 1, None)
+
+
+@pytest.mark.parametrize("kind", [a_run, a_sweep, a_league, a_reproduction])
+def test_the_second_process_is_refused_before_it_works(tmp_path, kind):
+    folder, work = kind(tmp_path / "work")
+    with held(folder):
+        before = sorted(folder.rglob("*"))
+        with pytest.raises(ValueError, match=rf"{folder} is in use by process {os.getpid()}"):
+            work()
+        assert sorted(folder.rglob("*")) == before

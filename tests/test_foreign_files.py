@@ -1,0 +1,301 @@
+"""Files that somebody else wrote or damaged: JSON, run folders, checkpoints and tables. Each gives one clear error."""
+
+import json
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import torch
+
+from agents import make_agent
+from crib_env.exact.discard_table import DiscardTable
+from crib_env.files.checked_file import save_arrays
+from crib_env.files.json_text import parse_json, read_json, typed
+from crib_env.tables.crib_tables import CribTables
+from crib_env.tables.pegging import PeggingRecords
+from crib_env.tables.standard import standard_cribs, standard_pegging, standard_win_table
+from crib_env.tables.win_table import WinTable
+from evaluate.commands.budget_curve import Plan, play_curves
+from evaluate.commands.lang_tournament import lang_tournament
+from evaluate.ending import reported_errors
+from evaluate.matches.game_records import read_record
+from evaluate.matches.league import League
+from evaluate.matches.match import MOST_GAMES, play_match
+from evaluate.reproduce.run import Reproduction
+from evaluate.reproduce.trainings import summary_of
+from evaluate.runs.format import read_config
+from evaluate.runs.table import read_runs
+from tests.test_runs_table import summary_of as good_summary
+from tests.test_runs_table import write_run
+from tests.test_strategy_weights import SMALL
+from train.experience.replay import Replay
+from train.loop.checkpoint import Position
+from train.loop.run_folder import RunFolder
+from train.loop.sweep import _scalars_of
+from train.strategy_weights.learner import Tournament
+from train.td import learner as td
+from train.td.returns import Returns
+
+# --- JSON -----------------------------------------------------------------------------------------------------------
+
+HOSTILE = {
+    "too large": b'{"games": 1e400, "learner": 1e400}',
+    "a larger number": b'{"games": 1' + b"0" * 400 + b"}",
+    "digits": b'{"games": ' + b"7" * 10_000 + b"}",
+    "nested": b"[" * 100_000,
+    "nested dictionaries": b'{"a":' * 100_000,
+    "a list": b"[1, 2]",
+    "text": b'"a"',
+    "a number": b"17",
+    "nothing": b"",
+    "no text": b"\xff\xfe\x00",
+    "half": b'{"games": 2',
+}
+each_hostile = pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
+
+
+@pytest.mark.parametrize("text", ["1e400", "-1e400", '{"a": [1e999]}', "1" + "0" * 50, "[" * 100_000])
+def test_numbers_and_nesting_have_limits(text):
+    with pytest.raises(ValueError, match=r"is too large|nested too deep"):
+        parse_json(text)
+
+
+def test_what_python_writes_is_read():
+    content = {"a": [1, 2.5, "x", None, True], "seed": 2**127, "ends": [-math.inf, math.inf]}
+    assert parse_json(json.dumps(content)) == content
+
+
+def test_a_byte_order_mark_is_skipped(tmp_path):
+    (tmp_path / "a.json").write_bytes(b"\xef\xbb\xbf[1]")
+    assert read_json(tmp_path / "a.json", "", lambda content: content) == [1]
+
+
+class Pair(NamedTuple):
+    a: int
+    b: tuple[float, ...] | None
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "message"),
+    [
+        ("3", int, "its content must be a whole number, not '3'"),
+        (True, int, "must be a whole number, not True"),
+        (2.0, int, "must be a whole number, not 2.0"),
+        ("x", float, "must be a number"),
+        (1, bool, "must be true or false, not 1"),
+        (None, str, "must be text, not something else"),
+        ([1, 2, 3], tuple[int, int], "must be a list of 2"),
+        ({"a": 1}, dict[str, str], "its content, a must be text"),
+        ({"a": 1}, Pair, "its content has no 'b'"),
+        ({"a": 1, "b": [1, "x"]}, Pair, "b must be a number, not 'x'"),
+        ([], Pair, "its content must be a dictionary"),
+    ],
+)
+def test_a_value_of_another_type_is_named(value, kind, message):
+    with pytest.raises(ValueError, match=message):
+        typed(value, kind)
+
+
+def test_typed_values():
+    assert typed({"a": 1, "b": [1, 2.5], "c": "unknown"}, Pair) == Pair(1, (1.0, 2.5))
+    assert typed({"a": 1, "b": None}, Pair) == Pair(1, None)
+
+
+@each_hostile
+def test_hostile_json_is_one_error_wherever_it_is_read(content, tmp_path):
+    for name in ("config.json", "summary.json", "curves.json", "games.jsonl"):
+        (tmp_path / name).write_bytes(content)
+    good = write_run(tmp_path / "run", summary=good_summary())
+    (good / "summary.json").write_bytes(content)
+    plan = Plan(("ismcts:iterations={}",), (1, 2), "greedy", 2, 0)
+    for read in (
+        lambda: make_agent(str(tmp_path)),
+        lambda: read_config(tmp_path),
+        lambda: read_runs(good),
+        lambda: RunFolder.open(tmp_path, "td"),
+        lambda: League.of_folder(tmp_path),
+        lambda: Reproduction.of_folder(tmp_path),
+        lambda: lang_tournament(tmp_path),
+        lambda: _scalars_of(tmp_path),
+        lambda: read_record(tmp_path / "games.jsonl", 0),
+        lambda: play_curves(plan, tmp_path / "curves.json"),
+        lambda: DiscardTable(tmp_path / "config.json"),
+    ):
+        with pytest.raises(ValueError, match=tmp_path.name):
+            read()
+
+
+def test_files_of_matches_and_claims_are_read_with_their_types(tmp_path):
+    league = League(("greedy", "random"), 2, 0)
+    folder = league.begin(tmp_path / "league")
+    file = folder / "matches" / "1-2.json"
+    league.play(folder)
+    good = json.loads(file.read_text())
+    league.play(folder)
+    for changes in ({"won": "3"}, {"won": 12}, {"result": {**good["result"], "wins": "two"}}, {"result": {}}):
+        file.write_text(json.dumps({**good, **changes}))
+        with pytest.raises(ValueError, match=r"1-2\.json is not a whole match"):
+            league.play(folder)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"seconds": 0}, {"seconds": "long"}, {"strength": {}}, {"strength": {"greedy": 7}}, {"episodes": "many"}],
+)
+def test_a_summary_that_cannot_be_one_is_named(changes, tmp_path):
+    run = write_run(tmp_path / "mine", summary=good_summary(**changes))
+    with pytest.raises(ValueError, match=r"mine.summary\.json is not the summary of a run"):
+        read_runs(run)
+
+
+@pytest.mark.parametrize("settings", [{"seeds": 10**12}, {"seeds": "3"}, {"seeds": 0}, {"seed": "a", "seeds": 2}])
+def test_seeds_that_cannot_be_are_named(settings, tmp_path):
+    with pytest.raises(ValueError, match="mine is not the folder of a run"):
+        read_config(write_run(tmp_path / "mine", **settings))
+
+
+def test_a_summary_of_a_training_is_named(tmp_path):
+    with pytest.raises(ValueError, match="is a run that is not finished"):
+        summary_of(tmp_path)
+
+
+# --- sizes ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("games", [MOST_GAMES + 2, 100_000_000_000_000, 10**40])
+def test_more_games_than_fit_are_refused(games):
+    with pytest.raises(ValueError, match="is not allowed: give at most 100,000,000"):
+        play_match(make_agent("greedy"), make_agent("random"), games)
+    with pytest.raises(ValueError, match="is not allowed: give at most 100,000,000"):
+        League(("greedy", "random"), games, 0)
+    with pytest.raises(ValueError, match=r"final_games=.* is not allowed: give an even number of at least 2"):
+        replace(td.PRESETS["default"], final_games=games)
+
+
+def test_too_little_memory_is_one_line(capsys):
+    with pytest.raises(SystemExit) as end, reported_errors():
+        np.empty(1 << 60, np.uint8)
+    assert end.value.code == 2
+    assert "error: there is not enough memory for this" in capsys.readouterr().err
+
+
+# --- checkpoints ----------------------------------------------------------------------------------------------------
+
+ABOUT = {"rounds": 1, "episodes": 10, "seconds": 1.0, "simulation_seconds": 0.5}
+
+
+def folder_with(tmp_path, tensors, about=ABOUT):
+    folder = RunFolder.create("mine", SMALL, tmp_path)
+    folder.save_checkpoint(10, tensors, about)
+    return folder
+
+
+def td_learner():
+    torch.manual_seed(0)
+    agent = td.TDAgent.new("features", (4,))
+    return Returns(agent, "float32")
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {},
+        {**ABOUT, "rounds": "one"},
+        {**ABOUT, "episodes": -1},
+        {**ABOUT, "seconds": math.nan},
+        {**ABOUT, "seconds": 0},
+        {"learner": "td"},
+    ],
+)
+def test_a_checkpoint_that_stands_nowhere_is_refused(about, tmp_path):
+    learner = td_learner()
+    folder = folder_with(tmp_path, learner.state_dict(), about)
+    with pytest.raises(ValueError, match=r"the last checkpoint of .* is not one of this run"):
+        Position.restored(folder, learner.load_state_dict)
+
+
+def test_another_learners_checkpoint_is_refused(tmp_path):
+    tournament = Tournament(SMALL, RunFolder.create("strategy-weights", SMALL, tmp_path))
+    learner = td_learner()
+    for tensors, load in (
+        (tournament.state_dict(), learner.load_state_dict),
+        (learner.state_dict(), tournament.load_state_dict),
+    ):
+        with pytest.raises(ValueError, match=r"the last checkpoint of .* is not one of this run"):
+            Position.restored(folder_with(tmp_path, tensors), load)
+    assert Position.restored(folder_with(tmp_path, learner.state_dict()), learner.load_state_dict) == Position(**ABOUT)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"weights": torch.zeros(1, 3, 3, 2, 8)},
+        {"weights": torch.zeros(1, 121, 121, 2, 8, dtype=torch.float64)},
+        {"weights": torch.full((1, 121, 121, 2, 8), math.nan)},
+        {"weights": torch.full((1, 121, 121, 2, 8), -1.0)},
+        {"expected": torch.zeros(7)},
+        {"order": torch.tensor([5])},
+        {"order": torch.tensor([0.0])},
+    ],
+)
+def test_a_checkpoint_of_weights_that_do_not_fit_is_refused(changes, tmp_path):
+    tournament = Tournament(SMALL, RunFolder.create("strategy-weights", SMALL, tmp_path))
+    folder = folder_with(tmp_path, tournament.state_dict() | changes)
+    with pytest.raises(ValueError, match=r"the last checkpoint of .* is not one of this run"):
+        Position.restored(folder, tournament.load_state_dict)
+
+
+def test_a_state_of_the_optimizer_has_the_shape_of_its_parameter(tmp_path):
+    learner = td_learner()
+    for key, value in (("adam.play.0.exp_avg", torch.zeros(3)), ("adam.play.99.step", torch.tensor(1.0))):
+        folder = folder_with(tmp_path, learner.state_dict() | {key: value})
+        with pytest.raises(ValueError, match=r"is not one of this run \(.*(shape|parameter)"):
+            Position.restored(folder, learner.load_state_dict)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"added": torch.tensor(-1)}, {"card": torch.zeros(3)}, {"observation": torch.ones(1, 2)}]
+)
+def test_a_memory_takes_only_rows_of_its_own_form(changes):
+    replay = Replay(10, 209)
+    with pytest.raises(ValueError, match=r"has the shape|rows were added"):
+        replay.load_state_dict(replay.state_dict() | changes)
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+TABLES = {
+    "win table": (standard_win_table, WinTable, 2),
+    "file of crib tables": (standard_cribs, CribTables, 2),
+    "file of pegging records": (standard_pegging, PeggingRecords, 1),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_tables_behind_a_valid_checksum_are_refused_unless_they_are_ones(kind, tmp_path):
+    good, table, version = TABLES[kind]
+    arrays = {name: np.asarray(value) for name, value in vars(good()).items()}
+    path = tmp_path / "mine.npz"
+    save_arrays(path, kind, version, arrays)
+    for name, array in vars(table.load(path)).items():
+        np.testing.assert_array_equal(array, arrays[name])
+    for name, array in arrays.items():
+        bad = [None, array[..., None], array.astype("U") if array.dtype.kind != "U" else np.array(1.0)]
+        if array.dtype.kind == "f":
+            bad += [np.where(np.arange(array.size).reshape(array.shape), array, value) for value in (np.inf, -np.inf)]
+            bad += [np.full_like(array, np.nan)] * (name != "error" or kind == "win table")
+        if array.dtype.kind == "i":
+            bad += [-np.ones_like(array)]
+        for value in bad:
+            rest = {key: kept for key, kept in arrays.items() if key != name}
+            save_arrays(path, kind, version, rest if value is None else rest | {name: value})
+            with pytest.raises(ValueError, match=rf"mine\.npz is not a {kind} of this version: .*{name}"):
+                table.load(path)
+
+
+def test_the_errors_of_pairs_never_thrown_may_be_gaps(tmp_path):
+    tables = standard_cribs()
+    replace(tables, error=np.full_like(tables.error, np.nan)).save(tmp_path / "mine.npz")
+    assert np.isnan(CribTables.load(tmp_path / "mine.npz").error).all()

@@ -1,0 +1,125 @@
+"""Players are told how deals and games end: in time, with the cards that were shown, and with nothing else."""
+
+from collections import defaultdict
+
+import crib_env
+from agents.baselines import GreedyAgent, RandomAgent
+from crib_env.aec import PLAYERS
+from evaluate.matches import observers
+from evaluate.matches.league import League
+from evaluate.matches.match import play_games, play_match
+from evaluate.matches.mirrored import Games, Shard, play_shard
+
+
+class Listener(GreedyAgent):
+    """Writes down what it is told, by game, and when."""
+
+    name = "listener"
+    last = None
+
+    def __init__(self):
+        self.deals, self.games, self.heard = defaultdict(list), {}, defaultdict(list)
+        Listener.last = self
+
+    def act(self, views):
+        for game, decision in zip(views.game_ids.tolist(), views.decisions.tolist()):
+            self.heard[game].append(decision)
+        return super().act(views)
+
+    def observe_deal(self, deals):
+        assert len(deals) > 0
+        for b, game in enumerate(deals.game_ids.tolist()):
+            self.deals[game].append({name: getattr(deals, name)[b].tolist() for name in vars(deals)})
+            self.heard[game].append("deal")
+
+    def observe_end(self, games):
+        for game, won, scores in zip(games.game_ids.tolist(), games.won.tolist(), games.scores.tolist()):
+            assert game not in self.games
+            self.games[game] = (won, scores)
+            self.heard[game].append("end")
+
+
+def told_by_the_table(record, seat):
+    """What a seat is to be told of each deal of a recorded game: out of the events that the environment shows."""
+    env, (me, other) = record.begin(), (PLAYERS[seat], PLAYERS[1 - seat])
+    expected = []
+    for deal, cards in zip(map(crib_env.parse_cards, record.deals), map(crib_env.parse_cards, record.cards)):
+        dealer, thrown, laid = env.dealer, {0: [], 1: []}, []
+        for card in cards:
+            who = PLAYERS.index(env.agent_selection)
+            if len(thrown[0] + thrown[1]) < 4:
+                thrown[who].append(card)
+            else:
+                laid.append((card, who))
+            env.step(card)
+        shown = {event.kind for event in env.infos[me]["events"]} | {event.kind for event in env.infos[other]["events"]}
+        kept = {s: sorted(set(deal[6 * s : 6 * s + 6]) - set(thrown[s])) for s in (0, 1)}
+        others_show = "pone's hand" if dealer == seat else "dealer's hand"
+        expected.append(
+            {
+                "hand": kept[seat],
+                "discards": sorted(thrown[seat]),
+                "opponent_hand": kept[1 - seat] if others_show in shown else [-1] * 4,
+                "crib": sorted(thrown[0] + thrown[1]) if "crib" in shown else [-1] * 4,
+                "starter": deal[12],
+                "laid": [card for card, _ in laid] + [-1] * (8 - len(laid)),
+                "laid_by": [int(who != seat) for _, who in laid] + [-1] * (8 - len(laid)),
+                "is_dealer": dealer == seat,
+                "scores": [env.scores[seat], env.scores[1 - seat]],
+                "game_ids": record.game,
+            }
+        )
+    return expected
+
+
+def test_deals_and_games_are_told_as_the_table_has_shown_them():
+    listener, n_unshown = Listener(), 0
+    games = Games.merged(list(play_games(listener, RandomAgent(), 120, seed=4, keep_records=True)))
+    for record in games.records:
+        expected = told_by_the_table(record, seat=record.game % 2)  # the first player sits in seat 0, then in seat 1
+        assert listener.deals[record.game] == expected
+        n_unshown += expected[-1]["crib"][0] < 0
+        won, scores = listener.games[record.game]
+        assert (won, tuple(scores)) == (games.won[record.game], tuple(games.scores[record.game]))
+    assert 40 < n_unshown < 120  # a game mostly ends before its last crib is counted
+
+
+def test_a_deal_is_told_after_its_last_card_and_before_the_next_one_is_thrown():
+    listener = Listener()
+    play_match(listener, RandomAgent(), 40, seed=5)
+    for heard in listener.heard.values():
+        deal = 0
+        for what in heard[:-1]:
+            if what == "deal":
+                deal += 1
+            else:
+                assert what // 12 == deal  # twelve decisions a deal
+        assert heard[-2:] == ["deal", "end"]
+
+
+def test_both_players_are_told_each_from_its_own_side():
+    one, two = Listener(), Listener()
+    games = play_shard(one, two, Shard.of(seed=6, first=3, pairs=10))
+    assert sorted(one.games) == list(range(6, 26)) == sorted(two.games)
+    for game in one.games:
+        assert one.games[game][1] == two.games[game][1][::-1]
+        for mine, yours in zip(one.deals[game], two.deals[game]):
+            assert mine["is_dealer"] != yours["is_dealer"]
+            assert mine["starter"] == yours["starter"]
+            assert mine["crib"] == yours["crib"]
+            assert mine["opponent_hand"] in (yours["hand"], [-1] * 4)
+    assert games.won.sum() == sum(won for won, _ in one.games.values())
+
+
+def test_leagues_tell_as_well(tmp_path):
+    league = League(("tests.test_observers:Listener", "random"), 8, 0)
+    league.play(league.begin(tmp_path / "league"))
+    assert sorted(Listener.last.games) == list(range(8))
+
+
+def test_players_who_do_not_listen_cost_nothing(monkeypatch):
+    def never(*arguments):
+        raise AssertionError
+
+    monkeypatch.setattr(observers, "ended_deals", never)
+    assert play_match(GreedyAgent(), RandomAgent(), 4).games == 4

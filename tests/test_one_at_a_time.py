@@ -1,0 +1,262 @@
+"""Players who think in hands, and what views hold for them: the cards kept, goes, and the ranks of the count."""
+
+import copy
+import re
+
+import numpy as np
+import pytest
+
+import crib_env
+from agents import Agent, make_agent
+from crib_env.batch import GameBatch
+from crib_env.engine import DISCARD
+from crib_env.kernels import streams
+from crib_env.players.one_at_a_time import Decision
+from crib_env.players.policies import RANDOM
+from evaluate.matches.match import play_match
+
+
+def cards_of(mask):
+    return [card for card in range(52) if int(mask) >> card & 1]
+
+
+def test_views_hold_the_hand_kept_the_goes_and_the_ranks_of_the_count():
+    """Against the rules by hand: a go is said by who holds cards of which none fits."""
+    batch = GameBatch(streams(5, 200), episode="deal")
+    kept, gone, pile = {}, {}, {}
+    n_gone = np.zeros(2, int)
+    while len(rows := batch.acting()):
+        views = batch.views(rows)
+        for b, row in enumerate(rows.tolist()):
+            game, seat = batch.games[row], int(batch.games["turn"][row])
+            mine = kept.get((row, seat), [-1] * 4)
+            assert views.kept[b].tolist() == mine
+            said = gone.get(row, set())
+            assert views.said_go[b].tolist() == [seat in said, 1 - seat in said]
+            n_gone += views.said_go[b]
+            ranks = [card % 13 for card in pile.get(row, [])]
+            assert views.pile_ranks[b].tolist() == ranks + [-1] * (8 - len(ranks))
+        before, cards = batch.games.copy(), batch.native_cards(rows, RANDOM)
+        batch.step(rows, cards)
+        for row, card in zip(rows.tolist(), cards.tolist()):
+            game, seat = before[row], int(before["turn"][row])
+            rest = [other for other in cards_of(game["hand"][seat]) if other != card]
+            if game["phase"] == DISCARD:
+                if len(rest) == 4:
+                    kept[row, seat] = rest
+                continue
+            on_table = pile.setdefault(row, [])
+            on_table.append(card)
+            count = sum(min(other % 13 + 1, 10) for other in on_table)
+            hands = {seat: rest, 1 - seat: cards_of(game["hand"][1 - seat])}
+            fits = {s: any(count + min(c % 13 + 1, 10) <= 31 for c in hand) for s, hand in hands.items()}
+            if not any(fits.values()):
+                pile[row], gone[row] = [], set()
+            elif hands[1 - seat] and not fits[1 - seat]:
+                gone.setdefault(row, set()).add(1 - seat)
+    assert n_gone[0] == 0  # who has said go is not asked again in this count
+    assert n_gone[1] > 20
+
+
+class Greedy:
+    """``greedy``, asked in hands; cards are given back in every form that is read."""
+
+    name = "greedy in hands"
+
+    def __init__(self):
+        self.agent, self.throws = make_agent("greedy"), 0
+
+    def throw(self, view):
+        assert len(view.hand) == 6
+        assert view.discards == view.kept == view.laid == ()
+        assert view.legal == view.hand
+        assert view.starter is None
+        self.throws += 1
+        rows = crib_env.discard_statistics([view.hand])[0]
+        best = max(range(15), key=lambda k: (self.worth(rows[k], view), -k))
+        pair = [view.hand[k] for k in self.PLACES[best]]
+        return (
+            pair,
+            tuple(np.array(pair)),
+            " ".join(map(crib_env.format_card, pair)),
+            [crib_env.format_card(card) for card in pair],
+        )[view.decision // 12 % 4]
+
+    PLACES = [(i, j) for i in range(6) for j in range(i + 1, 6)]
+
+    def worth(self, row, view):
+        return round(row["hand_mean"] + (row["crib_mean"] if view.is_dealer else 0), 9)
+
+    def lay(self, view):
+        assert set(view.hand) <= set(view.kept)
+        assert len(view.kept) == 4
+        assert len(view.discards) == 2
+        pile = view.laid[len(view.laid) - len(view.pile_ranks) :]
+        best = max(
+            view.legal,
+            key=lambda card: (crib_env.score_play([*pile, card]), min(card % 13 + 1, 10), -card),
+        )
+        return crib_env.format_card(best) if view.decision % 2 else np.int64(best)
+
+
+def test_a_player_in_hands_is_an_agent_and_plays_as_the_one_it_copies():
+    player = Greedy()
+    agent = crib_env.OneAtATime(player)
+    assert isinstance(agent, Agent)
+    result = play_match(agent, make_agent("greedy"), 12, seed=2)
+    assert result.a == "greedy in hands"
+    assert result.margin == 0  # the same choices: every pair is split
+    assert result.win_rate == 0.5
+    deals = result.deals_per_game * 12
+    assert player.throws == pytest.approx(deals)  # once a deal, though two cards are asked for
+
+
+def test_it_plays_one_decision_at_a_time_and_both_seats_of_one_game():
+    player = Greedy()
+    agent, env = crib_env.OneAtATime(player), crib_env.env()
+    env.reset(seed=3)
+    for seat in env.agent_iter():
+        over = env.last()[2]
+        env.step(None if over else agent.act(env.views(seat))[0])
+    assert max(env.scores) == 121
+
+
+class Says:
+    """Throws and lays what it is told to."""
+
+    name = "says"
+
+    def __init__(self, throw=None, lay=None):
+        self.throw, self.lay = (lambda view: throw(view)), (lambda view: lay(view))
+
+
+def first_view(thrown=()):
+    """Of a player who holds A to 6 of clubs and has thrown some of them."""
+    env = crib_env.raw_env()
+    deal = [*range(6), *range(13, 19), 30]
+    env.reset(options={"first_dealer": 1, "deals": [deal]})
+    for card in thrown:
+        env.step(card)
+    return env.views("player_0")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("5C", "throw gave '5C', allowed are two of AC 2C 3C 4C 5C 6C"),
+        ("5C 7C", "throw gave '5C 7C', allowed are two of AC 2C 3C 4C 5C 6C"),
+        ("5C 5C", "throw gave '5C 5C', which are no two cards .5C stands twice"),
+        ((1, 2, 3), "allowed are two of"),
+        (3, "throw gave 3, which are no two cards"),
+        (None, "throw gave None, which are no two cards"),
+    ],
+)
+def test_a_throw_of_anything_else_is_named(given, message):
+    with pytest.raises(ValueError, match=f"^agent 'says': .*{message}"):
+        crib_env.OneAtATime(Says(throw=lambda view: given)).act(first_view())
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("5C", "lay gave '5C', allowed is one of AC 2C 3C 4C"),
+        (None, "lay gave what is no card .None"),
+        ("x", "'x' is not a card"),
+    ],
+)
+def test_a_lay_of_anything_else_is_named(given, message):
+    env = crib_env.raw_env()
+    env.reset(options={"first_dealer": 1, "deals": [[*range(6), *range(13, 19), 30]]})
+    for card in (4, 5, 13, 14):
+        env.step(card)
+    with pytest.raises(ValueError, match=f"^agent 'says': .*{message}"):
+        crib_env.OneAtATime(Says(lay=lambda view: given)).act(env.views("player_0"))
+
+
+def test_the_second_card_of_a_throw_that_somebody_else_began():
+    """The player is asked for the whole throw, and it has to hold the card that is thrown."""
+    asked = []
+
+    def throw(view):
+        asked.append(view.hand)
+        return 0, 3
+
+    agent = crib_env.OneAtATime(Says(throw=throw))
+    assert agent.act(first_view(thrown=[3])).tolist() == [0]
+    assert asked == [(0, 1, 2, 3, 4, 5)]
+    with pytest.raises(ValueError, match="throw gave AC 4C, but 2C is thrown already"):
+        agent.act(first_view(thrown=[1]))
+
+
+def test_a_throw_is_remembered_for_its_own_game_and_deal():
+    agent = crib_env.OneAtATime(Says(throw=lambda view: view.hand[-2:]))
+    batch = GameBatch(streams(8, 30))
+    for _ in range(2):
+        rows = batch.acting()
+        views = batch.views(rows)
+        order = np.random.default_rng(0).permutation(len(rows))
+        cards = np.empty(len(rows), np.int64)
+        cards[order] = agent.act(views[order])
+        assert (np.sort(views.hand, axis=1)[:, -2:] == cards[:, None]).any(axis=1).all()
+        batch.step(rows, cards)
+    assert agent._begun == {}
+
+
+class NoThrow:
+    name = "no throw"
+
+    def lay(self, view):
+        return view.legal[0]
+
+
+class NoName:
+    def throw(self, view):
+        return view.hand[:2]
+
+    lay = NoThrow.lay
+
+
+@pytest.mark.parametrize(("player", "lacks"), [(NoThrow, "method throw(view)"), (NoName, "name")])
+def test_what_is_no_player_is_refused(player, lacks):
+    message = f"{player.__name__} is no player for OneAtATime: it has no {lacks}"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        crib_env.OneAtATime(player())
+
+
+class Told(NoName):
+    name = "told"
+    copyable = False
+
+    def __init__(self):
+        self.deals, self.games = [], []
+
+    def observe_deal(self, deal):
+        self.deals.append(deal)
+
+    def observe_end(self, game):
+        self.games.append(game)
+
+
+def test_a_player_in_hands_is_told_how_deals_and_games_end():
+    player = Told()
+    result = play_match(crib_env.OneAtATime(player), make_agent("greedy"), 4)
+    assert not crib_env.OneAtATime(player).copyable
+    assert len(player.games) == 4
+    assert sum(game.won for game in player.games) == result.wins
+    assert len(player.deals) == round(4 * result.deals_per_game)
+    for deal in player.deals:
+        assert len(deal.hand) == 4
+        assert len(deal.opponent_hand) in (0, 4)
+        assert len(deal.crib) in (0, 4)
+        assert 0 <= deal.starter < 52
+    assert all(len(deal.laid) == 8 for deal in player.deals if deal.crib)
+
+
+def test_copies_are_told_by_themselves():
+    agent = crib_env.OneAtATime(Told())
+    twin = copy.deepcopy(agent)
+    play_match(twin, make_agent("greedy"), 2)
+    assert len(twin.player.games) == 2
+    assert agent.player.games == []
+    assert not hasattr(crib_env.OneAtATime(Greedy()), "observe_deal")
+    assert set(Decision.__dataclass_fields__) >= {"kept", "said_go", "pile_ranks"}

@@ -1,0 +1,279 @@
+"""Files that commands write: checked before the work, whole or not at all, and there before anything is printed."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from agents.networks.weights_file import load_tensors, save_tensors
+from crib_env.exact import discard_table as table_of_deals
+from crib_env.files.checked_file import Column, load_arrays, save_arrays
+from crib_env.files.whole_file import check_output, whole_file
+from crib_env.tables.standard import standard_cribs, standard_pegging, standard_win_table
+from evaluate.commands import (
+    benchmark,
+    budget_curve,
+    crib_tables,
+    curves,
+    discard_table,
+    match,
+    pegging,
+    reproduce,
+    runs,
+    win_table,
+)
+from evaluate.figures import new_figure, save_figure
+from evaluate.files import check_outputs, write_json
+from evaluate.matches import mirrored
+from evaluate.matches.game_records import read_record
+from tests.full_disk import full_disk
+
+
+def special(tmp_path, kind):
+    """A path that no result may be written to."""
+    path = tmp_path / "special.json"
+    target = tmp_path / "target" if kind.startswith("link") else path
+    if kind.endswith("folder"):
+        target.mkdir()
+    elif kind.endswith("FIFO"):
+        os.mkfifo(target)
+    elif kind.endswith("device"):
+        try:
+            os.mknod(target, 0o20666, os.makedev(1, 3))
+        except PermissionError:
+            pytest.skip("only root makes devices")
+    if target != path:
+        path.symlink_to(target)
+    return path
+
+
+KINDS = ["a folder", "a FIFO", "a device", "link to a folder", "link to a FIFO", "link to a device"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_file_is_refused_and_stays(tmp_path, kind):
+    path = special(tmp_path, kind)
+    before = path.lstat()
+    says = rf"special\.json is {kind.removeprefix('link to ')}: give the name of a file"
+    with pytest.raises(ValueError, match=says):
+        check_output(path)
+    with pytest.raises(ValueError, match=says):
+        write_json(path, {})
+    assert (path.lstat().st_mode, path.lstat().st_ino) == (before.st_mode, before.st_ino)
+
+
+def test_a_file_without_a_folder_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"there is no folder .*none to write result\.json to"):
+        check_output(tmp_path / "none" / "result.json")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(ValueError, match="cannot be written to"):
+        check_output(tmp_path / "result.json")
+
+
+def test_one_file_for_two_results_is_refused(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "result")
+    with pytest.raises(ValueError, match="link is to be written twice"):
+        check_outputs(tmp_path / "result", None, tmp_path / "link")
+
+
+def test_the_file_at_the_end_of_a_link_is_written(tmp_path):
+    target, link = tmp_path / "data" / "result.json", tmp_path / "link.json"
+    target.parent.mkdir()
+    link.symlink_to(target)
+    for content in ({"a": 1}, {"a": 2}):
+        write_json(link, content)
+        assert link.is_symlink()
+        assert json.loads(target.read_text()) == content
+
+
+def test_what_fails_leaves_the_file_before_and_nothing_else(tmp_path):
+    path = tmp_path / "result"
+    path.write_text("before")
+    with pytest.raises(ZeroDivisionError), whole_file(path) as temporary, open(temporary, "w") as file:
+        file.write(f"half {1 / 0}")
+    assert [file.name for file in tmp_path.iterdir()] == ["result"]
+    assert path.read_text() == "before"
+
+
+COMMANDS = {
+    "match --json": lambda path: match.match(match.MatchArguments("no agent", "greedy", json_file=path)),
+    "match --record": lambda path: match.match(match.MatchArguments("no agent", "greedy", record=path)),
+    "curves": lambda path: curves.curves((), path.with_suffix(".png")),
+    "runs": lambda path: runs.runs((), path),
+    "budget-curve": lambda path: budget_curve.budget_curve((), (), path),
+    "discard-table": lambda path: discard_table.discard_table(path),
+    "crib-tables": lambda path: crib_tables.crib_tables(path),
+    "win-table": lambda path: win_table.win_table(path, "no agent"),
+    "win-table --picture": lambda path: win_table.win_table(
+        path.parent / "win-table", "no agent", picture=path.with_suffix(".png")
+    ),
+    "pegging": lambda path: pegging.pegging(path, "no agent"),
+    "benchmark": lambda path: benchmark.benchmark((), json_file=path),
+    "reproduce": lambda path: reproduce.reproduce(reproduce.ReproduceArguments(report=path.with_suffix(".md"))),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_looks_before_it_works(tmp_path, command):
+    path = special(tmp_path, "a FIFO")
+    for ending in (".png", ".md"):
+        path.with_suffix(ending).symlink_to(path)
+    with pytest.raises(ValueError, match=r"special\.\w+ is a FIFO"):
+        COMMANDS[command](path)
+
+
+def a_figure(path):
+    figure = new_figure(2, 2)
+    figure.subplots().plot([0, 1])
+    save_figure(figure, path)
+
+
+WRITERS = {
+    "result.json": lambda path: write_json(path, list(range(10_000))),
+    "table.npz": lambda path: save_arrays(path, "thing", 1, {"noise": np.random.default_rng(0).bytes(10_000)}),
+    "weights.safetensors": lambda path: save_tensors(path, {"weights": torch.zeros(5_000)}, {}),
+    "picture.png": a_figure,
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_on_a_full_disk_the_file_before_stays_and_is_named(tmp_path, name):
+    path = tmp_path / name
+    path.write_text("before")
+    with full_disk(1_000), pytest.raises(OSError, match=name):
+        WRITERS[name](path)
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+    assert path.read_text() == "before"
+
+
+def test_a_table_that_does_not_fit_is_refused_before_it_is_computed(tmp_path, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(2**20, 0, 2**20))
+    monkeypatch.setattr(table_of_deals, "fill_totals", None)
+    with pytest.raises(OSError, match=r"deals takes 173,341,936 bytes, and its disk has 1,048,576 left"):
+        table_of_deals.build_table(tmp_path / "deals")
+
+
+def play(record, json_file, a="random", b="greedy", games=320):
+    match.match(match.MatchArguments(a, b, games, seed=3, threads=1, json_file=json_file, record=record))
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    """Kernels go into their cache before the disk is full."""
+    play(None, None, games=2)
+
+
+@pytest.mark.usefixtures("compiled")
+def test_on_a_full_disk_a_match_keeps_the_games_that_fit(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(mirrored, "_PAIRS", 8)
+    record, result = tmp_path / "games.jsonl", tmp_path / "match.json"
+    with full_disk(60_000), pytest.raises(OSError, match=r"games\.jsonl"):
+        play(record, result)
+    kept = len(record.read_text().splitlines())
+    assert 16 <= kept < 320
+    assert kept % 16 == 0
+    assert [read_record(record, k).game for k in (0, kept - 1)] == [0, kept - 1]
+    assert json.loads(result.read_text())["games"] == kept
+    assert f"{kept} mirrored games" in capsys.readouterr().out
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.usefixtures("compiled")
+def test_a_match_whose_first_games_do_not_fit_leaves_nothing(tmp_path):
+    with full_disk(1_000), pytest.raises(OSError, match=r"games\.jsonl"):
+        play(tmp_path / "games.jsonl", None, games=20)
+    assert not list(tmp_path.iterdir())
+
+
+class Cheat:
+    """Lays what it may not in the second part of a match."""
+
+    name = "cheat"
+
+    def act(self, views):
+        return views.action_mask.argmax(axis=1) if views.game_ids.min() < 16 else views.action_mask.argmin(axis=1)
+
+
+def test_a_match_that_fails_keeps_the_games_before(tmp_path, monkeypatch):
+    monkeypatch.setattr(mirrored, "_PAIRS", 8)
+    monkeypatch.setattr(match, "make_agent", lambda name: Cheat())
+    record, result = tmp_path / "games.jsonl", tmp_path / "match.json"
+    with pytest.raises(ValueError, match="agent 'cheat' in game"):
+        play(record, result)
+    assert len(record.read_text().splitlines()) == json.loads(result.read_text())["games"] == 16
+
+
+class BrokenConsole:
+    """Where nothing can be printed."""
+
+    def print(self, *args, **settings):
+        raise BrokenPipeError
+
+
+def solved_win_table(path, monkeypatch):
+    monkeypatch.setattr(win_table, "sample_outcomes", lambda *args: None)
+    monkeypatch.setattr(win_table, "solve_win_table", lambda *args: standard_win_table())
+    win_table.win_table(path, "greedy", 10, picture=path.with_suffix(".png"))
+
+
+def solved_cribs(path, monkeypatch):
+    monkeypatch.setattr(crib_tables, "solve_crib_tables", lambda **settings: standard_cribs())
+    crib_tables.crib_tables(path, 1, 1)
+
+
+def simulated_pegging(path, monkeypatch):
+    monkeypatch.setattr(pegging, "simulate_pegging", lambda *args, **settings: standard_pegging())
+    pegging.pegging(path, standard_error=1.0)
+
+
+def drawn_budgets(path, monkeypatch):
+    budget_curve.budget_curve(("random:seed={}",), (1, 2), path, "random", 20, picture=path.with_suffix(".png"))
+
+
+def table_of_runs(path, monkeypatch):
+    monkeypatch.setattr(runs, "read_runs", lambda folder: [])
+    runs.runs((path.parent,), path)
+
+
+REPORTS = {
+    win_table: solved_win_table,
+    crib_tables: solved_cribs,
+    pegging: simulated_pegging,
+    budget_curve: drawn_budgets,
+    runs: table_of_runs,
+    match: lambda path, monkeypatch: play(None, path, games=20),
+}
+
+
+@pytest.mark.parametrize("module", REPORTS, ids=lambda module: module.__name__)
+def test_results_are_written_before_they_are_printed(tmp_path, monkeypatch, module):
+    monkeypatch.setattr(module, "console", BrokenConsole())
+    with pytest.raises(BrokenPipeError):
+        REPORTS[module](tmp_path / "result", monkeypatch)
+    assert (tmp_path / "result").stat().st_size > 0
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("module", [win_table, crib_tables, pegging, match], ids=lambda module: module.__name__)
+def test_results_that_cannot_be_written_are_printed(tmp_path, monkeypatch, module, capsys):
+    with full_disk(100), pytest.raises(OSError, match="result"):
+        REPORTS[module](tmp_path / "result", monkeypatch)
+    assert len(capsys.readouterr().out.splitlines()) > 10
+    assert not list(Path(tmp_path).iterdir())
+
+
+def test_what_is_written_can_be_read(tmp_path):
+    WRITERS["table.npz"](tmp_path / "table.npz")
+    assert load_arrays(tmp_path / "table.npz", "thing", 1, {"noise": Column("S")})[
+        "noise"
+    ].item() == np.random.default_rng(0).bytes(10_000)
+    WRITERS["weights.safetensors"](tmp_path / "weights.safetensors")
+    assert torch.equal(load_tensors(tmp_path / "weights")[0]["weights"], torch.zeros(5_000))

@@ -1,0 +1,308 @@
+"""Agents named in text: settings out of signatures, ``module:Class`` of anybody's own file, and what is refused."""
+
+import json
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+
+from agents import make_agent
+from agents.registry import _AGENTS, NAMES
+from crib_env import OneAtATime
+from crib_env.players.agent_from_text import settings_of
+from evaluate.benchmark.decision_times import measure_decisions
+from evaluate.commands.match import MatchArguments, match
+from evaluate.matches.league import League
+from evaluate.matches.match import play_match
+from tests.test_ddqn import SMALL
+from train import ddqn
+from train.loop.run import load_settings
+from train.loop.run_folder import RunFolder
+
+MY_FILE = """
+from pathlib import Path
+from typing import Literal, Optional
+
+from helper_beside_my_file import lowest
+
+
+class MyAgent:
+    name = "mine"
+
+    def __init__(self, depth: int = 2, bold: bool = False, lead: Literal["low", "high"] = "low", share=0.5,
+                 top: Optional[int] = 3, path: Path | None = None, table: dict | None = None) -> None:
+        if depth < 0:
+            raise ValueError(f"depth={depth} is below 0")
+        self.settings = (depth, bold, lead, share, top, path)
+
+    @classmethod
+    def load(cls, path: str) -> "MyAgent":
+        return cls(path=Path(path))
+
+    def act(self, views):
+        return lowest(views)
+
+
+class Numb:
+    name = "numb"
+
+
+class Nameless:
+    def act(self, views):
+        return lowest(views)
+
+
+class NeedsTable(Nameless):
+    def __init__(self, table: dict) -> None:
+        self.name = "table"
+
+
+class NamesItself(Nameless):
+    def __init__(self, depth: int = 1) -> None:
+        self.name = f"itself:depth={depth}"
+
+
+class HasAFixedName(Nameless):
+    def __init__(self, depth: int = 1) -> None:
+        pass
+
+    @property
+    def name(self) -> str:
+        return "fixed"
+
+
+class InHands:
+    name = "in hands"
+
+    def __init__(self, depth: int = 1) -> None:
+        pass
+
+    def throw(self, view):
+        return view.hand[:2]
+
+    def lay(self, view):
+        return view.legal[0]
+
+
+a_number = 3
+"""
+
+
+@pytest.fixture
+def my_file(tmp_path, monkeypatch):
+    """The current folder is one with ``my_file.py`` in it."""
+    (tmp_path / "my_file.py").write_text(MY_FILE)
+    (tmp_path / "helper_beside_my_file.py").write_text(
+        "def lowest(views):\n    return views.action_mask.argmax(axis=1)\n"
+    )
+    (tmp_path / "broken_file.py").write_text("class Broken(:\n")
+    (tmp_path / "needy_file.py").write_text("import a_library_that_is_not_there\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry not in ("", str(tmp_path))])
+    yield tmp_path
+    for name in ("my_file", "helper_beside_my_file"):
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize(
+    ("settings", "read"),
+    [
+        ("", (2, False, "low", 0.5, 3, None)),
+        (":depth=7,bold=yes,lead=high,share=0.25,top=none", (7, True, "high", 0.25, None, None)),
+        (":some/path", (2, False, "low", 0.5, 3, Path("some/path"))),
+        (":path=a,b=c/final,bold=true", (2, True, "low", 0.5, 3, Path("a,b=c/final"))),
+        (":'a,b=c/final',depth=1", (1, False, "low", 0.5, 3, Path("a,b=c/final"))),
+        (':path="x,depth=9",depth=1', (1, False, "low", 0.5, 3, Path("x,depth=9"))),
+        (":path=a,bold/final,depth=1,bold=Yes", (1, True, "low", 0.5, 3, Path("a,bold/final"))),
+        (":runs/lr=0.1/final", (2, False, "low", 0.5, 3, Path("runs/lr=0.1/final"))),
+    ],
+)
+def test_settings_are_the_parameters_of_the_constructor(my_file, settings, read):
+    assert make_agent(f"my_file:MyAgent{settings}").settings == read
+
+
+def test_a_class_method_makes_an_agent(my_file):
+    assert make_agent("my_file:MyAgent.load:a/b").settings[-1] == Path("a/b")
+
+
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [
+        ("my_file:MyAgent", "mine"),
+        ("my_file:MyAgent:depth=3,bold=yes,lead=low", "mine:depth=3,bold=yes"),
+        ("my_file:MyAgent:a/b,depth=3", "mine:a/b,depth=3"),
+        ("my_file:NamesItself:depth=3", "itself:depth=3"),
+        ("my_file:HasAFixedName:depth=3", "fixed"),
+        ("random:seed=3", "random:seed=3"),
+        ("expert:hands=10,threads=1", "expert:hands=10"),
+        ("expert:hands=100", "expert"),
+        ("halscrib:seed=2,adaptive=yes", "halscrib:adaptive=yes,seed=2"),
+        ("minimax:depth=2", "minimax:depth=2"),
+        ("ismcts:iterations=9", "ismcts:iterations=9"),
+        ("best:scores=no", "best:scores=no"),
+    ],
+)
+def test_a_name_keeps_the_settings_that_make_a_difference(my_file, spec, name):
+    assert make_agent(spec).name == name
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        (
+            "my_fil:MyAgent",
+            "there is no agent 'my_fil:MyAgent': no module 'my_fil' in this folder or on Python's path",
+        ),
+        (
+            "my_file:Agent",
+            "my_file has no 'Agent', it has MyAgent, Nameless, NeedsTable, NamesItself, HasAFixedName, InHands",
+        ),
+        ("my_file:MyAgent.lod", "MyAgent has no 'lod'"),
+        ("my_file:a_number.half", "int has no 'half'"),
+        ("my_file:a_number", "'my_file:a_number' is not an agent: give a class, or a method that makes one"),
+        ("my_file:Numb", "'my_file:Numb' is not an agent: it has no method act(views), nor throw(view) and lay(view)"),
+        ("my_file:Nameless", "'my_file:Nameless' is not an agent: it has no name"),
+        ("my_file:NeedsTable", "agent 'my_file:NeedsTable' needs its table, which cannot be given as text"),
+        ("my_file:MyAgent.load", "agent 'my_file:MyAgent.load' needs its path: write my_file:MyAgent.load:PATH"),
+        (
+            "my_file:MyAgent:deep=3",
+            "agent 'my_file:MyAgent' has no setting 'deep': its settings are depth, bold, lead, share, top, path",
+        ),
+        ("my_file:MyAgent:depth=x", "agent 'my_file:MyAgent': depth='x' is not allowed, give a whole number"),
+        ("my_file:MyAgent:top=x", "top='x' is not allowed, give a whole number, or none"),
+        ("my_file:MyAgent:bold=x", "bold='x' is not allowed, give yes or no"),
+        ("my_file:MyAgent:lead=x", "lead='x' is not allowed, give one of low, high"),
+        ("my_file:MyAgent:share=x", "share='x' is not allowed, give a number"),
+        ("my_file:MyAgent:depth=1,depth=2", "agent 'my_file:MyAgent': depth is given twice"),
+        ("my_file:MyAgent:depth=-1", "agent 'my_file:MyAgent': depth=-1 is below 0"),
+        ("broken_file:Broken", "broken_file cannot be imported (invalid syntax (broken_file.py, line 1))"),
+        ("needy_file:Needy", "needy_file cannot be imported (No module named 'a_library_that_is_not_there')"),
+        (
+            "my_file.py:MyAgent",
+            "no module 'my_file.py' in this folder or on Python's path; write it without .py: my_file:MyAgent",
+        ),
+        ("random:seed=-1", "agent 'random': "),
+        ("greedy:3", "agent 'greedy' has no setting '3': it has none"),
+    ],
+)
+def test_what_is_wrong_is_named(my_file, spec, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        make_agent(spec)
+
+
+def test_every_agent_of_the_registry_is_one_of_ours_and_has_its_settings():
+    for name in NAMES:
+        module, _, path = _AGENTS[name].partition(":")
+        assert module.startswith("agents.")
+        found = getattr(__import__(module, fromlist=["x"]), path.split(".")[0])
+        for part in path.split(".")[1:]:
+            found = getattr(found, part)
+        assert "path" in settings_of(found) if "." in path else True
+    search = "iterations milliseconds exploration rollout reward seed threads draw show determinizations"
+    assert list(settings_of(type(make_agent("uct-determinized")))) == search.split()
+
+
+def test_a_weights_file_may_have_commas_and_equals_signs_in_its_path(tmp_path):
+    folder = tmp_path / "lr=0.1,seed=2"
+    folder.mkdir()
+    make_agent("best").save(folder / "final.safetensors")
+    for spec in (f"best:path={folder}/final,scores=no", f"best:'{folder}/final',scores=no"):
+        agent = make_agent(spec)
+        assert str(folder) in agent.name
+        assert not agent.sees_scores
+    (folder / "config.json").write_text(json.dumps({"learner": "best"}))
+    assert make_agent(str(folder)).sees_scores
+
+
+def test_a_file_does_not_say_which_code_to_run(my_file):
+    config = my_file / "config.json"
+    config.write_text(json.dumps({"learner": "my_file:MyAgent"}))
+    with pytest.raises(ValueError, match="is not the folder of a run that plays cribbage"):
+        make_agent(str(my_file))
+    config.write_text(json.dumps({"learner": ["greedy"]}))
+    with pytest.raises(ValueError, match="is not the folder of a run"):
+        make_agent(str(my_file))
+    assert "my_file" not in sys.modules
+
+
+def test_a_league_runs_code_that_its_folder_names_only_if_it_is_named_beside_it(my_file):
+    spec = "my_file:MyAgent:depth=3"
+    folder = League(("random", spec), 4, 0).begin(my_file / "league")
+    del sys.modules["my_file"]
+    with pytest.raises(ValueError, match=f"league names {spec}: to run that code, give the name beside --resume"):
+        League.of_folder(folder)
+    with pytest.raises(ValueError, match="league has no agent my_file:Other"):
+        League.of_folder(folder, (spec, "my_file:Other"))
+    assert "my_file" not in sys.modules
+    assert League.of_folder(folder, (spec,)).agents == ("random", spec)
+
+
+def test_a_run_is_resumed_against_code_of_ones_own_only_if_it_is_named_again(my_file):
+    folder = RunFolder.create("ddqn", replace(SMALL, opponent="my_file:MyAgent"))
+    del sys.modules["my_file"]
+    _, found = RunFolder.open(folder.path, "ddqn")
+    with pytest.raises(ValueError, match="names my_file:MyAgent: to run that code"):
+        load_settings(ddqn, found, folder.path)
+    assert "my_file" not in sys.modules
+    assert load_settings(ddqn, found, folder.path, ("my_file:MyAgent",)).opponent == "my_file:MyAgent"
+    _, found = RunFolder.open(RunFolder.create("ddqn", replace(SMALL, opponent="best")).path, "ddqn")
+    assert load_settings(ddqn, found, folder.path).opponent == "best"
+
+
+def test_an_agent_of_ones_own_plays_wherever_agents_are_named(my_file, capsys):
+    spec = "my_file:MyAgent:depth=3"
+    match(MatchArguments("greedy", spec, 4, threads=1, json_file=Path("match.json")))
+    assert json.loads(Path("match.json").read_text())["b"] == "mine:depth=3"
+    league = League(("random", spec), 4, 0)
+    (played,) = league.play(league.begin(my_file / "league"))
+    assert played.result.b == spec
+    assert measure_decisions([spec], deals=1)[0].name == spec
+    assert "mine:depth=3" in capsys.readouterr().out
+
+
+def test_an_opponent_of_ones_own_is_named_in_gymnasium(my_file):
+    episodes = []
+    for opponent in ("my_file:MyAgent:depth=3", make_agent("my_file:MyAgent")):
+        env = gymnasium.make("crib_env/Cribbage-v0", opponent=opponent, mask="info", episode="deal")
+        envs = gymnasium.make_vec(
+            "crib_env/Cribbage-v0",
+            num_envs=2,
+            vectorization_mode="vector_entry_point",
+            opponent=opponent,
+            mask="info",
+            episode="deal",
+        )
+        observation, info = env.reset(seed=5)
+        observations, infos = envs.reset(seed=5)
+        seen = []
+        for _ in range(4):
+            np.testing.assert_array_equal(observations[0], observation)
+            seen.append(observation.tolist())
+            observation, *_, info = env.step(info["action_mask"].argmax())
+            observations, *_, infos = envs.step(infos["action_mask"].argmax(axis=1))
+        episodes.append(seen)
+    assert episodes[0] == episodes[1]
+    with pytest.raises(
+        ValueError, match=r"opponent='x' is not allowed: give one of 'random', .*, a module:Class of your"
+    ):
+        gymnasium.make("crib_env/Cribbage-v0", opponent="x")
+    with pytest.raises(TypeError, match="opponent='my_file:Numb' is not allowed: 'my_file:Numb' is not an agent"):
+        gymnasium.make("crib_env/Cribbage-v0", opponent="my_file:Numb")
+
+
+def test_a_class_that_thinks_in_hands_is_named_as_well(my_file):
+    agent = make_agent("my_file:InHands:depth=4")
+    assert isinstance(agent, OneAtATime)
+    assert agent.name == "in hands:depth=4"
+    assert play_match(agent, make_agent("random"), 2).games == 2
+
+
+def test_its_games_are_those_of_the_object(my_file):
+    named = make_agent("my_file:MyAgent")
+    one, two = (play_match(agent, make_agent("greedy"), 20, seed=3) for agent in (named, type(named)()))
+    assert one.wins == two.wins
+    assert one.margin == two.margin

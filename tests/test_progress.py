@@ -1,0 +1,116 @@
+"""What progress looks like: a bar of 80 columns that cuts no number, and lines where there is no terminal."""
+
+import io
+import re
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from evaluate import progress
+from evaluate.commands.match import games_needed
+from evaluate.progress import ProgressLines, progress_bar, say
+from evaluate.statistics import looks
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def screen(monkeypatch):
+    """A terminal of 80 columns, and what is written to it."""
+    written = io.StringIO()
+    console = Console(file=written, width=80, force_terminal=True, legacy_windows=False, _environ={"TERM": "xterm"})
+    monkeypatch.setattr(progress, "console", console)
+    return written
+
+
+@pytest.mark.parametrize("what", ["nfsp", "ismcts:iterations=1000 against runs/ddqn/20261122-083900-s0/final"])
+def test_the_bar_fits_80_columns_and_shortens_no_number(screen, what):
+    bar = progress_bar()
+    clock = bar.get_time = Clock()
+    task = bar.add_task(what, total=1_500_000)
+    for done in (500_000, 1_000_000):
+        clock.now += 3_600.0
+        bar.update(task, completed=done)
+    with progress.console.capture() as shown:
+        progress.console.print(bar.get_renderable())
+    (line,) = re.sub(r"\x1b\[[0-9;]*m", "", shown.get()).splitlines()
+    assert len(line) <= 80
+    assert "1,000,000/1,500,000" in line
+    assert "2:00:00 1:00:00 left" in line
+    assert line.startswith(what[:10])
+
+
+def test_a_line_for_each_tenth_where_there_is_no_terminal(capsys):
+    with progress_bar() as lines:
+        assert isinstance(lines, ProgressLines)
+        clock = lines.get_time = Clock()
+        task = lines.add_task("td", total=2_000)
+        for done in range(0, 2_001, 20):
+            lines.update(task, completed=done)
+            clock.now += 1.0
+    shown = capsys.readouterr().out.splitlines()
+    assert [line.split(",")[0] for line in shown] == [f"td: {tenths} %" for tenths in range(10, 101, 10)]
+    assert shown[4] == "td: 50 %, 1,000 of 2,000, 0:00:50 spent, 0:00:50 left"
+    assert shown[-1] == "td: 100 %, 2,000 of 2,000, 0:01:40 spent"
+
+
+def test_long_names_are_shortened_in_lines_and_numbers_are_not(capsys):
+    with ProgressLines() as lines:
+        lines.update(lines.add_task("a long name " * 10, total=1_000_000), completed=500_000)
+    (line,) = capsys.readouterr().out.splitlines()
+    assert len(line) == 80
+    assert line.startswith("a long name ")
+    assert line.endswith("…: 50 %, 500,000 of 1,000,000, 0:00:00 spent")
+
+
+def test_slow_work_breaks_its_silence(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "_SILENCE", 0.05)
+    with ProgressLines("seed 3") as lines:
+        task = lines.add_task("td", total=None)
+        lines.update(task, advance=7)
+        lines._ended.wait(0.5)
+    shown = capsys.readouterr().out.splitlines()
+    assert len(shown) >= 2
+    assert set(shown) <= {"seed 3: td: 7, 0:00:00 spent", "seed 3: td: 7, 0:00:01 spent"}
+
+
+def test_parts_of_a_whole_leave_the_tenths_to_it(capsys):
+    with ProgressLines() as lines:
+        whole, part = lines.add_task("claims", total=2), lines.add_task("one claim", total=10)
+        for _ in range(2):
+            for _ in range(10):
+                lines.update(part, advance=1)
+            lines.update(whole, advance=1)
+            lines.reset(part)
+        after = lines.add_task("the report", total=1)
+        lines.update(after, advance=1)
+    named = [line.split(",")[0] for line in capsys.readouterr().out.splitlines()]
+    assert named == ["claims: 50 %", "claims: 100 %"]
+
+
+def test_what_is_said_in_between_has_the_name_of_its_process(capsys):
+    for lines in (ProgressLines(), ProgressLines("seed 3")):
+        say(lines, "1,000 episodes: 50.0 ± 3.1 % against greedy")
+    assert capsys.readouterr().out.splitlines() == [
+        "1,000 episodes: 50.0 ± 3.1 % against greedy",
+        "seed 3: 1,000 episodes: 50.0 ± 3.1 % against greedy",
+    ]
+
+
+def test_a_match_that_stops_by_itself_is_said_to_end_at_a_look():
+    pairs = np.random.default_rng(0).choice([0.0, 0.5, 1.0], size=500)
+    ends = [2 * look for look in looks(500_000)]
+    for half in (0.02, 0.005, 0.002):
+        needed = games_needed(pairs, half, 1_000_000)
+        assert needed in ends
+        assert needed == pytest.approx(2 * 500 * (0.0358 / half) ** 2, rel=0.3)
+    assert games_needed(pairs, 0.4, 1_000_000) == 1_000
+    assert games_needed(pairs, 1e-4, 20_000) == 20_000

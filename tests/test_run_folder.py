@@ -1,0 +1,70 @@
+"""What a run keeps: two checkpoints, where the one before will do if the last is damaged; a full disk is one error."""
+
+import re
+
+import pytest
+import torch
+
+from evaluate.ending import reported_errors
+from tests.full_disk import full_disk
+from tests.test_td import SMALL
+from train.loop.run_folder import RunFolder
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """With checkpoints after 100, 200 and 300 episodes."""
+    folder = RunFolder.create("td", SMALL, tmp_path)
+    for episodes in (100, 200, 300):
+        save(folder, episodes)
+    return folder
+
+
+def save(folder, episodes):
+    folder.save_checkpoint(episodes, {"episodes": torch.tensor(episodes)}, {"episodes": episodes})
+
+
+def found_in(folder):
+    return [int(re.findall(r"\d+", path.name)[0]) for path in sorted((folder.path / "checkpoints").iterdir())]
+
+
+def damage(folder, episodes, size):
+    path = folder.path / "checkpoints" / f"episode-{episodes:010d}.safetensors"
+    path.write_bytes(path.read_bytes()[:size])
+
+
+def test_the_last_two_are_kept(folder, capsys):
+    assert found_in(folder) == [200, 300]
+    assert folder.load_checkpoint()[1] == {"episodes": 300}
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("size", [0, 7, 40, -1])
+def test_where_the_last_is_damaged_the_one_before_is_taken(folder, capsys, size):
+    damage(folder, 300, size)
+    tensors, about = folder.load_checkpoint()
+    assert about == {"episodes": 200} == {"episodes": tensors["episodes"].item()}
+    said = capsys.readouterr().err
+    assert "episode-0000000300.safetensors is not a whole" in said
+    assert said.endswith("the run goes on from episode-0000000200.safetensors\n")
+    save(folder, 250)
+    assert found_in(folder) == [200, 250]
+
+
+def test_where_all_are_damaged_they_are_named(folder):
+    damage(folder, 200, 30)
+    damage(folder, 300, 30)
+    with pytest.raises(ValueError, match=r"0300\.safetensors is not a whole.*0200\.safetensors is not a whole"):
+        folder.load_checkpoint()
+
+
+def test_curves_that_do_not_fit_are_one_error(folder, capfd):
+    def work():
+        for episodes in range(10_000):
+            folder.log({"curve": 1.0}, episodes)
+
+    with pytest.raises(SystemExit) as ended, full_disk(5_000), reported_errors():
+        work()
+    assert ended.value.code == 2
+    assert capfd.readouterr().err == f"error: [Errno 27] File too large: '{folder.path}'\n"
+    assert folder.load_checkpoint()[1] == {"episodes": 300}

@@ -1,0 +1,89 @@
+"""Settings of all learners: every number has a range, and what is out of it is refused before anything is trained."""
+
+import math
+from dataclasses import fields, replace
+from typing import Annotated, get_args, get_origin, get_type_hints
+
+import pytest
+
+from train import ddqn, drqn, nfsp
+from train.best import learner as best
+from train.best import response
+from train.discard_game import learner as discard_game
+from train.loop.settings import Range
+from train.ppo import learner as ppo
+from train.strategy_weights import learner as strategy_weights
+from train.td import learner as td
+
+LEARNERS = (best, ddqn, discard_game, drqn, nfsp, ppo, response, td, strategy_weights)
+NAMES = [learner.NAME for learner in LEARNERS]
+
+
+def notes_in(kind):
+    """Every number in a type, each with the notes it carries."""
+    if get_origin(kind) is Annotated:
+        number, *notes = get_args(kind)
+        return [(number, notes)]
+    if kind in (int, float):
+        return [(kind, [])]
+    return [found for part in get_args(kind) for found in notes_in(part)]
+
+
+def numbers_of(learner):
+    """Name, whether it is one of several, and range of each setting that is a number."""
+    kinds = get_type_hints(learner.Settings, include_extras=True)
+    for field in fields(learner.Settings):
+        for _, notes in notes_in(kinds[field.name]):
+            yield field.name, get_origin(kinds[field.name]) is tuple, notes
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=NAMES)
+def test_every_number_has_a_range_and_is_refused_outside_of_it(learner):
+    settings = learner.PRESETS["default"]
+    checked = 0
+    for name, is_several, notes in numbers_of(learner):
+        (allowed,) = notes
+        assert isinstance(allowed, Range), name
+        low = allowed.least if allowed.above else allowed.least - 1
+        for number in (
+            low,
+            -(10**9),
+            math.nan,
+            math.inf,
+            "3",
+            True,
+            *([allowed.most + 1] if allowed.most < 1e18 else []),
+        ):
+            value = (number,) if is_several else number
+            with pytest.raises(ValueError, match=f"^{name}=.* is not allowed: give "):
+                replace(settings, **{name: value})
+            checked += 1
+    assert checked > 50
+
+
+@pytest.mark.parametrize(
+    ("learner", "changes", "message"),
+    [
+        (ddqn, {"final_games": 7}, "final_games=7 is not allowed: give an even number of at least 2"),
+        (td, {"final_games": 0}, "final_games=0 is not allowed: give an even number of at least 2"),
+        (nfsp, {"evaluation_games": 3}, "evaluation_games=3 is not allowed: give an even number of at least 2"),
+        (ppo, {"hidden": (64, -1)}, r"hidden=\(64, -1\) is not allowed: give numbers of 1 to 16,384"),
+        (response, {"start_spread": -5}, "start_spread=-5 is not allowed: give 0 to 120"),
+        (best, {"learning_rate": -1e-3}, "learning_rate=-0.001 is not allowed: give at least 0"),
+        (strategy_weights, {"cap": 0.0}, "cap=0.0 is not allowed: give more than 0"),
+        (discard_game, {"batch_size": 2.5}, "batch_size=2.5 is not allowed: give a whole number"),
+        (drqn, {"observation": "210"}, "observation='210' is not allowed: give one of '209', 'board'"),
+        (drqn, {"direct": "no"}, "direct='no' is not allowed: give true or false"),
+        (td, {"hidden": 64}, "hidden=64 is not allowed: give a list"),
+        (ddqn, {"threads": 1_000_000}, "threads=1000000 is not allowed: give 1 to 256"),
+    ],
+)
+def test_the_refusal_names_the_setting_and_what_is_allowed(learner, changes, message):
+    with pytest.raises(ValueError, match=message):
+        replace(learner.PRESETS["default"], **changes)
+
+
+def test_a_range():
+    assert [n for n in range(-1, 4) if n in Range(0, 2)] == [0, 1, 2]
+    assert [n for n in range(-1, 4) if n in Range(0, 2, above=True)] == [1, 2]
+    assert [n for n in range(-1, 6) if n in Range(2, even=True)] == [2, 4]

@@ -1,0 +1,103 @@
+"""A figure that stands in several places is the same in all of them, to as many digits as each place gives."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+NUMBER = r"([\d,]*\d(?:\.\d+)?)"
+
+
+class Place(NamedTuple):
+    """Where numbers stand: in which file, in what words (# for each number), and how large their unit is."""
+
+    file: str
+    words: str
+    unit: int = 1
+
+    def numbers(self) -> list[str]:
+        """As they are written; the words must be there once."""
+        pattern = re.escape(self.words).replace(r"\ ", r"\s+").replace(r"\#", NUMBER)
+        (found,) = re.finditer(pattern, (ROOT / self.file).read_text())
+        return [number.replace(",", "") for number in found.groups()]
+
+
+def readme(words, unit=1):
+    return Place("README.md", words, unit)
+
+
+def benchmarks(words):
+    return Place("BENCHMARKS.md", words)
+
+
+# The last place of each figure gives the most digits.
+FIGURES = {
+    "random games": [
+        readme("# thousand random full games a second", 1_000),
+        benchmarks("random full games, engine | # |"),
+    ],
+    "memory of many games": [
+        Place("crib_env/vector/environments.py", "Memory is linear in N, # to", 1_000),
+        benchmarks("# at 1,000,000."),
+    ],
+    "memory of fewer games": [
+        Place("crib_env/vector/environments.py", "to # KB a game", 1_000),
+        benchmarks("# bytes a game with all buffers at 100,000 games"),
+    ],
+    "best against greedy": [
+        readme("`best` wins # % (# to #, # mirrored games) against `greedy`"),
+        benchmarks("`best greedy --games 20000 --seed 5` | 20,000 | #% (#% to #%)"),
+    ],
+    "best against expert": [
+        readme("# % (# to #, 20,000) against `expert`"),
+        benchmarks("`best expert:threads=1 --games 20000 --seed 4` | 20,000 | #% (#% to #%)"),
+    ],
+    "a decision of best": [readme("# µs a decision in batch"), benchmarks("A decision takes # µs in batch")],
+    "weights of best": [readme("The weights (# MB)", 1_000_000), benchmarks("# bytes of weights")],
+    "a response to best": [
+        readme("it found # ± # points a deal on `best`"),
+        benchmarks("`best --episodes 4000000` | 51.23% (50.73% to 51.73%) | 50% | +0.47 ± 0.14 | +# ± #"),
+    ],
+    "O'Connor's measure": [
+        readme("It gains # points on a random player in two deals"),
+        benchmarks("one dealt by each: the paper's settings +# ("),
+    ],
+    "O'Connor's measure and its interval": [
+        benchmarks("one dealt by each: the paper's settings +# (# to #, 50,000 pairs of deals"),
+        Place("evaluate/REPRODUCTION.md", "around 4 (read as 3.5 to 4.5) | +# (+# to +#) | 50,000 pairs of deals"),
+    ],
+    "the discard game": [readme("from exact values # of"), benchmarks("| `discard-game` | # (")],
+    "the discard game, 20 nodes": [
+        readme("and reaches #."),
+        benchmarks("`discard-game --preset paper` (20 nodes) | # ("),
+    ],
+    "td": [
+        benchmarks("| `td` | #% (#% to #%) | #% (#% to #%) | # deals, # s |"),
+        benchmarks("| `td` | #% (#% to #%) | #% (#% to #%) | # | # | 7.8% |"),
+    ],
+    "Lang's learner": [readme("neighbouring weights it wins # %"), benchmarks("| default, 1,000,000 games | #% (")],
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_is_the_same_wherever_it_stands(name):
+    *others, exact = FIGURES[name]
+    full = exact.numbers()
+    for place in others:
+        for written, number in zip(place.numbers(), full):
+            digits = len(written.partition(".")[2])
+            assert float(written) == round(float(number) / place.unit, digits), place.file
+
+
+def test_ratings_of_the_league_are_those_of_its_table():
+    """README names every player of the table once, with its rating."""
+    table = dict(
+        re.findall(r"^\| \d+ \| `?([-a-z=:\d]+)`? \| (\d+) \|", (ROOT / "BENCHMARKS.md").read_text(), re.MULTILINE)
+    )
+    (text,) = re.findall(r"Ratings, 95 % within.*?± 50", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert len(table) == 13
+    assert dict(re.findall(r"`([-a-z=:\d]+)`\s+(\d+)", text)) == table

@@ -1,0 +1,496 @@
+"""Lang's learner and player: the update by hand, the choice, exploration, runs that go on, files, nothing hidden."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from rich.progress import Progress
+
+from agents import make_agent
+from agents.discards import is_discard, six_dealt
+from agents.networks.weights_file import save_tensors
+from agents.strategy_weights import SHAPE, StrategyWeightsAgent, starting_weights
+from crib_env.batch import GameBatch
+from crib_env.engine import GAME
+from crib_env.exact.discard_statistics import PLACES
+from crib_env.kernels import streams
+from crib_env.tables.lang_strategies import desirabilities, pegging_values
+from crib_env.tables.standard import standard_pegging
+from evaluate.commands.lang_tournament import lang_tournament
+from evaluate.matches.match import play_match
+from evaluate.matches.series import Series, play_series
+from evaluate.runs.learning_curves import read_scalars
+from tests.helpers.learner_runs import stopped_run
+from tests.test_leaks import with_hidden_dealt_again
+from tests.test_no_jit import ROOT
+from train.loop import run as train_run
+from train.loop.run_folder import RunFolder
+from train.strategy_weights import learner
+from train.strategy_weights.games import (
+    blend_all,
+    credits,
+    draw,
+    factor_of,
+    find_advocates,
+    play_and_learn,
+    update,
+    variance_of,
+    weights_at,
+)
+from train.strategy_weights.learner import PRESETS, Settings, Tournament, train
+
+SMALL = Settings(
+    episodes=2_500, snapshots=2, evaluations=1, evaluation_games=20, final_games=20, match_games=5, baseline=0.02
+)
+
+
+def run(settings, folder):
+    with Progress(disable=True) as progress:
+        return train(settings, folder, progress)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A small run: its folder, agent and summary."""
+    folder = RunFolder.create("strategy-weights", SMALL, tmp_path_factory.mktemp("runs"))
+    agent, summary = run(SMALL, folder)
+    agent.save(folder.final)
+    folder.finish(summary)
+    return folder, agent, summary
+
+
+def views_of(batch):
+    return batch.views(batch.acting())
+
+
+def some_games(decisions, n=200):
+    batch = GameBatch(streams(5, n), start_spread=60)
+    for _ in range(decisions):
+        rows = batch.acting()
+        batch.step(rows, batch.native_cards(rows, 0))
+    return batch
+
+
+# --- the rule, by hand ----------------------------------------------------------------------------------------------
+
+
+def credited(expected, margin, credit_decay):
+    out = np.empty(len(expected))
+    credits(np.array(expected, float), margin, credit_decay, out)
+    return out
+
+
+def test_the_factor_fades_with_every_deal_before_the_last():
+    # C = 2 · 30 = 60; two deals before the last c = 60 · 0.9² = 48.6 percent.
+    points = credited([0, 0, 0], 30.0, 0.1)
+    np.testing.assert_allclose(points, [24.3, 27, 30])
+    np.testing.assert_allclose(credited([0, 0, 0], 30.0, 0.0), [30, 30, 30])
+    np.testing.assert_allclose(credited([0, 0, 0], 30.0, 1.0), [0, 0, 30])
+    assert factor_of(points[0], 2.0, 1.0) == pytest.approx(math.exp(0.486))
+    # A loss undoes a win, and a quarter of one does so to a quarter.
+    assert factor_of(-points[0], 2.0, 1.0) == pytest.approx(math.exp(-0.486))
+    assert factor_of(-points[0], 2.0, 0.25) == pytest.approx(math.exp(-0.1215))
+    assert factor_of(points[0], 2.0, 0.25) == pytest.approx(math.exp(0.486))
+
+
+def test_a_deal_is_credited_with_what_it_changed():
+    # Expected 2, then 10, then 5; the game ends with 9: changes of 8, -5 and 4.
+    np.testing.assert_allclose(credited([2, 10, 5], 9.0, 1.0), [8, -5, 4])
+    np.testing.assert_allclose(credited([2, 10, 5], 9.0, 0.5), [8 - 5 / 2 + 4 / 4, -5 + 4 / 2, 4])
+    np.testing.assert_allclose(credited([2, 10, 5], 9.0, 0.0), [9 - 2, 9 - 10, 9 - 5])
+
+
+def test_advocates_weights_are_multiplied_and_all_scaled_to_one():
+    weights = np.array([0.2, 0.3, 0.1, 0.1, 0.1, 0.1, 0.05, 0.05])
+    advocates = np.array([True, False, True, False, False, False, False, False])
+    # 0.2 · 2 = 0.4 and 0.1 · 2 = 0.2 make the sum 1.3.
+    expected = np.array([0.4, 0.3, 0.2, 0.1, 0.1, 0.1, 0.05, 0.05]) / 1.3
+    row = weights.copy()
+    update(row, advocates, 2.0, np.inf)
+    np.testing.assert_allclose(row, expected)
+    update(row, advocates, 0.5, np.inf)  # and back
+    np.testing.assert_allclose(row, weights)
+
+
+def test_the_cap_holds_before_scaling_and_for_advocates_alone():
+    row = np.array([0.4, 0.6, 0, 0, 0, 0, 0, 0]) + 1e-6
+    update(row, np.arange(8) == 0, 10.0, 0.5)
+    np.testing.assert_allclose(row[:2], [0.5 / 1.1, 0.6 / 1.1], rtol=1e-4)
+    row = np.full(8, 0.125)
+    update(row, np.arange(8) == 0, 1e30, 0.5)
+    np.testing.assert_allclose(row, [0.5 / 1.375, *[0.125 / 1.375] * 7])
+
+
+def test_no_weight_sinks_to_nothing():
+    row = np.full(8, 0.125, np.float32)
+    for _ in range(50):
+        update(row, np.arange(8) < 7, 0.01, np.inf)
+    assert row.min() > 9e-7
+    assert row.sum() == pytest.approx(1)
+    for _ in range(50):
+        update(row, np.arange(8) < 1, 10.0, np.inf)
+    assert row[0] > 0.99
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ([0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2], [0, 1, 2]),
+        ([0.1, 0.8, 0.7, 0.6, 0.6, 0.4, 0.6, 0.2], [1, 2, 3, 4, 6]),
+        ([1, 1, 1, 1, 0.9, 0, 0, 0], [0, 1, 2, 3]),
+    ],
+)
+def test_advocates_want_the_discard_most_and_ties_share(wanted, expected):
+    out = np.empty(8, bool)
+    find_advocates(np.array(wanted), 3, out)
+    assert np.flatnonzero(out).tolist() == expected
+
+
+def test_neighbouring_weights_are_blended():
+    weights = starting_weights("random", 3)
+    out = np.empty(8)
+    for own, other in ((5, 7), (0, 120)):
+        weights_at(weights, own, other, 1, 0.25, out)
+        near = weights[max(own - 1, 0) : own + 2, max(other - 1, 0) : other + 2, 1].reshape(-1, 8)
+        expected = 0.75 * weights[own, other, 1] + 0.25 * near.sum(axis=0)
+        np.testing.assert_allclose(out, expected / expected.sum(), rtol=1e-6)
+        weights_at(weights, own, other, 1, 0.0, out)
+        np.testing.assert_array_equal(out, weights[own, other, 1])
+    blended = np.empty_like(weights)
+    blend_all(weights, 0.25, blended)
+    weights_at(weights, 0, 120, 1, 0.25, out)
+    np.testing.assert_array_equal(blended[0, 120, 1], out.astype(np.float32))
+
+
+def test_the_variance_is_an_eighth_for_one_strategy_alone():
+    assert variance_of(np.eye(8)[3]) == pytest.approx(1 / 8)
+    assert variance_of(np.full(8, 1 / 8)) == pytest.approx(0)
+    weights = np.array([0.3, 0.2, 0.1, 0.1, 0.1, 0.1, 0.05, 0.05])
+    assert variance_of(weights) == pytest.approx(np.var(weights, ddof=1))
+
+
+def test_places_are_drawn_in_proportion():
+    values = np.array([0.0, 3.0, 1.0, 0.0])
+    words = np.random.default_rng(0).integers(2**64, size=4_000, dtype=np.uint64)
+    counts = np.bincount([draw(values, word) for word in words], minlength=4)
+    assert counts[0] == counts[3] == 0
+    assert abs(counts[1] - 3_000) < 4 * math.sqrt(4_000 * 0.75 * 0.25)
+
+
+# --- whole games ----------------------------------------------------------------------------------------------------
+
+
+def learned(n=300, second_learns=True, **changes):
+    """Weights of both seats, mean margins and tally after some games."""
+    first, second = starting_weights("random", 1), starting_weights("random", 2)
+    games, tally = np.zeros(1, GAME), np.zeros(5)
+    games["episode_stream"] = 7
+    expected = np.zeros(SHAPE[:3], np.float32)
+    rule = replace(SMALL, **changes).rule
+    pegging = pegging_values(standard_pegging())
+    play_and_learn(games, n, (first, second), second_learns, expected, pegging, rule, tally)
+    return first, second, expected, tally
+
+
+def changed_places(weights, seed):
+    return (weights != starting_weights("random", seed)).any(axis=-1)
+
+
+def test_only_visited_places_of_learners_change():
+    first, second, _, tally = learned(second_learns=False)
+    np.testing.assert_array_equal(second, starting_weights("random", 2))
+    changed = changed_places(first, 1)
+    assert 300 < changed.sum() <= tally[1] / 2  # half of the discards are seat 0's
+    np.testing.assert_allclose(first.sum(axis=-1), 1, atol=1e-6)
+    own, other, _ = np.nonzero(changed)
+    assert (np.abs(own - other) > 60).mean() < 0.05
+    both = learned()
+    assert changed_places(both[1], 2).sum() > 300
+
+
+def test_exploration_follows_its_chance():
+    _, _, _, tally = learned(exploration=0.3)
+    n, explored, chance = tally[1:4]
+    assert chance / n == pytest.approx(0.3)
+    assert abs(explored - chance) < 4 * math.sqrt(n * 0.21)
+    assert learned(exploration=0.0)[3][2] == 0
+    assert learned(exploration=1.0)[3][2] == learned(exploration=1.0)[3][1]
+    _, _, _, less = learned(exploration=0.3, exploration_rate="variance", explore_by="values")
+    assert less[3] == pytest.approx(0.3 * less[1] - less[4])
+    assert abs(less[2] - less[3]) < 4 * math.sqrt(less[1] * 0.21)
+
+
+def test_the_expected_margin_is_learned_and_not_without_baseline():
+    _, _, expected, _ = learned(3_000, start_spread=0, baseline=0.05, credit_decay=0.0)
+    ahead = expected[60:100, 30:50][expected[60:100, 30:50] != 0].mean()
+    behind = expected[30:50, 60:100][expected[30:50, 60:100] != 0].mean()
+    assert ahead > 1
+    assert behind < -1
+    assert not learned(200, baseline=0.0)[2].any()
+
+
+def test_a_learned_step_is_the_one_by_hand():
+    """One game, one learner: each place it visited holds what the rule gives for the advocates of one discard."""
+    before = starting_weights("random", 1)
+    first, _, _, _ = learned(1, second_learns=False, exploration=0.0, baseline=0.0, scaling=50.0)
+    places = np.argwhere(changed_places(first, 1))
+    assert len(places) > 0
+    steps = []
+    for own, other, role in places:
+        ratio = first[own, other, role] / before[own, other, role]
+        low, high = ratio.min(), ratio.max()
+        assert (np.isclose(ratio, low, rtol=1e-4) | np.isclose(ratio, high, rtol=1e-4)).all()
+        steps.append((own + other, abs(math.log(high / low))))
+    changes = [change for _, change in sorted(steps)]  # c_j / 100, in the order of the deals
+    for earlier, later in itertools.pairwise(changes):
+        assert earlier / later == pytest.approx(0.9, rel=1e-2)
+
+
+# --- the player -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("decisions", [0, 2])
+def test_the_agent_throws_by_weighted_desirability(decisions):
+    views = views_of(some_games(decisions))
+    assert is_discard(views).all()
+    agent = make_agent("strategy-weights:random,seed=4")
+    wanted = desirabilities(six_dealt(views), dealer=views.is_dealer, records=standard_pegging())
+    weights = starting_weights("random", 4)[views.scores[:, 0], views.scores[:, 1], views.is_dealer.astype(int)]
+    values = np.einsum("bi,bij->bj", weights.astype(float), wanted)
+    pair = six_dealt(views)[np.arange(len(views))[:, None], PLACES[values.argmax(axis=1)]]
+    np.testing.assert_array_equal(agent.act(views), pair[:, 0])
+    assert (views.scores[:, 0] != views.scores[:, 1]).any()
+
+
+def test_the_second_card_completes_the_pair_whatever_was_thrown_first():
+    views = views_of(some_games(1))
+    assert (views.discards[:, 0] >= 0).all()
+    cards = make_agent("strategy-weights:hand_max_avg").act(views)
+    wanted = desirabilities(six_dealt(views), dealer=views.is_dealer, records=standard_pegging())
+    weights = starting_weights("hand_max_avg")[0, 0, 0]
+    values = np.einsum("i,bij->bj", weights.astype(float), wanted)
+    pairs = six_dealt(views)[:, PLACES]
+    values[~(pairs == views.discards[:, 0, None, None]).any(axis=2)] = -1
+    for pair, thrown, card in zip(pairs[np.arange(len(views)), values.argmax(axis=1)], views.discards[:, 0], cards):
+        assert {int(thrown), int(card)} == set(pair.tolist())
+
+
+def test_it_plays_as_greedy_and_choices_do_not_depend_on_the_batch():
+    for decisions in (3, 6, 9):
+        views = views_of(some_games(decisions))
+        agent = make_agent("strategy-weights:random")
+        cards = agent.act(views)
+        play = ~is_discard(views)
+        np.testing.assert_array_equal(cards[play], make_agent("greedy").act(views[play]))
+        assert cards[:30].tolist() == [agent.act(views[k : k + 1])[0] for k in range(30)]
+
+
+def test_it_sees_nothing_hidden():
+    rng = np.random.default_rng(0)
+    agent = make_agent("strategy-weights:random")
+    for decisions in range(12):
+        batch = some_games(decisions)
+        rows = batch.acting()
+        again = some_games(decisions)
+        again.games = with_hidden_dealt_again(batch.games, rows, batch.games["turn"][rows], rng)
+        np.testing.assert_array_equal(agent.act(batch.views(rows)), agent.act(again.views(rows)))
+
+
+def test_damaged_and_foreign_weights_are_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    good = starting_weights("random")
+    StrategyWeightsAgent(good).save(tmp_path / "good.safetensors")
+    whole = (tmp_path / "good.safetensors").read_bytes()
+    (tmp_path / "short.safetensors").write_bytes(whole[: len(whole) // 2])
+    about = {"learner": "strategy-weights"}
+    bad = {
+        "negative": {"weights": torch.from_numpy(-good)},
+        "nan": {"weights": torch.full(SHAPE, math.nan)},
+        "small": {"weights": torch.zeros(3)},
+        "double": {"weights": torch.from_numpy(good.astype(float))},
+        "empty": {},
+    }
+    for name, tensors in bad.items():
+        save_tensors(tmp_path / f"{name}.safetensors", tensors, about)
+    save_tensors(tmp_path / "other.safetensors", {"weights": torch.from_numpy(good)}, {"learner": "ddqn"})
+    for name in ("short", "other", "nowhere", *bad):
+        with pytest.raises(ValueError, match=name):
+            make_agent(f"strategy-weights:{name}")
+    with pytest.raises(ValueError, match="agent 'strategy-weights' needs its path"):
+        make_agent("strategy-weights")
+    np.testing.assert_array_equal(make_agent("strategy-weights:good").weights, good)
+
+
+# --- runs -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_leaves_weights_pictures_and_snapshots(finished):
+    folder, agent, summary = finished
+    assert summary["episodes"] == 2_500
+    assert summary["agent"] == 0
+    names = [path.name for path in sorted((folder.path / "snapshots" / "agent-0").iterdir())]
+    assert names == [f"games-{n:010d}.safetensors" for n in (0, 2_000, 2_500)]
+    last = make_agent(f"strategy-weights:{folder.path / 'snapshots' / 'agent-0' / 'games-0000002500'}")
+    np.testing.assert_array_equal(last.weights, agent.weights)
+    for picture in ("strategies.png", "history.png"):
+        assert (folder.path / picture).read_bytes()[:4] == b"\x89PNG"
+    views = views_of(some_games(0))
+    for spec in (f"strategy-weights:{folder.final}", str(folder.path)):
+        np.testing.assert_array_equal(make_agent(spec).act(views), agent.act(views))
+
+
+def test_the_report_plays_the_winner_against_its_snapshots(finished, monkeypatch, capsys, tmp_path):
+    folder, agent, _ = finished
+    monkeypatch.setattr("evaluate.commands.lang_tournament.LENGTHS", (3, 10, 20, 30))
+    lang_tournament(folder.path, 0)
+    shown = capsys.readouterr().out
+    rows = [line for line in shown.splitlines() if line.startswith("│")]
+    assert [row.split("│")[1].strip() for row in rows] == ["0", "2,000", "2,500"]
+    assert f"{play_series(agent, agent, 30, 2).spread(20):+,}" in rows[2]  # the last snapshot is the agent itself
+    with pytest.raises(ValueError, match="is not the folder of a finished run of strategy-weights"):
+        lang_tournament(tmp_path, 0)
+
+
+def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_weights(finished, tmp_path):
+    _, whole, _ = finished
+    folder = stopped_run(learner, SMALL, tmp_path, 1_000)
+    agent, summary = run(SMALL, RunFolder(folder.path))
+    assert summary["episodes"] == 2_500
+    np.testing.assert_array_equal(agent.weights, whole.weights)
+    at_its_end, _ = run(SMALL, RunFolder(folder.path))
+    np.testing.assert_array_equal(at_its_end.weights, whole.weights)
+
+
+def test_a_run_killed_in_its_last_measuring_keeps_the_last_point_of_its_curves(tmp_path, monkeypatch):
+    settings = replace(SMALL, episodes=2_000, snapshots=1, evaluation_games=2, final_games=2)
+    measured = train_run.strength.measure
+
+    def killed(agent, games, seed, on_progress=None):
+        if on_progress is not None:  # as the last one has it
+            raise KeyboardInterrupt
+        return measured(agent, games, seed)
+
+    folder = RunFolder.create("strategy-weights", settings, tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr("train.loop.strength.measure", killed)
+        with pytest.raises(KeyboardInterrupt):
+            train_run.run_learner(learner, settings, folder)
+    train_run.run_learner(learner, settings, RunFolder(folder.path))
+    for tag in ("learning/exploration", "speed/episodes per second", "evaluation/win rate against greedy"):
+        assert read_scalars(folder.path, tag)[0][-1] == 2_000, tag
+    assert read_scalars(folder.path, "learning/exploration")[0] == [1_000, 2_000]
+
+
+def test_a_tournament_stopped_between_rounds_ends_alike(tmp_path):
+    settings = replace(SMALL, opponent="other", rounds=2, episodes=300, evaluations=0, neighbours=0.5, cap=0.8)
+    assert (settings.n_agents, settings.pairs, settings.all_episodes) == (4, 2, 1_200)
+    agent, summary = run(settings, RunFolder.create("strategy-weights", settings, tmp_path))
+    assert summary["episodes"] == 1_200
+    folder = stopped_run(learner, settings, tmp_path, 600)
+    again, other = run(settings, RunFolder(folder.path))
+    np.testing.assert_array_equal(again.weights, agent.weights)
+    assert other["agent"] == summary["agent"]
+    snapshots = sorted((folder.path / "snapshots" / f"agent-{other['agent']}").iterdir())
+    assert [int(path.stem[6:]) for path in snapshots] == [0, 300, 600]
+
+
+def test_winners_go_ahead_and_losers_start_over(tmp_path, monkeypatch):
+    settings = replace(SMALL, opponent="other", rounds=2)
+    tournament = Tournament(settings, RunFolder.create("strategy-weights", settings, tmp_path))
+    before = tournament.weights.copy()
+    results = iter([[0, 121], [121, 0], [121, 0]])
+    monkeypatch.setattr("train.strategy_weights.learner.play_series", lambda *_: Series(np.array([next(results)])))
+    assert [tournament.pair(k) for k in range(2)] == [(0, 1), (2, 3)]
+    tournament.end_round(0)
+    assert tournament.order.tolist() == [1, 2, 0, 3]
+    kept = [(tournament.weights[k] == before[k]).all() for k in range(4)]
+    assert kept == [False, True, True, False]
+    tournament.end_round(1)
+    assert tournament.order.tolist() == [1, 2, 0, 3]
+    assert next(results, None) is None  # losers play no match
+
+
+def test_a_static_opponent_never_learns(tmp_path):
+    settings = replace(SMALL, opponent="static", episodes=200, start="crib_min_avg")
+    tournament = Tournament(settings, RunFolder.create("strategy-weights", settings, tmp_path))
+    before = tournament.weights.copy()
+    tournament.play(0, 0, 200)
+    assert (tournament.weights[0] != before[0]).any()
+    np.testing.assert_array_equal(tournament.weights[1], before[1])
+    np.testing.assert_array_equal(before[0], starting_weights("crib_min_avg"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"episodes": 0}, "episodes=0 is not allowed"),
+        ({"credit_decay": 1.5}, "credit_decay=1.5 is not allowed: give 0 to 1"),
+        ({"scaling": 0.0}, "scaling=0.0 is not allowed"),
+        ({"cap": 0.0}, "cap=0.0 is not allowed"),
+        ({"start_spread": 121}, "start_spread=121 is not allowed"),
+        ({"start": "nothing"}, "start='nothing' is not allowed: choose of random, hand_max_min"),
+        ({"rounds": 2}, "rounds=2 is not allowed with opponent='self'"),
+    ],
+)
+def test_bad_settings_are_named(changes, message):
+    with pytest.raises(ValueError, match=message):
+        replace(SMALL, **changes)
+
+
+def test_presets_say_what_they_are():
+    assert all(settings.preset == name for name, settings in PRESETS.items())
+    paper = PRESETS["paper"]
+    assert (paper.scaling, paper.credit_decay, paper.exploration, paper.opponent) == (2.0, 0.1, 0.3, "other")
+
+
+# --- series, and without compilation --------------------------------------------------------------------------------
+
+
+def test_a_series_is_judged_by_match_points_then_spread():
+    series = Series(np.array([[121, 90], [100, 121], [91, 121], [121, 120]]))
+    assert series.match_points(1) == (3, 0)
+    assert series.match_points(4) == (5, 4)
+    assert series.wins(4) == 2
+    assert [series.spread(n) for n in (1, 2, 4)] == [31, 10, -19]
+    assert series.is_won(4)
+    assert not Series(series.scores[1:3]).is_won(2)
+    assert not Series(np.array([[121, 100], [99, 121]])).is_won(2)  # 2:2, and one point less
+
+
+def test_players_of_a_series_change_seats():
+    one, two = make_agent("greedy"), make_agent("random")
+    series = play_series(one, two, 200, 3)
+    assert series.scores.shape == (200, 2)
+    assert series.wins(200) > 180
+    assert play_series(two, one, 200, 3).wins(200) < 20
+
+
+def tiny_run():
+    """A few games of learning, for a process without compilation."""
+    first, second, expected, tally = learned(2, neighbours=0.1, explore_by="values", exploration_rate="variance")
+    sums = [float(np.round(array.astype(float) @ np.arange(array.shape[-1]), 4).sum()) for array in (first, second)]
+    return [*sums, round(float(expected.sum()), 4), np.round(tally, 6).tolist()]
+
+
+def test_the_kernel_without_jit():
+    program = "import json, tests.test_strategy_weights as here; print(json.dumps(here.tiny_run()))"
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == tiny_run()
+
+
+@pytest.mark.slow
+def test_it_beats_random_weights(tmp_path):
+    settings = replace(PRESETS["default"], episodes=200_000, evaluations=0)
+    agent, _ = run(settings, RunFolder.create("strategy-weights", settings, tmp_path))
+    assert play_match(agent, make_agent("strategy-weights:random,seed=77"), 10_000).interval[0] > 0.5

@@ -1,0 +1,41 @@
+"""The blocks of docs/your-own-agent.md work as pasted, its commands in a folder that holds its file."""
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from evaluate.__main__ import main
+from evaluate.benchmark import decision_times
+
+PAGE = (Path(__file__).parents[1] / "docs" / "your-own-agent.md").read_text()
+MY_FILE, *BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+COMMANDS = [line for block in re.findall(r"```bash\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
+
+
+def test_there_are_examples():
+    assert len(BLOCKS) == 5
+    assert len(COMMANDS) == 5
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_block(block):
+    exec(compile(block, "your-own-agent.md", "exec"), {})
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.split()[3])
+def test_command(command, tmp_path, monkeypatch, capsys):
+    (tmp_path / "my_file.py").write_text(MY_FILE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    python, m, evaluate, *arguments = shlex.split(command)
+    assert (python, m, evaluate) == ("python", "-m", "evaluate")
+    monkeypatch.setattr(sys, "argv", ["evaluate", *arguments])
+    monkeypatch.setattr(decision_times, "enumerate_cribs", lambda six: [0.0] * 15)  # seconds, of plain Python
+    try:
+        main()
+    finally:
+        sys.modules.pop("my_file", None)
+    assert "simple" in capsys.readouterr().out.lower()

@@ -1,0 +1,1 @@
+"""The learners ``best`` and ``response``."""

@@ -1,0 +1,148 @@
+"""``response`` measures how exploitable a player is: ``best`` trains against it, by TD(λ) on win probabilities.
+
+The opponent stays fixed. A round plays deals against it, half of them at 0–0 and half at random scores. The value
+of the position after each own card moves towards its λ-return (:mod:`train.td.returns`), a change in the
+probability of winning. The show is counted from the actual cards, so only the play causes this change. The
+learner knows only what the opponent plays. Discards are those of ``best``, for both players, in training. The
+gain over ``best`` against this opponent is a lower bound on how exploitable its play is. ``--opponent self`` is
+self-play.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from rich.progress import Progress
+
+from agents import make_agent
+from agents.best.agent import BestAgent
+from crib_env.kernels import streams
+from train.best.deals import new_deals, throw
+from train.best.response_deals import Plays, play
+from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part, steps_taken
+from train.loop.gradient import descend
+from train.loop.precision import precision
+from train.loop.rounds import Round, train_in_rounds
+from train.loop.run_folder import RunFolder
+from train.loop.settings import Count, ExploringSettings, NotNegative, Share, StartSpread, Threads
+from train.loop.stopwatch import Stopwatch
+
+NAME = "response"
+
+
+@dataclass(frozen=True)
+class Settings(ExploringSettings):
+    """Settings of the response."""
+
+    preset: Literal["default"] = "default"
+    """The only preset."""
+    opponent: str = "best"
+    """The opponent to beat: any agent that keeps no memory, by name, or "self" for self-play."""
+    start: str = "best"
+    """Networks to start from: ``best``, ``best:PATH`` or the folder of a run."""
+    td_lambda: Share = 0.5
+    """λ of TD(λ): 0 bootstraps after one step, 1 is the Monte Carlo return."""
+    episodes: Count = 6_000_000
+    """Deals to play."""
+    episodes_at_once: Count = 4_096
+    """Deals in a round, played side by side."""
+    start_spread: StartSpread = 40
+    """Half of the deals start at 0–0, half at random scores at most this many points apart."""
+    batch_size: Count = 2_048
+    """Plays in a gradient step."""
+    learning_rate: NotNegative = 3e-4
+    epsilon: Share = 0.05
+    checkpoint_seconds: NotNegative = 300.0
+    """Seconds between checkpoints."""
+    threads: Threads = 1
+    """Threads of torch. Runs with one thread repeat to the last bit."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.opponent not in ("self", "best"):
+            make_agent(self.opponent)
+        if self.start != "best" and not isinstance(make_agent(self.start), BestAgent):
+            raise ValueError(f"start={self.start!r} is not allowed: give best, best:PATH or the folder of such a run")
+
+
+PRESETS = {"default": Settings()}
+
+
+class Response:
+    """The play network in training, with its optimizer.
+
+    Args:
+        agent: is trained in place, in the play only.
+        settings: of the run.
+    """
+
+    def __init__(self, agent: BestAgent, settings: Settings) -> None:
+        self.agent, self.settings = agent, settings
+        self.optimizer = torch.optim.AdamW(agent.play.parameters(), weight_decay=0.01, fused=True)
+
+    @property
+    def updates(self) -> int:
+        """Gradient steps so far."""
+        return steps_taken(self.optimizer)
+
+    def learn(self, plays: Plays, rate: float, rng: np.random.Generator) -> dict[str, float]:
+        """Learns from every card laid once, in batches; returns scalars for TensorBoard.
+
+        Raises:
+            FloatingPointError: a loss is not finite.
+        """
+        if not len(plays):
+            return {}
+        batches = np.array_split(rng.permutation(len(plays)), max(1, round(len(plays) / self.settings.batch_size)))
+        losses = []
+        for rows in batches:
+            batch = plays[rows]
+            with precision(self.settings.precision):
+                values = self.agent.play(torch.from_numpy(batch.seen))
+            errors = values - torch.from_numpy(batch.target)
+            loss = (torch.from_numpy(batch.weight) * errors.square()).mean()
+            descend(loss, self.agent.play, self.optimizer, rate, "network 'play'")
+            losses.append(loss.item())
+        return {"learning/play loss": float(np.mean(losses))}
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """All that a checkpoint keeps."""
+        return named("agent", self.agent.state_dict()) | named("adam", optimizer_state(self.optimizer))
+
+    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Takes over what :meth:`state_dict` gave."""
+        self.agent.load_state_dict(part("agent", tensors))
+        load_optimizer_state(self.optimizer, part("adam", tensors))
+
+
+def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[BestAgent, dict[str, Any]]:
+    """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary."""
+    torch.set_num_threads(settings.threads)
+    torch.manual_seed(settings.seed)
+    agent = make_agent(settings.start)
+    assert isinstance(agent, BestAgent)
+    agent.name = NAME
+    opponent = None if settings.opponent == "self" else make_agent(settings.opponent)
+    learner = Response(agent, settings)
+
+    def deal(seeds: np.ndarray, first_id: int, epsilon: float, rng: np.random.Generator, thinking: Stopwatch) -> Plays:
+        parts = []
+        for batch in new_deals(seeds, first_id, settings.start_spread):
+            with precision(settings.precision):
+                throw(batch, agent, 0.0, rng, thinking)
+                parts.append(play(batch, agent, opponent, epsilon, settings.td_lambda, rng, thinking))
+        return Plays.joined(parts)
+
+    def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
+        everything, thinking = Stopwatch(), Stopwatch()
+        seeds = now.rng.integers(2**64, size=now.episodes, dtype=np.uint64)
+        with everything:
+            plays = deal(seeds, now.episodes_before, now.epsilon, now.rng, thinking)
+        return learner.learn(plays, now.learning_rate, now.rng), everything.seconds - thinking.seconds
+
+    deal(streams(0, 64), 0, 1.0, np.random.default_rng(0), Stopwatch())  # compiles
+    summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
+    return agent, {**summary, "updates": learner.updates}

@@ -1,0 +1,127 @@
+"""Deals for training a response: each card it lays, and how its probability of winning changed from there on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agents import Agent
+from agents.best.agent import BestAgent
+from agents.best.inputs import N_PLAY_INPUTS
+from agents.discards import lowest_of_rank
+from crib_env.batch import GameBatch
+from crib_env.engine import OVER, WIN, pone, show
+from crib_env.kernels import kernel
+from crib_env.tables.analysis import outlook
+from train.best.deals import epsilon_greedy
+from train.experience.replay import Columns
+from train.loop.stopwatch import Stopwatch
+from train.td.returns import lambda_returns
+
+_PERCENT = 100.0
+_POINT = 2.0  # percent, what a point is worth at 0–0
+
+
+@dataclass(frozen=True)
+class Plays(Columns):
+    """M cards laid that did not win at once."""
+
+    seen: np.ndarray  # (M, N_PLAY_INPUTS) float32, with the card laid
+    target: np.ndarray  # (M,) float32, the λ-return less what the points of the card gain, in points in this deal
+    weight: np.ndarray  # (M,) float32, at most 1; less where a point is worth little
+
+
+@kernel
+def _fill_chances(games, rows, seats, win_table, out):
+    shown = games[:1].copy()
+    for b in range(len(rows)):
+        shown[0] = games[rows[b]]
+        g, seat = shown[0], seats[b]
+        if g["phase"] != OVER:  # else the show has been counted, or was not needed
+            g["n_events"] = 0
+            show(g)
+        own, other = np.int64(g["scores"][seat]), np.int64(g["scores"][1 - seat])
+        if own >= WIN or other >= WIN:
+            out[b] = _PERCENT if own >= WIN else 0.0
+        elif seat == pone(g):  # and deals next
+            out[b] = _PERCENT * win_table[own, other]
+        else:
+            out[b] = _PERCENT * (1.0 - win_table[other, own])
+
+
+def chances_to_win(games: np.ndarray, rows: np.ndarray, seats: np.ndarray) -> np.ndarray:
+    """(B,) percent of ``seats`` (B,) in games ``rows`` (B,), by the win table, if nobody pegs any more in this deal.
+
+    Hands and crib are counted from the actual cards, so only the play changes this probability.
+    """
+    out = np.empty(len(rows))
+    _fill_chances(games, rows, seats, outlook().win_table, out)
+    return out
+
+
+def play(
+    batch: GameBatch,
+    agent: BestAgent,
+    opponent: Agent | None,
+    epsilon: float,
+    td_lambda: float,
+    rng: np.random.Generator,
+    thinking: Stopwatch,
+) -> Plays:
+    """Plays deals to their end, from the first card on.
+
+    Args:
+        batch: of deals whose discards are made, without forced decisions.
+        agent: lays what it thinks best, but for a share ``epsilon`` of random ranks.
+        opponent: has the seats of the agent's opponent, seat 1 in games of even number, else seat 0; ``None`` is
+            self-play, where both seats are the agent's and both are learned from.
+        td_lambda: λ.
+        rng: draws.
+        thinking: the time that the agent and the opponent take is added to it.
+    """
+    rounds = []
+    while len(rows := batch.acting()):
+        seats = batch.games["turn"][rows].astype(np.int64)
+        if opponent is not None:
+            is_own = seats == rows % 2
+            theirs = rows[~is_own]
+            if len(theirs):
+                views = batch.views(theirs)
+                with thinking:
+                    cards = opponent.act(views)
+                batch.step(theirs, cards)
+            rows, seats = rows[is_own], seats[is_own]
+        if not len(rows):
+            continue
+        views, now = batch.views(rows), chances_to_win(batch.games, rows, seats)
+        with thinking:
+            ranks = agent.look_ahead(views)
+        chosen, best = epsilon_greedy(ranks, len(rows), epsilon, rng)
+        rounds.append(
+            (
+                rows * 2 + seats,
+                now,
+                np.minimum(ranks.values[best], _PERCENT - now),  # a card that wins brings just that
+                chosen != best,
+                ranks.after.worth[chosen],
+                ranks.after.gain[chosen],
+                ranks.values[chosen] < np.inf,
+                ranks.after.seen[chosen],
+            )
+        )
+        batch.step(rows, lowest_of_rank(views, ranks.after.rank[chosen]))
+
+    if not rounds:
+        return Plays(np.zeros((0, N_PLAY_INPUTS), np.float32), *np.zeros((2, 0), np.float32))
+    chain, now, ahead, explored, worth, gain, goes_on, seen = (np.concatenate(column) for column in zip(*rounds))
+    order = np.argsort(chain, kind="stable")
+    chain, now = chain[order], now[order]
+    ends = np.append(chain[1:] != chain[:-1], True)
+    after = np.where(ends, chances_to_win(batch.games, chain // 2, chain % 2), np.append(now[1:], 0.0))
+    returns = lambda_returns(after - now, ends, ahead[order], explored[order], td_lambda)
+    kept = goes_on[order]
+    worth = worth[order]
+    target = ((returns - gain[order]) / worth).astype(np.float32)
+    weight = np.minimum(1.0, worth / _POINT) ** 2
+    return Plays(seen[order][kept], target[kept], weight[kept])

@@ -1,0 +1,1 @@
+"""The learner of O'Connor's discard game (2000)."""

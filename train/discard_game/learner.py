@@ -1,0 +1,221 @@
+"""O'Connor's discard game (2000, "Problem" and "Discussion"): a network learns the value of four cards in the show.
+
+Six cards are dealt, the two are thrown that leave the four with the highest predicted value, and these score with the
+starter. An episode has one move, so there is nothing to bootstrap from.
+
+``--preset paper`` is O'Connor's: 52 bits for the cards kept, one hidden layer of 20 sigmoids (``--hidden 40`` for his
+other network), a linear output, and after every hand a step of rate 0.01 towards its points with a random
+starter. The paper does not give the number of hands, here 1,000,000, nor the initial weights; here they come, as in his
+full game, from a Gaussian of standard deviation 1.
+
+The default learns from exact values: all fifteen ways to keep four, each towards its mean over the 46 starters, in
+batches with Adam.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from rich.progress import Progress
+
+from agents.networks.discard_game import DiscardPlayer, kept_of, write_kept
+from agents.networks.td import gaussian_weights
+from crib_env.engine import GAME, shuffle
+from crib_env.exact.discard_means import STARTERS
+from crib_env.kernels import kernel, mask_of
+from crib_env.observation import N_ACTIONS
+from crib_env.scoring import show_points
+from train.discard_game import strength as discard_strength
+from train.discard_game.strength import hand_totals, random_hands
+from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part, steps_taken
+from train.loop.gradient import descend
+from train.loop.precision import Precision, precision
+from train.loop.rounds import Round, train_in_rounds
+from train.loop.run_folder import RunFolder
+from train.loop.settings import Count, Hands, LearningSettings, NotNegative, Seed, Widths
+from train.td.traces import learn_from_move, means_of, no_traces, value, weights_of
+
+NAME = "discard-game"
+STRENGTH = discard_strength
+
+
+@dataclass(frozen=True)
+class Settings(LearningSettings):
+    """Settings of the discard game."""
+
+    preset: Literal["default", "paper"] = "default"
+    """Defaults of the other settings: the best found, or O'Connor's."""
+    seed: Seed = 0
+    """Random seed for initial weights and deals."""
+    values: Literal["exact", "sampled"] = "exact"
+    """Training targets: exact means of all fifteen keeps, or the score of the keep with one sampled starter."""
+    activation: Literal["relu", "sigmoid"] = "relu"
+    """Activation of the hidden layers; sampled values need sigmoid."""
+    hidden: Widths = (256, 256)
+    """Widths of the hidden layers; sampled values need exactly one."""
+    episodes: Count = 300_000
+    """Hands to deal."""
+    episodes_at_once: Count = 1_024
+    """Hands in a round."""
+    batch_size: Count = 256
+    """Sets of four cards in a gradient step; for exact values."""
+    learning_rate: NotNegative = 2e-3
+    """Initial learning rate, of Adam (exact values) or of each hand's update (sampled values)."""
+    evaluation_games: Hands = 10_000
+    """Hands in a measurement during training."""
+    final_games: Hands = 200_000
+    """Hands in the measurement after training."""
+    precision: Precision = "auto"
+    """Number format for exact values; "auto" is bfloat16 if the processor has instructions for it."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.values == "sampled":
+            if len(self.hidden) != 1:
+                raise ValueError(f"hidden={self.hidden} is not allowed with values='sampled': give one width")
+            if self.activation != "sigmoid":
+                raise ValueError(f"activation={self.activation!r} is not allowed with values='sampled': give 'sigmoid'")
+
+
+PRESETS = {
+    "default": Settings(),
+    "paper": Settings(
+        preset="paper",
+        values="sampled",
+        activation="sigmoid",
+        hidden=(20,),
+        episodes=1_000_000,
+        learning_rate=0.01,
+        final_learning_rate=0.01,
+    ),
+}
+
+
+@kernel
+def _play_and_learn(games, n, weights, trace, rate, tally):
+    """Deals ``n`` hands, keeps the best four of each, and learns what they make; as ``td_traces.play_and_learn``."""
+    g = games[0]
+    states = np.empty((15, N_ACTIONS), np.int8)
+    nodes = np.empty(len(weights.hidden_bias), np.float32)
+    for _ in range(n):
+        shuffle(g)
+        write_kept(g["cards"][:6], states)
+        best, best_value = 0, -np.inf
+        for k in range(len(states)):
+            worth = value(weights, states[k], nodes)
+            if worth > best_value:
+                best, best_value = k, worth
+        points = show_points(mask_of(np.flatnonzero(states[best])), np.int64(g["cards"][12]), False)
+        learn_from_move(weights, trace, states[best], np.float64(points), nodes, rate, 0.0, tally)
+
+
+class Sampled:
+    """O'Connor's network in training.
+
+    Args:
+        agent: of one hidden layer of sigmoids; is trained in place.
+    """
+
+    def __init__(self, agent: DiscardPlayer) -> None:
+        self.agent = agent
+        self._weights = weights_of(agent.network)
+        self._trace = no_traces(self._weights)
+
+    def play_and_learn(self, now: Round) -> tuple[dict[str, float], float]:
+        """Deals the hands of a round, and learns from each; returns scalars for TensorBoard, and the seconds it took.
+
+        Raises:
+            FloatingPointError: the errors are no longer finite.
+        """
+        started = time.perf_counter()
+        games, tally = np.zeros(1, GAME), np.zeros(4)
+        games["deal_stream"] = now.rng.integers(2**64, dtype=np.uint64)
+        _play_and_learn(games, now.episodes, self._weights, self._trace, now.learning_rate, tally)
+        return means_of(tally), time.perf_counter() - started
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """All that a checkpoint keeps."""
+        return self.agent.network.state_dict()
+
+    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Takes over what :meth:`state_dict` gave."""
+        self.agent.network.load_state_dict(tensors)
+
+
+class Exact:
+    """A network in training, with its optimizer.
+
+    Args:
+        agent: is trained in place.
+        batch_size: of a gradient step.
+        compute: number format of the network.
+    """
+
+    def __init__(self, agent: DiscardPlayer, batch_size: int, compute: Precision) -> None:
+        self.agent, self._batch_size, self._compute = agent, batch_size, compute
+        self._optimizer = torch.optim.Adam(agent.network.parameters(), fused=True)
+
+    @property
+    def updates(self) -> int:
+        """Gradient steps so far."""
+        return steps_taken(self._optimizer)
+
+    def update(self, states: np.ndarray, means: np.ndarray, rate: float) -> float:
+        """One gradient step towards the means (B,) float32 of four cards each, (B, 52); its loss.
+
+        Raises:
+            FloatingPointError: the loss is no longer finite.
+        """
+        with precision(self._compute):
+            errors = self.agent.network(torch.from_numpy(states).float()) - torch.from_numpy(means)
+            loss = errors.square().mean()
+        descend(loss, self.agent.network, self._optimizer, rate, "the network")
+        return loss.item()
+
+    def play_and_learn(self, now: Round) -> tuple[dict[str, float], float]:
+        """Deals the hands of a round, and learns all fifteen ways to keep four of each; as :class:`Sampled`."""
+        started = time.perf_counter()
+        hands = random_hands(now.rng, now.episodes)
+        states, means = kept_of(hands), (hand_totals(hands).ravel() / STARTERS).astype(np.float32)
+        seconds = time.perf_counter() - started
+        rows = now.rng.permutation(len(states))
+        batches = np.array_split(rows, max(1, round(len(rows) / self._batch_size)))
+        losses = [self.update(states[batch], means[batch], now.learning_rate) for batch in batches]
+        return {"learning/loss": float(np.mean(losses))}, seconds
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """All that a checkpoint keeps."""
+        return named("network", self.agent.network.state_dict()) | named("adam", optimizer_state(self._optimizer))
+
+    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Takes over what :meth:`state_dict` gave."""
+        self.agent.network.load_state_dict(part("network", tensors))
+        load_optimizer_state(self._optimizer, part("adam", tensors))
+
+
+def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DiscardPlayer, dict[str, Any]]:
+    """Trains a player, from the last checkpoint in the folder if there is one; the player and a summary.
+
+    Its updates are gradient steps; for sampled values every hand is one.
+    """
+    torch.set_num_threads(settings.threads)
+    torch.manual_seed(settings.seed)
+    agent = DiscardPlayer(settings.activation, settings.hidden)
+    learner: Sampled | Exact
+    if settings.values == "sampled":
+        gaussian_weights(agent.network)
+        learner = Sampled(agent)
+        learner.play_and_learn(Round(0, 0, 0.0, 0.0, np.random.default_rng(0)))  # compiles outside the clocks
+    else:
+        learner = Exact(agent, settings.batch_size, settings.precision)
+        hands = random_hands(np.random.default_rng(0), 1)
+        kept_of(hands), hand_totals(hands)  # as above
+    summary = train_in_rounds(
+        NAME, settings, folder, progress, learner, learner.play_and_learn, strength=discard_strength
+    )
+    updates = learner.updates if isinstance(learner, Exact) else summary["episodes"]
+    return agent, {**summary, "updates": updates}

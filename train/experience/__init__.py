@@ -1,0 +1,1 @@
+"""Episodes and replay buffers."""

@@ -1,0 +1,1 @@
+"""Shared parts of every training run: rounds, run folders, checkpoints, measurements of strength, sweeps over seeds."""

@@ -1,0 +1,92 @@
+"""What a learner and a measure of strength are: the contracts that runs, sweeps and the command line rely on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+
+import torch
+from rich.progress import Progress
+from rich.table import Table
+
+from train.loop.settings import RunSettings
+
+if TYPE_CHECKING:
+    from train.loop.run_folder import RunFolder
+
+S = TypeVar("S", bound=RunSettings)
+PlayerT_contra = TypeVar("PlayerT_contra", contravariant=True)
+Result = TypeVar("Result")
+
+
+class Player(Protocol):
+    """What a learner trains."""
+
+    def save(self, path: Path) -> None:
+        """Writes the weights to a file."""
+
+
+@runtime_checkable
+class Learner(Protocol[S]):
+    """A module of ``train`` that trains a player.
+
+    A learner whose player cannot play matches of cribbage has one more name, ``STRENGTH``: a :class:`StrengthMeasure`.
+    """
+
+    NAME: str
+    """Its name on the command line."""
+
+    @property
+    def PRESETS(self) -> Mapping[str, S]:  # a constant of the module
+        """Settings by the name of their preset, ``default`` among them."""
+
+    def train(self, settings: S, folder: RunFolder, progress: Progress) -> tuple[Player, dict[str, Any]]:
+        """Trains a player, from the last checkpoint in the folder if there is one; the player and a summary.
+
+        The summary is that of :meth:`train.loop.checkpoint.Position.summary`, with ``updates``.
+        """
+
+
+class StrengthMeasure(Protocol[PlayerT_contra, Result]):
+    """A module that measures how strong a player is: :mod:`train.loop.strength`, or one for another game."""
+
+    SAMPLE: str
+    """What the number of ``games`` counts."""
+
+    def total(self, games: int) -> int:
+        """How many games :meth:`measure` plays in all."""
+
+    def measure(
+        self, agent: PlayerT_contra, games: int, seed: int, on_progress: Callable[[int], None] = ..., /
+    ) -> Result:
+        """Measures the strength; ``on_progress`` is told how many more games are done."""
+
+    def in_words(self, result: Result, /) -> str:
+        """The result and half of its 95 % intervals, in a line."""
+
+    def scalars(self, result: Result, /) -> dict[str, float]:
+        """The result by TensorBoard tag (:mod:`evaluate.runs.format`)."""
+
+    def as_json(self, result: Result, /) -> dict[str, Any]:
+        """The result for ``summary.json``."""
+
+    def table(self, name: str, result: Result, /) -> Table:
+        """The result of a player of this name for people."""
+
+    def draw(self, folder: Path, title: str) -> Path:
+        """Draws the learning curve of a run into its folder; the path of the picture."""
+
+
+class Trainee(Protocol):
+    """What is trained, and all that a checkpoint keeps of it."""
+
+    @property
+    def agent(self) -> Any:
+        """The player whose strength is measured."""
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """All that a checkpoint keeps."""
+
+    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Takes over what :meth:`state_dict` gave."""

@@ -1,0 +1,32 @@
+"""The gradient step of all learners."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+_LONGEST = 10.0  # gradient
+
+
+def descend(loss: torch.Tensor, network: nn.Module, optimizer: torch.optim.Optimizer, rate: float, what: str) -> None:
+    """Takes a step, with the gradient clipped to a norm of 10.
+
+    Args:
+        loss: a scalar.
+        network: whose parameters ``optimizer`` holds.
+        optimizer: of one group of parameters.
+        rate: learning rate.
+        what: has this loss, for the message.
+
+    Raises:
+        FloatingPointError: the loss or its gradient is not finite; the network has not changed.
+    """
+    if not torch.isfinite(loss):
+        raise FloatingPointError(f"the loss of {what} is {loss.item()}")
+    optimizer.zero_grad()
+    loss.backward()
+    length = nn.utils.clip_grad_norm_(network.parameters(), _LONGEST)
+    if not torch.isfinite(length):  # a step would leave weights that are no numbers, and a checkpoint may be next
+        raise FloatingPointError(f"the gradient of {what} is {length.item()}")
+    optimizer.param_groups[0]["lr"] = rate
+    optimizer.step()

@@ -1,0 +1,89 @@
+"""TensorBoard's tab HParams: the settings that people vary, and the final strength.
+
+TensorBoard takes the columns for all runs from one of them, so every run, of any learner, declares the same columns.
+Strength is not copied: a column names the curve whose last value it shows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.plugins.hparams import api_pb2, metadata
+from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData, SessionEndInfo, SessionStartInfo
+
+from evaluate.runs.format import POINTS_A_HAND, win_rate_tag
+
+_TEXT, _NUMBER = api_pb2.DATA_TYPE_STRING, api_pb2.DATA_TYPE_FLOAT64
+_COLUMNS = {
+    "learner": _TEXT,
+    "preset": _TEXT,
+    "opponent": _TEXT,
+    "observation": _TEXT,
+    "episodes": _NUMBER,
+    "hidden": _TEXT,
+    "batch_size": _NUMBER,
+    "learning_rate": _NUMBER,
+    "seed": _NUMBER,
+    "other settings": _TEXT,
+}
+_SHOWN = {"learner", "opponent", "hidden", "learning_rate", "other settings"}  # at first: five, TensorBoard's limit
+_METRICS = {
+    win_rate_tag("greedy"): "win rate against greedy",
+    POINTS_A_HAND: "points a hand (discard game)",
+}
+# What changes how a run is watched, and not what is learned.
+_ASIDE = {"evaluations", "evaluation_games", "final_games", "checkpoint_seconds", "threads"}
+
+
+def hparams_of(learner: str, settings: Any, start: Any) -> dict[str, str | float]:
+    """The columns of a run.
+
+    Args:
+        learner: its name.
+        settings: of the run, a dataclass.
+        start: the settings of its preset; what else differs from them is in ``other settings``.
+    """
+    given, before = asdict(settings), asdict(start)
+    others = (name for name in given if name not in _COLUMNS and name not in _ASIDE and given[name] != before[name])
+    columns = {"learner": learner, "other settings": ", ".join(f"{name} {_plain(given[name])}" for name in others)}
+    return columns | {name: _plain(value) for name, value in given.items() if name in _COLUMNS}
+
+
+def summaries(learner: str, settings: Any, start: Any) -> list[Summary]:
+    """The columns as a finished run writes them into its event file; arguments as :func:`hparams_of` has them."""
+    experiment = api_pb2.Experiment(
+        hparam_infos=[
+            api_pb2.HParamInfo(name=name, type=kind, differs=name in _SHOWN) for name, kind in _COLUMNS.items()
+        ],
+        metric_infos=[
+            api_pb2.MetricInfo(name=api_pb2.MetricName(tag=tag), display_name=title) for tag, title in _METRICS.items()
+        ],
+    )
+    begun = SessionStartInfo()
+    for name, value in hparams_of(learner, settings, start).items():
+        if isinstance(value, str):
+            begun.hparams[name].string_value = value
+        else:
+            begun.hparams[name].number_value = value
+    return [
+        _summary(metadata.EXPERIMENT_TAG, HParamsPluginData(experiment=experiment)),
+        _summary(metadata.SESSION_START_INFO_TAG, HParamsPluginData(session_start_info=begun)),
+        _summary(
+            metadata.SESSION_END_INFO_TAG,
+            HParamsPluginData(session_end_info=SessionEndInfo(status=api_pb2.STATUS_SUCCESS)),
+        ),
+    ]
+
+
+def _summary(tag: str, data: HParamsPluginData) -> Summary:
+    # torch's own ``add_hparams`` would add a run with a curve of one point for each figure.
+    return Summary(value=[Summary.Value(tag=tag, metadata=metadata.create_summary_metadata(data))])
+
+
+def _plain(value: Any) -> str | float:
+    """A number as it is, all else as the command line takes it."""
+    if isinstance(value, (tuple, list)):
+        return " ".join(map(str, value))
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)

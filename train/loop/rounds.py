@@ -1,0 +1,172 @@
+"""Training in rounds: play many episodes, learn from them; in between measure, log and save checkpoints."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from rich.progress import Progress
+
+from evaluate.progress import say
+from evaluate.runs.format import EPISODES_PER_SECOND, EPSILON, LEARNING_RATE, SIMULATION_SHARE
+from train.loop import strength as matches
+from train.loop.checkpoint import Position
+from train.loop.contracts import StrengthMeasure, Trainee
+from train.loop.interrupt import put_off_interrupts
+from train.loop.run_folder import RunFolder
+from train.loop.settings import ExploringSettings, LearningSettings, RunSettings
+from train.loop.strength import is_due
+
+
+class Rounds:
+    """The rounds of a run: how far it has come, its curves, measurements of strength and checkpoints.
+
+    A run that was stopped goes on exactly where its last checkpoint stands.
+
+    Args:
+        name: of the learner.
+        settings: of the run.
+        folder: of the run.
+        progress: is shown how far it has come.
+        trainee: is trained; takes over what the last checkpoint in the folder holds, if there is one.
+        total: episodes of the whole run.
+        strength: measures the player.
+
+    Attributes:
+        position: how far the run has come.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        settings: RunSettings,
+        folder: RunFolder,
+        progress: Progress,
+        trainee: Trainee,
+        total: int,
+        strength: StrengthMeasure[Any, Any] = matches,
+    ) -> None:
+        self._settings, self._folder, self._progress = settings, folder, progress
+        self._trainee, self._total, self._strength = trainee, total, strength
+        self.position = Position.restored(folder, trainee.load_state_dict)
+        self._task = progress.add_task(name, total=total, completed=self.position.episodes)
+        self._saved_at = time.perf_counter()
+
+    def run(
+        self,
+        size: Callable[[int], int],
+        play_and_learn: Callable[[int], tuple[dict[str, float], float | None]],
+        between: Callable[[int, int], None] = lambda before, now: None,
+    ) -> dict[str, Any]:
+        """Does rounds to the end of the run; a summary.
+
+        Args:
+            size: how many episodes the next round has, by the number of those before.
+            play_and_learn: plays so many episodes and learns from them; values by tag, and the seconds spent in
+                simulation, ``None`` if all of them were.
+            between: comes after each round, when it has been measured; is told the episodes before and after it.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C or SIGTERM; there is a checkpoint of the last round.
+        """
+        with put_off_interrupts() as interrupt:
+            while self.position.episodes < self._total and not interrupt.asked:
+                started, before = time.perf_counter(), self.position.episodes
+                n = size(before)
+                values, simulation_seconds = play_and_learn(n)
+                self.end_round(n, time.perf_counter() - started, simulation_seconds, values)
+                between(before, before + n)
+                self.save_if_due()
+            self.save()
+        return self.position.summary()
+
+    def end_round(self, n: int, seconds: float, simulation_seconds: float | None, values: dict[str, float]) -> None:
+        """Notes a round of ``n`` episodes: measures strength if that is due, writes curves, shows progress.
+
+        Args:
+            n: episodes of the round.
+            seconds: that it took.
+            simulation_seconds: those spent in simulation; ``None`` for all of them, with no curve of their share.
+            values: what TensorBoard shows of it, by tag.
+        """
+        position, settings, strength = self.position, self._settings, self._strength
+        values = values | {EPISODES_PER_SECOND: n / seconds}
+        if simulation_seconds is not None:
+            values[SIMULATION_SHARE] = simulation_seconds / seconds
+        position.rounds += 1
+        position.seconds += seconds
+        position.simulation_seconds += seconds if simulation_seconds is None else simulation_seconds
+        position.episodes += n
+        if is_due(position.episodes - n, position.episodes, self._total, settings.evaluations):
+            result = strength.measure(self._trainee.agent, settings.evaluation_games, settings.seed)
+            values |= strength.scalars(result)
+            say(self._progress, f"{position.episodes:,} episodes: {strength.in_words(result)}")
+        self._folder.log(values, position.episodes)
+        self._progress.update(self._task, completed=position.episodes)
+
+    def save_if_due(self) -> None:
+        """Writes a checkpoint if the last one is older than the settings allow."""
+        if time.perf_counter() - self._saved_at > self._settings.checkpoint_seconds:
+            self.save()
+
+    def save(self) -> None:
+        """Writes a checkpoint of the rounds that are over."""
+        self._folder.save_checkpoint(self.position.episodes, self._trainee.state_dict(), asdict(self.position))
+        self._saved_at = time.perf_counter()
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a round is to do, and the random numbers that it may use: they follow from the seed and its number."""
+
+    episodes: int
+    episodes_before: int
+    epsilon: float
+    learning_rate: float
+    rng: np.random.Generator
+
+
+# Plays and learns; what TensorBoard shows of it, and the seconds spent in simulation.
+PlayAndLearn = Callable[[Round], tuple[dict[str, float], float]]
+
+
+def train_in_rounds(
+    name: str,
+    settings: LearningSettings,
+    folder: RunFolder,
+    progress: Progress,
+    trainee: Trainee,
+    play_and_learn: PlayAndLearn,
+    strength: StrengthMeasure[Any, Any] = matches,
+) -> dict[str, Any]:
+    """Trains to the end of a run, from the last checkpoint in the folder if there is one; a summary.
+
+    Args:
+        name: of the learner.
+        settings: whose learning rate, and ε if it explores, change evenly from the first episode to the last.
+        folder: of the run.
+        progress: is shown how far it has come.
+        trainee: is trained.
+        play_and_learn: does a round.
+        strength: measures the player.
+    """
+    rounds = Rounds(name, settings, folder, progress, trainee, settings.episodes, strength)
+    exploring = settings if isinstance(settings, ExploringSettings) else None
+    epsilons = (exploring.epsilon, exploring.final_epsilon) if exploring else (0.0, 0.0)
+
+    def size(before: int) -> int:
+        return min(settings.episodes_at_once, settings.episodes - before)
+
+    def one_round(n: int) -> tuple[dict[str, float], float]:
+        position = rounds.position
+        done = position.episodes / settings.episodes
+        epsilon = epsilons[0] + done * (epsilons[1] - epsilons[0])
+        rate = settings.learning_rate + done * (settings.final_learning_rate - settings.learning_rate)
+        rng = np.random.default_rng([settings.seed, position.rounds])
+        values, simulation_seconds = play_and_learn(Round(n, position.episodes, epsilon, rate, rng))
+        return values | {EPSILON: epsilon, LEARNING_RATE: rate}, simulation_seconds
+
+    return rounds.run(size, one_round)

@@ -1,0 +1,103 @@
+"""One run, from its settings to measured final weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from rich.progress import Progress
+
+from agents.registry import check_names_of_file
+from evaluate.commands.runs import runs
+from evaluate.console import console
+from evaluate.folder_lock import held
+from evaluate.progress import progress_bar
+from train.loop import hparams, strength
+from train.loop.contracts import Learner, S, StrengthMeasure
+from train.loop.run_folder import RUNS, RunFolder
+
+
+def strength_of(learner: Learner[Any]) -> StrengthMeasure[Any, Any]:
+    """How the player of a learner is measured."""
+    return getattr(learner, "STRENGTH", strength)
+
+
+def load_settings(learner: Learner[S], found: dict[str, Any], folder: Path, said: Collection[str] = ()) -> S:
+    """The settings of a run as its ``config.json`` gives them.
+
+    Args:
+        learner: its module.
+        found: what stands in the file.
+        folder: of the run.
+        said: agents, ``module:Class``, whose code may run though it is not this project's.
+
+    Raises:
+        ValueError: a setting is unknown or not allowed, or names other such code.
+    """
+    check_names_of_file(found.values(), said, folder)
+    default = learner.PRESETS["default"]
+    known = {field.name for field in fields(default)}
+    if unknown := sorted(set(found) - known):
+        raise ValueError(f"the run's config.json has settings that {learner.NAME} does not know: {', '.join(unknown)}")
+    given: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in found.items()}
+    return replace(default, **given)
+
+
+def run_learner(
+    learner: Learner[S], settings: S, folder: RunFolder, bar: Callable[[], Progress] = progress_bar
+) -> None:
+    """Trains, saves the final weights, measures and prints their strength; the folder holds all of it.
+
+    If the run is finished it only prints the results again and leaves the folder unchanged.
+
+    Args:
+        learner: its module.
+        settings: of the run.
+        folder: of the run.
+        bar: makes the progress bar.
+
+    Raises:
+        ValueError: another process works in the folder.
+    """
+    if folder.is_finished:
+        _print(f"finished already: {folder.path}")
+        runs((folder.path,))
+        return
+    with held(folder.path):
+        _train_and_measure(learner, settings, folder, bar)
+
+
+def _train_and_measure(learner: Learner[S], settings: S, folder: RunFolder, bar: Callable[[], Progress]) -> None:
+    measured_by = strength_of(learner)
+    _print(f"run folder: {folder.path}")
+    _print(f"curves: tensorboard --logdir {RUNS if RUNS in folder.path.parents else folder.path}")
+    if settings.evaluations:
+        games = f"{settings.evaluation_games:,} {measured_by.SAMPLE}"
+        _print(f"strength on the way: {settings.evaluations} times, {games}")
+    with bar() as progress:
+        agent, summary = learner.train(settings, folder, progress)
+        agent.save(folder.final)
+        task = progress.add_task("measuring its strength", total=measured_by.total(settings.final_games))
+        results = measured_by.measure(
+            agent, settings.final_games, settings.seed + 1, lambda done: progress.update(task, advance=done)
+        )
+    values = measured_by.scalars(results)
+    folder.log(values, summary["episodes"])
+    start = learner.PRESETS.get(getattr(settings, "preset", ""), learner.PRESETS["default"])
+    folder.log_hparams(hparams.summaries(learner.NAME, settings, start))
+    folder.finish({**summary, "strength": measured_by.as_json(results), "scalars": values})
+    curve = measured_by.draw(folder.path, f"{learner.NAME}, seed {settings.seed}")
+    console.print(measured_by.table(learner.NAME, results))
+    _print(
+        f"{summary['episodes']:,} episodes in {summary['seconds']:.0f} s, "
+        f"{summary['simulation_share']:.1%} of the time in simulation"
+    )
+    _print(f"weights: {folder.final}")
+    _print(f"curve: {curve}")
+
+
+def _print(line: str) -> None:
+    """A line that is not broken, so that its path can be copied."""
+    console.print(line, soft_wrap=True, markup=False)

@@ -1,0 +1,180 @@
+"""The folder of a run: settings, TensorBoard events, checkpoints, final weights, summary."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from torch.utils.tensorboard import SummaryWriter
+
+from agents.networks.weights_file import SUFFIX, load_tensors, save_tensors
+from evaluate.files import new_folder, write_json
+from evaluate.runs.format import CHECKPOINTS, CONFIG, FINAL, SUMMARY, is_finished, read_config
+from train.loop.curve_layout import layout_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure  # takes half a second, and few runs draw
+    from tensorboard.compat.proto.summary_pb2 import Summary
+
+RUNS = Path("runs")
+_KEPT = 2  # checkpoints
+
+
+class RunFolder:
+    """``runs/<learner>/<time>-s<seed>/``; every file in it is written whole or not at all.
+
+    Args:
+        path: the folder, which exists and has a ``config.json``.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._checkpoints = path / CHECKPOINTS
+        self._checkpoints.mkdir(exist_ok=True)
+        self._writer: SummaryWriter | None = None
+        self._tags: dict[str, None] = {}  # of the scalars written, in order
+        self._restored = -1  # episodes of the checkpoint that the run goes on from
+
+    @classmethod
+    def create(
+        cls, learner: str, settings: Any, runs: Path = RUNS, seeds: int | None = None, folder: Path | None = None
+    ) -> RunFolder:
+        """A new folder for a learner's settings (a dataclass with a ``seed``), or for runs of several seeds.
+
+        Args:
+            learner: its name.
+            settings: of the run, or of the first.
+            runs: where to make it, as ``<learner>/<time>-s<seed>``.
+            seeds: how many runs, if several.
+            folder: to make in place of that.
+
+        Raises:
+            ValueError: ``folder`` is there already.
+        """
+        return cls.begin(
+            _new_run(runs / learner, settings.seed, seeds) if folder is None else new_folder(folder, runs),
+            learner,
+            asdict(settings) | ({"seeds": seeds} if seeds else {}),
+        )
+
+    @classmethod
+    def begin(cls, path: Path, learner: str, settings: dict[str, Any]) -> RunFolder:
+        """Turns an existing folder into the folder of a run."""
+        write_json(path / CONFIG, {"learner": learner, "settings": settings})
+        return cls(path)
+
+    @classmethod
+    def open(cls, path: Path, learner: str) -> tuple[RunFolder, dict[str, Any]]:
+        """An existing folder, and the settings of its run.
+
+        Raises:
+            ValueError: it is not the folder of a run of this learner.
+        """
+        found, settings = read_config(path)
+        if found != learner:
+            raise ValueError(f"{path} is a run of {found!r}, not of {learner!r}")
+        return cls(path), settings
+
+    def log(self, values: dict[str, float], episodes: int) -> None:
+        """Writes scalars to TensorBoard, over the number of episodes played.
+
+        Raises:
+            OSError: some do not fit on the disk, perhaps of an earlier call: TensorBoard writes in a thread.
+        """
+        try:
+            if self._writer is None:
+                self._tags = dict.fromkeys(EventAccumulator(str(self.path)).Reload().Tags()["scalars"])
+                # What a killed run wrote past the checkpoint that it goes on from will be written again.
+                self._writer = SummaryWriter(str(self.path), purge_step=self._restored + 1)
+            if not values.keys() <= self._tags.keys():
+                self._tags |= dict.fromkeys(values)
+                self._writer.add_custom_scalars(layout_of(self._tags))  # TensorBoard goes by the last one
+            for tag, value in values.items():
+                self._writer.add_scalar(tag, value, episodes)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, error.filename or str(self.path)) from None
+
+    def log_picture(self, tag: str, picture: Figure, episodes: int) -> None:
+        """Shows a picture in TensorBoard, beside what :meth:`log` writes."""
+        self.log({}, episodes)  # opens the file
+        assert self._writer is not None
+        self._writer.add_figure(tag, picture, episodes)
+
+    def log_hparams(self, summaries: Iterable[Summary]) -> None:
+        """Writes what :func:`train.loop.hparams.summaries` gives."""
+        assert self._writer is not None
+        for summary in summaries:
+            self._writer.file_writer.add_summary(summary)  # type: ignore[attr-defined]  # declared None
+
+    def save_checkpoint(self, episodes: int, tensors: dict[str, torch.Tensor], about: dict[str, Any]) -> None:
+        """Saves a checkpoint and deletes all but the last two, and damaged ones that a run has skipped."""
+        if self._writer is not None:
+            self._writer.flush()
+        now = self._checkpoints / f"episode-{episodes:010d}{SUFFIX}"
+        save_tensors(now, tensors, about)
+        found = self._all_checkpoints()
+        last = found.index(now) + 1
+        for other in (*found[: max(last - _KEPT, 0)], *found[last:]):
+            other.unlink()
+
+    def load_checkpoint(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]] | None:
+        """The last intact checkpoint, or ``None`` if there is none yet.
+
+        If a later one is damaged, a line on stderr says so.
+
+        Raises:
+            ValueError: all of them are damaged; the message names them.
+        """
+        damaged = []
+        for path in reversed(self._all_checkpoints()):
+            try:
+                found = load_tensors(path)
+            except ValueError as error:
+                damaged.append(str(error))
+                continue
+            for what in damaged:
+                print(f"{what}; the run goes on from {path.name}", file=sys.stderr)
+            self._restored = int(path.stem.rpartition("-")[2])
+            return found
+        if damaged:
+            raise ValueError("; ".join(damaged))
+        return None
+
+    def _all_checkpoints(self) -> list[Path]:
+        return sorted(self._checkpoints.glob(f"episode-*{SUFFIX}"))
+
+    @property
+    def final(self) -> Path:
+        """The path of the final weights."""
+        return self.path / f"{FINAL}{SUFFIX}"
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the run has finished."""
+        return is_finished(self.path)
+
+    def finish(self, summary: dict[str, Any]) -> None:
+        """Writes ``summary.json`` and closes the event file."""
+        write_json(self.path / SUMMARY, summary)
+        if self._writer is not None:
+            self._writer.close()
+
+
+def _new_run(folder: Path, seed: int, seeds: int | None) -> Path:
+    """A new folder within one, named after the time; runs that begin in the same second are numbered."""
+    stamp = f"{time.strftime('%Y%m%d-%H%M%S')}-s{seed}" + (f"-x{seeds}" if seeds else "")
+    for again in itertools.count():
+        path = folder / (f"{stamp}-{again}" if again else stamp)
+        try:
+            path.mkdir(parents=True)
+            break
+        except FileExistsError:
+            continue
+    return path

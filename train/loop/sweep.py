@@ -1,0 +1,183 @@
+"""Runs of one learner that differ only in their seeds, and the spread of their results."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Generic
+
+import numpy as np
+from rich.progress import Progress
+from rich.table import Table
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from torch.utils.tensorboard import SummaryWriter
+
+from crib_env.files.json_text import typed
+from evaluate.console import console
+from evaluate.files import write_json
+from evaluate.folder_lock import held
+from evaluate.on_ray import connected
+from evaluate.progress import ProgressLines, progress_bar
+from evaluate.runs.format import (
+    EVENTS,
+    SUMMARY,
+    band_of,
+    is_begun,
+    is_end,
+    is_finished,
+    is_strength,
+    read_summary,
+    run_of_seed,
+    title_of,
+    with_band,
+)
+from evaluate.runs.learning_curves import draw_curves, mean_and_range, read_curve, read_scalars
+from train.loop.contracts import Learner, S
+from train.loop.curve_layout import layout_of
+from train.loop.run import run_learner, strength_of
+from train.loop.run_folder import RunFolder
+from train.loop.strength import BASELINES
+
+
+class Sweep(Generic[S]):
+    """Runs in the folders ``seed-K`` of one folder, whose own TensorBoard curves are their mean and range.
+
+    Args:
+        learner: the module of a learner.
+        settings: of the first run; the others have the following seeds.
+        seeds: how many.
+        path: the folder.
+    """
+
+    def __init__(self, learner: Learner[S], settings: S, seeds: int, path: Path) -> None:
+        self._learner = learner
+        self._settings = [replace(settings, seed=settings.seed + k) for k in range(seeds)]
+        self._path = path
+        self._runs = [run_of_seed(path, one.seed) for one in self._settings]
+
+    def run(self, ray: str | None = None) -> None:
+        """Trains one seed after the other; finished runs are kept and stopped ones continued.
+
+        If all are finished and drawn, it only prints their table again.
+
+        Args:
+            ray: the address of a cluster to train the seeds on in parallel, see :func:`evaluate.on_ray.connected`;
+                its machines share the folder.
+
+        Raises:
+            ValueError: another process works in the folder, or a run there has other settings.
+        """
+        if is_finished(self._path):
+            console.print(f"finished already: {self._path}", soft_wrap=True)
+        else:
+            with held(self._path):
+                self._train_all(ray)
+                self._log_curves()
+                self._draw()
+                write_json(
+                    self._path / SUMMARY, {"seeds": [one.seed for one in self._settings], "final": self._spreads()}
+                )
+        console.print(self.table())
+
+    def _train_all(self, ray: str | None) -> None:
+        if ray is None:
+            for settings, path in zip(self._settings, self._runs):
+                _train(self._learner, settings, path)
+        else:
+            with connected(ray) as cluster:
+                cpus = min(getattr(self._settings[0], "threads", 1), cluster.most_cpus)
+                here = Path.cwd()
+                calls = [(self._learner, one, path, here) for one, path in zip(self._settings, self._runs)]
+                for _ in cluster.each(_train_there, calls, cpus):
+                    pass
+
+    def _draw(self) -> None:
+        """Pictures of the curves."""
+        for baseline in BASELINES:
+            try:
+                curves = [read_curve(run, baseline, "episodes") for run in self._runs]
+            except ValueError:  # not measured by matches
+                continue
+            from evaluate.figures import save_figure  # matplotlib takes half a second
+
+            save_figure(
+                draw_curves({self._learner.NAME: curves}, baseline, "episodes"), self._path / f"against-{baseline}"
+            )
+
+    def _spreads(self) -> dict[str, dict[str, float]]:
+        """The spread of every final result."""
+        finals = [_scalars_of(run) for run in self._runs]
+        return {tag: spread_of([final[tag] for final in finals]) for tag in finals[0] if not is_end(tag)}
+
+    def table(self) -> Table:
+        """The spread of every final result, for people."""
+        games = f"{self._settings[0].final_games:,} {strength_of(self._learner).SAMPLE}"
+        table = Table(title=f"{self._learner.NAME}: {len(self._runs)} seeds, {games}")
+        for column in ("", "mean ± standard deviation", "lowest", "highest"):
+            table.add_column(column, justify="right" if column else "left")
+        for tag, spread in self._spreads().items():
+            mean, deviation, lowest, highest = (in_figures(tag, value) for value in spread.values())
+            table.add_row(title_of(tag), f"{mean} ± {deviation}", lowest, highest)
+        return table
+
+    def _log_curves(self) -> None:
+        """The mean of each curve of strength under its own name, its range as ``low`` and ``high``."""
+        for old in self._path.glob(EVENTS):
+            old.unlink()  # of a sweep that was stopped while it wrote them: all are written anew
+        first, *others = (EventAccumulator(str(run)).Reload().Tags()["scalars"] for run in self._runs)
+        shared = [tag for tag in first if all(tag in written for written in others)]
+        tags = [tag for tag in shared if is_strength(tag)]
+        with SummaryWriter(str(self._path)) as writer:
+            writer.add_custom_scalars(layout_of([name for tag in tags for name in (tag, *band_of(tag))]))
+            for tag in tags:
+                curves = []
+                for run in self._runs:
+                    places, values = read_scalars(run, tag)
+                    curves.append((np.array(places, float), np.array(values)))
+                for place, *mean_low_high in zip(*mean_and_range(curves)):
+                    for name, value in with_band(tag, *mean_low_high).items():
+                        writer.add_scalar(name, value, int(place))
+
+
+def _scalars_of(run: Path) -> dict[str, float]:
+    return read_summary(run, lambda content: typed(content["scalars"], dict[str, float]))
+
+
+def _train(learner: Learner[S], settings: S, path: Path, bar: Callable[[], Progress] = progress_bar) -> None:
+    if is_finished(path):
+        return
+    if is_begun(path):
+        folder, found = RunFolder.open(path, learner.NAME)
+        asked = json.loads(json.dumps(asdict(settings)))
+        if any(asked.get(name) != value for name, value in found.items()):
+            raise ValueError(f"{path} was begun with other settings: take it away, and it is trained again")
+    else:
+        path.mkdir(exist_ok=True)
+        folder = RunFolder.begin(path, learner.NAME, asdict(settings))
+    run_learner(learner, settings, folder, bar)
+
+
+def _train_there(learner: Learner[S], settings: S, path: Path, here: Path) -> None:
+    """On a worker: paths are meant as where the command was given, and lines are what arrives from there."""
+    os.chdir(here)
+    _train(learner, settings, path, lambda: ProgressLines(f"seed {settings.seed}"))
+
+
+def spread_of(values: list[float]) -> dict[str, float]:
+    """Mean, standard deviation, lowest and highest of the results of several seeds."""
+    return {
+        "mean": float(np.mean(values)),
+        "standard deviation": float(np.std(values, ddof=1)),
+        "lowest": min(values),
+        "highest": max(values),
+    }
+
+
+def in_figures(tag: str, value: float) -> str:
+    """A result for display: win rates in percent, points to two places, those of a hand to four."""
+    if "win rate" in tag:
+        return f"{value:.2%}"
+    return f"{value:.2f}" if "a game" in tag else f"{value:.4f}"

@@ -1,0 +1,106 @@
+"""Training data of PPO: single deals against an opponent, settled rewards, suits in canonical order."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from agents.features.suits import original, relabel
+from crib_env.engine import CRIB, DEALERS_HAND, PONES_HAND
+from crib_env.kernels import kernel
+from crib_env.options import Start
+from crib_env.vector.environments import CribbageVectorEnv
+from train.experience.episodes import discards_worth
+from train.ppo.sb3_vec_env import CribbageVecEnv
+
+
+@kernel
+def _show_margins(games, rows, seats, out):
+    """What ``seats`` made in the show of a deal that has just ended, less what the others made."""
+    for b in range(len(rows)):
+        g = games[rows[b]]
+        out[b] = 0.0
+        for k in range(g["n_events"]):
+            if g["event_kind"][k] in (PONES_HAND, DEALERS_HAND, CRIB):
+                sign = 1 if g["event_player"][k] == seats[b] else -1
+                out[b] += sign * np.int64(g["event_points"][k])
+
+
+class SettledDeals(CribbageVectorEnv):
+    """Single deals with the show rewarded by its exact mean at the discards, not by the cards that happen to fall.
+
+    A decision earns the points of the play and of his heels, as they are scored, and the change in the value of
+    the six cards in the show (:func:`train.experience.episodes.discards_worth`): never above zero, and zero for
+    the best discard.
+
+    Args:
+        num_envs: how many deals.
+        options: as for ``CribbageVectorEnv``, except ``episode``, ``reward`` and ``illegal``.
+    """
+
+    def __init__(self, num_envs: int, **options: Any) -> None:
+        super().__init__(num_envs, episode="deal", reward="points", illegal="raise", **options)
+        self._worth = np.zeros(self.num_envs)
+
+    def _start(self, rows: np.ndarray, start: Start, is_seeded: np.ndarray) -> None:
+        super()._start(rows, start, is_seeded)
+        self._worth[rows] = discards_worth(self._games, rows, self._seats(rows))
+
+    def _play(self, cards: np.ndarray, out: Any) -> None:
+        super()._play(cards, out)
+        rows, ended = self._all_rows, np.flatnonzero(out.over)
+        shows = np.empty(len(ended))
+        _show_margins(self._games, ended, self._seats(ended), shows)
+        out.rewards[ended] -= shows
+        worth = discards_worth(self._games, rows, self._seats(rows))
+        out.rewards[:] += np.where(self._to_begin, 0.0, worth - self._worth)  # deals that begin anew earn nothing yet
+        self._worth[:] = worth
+
+    def _seats(self, rows: np.ndarray) -> np.ndarray:
+        return self._table.seats[rows].astype(np.int64)
+
+
+class SettledVecEnv(CribbageVecEnv):
+    """:class:`SettledDeals` for Stable-Baselines3, each position with its suits relabelled
+    (:mod:`agents.features.suits`).
+
+    Args:
+        num_envs: how many deals.
+        options: of :class:`SettledDeals`.
+
+    Attributes:
+        seconds: spent in steps, by rules, observations and the opponent.
+    """
+
+    def __init__(self, num_envs: int, **options: Any) -> None:
+        super().__init__(num_envs, kind=SettledDeals, **options)
+        self.seconds = 0.0
+        self._masks = np.zeros((num_envs, 52), np.bool_)
+        self._order = np.zeros((num_envs, 4), np.int64)
+
+    def reset(self) -> np.ndarray:
+        """See :class:`CribbageVecEnv`."""
+        return self._relabelled(super().reset())
+
+    def step_async(self, actions: np.ndarray) -> None:
+        """See :class:`CribbageVecEnv`."""
+        super().step_async(original(actions, self._order))
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """See :class:`CribbageVecEnv`; terminal observations keep their suits."""
+        started = time.perf_counter()
+        observation, rewards, over, infos = super().step_wait()
+        observation = self._relabelled(observation)
+        self.seconds += time.perf_counter() - started
+        return observation, rewards, over, infos
+
+    def action_masks(self) -> np.ndarray:
+        """(N, 52) bool, the legal cards now, under relabelled suits."""
+        return self._masks
+
+    def _relabelled(self, observation: np.ndarray) -> np.ndarray:
+        observation, masks, self._order = relabel(observation, super().action_masks().view(np.int8))
+        self._masks = masks.view(np.bool_)
+        return observation

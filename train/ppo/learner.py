@@ -1,0 +1,327 @@
+"""PPO (Schulman et al. 2017) with masked cards (Huang and Ontañón 2020): sb3-contrib's MaskablePPO, unchanged.
+
+A round is one deal in each of ``episodes_at_once`` games: six decisions of the learner in each, two discards and four
+cards laid, so all deals end with the round. The opponent is the agent itself as it was up to ``refresh`` rounds
+ago. Rewards are settled (:class:`train.ppo.deals.SettledDeals`), like those of Double DQN. They come
+almost at once, so ``gae_lambda`` is far lower than usual.
+
+In TensorBoard, Stable-Baselines3's own values are under ``train/``, ``rollout/`` and ``time/``, over episodes.
+Agent ``ppo`` uses ``final.safetensors``. Beside it is ``final.zip`` in Stable-Baselines3's format, for
+``MaskablePPO.load`` from a checkout. It is a pickle: nothing here reads it, and you should not read a stranger's.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from rich.progress import Progress
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.distributions import MaskableDistribution
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import KVWriter, Logger
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor, MlpExtractor
+from stable_baselines3.common.utils import LinearSchedule, set_random_seed
+from torch import nn
+
+from agents import make_agent
+from agents.features.ranks import N_RANK_INPUTS, with_rank_counts
+from agents.networks.ppo import PPOAgent
+from crib_env import PlayerViews
+from crib_env.files.whole_file import whole_file
+from crib_env.players.policies import NATIVE
+from train.loop.checkpoint import Position, load_optimizer_state, named, optimizer_state, part, steps_taken
+from train.loop.interrupt import Interrupt, put_off_interrupts
+from train.loop.precision import Precision, precision
+from train.loop.rounds import Rounds
+from train.loop.run_folder import RunFolder
+from train.loop.settings import Count, LearningSettings, NotNegative, Positive, Range, Share, Widths
+from train.ppo.deals import SettledVecEnv
+
+NAME = "ppo"
+DECISIONS = 6  # of a player in a deal
+
+
+@dataclass(frozen=True)
+class Settings(LearningSettings):
+    """Settings of PPO."""
+
+    opponent: str = "self"
+    """The opponent: "self", or the name of any agent, for example "random" or "greedy"."""
+    refresh: Count = 10
+    """Rounds after which the opponent in self-play is replaced by the current agent."""
+    observation: Literal["209", "board"] = "209"
+    """Observation of the networks."""
+    hidden: Widths = (256, 256)
+    """Widths of the hidden layers of the policy network."""
+    value_hidden: Widths = (128, 128)
+    """Widths of the hidden layers of the value network."""
+    episodes: Count = 2_500_000
+    """Deals to play, rounded up to whole rounds."""
+    episodes_at_once: Count = 2_048
+    """Deals in a round, played side by side."""
+    epochs: Count = 2
+    """Epochs over the decisions of a round."""
+    batch_size: Annotated[int, Range(2)] = 512
+    """Decisions in a gradient step; must divide those of a round, which are six times ``episodes_at_once``."""
+    gae_lambda: Share = 0.2
+    """λ of generalised advantage estimation: 0 bootstraps after one step, 1 is the Monte Carlo return."""
+    clip_range: Positive = 0.2
+    """Clipping range of the probability ratio, around 1."""
+    entropy: NotNegative = 0.1
+    """Coefficient of the entropy bonus in the loss."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if DECISIONS * self.episodes_at_once % self.batch_size:
+            decisions = DECISIONS * self.episodes_at_once
+            raise ValueError(f"batch_size={self.batch_size} is not allowed: it must divide the {decisions} of a round")
+        if self.opponent != "self":
+            make_agent(self.opponent)
+
+    @property
+    def whole_episodes(self) -> int:
+        """``episodes``, up to the end of the last round."""
+        return -(-self.episodes // self.episodes_at_once) * self.episodes_at_once
+
+
+PRESETS = {"default": Settings()}
+
+
+class RankFeatures(BaseFeaturesExtractor):
+    """Observations (B, n) with rank counts, see :func:`agents.features.ranks.with_rank_counts`."""
+
+    def __init__(self, observation_space: spaces.Box) -> None:
+        super().__init__(observation_space, observation_space.shape[0] + N_RANK_INPUTS)
+
+    def forward(self, observation: torch.Tensor) -> torch.Tensor:
+        """See the class."""
+        return with_rank_counts(observation)
+
+
+class FastMlp(MlpExtractor):
+    """The hidden layers, computed in a precision of choice; what comes out is float32."""
+
+    def __init__(self, *args: Any, compute: Precision) -> None:
+        super().__init__(*args)
+        self._compute = compute
+
+    def forward_actor(self, features: torch.Tensor) -> torch.Tensor:
+        """See the class."""
+        with precision(self._compute):
+            return super().forward_actor(features).float()
+
+    def forward_critic(self, features: torch.Tensor) -> torch.Tensor:
+        """See the class."""
+        with precision(self._compute):
+            return super().forward_critic(features).float()
+
+
+class CribbagePolicy(MaskableActorCriticPolicy):
+    """Stable-Baselines3's policy of linear layers, with :class:`FastMlp` for its body."""
+
+    def __init__(self, *args: Any, compute: Precision = "auto", **kwargs: Any) -> None:
+        self._compute: Precision = compute
+        super().__init__(*args, **kwargs)
+
+    def _build_mlp_extractor(self) -> None:
+        self.mlp_extractor = FastMlp(
+            self.features_dim, self.net_arch, self.activation_fn, self.device, compute=self._compute
+        )
+
+    def _get_action_dist_from_latent(self, latent_pi: torch.Tensor) -> MaskableDistribution:
+        """The chances of the cards.
+
+        Raises:
+            FloatingPointError: they are no numbers; torch's own error would print the whole batch.
+        """
+        logits = self.action_net(latent_pi)
+        if not torch.isfinite(logits).all():
+            raise FloatingPointError("the policy's logits are no longer finite: the weights have run away")
+        return self.action_dist.proba_distribution(action_logits=logits)
+
+
+def check_gradients(optimizer: torch.optim.Optimizer, *_: Any) -> None:
+    """Runs before each step of an optimizer, because MaskablePPO itself checks neither loss nor gradients.
+
+    Raises:
+        FloatingPointError: a gradient is not finite; no weight has changed.
+    """
+    for parameter in optimizer.param_groups[0]["params"]:
+        if not torch.isfinite(parameter.grad).all():
+            raise FloatingPointError("the loss of policy and values has a gradient that is not finite")
+
+
+class FrozenSelf:
+    """The agent as it was some rounds ago, as an opponent; ``seconds`` is the time of its choices."""
+
+    name = "ppo, frozen"
+
+    def __init__(self, settings: Settings) -> None:
+        self._agent = PPOAgent.new(settings.observation, settings.hidden)
+        self.network = self._agent.network
+        self.seconds = 0.0
+
+    def act(self, views: PlayerViews) -> np.ndarray:
+        """See :class:`agents.agent.Agent`."""
+        started = time.perf_counter()
+        cards = self._agent.act(views)
+        self.seconds += time.perf_counter() - started
+        return cards
+
+
+class Learner:
+    """MaskablePPO with its games, its opponent, and the agent that shares its weights."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.frozen = FrozenSelf(settings)
+        opponents: dict[str, Any] = {"self": self.frozen} | {name: name for name in NATIVE}
+        self.games = SettledVecEnv(
+            settings.episodes_at_once,
+            opponent=opponents.get(settings.opponent) or make_agent(settings.opponent),
+            observation=settings.observation,
+        )
+        self.model = MaskablePPO(
+            CribbagePolicy,
+            self.games,
+            learning_rate=LinearSchedule(settings.learning_rate, settings.final_learning_rate, 1.0),
+            n_steps=DECISIONS,
+            batch_size=settings.batch_size,
+            n_epochs=settings.epochs,
+            gamma=1.0,
+            gae_lambda=settings.gae_lambda,
+            clip_range=settings.clip_range,
+            ent_coef=settings.entropy,
+            stats_window_size=settings.episodes_at_once,
+            policy_kwargs={
+                "net_arch": {"pi": list(settings.hidden), "vf": list(settings.value_hidden)},
+                "activation_fn": nn.ReLU,
+                "features_extractor_class": RankFeatures,
+                "optimizer_kwargs": {"eps": 1e-5, "fused": True},
+                "compute": settings.precision,
+            },
+            seed=settings.seed,
+            device="cpu",
+        )
+        policy = self.model.policy
+        policy.optimizer.register_step_pre_hook(check_gradients)
+        layers = (*policy.mlp_extractor.policy_net, policy.action_net)
+        self.agent = PPOAgent(layers, settings.observation, settings.hidden)
+        self.refresh_opponent()
+
+    def refresh_opponent(self) -> None:
+        """Makes the opponent of self-play the agent of this moment."""
+        self.frozen.network.load_state_dict(self.agent.network.state_dict())
+
+    def begin_round(self, position: Position) -> None:
+        """Deals anew. Everything random in a round follows from the seed and the number of episodes before it."""
+        set_random_seed(int(np.random.SeedSequence([self.settings.seed, position.rounds]).generate_state(1)[0]))
+        self.games.seed((self.settings.seed << 40) + position.episodes)
+        self.model._last_obs = self.games.reset()  # the deals before have ended: nothing is cut short
+
+    @property
+    def simulation_seconds(self) -> float:
+        """Time spent on rules, observations and native opponents, not in networks."""
+        return self.games.seconds - self.frozen.seconds
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """All that a checkpoint keeps."""
+        policy = self.model.policy
+        return (
+            named("policy", policy.state_dict())
+            | named("adam", optimizer_state(policy.optimizer))
+            | named("frozen", self.frozen.network.state_dict())
+        )
+
+    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Takes over what :meth:`state_dict` gave."""
+        self.model.policy.load_state_dict(part("policy", tensors))
+        load_optimizer_state(self.model.policy.optimizer, part("adam", tensors))
+        self.frozen.network.load_state_dict(part("frozen", tensors))
+
+    def save_model(self, path: Path) -> None:
+        """Writes Stable-Baselines3's own file, whole or not at all."""
+        with whole_file(path) as temporary:
+            self.model.save(temporary)
+
+
+class IntoFolder(KVWriter):
+    """Stable-Baselines3's values, written to the TensorBoard events of a run over episodes instead of steps."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+
+    def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
+        """See ``KVWriter``."""
+        shown = {key: value for key, value in key_values.items() if "tensorboard" not in (key_excluded[key] or ())}
+        self._folder.log(shown, step // DECISIONS)
+
+    def close(self) -> None:
+        """The folder closes its own file."""
+
+
+class BetweenRounds(BaseCallback):
+    """The work between the rounds of ``MaskablePPO.learn``.
+
+    Args:
+        learner: in training.
+        rounds: of the run.
+        interrupt: stops the run after a round.
+    """
+
+    def __init__(self, learner: Learner, rounds: Rounds, interrupt: Interrupt) -> None:
+        super().__init__()
+        self._learner, self._rounds, self._interrupt = learner, rounds, interrupt
+        self._is_to_stop = False
+
+    def _on_rollout_start(self) -> None:
+        self._end_round()
+        self._is_to_stop = self._interrupt.asked
+        self._learner.begin_round(self._rounds.position)
+        self._started, self._simulated = time.perf_counter(), self._learner.simulation_seconds
+
+    def _on_step(self) -> bool:
+        return not self._is_to_stop
+
+    def _on_training_end(self) -> None:
+        self._end_round()
+
+    def _end_round(self) -> None:
+        """Notes and measures what the round that is over has come to, if one is."""
+        position, settings = self._rounds.position, self._learner.settings
+        n = settings.episodes_at_once
+        if self.model.num_timesteps < DECISIONS * (position.episodes + n):
+            return
+        seconds = time.perf_counter() - self._started
+        if (position.rounds + 1) % settings.refresh == 0:
+            self._learner.refresh_opponent()
+        self._rounds.end_round(n, seconds, self._learner.simulation_seconds - self._simulated, {})
+        self._rounds.save_if_due()
+
+
+def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[PPOAgent, dict[str, Any]]:
+    """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary.
+
+    A stopped run continues exactly from its last checkpoint.
+    """
+    torch.set_num_threads(settings.threads)
+    learner = Learner(settings)
+    rounds = Rounds(NAME, settings, folder, progress, learner, settings.whole_episodes)
+    model = learner.model
+    model.num_timesteps = DECISIONS * rounds.position.episodes
+    learner.games.reset()
+    learner.games.step(learner.games.action_masks().argmax(axis=1))  # compiles, so that the clocks show work alone
+    model.set_logger(Logger(folder=None, output_formats=[IntoFolder(folder)]))
+    with put_off_interrupts() as interrupt:  # the library owns the loop
+        left = DECISIONS * settings.whole_episodes - model.num_timesteps
+        model.learn(left, BetweenRounds(learner, rounds, interrupt), reset_num_timesteps=False)
+        rounds.save()
+    learner.save_model(folder.path / "final.zip")
+    return learner.agent, rounds.position.summary() | {"updates": steps_taken(model.policy.optimizer)}

@@ -1,0 +1,137 @@
+"""The native vector environments for Stable-Baselines3: a ``VecEnv`` with masks for MaskablePPO.
+
+    envs = CribbageVecEnv(512, opponent="greedy", episode="deal")
+    model = sb3_contrib.MaskablePPO("MlpPolicy", envs)
+
+One kernel call steps all games, where ``make_vec_env`` has an object or a process for each. This module is not part of
+the library because Stable-Baselines3 imports torch, which the library never does.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import VecEnv
+
+from crib_env.vector.environments import CribbageVectorEnv
+
+MASKS = "action_masks"  # the method that sb3-contrib looks for
+
+
+class CribbageVecEnv(VecEnv):
+    """N games side by side, with the seeds, observations, rewards and ends of ``make_vec_env`` over single ones.
+
+    Observations are (N, n) int8, rewards (N,) float32. The info of a game is empty until its episode ends; then it has
+    what the vector environment says of the end (``scores``, ``seat`` …), ``terminal_observation`` (n,),
+    ``TimeLimit.truncated`` (never), and ``episode``: the return ``r``, length ``l`` and seconds since this object was
+    made ``t``, as ``Monitor`` gives them. ``reset_infos`` stay empty.
+
+    The games are rows of arrays, not objects: ``get_attr`` knows what all of them share (spaces, ``metadata``,
+    ``render_mode``) and ``action_masks``, ``env_method`` calls ``action_masks`` alone, ``set_attr`` raises
+    ``AttributeError``, and they count as wrapped in ``Monitor`` and in nothing else.
+
+    Args:
+        num_envs: how many games.
+        kind: the vector environment, ``CribbageVectorEnv`` or ``DiscardVectorEnv``.
+        options: of that environment (:mod:`crib_env.vector.environments`), save ``mask``,
+            ``autoreset_mode`` and ``statistics``, which are settled.
+
+    Raises:
+        OptionError: an option does not exist or has a value that is not allowed; the message names it.
+    """
+
+    def __init__(self, num_envs: int, *, kind: Callable[..., Any] = CribbageVectorEnv, **options: Any) -> None:
+        self._envs = kind(num_envs, mask="info", autoreset_mode=AutoresetMode.SAME_STEP, statistics=True, **options)
+        self._started = time.time()
+        self._actions = np.zeros(num_envs, np.int64)
+        self._shared = {
+            "observation_space": self._envs.single_observation_space,
+            "action_space": self._envs.single_action_space,
+            "metadata": self._envs.metadata,
+            "render_mode": None,
+        }
+        super().__init__(num_envs, self._shared["observation_space"], self._shared["action_space"])
+
+    def reset(self) -> np.ndarray:
+        """Begins an episode in every game, with the seeds and options that were set; (N, n) observations.
+
+        Raises:
+            ValueError: the games were given different options, or one that is not allowed.
+        """
+        options = self._options[0]
+        if any(other != options for other in self._options):
+            raise ValueError("set_options: all games of a CribbageVecEnv begin with the same options")
+        is_seeded = any(seed is not None for seed in self._seeds)
+        observation, _ = self._envs.reset(seed=list(self._seeds) if is_seeded else None, options=options or None)
+        self._reset_seeds()
+        self._reset_options()
+        return observation
+
+    def step_async(self, actions: np.ndarray) -> None:
+        """Notes the card of each game, (N,) ids."""
+        self._actions = actions
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """Throws or lays the cards; observations (N, n), rewards (N,), ends (N,) bool, infos. New episodes have begun.
+
+        Raises:
+            TypeError: an action is no integer; no game has changed.
+            ValueError: with ``illegal="raise"``, a card is not legal; the message names the game, and none has changed.
+        """
+        observation, rewards, over, _, vector_infos = self._envs.step(self._actions)
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]  # each its own: wrappers write into them
+        if over.any():
+            seconds = round(time.time() - self._started, 6)
+            final, episode = vector_infos["final_info"], vector_infos["episode"]
+            columns = {key: values for key, values in final.items() if not key.startswith("_")}
+            for i in np.flatnonzero(over):
+                infos[i] = {
+                    **{key: values[i] for key, values in columns.items()},
+                    "terminal_observation": vector_infos["final_obs"][i],
+                    "TimeLimit.truncated": False,
+                    "episode": {"r": float(episode["r"][i]), "l": int(episode["l"][i]), "t": seconds},
+                }
+        return observation, rewards.astype(np.float32), over, infos
+
+    def action_masks(self) -> np.ndarray:
+        """(N, 52) bool, the legal cards now."""
+        return self._envs.action_masks()
+
+    def close(self) -> None:
+        """Ends the threads of the vector environment."""
+        self._envs.close()
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """What all games share, or ``action_masks`` of each; see the class."""
+        rows = self._get_indices(indices)
+        if attr_name == MASKS:
+            return [partial(self._masks_of, i) for i in rows]
+        if attr_name not in self._shared:
+            known = ", ".join([*self._shared, MASKS])
+            raise AttributeError(f"the games of a CribbageVecEnv have no attribute {attr_name!r}, only {known}")
+        return [self._shared[attr_name] for _ in rows]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """There is nothing to set: options are given when the environment is made."""
+        raise AttributeError(f"{attr_name!r} cannot be set: give options when the CribbageVecEnv is made")
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+        """``action_masks`` of each game, (52,) bool; there is no other method."""
+        if method_name != MASKS:
+            raise AttributeError(f"the games of a CribbageVecEnv have no method {method_name!r}, only {MASKS}")
+        masks = self.action_masks(*method_args, **method_kwargs)
+        return list(masks) if indices is None else [masks[i] for i in self._get_indices(indices)]
+
+    def env_is_wrapped(self, wrapper_class: type[gymnasium.Wrapper], indices: Any = None) -> list[bool]:
+        """Whether the games do what a wrapper does: ``Monitor``'s statistics they have."""
+        return [wrapper_class is Monitor for _ in self._get_indices(indices)]
+
+    def _masks_of(self, i: int) -> np.ndarray:
+        return self.action_masks()[i]

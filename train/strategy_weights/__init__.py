@@ -1,0 +1,1 @@
+"""Lang's learner of strategy weights (2018)."""

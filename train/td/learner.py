@@ -1,0 +1,146 @@
+"""TD learning of state values by self-play, after O'Connor (2000).
+
+A network values after-states, the 209 bits as the player sees them right after a move
+(:mod:`agents.features.after_states`): the points made from that move on, minus the opponent's. Players choose the
+move with the most valuable after-state, both seats share the weights, and episodes are single deals, as his aim
+is the score of each hand.
+
+``--preset paper`` is O'Connor's: one hidden layer of sigmoids and a linear output on the bare bits, weights from a
+Gaussian of standard deviation 1, points as they fall, an update after every move by the difference to the next
+value (TD(0)), no discount and no exploration (:mod:`train.td.traces`). ``--td-lambda 0.7`` makes it the TD(λ) that he
+names as further work. Where the paper is silent, or this differs:
+
+* It gives no size, learning rate or number of hands for the full game; here 40 nodes and 0.01, the larger network and
+  the rate of his discard game, and 1,000,000 deals.
+* Two cards thrown are one move; the paper does not say whether his were. Of legal cards of one rank, the first stands
+  for all.
+* A value includes the points of the move that led to its state, as his does. His text and his formula differ over where
+  those of the opponent's answer count; here a reward is the change of the lead from one own move to the next.
+
+The default learns from λ-returns of many deals at once (:mod:`train.td.returns`), with Adam, some exploration, one
+network of ReLUs for discards and one for the play, inputs that follow from the bits
+(:func:`agents.features.after_states.play_inputs`), suits relabelled, and rewards without the luck that no move
+controls.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from rich.progress import Progress
+
+from agents.networks.td import TDAgent
+from crib_env.batch import GameBatch
+from crib_env.kernels import streams
+from evaluate.runs.format import EPISODE_RETURN
+from train.experience.episodes import Episodes, play_episodes
+from train.loop.precision import Precision, precision
+from train.loop.rounds import Round, train_in_rounds
+from train.loop.run_folder import RunFolder
+from train.loop.settings import Count, ExploringSettings, NotNegative, Share, Widths
+from train.td.returns import Explorer, Returns, lambda_returns, moves_of, rewards_of_moves
+from train.td.traces import UPDATES, Traces
+
+NAME = "td"
+
+
+@dataclass(frozen=True)
+class Settings(ExploringSettings):
+    """Settings of TD learning."""
+
+    preset: Literal["default", "paper"] = "default"
+    """Defaults of the other settings: the best found, or O'Connor's."""
+    updates: Literal["returns", "traces"] = "returns"
+    """λ-returns after many deals, or O'Connor's network with eligibility traces after every move."""
+    hidden: Widths = (256, 256)
+    """Widths of the hidden layers; traces need exactly one."""
+    td_lambda: Share = 0.3
+    """λ of TD(λ): 0 bootstraps after one step, 1 is the Monte Carlo return."""
+    episodes: Count = 1_000_000
+    """Deals to play."""
+    episodes_at_once: Count = 1_024
+    """Deals in a round; with returns they are played side by side and then learned from."""
+    batch_size: Count = 256
+    """Moves in a gradient step; for returns."""
+    learning_rate: NotNegative = 2e-3
+    """Initial learning rate, of Adam (returns) or of the traces."""
+    epsilon: Share = 0.1
+    """Initial probability of a random card; for returns."""
+    final_epsilon: Share = 0.03
+    """Probability of a random card at the end; it changes linearly in between. For returns."""
+    precision: Precision = "auto"
+    """Number format in training by returns; "auto" is bfloat16 if the processor has instructions for it."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.updates == "traces":
+            if len(self.hidden) != 1:
+                raise ValueError(f"hidden={self.hidden} is not allowed with updates='traces': give one width")
+            for name in ("epsilon", "final_epsilon"):
+                if getattr(self, name):
+                    raise ValueError(f"{name}={getattr(self, name)} is not allowed with updates='traces': give 0")
+
+
+PRESETS = {
+    "default": Settings(),
+    "paper": Settings(
+        preset="paper",
+        updates="traces",
+        hidden=(40,),
+        td_lambda=0.0,
+        learning_rate=0.01,
+        final_learning_rate=0.01,
+        epsilon=0.0,
+        final_epsilon=0.0,
+    ),
+}
+
+
+def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[TDAgent, dict[str, Any]]:
+    """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary."""
+    torch.set_num_threads(settings.threads)
+    torch.manual_seed(settings.seed)
+    train_by = _train_by_traces if settings.updates == "traces" else _train_by_returns
+    return train_by(settings, folder, progress)
+
+
+def _train_by_traces(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[TDAgent, dict[str, Any]]:
+    learner = Traces(TDAgent.new("bits", settings.hidden), settings.td_lambda)
+
+    def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
+        started = time.perf_counter()
+        values = learner.play_and_learn(now.rng, now.episodes, now.learning_rate)
+        return values, time.perf_counter() - started  # a kernel plays and learns at once: it all counts as simulation
+
+    learner.play_and_learn(np.random.default_rng(0), 0, 0.0)  # compiles, so that the clocks show work alone
+    summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
+    return learner.agent, {**summary, "updates": UPDATES * summary["episodes"]}
+
+
+def _train_by_returns(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[TDAgent, dict[str, Any]]:
+    learner = Returns(TDAgent.new("features", settings.hidden), settings.precision)
+
+    def play(seeds: np.ndarray, first_id: int, explorer: Explorer) -> Episodes:
+        batch = GameBatch(seeds, episode="deal", skip_forced=True, first_id=first_id)
+        with precision(settings.precision):
+            return play_episodes(batch, explorer, None, "209")
+
+    def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
+        seeds = now.rng.integers(2**64, size=now.episodes, dtype=np.uint64)
+        explorer = Explorer(learner.agent, now.epsilon, now.rng)
+        played = play(seeds, now.episodes_before, explorer)
+        moves = moves_of(played.decisions)
+        rewards, ends = rewards_of_moves(played.decisions, moves)
+        ahead, explored = (thought[moves] for thought in explorer.thoughts())
+        targets = lambda_returns(rewards, ends, ahead, explored, settings.td_lambda)
+        values = learner.learn(played.decisions, moves, targets, settings.batch_size, now.learning_rate, now.rng)
+        values[EPISODE_RETURN] = float(rewards.sum() / ends.sum())
+        return values, played.simulation_seconds
+
+    play(streams(0, 2), 0, Explorer(learner.agent, 1.0, np.random.default_rng(0)))  # compiles, as above
+    summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
+    return learner.agent, {**summary, "updates": learner.updates}

@@ -1,0 +1,168 @@
+"""TD(λ) in batches: whole deals, and then gradient steps towards the λ-return of every after-state.
+
+The λ-return G of after-state i equals the update by the traces of :mod:`train.td.traces` if weights stay fixed
+during a deal (the forward view, Sutton and Barto 2018, section 12.1). With r made until the player's next move,
+to j::
+
+    G(i) = r + (1 - λ) U(j) + λ G(j)        and r where no move is left
+
+U(j) is that of the best move. If the player explored instead, λ counts as 0 (Watkins 1989): the result of
+a random move is not credited to the move before it.
+
+Rewards leave out the luck that no move controls: a discard earns the exact value of hand and crib in the show,
+the play earns pegging only, since nothing else can change any more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from agents.features.after_states import moved
+from agents.networks.td import TDAgent
+from crib_env.kernels import kernel
+from train.ddqn import epsilon_greedy
+from train.experience.episodes import Decisions
+from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part
+from train.loop.gradient import descend
+from train.loop.precision import Precision, precision
+
+
+@kernel
+def _lambda_returns(rewards, ends, ahead, explored, td_lambda, out):
+    for i in range(len(rewards) - 1, -1, -1):
+        out[i] = rewards[i]
+        if not ends[i]:
+            fade = 0.0 if explored[i + 1] else td_lambda
+            out[i] += (1 - fade) * ahead[i + 1] + fade * out[i + 1]
+
+
+def lambda_returns(
+    rewards: np.ndarray, ends: np.ndarray, ahead: np.ndarray, explored: np.ndarray, td_lambda: float
+) -> np.ndarray:
+    """λ-returns (M,) float32 of M moves; those of one player are consecutive, first to last.
+
+    Args:
+        rewards: (M,) up to the same player's next move.
+        ends: (M,) bool, whether there is none.
+        ahead: (M,) value of the best move instead of each.
+        explored: (M,) bool, whether another move was made.
+        td_lambda: λ.
+    """
+    out = np.empty(len(rewards), np.float32)
+    _lambda_returns(rewards, ends, ahead, explored, td_lambda, out)
+    return out
+
+
+def moves_of(decisions: Decisions) -> np.ndarray:
+    """The decisions that complete a move, (M,) indices: two cards thrown are one."""
+    is_second = np.append(False, decisions.chain[1:] == decisions.chain[:-1]) & decisions.is_discard
+    return np.flatnonzero(is_second | ~decisions.is_discard)
+
+
+def rewards_of_moves(decisions: Decisions, moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The reward of each move up to the same player's next, (M,), and whether there is no next one, (M,) bool."""
+    # Nothing is pegged before a discard: what stands then is the show alone, and it is the discard's to earn.
+    now = np.where(decisions.is_discard, 0.0, decisions.settled)[moves]
+    chain = decisions.chain[moves]
+    ends = np.append(chain[1:] != chain[:-1], True)
+    return np.where(ends, decisions.final_settled[moves], np.roll(now, -1)) - now, ends
+
+
+class Explorer:
+    """The choices of an agent, some of them random, and its values for them; a
+    :data:`train.experience.episodes.Policy`.
+
+    Args:
+        agent: who chooses.
+        epsilon: share of random cards.
+        rng: for random cards.
+    """
+
+    def __init__(self, agent: TDAgent, epsilon: float, rng: np.random.Generator) -> None:
+        self._agent, self._epsilon, self._rng = agent, epsilon, rng
+        self._asked: list[tuple[np.ndarray, ...]] = []
+
+    def __call__(
+        self, observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray, chain: np.ndarray
+    ) -> np.ndarray:
+        """The cards (B,)."""
+        best, values = self._agent.look_ahead(observation, masks, is_discard)
+        cards = epsilon_greedy(best, masks, self._epsilon, self._rng)
+        self._asked.append((chain, values, cards != best))
+        return cards
+
+    def thoughts(self) -> tuple[np.ndarray, np.ndarray]:
+        """Values of the best moves, (D,), and whether another was made, (D,) bool, in the order of ``Decisions``."""
+        chain, values, explored = (np.concatenate(column) for column in zip(*self._asked))
+        order = np.argsort(chain, kind="stable")
+        return values[order], explored[order]
+
+
+class Returns:
+    """An agent in training, with its optimizers.
+
+    Args:
+        agent: with inputs ``"features"``; is trained in place.
+        compute: number format of its networks.
+    """
+
+    def __init__(self, agent: TDAgent, compute: Precision) -> None:
+        self.agent, self._compute = agent, compute
+        self._optimizers = {n: torch.optim.Adam(net.parameters(), fused=True) for n, net in agent.networks.items()}
+        self.updates = 0
+
+    def update(self, states: np.ndarray, targets: np.ndarray, is_discard: bool, rate: float) -> dict[str, float]:
+        """One gradient step of a phase's network towards ``targets`` (B,) for after-states (B, 209).
+
+        Returns:
+            Its loss, mean absolute error and mean value.
+
+        Raises:
+            FloatingPointError: the loss is no longer finite.
+        """
+        name = self.agent.network_of(is_discard)
+        with precision(self._compute):
+            values = self.agent.values(states, is_discard)
+            errors = torch.from_numpy(targets) - values
+            loss = errors.square().mean()
+        what = f"network {name!r} after {self.updates} updates"
+        descend(loss, self.agent.networks[name], self._optimizers[name], rate, what)
+        self.updates += 1
+        return {"loss": loss.item(), "TD error": errors.abs().mean().item(), "mean value": values.mean().item()}
+
+    def learn(
+        self,
+        decisions: Decisions,
+        moves: np.ndarray,
+        targets: np.ndarray,
+        batch_size: int,
+        rate: float,
+        rng: np.random.Generator,
+    ) -> dict[str, float]:
+        """Trains on every move (M,) of ``decisions`` once, in batches, towards its target (M,); returns scalars for
+        TensorBoard."""
+        states = moved(decisions.observation[moves], decisions.card[moves], decisions.is_discard[moves])
+        values = {}
+        for is_discard in (True, False):
+            rows = rng.permutation(np.flatnonzero(decisions.is_discard[moves] == is_discard))
+            batches = np.array_split(rows, max(1, round(len(rows) / batch_size)))
+            measured = [self.update(states[batch], targets[batch], is_discard, rate) for batch in batches]
+            for key in measured[0]:
+                mean = float(np.mean([step[key] for step in measured]))
+                values[f"learning/{self.agent.network_of(is_discard)} {key}"] = mean
+        return values
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """All that a checkpoint keeps."""
+        kept = named("agent", self.agent.state_dict()) | {"updates": torch.tensor(self.updates)}
+        for name, optimizer in self._optimizers.items():
+            kept |= named(f"adam.{name}", optimizer_state(optimizer))
+        return kept
+
+    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Takes over what :meth:`state_dict` gave."""
+        self.agent.load_state_dict(part("agent", tensors))
+        for name, optimizer in self._optimizers.items():
+            load_optimizer_state(optimizer, part(f"adam.{name}", tensors))
+        self.updates = int(tensors["updates"])
