@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from agents import make_agent
 from crib_env import describe_show, score_play, score_show, score_show_many
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
@@ -33,6 +34,19 @@ def native_games():
         shown.append([views.board.sum(axis=1).tolist(), views.action_mask.sum(axis=1).tolist()])
         batch.step(rows, batch.native_cards(rows, (GREEDY, RANDOM, CAREFUL)[decision % 3]))
     return shown, batch.tally.tolist(), batch.games["scores"].tolist()
+
+
+def choices_of_searches():
+    """The cards of one deal between two of each player that looks ahead or asks a network."""
+    played = {}
+    for name in ("best", "expert:hands=5", "halscrib", "minimax:depth=2"):
+        agent, batch, chosen = make_agent(name), GameBatch(streams(7, 1), episode="deal"), []
+        while len(rows := batch.acting()):
+            cards = agent.act(batch.views(rows))
+            batch.step(rows, cards)
+            chosen += cards.tolist()
+        played[name] = chosen
+    return played
 
 
 def scores():
@@ -74,3 +88,7 @@ def test_scores_without_jit():
 
 def test_native_players_and_views_without_jit():
     assert run_without_jit("native_games") == as_json(native_games())
+
+
+def test_searches_and_networks_without_jit():
+    assert run_without_jit("choices_of_searches") == as_json(choices_of_searches())

@@ -117,7 +117,7 @@ def _fill_after_plays(views, prospects, out):
         most = _PEGGED[-1]
         point = max(_PERCENT * (win[most, 0] - win[0, most]) / (2 * most), _LEAST_WORTH)
         for rank in range(13):
-            now = views.count[b] + card_value(rank)
+            now = np.int64(views.count[b]) + card_value(rank)
             if not held[rank] or now > COUNT_LIMIT:
                 continue
             start = np.int64(views.pile_start[b])
@@ -141,7 +141,7 @@ def _fill_after_plays(views, prospects, out):
             at += 3 * 13
             inputs[row, at + now] = 1
             at += 32
-            inputs[row, at + views.opponent_cards[b]] = 1
+            inputs[row, at + np.int64(views.opponent_cards[b])] = 1
             at += 5
             for answer in range(13):  # whether a card of each rank could come next, and what it would make
                 after, card_points = now + card_value(answer), np.int64(0)
