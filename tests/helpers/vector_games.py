@@ -1,0 +1,89 @@
+"""Vector environments beside Gymnasium's loop over single ones: plays both, compares all that they hand out."""
+
+import copy
+
+import numpy as np
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+from crib_env.single_agent import SingleAgentCribbage
+from crib_env.vector.environments import CribbageVectorEnv
+
+MODES = list(AutoresetMode)
+INFOS = ("action_mask", "illegal_action", "scores", "dealer", "seat", "starter")
+
+
+def one_game_a_chunk(monkeypatch):
+    """Threads share out even a few games."""
+    monkeypatch.setattr("crib_env.vector.base.CHUNK", 1)
+    monkeypatch.setattr("crib_env.vector.base.LIGHT_CHUNK", 1)
+
+
+def some_cards(masks, rng):
+    """A random legal card a game, (N,), 0 where there is none."""
+    return (masks * rng.random(masks.shape)).argmax(axis=1)
+
+
+def assert_equal_observations(one, two):
+    if isinstance(two, dict):
+        assert set(one) == set(two)
+        for key in two:
+            assert one[key].dtype == two[key].dtype
+            np.testing.assert_array_equal(one[key], two[key])
+    else:
+        np.testing.assert_array_equal(one, two)
+
+
+def assert_equal_infos(native, sync):
+    """The same keys and dtypes, and the same values where both say something."""
+    assert {key for key in native if key in INFOS} == {key for key in sync if key in INFOS}
+    for key in native.keys() & set(INFOS):
+        assert native[key].dtype == sync[key].dtype
+        np.testing.assert_array_equal(native[f"_{key}"], sync[f"_{key}"])
+        who = sync[f"_{key}"]
+        np.testing.assert_array_equal(native[key][who], sync[key][who])
+
+
+def assert_equal_steps(native, sync):
+    assert_equal_observations(native[0], sync[0])
+    for one, two in zip(native[1:4], sync[1:4]):
+        assert one.dtype == two.dtype
+        np.testing.assert_array_equal(one, two)
+    assert_equal_infos(native[4], sync[4])
+    assert ("final_obs" in native[4]) == ("final_obs" in sync[4])
+    if "final_obs" in sync[4]:
+        np.testing.assert_array_equal(native[4]["_final_obs"], sync[4]["_final_obs"])
+        np.testing.assert_array_equal(native[4]["_final_info"], sync[4]["_final_info"])
+        for one, two in zip(native[4]["final_obs"], sync[4]["final_obs"]):
+            assert (one is None) == (two is None)
+            if two is not None:
+                assert_equal_observations(one, two)
+        assert_equal_infos(native[4]["final_info"], sync[4]["final_info"])
+
+
+def both(n, mode, **options):
+    """The native environment and Gymnasium's loop over single ones."""
+    sync = SyncVectorEnv([lambda: SingleAgentCribbage(**options)] * n, autoreset_mode=mode)
+    return CribbageVectorEnv(n, autoreset_mode=mode, **options), sync
+
+
+def compare(native, sync, *, steps, seed, options=None, share_of_any_card=0.0):
+    """Plays the same random cards in both, legal or any at all; how many episodes ended."""
+    rng = np.random.default_rng(seed)
+    one, two = (env.reset(seed=seed, options=copy.copy(options)) for env in (native, sync))
+    assert_equal_observations(one[0], two[0])
+    assert_equal_infos(one[1], two[1])
+    masks, n_ended = one[1]["action_mask"], 0
+    for _ in range(steps):
+        is_any = rng.random(native.num_envs) < share_of_any_card
+        cards = np.where(is_any, rng.integers(-5, 60, native.num_envs), some_cards(masks, rng))
+        one, two = native.step(cards), sync.step(cards)
+        assert_equal_steps(one, two)
+        masks = one[4]["action_mask"].copy()
+        over = one[2] | one[3]
+        n_ended += over.sum()
+        if native.autoreset_mode == AutoresetMode.DISABLED and over.any():
+            one, two = (env.reset(options={"reset_mask": over.copy()}) for env in (native, sync))
+            assert_equal_observations(one[0], two[0])
+            assert_equal_infos(one[1], two[1])
+            masks = one[1]["action_mask"]
+    return n_ended

@@ -1,0 +1,83 @@
+"""The native vector environment: its arrays, attributes and copies belong to whoever asked for them."""
+
+import copy
+import tracemalloc
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+import crib_env  # noqa: F401 -- registers the ids
+from crib_env.vector.environments import CribbageVectorEnv
+from tests.helpers.vector_games import INFOS, MODES, assert_equal_observations, assert_equal_steps, some_cards
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_fresh_arrays_by_default_and_the_same_with_copy_false(mode):
+    fresh = CribbageVectorEnv(3, autoreset_mode=mode, episode="play")
+    reused = CribbageVectorEnv(3, autoreset_mode=mode, episode="play", copy=False)
+    rng = np.random.default_rng(0)
+    one, two = fresh.reset(seed=4)[0], reused.reset(seed=4)[0]
+    kept, finals = [], []
+    for _ in range(3):
+        kept.append((one, copy.deepcopy(one)))
+        before = two
+        cards = some_cards(one["action_mask"], rng)
+        one, two = fresh.step(cards), reused.step(cards)
+        assert_equal_steps(one, two)
+        one, two = one[0], two[0]
+        assert np.shares_memory(two["observation"], before["observation"])
+    while mode == AutoresetMode.SAME_STEP and len(finals) < 2:
+        *_, infos = reused.step(some_cards(two["action_mask"], rng))
+        if "final_obs" in infos:
+            finals.append((infos["final_obs"], copy.deepcopy(infos["final_obs"])))
+    for then, now in kept:
+        assert_equal_observations(then, now)
+    for then, now in finals:
+        for a, b in zip(then, now):
+            assert (a is None and b is None) or (a["observation"] == b["observation"]).all()
+
+
+def test_no_array_is_handed_out_twice():
+    envs = CribbageVectorEnv(3)
+    observations, infos = envs.reset(seed=0)
+    for _ in range(3):
+        step = envs.step(infos["action_mask"].argmax(axis=1))
+        assert not np.shares_memory(step[0]["observation"], observations["observation"])
+        for key in INFOS[:-1]:
+            assert not np.shares_memory(step[4][key], infos[key])
+        observations, infos = step[0], step[4]
+
+
+def test_a_step_into_the_own_buffers_allocates_nothing_that_grows_with_the_games():
+    envs = CribbageVectorEnv(4096, copy=False)
+    _, infos = envs.reset(seed=0)
+    for _ in range(3):  # no game ends so soon
+        cards = infos["action_mask"].argmax(axis=1)
+        tracemalloc.start()
+        infos = envs.step(cards)[4]
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < 4096
+
+
+def test_what_the_games_share_can_be_asked_and_ones_own_values_kept():
+    envs = gymnasium.make_vec("crib_env/Cribbage-v0", num_envs=3, vectorization_mode="vector_entry_point").unwrapped
+    envs.reset(seed=0)
+    assert envs.get_attr("action_space") == (gymnasium.spaces.Discrete(52),) * 3
+    assert envs.get_attr("observation_space") == (envs.single_observation_space,) * 3
+    assert envs.get_attr("render_mode") == (None,) * 3
+    assert [spec.id for spec in envs.call("spec")] == ["crib_env/Cribbage-v0"] * 3
+    np.testing.assert_array_equal(envs.call("action_masks"), envs.action_masks())
+    envs.set_attr("level", [1, 2, 3])
+    assert envs.get_attr("level") == (1, 2, 3)
+    envs.set_attr("level", 7)
+    assert envs.call("level") == (7, 7, 7)
+    with pytest.raises(ValueError, match="level: 2 values were given for 3 games"):
+        envs.set_attr("level", [1, 2])
+    for name in ("opponent", "reward", "threads", "action_space", "action_masks"):
+        with pytest.raises(AttributeError, match=f"'{name}' cannot be set"):
+            envs.set_attr(name, "greedy")
+    with pytest.raises(AttributeError, match=r"have no 'hand', only action_masks, observation_space.*level"):
+        envs.call("hand")

@@ -1,0 +1,169 @@
+"""The native vector environment: bad actions, options and resets are named, and change nothing."""
+
+import gc
+
+import numpy as np
+import pytest
+
+from crib_env.options import OptionError
+from crib_env.vector.environments import CribbageVectorEnv, DiscardVectorEnv
+from tests.helpers.vector_games import MODES, assert_equal_steps
+from tests.test_single_agent import FirstCard
+
+NO_CARD = {
+    "illegal": lambda cards, masks: np.where(np.arange(5) == 2, masks.argmin(axis=1), cards),
+    "below the range": lambda cards, _: np.where(np.arange(5) == 2, -1, cards),
+    "above the range": lambda cards, _: np.where(np.arange(5) == 2, 52, cards),
+    "huge": lambda cards, _: np.where(np.arange(5) == 2, 2**63 - 1, cards),
+    "huge unsigned": lambda cards, _: np.where(np.arange(5) == 2, 2**64 - 1, cards.astype(np.uint64)),
+    "beyond every dtype": lambda cards, _: [10**30 if i == 2 else int(c) for i, c in enumerate(cards)],
+}
+NO_INTEGER = {
+    "a bool": lambda cards: [bool(c) if i == 2 else int(c) for i, c in enumerate(cards)],
+    "a float": lambda cards: [float(c) if i == 2 else int(c) for i, c in enumerate(cards)],
+    "nothing": lambda cards: [None if i == 2 else int(c) for i, c in enumerate(cards)],
+    "a list": lambda cards: [[int(c)] if i == 2 else int(c) for i, c in enumerate(cards)],
+    "text": lambda cards: [str(c) if i == 2 else int(c) for i, c in enumerate(cards)],
+}
+
+
+def begun_games(mode, **options):
+    envs = CribbageVectorEnv(5, opponent="greedy", autoreset_mode=mode, **options)
+    _, infos = envs.reset(seed=9)
+    for _ in range(3):
+        infos = envs.step(infos["action_mask"].argmax(axis=1))[4]
+    return envs, infos["action_mask"].copy()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", NO_CARD)
+def test_an_illegal_card_that_shall_raise_names_the_game_and_changes_nothing(name, mode):
+    envs, masks = begun_games(mode, illegal="raise")
+    before = [array.tobytes() for array in envs._table]
+    cards = masks.argmax(axis=1)
+    with pytest.raises(ValueError, match=r"^game 2: .* is not a legal action$"):
+        envs.step(NO_CARD[name](cards, masks))
+    assert [array.tobytes() for array in envs._table] == before
+    envs.step(cards)
+
+
+@pytest.mark.parametrize("name", NO_CARD)
+def test_an_illegal_card_ends_its_own_game_only(name):
+    (one, masks), (two, _) = begun_games("NextStep"), begun_games("NextStep")
+    cards = masks.argmax(axis=1)
+    seen, rewards, over, _, infos = one.step(NO_CARD[name](cards, masks))
+    expected = two.step(cards)
+    others = np.arange(5) != 2
+    assert rewards[2] == -121
+    np.testing.assert_array_equal(over, ~others)
+    np.testing.assert_array_equal(infos["illegal_action"], ~others)
+    np.testing.assert_array_equal(seen["observation"][others], expected[0]["observation"][others])
+    np.testing.assert_array_equal(rewards[others], expected[1][others])
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", NO_INTEGER)
+def test_an_action_that_is_no_integer_names_the_game_and_changes_nothing(name, mode):
+    envs, masks = begun_games(mode)
+    before = [array.tobytes() for array in envs._table]
+    cards = masks.argmax(axis=1)
+    with pytest.raises(TypeError, match=r"^game 2: .* is not the id of a card"):
+        envs.step(NO_INTEGER[name](cards))
+    assert [array.tobytes() for array in envs._table] == before
+    envs.step(cards)
+
+
+@pytest.mark.parametrize("form", [list, tuple, lambda cards: cards[:, None], lambda cards: list(cards[:, None])])
+def test_cards_in_other_forms(form):
+    (one, masks), (two, _) = begun_games("NextStep"), begun_games("NextStep")
+    cards = masks.argmax(axis=1)
+    assert_equal_steps(one.step(form(cards)), two.step(cards))
+
+
+@pytest.mark.parametrize("cards", [np.zeros(4, int), 3, np.array(3), None, [], [0] * 6, "23456"])
+def test_actions_of_a_wrong_shape(cards):
+    envs = CribbageVectorEnv(5)
+    envs.reset(seed=9)
+    before = envs._table.games.tobytes()
+    with pytest.raises(ValueError, match="5 integers, one a game"):
+        envs.step(cards)
+    assert envs._table.games.tobytes() == before
+
+
+def test_games_that_are_over_or_have_not_begun_refuse_a_card():
+    envs = CribbageVectorEnv(2, episode="play", autoreset_mode="Disabled")
+    with pytest.raises(RuntimeError, match="call reset"):
+        envs.step([0, 0])
+    _, infos = envs.reset(seed=0)
+    over = np.zeros(2, bool)
+    while not over.any():
+        _, _, over, _, infos = envs.step(infos["action_mask"].argmax(axis=1))
+    before = envs._table.games.tobytes()
+    with pytest.raises(RuntimeError, match=rf"game {over.argmax()}: the episode is over"):
+        envs.step(infos["action_mask"].argmax(axis=1))
+    assert envs._table.games.tobytes() == before
+
+
+def test_masks_before_the_first_reset_are_refused():
+    with pytest.raises(RuntimeError, match=r"before reset\(\): call it first"):
+        CribbageVectorEnv(2).action_masks()
+
+
+def test_an_opponents_illegal_card_is_named():
+    class Cheat(FirstCard):
+        name = "cheat"
+
+        def act(self, views):
+            return views.action_mask.argmin(axis=1)
+
+    with pytest.raises(ValueError, match=r"opponent 'cheat': in game \d .* is not legal: it may choose one of"):
+        CribbageVectorEnv(3, opponent=Cheat(), seat=0).reset(seed=0, options={"first_dealer": 0})
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("num_envs", 0),
+        ("num_envs", 2.0),
+        ("threads", 0),
+        ("threads", True),
+        ("autoreset_mode", "never"),
+        ("opponent", "nobody"),
+        ("seat", 2),
+        ("episode", "round"),
+        ("render_mode", "ansi"),
+        ("events", True),
+        ("copy", 1),
+        ("statistics", None),
+        ("max_episode_steps", 0),
+        ("illegal", "ignore"),
+        ("illegal_reward", 5),
+    ],
+)
+@pytest.mark.filterwarnings("error")  # among others, of a destructor that fails
+def test_bad_options_are_named(option, value):
+    with pytest.raises(OptionError, match=f"{option}="):
+        CribbageVectorEnv(**{"num_envs": 2, option: value})
+    gc.collect()
+
+
+@pytest.mark.parametrize("kind", [CribbageVectorEnv, DiscardVectorEnv])
+def test_an_unknown_option_is_named_with_all_there_are(kind):
+    with pytest.raises(OptionError, match=r"unexpected keyword argument 'frameskip': .*statistics, threads.* mask"):
+        kind(2, frameskip=1)
+
+
+def test_bad_resets_change_nothing():
+    envs = CribbageVectorEnv(3)
+    envs.reset(seed=0)
+    before = [array.tobytes() for array in envs._table]
+    for seed in (-1, 1.5, [1, 2], [1, 2, -3]):
+        with pytest.raises(ValueError, match="seed"):
+            envs.reset(seed=seed)
+    for options in ({"scores": (1, 200)}, {"deals": [[1] * 13]}, {"reset_mask": np.zeros(3, bool)}):
+        with pytest.raises(ValueError, match=next(iter(options))):
+            envs.reset(seed=1, options=options)
+    for mask in ([True, False, True], np.ones(3, int)):
+        with pytest.raises(TypeError, match="reset_mask"):
+            envs.reset(seed=1, options={"reset_mask": mask})
+    assert [array.tobytes() for array in envs._table] == before

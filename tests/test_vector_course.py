@@ -1,0 +1,193 @@
+"""The native vector environment: the same games as the single environment, batched as Gymnasium batches them."""
+
+import itertools
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+import crib_env  # noqa: F401 -- registers the ids
+from crib_env.engine import OVER
+from crib_env.vector.environments import CribbageVectorEnv
+from tests.helpers.vector_games import MODES, assert_equal_observations, both, compare, some_cards
+from tests.test_single_agent import GAMES, IDS, FirstCard
+
+DEALS = ["AC 2C 3C 4C 5C 6C AD 2D 3D 4D 5D 6D JH", "7C 8C 9C TC JC QC 7D 8D 9D TD JD QD KH"]
+
+
+@pytest.mark.parametrize("opponent", ["random", "greedy", FirstCard()])
+@pytest.mark.parametrize(
+    ("episode", "reward", "observation", "mask"),
+    [
+        choice
+        for k, choice in enumerate(
+            itertools.product(
+                ("game", "deal", "play"), ("points", "win", "match"), ("209", "board"), ("observation", "info")
+            )
+        )
+        if k % 5 == 0  # every value of each option meets most values of the others
+    ],
+)
+def test_the_same_games_as_single_environments(episode, reward, observation, mask, opponent):
+    options = {"episode": episode, "reward": reward, "observation": observation, "mask": mask, "opponent": opponent}
+    n_ended = compare(*both(4, AutoresetMode.NEXT_STEP, **options), steps=120 if episode == "game" else 30, seed=17)
+    assert n_ended >= 4
+
+
+@pytest.mark.parametrize("mask", ["observation", "info"])
+@pytest.mark.parametrize("episode", ["game", "play"])
+@pytest.mark.parametrize("mode", MODES)
+def test_autoreset_modes_are_those_of_gymnasium(mode, episode, mask):
+    native, sync = both(5, mode, episode=episode, mask=mask, opponent="greedy", start_spread=60)
+    assert native.metadata["autoreset_mode"] == mode
+    assert compare(native, sync, steps=100, seed=3) >= 5
+
+
+@pytest.mark.parametrize("seat", [0, 1, "alternate"])
+@pytest.mark.parametrize("mode", MODES)
+def test_seats_and_options_of_reset(mode, seat):
+    options = {"first_dealer": 1, "scores": (90, 100), "deals": DEALS}
+    assert compare(*both(3, mode, seat=seat, opponent="random"), steps=60, seed=8, options=options) >= 3
+
+
+def test_given_deals_are_kept_by_the_games_that_a_masked_reset_leaves_alone():
+    native, sync = both(3, AutoresetMode.DISABLED, opponent="random")
+    mask = np.array([True, False, False])
+    for env in (native, sync):
+        env.reset(seed=2, options={"deals": DEALS[:1]})
+    one, two = (
+        env.reset(seed=[5, 6, 7], options={"reset_mask": mask.copy(), "deals": DEALS}) for env in (native, sync)
+    )
+    rng = np.random.default_rng(0)
+    for _ in range(14):
+        assert_equal_observations(one[0], two[0])
+        cards = some_cards(one[0]["action_mask"], rng)
+        one, two = native.step(cards), sync.step(cards)
+
+
+@pytest.mark.parametrize("opponent", ["greedy", FirstCard()])
+@pytest.mark.parametrize("reward", ["points", "win", "match"])
+@pytest.mark.parametrize("mode", MODES)
+def test_an_illegal_card_ends_its_game_as_in_the_single_environment(mode, reward, opponent):
+    native, sync = both(6, mode, reward=reward, opponent=opponent)
+    assert compare(native, sync, steps=40, seed=3, share_of_any_card=0.2) >= 12
+
+
+@pytest.mark.parametrize("vectorization_mode", ["vector_entry_point", "sync"])
+@pytest.mark.parametrize("env_id", IDS)
+def test_what_gymnasiums_own_sampling_and_masked_sampling_do_under_the_default_autoreset(env_id, vectorization_mode):
+    """Actions drawn without a mask, and logits of minus infinity where the mask is 0, at finished games too."""
+    envs = gymnasium.make_vec(env_id, num_envs=4, vectorization_mode=vectorization_mode)
+    envs.reset(seed=0)
+    envs.action_space.seed(0)
+    n_illegal, n_ended = 0, 0
+    for _ in range(20):
+        _, _, over, _, infos = envs.step(envs.action_space.sample())
+        n_illegal += infos["illegal_action"].sum()
+        n_ended += over.sum()
+        assert infos["action_mask"][over].all()
+    assert n_ended >= n_illegal > 4
+    rng = np.random.default_rng(0)
+    _, infos = envs.reset()
+    for _ in range(130):
+        chances = np.exp(np.where(infos["action_mask"], 0.0, -np.inf))
+        chances /= chances.sum(axis=1, keepdims=True)
+        cards = np.array([rng.choice(52, p=chance) for chance in chances])
+        infos = envs.step(cards)[4]
+        assert not infos["illegal_action"].any()
+    envs.close()
+
+
+@pytest.mark.parametrize("limit", [1, 3, 5])
+@pytest.mark.parametrize("mode", MODES)
+def test_max_episode_steps_is_gymnasiums_time_limit(mode, limit):
+    """Four cards are the learner's in the play: limits below that cut it, one above does nothing."""
+    native = CribbageVectorEnv(4, autoreset_mode=mode, episode="play", max_episode_steps=limit)
+    single = [lambda: gymnasium.make("crib_env/CribbagePlay-v0", max_episode_steps=limit)] * 4
+    assert compare(native, SyncVectorEnv(single, autoreset_mode=mode), steps=30, seed=2, share_of_any_card=0.05) > 12
+
+
+@pytest.mark.parametrize("env_id", GAMES)
+@pytest.mark.filterwarnings("error")
+def test_make_vec(env_id):
+    envs = gymnasium.make_vec(env_id, num_envs=3, vectorization_mode="vector_entry_point", opponent="greedy", seat=1)
+    assert isinstance(envs.unwrapped, CribbageVectorEnv)
+    observations, infos = envs.reset(seed=0)
+    assert observations in envs.observation_space
+    assert (observations["observation"][:, 1:53].sum(axis=1) == (4 if "Play" in env_id else 6)).all()
+    assert (infos["seat"] == 1).all()
+    observations, rewards, *_ = envs.step(some_cards(infos["action_mask"], np.random.default_rng(0)))
+    assert observations in envs.observation_space
+    assert rewards.shape == (3,)
+    envs.close()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.filterwarnings("error")
+def test_episode_statistics_are_those_of_gymnasiums_wrapper(mode):
+    native = CribbageVectorEnv(4, autoreset_mode=mode, episode="deal", statistics=True)
+    wrapped = gymnasium.wrappers.vector.RecordEpisodeStatistics(
+        CribbageVectorEnv(4, autoreset_mode=mode, episode="deal")
+    )
+    rng = np.random.default_rng(1)
+    _, infos = native.reset(seed=1)
+    wrapped.reset(seed=1)
+    n_ended = 0
+    for _ in range(20):
+        cards = some_cards(infos["action_mask"], rng)
+        over, infos = native.step(cards)[2::2]
+        expected = wrapped.step(cards)[4]
+        assert ("episode" in infos) == ("episode" in expected) == over.any()
+        if over.any():
+            np.testing.assert_array_equal(infos["_episode"], expected["_episode"])
+            assert set(infos["episode"]) == set(expected["episode"])
+            ended = infos["_episode"]
+            n_ended += ended.sum()
+            # The wrapper's own length and return are only kept right across ends in the modes that reset by themselves.
+            if mode != AutoresetMode.DISABLED:
+                np.testing.assert_array_equal(infos["episode"]["r"], expected["episode"]["r"])
+                np.testing.assert_array_equal(infos["episode"]["l"], expected["episode"]["l"])
+            assert (infos["episode"]["t"][ended] > 0).all()
+            if mode == AutoresetMode.DISABLED:
+                _, infos = native.reset(options={"reset_mask": over})
+                wrapped.reset(options={"reset_mask": over})
+    assert n_ended >= 4
+
+
+@pytest.mark.parametrize("n", [1, 10_000])
+def test_any_number_of_games(n):
+    envs = CribbageVectorEnv(n, opponent="greedy", episode="play", autoreset_mode="SameStep")
+    rng = np.random.default_rng(0)
+    _, infos = envs.reset(seed=0)
+    ended = np.zeros(n, int)
+    for _ in range(9):
+        assert envs.action_masks().dtype == bool
+        np.testing.assert_array_equal(envs.action_masks(), infos["action_mask"])
+        assert infos["action_mask"].any(axis=1).all()
+        _, _, over, _, infos = envs.step(some_cards(infos["action_mask"], rng))
+        ended += over
+    assert (ended >= 1).all()
+    assert not (envs._table.games["phase"] == OVER).any()
+
+
+def test_an_opponent_is_asked_once_for_all_games_and_sees_one_id_for_each_episode():
+    class Counting(FirstCard):
+        def __init__(self):
+            self.sizes, self.ids = [], []
+
+        def act(self, views):
+            self.sizes.append(len(views))
+            self.ids.append(views.game_ids)
+            return super().act(views)
+
+    opponent = Counting()
+    envs = CribbageVectorEnv(50, opponent=opponent, episode="play", autoreset_mode="SameStep", seat=0)
+    _, infos = envs.reset(seed=0, options={"first_dealer": 0})
+    assert opponent.sizes == [50]
+    n_episodes = 50
+    for _ in range(10):
+        _, _, over, _, infos = envs.step(infos["action_mask"].argmax(axis=1))
+        n_episodes += over.sum()
+    assert len(opponent.sizes) < 60
+    assert len(np.unique(np.concatenate(opponent.ids))) <= n_episodes

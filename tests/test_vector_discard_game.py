@@ -1,0 +1,60 @@
+"""The native vector environment of the discard game."""
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import SyncVectorEnv
+
+import crib_env  # noqa: F401 -- registers the ids
+from crib_env.discard_game import DiscardGame
+from crib_env.options import OptionError
+from crib_env.vector.environments import DiscardVectorEnv
+from tests.helpers.vector_games import MODES, compare, one_game_a_chunk
+
+
+@pytest.mark.parametrize("mask", ["observation", "info"])
+@pytest.mark.parametrize("mode", MODES)
+def test_discard_games_are_those_of_single_environments(mode, mask, monkeypatch):
+    one_game_a_chunk(monkeypatch)
+    sync = SyncVectorEnv([lambda: DiscardGame(mask=mask)] * 5, autoreset_mode=mode)
+    native = DiscardVectorEnv(5, mask=mask, autoreset_mode=mode, threads=2)
+    assert compare(native, sync, steps=20, seed=12) >= 30
+    native.close()
+
+
+@pytest.mark.filterwarnings("error")
+def test_make_vec_of_the_discard_game():
+    envs = gymnasium.make_vec("crib_env/CribbageDiscard-v0", num_envs=3, vectorization_mode="vector_entry_point")
+    assert isinstance(envs.unwrapped, DiscardVectorEnv)
+    observations, _ = envs.reset(seed=0)
+    assert observations in envs.observation_space
+    with pytest.raises(OptionError, match="mask='beside'"):
+        DiscardVectorEnv(3, mask="beside")
+
+
+@pytest.mark.parametrize("vectorization_mode", ["vector_entry_point", "sync"])
+def test_the_limit_in_the_spec_of_the_discard_game_truncates_nothing(vectorization_mode):
+    assert gymnasium.spec("crib_env/CribbageDiscard-v0").max_episode_steps == 3
+    envs = gymnasium.make_vec("crib_env/CribbageDiscard-v0", num_envs=3, vectorization_mode=vectorization_mode)
+    _, infos = envs.reset(seed=0)
+    for step in range(9):
+        _, _, terminated, truncated, infos = envs.step(infos["action_mask"].argmax(axis=1))
+        assert terminated.all() == (step % 3 == 1)
+        assert not truncated.any()
+    envs.close()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_illegal_discard_ends_its_game_as_in_the_single_environment(mode):
+    native = DiscardVectorEnv(5, autoreset_mode=mode, illegal_reward=-3)
+    sync = SyncVectorEnv([lambda: DiscardGame(illegal_reward=-3)] * 5, autoreset_mode=mode)
+    assert compare(native, sync, steps=20, seed=12, share_of_any_card=0.3) >= 30
+
+
+def test_an_illegal_discard_that_shall_raise_changes_nothing():
+    envs = DiscardVectorEnv(3, illegal="raise")
+    _, infos = envs.reset(seed=0)
+    before = envs._games.tobytes()
+    with pytest.raises(ValueError, match=r"^game 1: .* is not a legal action"):
+        envs.step(np.where(np.arange(3) == 1, infos["action_mask"].argmin(axis=1), infos["action_mask"].argmax(axis=1)))
+    assert envs._games.tobytes() == before
