@@ -17,16 +17,11 @@ _SAME = 1e-9  # values are sums of a few exact fractions: what differs by less i
 SAME_TO_A_NETWORK = 1e-4
 
 
-def is_discard(views: PlayerViews) -> np.ndarray:
-    """(B,) bool: which decisions are discards; the others belong to the play."""
-    return views.discards[:, 1] < 0
-
-
 def by_phase(
     views: PlayerViews, throw: Callable[[PlayerViews], np.ndarray], lay: Callable[[PlayerViews], np.ndarray]
 ) -> np.ndarray:
     """(B,) cards: from ``throw`` for the discards, from ``lay`` for the decisions of the play."""
-    discarding = is_discard(views)
+    discarding = views.is_discard
     if discarding.all():
         return throw(views)
     if not discarding.any():

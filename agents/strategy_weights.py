@@ -8,7 +8,6 @@ import numpy as np
 import torch
 
 from agents.baselines import GreedyAgent
-from agents.discards import is_discard
 from agents.networks.weights_file import reading_weights, save_tensors
 from crib_env import PlayerViews
 from crib_env.engine import DEALER, PONE, WIN
@@ -107,7 +106,7 @@ class StrategyWeightsAgent:
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`agents.agent.Agent`."""
         cards = np.empty(len(views), np.int64)
-        throws = is_discard(views)
+        throws = views.is_discard
         if not throws.all():
             cards[~throws] = self._play.act(views[~throws])
         if throws.any():

@@ -1,7 +1,8 @@
 """Two-player cribbage for reinforcement learning: exact, fast, and ready for PettingZoo and Gymnasium.
 
 ``env()`` and ``raw_env()`` make the PettingZoo environment (:mod:`crib_env.aec` is its page); importing this package
-registers the Gymnasium ids ``crib_env/Cribbage-v0``, ``crib_env/CribbagePlay-v0`` and ``crib_env/CribbageDiscard-v0``.
+registers the Gymnasium ids ``crib_env/Cribbage-v0``, ``crib_env/CribbagePlay-v0``, ``crib_env/CribbagePegging-v0`` and
+``crib_env/CribbageDiscard-v0``.
 """
 
 from typing import Any

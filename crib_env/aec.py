@@ -43,6 +43,7 @@ All are zero-sum. If an episode ends before 121, the player who made more points
 | ``"game"``   | the instant a player reaches 121: on heels, on a peg, in the middle of the show                |
 | ``"deal"``   | after the show of one deal, or at 121                                                          |
 | ``"play"``   | after the play of one deal, or at 121. Four cards each from the start: the last two of the six dealt lie in the crib already; neither heels nor the show is counted |
+| ``"pegging"`` | after the last of eight cards, or at 121. Four cards each, and nothing else: no starter, no crib and no discards, whose bits are all 0 |
 
 Pegs stop at 121: of the last points only those up to 121 count.
 
@@ -50,7 +51,7 @@ Pegs stop at 121: of the last points only those up to 121 count.
 
 | option         | values                                       | meaning                                                  |
 |----------------|----------------------------------------------|----------------------------------------------------------|
-| ``episode``    | ``"game"``, ``"deal"``, ``"play"``           | see above                                                |
+| ``episode``    | ``"game"``, ``"deal"``, ``"play"``, ``"pegging"`` | see above                                                |
 | ``reward``     | ``"points"``, ``"win"``, ``"match"``         | see above                                                |
 | ``observation``| ``"209"``, ``"board"``                       | see above                                                |
 | ``mask``       | ``"observation"``, ``"info"``                | ``"info"``: the observation is the bare Box and the mask is in ``infos[agent]["action_mask"]`` |
@@ -62,8 +63,8 @@ Pegs stop at 121: of the last points only those up to 121 count.
 
 ``reset(seed, options)`` takes, each for one episode: ``options["first_dealer"]`` 0 or 1 (else a fair coin);
 ``options["scores"]`` a pair of 0 … 120; ``options["deals"]`` a sequence of deals, each of 13 cards (ids or text): six
-for player_0, six for player_1, the starter. They are used deal by deal; later deals come from the generator. Other keys are
-ignored. The same seed, options and actions give the same game on every machine. A reset without a seed starts the
+for player_0, six for player_1, the starter (in ``"pegging"`` of 8: four for each). They are used deal by deal; later
+deals come from the generator. Other keys are ignored. The same seed, options and actions give the same game on every machine. A reset without a seed starts the
 next game of the last seed.
 
 ## Infos
@@ -308,7 +309,7 @@ class raw_env(AECEnv[str, Any, Any]):
         Raises:
             ValueError: the seed or an option has a value that is not allowed; nothing has changed.
         """
-        start = Start.read(options)
+        start = Start.read(options, self.options.episode)
         check_seed(seed)
         if seed is not None:
             self.games["episode_stream"] = streams(seed, 1)

@@ -153,7 +153,7 @@ class GameBatch:
 
     Args:
         seeds: (n,) uint64, one random stream a game (:func:`crib_env.kernels.streams`); equal numbers give equal deals.
-        episode: ``"game"``, ``"deal"`` or ``"play"``.
+        episode: ``"game"``, ``"deal"``, ``"play"`` or ``"pegging"`` (:mod:`crib_env.aec`).
         start_spread: random starting scores at most this far apart; ``None`` is 0–0.
         first_dealer: 0 or 1, the seat that deals first; ``None`` is a fair coin for each game.
         scores: starting scores of both seats, 0 to 120, in place of random ones.
@@ -188,7 +188,7 @@ class GameBatch:
         check_bool("skip_forced", skip_forced)
         if not is_integer(first_id):
             raise ValueError(f"first_id={first_id!r} is not allowed: give a whole number")
-        start = Start.read({"first_dealer": first_dealer, "scores": scores})
+        start = Start.read({"first_dealer": first_dealer, "scores": scores}, episode)
         self.games = np.zeros(len(seeds), GAME)
         self.games["episode_stream"] = seeds
         self.tally = np.zeros((len(seeds), 2, len(ROLES), len(SOURCES)), np.int32)

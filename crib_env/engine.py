@@ -29,9 +29,10 @@ PONE, DEALER = range(2)
 # Phases. In DEAL the deal is over, the game is not, and the next thirteen cards are awaited.
 DISCARD, PLAY, DEAL, OVER = range(4)
 
-# Episodes: a game to 121, one deal, or the play of one deal alone (four cards each, no show).
-EPISODES = ("game", "deal", "play")
-GAME_EPISODE, DEAL_EPISODE, PLAY_EPISODE = range(3)
+# Episodes: a game to 121, one deal, the play of one deal alone (four cards each, no show), or the play of eight cards
+# alone, where there are no discards, no crib and no starter at all.
+EPISODES = ("game", "deal", "play", "pegging")
+GAME_EPISODE, DEAL_EPISODE, PLAY_EPISODE, PEGGING_EPISODE = range(4)
 
 # What points are for, in the words that people use.
 EVENTS = (
@@ -69,7 +70,8 @@ GAME = np.dtype(
         ("event_kind", "i1", 8),
         ("event_points", "i1", 8),
         ("n_events", "i1"),
-        # the thirteen cards of this deal: six for seat 0, six for seat 1, the starter
+        # the thirteen cards of this deal: six for seat 0, six for seat 1, the starter; -1 for those that an episode
+        # does not have
         ("cards", "i1", 13),
         ("scores", "i2", 2),
         ("start_scores", "i2", 2),
@@ -95,14 +97,20 @@ _FITS = np.array(
 
 @kernel
 def starter(g):
-    """The starter of this deal. It is hidden until :func:`starter_is_cut`."""
+    """The starter of this deal, -1 in an episode without one. It is hidden until :func:`starter_is_cut`."""
     return np.int64(g["cards"][12])
 
 
 @kernel
 def starter_is_cut(g):
-    """Whether the starter is face up: as soon as the dealer, who discards last, has thrown both cards."""
-    return g["kept"][g["dealer"]] != 0
+    """Whether there is a starter and it is face up: as soon as the dealer, who discards last, has thrown both cards."""
+    return g["kept"][g["dealer"]] != 0 and starter(g) >= 0
+
+
+@kernel
+def is_play_alone(g):
+    """Whether the episode is the play of one deal: four cards each, nothing to throw and no show."""
+    return g["episode"] >= PLAY_EPISODE
 
 
 @kernel
@@ -165,6 +173,8 @@ def begin_deal(g):
     """Hands out ``g["cards"]``. After the first deal of a game the other seat becomes dealer."""
     if g["n_deals"]:
         g["dealer"] = pone(g)
+    if g["episode"] == PEGGING_EPISODE:
+        _take_away_what_pegging_lacks(g)
     for seat in range(2):
         g["hand"][seat] = mask_of(g["cards"][6 * seat : 6 * seat + 6])
         g["discards"][seat] = 0
@@ -176,12 +186,21 @@ def begin_deal(g):
     g["n_deals"] += 1
     g["turn"] = pone(g)
     g["phase"] = DISCARD
-    if g["episode"] == PLAY_EPISODE:  # four cards each: the last two of each six are already in the crib
+    if is_play_alone(g):  # four cards each: the last two of each six are already in the crib, or do not exist
         for seat in range(2):
             g["discards"][seat] = mask_of(g["cards"][6 * seat + 4 : 6 * seat + 6])
             g["hand"][seat] ^= g["discards"][seat]
             g["kept"][seat] = g["hand"][seat]
         g["phase"] = PLAY
+
+
+@kernel
+def _take_away_what_pegging_lacks(g):
+    """Of the thirteen cards of this deal: those that would be thrown, and the starter."""
+    for seat in range(2):
+        for k in range(4, 6):
+            g["cards"][6 * seat + k] = -1
+    g["cards"][12] = -1
 
 
 @kernel
@@ -296,7 +315,7 @@ def end_of_count(g, seat, other):
 @kernel
 def show(g):
     """Pone's hand, dealer's hand, crib, in that order; then the next deal is due, or the episode ends."""
-    if g["episode"] != PLAY_EPISODE:
+    if not is_play_alone(g):
         cut, dealer = starter(g), np.int64(g["dealer"])
         peg(g, 1 - dealer, show_points(g["kept"][1 - dealer], cut, False), PONES_HAND)
         peg(g, dealer, show_points(g["kept"][dealer], cut, False), DEALERS_HAND)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from crib_env.cards import parse_cards
-from crib_env.engine import EPISODES, WIN
+from crib_env.engine import EPISODES, PEGGING_EPISODE, WIN
 
 REWARDS = ("points", "win", "match")
 OBSERVATIONS = ("209", "board")
@@ -128,7 +128,8 @@ def check_from_one(name: str, value: Any) -> None:
 class Start:
     """The checked ``options`` of one ``reset``; other keys are ignored, as Gymnasium's and PettingZoo's tests require.
 
-    ``first_dealer`` is -1 for a fair coin, ``scores`` (-1, -1) for the environment's own start.
+    ``first_dealer`` is -1 for a fair coin, ``scores`` (-1, -1) for the environment's own start. ``deals`` hold thirteen
+    cards each, -1 for those that the episode does not have.
     """
 
     first_dealer: int = -1
@@ -136,8 +137,8 @@ class Start:
     deals: tuple[tuple[int, ...], ...] = ()
 
     @classmethod
-    def read(cls, options: dict[str, Any] | None) -> Start:
-        """Checks the options of a reset.
+    def read(cls, options: dict[str, Any] | None, episode: str = "game") -> Start:
+        """Checks the options of a reset for this kind of episode.
 
         Raises:
             ValueError: a value is not allowed; the message names it.
@@ -155,10 +156,11 @@ class Start:
             if not is_pair or not all(is_integer(s) and 0 <= s < WIN for s in scores):
                 raise ValueError(f"options['scores']={scores!r} is not allowed: give a pair of 0 to {WIN - 1}")
         deals = options.get("deals")
+        read_deal = _read_pegging_deal if episode == EPISODES[PEGGING_EPISODE] else _read_deal
         return cls(
             first_dealer=-1 if first_dealer is None else int(first_dealer),
             scores=(-1, -1) if scores is None else (int(scores[0]), int(scores[1])),
-            deals=() if deals is None else tuple(_read_deal(i, deal) for i, deal in enumerate(_list_deals(deals))),
+            deals=() if deals is None else tuple(read_deal(i, deal) for i, deal in enumerate(_list_deals(deals))),
         )
 
 
@@ -180,22 +182,31 @@ def _as_list(value: Any) -> Any:
 def _list_deals(deals: Any) -> list[Any]:
     deals = _as_list(deals)
     if isinstance(deals, str) or not hasattr(deals, "__iter__"):
-        raise ValueError(f"options['deals']={deals!r} is not allowed: give a sequence of deals of 13 cards each")
+        raise ValueError(f"options['deals']={deals!r} is not allowed: give a sequence of deals")
     return list(deals)
 
 
 def _read_deal(index: int, deal: Any) -> tuple[int, ...]:
+    return tuple(_read_cards(index, deal, 13, "six for player_0, six for player_1, the starter"))
+
+
+def _read_pegging_deal(index: int, deal: Any) -> tuple[int, ...]:
+    cards = _read_cards(index, deal, 8, "four for player_0, four for player_1")
+    return (*cards[:4], -1, -1, *cards[4:], -1, -1, -1)
+
+
+def _read_cards(index: int, deal: Any, n: int, whose: str) -> list[int]:
     deal = _as_list(deal)
     where = f"options['deals'][{index}]"
     if not isinstance(deal, str) and not hasattr(deal, "__iter__"):
-        raise ValueError(f"{where}={deal!r} is not allowed: a deal is a sequence of 13 cards")
+        raise ValueError(f"{where}={deal!r} is not allowed: a deal is a sequence of {n} cards")
     try:
         cards = parse_cards(deal)
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None
-    if len(cards) != 13:
-        raise ValueError(f"{where} has {len(cards)} cards: a deal is six for player_0, six for player_1, the starter")
-    return tuple(cards)
+    if len(cards) != n:
+        raise ValueError(f"{where} has {len(cards)} cards: a deal is {whose}")
+    return cards
 
 
 def is_integer(value: Any) -> bool:

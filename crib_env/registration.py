@@ -7,18 +7,19 @@ import pettingzoo
 
 
 def register_all() -> None:
-    """Registers the three Gymnasium ids, and the PettingZoo id if PettingZoo has a registry (from 1.27)."""
+    """Registers the four Gymnasium ids, and the PettingZoo id if PettingZoo has a registry (from 1.27)."""
     gymnasium.register(
         "crib_env/Cribbage-v0",
         entry_point="crib_env.single_agent:SingleAgentCribbage",
         vector_entry_point="crib_env.vector.environments:CribbageVectorEnv",
     )
-    gymnasium.register(
-        "crib_env/CribbagePlay-v0",
-        entry_point="crib_env.single_agent:SingleAgentCribbage",
-        vector_entry_point="crib_env.vector.environments:CribbageVectorEnv",
-        kwargs={"episode": "play"},
-    )
+    for name, episode in (("CribbagePlay", "play"), ("CribbagePegging", "pegging")):
+        gymnasium.register(
+            f"crib_env/{name}-v0",
+            entry_point="crib_env.single_agent:SingleAgentCribbage",
+            vector_entry_point="crib_env.vector.environments:CribbageVectorEnv",
+            kwargs={"episode": episode},
+        )
     gymnasium.register(
         "crib_env/CribbageDiscard-v0",
         entry_point="crib_env.discard_game:DiscardGame",

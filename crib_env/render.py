@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env.cards import format_card
-from crib_env.engine import DISCARD, OVER, WIN
+from crib_env.engine import DISCARD, OVER, PEGGING_EPISODE, WIN
 
 _WIDTH = 60  # one hole is two points
 
@@ -13,16 +13,18 @@ _WIDTH = 60  # one hole is two points
 def draw_table(game: np.void, seat: int) -> str:
     """A game (a ``GAME`` record) as ``seat`` sees it: scores on a board, starter, the play and count, the hand."""
     scores = [int(score) for score in game["scores"]]
-    lines = []
+    lines, is_pegging = [], game["episode"] == PEGGING_EPISODE  # without starter and discards
     for player in (1 - seat, seat):
         role = "dealer" if game["dealer"] == player else "pone"
         lines.append(f"player_{player} {role:<6} {_track(scores[player])} {scores[player]:3d}")
         if player != seat:
             lines.append(f"  hand     {' '.join(['??'] * int(game['hand'][player]).bit_count()) or '-'}")
-            lines.append(f"  starter  {_starter(game)}")
+            if not is_pegging:
+                lines.append(f"  starter  {_starter(game)}")
             lines.append(f"  play     {_play(game)}")
     lines.append(f"  hand     {_cards(game['hand'][seat])}")
-    lines.append(f"  thrown   {_cards(game['discards'][seat])}")
+    if not is_pegging:
+        lines.append(f"  thrown   {_cards(game['discards'][seat])}")
     lines.append(f"  {_to_do(game, seat)}")
     return "\n".join(lines)
 

@@ -1,7 +1,9 @@
-"""One player against an opponent, as Gymnasium environments: ``crib_env/Cribbage-v0`` and ``crib_env/CribbagePlay-v0``.
+"""One player against an opponent, as Gymnasium environments: ``crib_env/Cribbage-v0``, ``crib_env/CribbagePlay-v0`` and
+``crib_env/CribbagePegging-v0``.
 
 Observation, action, reward, options and episode ends are those of the PettingZoo environment (:mod:`crib_env.aec`),
-seen from one seat; ``CribbagePlay-v0`` has ``episode="play"``. What differs:
+seen from one seat; ``CribbagePlay-v0`` has ``episode="play"``, ``CribbagePegging-v0`` has ``episode="pegging"``. What
+differs:
 
 * ``opponent`` plays the other seat: ``"random"`` (default), ``"greedy"``, ``"careful"``, ``"module:Class"`` of your own
   (:mod:`crib_env.players.agent_from_text`) or any object with an agent's ``act(views)``. An illegal card of such an

@@ -49,9 +49,9 @@ class PlayerViews:
     hand: np.ndarray
     """(B, 6) int8, cards held, lowest id first."""
     discards: np.ndarray
-    """(B, 2) int8, own discards, lowest id first."""
+    """(B, 2) int8, own discards, lowest id first; none in the pegging episode."""
     starter: np.ndarray
-    """(B,) int8, once cut."""
+    """(B,) int8, once cut; none in the pegging episode."""
     laid: np.ndarray
     """(B, 8) int8, the play of this deal, oldest first."""
     laid_by: np.ndarray
@@ -80,6 +80,11 @@ class PlayerViews:
         return ViewArrays(*(getattr(self, name) for name in ViewArrays._fields))
 
     # What follows from the arrays above, for whoever asks: it costs nothing to those who do not.
+
+    @cached_property
+    def is_discard(self) -> np.ndarray:
+        """(B,) bool, which decisions are discards; the others belong to the play, where nobody holds five cards."""
+        return self.hand[:, 4] >= 0
 
     @cached_property
     def kept(self) -> np.ndarray:

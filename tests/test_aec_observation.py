@@ -97,7 +97,7 @@ def test_observations_lie_in_their_spaces_for_both_players_at_any_time(episode, 
 
 
 def is_cut(game):
-    return len(game.discards[0]) == len(game.discards[1]) == 2
+    return game.starter is not None and len(game.discards[0]) == len(game.discards[1]) == 2
 
 
 def expected_209(game, seat):
@@ -145,11 +145,14 @@ def test_every_bit_of_the_observation(episode, observation, mask):
             assert seen == expected
             bits_seen |= seen
         phases.add(game.phase)
-    assert phases == {"play", "over"} | (set() if episode == "play" else {"discard"})
+    is_alone = episode in ("play", "pegging")
+    assert phases == {"play", "over"} | (set() if is_alone else {"discard"})
     possible = set(range(209 if observation == "209" else 659))
     possible -= {495}  # the eighth card ends its count
-    if episode == "play":
+    if is_alone:
         possible -= {657, 658}  # five or six cards in the opponent's hand
+    if episode == "pegging":
+        possible -= {*range(496, 548), *range(600, 652)}  # no own discards, no starter
     assert bits_seen == possible  # each bit has been on at some time
 
 
@@ -241,7 +244,8 @@ def test_the_table_shows_what_the_player_to_act_knows_and_nothing_else(episode):
         assert set(parse_cards(own_hand.strip("-"))) == set(game.hands[seat])
         assert other_hand.strip("-").split() == ["??"] * len(game.hands[1 - seat])
         starter = crib_env.format_card(game.starter) if is_cut(game) else "-"
-        assert line(table, "starter") == [starter]
+        assert line(table, "starter") == ([] if episode == "pegging" else [starter])
+        assert len(line(table, "thrown")) == (episode != "pegging")
         known = {*game.hands[seat], *game.discards[seat], *(card for _, card in game.laid)}
         known |= {game.starter} if is_cut(game) else set()
         assert {parse_card(text) for text in CARD.findall(table)} == known

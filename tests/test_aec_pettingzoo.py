@@ -14,7 +14,7 @@ import crib_env
 OPTIONS = [
     {"episode": episode, "reward": reward, "observation": observation, "mask": mask}
     for episode, reward, observation, mask in itertools.product(
-        ("game", "deal", "play"), ("points", "win", "match"), ("209", "board"), ("observation", "info")
+        ("game", "deal", "play", "pegging"), ("points", "win", "match"), ("209", "board"), ("observation", "info")
     )
 ]
 

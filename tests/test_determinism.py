@@ -22,7 +22,7 @@ def finish(batch, policy=RANDOM):
     return batch
 
 
-@pytest.mark.parametrize("episode", ["game", "deal", "play"])
+@pytest.mark.parametrize("episode", ["game", "deal", "play", "pegging"])
 @pytest.mark.parametrize("policy", [RANDOM, GREEDY])
 def test_a_game_is_the_same_whatever_the_batch_it_is_in(episode, policy):
     seeds = streams(7, 1000)
@@ -38,7 +38,7 @@ def test_a_game_is_the_same_whatever_the_batch_it_is_in(episode, policy):
 def test_skipping_forced_cards_changes_no_game():
     """Of cards of one rank greedy lays the lowest, and so does the batch when it does not ask."""
     seeds = streams(8, 300)
-    for episode in ("game", "play"):
+    for episode in ("game", "play", "pegging"):
         asked = finish(GameBatch(seeds, episode=episode), GREEDY)
         skipped = GameBatch(seeds, episode=episode, skip_forced=True)
         rows = skipped.acting()
@@ -66,7 +66,9 @@ def test_no_seed_is_a_fresh_one():
     assert streams(None, 1) != streams(None, 1)
 
 
-@pytest.mark.parametrize("options", [{}, {"episode": "deal"}, {"episode": "play"}, {"start_spread": 60}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, *({"episode": name} for name in ("deal", "play", "pegging")), {"start_spread": 60}], ids=str
+)
 def test_a_seed_gives_the_same_game_in_the_environment_and_in_a_batch(options):
     for seed in (0, 1, 12345):
         env = raw_env(**options)

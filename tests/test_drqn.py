@@ -12,7 +12,6 @@ import torch
 
 import crib_env
 from agents import make_agent
-from agents.discards import is_discard
 from agents.features.play import play_features
 from agents.features.suits import relabel
 from agents.networks.ddqn import best_legal
@@ -238,8 +237,8 @@ def test_the_features_of_the_play_are_what_the_views_say(policy):
         count, last, points, theirs = np.split(features, np.cumsum([31, 39, 13]), axis=1)
         assert (count.sum(axis=1) == 1).all()
         np.testing.assert_array_equal(count.argmax(axis=1), views.count)
-        playing = np.flatnonzero(~is_discard(views))
-        assert not theirs[is_discard(views)].any()
+        playing = np.flatnonzero(~views.is_discard)
+        assert not theirs[views.is_discard].any()
         assert (theirs[playing].sum(axis=1) == 1).all()
         np.testing.assert_array_equal(theirs[playing].argmax(axis=1), views.opponent_cards[playing])
         for b in playing[::10]:

@@ -46,6 +46,12 @@ CASES = {
     ),
     "play": ({"episode": "play"}, 7, {}),
     "play_near_the_end": ({"episode": "play"}, 8, {"scores": [120, 119]}),
+    "pegging": ({"episode": "pegging"}, 9, {}),
+    "pegging_of_given_cards": (
+        {"episode": "pegging", "reward": "win"},
+        10,
+        {"first_dealer": 0, "scores": [100, 114], "deals": [parse_cards("5C 5D 4S JH 5H 6C 4D KS")]},
+    ),
 }
 
 

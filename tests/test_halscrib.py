@@ -7,7 +7,6 @@ import pytest
 
 import crib_env.cards
 from agents import make_agent
-from agents.discards import is_discard
 from agents.halscrib.agent import SURE, discard_situations, discard_values, play_situations
 from agents.halscrib.memory import ANSWERS, LEADS, Memory
 from agents.halscrib.play import (
@@ -340,7 +339,7 @@ def test_all_cards_are_legal_to_the_end_of_a_game():
             mine = rows[turns == seat]
             if len(mine):
                 views = batch.views(mine)
-                phases |= set(is_discard(views).tolist())
+                phases |= set(views.is_discard.tolist())
                 batch.step(mine, agents[seat].act(views))
     assert phases == {True, False}
     assert (batch.games["scores"].max(axis=1) == 121).all()

@@ -5,7 +5,7 @@ import pytest
 
 import crib_env
 from agents import make_agent
-from agents.discards import is_discard, six_dealt
+from agents.discards import six_dealt
 from agents.heuristic import ALWAYS, DEALER_RULES, PONE_RULES, discards_of, preferences
 from crib_env import discard_statistics, parse_cards
 from crib_env.batch import GameBatch
@@ -113,7 +113,7 @@ def test_plays_as_greedy_does_after_the_discard():
     while len(rows := batch.acting()):
         views = batch.views(rows)
         cards = agent.act(views)
-        playing = ~is_discard(views)
+        playing = ~views.is_discard
         np.testing.assert_array_equal(cards[playing], greedy.act(views[playing]))
         batch.step(rows, cards)
 

@@ -10,7 +10,7 @@ import pytest
 from crib_env import parse_cards
 from crib_env.aec import PLAYERS, raw_env
 from crib_env.batch import GameBatch
-from crib_env.engine import CRIB, DEALERS_HAND, DISCARD, OVER, PLAY, PONES_HAND
+from crib_env.engine import CRIB, DEALERS_HAND, DISCARD, EPISODES, OVER, PEGGING_EPISODE, PLAY, PONES_HAND
 from crib_env.kernels import streams
 from crib_env.observation import SIZES, write_mask, write_observation
 from crib_env.players.policies import NATIVE, RANDOM
@@ -22,8 +22,8 @@ N_GAMES = 300
 
 
 def batches():
-    """Random games in all three episodes, caught after 0, 1, 2, … decisions and so in every phase of a deal."""
-    for episode in ("game", "deal", "play"):
+    """Random games in all four kinds of episode, caught after 0, 1, 2, … decisions and so in every phase of a deal."""
+    for episode in EPISODES:
         batch = GameBatch(streams(17, N_GAMES), episode=episode)
         for _ in range(30):
             rows = batch.acting()
@@ -50,7 +50,8 @@ def deal_hidden_again(game, seat, rng):
     laid = game["laid"][: game["n_laid"]].tolist()
     laid_by_other = [card for card, by in zip(laid, game["laid_by"]) if by == other]
     known = {*cards_of(game["hand"][seat]), *cards_of(game["discards"][seat]), *laid}
-    is_cut = game["phase"] == PLAY
+    is_pegging = game["episode"] == PEGGING_EPISODE
+    is_cut = game["phase"] == PLAY and not is_pegging
     if is_cut:
         known.add(int(game["cards"][12]))
     unseen = rng.permutation([card for card in range(52) if card not in known])
@@ -60,8 +61,9 @@ def deal_hidden_again(game, seat, rng):
     game["hand"][other], game["discards"][other] = mask_of(hand), mask_of(thrown)
     if game["kept"][other]:
         game["kept"][other] = mask_of([*hand, *laid_by_other])
-    game["cards"][6 * other : 6 * other + 6] = [*laid_by_other, *hand, *thrown]
-    if not is_cut:
+    theirs = [*laid_by_other, *hand, *thrown]
+    game["cards"][6 * other : 6 * other + len(theirs)] = theirs
+    if not is_cut and not is_pegging:
         game["cards"][12] = uncut
     game["deal_stream"], game["episode_stream"] = rng.integers(2**63, size=2)
 

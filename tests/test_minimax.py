@@ -19,7 +19,7 @@ from agents.belief.lookahead import (
     packed,
     possible_hands,
 )
-from agents.discards import is_discard, six_dealt
+from agents.discards import six_dealt
 from agents.minimax import MinimaxAgent
 from crib_env import discard_statistics, parse_cards, score_show_many
 from crib_env.batch import GameBatch
@@ -92,7 +92,7 @@ def endings(opponent_cards, n):
     batch = GameBatch(streams(9, 60), episode="deal")
     while len(rows := batch.acting()):
         views = batch.views(rows)
-        for k in np.flatnonzero((views.opponent_cards == opponent_cards) & ~is_discard(views)):
+        for k in np.flatnonzero((views.opponent_cards == opponent_cards) & ~views.is_discard):
             if len({int(card) % 13 for card in np.flatnonzero(views.action_mask[k])}) > 1:
                 found.append(views[k : k + 1])
         batch.step(rows, batch.native_cards(rows, 0))

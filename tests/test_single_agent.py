@@ -1,4 +1,4 @@
-"""The three Gymnasium ids: the field's own checkers, and what the single-agent view promises."""
+"""The four Gymnasium ids: the field's own checkers, and what the single-agent view promises."""
 
 import copy
 import pickle
@@ -13,7 +13,7 @@ from crib_env.discard_game import DiscardGame
 from crib_env.options import OptionError
 from crib_env.single_agent import SingleAgentCribbage
 
-GAMES = ("crib_env/Cribbage-v0", "crib_env/CribbagePlay-v0")
+GAMES = ("crib_env/Cribbage-v0", "crib_env/CribbagePlay-v0", "crib_env/CribbagePegging-v0")
 IDS = (*GAMES, "crib_env/CribbageDiscard-v0")
 MASKS = ("observation", "info")
 
@@ -130,8 +130,9 @@ def test_the_same_game_as_in_the_pettingzoo_environment():
     assert game.scores == tuple(info["scores"])
 
 
-def test_the_play_alone_has_four_cards_and_no_show():
-    env = gymnasium.make("crib_env/CribbagePlay-v0", events=True)
+@pytest.mark.parametrize("env_id", GAMES[1:])
+def test_the_play_alone_has_four_cards_and_no_show(env_id):
+    env = gymnasium.make(env_id, events=True)
     for seed in range(50):
         observation, _ = env.reset(seed=seed)
         assert observation["observation"][1:53].sum() == 4

@@ -16,7 +16,7 @@ import torch
 from rich.progress import Progress
 
 from agents import make_agent
-from agents.discards import is_discard, six_dealt
+from agents.discards import six_dealt
 from agents.networks.weights_file import save_tensors
 from agents.strategy_weights import SHAPE, StrategyWeightsAgent, starting_weights
 from crib_env.batch import GameBatch
@@ -261,7 +261,7 @@ def test_a_learned_step_is_the_one_by_hand():
 @pytest.mark.parametrize("decisions", [0, 2])
 def test_the_agent_throws_by_weighted_desirability(decisions):
     views = views_of(some_games(decisions))
-    assert is_discard(views).all()
+    assert views.is_discard.all()
     agent = make_agent("strategy-weights:random,seed=4")
     wanted = desirabilities(six_dealt(views), dealer=views.is_dealer, records=standard_pegging())
     weights = starting_weights("random", 4)[views.scores[:, 0], views.scores[:, 1], views.is_dealer.astype(int)]
@@ -289,7 +289,7 @@ def test_it_plays_as_greedy_and_choices_do_not_depend_on_the_batch():
         views = views_of(some_games(decisions))
         agent = make_agent("strategy-weights:random")
         cards = agent.act(views)
-        play = ~is_discard(views)
+        play = ~views.is_discard
         np.testing.assert_array_equal(cards[play], make_agent("greedy").act(views[play]))
         assert cards[:30].tolist() == [agent.act(views[k : k + 1])[0] for k in range(30)]
 

@@ -11,7 +11,6 @@ import torch
 
 import crib_env
 from agents import make_agent
-from agents.discards import is_discard
 from agents.features.after_states import after_states, moved, play_inputs
 from agents.networks.ddqn import DDQNAgent
 from agents.networks.td import TDAgent, gaussian_weights
@@ -86,7 +85,7 @@ def test_an_after_state_is_what_the_engine_shows_after_the_move():
     compared = {DISCARD: 0, PLAY: 0}
     for batch, rows in positions():
         views = batch.views(rows)
-        states, cards, ends = after_states(views.observation, views.action_mask, is_discard(views))
+        states, cards, ends = after_states(views.observation, views.action_mask, views.is_discard)
         before = batch.games.copy()
         for decision, row in enumerate(rows):
             seat, phase = int(before["turn"][row]), int(before["phase"][row])
@@ -111,7 +110,7 @@ def test_all_moves_are_looked_at():
     """Fifteen discards, or the five with the card thrown already; in the play one card of each rank."""
     for batch, rows in positions(50):
         views = batch.views(rows)
-        throws = is_discard(views)
+        throws = views.is_discard
         states, cards, ends = after_states(views.observation, views.action_mask, throws)
         for b, (first, end) in enumerate(zip(np.append(0, ends), ends)):
             legal = np.flatnonzero(views.action_mask[b])
@@ -127,9 +126,9 @@ def test_a_move_that_is_made_is_one_that_was_looked_at():
     agent = new_agent()
     for batch, rows in positions(50):
         views = batch.views(rows)
-        cards, values = agent.look_ahead(views.observation, views.action_mask, is_discard(views))
+        cards, values = agent.look_ahead(views.observation, views.action_mask, views.is_discard)
         whole = views.hand[:, 5] < 0
-        throws = is_discard(views)
+        throws = views.is_discard
         for phase in (True, False):
             mine = whole & (throws == phase)
             if mine.any():
@@ -256,7 +255,7 @@ def a_deal_learned_slowly(agent, seed, rate, td_lambda):
 
     while len(batch.acting()):
         views, seat = batch.views(row), int(batch.games["turn"][0])
-        throws = is_discard(views)
+        throws = views.is_discard
         cards, _ = agent.look_ahead(views.observation, views.action_mask, throws)
         if views.hand[0, 5] < 0:
             state = moved(views.observation, cards, throws)[0]
@@ -377,7 +376,7 @@ def test_a_gradient_step_moves_values_towards_their_targets():
     learner = Returns(new_agent(), "float32")
     batch = GameBatch(streams(0, 16), episode="deal")
     views = batch.views(batch.acting())
-    states, _, _ = after_states(views.observation, views.action_mask, is_discard(views))
+    states, _, _ = after_states(views.observation, views.action_mask, views.is_discard)
     targets = np.linspace(-3, 10, 40, dtype=np.float32)
     losses = [learner.update(states[:40], targets, True, 5e-3)["loss"] for _ in range(300)]
     assert losses[-1] < 0.1 < losses[0]

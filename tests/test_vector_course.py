@@ -23,7 +23,10 @@ DEALS = ["AC 2C 3C 4C 5C 6C AD 2D 3D 4D 5D 6D JH", "7C 8C 9C TC JC QC 7D 8D 9D T
         choice
         for k, choice in enumerate(
             itertools.product(
-                ("game", "deal", "play"), ("points", "win", "match"), ("209", "board"), ("observation", "info")
+                ("game", "deal", "play", "pegging"),
+                ("points", "win", "match"),
+                ("209", "board"),
+                ("observation", "info"),
             )
         )
         if k % 5 == 0  # every value of each option meets most values of the others
@@ -36,7 +39,7 @@ def test_the_same_games_as_single_environments(episode, reward, observation, mas
 
 
 @pytest.mark.parametrize("mask", ["observation", "info"])
-@pytest.mark.parametrize("episode", ["game", "play"])
+@pytest.mark.parametrize("episode", ["game", "play", "pegging"])
 @pytest.mark.parametrize("mode", MODES)
 def test_autoreset_modes_are_those_of_gymnasium(mode, episode, mask):
     native, sync = both(5, mode, episode=episode, mask=mask, opponent="greedy", start_spread=60)
@@ -115,7 +118,7 @@ def test_make_vec(env_id):
     assert isinstance(envs.unwrapped, CribbageVectorEnv)
     observations, infos = envs.reset(seed=0)
     assert observations in envs.observation_space
-    assert (observations["observation"][:, 1:53].sum(axis=1) == (4 if "Play" in env_id else 6)).all()
+    assert (observations["observation"][:, 1:53].sum(axis=1) == (6 if env_id == "crib_env/Cribbage-v0" else 4)).all()
     assert (infos["seat"] == 1).all()
     observations, rewards, *_ = envs.step(some_cards(infos["action_mask"], np.random.default_rng(0)))
     assert observations in envs.observation_space

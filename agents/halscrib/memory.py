@@ -6,7 +6,6 @@ from math import comb
 
 import numpy as np
 
-from agents.discards import is_discard
 from crib_env import PlayerViews
 from crib_env.kernels import kernel
 
@@ -99,5 +98,5 @@ class Memory:
             more[: len(self._records)] = self._records
             self._records = more
         seen = np.empty((len(views), 2, 2))
-        _observe(self._records, rows, is_discard(views), views.arrays, seen)
+        _observe(self._records, rows, views.is_discard, views.arrays, seen)
         return seen

@@ -170,4 +170,4 @@ class DDQNAgent:
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`agents.agent.Agent`."""
         observation = views.observation if self.about["observation"] == "209" else views.board
-        return self.choose(observation, views.action_mask, views.discards[:, 1] < 0)
+        return self.choose(observation, views.action_mask, views.is_discard)

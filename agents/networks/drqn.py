@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from torch import nn
 
-from agents.discards import is_discard
 from agents.features.play import N_PLAY_FEATURES, with_play_features
 from agents.features.ranks import N_RANK_INPUTS, with_rank_counts
 from agents.features.suits import original, relabel
@@ -150,7 +149,7 @@ class DRQNAgent:
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`agents.agent.Agent`."""
         observation = views.observation if self.about["observation"] == "209" else views.board
-        discards = is_discard(views)
+        discards = views.is_discard
         places, states = self._memory.recall(views)
         cards = views.action_mask.argmax(axis=1)
         asked = np.arange(len(views))

@@ -8,7 +8,6 @@ import numpy as np
 import torch
 
 from agents.chance import uniforms
-from agents.discards import is_discard
 from agents.features.suits import original, relabel
 from agents.networks.ddqn import DDQNAgent
 from agents.networks.weights_file import reading_weights, save_tensors
@@ -105,4 +104,4 @@ class NFSPAgent:
         if self._greedy:
             return self.networks.act(views)
         observation = views.observation if self.networks.about["observation"] == "209" else views.board
-        return self.choose(observation, views.action_mask, is_discard(views), uniforms(self._seed, views))
+        return self.choose(observation, views.action_mask, views.is_discard, uniforms(self._seed, views))

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from agents.discards import SAME_TO_A_NETWORK, is_discard
+from agents.discards import SAME_TO_A_NETWORK
 from agents.features.after_states import N_PLAY_INPUTS, after_states, play_inputs
 from agents.features.ranks import N_RANK_INPUTS, with_rank_counts
 from agents.features.suits import relabel
@@ -140,4 +140,4 @@ class TDAgent:
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`agents.agent.Agent`."""
-        return self.look_ahead(views.observation, views.action_mask, is_discard(views), SAME_TO_A_NETWORK)[0]
+        return self.look_ahead(views.observation, views.action_mask, views.is_discard, SAME_TO_A_NETWORK)[0]

@@ -26,7 +26,7 @@ class DealResults:
     crib: np.ndarray
     """(N, 4) int8, lowest id first; -1 if it was not shown."""
     starter: np.ndarray
-    """(N,) int8."""
+    """(N,) int8; -1 in the pegging episode, which has none and no discards."""
     laid: np.ndarray
     """(N, 8) int8, the play, oldest card first; -1 where the game was over before."""
     laid_by: np.ndarray

@@ -105,6 +105,7 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         options: by name, those of :class:`VectorOptions`.
     """
 
+    _episode = "game"  # of options.Options
     _out: Any  # what was handed out last: arrays observation, action_mask, rewards, over and others
     _pool: tuple[int, ThreadPoolExecutor] | None = None  # with the process that it belongs to
 
@@ -195,7 +196,7 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
             ValueError: the seed or an option has a value that is not allowed; nothing has changed.
             TypeError: the reset mask is not an array of bool.
         """
-        start = Start.read(options)
+        start = Start.read(options, self._episode)
         who = self._read_reset_mask(options)
         is_seeded, words = self._read_seeds(seed)
         super().reset(seed=int(seed) if isinstance(seed, (int, np.integer)) else None)

@@ -83,6 +83,7 @@ class CribbageVectorEnv(NativeVectorEnv):
         if game.events:
             raise OptionError("events=True is not allowed: the vector environment has no lists of events; give False")
         self._size = SIZES[game.observation]
+        self._episode = game.episode
         super().__init__(single, "episode_stream", vector)
         self._opponent = opponent = single.opponent  # an object, where its class was named
         self._rules = vector_kernels.Rules(

@@ -206,9 +206,9 @@ def random_card(t, random):
 
 @kernel
 def begin_both(g, t, random):
-    """A game of any kind: six of eight to 121, half of those from random scores; one deal; the play alone."""
-    kind = random.integers(0, 8)
-    episode = rules.ONE_DEAL if kind == 6 else rules.PLAY_ALONE if kind == 7 else rules.WHOLE_GAME
+    """A game of any kind: six of nine to 121, half of those from random scores; one deal; the play alone; pegging."""
+    kind = random.integers(0, 9)
+    episode = rules.WHOLE_GAME if kind < 6 else (rules.ONE_DEAL, rules.PLAY_ALONE, rules.PEGGING_ALONE)[kind - 6]
     score_0, score_1 = 0, 0
     if kind >= 3:
         score_0, score_1 = random.integers(0, rules.WINNING_SCORE), random.integers(0, rules.WINNING_SCORE)

@@ -17,7 +17,7 @@ JACK = 10
 NO_CARD = -1
 
 DISCARDING, PLAYING, AWAITING_DEAL, OVER = range(4)
-WHOLE_GAME, ONE_DEAL, PLAY_ALONE = range(3)
+WHOLE_GAME, ONE_DEAL, PLAY_ALONE, PEGGING_ALONE = range(4)
 
 KINDS = (
     "heels",
@@ -204,13 +204,16 @@ def deal(t, cards):
     t["pile"][:] = NO_CARD
     t["said_go"][:] = 0
     t["phase"] = DISCARDING
-    if t["episode"] == PLAY_ALONE:  # the last two of each six are in the crib already
+    if t["episode"] == PLAY_ALONE or t["episode"] == PEGGING_ALONE:  # the last two of each six are in the crib already
         for seat in range(2):
             for k in (4, 5):
                 add(t["discards"][seat], t["hands"][seat, k])
                 t["hands"][seat, k] = NO_CARD
             t["kept"][seat, :] = t["hands"][seat, :4]
         t["phase"] = PLAYING
+    if t["episode"] == PEGGING_ALONE:  # there is no crib, and no starter
+        t["discards"][:] = NO_CARD
+        t["starter"] = NO_CARD
 
 
 @plain
@@ -369,7 +372,7 @@ def lay(t, card):
 @plain
 def show(t):
     """Pone's hand, dealer's hand, crib. Whoever reaches 121 first has won, and the rest is not counted."""
-    if t["episode"] == PLAY_ALONE:
+    if t["episode"] == PLAY_ALONE or t["episode"] == PEGGING_ALONE:
         t["phase"] = OVER
         return
     pone, dealer = 1 - t["dealer"], t["dealer"]

@@ -14,7 +14,7 @@ import crib_env
 from crib_env import parse_card, parse_cards
 from tests.helpers.reference import ReferenceGame
 
-EPISODES = ("game", "deal", "play")
+EPISODES = ("game", "deal", "play", "pegging")
 both_environments = pytest.mark.parametrize("make", [crib_env.env, crib_env.raw_env], ids=["env", "raw_env"])
 both_masks = pytest.mark.parametrize("mask", ["observation", "info"])
 all_episodes = pytest.mark.parametrize("episode", EPISODES)
@@ -69,20 +69,20 @@ def play_on(env, seed=0):
         yield seen_by_all(env)
 
 
-def random_deals(rng, n=40):
-    """More deals than any game takes."""
-    return [rng.permutation(52)[:13].tolist() for _ in range(n)]
+def random_deals(rng, episode="game", n=40):
+    """More deals than any episode takes."""
+    return [rng.permutation(52)[: 8 if episode == "pegging" else 13].tolist() for _ in range(n)]
 
 
 def side_by_side(seed, n_games, make=crib_env.raw_env, **options):
     """Random games of the environment and the reference: both, and who acted (None after a reset), card by card."""
     rng = np.random.default_rng(seed)
-    env = make(**options)
+    env, episode = make(**options), options.get("episode", "game")
     for _ in range(n_games):
-        deals, first_dealer = random_deals(rng), int(rng.integers(2))
+        deals, first_dealer = random_deals(rng, episode), int(rng.integers(2))
         scores = rng.integers(121, size=2).tolist()
         env.reset(options={"deals": deals, "first_dealer": first_dealer, "scores": scores})
-        game = ReferenceGame(first_dealer, scores, options.get("episode", "game"))
+        game = ReferenceGame(first_dealer, scores, episode)
         game.deal(deals.pop(0))
         yield env, game, None
         while not is_over(env):

@@ -87,17 +87,21 @@ class ReferenceGame:
         self.events = []
 
     def deal(self, cards):
+        """Thirteen cards: six for each, the starter. Eight in the pegging episode."""
         self.dealer = 1 - self.dealer
         self.pone = 1 - self.dealer
-        self.hands = [list(cards[0:6]), list(cards[6:12])]
+        each = 4 if self.episode == "pegging" else 6
+        self.hands = [list(cards[0:each]), list(cards[each : 2 * each])]
         self.discards = [[], []]
         self.kept = [[], []]
-        self.starter = cards[12]
+        self.starter = None if self.episode == "pegging" else cards[12]
         self.laid = []  # (seat, card) of the whole deal
         self.pile = []  # cards since the count was last zero
         self.said_go = set()
         self.turn = self.pone
         self.phase = "discard"
+        if self.episode == "pegging":
+            self.phase = "play"
         if self.episode == "play":
             for seat in (0, 1):
                 self.discards[seat] = self.hands[seat][4:]
@@ -184,7 +188,7 @@ class ReferenceGame:
             self.turn = opponent if self.hands[opponent] else player
 
     def _show(self):
-        if self.episode == "play":
+        if self.episode in ("play", "pegging"):
             self.phase = "over"
             return
         crib = self.discards[0] + self.discards[1]

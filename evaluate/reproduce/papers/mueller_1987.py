@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from agents.discards import is_discard
 from agents.halscrib.play import equilibrium
 from crib_env import PlayerViews, score_play
 from evaluate.reproduce.claims import Claim, Effort, Measured, Paper, above, check, exact, number, shown
@@ -69,13 +68,13 @@ def _held(views: PlayerViews, ranks: np.ndarray) -> np.ndarray:
 
 def leads_from_pair(views: PlayerViews, cards: np.ndarray) -> np.ndarray:
     """Of the first cards of the play among B decisions: whether each is led from a pair, bool."""
-    leads = ~is_discard(views) & (views.laid[:, 0] < 0)
+    leads = ~views.is_discard & (views.laid[:, 0] < 0)
     return _held(views[leads], cards[leads] % 13) > 1
 
 
 def leads_from_pair_by_choice(views: PlayerViews, cards: np.ndarray) -> np.ndarray:
     """The same, of those leads alone whose player holds both a pair and a card that is not of one."""
-    leads = ~is_discard(views) & (views.laid[:, 0] < 0)
+    leads = ~views.is_discard & (views.laid[:, 0] < 0)
     hands = views.hand[leads][:, :4] % 13
     alike = (hands[:, :, None] == hands[:, None, :]).sum(axis=2) > 1
     has_choice = alike.any(axis=1) & ~alike.all(axis=1)
