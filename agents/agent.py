@@ -34,3 +34,18 @@ class Agent(Protocol):
     def act(self, views: PlayerViews) -> np.ndarray:
         """One legal card for each of B decisions: (B,) integer card ids."""
         ...
+
+
+@runtime_checkable
+class MixedAgent(Agent, Protocol):
+    """An agent that draws its cards by chance, and can say how likely each is, as exact exploitability asks.
+
+    Agents whose choice follows from the views, or from them and what they remember, do without.
+    """
+
+    def probabilities(self, views: PlayerViews) -> np.ndarray:
+        """How likely :meth:`act` chooses each card in B decisions, whatever the game's id and number of the decision.
+
+        (B, 52) float64; each row adds up to 1, and is 0 for cards that are not legal.
+        """
+        ...

@@ -44,6 +44,10 @@ class RandomAgent:
         _random_cards(views.action_mask, views.game_ids, views.decisions, self._seed, cards)
         return cards
 
+    def probabilities(self, views: PlayerViews) -> np.ndarray:
+        """See :class:`agents.agent.MixedAgent`."""
+        return views.action_mask / views.action_mask.sum(axis=1, keepdims=True)
+
 
 @kernel
 def _greedy_cards(action_mask, hand, discards, laid, pile_start, count, is_dealer, cards):

@@ -60,13 +60,15 @@ from __future__ import annotations
 import numpy as np
 
 from agents.belief.lookahead import N_HANDS, new_levels
+from agents.chance import uniforms
 from agents.discards import by_phase, next_thrown, six_dealt
 from agents.halscrib.memory import Memory
-from agents.halscrib.play import OPTIMAL, RISKY, SAFE, fill_cards
+from agents.halscrib.play import OPTIMAL, RISKY, SAFE, Mixture, fill_mixture
 from crib_env import PlayerViews, crib_distribution, discard_statistics
 from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import bit, kernel, lowest, mask_of, streams
+from crib_env.observation import N_ACTIONS
 from crib_env.scoring import SUIT, add_rank, rank_points
 
 SURE = 3  # beside SAFE, OPTIMAL and RISKY
@@ -168,6 +170,18 @@ class HalscribAgent:
         """See :class:`agents.agent.Agent`."""
         return by_phase(views, self._discard, self._play)
 
+    def probabilities(self, views: PlayerViews) -> np.ndarray:
+        """See :class:`agents.agent.MixedAgent`. Those of an adaptive player also depend on what it remembers."""
+        chances, play = np.zeros((len(views), N_ACTIONS)), np.flatnonzero(~views.is_discard)
+        throws = np.flatnonzero(views.is_discard)
+        if len(throws):
+            chances[throws, self._discard(views[throws])] = 1.0
+        if len(play):
+            mixture = self._mixture(views[play])
+            chances[play, mixture.card] = mixture.often
+            chances[play, mixture.other] += 1.0 - mixture.often
+        return chances
+
     def _discard(self, views: PlayerViews) -> np.ndarray:
         if self._adaptive:
             self._memory.observe(views)  # the last deal is settled
@@ -180,9 +194,12 @@ class HalscribAgent:
         return next_thrown(views, values[situations, deals], ties[situations, deals])
 
     def _play(self, views: PlayerViews) -> np.ndarray:
+        mixture = self._mixture(views)
+        return np.where(uniforms(self._seed, views) < mixture.often, mixture.card, mixture.other)
+
+    def _mixture(self, views: PlayerViews) -> Mixture:
         seen = self._memory.observe(views) if self._adaptive else np.zeros((len(views), 2, 2))
-        cards = np.empty(len(views), np.int64)
+        mixture = Mixture(np.empty(len(views), np.int64), np.empty(len(views), np.int64), np.empty(len(views)))
         levels, weights = new_levels(), np.empty(N_HANDS, np.int64)
-        situations = play_situations(views.scores)
-        fill_cards(views.arrays, situations, self._adaptive, seen, self._seed, levels, weights, cards)
-        return cards
+        fill_mixture(views.arrays, play_situations(views.scores), self._adaptive, seen, levels, weights, mixture)
+        return mixture

@@ -26,7 +26,6 @@ from agents.belief.lookahead import (
     unseen_by,
     without_rank,
 )
-from agents.chance import uniform
 from crib_env.kernels import kernel, lowest
 from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
 
@@ -174,27 +173,35 @@ def _pairs_among(choices, own, ranks, n):
     return choices & ~others
 
 
+class Mixture(NamedTuple):
+    """What is laid in B decisions: ``card`` with probability ``often``, else ``other``."""
+
+    card: np.ndarray  # (B,) int64
+    other: np.ndarray  # (B,) int64, the same where nothing is mixed
+    often: np.ndarray  # (B,) float64
+
+
 @kernel
-def fill_cards(views, situations, adaptive, seen, seed, levels, weights, cards):
-    """Fills ``cards`` (B,) for decisions of the play.
+def fill_mixture(views, situations, adaptive, seen, levels, weights, out):
+    """Fills a :class:`Mixture` for decisions of the play.
 
     Args:
         views: ``arrays`` of :class:`crib_env.PlayerViews`.
         situations: (B,) ``SAFE``, ``OPTIMAL`` or ``RISKY``.
         adaptive: whether frequencies follow what is ``seen``.
         seen: (B, 2, 2) float64, of :class:`agents.halscrib.memory.Memory`.
-        seed: uint64, of the mixing.
         levels: of :func:`agents.belief.lookahead.new_levels`.
         weights: (``N_HANDS``,) int64, to be written to.
     """
     ranks = np.empty(MOST_CARDS, np.int64)
     measures = _Measures(np.empty(13), np.empty(13, np.int64), np.empty(13, np.int64))
-    for b in range(len(cards)):
+    for b in range(len(out.card)):
         n = read_laid(views.laid[b], ranks)
         start, now = np.int64(views.pile_start[b]), np.int64(views.count[b])
         own = packed(views.hand[b])
         choices = that_fit(own, now)
         best = lowest(choices) >> 2
+        second, often = best, 1.0
         if without_rank(choices, best):  # else nothing is to be decided
             theirs = np.int64(views.opponent_cards[b])
             unseen = np.int64(0)
@@ -206,17 +213,19 @@ def fill_cards(views, situations, adaptive, seen, seed, levels, weights, cards):
             _measure(pile, own, choices, unseen, least, hands, measures)
             pairs = _pairs_among(choices, own, ranks, n)
             others = choices & ~pairs
+            is_mixed = False
             if pairs and others:
                 pair = _best_of(OPTIMAL, pairs, measures)
                 other = _best_of(OPTIMAL, others, measures)
-                often = -1.0  # nothing is to be mixed
+                is_mixed = adaptive or measures.expected[pair] > measures.expected[other]
                 if adaptive:
                     pair_1, pair_2 = _paid(pile, own, pair, hands)
                     other_1, other_2 = _paid(pile, own, other, hands)
                     often = adapted(pair_1, pair_2, other_1, other_2, seen[b, n, 0], seen[b, n, 1])
-                elif measures.expected[pair] > measures.expected[other]:
+                elif is_mixed:
                     often = LEADS_PAIR[situations[b]] if n == 0 else ANSWERS_PAIR[situations[b]]
-                if often >= 0:
-                    choices = pairs if uniform(seed, views.game_ids[b], views.decisions[b]) < often else others
-            best = _best_of(situations[b], choices, measures)
-        cards[b] = lowest_of_rank(views.action_mask[b], best)
+            best = second = _best_of(situations[b], pairs if is_mixed else choices, measures)
+            if is_mixed:
+                second = _best_of(situations[b], others, measures)
+        mask = views.action_mask[b]
+        out.card[b], out.other[b], out.often[b] = lowest_of_rank(mask, best), lowest_of_rank(mask, second), often

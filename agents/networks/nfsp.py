@@ -13,6 +13,7 @@ from agents.networks.ddqn import DDQNAgent
 from agents.networks.weights_file import reading_weights, save_tensors
 from crib_env import PlayerViews
 from crib_env.kernels import kernel, streams
+from crib_env.observation import N_ACTIONS
 
 
 @kernel
@@ -96,12 +97,27 @@ class NFSPAgent:
             numbers: (B,) from 0 to 1, which decide.
         """
         observation, masks, order = relabel(observation, masks)
-        logits = self.networks.values(self.networks.inputs(observation), torch.from_numpy(discards))
-        return original(draw(logits, masks, numbers), order)
+        return original(draw(self._logits(observation, discards), masks, numbers), order)
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`agents.agent.Agent`."""
         if self._greedy:
             return self.networks.act(views)
-        observation = views.observation if self.networks.about["observation"] == "209" else views.board
-        return self.choose(observation, views.action_mask, views.is_discard, uniforms(self._seed, views))
+        return self.choose(self._observation(views), views.action_mask, views.is_discard, uniforms(self._seed, views))
+
+    @torch.inference_mode()
+    def probabilities(self, views: PlayerViews) -> np.ndarray:
+        """See :class:`agents.agent.MixedAgent`."""
+        if self._greedy:
+            return np.eye(N_ACTIONS)[self.networks.act(views)]
+        observation, masks, order = relabel(self._observation(views), views.action_mask)
+        chances = legal_log_chances(self._logits(observation, views.is_discard), masks).exp().double().numpy()
+        out = np.empty_like(chances)
+        np.put_along_axis(out, (13 * order[:, :, None] + np.arange(13)).reshape(-1, N_ACTIONS), chances, axis=1)
+        return out / out.sum(axis=1, keepdims=True)
+
+    def _observation(self, views: PlayerViews) -> np.ndarray:
+        return views.observation if self.networks.about["observation"] == "209" else views.board
+
+    def _logits(self, observation: np.ndarray, discards: np.ndarray) -> torch.Tensor:
+        return self.networks.values(self.networks.inputs(observation), torch.from_numpy(discards))
