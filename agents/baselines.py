@@ -52,7 +52,7 @@ class RandomAgent:
 @kernel
 def _greedy_cards(action_mask, hand, discards, laid, pile_start, count, is_dealer, cards):
     for b in range(len(cards)):
-        if hand[b, 4] >= 0:  # to throw two of six
+        if hand[b, 4] >= 0:  # to discard two of six
             cards[b] = greedy_discard(mask_of(hand[b]), mask_of(discards[b]), is_dealer[b])
         else:
             n_laid = 0
@@ -90,7 +90,7 @@ class GreedyAgent:
 @kernel
 def _careful_cards(action_mask, hand, discards, laid, pile_start, count, is_dealer, opponent_cards, cards):
     for b in range(len(cards)):
-        if hand[b, 4] >= 0:  # to throw two of six
+        if hand[b, 4] >= 0:  # to discard two of six
             cards[b] = careful_discard(mask_of(hand[b]), mask_of(discards[b]), is_dealer[b])
         else:
             n_laid = np.int64(0)

@@ -1,4 +1,4 @@
-"""From values to cards: from fifteen pairs to the next card thrown, from ranks to the card laid; and decisions by
+"""From values to cards: from fifteen pairs to the next card discarded, from ranks to the card laid; and decisions by
 phase.
 """
 
@@ -18,16 +18,16 @@ SAME_TO_A_NETWORK = 1e-4
 
 
 def by_phase(
-    views: PlayerViews, throw: Callable[[PlayerViews], np.ndarray], lay: Callable[[PlayerViews], np.ndarray]
+    views: PlayerViews, discard: Callable[[PlayerViews], np.ndarray], lay: Callable[[PlayerViews], np.ndarray]
 ) -> np.ndarray:
-    """(B,) cards: from ``throw`` for the discards, from ``lay`` for the decisions of the play."""
+    """(B,) cards: from ``discard`` for the discards, from ``lay`` for the decisions of the play."""
     discarding = views.is_discard
     if discarding.all():
-        return throw(views)
+        return discard(views)
     if not discarding.any():
         return lay(views)
     cards = np.empty(len(views), np.int64)
-    cards[discarding], cards[~discarding] = throw(views[discarding]), lay(views[~discarding])
+    cards[discarding], cards[~discarding] = discard(views[discarding]), lay(views[~discarding])
     return cards
 
 
@@ -37,18 +37,18 @@ def lowest_of_rank(views: PlayerViews, ranks: np.ndarray) -> np.ndarray:
 
 
 def six_dealt(views: PlayerViews) -> np.ndarray:
-    """(B, 6) int64: held and thrown cards at a discard, sorted, as the exact values require."""
+    """(B, 6) int64: held and discarded cards at a discard, sorted, as the exact values require."""
     return np.sort(np.concatenate([views.hand, views.discards], axis=1), axis=1)[:, 2:].astype(np.int64)
 
 
 def pairs_open(views: PlayerViews, six: np.ndarray) -> np.ndarray:
-    """(B, 15) bool: which pairs of the sorted six cards contain the card already thrown."""
-    thrown = views.discards[:, 0]
-    return (thrown[:, None] < 0) | (six[:, PLACES] == thrown[:, None, None]).any(axis=2)
+    """(B, 15) bool: which pairs of the sorted six cards contain the card already discarded."""
+    discarded = views.discards[:, 0]
+    return (discarded[:, None] < 0) | (six[:, PLACES] == discarded[:, None, None]).any(axis=2)
 
 
-def next_thrown(views: PlayerViews, values: np.ndarray, ties: np.ndarray, same: float = _SAME) -> np.ndarray:
-    """The next card of the best pair that holds what is already thrown.
+def next_discard(views: PlayerViews, values: np.ndarray, ties: np.ndarray, same: float = _SAME) -> np.ndarray:
+    """The next card of the best pair that holds what is already discarded.
 
     Args:
         views: discards to be made.
@@ -60,8 +60,8 @@ def next_thrown(views: PlayerViews, values: np.ndarray, ties: np.ndarray, same: 
         (B,) card ids.
     """
     six = six_dealt(views)
-    pairs, thrown = six[:, PLACES], views.discards[:, 0]
+    pairs, discarded = six[:, PLACES], views.discards[:, 0]
     values = np.where(pairs_open(views, six), values, -np.inf)
     best = values >= values.max(axis=1, keepdims=True) - same
     pair = pairs[np.arange(len(views)), np.where(best, ties, -np.inf).argmax(axis=1)]
-    return np.where(pair[:, 0] == thrown, pair[:, 1], pair[:, 0])
+    return np.where(pair[:, 0] == discarded, pair[:, 1], pair[:, 0])

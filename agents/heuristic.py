@@ -1,19 +1,19 @@
-"""A player by rules of thumb: what people say about discards, in one table, and the most points at once in the play.
+"""A player by rules of thumb: a table of common advice on discards, and the most points at once in the play.
 
 After Anderson, Amiri, Sharan and Ding (2022), "Cribbage Project", section "Heuristic Based Agent/Expert System". Their
-rules: keep a double run; as dealer throw a five with a ten-card, failing that a pair, failing that sevens, eights and
-fives; as pone throw cards far apart. The code printed beside the text adds: two cards that make five, gaps of two, one
-suit, and the ranks 3 4 7 8 J Q. For the play the section says: the same as their greedy player.
+rules: keep a double run; as dealer discard a five with a ten-card, or else a pair, or else sevens, eights and fives;
+as pone discard cards far apart. The code printed beside the text adds: two cards that make five, gaps of two, one suit,
+and the ranks 3 4 7 8 J Q. In the play this player does the same as their greedy one.
 
-A discard is worth the exact mean of the four cards kept over the 46 starters, plus the weights of the rules that hold
-for it.
+A discard is worth the exact mean of the four cards kept over the 46 starters, plus the weights of the rules that apply
+to it.
 
-Where this differs: there a rule struck discards from the list, good hands with them, and what was left went to the
-*lowest* hand; that player lost to a random one. Here a rule is a preference, in points. The weights of
-``DEALER_RULES`` are rounded from a least-squares fit of the exact crib means of 300,000 discards to these features
-(together they explain 91 % of their variance); ``PONE_RULES`` has the same with the sign turned; "keep a double run"
-and "far apart" have no weight of their own in that fit, and got a small one. In the play runs count too, which their
-``score_count`` forgets, and ties go to the highest card, as ``greedy`` has it.
+Differences: in the paper a rule removed discards from the list, even the best ones, and the player then took the one
+with the *lowest* hand; it lost to a random player. Here a rule is a preference, in points. The weights of
+``DEALER_RULES`` are rounded from a least-squares fit of these features to the exact crib means of 300,000 discards
+(together they explain 91 % of the variance). ``PONE_RULES`` has the same weights with the opposite sign. "Keep a double
+run" and "far apart" had no effect of their own in that fit and got a small weight. In the play runs count too, which
+their ``score_count`` omits, and ties go to the highest card, as in ``greedy``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agents.baselines import GreedyAgent
-from agents.discards import by_phase, next_thrown, six_dealt
+from agents.discards import by_phase, next_discard, six_dealt
 from crib_env import PlayerViews, discard_statistics
 from crib_env.cards import RANKS
 from crib_env.exact.discard_statistics import PLACES
@@ -38,11 +38,11 @@ class Discards(NamedTuple):
     kept: np.ndarray
     """(N, 15, 4) ranks, lowest first."""
     low: np.ndarray
-    """(N, 15) lower rank thrown."""
+    """(N, 15) lower rank discarded."""
     high: np.ndarray
-    """(N, 15) higher rank thrown."""
+    """(N, 15) higher rank discarded."""
     suited: np.ndarray
-    """(N, 15) bool, both thrown are of one suit."""
+    """(N, 15) bool, both discards are of one suit."""
 
     @property
     def gap(self) -> np.ndarray:
@@ -51,20 +51,20 @@ class Discards(NamedTuple):
 
     @property
     def total(self) -> np.ndarray:
-        """(N, 15) what the two thrown count together."""
+        """(N, 15) what the two discards count together."""
         return np.minimum(self.low + 1, 10) + np.minimum(self.high + 1, 10)
 
-    def thrown(self, ranks: str) -> np.ndarray:
-        """(N, 15) how many of the two thrown have one of these ranks, as text."""
+    def discarded(self, ranks: str) -> np.ndarray:
+        """(N, 15) how many of the two discards have one of these ranks, as text."""
         numbers = [RANKS.index(rank) for rank in ranks]
         return np.isin(self.low, numbers).astype(int) + np.isin(self.high, numbers)
 
 
 def discards_of(six: np.ndarray) -> Discards:
     """All discards of hands (N, 6) of card ids."""
-    thrown, kept = six[:, PLACES], six[:, _KEPT]
-    ranks = np.sort(thrown % 13, axis=2)
-    suits = thrown // 13
+    discarded, kept = six[:, PLACES], six[:, _KEPT]
+    ranks = np.sort(discarded % 13, axis=2)
+    suits = discarded // 13
     return Discards(np.sort(kept % 13, axis=2), ranks[..., 0], ranks[..., 1], suits[..., 0] == suits[..., 1])
 
 
@@ -83,20 +83,20 @@ class Rule(NamedTuple):
 
 ALWAYS = (Rule("keep a double run", 0.5, _keeps_double_run),)
 DEALER_RULES = (
-    Rule("throw fives", 1.9, lambda d: d.thrown("5")),
-    Rule("throw fifteens: a five with a ten-card, 7-8, 6-9", 1.3, lambda d: d.total == 15),
-    Rule("throw a pair", 1.8, lambda d: d.gap == 0),
-    Rule("throw 7-8", 1.4, lambda d: (d.low == 6) & (d.high == 7)),
-    Rule("throw 2-3 or A-4: they make five", 1.7, lambda d: d.total == 5),
+    Rule("discard fives", 1.9, lambda d: d.discarded("5")),
+    Rule("discard fifteens: a five with a ten-card, 7-8, 6-9", 1.3, lambda d: d.total == 15),
+    Rule("discard a pair", 1.8, lambda d: d.gap == 0),
+    Rule("discard 7-8", 1.4, lambda d: (d.low == 6) & (d.high == 7)),
+    Rule("discard 2-3 or A-4: they make five", 1.7, lambda d: d.total == 5),
 )
 PONE_RULES = (
-    Rule("no fives", -1.9, lambda d: d.thrown("5")),
+    Rule("no fives", -1.9, lambda d: d.discarded("5")),
     Rule("no fifteens", -1.3, lambda d: d.total == 15),
     Rule("no pair", -1.8, lambda d: d.gap == 0),
     Rule("nothing that makes five", -1.7, lambda d: d.total == 5),
     Rule("no touching cards", -1.0, lambda d: d.gap == 1),
     Rule("no gap of two", -0.6, lambda d: d.gap == 2),
-    Rule("none of 3 4 7 8 J Q", -0.1, lambda d: d.thrown("3478JQ")),
+    Rule("none of 3 4 7 8 J Q", -0.1, lambda d: d.discarded("3478JQ")),
     Rule("not one suit", -0.1, lambda d: d.suited),
     Rule("far apart", 0.1, lambda d: d.gap >= 5),
 )
@@ -106,9 +106,9 @@ def _added(rules: tuple[Rule, ...], d: Discards) -> np.ndarray:
     return np.sum([rule.weight * rule.holds(d) for rule in rules], axis=0)
 
 
-# What the rules of each role add to two cards thrown: (2, 13, 13, 2) by role, lower and higher rank, one suit or not.
-_THROWN = Discards(np.empty(0), *np.indices((13, 13, 2)))
-_ADDED = np.stack([_added(rules, _THROWN) for rules in (PONE_RULES, DEALER_RULES)])
+# What the rules of each role add to two discards: (2, 13, 13, 2) by role, lower and higher rank, one suit or not.
+_PAIRS = Discards(np.empty(0), *np.indices((13, 13, 2)))
+_ADDED = np.stack([_added(rules, _PAIRS) for rules in (PONE_RULES, DEALER_RULES)])
 
 
 def preferences(six: np.ndarray, is_dealer: np.ndarray) -> np.ndarray:
@@ -132,4 +132,4 @@ class HeuristicAgent:
     def _discard(self, views: PlayerViews) -> np.ndarray:
         six = six_dealt(views)
         values = discard_statistics(six)["hand_mean"] + preferences(six, views.is_dealer)
-        return next_thrown(views, values, np.zeros_like(values))
+        return next_discard(views, values, np.zeros_like(values))

@@ -1,24 +1,22 @@
-"""Minimax: discards by the worst or best crib there can be, and a search of the play a few cards deep.
+"""Minimax: discards by the worst or best possible crib, and a search of the play a few cards deep.
 
 After Anderson, Amiri, Sharan and Ding (2022), "Cribbage Project", section "Minimax".
 
-Discards, by their text: as dealer the hand plus the least that the crib can be worth, as pone the hand less the most.
-The hand is taken at its exact mean over the 46 starters, least and most are over all completions of the crib; pairs of
-equal value are told apart by the exact mean of the crib. No completion is left out, and none is drawn up singly: they
-come from :func:`crib_env.crib_distribution`.
+Discards, by their text: the dealer adds the lowest possible crib to the hand, pone subtracts the highest. Here the hand
+is its exact mean over the 46 starters, and the lowest and highest cribs are over all completions. The exact mean of the
+crib breaks ties. All completions count, without enumerating them: :func:`crib_env.crib_distribution` gives them.
 
-The play: MAX lays to make its points less the opponent's as many as can be, MIN to make them few. Chance has dealt the
-opponent any of the hands that the unseen cards allow, each as likely as there are ways to draw it, less those that a go
-has ruled out. For each such hand (at most 1,820 by ranks) the next ``depth`` cards are searched with alpha-beta
-pruning, and the card with the best mean over the hands is laid. When at most ``SHORT`` cards are held by both together
-the search goes to the end of the play.
+The play: MAX maximises its points less the opponent's, MIN minimises them. The chance node deals the opponent every
+hand that the unseen cards allow and no go has ruled out, weighted by the number of ways to draw it. For each such hand
+(at most 1,820 by ranks) alpha-beta searches the next ``depth`` cards, and the card with the best mean over the
+hands is laid. With at most ``SHORT`` cards in both hands together, the search goes to the end of the play.
 
-Where this differs: the text describes minimax with chance nodes, the code printed beside it averages the opponent's
-points over single unseen cards and never reaches a third card. This is the text: a whole hand is drawn at the chance
-node, so that MIN chooses among cards that it can hold, and goes are said when they must be. From then on both sides see
-both hands, which lets MAX adapt to cards that it cannot see; at depth 3 that concerns only its one answer. Neither the
-score of the game nor 121 is looked at, there as here. Star pruning of the chance node (Ballard 1983) was tried and
-saved nothing: at these depths a probe of every hand costs as much as it spares.
+Differences: the text describes minimax with chance nodes, but the code printed beside it averages the opponent's
+points over single unseen cards and never reaches a third card. This module follows the text. The chance node deals a
+whole hand, so MIN chooses only among cards that it can hold, and go is said when it must be. Below that node both sides
+see both hands, so MAX adapts to cards that it cannot see; at depth 3 this affects only its one answer. Like theirs, it
+ignores the score of the game and the end at 121. We tried star pruning of the chance node (Ballard 1983), and it was
+no faster: at these depths, probing every hand costs as much as it saves.
 """
 
 from __future__ import annotations
@@ -41,11 +39,11 @@ from agents.belief.lookahead import (
     unseen_by,
     without_rank,
 )
-from agents.discards import by_phase, next_thrown, six_dealt
+from agents.discards import by_phase, next_discard, six_dealt
 from crib_env import PlayerViews, crib_distribution, discard_statistics
 from crib_env.kernels import kernel, lowest
 
-SHORT = 5  # cards in both hands together from which on the end is reached
+SHORT = 5  # with so many cards in both hands together, or fewer, the search reaches the end
 
 
 @kernel
@@ -57,7 +55,7 @@ def _best_cards(views, depth, levels, weights, cards):
         own = packed(views.hand[b])
         choices = that_fit(own, now)
         best, best_total, found = lowest(choices) >> 2, np.int64(0), False
-        if without_rank(choices, best):  # else nothing is to be decided
+        if without_rank(choices, best):  # otherwise there is no choice
             unseen = unseen_by(views.hand[b], views.discards[b], views.starter[b], views.laid[b])
             least = least_value(views.laid[b], views.laid_by[b], start, n)
             n_hands = possible_hands(unseen, least, np.int64(views.opponent_cards[b]), levels[0]["rest"], weights)
@@ -101,7 +99,7 @@ class MinimaxAgent:
         least, most = cribs.argmax(axis=2), cribs.shape[2] - 1 - cribs[:, :, ::-1].argmax(axis=2)
         is_dealer = views.is_dealer[:, None]
         values = statistics["hand_mean"] + np.where(is_dealer, least, -most)
-        return next_thrown(views, values, np.where(is_dealer, 1, -1) * statistics["crib_mean"])
+        return next_discard(views, values, np.where(is_dealer, 1, -1) * statistics["crib_mean"])
 
     def _play(self, views: PlayerViews) -> np.ndarray:
         cards = np.empty(len(views), np.int64)

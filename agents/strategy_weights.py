@@ -49,18 +49,18 @@ def starting_weights(start: str, seed: int = 0) -> np.ndarray:
 def _discards(hand, discards, scores, is_dealer, weights, pegging, places, cards):
     for b in range(len(cards)):
         role = DEALER if is_dealer[b] else PONE
-        held, thrown = mask_of(hand[b]), mask_of(discards[b])
-        six, _, values = weigh_discards(held | thrown, weights[scores[b, 0], scores[b, 1], role], pegging[role])
+        held, discarded = mask_of(hand[b]), mask_of(discards[b])
+        six, _, values = weigh_discards(held | discarded, weights[scores[b, 0], scores[b, 1], role], pegging[role])
         best, best_value = np.int64(0), -1.0
         for k in range(len(places)):
             pair = bit(six[0, places[k, 0]]) | bit(six[0, places[k, 1]])
-            if pair & thrown == thrown and values[k] > best_value:
+            if pair & discarded == discarded and values[k] > best_value:
                 best, best_value = pair, values[k]
         cards[b] = lowest(best & held)
 
 
 class StrategyWeightsAgent:
-    """Throws the pair with the highest weighted desirability; plays as ``greedy`` does.
+    """Discards the pair with the highest weighted desirability; plays as ``greedy`` does.
 
     Lang's player lays the card with the most points at once, ties to the higher value (section 3.1).
     Equal pairs: the first in the order of ids.
@@ -106,13 +106,13 @@ class StrategyWeightsAgent:
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`agents.agent.Agent`."""
         cards = np.empty(len(views), np.int64)
-        throws = views.is_discard
-        if not throws.all():
-            cards[~throws] = self._play.act(views[~throws])
-        if throws.any():
-            mine, thrown = views[throws], np.empty(np.count_nonzero(throws), np.int64)
+        discarding = views.is_discard
+        if not discarding.all():
+            cards[~discarding] = self._play.act(views[~discarding])
+        if discarding.any():
+            mine, chosen = views[discarding], np.empty(np.count_nonzero(discarding), np.int64)
             _discards(
-                mine.hand, mine.discards, mine.scores, mine.is_dealer, self.weights, self._pegging, PLACES, thrown
+                mine.hand, mine.discards, mine.scores, mine.is_dealer, self.weights, self._pegging, PLACES, chosen
             )
-            cards[throws] = thrown
+            cards[discarding] = chosen
         return cards

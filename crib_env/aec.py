@@ -12,13 +12,13 @@ American Cribbage Congress (:mod:`crib_env.engine`).
 | Parallel API        | no: players act in turns                                                                |
 | Decisions in a game | about 100                                                                               |
 
-One decision is one card. In each deal pone throws two cards one after the other, then the dealer does, then they lay
+One decision is one card. In each deal pone discards two cards one after the other, then the dealer does, then they lay
 one card at a time. Go is never a choice: the environment says it for a player. So the player to act always has a legal
 card, and the same player can act twice in a row.
 
 ## Action
 
-The id of the card to throw or lay, ``13 * suit + rank`` (suits C D H S, ranks A … K): an integer of any kind, or an
+The id of the card to discard or lay, ``13 * suit + rank`` (suits C D H S, ranks A … K): an integer of any kind, or an
 integer array of one element. Anything else raises ``TypeError``.
 
 ## Observation
@@ -377,7 +377,7 @@ class raw_env(AECEnv[str, Any, Any]):
         return views_of(self.games, zero, seat, np.array([self.n_resets]))
 
     def step(self, action: Any) -> None:
-        """The agent in ``agent_selection`` throws or lays a card; ``None`` once it is terminated.
+        """The agent in ``agent_selection`` discards or lays a card; ``None`` once it is terminated.
 
         Raises:
             ValueError: the card is not legal, and the option ``illegal`` is ``"raise"``; nothing has changed.

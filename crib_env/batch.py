@@ -101,7 +101,7 @@ def _first_bad_row(rows, n):
 
 @kernel
 def _first_illegal(games, rows, cards):
-    """The index of the first bad row, or else of the first card that may not be thrown or laid; or -1."""
+    """The index of the first bad row, or else of the first card that may not be discarded or laid; or -1."""
     bad = _first_bad_row(rows, len(games))
     if bad >= 0:
         return bad

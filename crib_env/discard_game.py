@@ -1,6 +1,6 @@
 """O'Connor's discard game for one player (2000, section 2), as ``crib_env/CribbageDiscard-v0``.
 
-Six cards are dealt, two are thrown one after the other, and the four that are kept score with a random starter.
+Six cards are dealt, two are discarded one after the other, and the four that are kept score with a random starter.
 
 | specification     |                                                                                        |
 |-------------------|----------------------------------------------------------------------------------------|
@@ -79,7 +79,7 @@ class DiscardGame(gymnasium.Env[Any, Any]):
         return self._observe()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Throws a card.
+        """Discards a card.
 
         Raises:
             RuntimeError: the episode is over.
@@ -107,7 +107,7 @@ class DiscardGame(gymnasium.Env[Any, Any]):
         return observation, reward, self._is_over, False, info
 
     def action_masks(self) -> np.ndarray:
-        """(52,) bool, the cards that can be thrown, under the name that sb3-contrib's MaskablePPO asks for."""
+        """(52,) bool, the cards that can be discarded, under the name that sb3-contrib's MaskablePPO asks for."""
         return self._legal().astype(bool)
 
     def render(self) -> str | None:

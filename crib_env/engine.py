@@ -60,7 +60,7 @@ GAME = np.dtype(
         ("policy_stream", "u8"),
         # cards as masks, by seat
         ("hand", "i8", 2),  # still held
-        ("discards", "i8", 2),  # thrown to the crib
+        ("discards", "i8", 2),  # in the crib
         ("kept", "i8", 2),  # the four that are shown; 0 until both discards are made
         # the play, oldest card first; -1 where nothing is laid
         ("laid", "i1", 8),
@@ -103,13 +103,13 @@ def starter(g):
 
 @kernel
 def starter_is_cut(g):
-    """Whether there is a starter and it is face up: as soon as the dealer, who discards last, has thrown both cards."""
+    """Whether there is a starter and it is face up: as soon as the dealer has discarded, who is last to."""
     return g["kept"][g["dealer"]] != 0 and starter(g) >= 0
 
 
 @kernel
 def is_play_alone(g):
-    """Whether the episode is the play of one deal: four cards each, nothing to throw and no show."""
+    """Whether the episode is the play of one deal: four cards each, nothing to discard and no show."""
     return g["episode"] >= PLAY_EPISODE
 
 
@@ -161,7 +161,7 @@ def shuffle(g):
         for _ in range(10):
             card = np.int64(word & np.uint64(63))
             word >>= np.uint64(6)
-            g["cards"][k] = card  # the next one takes its place if it is thrown away: no branch to guess wrong
+            g["cards"][k] = card  # the next one takes its place if it is rejected: no branch to mispredict
             k += 1 - ((drawn >> card) & 1)
             drawn |= bit(card)
             if k == 13:
@@ -196,7 +196,7 @@ def begin_deal(g):
 
 @kernel
 def _take_away_what_pegging_lacks(g):
-    """Of the thirteen cards of this deal: those that would be thrown, and the starter."""
+    """Of the thirteen cards of this deal: those that would be discarded, and the starter."""
     for seat in range(2):
         for k in range(4, 6):
             g["cards"][6 * seat + k] = -1
@@ -205,8 +205,8 @@ def _take_away_what_pegging_lacks(g):
 
 @kernel
 def legal_cards(g):
-    """The cards that the seat to act may throw or lay, as a mask; never empty before the game ends."""
-    # Without branches, which would be guessed wrong too often. While cards are thrown the count is 0: all of them fit.
+    """The cards that the seat to act may discard or lay, as a mask; never empty before the game ends."""
+    # No branches: they would be mispredicted too often. During the discards the count is 0, and every card fits.
     fits = _FITS[min(COUNT_LIMIT - g["count"], 10)]
     return g["hand"][g["turn"]] & fits & (-1 if g["phase"] <= PLAY else 0)
 
@@ -233,7 +233,7 @@ def call_off(g):
 
 @kernel
 def act(g, card):
-    """One decision: the seat to act throws or lays ``card``. Then either somebody can act, or phase is DEAL or OVER."""
+    """One decision: the seat to act discards or lays ``card``. Then somebody can act, or the phase is DEAL or OVER."""
     g["n_events"] = 0
     g["decisions"] += 1
     g["hand"][g["turn"]] ^= bit(card)
@@ -245,7 +245,7 @@ def act(g, card):
 
 @kernel
 def discard(g, card):
-    """One card to the crib. Pone throws both cards first, then the dealer; then the starter is cut."""
+    """One card to the crib. Pone discards both cards first, then the dealer; then the starter is cut."""
     seat = np.int64(g["turn"])
     g["discards"][seat] |= bit(card)
     if popcount(g["discards"][seat]) == 2:

@@ -24,7 +24,7 @@ def draw_table(game: np.void, seat: int) -> str:
             lines.append(f"  play     {_play(game)}")
     lines.append(f"  hand     {_cards(game['hand'][seat])}")
     if not is_pegging:
-        lines.append(f"  thrown   {_cards(game['discards'][seat])}")
+        lines.append(f"  discards {_cards(game['discards'][seat])}")
     lines.append(f"  {_to_do(game, seat)}")
     return "\n".join(lines)
 
@@ -61,5 +61,5 @@ def _to_do(game: np.void, seat: int) -> str:
     if game["turn"] != seat:
         return f"player_{1 - seat} is to act"
     if game["phase"] == DISCARD:
-        return f"throw {2 - int(game['discards'][seat]).bit_count()} to the crib"
+        return f"discard {2 - int(game['discards'][seat]).bit_count()} to the crib"
     return "lay a card"

@@ -77,7 +77,7 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
         return self._observe()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Throws or lays a card, lets the opponent answer, and returns when this player acts again or the episode ends.
+        """Discards or lays a card, lets the opponent answer, and returns when this player acts again or the game ends.
 
         Raises:
             RuntimeError: the episode is over.

@@ -148,7 +148,7 @@ def test_a_bad_seed_is_named_and_the_game_goes_on_as_before(make, seed):
 
 # ----------------------------------------------------------------------------------------------------------- actions
 
-# In the game below player_0 is to throw a card and holds AC … 6C, the ids 0 … 5.
+# In the game below player_0 is to discard a card and holds AC … 6C, the ids 0 … 5.
 ILLEGAL = [
     6, 51, 12, -1, -52, 52, 255, 10**30, -(10**30), 2**63, 2**64, np.int8(-1), np.uint64(2**64 - 1), np.int64(30),
     np.array([6]), np.array([[51]]), np.array(52),

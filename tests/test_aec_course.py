@@ -53,7 +53,7 @@ def test_the_deal_passes_to_the_other_player():
     dealers = []
     while not is_over(env):
         if bits_of(env, env.agent_selection)[1:53].sum() == 6 and env.agent_selection != PLAYERS[env.dealer]:
-            dealers.append(env.dealer)  # pone is about to throw the first card of a deal
+            dealers.append(env.dealer)  # pone is about to discard the first card of a deal
         act_randomly(env, rng)
     assert len(dealers) > 4
     assert dealers == [(k + 1) % 2 for k in range(len(dealers))]

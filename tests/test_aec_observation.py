@@ -245,7 +245,7 @@ def test_the_table_shows_what_the_player_to_act_knows_and_nothing_else(episode):
         assert other_hand.strip("-").split() == ["??"] * len(game.hands[1 - seat])
         starter = crib_env.format_card(game.starter) if is_cut(game) else "-"
         assert line(table, "starter") == ([] if episode == "pegging" else [starter])
-        assert len(line(table, "thrown")) == (episode != "pegging")
+        assert len(line(table, "discards")) == (episode != "pegging")
         known = {*game.hands[seat], *game.discards[seat], *(card for _, card in game.laid)}
         known |= {game.starter} if is_cut(game) else set()
         assert {parse_card(text) for text in CARD.findall(table)} == known
@@ -258,7 +258,7 @@ def test_the_table_shows_what_the_player_to_act_knows_and_nothing_else(episode):
             assert rows[-1].strip() == "the episode is over"
         else:
             assert f"count {game.count}" in table
-            assert rows[-1].strip().split()[0] == ("throw" if game.phase == "discard" else "lay")
+            assert rows[-1].strip().split()[0] == ("discard" if game.phase == "discard" else "lay")
 
 
 def test_human_prints_the_same_table_at_reset_and_after_each_step(capsys):

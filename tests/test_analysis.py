@@ -188,7 +188,7 @@ def test_every_crib_can_be_tilted_as_far_as_is_asked(role):
 
 
 def plain_analysis(cards, dealer, scores):
-    """By pair thrown: total and chance to win, out of public statistics and shipped tables."""
+    """By pair discarded: total and chance to win, out of public statistics and shipped tables."""
     held = sorted(cards)
     rows, hands = discard_statistics([held])[0], hand_distribution([held])[0] / 46
     cribs, tables, pegging = crib_distribution([held])[0] / 45_540, standard_cribs(), standard_pegging()
@@ -367,13 +367,13 @@ def test_bad_cards_and_scores_are_named(cards, scores, message):
 
 def test_pegging_of_known_hands_is_that_of_the_records():
     records = standard_pegging()
-    for kept, thrown, dealer in (
+    for kept, discarded, dealer in (
         ("5H 5C JD QS", "2H 3D", True),
         ("AC 2C 3C 4C", "KH KD", False),
         ("7C 8D 9H TS", "AD 4H", False),
     ):
-        found = analyse_discard(f"{kept} {thrown}", dealer=dealer)
-        (row,) = [row for row in found if set(row["discard"].tolist()) == set(parse_cards(thrown))]
+        found = analyse_discard(f"{kept} {discarded}", dealer=dealer)
+        (row,) = [row for row in found if set(row["discard"].tolist()) == set(parse_cards(discarded))]
         number = CLASS_OF_RANKS[tuple(sorted(card % 13 for card in parse_cards(kept)))]
         role = DEALER if dealer else PONE
         plays = records.counts[role, number] @ np.arange(61) / records.n[role, number]

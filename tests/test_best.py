@@ -11,7 +11,7 @@ import torch
 from agents import make_agent
 from agents.belief.prospects import Prospects
 from agents.best.agent import SHIPPED, BestAgent, ByKind
-from agents.best.inputs import GRASPS, N_DISCARD_INPUTS, N_PLAY_INPUTS, AfterPlays, discard_inputs
+from agents.best.inputs import GREEDY_INPUT, N_DISCARD_INPUTS, N_PLAY_INPUTS, AfterPlays, discard_inputs
 from agents.discards import six_dealt
 from crib_env import discard_statistics, parse_cards, score_show
 from crib_env.aec import raw_env
@@ -41,7 +41,7 @@ def parts(seen):
     """What the network for the play sees, (N_PLAY_INPUTS,), by name."""
     sizes = {"dealer": 1, "held": 52, "seen": 52, "slots": 120, "latest": 39, "count": 32, "opponent": 5}
     sizes |= {"answers": 78, "least": 9, "own": 36, "own less the show": 36, "other": 36}
-    sizes |= {"holds": 13, "grasping": 1, "win": 1, "moves": 48}
+    sizes |= {"holds": 13, "greedy": 1, "win": 1, "moves": 48}
     ends = np.cumsum(list(sizes.values()))
     assert ends[-1] == len(seen) == N_PLAY_INPUTS
     return dict(zip(sizes, np.split(seen, ends[:-1])))
@@ -54,7 +54,7 @@ def test_inputs_of_a_known_play():
     env = raw_env(observation="board")
     deal = parse_cards("5H 5C JD QS 2H 3D  4C 6C 7S 8S 9H KH  5S")
     env.reset(options={"deals": [deal], "first_dealer": 0, "scores": (100, 40)})
-    for card in parse_cards("9H KH 2H 3D 7S 5H 8S"):  # pone throws, dealer throws, seven, five, eight: 20
+    for card in parse_cards("9H KH 2H 3D 7S 5H 8S"):  # pone discards, dealer discards, seven, five, eight: 20
         env.step(card)
     after = AfterPlays.of(env.views("player_0"))
     assert after.decision.tolist() == [0, 0, 0]
@@ -157,7 +157,7 @@ def test_inputs_say_how_points_still_pegged_would_move_the_chance_to_win():
         for b, _, points, _, worth, inputs in zip(*after):
             seen, win = parts(inputs), prospects.win[b]
             np.testing.assert_allclose(seen["holds"], prospects.holds[b], atol=1e-6)
-            assert seen["grasping"] == pytest.approx(prospects.grasping[b], abs=1e-6)
+            assert seen["greedy"] == pytest.approx(prospects.greedy[b], abs=1e-6)
             assert seen["win"] == pytest.approx(win[points, 0], abs=1e-6)
             moves = seen["moves"].reshape(8, 6)
             for step in range(6):
@@ -244,22 +244,22 @@ def test_a_card_that_wins_is_laid(score, wins):
         assert not wins or agent.act(views)[0] == parse_cards("8C")[0]
 
 
-@pytest.mark.parametrize(("grasps", "share"), [(0.0, 0.0), (0.2, 0.4), (0.5, 1.0), (0.9, 1.0)])
-def test_the_likelier_the_opponent_grasps_the_more_the_network_for_any_kind_counts(grasps, share):
+@pytest.mark.parametrize(("greedy", "share"), [(0.0, 0.0), (0.2, 0.4), (0.5, 1.0), (0.9, 1.0)])
+def test_the_network_for_any_opponent_counts_more_the_likelier_a_greedy_one_is(greedy, share):
     torch.manual_seed(0)
     play, seen = ByKind((16,)), torch.rand(7, N_PLAY_INPUTS)
-    seen[:, GRASPS] = grasps
+    seen[:, GREEDY_INPUT] = greedy
     mixed = share * play.any_kind(seen) + (1 - share) * play.careful(seen)
     torch.testing.assert_close(play(seen), mixed)
     assert not torch.allclose(play.any_kind(seen), play.careful(seen))
 
 
-def test_the_input_that_weighs_the_networks_is_the_chance_that_the_opponent_grasps():
+def test_the_input_that_weighs_the_networks_is_the_chance_that_the_opponent_is_greedy():
     for views in some_views(50, seed=6):
         if views.discards[0, 1] >= 0:
             after = AfterPlays.of(views)
             np.testing.assert_array_equal(
-                after.seen[:, GRASPS], Prospects.of(views).grasping[after.decision].astype(np.float32)
+                after.seen[:, GREEDY_INPUT], Prospects.of(views).greedy[after.decision].astype(np.float32)
             )
 
 

@@ -24,7 +24,7 @@ from crib_env.views import views_of
 from tests.helpers.learner_runs import InterruptedProgress, new_run, run, stopped_run
 from train.best import learner as best
 from train.best import response
-from train.best.deals import PlayAnswers, epsilon_greedy, play_and_ask, throw
+from train.best.deals import PlayAnswers, discard, epsilon_greedy, play_and_ask
 from train.best.learner import PRESETS, DiscardAnswers, ExpertIteration, ask_about_discards, centred_loss
 from train.best.responses import respond_to_itself
 from train.loop.checkpoint import in_all
@@ -99,20 +99,20 @@ def test_discards_come_first_and_are_epsilon_greedy(epsilon):
     rows = np.arange(n)
     values = [agent.discard_values(views_of(batch.games, rows, np.full(n, seat), rows)) for seat in range(2)]
     six = np.sort(batch.games["cards"][:, :12].reshape(n, 2, 6), axis=2)
-    throw(batch, agent, epsilon, np.random.default_rng(0), Stopwatch())
+    discard(batch, agent, epsilon, np.random.default_rng(0), Stopwatch())
     assert (batch.games["phase"] == PLAY).all()
     is_best = []
     for seat in range(2):
         for b in range(n):
-            thrown = set(cards_of(batch.games["discards"][b, seat]))
-            k = next(k for k, (i, j) in enumerate(PLACES) if {six[b, seat, i], six[b, seat, j]} == thrown)
+            discarded = set(cards_of(batch.games["discards"][b, seat]))
+            k = next(k for k, (i, j) in enumerate(PLACES) if {six[b, seat, i], six[b, seat, j]} == discarded)
             is_best.append(values[seat][b, k] >= values[seat][b].max() - 1e-5)
     assert 1 - 1.2 * epsilon < np.mean(is_best) <= 1 - 0.8 * epsilon or np.mean(is_best) == 1 - epsilon == 1
 
 
 def test_exploratory_plays_are_any_rank_and_the_others_the_best():
     agent, batch = new_agent(), deals(400)
-    throw(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
+    discard(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
     views = batch.views(batch.acting())
     ranks = agent.look_ahead(views)
     values = agent.rank_values(views)
@@ -128,7 +128,7 @@ def test_answers_are_the_experts_to_every_choice():
     """One by one, in games that go on by what the agent thinks best; all hands are searched, so that none is drawn."""
     agent, expert, n = new_agent(), ExpertAgent(MOST_HANDS, 1), 6
     batch = deals(n, seed=3, start_spread=100)
-    throw(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
+    discard(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
     twin, found = copy.deepcopy(batch), {}
     answers = play_and_ask(batch, agent, expert, 0.0, np.random.default_rng(0), Stopwatch())
     assert (batch.games["phase"] == OVER).all()
@@ -181,7 +181,7 @@ def test_answers_are_joined():
 
 def test_the_mean_over_drawn_hands_tells_ranks_apart():
     batch, agent = deals(20, seed=8, start_spread=None), new_agent()
-    throw(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
+    discard(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
     views = batch.views(batch.acting())
     exact, few, rng = ExpertAgent(MOST_HANDS, 1).rank_values(views), ExpertAgent(4, 1), np.random.default_rng(0)
     legal = exact >= 0
@@ -285,7 +285,7 @@ def test_a_run_stopped_in_a_response_goes_on_to_the_same_weights(tmp_path):
         assert torch.equal(value, gone_on.state_dict()[key]), key
 
 
-def test_responses_are_to_the_mean_so_far_and_the_last_one_plays_but_for_those_who_grasp(tmp_path):
+def test_responses_are_to_the_mean_so_far_and_the_last_one_plays_except_against_greedy_opponents(tmp_path):
     start = new_agent()
     settings = replace(response.PRESETS["default"], episodes=64, episodes_at_once=64, batch_size=16)
     settings = replace(settings, evaluations=1, evaluation_games=10)

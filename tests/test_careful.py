@@ -42,7 +42,7 @@ def totals(six, is_dealer):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("is_dealer", [False, True])
-def test_the_pair_thrown_has_the_best_exact_mean(kind, is_dealer):
+def test_the_pair_of_move_has_the_best_exact_mean(kind, is_dealer):
     rng = np.random.default_rng(KINDS.index(kind))
     n_ties = n_other_than_greedy = 0
     for _ in range(60):
@@ -54,10 +54,10 @@ def test_the_pair_thrown_has_the_best_exact_mean(kind, is_dealer):
         assert careful_discard(mask(six) ^ mask(best[:1]), mask(best[:1]), is_dealer) == best[1]
         n_other_than_greedy += greedy_discard(mask(six), 0, is_dealer) != best[0]
 
-        thrown = int(rng.choice(six))  # any card, of which the best is to be made
-        rest = max((pair for pair in by_pair if thrown in pair), key=by_pair.get)
-        (second,) = set(rest) - {thrown}
-        assert careful_discard(mask(six) ^ mask([thrown]), mask([thrown]), is_dealer) == second
+        discarded = int(rng.choice(six))  # any card, of which the best is to be made
+        rest = max((pair for pair in by_pair if discarded in pair), key=by_pair.get)
+        (second,) = set(rest) - {discarded}
+        assert careful_discard(mask(six) ^ mask([discarded]), mask([discarded]), is_dealer) == second
     assert (n_other_than_greedy == 0) == is_dealer  # it is pone who fears for the crib
     if kind == "fives and tens":
         assert n_ties > 0

@@ -29,7 +29,7 @@ def test_the_mean_over_starters_is_that_of_all_starters():
         assert crib_mean_over_starters(*masks) == pytest.approx(expected)
 
 
-def throw(six, table, sign):
+def discard(six, table, sign):
     """The policy in plain Python: the pair with the best hand mean plus or less the table's crib."""
     rows = discard_statistics([six])[0]
     values = [row["hand_mean"] + sign * table[row["discard"][0] % 13, row["discard"][1] % 13] for row in rows]
@@ -41,12 +41,12 @@ def test_plain_play_of_the_policies_realises_the_tables(tables):
     by_pair = {player: ([], []) for player in (DEALER, PONE)}
     for _ in range(6_000):
         cards = rng.choice(52, 13, replace=False)
-        dealers = throw(cards[:6], tables.mean[DEALER], 1)
-        pones = throw(cards[6:12], tables.mean[PONE], -1)
+        dealers = discard(cards[:6], tables.mean[DEALER], 1)
+        pones = discard(cards[6:12], tables.mean[PONE], -1)
         points = int(score_show_many([dealers + pones], cards[12:], True)[0])
-        for player, thrown in ((DEALER, dealers), (PONE, pones)):
+        for player, discarded in ((DEALER, dealers), (PONE, pones)):
             by_pair[player][0].append(points)
-            by_pair[player][1].append(tables.mean[player, thrown[0] % 13, thrown[1] % 13])
+            by_pair[player][1].append(tables.mean[player, discarded[0] % 13, discarded[1] % 13])
     for player in (DEALER, PONE):
         realised, expected = map(np.array, by_pair[player])
         error = (realised - expected).std() / np.sqrt(len(realised))
@@ -65,7 +65,7 @@ def test_tables_are_symmetric_whole_and_settled(tables):
     assert (tables.mean == tables.mean.transpose(0, 2, 1)).all()
     for player in (DEALER, PONE):
         assert np.triu(tables.share[player]).sum() == pytest.approx(1)
-    assert (tables.mean[PONE] > tables.mean[DEALER]).all()  # the dealer throws to the crib what helps it
+    assert (tables.mean[PONE] > tables.mean[DEALER]).all()  # the dealer discards to the crib what helps it
     assert tables.change < 6 * np.nanmax(tables.error) * 2  # rounds before the last draw a quarter as often
     assert np.unravel_index(tables.mean[DEALER].argmax(), (13, 13)) == (4, 4)  # two fives
 

@@ -28,7 +28,7 @@ WRONG_RULES = {
     "dealer's hand is counted first": ("if peg(t, pone, show_points", "if peg(t, dealer, show_points", "scores"),
     "a flush needs three cards only": (" == suit(five[3])", "", "number of events"),
     "pone keeps the deal": ('t["dealer"] = 1 - t["dealer"]\n    t["turn"]', 't["turn"]', "dealer"),
-    "the dealer throws first": ('"] = 1 - t["dealer"]\n    t["hands"]', '"] = t["dealer"]\n    t["hands"]', "turn"),
+    "the dealer discards first": ('"] = 1 - t["dealer"]\n    t["hands"]', '"] = t["dealer"]\n    t["hands"]', "turn"),
     "a count goes on after a go": (
         't["pile"][:] = NO_CARD\n    t["said_go"][:] = 0\n    if',
         't["said_go"][:] = 0\n    if',

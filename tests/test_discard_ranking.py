@@ -1,4 +1,4 @@
-"""The ranking of discards for people: equal throws as one, and a sentence that names what decides."""
+"""The ranking of discards for people: equal pairs as one, and a sentence that names what decides."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ def sentence(cards, dealer, scores):
     return reason(choices, shares, dealer)
 
 
-def throws_of(cards, *, dealer=False, scores=(0, 0)):
+def ranking_of(cards, *, dealer=False, scores=(0, 0)):
     choices = choices_of(analyse_discard(cards, dealer=dealer, scores=scores))
-    return [{frozenset(throw) for throw in choice.throws} for choice in choices]
+    return [{frozenset(pair) for pair in choice.pairs} for choice in choices]
 
 
 def pairs(*texts):
     return {frozenset(parse_cards(text)) for text in texts}
 
 
-def test_throws_that_differ_in_suit_alone_are_one_choice():
-    found = throws_of("6C 6D 5H JS KD 2S")
+def test_pairs_that_differ_in_suit_alone_are_one_choice():
+    found = ranking_of("6C 6D 5H JS KD 2S")
     assert pairs("6C JS", "6D JS") in found
     assert pairs("6C 5H", "6D 5H") in found
     assert sum(map(len, found)) == len(frozenset.union(*map(frozenset, found))) == 15
@@ -39,7 +39,7 @@ def test_throws_that_differ_in_suit_alone_are_one_choice():
 
 
 def test_what_a_flush_needs_sets_equal_ranks_apart():
-    found = throws_of("2H 4H 6H 9H 9C KD")
+    found = ranking_of("2H 4H 6H 9H 9C KD")
     assert pairs("9C KD") in found
     assert pairs("9H KD") in found
 

@@ -59,7 +59,7 @@ def test_the_file_is_the_same_whatever_the_threads_and_small_enough(path, tmp_pa
 def test_exact_means_of_the_discard_game(path):
     means = discard_game_means(DiscardTable(path))
     assert means == EXACT_MEANS
-    # any two cards thrown: the mean of all hands with all starters, from the known histogram
+    # any two discards: the mean of all hands with all starters, from the known histogram
     assert float(means["random"]) == pytest.approx(4.769152, abs=1e-6)
     assert means["ideal"] == Fraction(7_767_205_480, N_DEALS * 46)
     assert means["random"] < means["ideal"] < means["cheating"]

@@ -19,7 +19,7 @@ from crib_env.players.policies import GREEDY, RANDOM, greedy_discard, greedy_pla
 from tests.helpers import reference
 
 # All ways to fill a crib and cut a starter, as places among the 46 unseen cards: 45,540 rows.
-_THROWN_AND_CUT = np.array(
+_DISCARDS_AND_STARTER = np.array(
     [(a, b, cut) for a, b in combinations(range(46), 2) for cut in range(46) if cut not in (a, b)]
 )
 
@@ -35,7 +35,7 @@ def enumerated_hand_total(kept, six):
 
 def enumerated_crib_total(pair, six):
     unseen = np.array([card for card in range(52) if card not in six])
-    a, b, cut = unseen[_THROWN_AND_CUT].T
+    a, b, cut = unseen[_DISCARDS_AND_STARTER].T
     cribs = np.column_stack([np.full(len(a), pair[0]), np.full(len(a), pair[1]), a, b])
     return int(score_show_many(cribs, cut, True).sum(dtype=np.int64))
 
@@ -64,7 +64,7 @@ KINDS = ("random", "suited", "two suits", "paired", "jacks", "fives and tens")
 
 
 def test_there_are_45_540_completions():
-    assert len(_THROWN_AND_CUT) == COMPLETIONS == 45_540
+    assert len(_DISCARDS_AND_STARTER) == COMPLETIONS == 45_540
     assert STARTERS * HAND_SCALE == COMPLETIONS
 
 
@@ -112,7 +112,7 @@ def best_pair(six, is_dealer, holding=()):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_greedy_throws_the_pair_with_the_best_mean(kind):
+def test_greedy_discards_the_pair_with_the_best_mean(kind):
     rng = np.random.default_rng(10 + KINDS.index(kind))
     for is_dealer in (False, True):
         for _ in range(4):
@@ -123,16 +123,16 @@ def test_greedy_throws_the_pair_with_the_best_mean(kind):
             assert greedy_discard(mask(six) ^ mask(pair[:1]), mask(pair[:1]), is_dealer) == pair[1]
 
 
-def test_greedy_makes_the_best_of_a_card_already_thrown():
+def test_greedy_makes_the_best_of_a_card_already_discarded():
     rng = np.random.default_rng(20)
     for is_dealer in (False, True):
         for _ in range(6):
             six = six_cards("random", rng)
-            thrown = int(rng.choice(six))
-            pair = best_pair(six, is_dealer, [thrown])
-            assert best_discard(mask(six), mask([thrown]), is_dealer) == mask(pair)
-            (second,) = set(pair) - {thrown}
-            assert greedy_discard(mask(six) ^ mask([thrown]), mask([thrown]), is_dealer) == second
+            discarded = int(rng.choice(six))
+            pair = best_pair(six, is_dealer, [discarded])
+            assert best_discard(mask(six), mask([discarded]), is_dealer) == mask(pair)
+            (second,) = set(pair) - {discarded}
+            assert greedy_discard(mask(six) ^ mask([discarded]), mask([discarded]), is_dealer) == second
 
 
 @pytest.mark.parametrize("is_dealer", [False, True])
@@ -151,7 +151,7 @@ def test_equal_pairs_go_to_the_first_ids(is_dealer):
     assert n_ties > 200
 
 
-def test_greedy_in_a_game_throws_what_its_exact_means_say():
+def test_greedy_in_a_game_discards_what_its_exact_means_say():
     batch = GameBatch(streams(3, 40))
     seen = {"pone": 0, "dealer": 0}
     for _ in range(4):
@@ -162,8 +162,8 @@ def test_greedy_in_a_game_throws_what_its_exact_means_say():
             assert game["phase"] == DISCARD
             seat, is_dealer = int(game["turn"]), bool(game["turn"] == game["dealer"])
             six = [c for c in range(52) if int(game["hand"][seat] | game["discards"][seat]) >> c & 1]
-            thrown = [c for c in six if int(game["discards"][seat]) >> c & 1]
-            assert int(card) in set(best_pair(six, is_dealer, thrown)) - set(thrown)
+            discarded = [c for c in six if int(game["discards"][seat]) >> c & 1]
+            assert int(card) in set(best_pair(six, is_dealer, discarded)) - set(discarded)
             seen["dealer" if is_dealer else "pone"] += 1
         batch.step(rows, cards)
     assert seen == {"pone": 80, "dealer": 80}

@@ -325,22 +325,22 @@ def test_discards_are_those_of_the_analysis():
     agent = make_agent("expert")
     batch = GameBatch(streams(6, 30), start_spread=120)
     batch.games["scores"][:15] = np.random.default_rng(0).integers(105, 121, (15, 2))
-    thrown = np.zeros((30, 2), np.int64)
+    discarded = np.zeros((30, 2), np.int64)
     for decision in range(4):
         rows = batch.acting()
         seen = batch.views(rows)
-        thrown[:, decision % 2] = agent.act(seen)
-        batch.step(rows, thrown[:, decision % 2])
+        discarded[:, decision % 2] = agent.act(seen)
+        batch.step(rows, discarded[:, decision % 2])
         if decision % 2:
             for b in range(30):
                 six = [int(card) for card in (*seen.hand[b], *seen.discards[b]) if card >= 0]
                 scores = tuple(seen.scores[b].tolist())
                 rows_of = analyse_discard(six, dealer=bool(seen.is_dealer[b]), scores=scores)
-                chosen = [row for row in rows_of if set(row["discard"].tolist()) == set(thrown[b].tolist())]
+                chosen = [row for row in rows_of if set(row["discard"].tolist()) == set(discarded[b].tolist())]
                 assert chosen[0]["win_probability"] == pytest.approx(rows_of["win_probability"].max(), abs=2e-9)
 
 
-def test_the_best_is_made_of_a_card_already_thrown():
+def test_the_best_is_made_of_a_card_already_discarded():
     agent, rng = make_agent("expert"), np.random.default_rng(1)
     batch = GameBatch(streams(7, 20))
     rows = batch.acting()

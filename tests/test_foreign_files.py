@@ -295,7 +295,7 @@ def test_tables_behind_a_valid_checksum_are_refused_unless_they_are_ones(kind, t
                 table.load(path)
 
 
-def test_the_errors_of_pairs_never_thrown_may_be_gaps(tmp_path):
+def test_the_errors_of_pairs_never_discarded_may_be_gaps(tmp_path):
     tables = standard_cribs()
     replace(tables, error=np.full_like(tables.error, np.nan)).save(tmp_path / "mine.npz")
     assert np.isnan(CribTables.load(tmp_path / "mine.npz").error).all()

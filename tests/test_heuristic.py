@@ -1,4 +1,4 @@
-"""Anderson et al. (2022), the heuristic player: rules one by one, and that they tip scales and throw nothing away."""
+"""Anderson et al. (2022), the heuristic player: each rule alone, and that no rule sacrifices a good hand."""
 
 import numpy as np
 import pytest
@@ -14,10 +14,10 @@ from crib_env.kernels import streams
 from tests.test_leaks import batches, with_hidden_dealt_again
 
 
-def holds(rule, six, thrown):
+def holds(rule, six, discarded):
     """How often a rule holds for one discard of six cards."""
     cards = sorted(parse_cards(six))
-    pair = sorted(parse_cards(thrown))
+    pair = sorted(parse_cards(discarded))
     place = [[cards[i], cards[j]] for i, j in PLACES].index(pair)
     return rule.holds(discards_of(np.array([cards])))[0, place]
 
@@ -27,7 +27,7 @@ def rule(rules, words):
 
 
 @pytest.mark.parametrize(
-    ("rules", "words", "six", "thrown", "times"),
+    ("rules", "words", "six", "discarded", "times"),
     [
         (ALWAYS, "double run", "3C 4H 4S 5D TC KH", "TC KH", 1),
         (ALWAYS, "double run", "3C 4H 4S 5D TC KH", "3C KH", 0),
@@ -57,8 +57,8 @@ def rule(rules, words):
         (PONE_RULES, "far apart", "2C 3H 4S 6D TC QH", "TC 6D", 0),
     ],
 )
-def test_rules(rules, words, six, thrown, times):
-    assert holds(rule(rules, words), six, thrown) == times
+def test_rules(rules, words, six, discarded, times):
+    assert holds(rule(rules, words), six, discarded) == times
 
 
 def test_preferences_add_up_the_rules_of_the_role():
@@ -69,33 +69,33 @@ def test_preferences_add_up_the_rules_of_the_role():
     assert as_pone == pytest.approx(-1.9 - 1.3 - 0.1 + 0.1)  # of one suit, and far apart
 
 
-def thrown_from(six, *, dealer):
-    """Both cards that the agent throws from six cards, as text."""
+def discards_from(six, *, dealer):
+    """Both cards that the agent discards from six cards, as text."""
     cards = parse_cards(six)
     rest = [card for card in range(52) if card not in cards]
     env = crib_env.raw_env(episode="deal")
     deal = [*cards, *rest[:7]]
     env.reset(seed=0, options={"first_dealer": 0 if dealer else 1, "deals": [deal]})
-    agent, thrown = make_agent("heuristic"), []
-    while len(thrown) < 2:
+    agent, discarded = make_agent("heuristic"), []
+    while len(discarded) < 2:
         player = env.agent_selection
         card = int(agent.act(env.views(player))[0])
         if player == "player_0":
-            thrown.append(card)
+            discarded.append(card)
         env.step(card)
-    return {crib_env.format_card(card) for card in thrown}
+    return {crib_env.format_card(card) for card in discarded}
 
 
 def test_a_double_run_is_kept():
-    assert thrown_from("6C 7H 7S 8D KC 2H", dealer=False) == {"KC", "2H"}
+    assert discards_from("6C 7H 7S 8D KC 2H", dealer=False) == {"KC", "2H"}
 
 
 def test_as_dealer_a_pair_goes_to_the_crib_when_the_hand_does_not_suffer():
-    assert thrown_from("2C 2H 9S TD JC QH", dealer=True) == {"2C", "2H"}
+    assert discards_from("2C 2H 9S TD JC QH", dealer=True) == {"2C", "2H"}
 
 
-def test_a_good_hand_is_not_thrown_away_for_a_rule():
-    assert thrown_from("5C 5H 5S JD KC 2H", dealer=True) == {"KC", "2H"}  # fives would suit the crib
+def test_no_rule_sacrifices_a_good_hand():
+    assert discards_from("5C 5H 5S JD KC 2H", dealer=True) == {"KC", "2H"}  # fives would suit the crib
 
 
 def test_weights_follow_exact_crib_means():

@@ -104,10 +104,10 @@ def test_draws_agree_with_all_that_is_known(likely):
             known = {int(card) for card in known if card >= 0}
             theirs = {int(card) for card, by in zip(views.laid[b], views.laid_by[b]) if by == 1}
             for world in drawn(root, 8, likely):
-                hand, thrown = cards_of(world["hand"][1]), cards_of(world["discards"][1])
+                hand, discarded = cards_of(world["hand"][1]), cards_of(world["discards"][1])
                 assert len(hand) == min(int(views.opponent_cards[b]), 4)
-                assert len(thrown) == 2
-                hidden = {*hand, *thrown} | ({int(world["cards"][12])} if views.starter[b] < 0 else set())
+                assert len(discarded) == 2
+                hidden = {*hand, *discarded} | ({int(world["cards"][12])} if views.starter[b] < 0 else set())
                 assert len(hidden) == len(hand) + 2 + (views.starter[b] < 0)
                 assert not hidden & known
                 assert set(cards_of(world["kept"][1])) == {*hand, *theirs}
@@ -296,11 +296,11 @@ def test_discards_keep_what_is_worth_most(reward):
             options={"first_dealer": 1, "scores": scores, "deals": [[*six, *parse_cards("AC 2C 3C 4C 6C 7C"), 51]]}
         )
         agent = make_agent(f"ismcts:iterations=600,reward={reward}")
-        thrown = []
+        discarded = []
         for _ in range(2):
-            thrown.append(int(agent.act(env.views("player_0"))[0]))
-            env.step(thrown[-1])
-        assert sorted(thrown) == parse_cards("9C KD")
+            discarded.append(int(agent.act(env.views("player_0"))[0]))
+            env.step(discarded[-1])
+        assert sorted(discarded) == parse_cards("9C KD")
 
 
 # What agents must keep

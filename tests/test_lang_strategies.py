@@ -37,7 +37,7 @@ def records():
 
 
 def test_a_hand_worked_by_hand():
-    """Four aces and two kings: the kings, an ace and a king, or two aces may be thrown.
+    """Four aces and two kings: the kings, an ace and a king, or two aces may be discarded.
 
     Kept A A A A is worth 12 with any starter. A A A K: 6; with a two 8, a three 12, a four 12, a five 8, a king 8. A A
     K K: 4; with a three 8, a four 12, a five 8, a king 8. So sums over the 46 starters are 552, 344 and 256.
@@ -50,7 +50,7 @@ def test_a_hand_worked_by_hand():
 
     found = desirabilities("AC AD AH AS KC KD", dealer=False, records=records)
     assert found.shape == (1, 8, 15)
-    thrown = discard_statistics("AC AD AH AS KC KD")[0]["discard"]
+    discarded = discard_statistics("AC AD AH AS KC KD")[0]["discard"]
     expected = {  # by aces kept: four, three, two
         "hand_max_min": (1, 2 / 8, 0),
         "hand_max_avg": (1, 88 / 296, 0),
@@ -60,11 +60,11 @@ def test_a_hand_worked_by_hand():
         "pegging_max_med_gained": (0, 1 / 2, 1),
         "pegging_min_avg_given": (1, 0, 1 / 2),
     }
-    for strategy, by_aces_thrown in expected.items():
+    for strategy, by_aces_discarded in expected.items():
         values = found[0, STRATEGIES.index(strategy)]
-        for pair, desirability in zip(thrown.tolist(), values):
-            aces_thrown = sum(card % 13 == 0 for card in pair)
-            assert desirability == pytest.approx(by_aces_thrown[aces_thrown]), (strategy, format_cards(pair))
+        for pair, desirability in zip(discarded.tolist(), values):
+            aces_discarded = sum(card % 13 == 0 for card in pair)
+            assert desirability == pytest.approx(by_aces_discarded[aces_discarded]), (strategy, format_cards(pair))
 
     as_dealer = desirabilities("AC AD AH AS KC KD", dealer=True, records=records)
     assert (as_dealer[0, 5:] == 1).all()  # the dealer's records hold nothing but zeros

@@ -56,12 +56,12 @@ def deal_hidden_again(game, seat, rng):
         known.add(int(game["cards"][12]))
     unseen = rng.permutation([card for card in range(52) if card not in known])
 
-    n_hand, n_thrown = len(cards_of(game["hand"][other])), len(cards_of(game["discards"][other]))
-    hand, thrown, uncut = unseen[:n_hand], unseen[n_hand : n_hand + n_thrown], unseen[n_hand + n_thrown]
-    game["hand"][other], game["discards"][other] = mask_of(hand), mask_of(thrown)
+    n_hand, n_discarded = len(cards_of(game["hand"][other])), len(cards_of(game["discards"][other]))
+    hand, discarded, uncut = unseen[:n_hand], unseen[n_hand : n_hand + n_discarded], unseen[n_hand + n_discarded]
+    game["hand"][other], game["discards"][other] = mask_of(hand), mask_of(discarded)
     if game["kept"][other]:
         game["kept"][other] = mask_of([*hand, *laid_by_other])
-    theirs = [*laid_by_other, *hand, *thrown]
+    theirs = [*laid_by_other, *hand, *discarded]
     game["cards"][6 * other : 6 * other + len(theirs)] = theirs
     if not is_cut and not is_pegging:
         game["cards"][12] = uncut

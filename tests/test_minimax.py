@@ -191,7 +191,7 @@ def test_discards_by_hand_and_worst_or_best_crib():
         views = batch.views(pones)
         cards = agent.act(views)
         if step % 2 == 1:
-            six, thrown = six_dealt(views)[0], sorted([int(cards[0]), int(views.discards[0, 0])])
+            six, discarded = six_dealt(views)[0], sorted([int(cards[0]), int(views.discards[0, 0])])
             unseen = np.setdiff1d(np.arange(52), six)
             rest = np.array([[a, b, c] for a, b in combinations(unseen, 2) for c in unseen if c not in (a, b)])
             hand = discard_statistics(six[None])["hand_mean"][0]
@@ -200,7 +200,7 @@ def test_discards_by_hand_and_worst_or_best_crib():
                 pair = np.tile([six[i], six[j]], (len(rest), 1))
                 cribs = score_show_many(np.hstack([pair, rest[:, :2]]), rest[:, 2], True)
                 values.append(hand[k] + (int(cribs.min()) if views.is_dealer[0] else -int(cribs.max())))
-            place = next(k for k, (i, j) in enumerate(PLACES) if sorted([six[i], six[j]]) == thrown)
+            place = next(k for k, (i, j) in enumerate(PLACES) if sorted([six[i], six[j]]) == discarded)
             assert values[place] == pytest.approx(max(values))
         batch.step(pones, cards)
 

@@ -44,23 +44,23 @@ def told_by_the_table(record, seat):
     env, (me, other) = record.begin(), (PLAYERS[seat], PLAYERS[1 - seat])
     expected = []
     for deal, cards in zip(map(crib_env.parse_cards, record.deals), map(crib_env.parse_cards, record.cards)):
-        dealer, thrown, laid = env.dealer, {0: [], 1: []}, []
+        dealer, discarded, laid = env.dealer, {0: [], 1: []}, []
         for card in cards:
             who = PLAYERS.index(env.agent_selection)
-            if len(thrown[0] + thrown[1]) < 4:
-                thrown[who].append(card)
+            if len(discarded[0] + discarded[1]) < 4:
+                discarded[who].append(card)
             else:
                 laid.append((card, who))
             env.step(card)
         shown = {event.kind for event in env.infos[me]["events"]} | {event.kind for event in env.infos[other]["events"]}
-        kept = {s: sorted(set(deal[6 * s : 6 * s + 6]) - set(thrown[s])) for s in (0, 1)}
+        kept = {s: sorted(set(deal[6 * s : 6 * s + 6]) - set(discarded[s])) for s in (0, 1)}
         others_show = "pone's hand" if dealer == seat else "dealer's hand"
         expected.append(
             {
                 "hand": kept[seat],
-                "discards": sorted(thrown[seat]),
+                "discards": sorted(discarded[seat]),
                 "opponent_hand": kept[1 - seat] if others_show in shown else [-1] * 4,
-                "crib": sorted(thrown[0] + thrown[1]) if "crib" in shown else [-1] * 4,
+                "crib": sorted(discarded[0] + discarded[1]) if "crib" in shown else [-1] * 4,
                 "starter": deal[12],
                 "laid": [card for card, _ in laid] + [-1] * (8 - len(laid)),
                 "laid_by": [int(who != seat) for _, who in laid] + [-1] * (8 - len(laid)),
@@ -84,7 +84,7 @@ def test_deals_and_games_are_told_as_the_table_has_shown_them():
     assert 40 < n_unshown < 120  # a game mostly ends before its last crib is counted
 
 
-def test_a_deal_is_told_after_its_last_card_and_before_the_next_one_is_thrown():
+def test_a_deal_is_told_after_its_last_card_and_before_the_next_one_is_discarded():
     listener = Listener()
     play_match(listener, RandomAgent(), 40, seed=5)
     for heard in listener.heard.values():

@@ -50,7 +50,7 @@ def test_eight_cards_and_nothing_else():
         assert views.kept[0].tolist() == sorted(hand)
         assert not views.is_discard[0]
     assert "starter" not in (table := crib_env.render.draw_table(env.games[0], 0))
-    assert "thrown" not in table
+    assert "discards" not in table
 
 
 def test_a_play_by_hand():
@@ -97,7 +97,7 @@ def test_other_deals_are_refused(deals, says):
     choices=st.lists(st.integers(0, 3), min_size=8, max_size=8),
 )
 def test_it_is_the_play_without_discards_and_starter(cards, dealer, scores, choices):
-    """The same hands and cards peg the same in both episodes, whatever is thrown and cut in the other."""
+    """The same hands and cards peg the same in both episodes, whatever is discarded and cut in the other."""
     options = {"first_dealer": dealer, "scores": scores}
     one, two = raw_env(episode="play"), raw_env(episode="pegging")
     one.reset(options={**options, "deals": [cards[:13]]})

@@ -53,7 +53,7 @@ def test_after_the_play_the_show_is_counted_in_its_order(is_dealer):
 
 
 def plain_crib_chances(position):
-    """(30,) of points in the crib, by how often the opponent throws pairs of ranks and by the cards it may have."""
+    """(30,) of points in the crib, by how often the opponent discards pairs of ranks and by the cards it may have."""
     share, chances = standard_cribs().share[PONE if position.is_dealer else DEALER], np.zeros(30)
     for pair in combinations(position.unseen, 2):
         a, b = map(rank, pair)
@@ -63,13 +63,13 @@ def plain_crib_chances(position):
     return chances / chances.sum()
 
 
-def test_the_crib_is_weighed_by_what_the_opponent_throws():
+def test_the_crib_is_weighed_by_what_the_opponent_discards():
     n = 0
     for position in positions(2, seed=11):
         chances, own_six = np.zeros(30), mask(position.own_four + position.discards)
-        throwing = habits().throwing[DEALER if position.is_dealer else PONE]
+        discarding = habits().discarding[DEALER if position.is_dealer else PONE]
         cut, seen = np.int64(position.starter), mask(position.other_laid)
-        crib_chances(own_six, mask(position.discards), cut, seen, throwing, chances)
+        crib_chances(own_six, mask(position.discards), cut, seen, discarding, chances)
         np.testing.assert_allclose(chances, plain_crib_chances(position), atol=1e-12)
         n += 1
     assert n > 10
@@ -87,14 +87,14 @@ def test_prospects_are_those_of_plain_enumeration(near_the_end):
                 continue
             views = batch.views(np.array([row]))
             found, (own, other) = Prospects.of(views), views.scores[0].tolist()
-            holds, grasping, shows = np.zeros(13), 0.0, np.zeros(30)
+            holds, greedy, shows = np.zeros(13), 0.0, np.zeros(30)
             for (hand, kind), weight in plain_beliefs(position).items():
                 holds[list(set(hand))] += weight
-                grasping += weight * kind
+                greedy += weight * kind
                 ranks = [rank(position.starter), *hand, *map(rank, position.other_laid)]
                 shows[reference.points_of_ranks(tuple(sorted(ranks)))] += weight
             np.testing.assert_allclose(found.holds[0], holds, atol=1e-9)
-            assert found.grasping[0] == pytest.approx(grasping)
+            assert found.greedy[0] == pytest.approx(greedy)
             own_show = reference.score_show(position.own_four, position.starter, crib=False)
             crib = plain_crib_chances(position)
             for i, j in [(0, 0), (OWN_POINTS - 1, 0), (0, OTHER_POINTS - 1), *rng.integers(OTHER_POINTS, size=(4, 2))]:

@@ -38,7 +38,7 @@ from evaluate.reproduce.claims import (
 )
 from evaluate.reproduce.counts import in_words, numbers_in_words
 from evaluate.reproduce.markdown import section_of
-from evaluate.reproduce.measures import ThrowsAndLays, play_deals
+from evaluate.reproduce.measures import DiscardsAndLays, play_deals
 from evaluate.reproduce.papers.anderson_printed import Listed, greedy_listing, heuristic_listing, minimax_listing
 from evaluate.reproduce.papers.discard_game_rules import PLAYERS, Rules, fill_totals
 from evaluate.reproduce.picture import compared_shares
@@ -271,7 +271,7 @@ def test_the_discard_game_by_the_rules_is_the_packages():
     assert (totals[:, 0] - without[:, 0]).tolist() == [10 * 11, 10 * 7]
 
 
-def test_listings_throw_what_they_say():
+def test_listings_discard_what_they_say():
     six = np.array([sorted(parse_cards("5H 5C JD QS 2H 3D"))])
     statistics = discard_statistics(six)[0]
     for is_dealer in (False, True):
@@ -303,19 +303,19 @@ def test_deals_are_mirrored_and_dealers_get_the_crib():
     assert crib.sum(axis=(1, 2)).mean() > 3
 
 
-def test_a_player_throws_as_one_and_lays_as_another():
+def test_a_player_discards_as_one_and_lays_as_another():
     from agents import make_agent
 
     mixed, greedy, random = (
-        ThrowsAndLays(make_agent("greedy"), make_agent("random")),
+        DiscardsAndLays(make_agent("greedy"), make_agent("random")),
         make_agent("greedy"),
         make_agent("random"),
     )
     seen = []
 
     def watch(views, cards):
-        throws = views.discards[:, 1] < 0
-        expected = np.where(throws, greedy.act(views), random.act(views))
+        discarding = views.discards[:, 1] < 0
+        expected = np.where(discarding, greedy.act(views), random.act(views))
         seen.extend((cards == expected).tolist())
 
     play_deals(mixed, mixed, 5, seed=4, watch=watch)

@@ -43,7 +43,7 @@ def test_top_three_by_hand(tmp_path):
     assert tops == [[True] * 3, [True] * 3, [False, False, True], [False] * 3]
 
 
-def test_a_pure_strategy_throws_its_best(tmp_path):
+def test_a_pure_strategy_discards_its_best(tmp_path):
     choices = read_choices(write_choices(tmp_path / "choices.csv", GOOD))
     best = discard_statistics(choices.cards)["hand_mean"].argmax(axis=1)
     assert chosen_by(pure_weights("hand_max_avg"), choices).tolist() == best.tolist()

@@ -19,7 +19,7 @@ from crib_env.kernels import streams
 from crib_env.tables.standard import standard_win_table
 from tests.helpers.learner_runs import new_run, run, stopped_run
 from train.best import response
-from train.best.deals import throw
+from train.best.deals import discard
 from train.best.response import PRESETS, Response
 from train.best.response_deals import Plays, chances_to_win, play
 from train.loop.run import run_learner
@@ -74,7 +74,7 @@ def plain_chance(record, seat):
 
 def test_chances_if_nobody_pegs_any_more():
     batch, won, met = deals(100, start_spread=120, skip_forced=False), 0, 0
-    throw(batch, new_agent(), 1.0, np.random.default_rng(0), Stopwatch())
+    discard(batch, new_agent(), 1.0, np.random.default_rng(0), Stopwatch())
     rows = np.arange(100)
     while True:
         for seat in range(2):
@@ -95,11 +95,11 @@ def test_plays_are_those_of_a_plain_loop(opponent, td_lambda):
     """λ-returns game by game, backwards, from the chances before each card and after the deal."""
     agent, other, n = new_agent(), make_agent(opponent) if opponent else None, 40
     batch = deals(n, seed=3, start_spread=60)
-    throw(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
+    discard(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
     found = play(batch, agent, other, 0.0, td_lambda, np.random.default_rng(0), Stopwatch())
 
     again, expected = deals(n, seed=3, start_spread=60), []
-    throw(again, agent, 0.0, np.random.default_rng(0), Stopwatch())
+    discard(again, agent, 0.0, np.random.default_rng(0), Stopwatch())
     for game in range(n):
         chains = {0: [], 1: []}
         row = np.array([game])
@@ -141,7 +141,7 @@ def test_random_cards_cut_the_trace():
     agent, values = new_agent(), []
     for td_lambda in (0.0, 0.9):
         batch = deals(100, seed=5)
-        throw(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
+        discard(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
         values.append(play(batch, agent, None, 1.0, td_lambda, np.random.default_rng(1), Stopwatch()))
     one, two = values
     assert (one.seen == two.seen).all()
@@ -240,7 +240,7 @@ def test_gains_on_greedy_from_nothing(tmp_path):
 
     def net(one):
         batch, seats = deals(4_000, seed=9, start_spread=None), np.arange(4_000) % 2
-        throw(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
+        discard(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
         while len(rows := batch.acting()):
             own = batch.games["turn"][rows] == seats[rows]
             for who, its_rows in ((one, rows[own]), (make_agent("greedy"), rows[~own])):

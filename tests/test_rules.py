@@ -31,11 +31,11 @@ def begin_play(pone, dealer, *, scores=(0, 0)):
 
 
 def begin_deal(pone, dealer, starter, *, scores=(0, 0), **options):
-    """A game: of six cards each player keeps the first four and has thrown the last two, so that a starter is cut."""
+    """A game in which each player has discarded the last two of six cards, so that a starter is cut."""
     env = raw_env(**options)
     env.reset(options={"first_dealer": 1, "scores": scores, "deals": [parse_cards(f"{pone} {dealer} {starter}")]})
-    thrown = [*pone.split()[4:], *dealer.split()[4:]]
-    heels = act(env, " ".join(f"{who}:{card}" for who, card in zip("ppdd", thrown)))
+    discarded = [*pone.split()[4:], *dealer.split()[4:]]
+    heels = act(env, " ".join(f"{who}:{card}" for who, card in zip("ppdd", discarded)))
     return env, heels
 
 
@@ -46,7 +46,7 @@ def step(env, card):
 
 
 def act(env, moves):
-    """Throws or lays cards; what they pegged."""
+    """Discards or lays cards; what they pegged."""
     pegged = []
     for move in moves.split():
         who, card = move.split(":")

@@ -65,22 +65,22 @@ def test_crib_tables_hang_together():
         assert tables.kept[player].sum() == pytest.approx(1)
         assert tables.hand_points[player].sum() == pytest.approx(1)
         assert not tables.hand_points[player][[19, 25, 26, 27]].any()  # which no hand can show
-        # Where something is thrown, how well its crib is known.
+        # Where something is discarded, how well its crib is known.
         assert (np.isnan(tables.error[player]) == (tables.share[player] == 0)).all()
     assert np.nanmax(tables.error) < 0.05
     assert tables.change < 0.2
 
 
-def test_what_is_thrown_and_what_is_kept_make_six_cards_of_any_rank():
-    """Six random cards hold 6/13 of each rank, and they are either thrown or kept (by the table a round later)."""
+def test_what_is_discarded_and_what_is_kept_make_six_cards_of_any_rank():
+    """Six random cards hold 6/13 of each rank, and they are either discarded or kept (by the table a round later)."""
     tables = standard_cribs()
     low, high = np.triu_indices(13)
     for player in (DEALER, PONE):
-        thrown = np.zeros(13)
-        np.add.at(thrown, low, tables.share[player][low, high])
-        np.add.at(thrown, high, tables.share[player][low, high])
+        discarded = np.zeros(13)
+        np.add.at(discarded, low, tables.share[player][low, high])
+        np.add.at(discarded, high, tables.share[player][low, high])
         kept = np.array([tables.kept[player] @ np.count_nonzero(rank == CLASS_RANKS, axis=1) for rank in range(13)])
-        np.testing.assert_allclose(thrown + kept, 6 / 13, atol=0.006)
+        np.testing.assert_allclose(discarded + kept, 6 / 13, atol=0.006)
 
 
 @pytest.mark.parametrize("player", [DEALER, PONE])
@@ -95,8 +95,8 @@ def test_hands_are_those_that_the_tables_keep(player):
     points = shown[np.arange(len(six)), best]
     error = points.std(axis=0) / np.sqrt(len(six))
     assert (np.abs(points.mean(axis=0) - tables.hand_points[player]) < 4.5 * error + 1e-4).all()
-    thrown = np.take_along_axis(six, PLACES[best], axis=1)
-    kept = np.array([[card for card in hand if card not in pair] for hand, pair in zip(six, thrown)])
+    discarded = np.take_along_axis(six, PLACES[best], axis=1)
+    kept = np.array([[card for card in hand if card not in pair] for hand, pair in zip(six, discarded)])
     for rank in range(13):
         held = (kept % 13 == rank).sum(axis=1)
         expected = tables.kept[player] @ np.count_nonzero(rank == CLASS_RANKS, axis=1)

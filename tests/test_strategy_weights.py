@@ -259,7 +259,7 @@ def test_a_learned_step_is_the_one_by_hand():
 
 
 @pytest.mark.parametrize("decisions", [0, 2])
-def test_the_agent_throws_by_weighted_desirability(decisions):
+def test_the_agent_discards_by_weighted_desirability(decisions):
     views = views_of(some_games(decisions))
     assert views.is_discard.all()
     agent = make_agent("strategy-weights:random,seed=4")
@@ -271,7 +271,7 @@ def test_the_agent_throws_by_weighted_desirability(decisions):
     assert (views.scores[:, 0] != views.scores[:, 1]).any()
 
 
-def test_the_second_card_completes_the_pair_whatever_was_thrown_first():
+def test_the_second_card_completes_the_pair_whatever_was_discarded_first():
     views = views_of(some_games(1))
     assert (views.discards[:, 0] >= 0).all()
     cards = make_agent("strategy-weights:hand_max_avg").act(views)
@@ -280,8 +280,8 @@ def test_the_second_card_completes_the_pair_whatever_was_thrown_first():
     values = np.einsum("i,bij->bj", weights.astype(float), wanted)
     pairs = six_dealt(views)[:, PLACES]
     values[~(pairs == views.discards[:, 0, None, None]).any(axis=2)] = -1
-    for pair, thrown, card in zip(pairs[np.arange(len(views)), values.argmax(axis=1)], views.discards[:, 0], cards):
-        assert {int(thrown), int(card)} == set(pair.tolist())
+    for pair, discarded, card in zip(pairs[np.arange(len(views)), values.argmax(axis=1)], views.discards[:, 0], cards):
+        assert {int(discarded), int(card)} == set(pair.tolist())
 
 
 def test_it_plays_as_greedy_and_choices_do_not_depend_on_the_batch():

@@ -92,7 +92,7 @@ def test_an_after_state_is_what_the_engine_shows_after_the_move():
             for k in range(ends[decision - 1] if decision else 0, ends[decision]):
                 batch.games[row] = before[row]
                 batch.step(np.array([row]), cards[k : k + 1])
-                if views.hand[decision, 5] >= 0:  # the first of two to be thrown
+                if views.hand[decision, 5] >= 0:  # the first of two to be discarded
                     gone = set(views.hand[decision].tolist()) - set(np.flatnonzero(states[k, 1:53]).tolist())
                     batch.step(np.array([row]), np.array(list(gone - {int(cards[k])})))
                 if batch.games["phase"][row] == OVER:
@@ -107,15 +107,15 @@ def test_an_after_state_is_what_the_engine_shows_after_the_move():
 
 
 def test_all_moves_are_looked_at():
-    """Fifteen discards, or the five with the card thrown already; in the play one card of each rank."""
+    """Fifteen discards, or the five with the card discarded already; in the play one card of each rank."""
     for batch, rows in positions(50):
         views = batch.views(rows)
-        throws = views.is_discard
-        states, cards, ends = after_states(views.observation, views.action_mask, throws)
+        discarding = views.is_discard
+        states, cards, ends = after_states(views.observation, views.action_mask, discarding)
         for b, (first, end) in enumerate(zip(np.append(0, ends), ends)):
             legal = np.flatnonzero(views.action_mask[b])
             assert len({state.tobytes() for state in states[first:end]}) == end - first
-            if throws[b]:
+            if discarding[b]:
                 assert end - first == {6: 15, 5: 5}[len(legal)]
                 assert (states[first:end, 1:53].sum(axis=1) == 4).all()
             else:
@@ -128,11 +128,11 @@ def test_a_move_that_is_made_is_one_that_was_looked_at():
         views = batch.views(rows)
         cards, values = agent.look_ahead(views.observation, views.action_mask, views.is_discard)
         whole = views.hand[:, 5] < 0
-        throws = views.is_discard
+        discarding = views.is_discard
         for phase in (True, False):
-            mine = whole & (throws == phase)
+            mine = whole & (discarding == phase)
             if mine.any():
-                states = moved(views.observation[mine], cards[mine], throws[mine])
+                states = moved(views.observation[mine], cards[mine], discarding[mine])
                 with torch.no_grad():
                     np.testing.assert_allclose(agent.values(states, phase).numpy(), values[mine], atol=1e-5)
 
@@ -255,10 +255,10 @@ def a_deal_learned_slowly(agent, seed, rate, td_lambda):
 
     while len(batch.acting()):
         views, seat = batch.views(row), int(batch.games["turn"][0])
-        throws = views.is_discard
-        cards, _ = agent.look_ahead(views.observation, views.action_mask, throws)
+        discarding = views.is_discard
+        cards, _ = agent.look_ahead(views.observation, views.action_mask, discarding)
         if views.hand[0, 5] < 0:
-            state = moved(views.observation, cards, throws)[0]
+            state = moved(views.observation, cards, discarding)[0]
             if last[seat] is not None:
                 update(seat, lead(seat) - last[seat][1] + value_of(state))
             last[seat] = state, lead(seat)
@@ -335,7 +335,7 @@ def test_traces_come_to_lambda_returns_where_weights_stand_still():
         np.testing.assert_allclose(one, two, rtol=1e-4, atol=1e-5)
 
 
-def test_two_cards_thrown_are_one_move_and_earn_the_show():
+def test_two_discards_are_one_move_and_earn_the_show():
     n = 5
     decisions = Decisions(
         observation=np.zeros((n, 209), np.int8),
@@ -407,9 +407,9 @@ def test_discards_do_not_depend_on_the_names_of_suits():
     for old, new in enumerate(order):
         swapped[:, 1 + 13 * new : 14 + 13 * new] = views.observation[:, 1 + 13 * old : 14 + 13 * old]
     mask = swapped[:, 1:53].copy()
-    throws = np.ones(200, bool)
-    _, values = agent.look_ahead(views.observation, views.action_mask, throws)
-    _, again = agent.look_ahead(swapped, mask, throws)
+    discarding = np.ones(200, bool)
+    _, values = agent.look_ahead(views.observation, views.action_mask, discarding)
+    _, again = agent.look_ahead(swapped, mask, discarding)
     np.testing.assert_allclose(values, again, atol=1e-5)
 
 

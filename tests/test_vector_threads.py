@@ -42,7 +42,7 @@ def test_a_second_thread_in_the_middle_of_a_step_is_refused_and_harms_nothing():
     may_go_on.clear()
     cards = infos["action_mask"].argmax(axis=1)
     with ThreadPoolExecutor(1) as pool:
-        # Two throws, after which the opponent leads.
+        # Two discards, after which the opponent leads.
         first = pool.submit(lambda: [envs.step(envs.action_masks().argmax(axis=1)) for _ in range(2)])
         assert is_inside.wait(60)
         before = envs._games.tobytes()

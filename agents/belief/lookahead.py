@@ -1,4 +1,4 @@
-"""Looking ahead in the play: which hands the opponent may hold, and the net points of a card against each.
+"""Lookahead in the play: which hands the opponent may hold, and the net points of a card against each.
 
 Suits do not matter in the play. A hand is one packed number, with four bits per rank for its number of cards;
 the cards laid are an array of ranks. Nothing is allocated during a search.
@@ -13,16 +13,16 @@ import numpy as np
 from crib_env.kernels import kernel
 from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
 
-MOST_CARDS = 8  # of one play
+MOST_CARDS = 8  # laid in one deal
 N_HANDS = 2_380  # ways to hold at most four cards, by ranks
-# All copies of the ranks that may be laid when `room` is left to 31, for room 0 … 10.
+# All copies of the ranks that fit when `room` is left to 31, for room 0 … 10.
 _FITS = np.array(
     [sum(15 << 4 * rank for rank in range(13) if card_value(rank) <= room) for room in range(11)], np.int64
 )
-_FAR = np.int64(1_000)  # beyond any net points
+_FAR = np.int64(1_000)  # above any net points
 FREE, NEVER, ALWAYS = range(3)  # how an opponent answers a card that it can pair
 
-# One level of a search: the position after so many cards, for all hands that it concerns.
+# One level of a search: the position after so many cards, for all hands that can reach it.
 _LEVEL = np.dtype(
     [
         ("start", "i8"),
@@ -30,7 +30,7 @@ _LEVEL = np.dtype(
         ("own", "i8"),  # packed hand of the player
         ("own_laid", "i8"),  # whether the last card was the player's
         ("worth", "i8"),  # points of the last card, and of a go before it, to the player
-        # the group of hands that is walked, and its next rank; see _begin_group
+        # the group of hands being searched, and its next rank; see _begin_group
         ("group", "i8"),
         ("together", "i8"),
         ("own_is_next", "i8"),
@@ -41,9 +41,9 @@ _LEVEL = np.dtype(
         # the hands
         ("n_hands", "i8"),
         ("rest", "i8", N_HANDS),  # packed
-        ("low", "i8", N_HANDS),  # an answer between these bounds is exact, others may be bounds on their side
+        ("low", "i8", N_HANDS),  # alpha: a result between the bounds is exact, any other is a bound itself
         ("high", "i8", N_HANDS),
-        ("net", "i8", N_HANDS),  # the answer: net points from here on
+        ("net", "i8", N_HANDS),  # the result: net points from here on
         ("parent", "i8", N_HANDS),  # the same hand one level up
     ]
 )
@@ -52,14 +52,14 @@ _LEVEL = np.dtype(
 class Pile(NamedTuple):
     """The cards laid in a deal."""
 
-    ranks: np.ndarray  # (8,) int64, the first ``n`` are laid; a search writes over the others
+    ranks: np.ndarray  # (8,) int64, the first ``n`` are laid; a search overwrites the others
     start: int  # the present count begins at ``ranks[start]``
     n: int
-    count: int  # type: ignore[assignment]  # it hides `tuple.count`, which nobody needs
+    count: int  # type: ignore[assignment]  # hides `tuple.count`, which is not used
 
 
 def new_levels() -> np.ndarray:
-    """Work space of :func:`look_ahead`: one record for each card of a play, and one more."""
+    """Work space of :func:`look_ahead`: one record for each card of the play, and one more."""
     return np.zeros(MOST_CARDS + 1, _LEVEL)
 
 
@@ -83,7 +83,7 @@ def that_fit(hand, count):
 
 @kernel
 def without_rank(hand, rank):
-    """A packed hand less all cards of a rank."""
+    """A packed hand without the cards of a rank."""
     return hand & ~(np.int64(15) << np.int64(4 * rank))
 
 
@@ -116,9 +116,9 @@ def unseen_by(hand, discards, starter, laid):
 
 @kernel
 def least_value(laid, laid_by, pile_start, n_laid):
-    """The least value that a card of the opponent can still have, for a player who is to lay.
+    """The lowest value that a card of the opponent can still have, for a player who is to lay.
 
-    Whenever the opponent could have laid and did not, all that it holds was too high for the count.
+    Whenever it was the opponent's turn and it said go, all its cards were too high for the count.
 
     Args:
         laid, laid_by, pile_start: one row of :class:`crib_env.PlayerViews`.
@@ -127,7 +127,7 @@ def least_value(laid, laid_by, pile_start, n_laid):
     count, least = np.int64(0), np.int64(1)
     for k in range(n_laid):
         value = card_value(laid[k] % 13)
-        if count + value > COUNT_LIMIT:  # a new count: nobody could go on with the last one
+        if count + value > COUNT_LIMIT:  # a new count: nobody could continue the last one
             least = max(least, COUNT_LIMIT + 1 - count)
             count = np.int64(0)
         elif k > 0 and laid_by[k - 1] == 0 and laid_by[k] == 0:
@@ -173,21 +173,23 @@ def possible_hands(unseen, least, n_cards, hands, weights):
 
 @kernel
 def look_ahead(pile, own, rank, pairing, depth, n_hands, levels):
-    """What a player nets by laying a rank now: own points less the opponent's, for many hands of the opponent at once.
+    """Net points of laying a rank now, own less the opponent's, for many hands of the opponent at once.
 
-    Minimax over the next ``depth`` cards with alpha-beta pruning (Knuth and Moore 1975), as if both saw both hands. All
-    hands take one walk over the cards that may be laid, so that what a card earns is counted once; a hand leaves the
-    walk where its own bounds cut. Goes are said, the point for the last card of a count is in it, 121 is not looked at.
+    Minimax over the next ``depth`` cards with alpha-beta pruning (Knuth and Moore 1975), as if both saw both hands. One
+    walk over the cards that may be laid serves all hands, so the points of a card are computed once; a hand leaves
+    the walk where its own bounds cut. Go and the point for the last card of a count are included; the end of the
+    game at 121 is ignored.
 
     Args:
         pile: :class:`Pile`.
         own: packed hand of the player.
         rank: held, and low enough for the count.
-        pairing: what the opponent does if its next card can pair this one: ``FREE`` to choose, ``NEVER`` pairs it (then
-            each hand must have another choice), ``ALWAYS`` pairs it.
-        depth: how many cards are looked at, this one included; 8 is the end of any play.
+        pairing: what the opponent does if it can pair this card with its next one: it is ``FREE`` to choose, ``NEVER``
+            pairs (then each hand must have another choice), or ``ALWAYS`` pairs.
+        depth: how many cards to search, this one included; 8 reaches the end of any play.
         n_hands: how many hands there are, all of equally many cards.
-        levels: of :func:`new_levels`. ``levels[0]["rest"]`` holds the hands, packed; ``levels[0]["net"]`` is filled.
+        levels: of :func:`new_levels`. ``levels[0]["rest"]`` holds the hands, packed; the results go to
+            ``levels[0]["net"]``.
     """
     ranks, start, n = pile.ranks, pile.start, pile.n
     ranks[n] = rank
@@ -216,15 +218,15 @@ def look_ahead(pile, own, rank, pairing, depth, n_hands, levels):
 
 @kernel
 def _begin_group(node, group, n, depth):
-    """Makes ready to walk one group of a node's hands: who lays next, and in which count.
+    """Prepares one group of a node's hands: who lays next, and in which count.
 
-    Group 0 are the hands with which the opponent can go on with this count, or all where the player is to go on; group
-    1 are the others.
+    Group 0 holds the hands with which the opponent can continue this count, or all hands if the player continues it.
+    Group 1 holds the others.
     """
     rest, net, own, own_laid = node["rest"], node["net"], node["own"], node["own_laid"] != 0
     fits = _FITS[min(COUNT_LIMIT - node["count"], 10)]
     own_fits = own & fits != 0
-    together = not own_laid and own_fits  # the player goes on, whatever the opponent holds
+    together = not own_laid and own_fits  # the player continues, whatever the opponent holds
     own_is_next = together or (own_laid and group == 1)
     gain, begins, now = np.int64(0), node["start"], node["count"]
     if group == 1 and not own_fits:  # go, or last card
@@ -247,7 +249,7 @@ def _is_in_group(rest, fits, together, group):
 
 @kernel
 def _descend(ranks, n, pairing, depth, node, after):
-    """Lays the next card of the search, and makes a node of the hands it applies to; returns whether there was one."""
+    """Lays the next card of the search and makes a node of the hands that can reach it; returns whether it did."""
     while True:
         while node["rank"] < 13:
             rank = np.int64(node["rank"])

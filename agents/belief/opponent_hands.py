@@ -7,7 +7,7 @@ times the likelihood of the cards that the opponent has laid. A go, or a count t
 hands.
 
 The opponent has one of two types, and the posterior covers both. Most look one card ahead and choose by a softmax
-(``CAREFUL_TYPE``); some always take the most points at once (``GRASPING_TYPE``). The cards laid in this deal tell
+(``CAREFUL_TYPE``); some always take the most points at once (``GREEDY_TYPE``). The cards laid in this deal tell
 the types apart.
 """
 
@@ -23,17 +23,17 @@ from crib_env.kernels import kernel, lowest
 from crib_env.players.policies import expected_reply
 from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
 
-CAREFUL_TYPE, GRASPING_TYPE = range(2)
+CAREFUL_TYPE, GREEDY_TYPE = range(2)
 KINDS = 2
-_GRASPING_SHARE = 0.2  # of all opponents
-_CARE = 0.7  # what a point of the expected reply counts to a careful player
-_TEMPERATURE = 0.5  # points: a careful player lays what is this much worse 1/e times as often
-_SLIP = 0.02  # how often a grasping player lays any card
+_GREEDY_SHARE = 0.2  # of all opponents
+_CARE = 0.7  # the weight of a point of the expected reply to a careful player
+_TEMPERATURE = 0.5  # points: a careful player lays a card that is this much worse 1/e times as often
+_SLIP = 0.02  # how often a greedy player lays some other card
 _UNUSUAL = 0.03  # how often an opponent keeps any four, as if at random
 
 _COUNT = np.int64(15)  # the bits of a packed hand that count its aces; shift by 4 * rank for the others
 ONES = np.int64(0x1111111111111)
-_SPARE = 8 * ONES  # the bit of each rank that no count needs
+_SPARE = 8 * ONES  # the spare bit of each rank: a count up to 4 needs only three of four bits
 _CLASSES = np.array([sum(1 << (4 * int(rank)) for rank in ranks) for ranks in CLASS_RANKS], np.int64)
 _WAYS = np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 2, 1, 0, 0], [1, 3, 3, 1, 0], [1, 4, 6, 4, 1]], np.int64)
 MOST_HANDS = KINDS * N_RANK_CLASSES
@@ -60,12 +60,12 @@ def keeping_weights(kept: np.ndarray) -> np.ndarray:
 
 @kernel
 def weigh_cards(present, pile, start, n, count, other_cards, care, greed):
-    """How much each of the ranks ``present`` (packed) draws a careful player and a grasping one, who is to lay.
+    """How attractive each of the ranks ``present`` (packed) is to a careful and to a greedy player who is to lay.
 
     Args:
         pile: at least ``n + 2`` ranks; from ``start`` to ``n`` those of this count, from ``n`` on overwritten.
         other_cards: how many cards the other player holds.
-        care, greed: (13,) to be filled: relative chances for careful players, an order for grasping ones.
+        care, greed: (13,) to be filled: relative chances for careful players, an order for greedy ones.
     """
     while present:
         rank = lowest(present) >> 2
@@ -99,8 +99,8 @@ def careful_chance(rank, hand, care, least):
 
 
 @kernel
-def grasping_chance(rank, hand, greed, slip):
-    """The same for a grasping holder, who lays any other card with probability ``slip`` in all."""
+def greedy_chance(rank, hand, greed, slip):
+    """The same for a greedy holder, who lays any other card with probability ``slip`` in all."""
     equals, ranks, rest, beaten = 0, 0, hand, False
     while rest:
         other = lowest(rest) >> 2
@@ -113,18 +113,18 @@ def grasping_chance(rank, hand, greed, slip):
 
 @kernel
 def _gather_evidence(laid, laid_by, n, fresh, moves, care, greed, barred):
-    """What the course of the play says of the opponent's cards.
+    """What the play so far says about the opponent's cards.
 
     Args:
         laid, laid_by: cards, and who laid them (0 this player, 1 the opponent); ``n`` of them.
         fresh: whether the count is zero again now.
         moves: (4, 2) to be filled: rank laid by the opponent, and the count before it.
         care, greed: (4, 13) to be filled as by :func:`weigh_cards`, for all ranks that could have been laid.
-        barred: (9, 2) to be filled: the room to 31 in which nothing of the opponent's fitted, and how many cards the
+        barred: (9, 2) to be filled: how much was left to 31 when no card of the opponent fitted, and how many cards the
             opponent had laid by then.
 
     Returns:
-        How many moves, and how many rooms.
+        How many moves, and how many rows of ``barred``.
     """
     pile = np.zeros(10, np.int64)
     start, count, n_moves, n_barred, own_cards = 0, 0, 0, 0, 4
@@ -132,7 +132,7 @@ def _gather_evidence(laid, laid_by, n, fresh, moves, care, greed, barred):
         value = card_value(laid[k] % 13) if k < n else 0
         over = count + value > COUNT_LIMIT or count == COUNT_LIMIT or (k == n and fresh)  # the count has ended
         own_last = k > 0 and laid_by[k - 1] == 0
-        # After an own card the opponent laid none: go. A count that is over below 31: nobody could lay.
+        # The player laid twice running: the opponent said go. The count ended below 31: nobody could lay.
         go = own_last and (k == n or laid_by[k] == 0)
         if k > start and count < COUNT_LIMIT and (over or go):
             barred[n_barred, 0], barred[n_barred, 1] = COUNT_LIMIT - count, n_moves
@@ -155,7 +155,7 @@ def _gather_evidence(laid, laid_by, n, fresh, moves, care, greed, barred):
 @kernel
 def _removed(hand, part):
     """A packed hand without the cards of another; -1 if it does not hold them all."""
-    left = (hand | _SPARE) - part  # no rank borrows of the next: there are at most four of it
+    left = (hand | _SPARE) - part  # no rank borrows from the next: there are at most four of it
     return left ^ _SPARE if left & _SPARE == _SPARE else np.int64(-1)
 
 
@@ -205,13 +205,13 @@ def posterior(own_six, starter, laid, laid_by, n, fresh, keeping, hands):
         if not allowed:
             continue
         for kind in range(KINDS):
-            weight = keeping[number] * ways * (_GRASPING_SHARE if kind == GRASPING_TYPE else 1 - _GRASPING_SHARE)
+            weight = keeping[number] * ways * (_GREEDY_SHARE if kind == GREEDY_TYPE else 1 - _GREEDY_SHARE)
             for k in range(n_moves):
                 then = that_fit(_CLASSES[number] - shown[k], moves[k, 1])
                 if kind == CAREFUL_TYPE:
                     weight *= careful_chance(moves[k, 0], then, care[k], 0.0)
                 else:
-                    weight *= grasping_chance(moves[k, 0], then, greed[k], _SLIP)
+                    weight *= greedy_chance(moves[k, 0], then, greed[k], _SLIP)
             hands.held[size], hands.weights[size] = held, weight
             hands.classes[size], hands.kinds[size] = number, kind
             total += weight
@@ -223,9 +223,9 @@ def posterior(own_six, starter, laid, laid_by, n, fresh, keeping, hands):
 
 @kernel
 def resample(size, most, offset, hands):
-    """Keeps at most ``most`` hands of equal or whole multiples of one weight, spread evenly; returns how many.
+    """Keeps at most ``most`` hands, their weights whole multiples of one weight, spread evenly; returns how many.
 
-    ``offset`` from 0 to 1 shifts which; drawn evenly, each hand is kept as often as its weight says.
+    ``offset`` from 0 to 1 shifts the choice. If it is drawn uniformly, each hand is kept in proportion to its weight.
     """
     if size <= most:
         return size

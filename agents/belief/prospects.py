@@ -1,6 +1,6 @@
-"""Estimates of what is to come in a deal: the opponent's cards, the shows and the crib.
+"""Estimates of the rest of a deal: the opponent's cards, the shows and the crib.
 
-They combine the posterior over the opponent's hands (:mod:`agents.belief.opponent_hands`), the crib by how players
+They combine the posterior over the opponent's hands (:mod:`agents.belief.opponent_hands`), tables of how players
 discard, and the win table. ``expert`` searches with them; the network of ``best`` has them as inputs.
 """
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agents.belief.lookahead import without_rank
-from agents.belief.opponent_hands import GRASPING_TYPE, MOST_HANDS, Hands, keeping_weights, posterior
+from agents.belief.opponent_hands import GREEDY_TYPE, MOST_HANDS, Hands, keeping_weights, posterior
 from crib_env import PlayerViews
 from crib_env.engine import DEALER, PONE, WIN
 from crib_env.exact.discard_statistics import N_POINTS
@@ -23,21 +23,21 @@ from crib_env.tables.analysis import outlook
 from crib_env.tables.crib_tables import PAIRS
 from crib_env.tables.standard import standard_cribs
 
-# Entries of ``Prospects.win``, from no point pegged on: up to 8 by either, and before that at most 14 by a card now
-# laid: four of a kind and thirty-one.
+# Entries of ``Prospects.win``, starting at no points pegged: up to 8 by either player, and for the player at most 14
+# more by the card to be laid now (four of a kind and thirty-one).
 OWN_POINTS, OTHER_POINTS = 14 + 8 + 1, 8 + 1
 
 
 class Habits(NamedTuple):
-    """How players discard, by the role of the one who thinks about the opponent."""
+    """How players discard, by the role of the player who estimates the opponent's cards."""
 
     keeping: np.ndarray  # (2, 1820), of :func:`agents.belief.opponent_hands.keeping_weights` for the opponent
-    throwing: np.ndarray  # (2, 13, 13), how likely it is to throw a given pair of cards, by ranks, up to a factor
+    discarding: np.ndarray  # (2, 13, 13), how likely it is to discard a given pair of cards, by ranks, up to a factor
 
 
 @cache
 def habits() -> Habits:
-    """By the shipped tables."""
+    """Those of the shipped tables."""
     tables, pairs = standard_cribs(), np.array(PAIRS)
     ways = np.full((13, 13), 16.0)
     ways[np.diag_indices(13)] = 6.0
@@ -51,7 +51,7 @@ def habits() -> Habits:
 
 @kernel
 def who_laid(laid, laid_by):
-    """How many cards of ``laid`` (8,) are laid, the mask of the own ones (``laid_by`` 0) and of the opponent's."""
+    """How many cards ``laid`` (8,) holds, the mask of the own ones (``laid_by`` 0) and the mask of the opponent's."""
     n, own, other = np.int64(0), np.int64(0), np.int64(0)
     while n < 8 and laid[n] >= 0:
         if laid_by[n] == 0:
@@ -63,14 +63,14 @@ def who_laid(laid, laid_by):
 
 
 @kernel
-def crib_chances(own_six, thrown, starter, seen, thrown_chances, chances):
-    """Chances (30,) of the crib's points, by how often the opponent throws each pair of ranks.
+def crib_chances(own_six, discarded, starter, seen, pair_chances, chances):
+    """Fills the probabilities (30,) of the crib's points, from how often the opponent discards each pair of ranks.
 
     Args:
-        own_six, thrown: masks of the own six cards and of the two thrown.
+        own_six, discarded: masks of the own six cards and of the two discards.
         starter: its id.
         seen: mask of every other known card.
-        thrown_chances: (13, 13) of :class:`Habits`.
+        pair_chances: (13, 13) of :class:`Habits`.
     """
     chances[:] = 0.0
     known = own_six | seen | bit(starter)
@@ -80,17 +80,17 @@ def crib_chances(own_six, thrown, starter, seen, thrown_chances, chances):
             continue
         for second in range(first):
             if not (known >> second) & 1:
-                weight = thrown_chances[first % 13, second % 13]
-                chances[show_points(thrown | bit(first) | bit(second), starter, True)] += weight
+                weight = pair_chances[first % 13, second % 13]
+                chances[show_points(discarded | bit(first) | bit(second), starter, True)] += weight
                 total += weight
     chances /= total
 
 
 @kernel
 def fill_after_play(is_dealer, scores, most, own_show, crib, win_table, out):
-    """Fills ``out`` (121, 150): the chance to win by own score after the play, and by the opponent's after its show.
+    """Fills ``out`` (121, 150): the probability of winning, by own score after the play and opponent's after its show.
 
-    For scores up to ``most`` points more than ``scores`` (both pairs, own first), and the opponent's show.
+    It covers scores up to ``most`` points above ``scores`` (both pairs, own first), plus the opponent's show.
     """
     (own_score, score), (own_most, others_most) = scores, most
     for own in range(own_score, min(own_score + own_most + 1, WIN)):
@@ -127,12 +127,12 @@ def _fill_prospects(views, habits, win_table, out):
     after_play, crib, shows = np.zeros((WIN, WIN + N_POINTS - 1)), np.zeros(N_POINTS), np.zeros(N_POINTS)
     for b in range(len(views.hand)):
         n, own_laid, other_laid = who_laid(views.laid[b], views.laid_by[b])
-        kept, thrown = mask_of(views.hand[b]) | own_laid, mask_of(views.discards[b])
+        kept, discarded = mask_of(views.hand[b]) | own_laid, mask_of(views.discards[b])
         starter = np.int64(views.starter[b])
         own_score, score = np.int64(views.scores[b, 0]), np.int64(views.scores[b, 1])
         role, fresh = DEALER if views.is_dealer[b] else PONE, n > 0 and views.pile_start[b] == n
         laid, laid_by = views.laid[b], views.laid_by[b]
-        size = posterior(kept | thrown, starter, laid, laid_by, n, fresh, habits.keeping[role], hands)
+        size = posterior(kept | discarded, starter, laid, laid_by, n, fresh, habits.keeping[role], hands)
         shows[:] = 0.0
         last = np.int64(-1)
         points = np.int64(0)
@@ -141,14 +141,14 @@ def _fill_prospects(views, habits, win_table, out):
                 last = classes[k]
                 points = class_show(last, starter)
             shows[points] += weights[k]
-            if kinds[k] == GRASPING_TYPE:
-                out.grasping[b] += weights[k]
+            if kinds[k] == GREEDY_TYPE:
+                out.greedy[b] += weights[k]
             rest = held[k]
             while rest:
                 rank = lowest(rest) >> 2
                 out.holds[b, rank] += weights[k]
                 rest = without_rank(rest, rank)
-        crib_chances(kept | thrown, thrown, starter, other_laid, habits.throwing[role], crib)
+        crib_chances(kept | discarded, discarded, starter, other_laid, habits.discarding[role], crib)
         own_show = show_points(kept, starter, False)
         most = OWN_POINTS - 1, OTHER_POINTS - 1
         fill_after_play(views.is_dealer[b], (own_score, score), most, own_show, crib, win_table, after_play)
@@ -165,13 +165,13 @@ def _fill_prospects(views, habits, win_table, out):
 class Prospects(NamedTuple):
     """Estimates for B decisions of the play."""
 
-    holds: np.ndarray  # (B, 13) how likely the opponent still holds each rank
-    grasping: np.ndarray  # (B,) how likely it is to be one that takes points at once
-    win: np.ndarray  # (B, OWN_POINTS, OTHER_POINTS) chance to win by points that are still pegged, own and others'
+    holds: np.ndarray  # (B, 13) the probability that the opponent still holds each rank
+    greedy: np.ndarray  # (B,) the probability that the opponent is greedy
+    win: np.ndarray  # (B, OWN_POINTS, OTHER_POINTS) probability of winning, by own and opponent's further points
 
     @classmethod
     def of(cls, views: PlayerViews) -> Prospects:
-        """See the class. Where both players would peg out ``win`` is one half."""
+        """See the class. If both players would peg out, ``win`` is one half."""
         n = len(views)
         found = cls(np.zeros((n, 13)), np.zeros(n), np.zeros((n, OWN_POINTS, OTHER_POINTS)))
         _fill_prospects(views.arrays, habits(), outlook().win_table, found)

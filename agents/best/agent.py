@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from agents.best.inputs import GRASPS, N_DISCARD_INPUTS, N_PLAY_INPUTS, AfterPlays, discard_inputs
-from agents.discards import SAME_TO_A_NETWORK, by_phase, lowest_of_rank, next_thrown, pairs_open, six_dealt
+from agents.best.inputs import GREEDY_INPUT, N_DISCARD_INPUTS, N_PLAY_INPUTS, AfterPlays, discard_inputs
+from agents.discards import SAME_TO_A_NETWORK, by_phase, lowest_of_rank, next_discard, pairs_open, six_dealt
 from agents.networks.value_network import ValueNetwork, in_few_sizes
 from agents.networks.weights_file import reading_weights, save_tensors
 from crib_env import PlayerViews
@@ -41,10 +41,10 @@ class Ranks(NamedTuple):
 
 
 class ByKind(nn.Module):
-    """Two networks for the play: one for any opponent, one for opponents who do not grasp.
+    """Two networks for the play: one for any opponent, one for opponents that are not greedy.
 
     The cards that the opponent has laid give the probability of its type (:mod:`agents.belief.opponent_hands`).
-    The first network's weight is twice the probability of a grasping opponent, at most 1.
+    The first network's weight is twice the probability of a greedy opponent, at most 1.
 
     Args:
         hidden: widths of the hidden layers of each.
@@ -57,11 +57,11 @@ class ByKind(nn.Module):
 
     def forward(self, seen: torch.Tensor) -> torch.Tensor:
         """Inputs (M, ``N_PLAY_INPUTS``) to values (M,)."""
-        return torch.lerp(self.careful(seen), self.any_kind(seen), (2.0 * seen[:, GRASPS]).clamp(max=1.0))
+        return torch.lerp(self.careful(seen), self.any_kind(seen), (2.0 * seen[:, GREEDY_INPUT]).clamp(max=1.0))
 
 
 class BestAgent:
-    """Throws the pair and lays the rank with the best probability of winning the game, as estimated by its networks.
+    """Discards the pair and lays the rank with the best probability of winning the game, as estimated by its networks.
 
     The play network values the position after each rank: by how much the probability of winning will still change, in
     units of what a point is worth in this deal. The immediate value of the card's points is known and added
@@ -126,13 +126,13 @@ class BestAgent:
         """See :class:`agents.agent.Agent`."""
         if not self.sees_scores:
             views = replace(views, scores=np.zeros_like(views.scores))
-        return by_phase(views, self._throw, self._lay)
+        return by_phase(views, self._discard, self._lay)
 
     def discard_values(self, views: PlayerViews) -> np.ndarray:
-        """The probability of winning with each pair thrown, (B, 15), up to a constant that all fifteen share.
+        """The probability of winning with each pair discarded, (B, 15), up to a constant that all fifteen share.
 
-        The pairs are in the order of ``PLACES`` among the sorted six cards; -inf for pairs without a card already
-        thrown.
+        The pairs are in the order of ``PLACES`` among the sorted six cards; -inf for pairs without a card
+        that is discarded already.
         """
         return _as_chances(self._pair_percents(views))
 
@@ -164,9 +164,9 @@ class BestAgent:
         values[ranks.after.decision, ranks.after.rank] = ranks.values
         return _as_chances(values)
 
-    def _throw(self, views: PlayerViews) -> np.ndarray:
+    def _discard(self, views: PlayerViews) -> np.ndarray:
         values = self._pair_percents(views)
-        return next_thrown(views, values, np.zeros_like(values), SAME_TO_A_NETWORK)
+        return next_discard(views, values, np.zeros_like(values), SAME_TO_A_NETWORK)
 
     def _lay(self, views: PlayerViews) -> np.ndarray:
         return lowest_of_rank(views, self.rank_values(views).argmax(axis=1))

@@ -1,10 +1,10 @@
 """Inputs of the networks of ``best``. They all follow from the observation, in a form that is easy to learn from.
 
 In the play they describe the position after a card. Cards are ranks, since suits do not matter there. Known cards
-include who laid them and when, but not which were thrown and which is the starter. The prospects follow
+include who laid them and when, but not which were discarded and which is the starter. The prospects follow
 (:mod:`agents.belief.prospects`): how likely the opponent holds each rank, and how further points would change the
-probability of winning. A pair to throw is described by the exact means of the hand it leaves and of a crib with
-it. Of suits it says only whether the four kept cards share one, and whether the two thrown do.
+probability of winning. A pair to discard is described by the exact means of the hand it leaves and of a crib with
+it. Of suits it says only whether the four kept cards share one, and whether the two discards do.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _SCALE = 4.0  # means are seen in units of so many points
 
 N_DISCARD_INPUTS = 5 + 6 * 13 + 2 * _N_HOLES
 _N_BUT_PROSPECTS = 1 + 13 * 8 + 8 * 15 + 3 * 13 + 32 + 5 + 13 * (1 + len(_POINTS)) + len(_LEAST) + 3 * _N_HOLES
-GRASPS = _N_BUT_PROSPECTS + 13  # the input that says how likely the opponent grasps
-N_PLAY_INPUTS = GRASPS + 2 + (len(_PEGGED) - 1) * (len(_PEGGED) + 1)
+GREEDY_INPUT = _N_BUT_PROSPECTS + 13  # the input that says how likely the opponent is greedy
+N_PLAY_INPUTS = GREEDY_INPUT + 2 + (len(_PEGGED) - 1) * (len(_PEGGED) + 1)
 _MOST_RANKS = 4  # that a player can choose from in the play
 
 
@@ -156,8 +156,8 @@ def _fill_after_plays(views, prospects, out):
             at = _write_holes(own - shown, inputs, row, at)
             at = _write_holes(WIN - views.scores[b, 1], inputs, row, at)
             inputs[row, at : at + 13] = prospects.holds[b]
-            inputs[row, GRASPS] = prospects.grasping[b]
-            _write_win(win, made, point, inputs, row, GRASPS + 1)
+            inputs[row, GREEDY_INPUT] = prospects.greedy[b]
+            _write_win(win, made, point, inputs, row, GREEDY_INPUT + 1)
             held[rank] += 1
             row += 1
     return row
@@ -165,16 +165,16 @@ def _fill_after_plays(views, prospects, out):
 
 @kernel
 def _fill_discards(six, totals, scores, is_dealer, out):
-    kept, thrown = np.empty(13, np.int64), np.empty(13, np.int64)
+    kept, discarded = np.empty(13, np.int64), np.empty(13, np.int64)
     suits = np.empty(4, np.int64)
     for b in range(len(out)):
         row = out[b]
         for k in range(N_DISCARDS):
             first, second = six[b, PLACES[k, 0]], six[b, PLACES[k, 1]]
-            kept[:], thrown[:], suits[:] = 0, 0, 0
+            kept[:], discarded[:], suits[:] = 0, 0, 0
             for card in six[b]:
                 if card in (first, second):
-                    thrown[card % 13] += 1
+                    discarded[card % 13] += 1
                 else:
                     kept[card % 13] += 1
                     suits[card // 13] += 1
@@ -184,7 +184,7 @@ def _fill_discards(six, totals, scores, is_dealer, out):
             row[k, 3] = totals[b, k]["hand_total"] / STARTERS / _SCALE
             row[k, 4] = totals[b, k]["crib_total"] / COMPLETIONS / _SCALE
             at = _write_counts(kept, 4, row, k, 5)
-            at = _write_counts(thrown, 2, row, k, at)
+            at = _write_counts(discarded, 2, row, k, at)
             for seat in range(2):
                 at = _write_holes(WIN - scores[b, seat], row, k, at)
 

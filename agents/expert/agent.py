@@ -9,7 +9,7 @@ import numpy as np
 
 from agents.belief.opponent_hands import MOST_HANDS, Hands, posterior, resample
 from agents.belief.prospects import class_show, crib_chances, fill_after_play, habits, who_laid
-from agents.discards import by_phase, lowest_of_rank, next_thrown
+from agents.discards import by_phase, lowest_of_rank, next_discard
 from agents.expert.play_search import DEPTH, card_values
 from crib_env import PlayerViews
 from crib_env.engine import DEALER, PONE, WIN
@@ -26,14 +26,14 @@ _CHUNK = 64  # decisions that a thread takes at once
 def _value_pairs(views, outlook, out):
     totals, six = np.zeros((1, N_DISCARDS), TOTALS), np.empty((1, 6), np.int64)
     for b in range(len(out)):
-        held, thrown = mask_of(views.hand[b]), mask_of(views.discards[b])
-        rest = held | thrown
+        held, discarded = mask_of(views.hand[b]), mask_of(views.discards[b])
+        rest = held | discarded
         for k in range(6):
             six[0, k] = lowest(rest)
             rest &= rest - 1
         fill_totals(six, totals)
         scores = np.int64(views.scores[b, 0]), np.int64(views.scores[b, 1])
-        discard_chances(six[0], thrown, views.is_dealer[b], scores, totals[0], outlook, out[b])
+        discard_chances(six[0], discarded, views.is_dealer[b], scores, totals[0], outlook, out[b])
 
 
 @kernel
@@ -47,18 +47,18 @@ def _value_ranks(views, habits, win_table, most, offsets, out):
         n, own_laid, other_laid = who_laid(views.laid[b], views.laid_by[b])
         for k in range(n):
             pile[k] = views.laid[b, k] % 13
-        held, thrown, starter = mask_of(views.hand[b]), mask_of(views.discards[b]), np.int64(views.starter[b])
+        held, discarded, starter = mask_of(views.hand[b]), mask_of(views.discards[b]), np.int64(views.starter[b])
         own_score, score = np.int64(views.scores[b, 0]), np.int64(views.scores[b, 1])
         start, so_far = np.int64(views.pile_start[b]), np.int64(views.count[b])
         role = DEALER if views.is_dealer[b] else PONE
         kept = held | own_laid
         laid, laid_by, fresh = views.laid[b], views.laid_by[b], n > 0 and start == n
-        size = posterior(kept | thrown, starter, laid, laid_by, n, fresh, habits.keeping[role], first)
+        size = posterior(kept | discarded, starter, laid, laid_by, n, fresh, habits.keeping[role], first)
         size = resample(size, most, offsets[b], first)
         for k in range(size):
             numbers[0, k] = k
             shows[k] = class_show(classes[k], starter)
-        crib_chances(kept | thrown, thrown, starter, other_laid, habits.throwing[role], crib)
+        crib_chances(kept | discarded, discarded, starter, other_laid, habits.discarding[role], crib)
         own_show = show_points(kept, starter, False)
         furthest = _MOST_PLAY, _MOST_PLAY
         fill_after_play(views.is_dealer[b], (own_score, score), furthest, own_show, crib, win_table, after_play)
@@ -113,11 +113,11 @@ class ExpertAgent:
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`agents.agent.Agent`."""
-        return by_phase(views, self._throw, self._lay)
+        return by_phase(views, self._discard, self._lay)
 
-    def _throw(self, views: PlayerViews) -> np.ndarray:
+    def _discard(self, views: PlayerViews) -> np.ndarray:
         values = self.discard_values(views)
-        return next_thrown(views, values, np.zeros_like(values))
+        return next_discard(views, values, np.zeros_like(values))
 
     def _lay(self, views: PlayerViews) -> np.ndarray:
         return lowest_of_rank(views, self.rank_values(views).argmax(axis=1))
@@ -125,7 +125,8 @@ class ExpertAgent:
     def discard_values(self, views: PlayerViews) -> np.ndarray:
         """The chance to win the game after each discard, (B, 15), for B positions before or amid the discard.
 
-        The pairs are those of the sorted six cards, in the order of ``PLACES``; -inf for pairs without what is thrown.
+        The pairs are those of the sorted six cards, in the order of ``PLACES``; -inf for pairs without a
+        card that is discarded already.
         """
         return self._in_chunks(lambda rows, out: self._fill_discards(views[rows], out), len(views), N_DISCARDS)
 

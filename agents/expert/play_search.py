@@ -14,7 +14,7 @@ from agents.belief.lookahead import that_fit, without_rank
 from agents.belief.opponent_hands import (
     CAREFUL_TYPE,
     careful_chance,
-    grasping_chance,
+    greedy_chance,
     weigh_cards,
 )
 from crib_env.engine import WIN
@@ -197,7 +197,7 @@ def value_of(
                     if kind == CAREFUL_TYPE:
                         chance = careful_chance(rank, can, care, _LEAST_CHANCE)
                     else:
-                        chance = grasping_chance(rank, can, greed, 0.0)
+                        chance = greedy_chance(rank, can, greed, 0.0)
                 if chance > 0:
                     weight = weights[depth, k] * chance
                     _move_on(laying, hand - one, weight, numbers[depth, k], depth + 1, hands, weights, numbers)

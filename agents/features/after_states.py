@@ -1,6 +1,6 @@
 """After-states: the 209 bits right after each move, as the player then sees them (O'Connor 2000).
 
-An after-state contains nothing that the player did not know before the move. A thrown card moves from the hand to the
+An after-state contains nothing that the player did not know before the move. A discard moves from the hand to the
 other known cards. So does a laid card, which also takes the next slot of the play.
 """
 
@@ -20,7 +20,7 @@ _HELD, _SEEN, _LAID, _PILE, _THEIRS, N_PLAY_INPUTS = np.cumsum([1, 52, 13, 104, 
 
 
 @kernel
-def throw(state, card):
+def discard(state, card):
     """A card of the hand becomes another known card."""
     state[HAND + card] = 0
     state[KNOWN + card] = 1
@@ -28,8 +28,8 @@ def throw(state, card):
 
 @kernel
 def lay(state, card):
-    """Throws a card, and writes its rank into the first free slot of the play."""
-    throw(state, card)
+    """Moves a card as a discard does, and writes its rank into the first free slot of the play."""
+    discard(state, card)
     slot = SLOTS
     while state[slot : slot + 13].any():
         slot += 13
@@ -42,13 +42,13 @@ def write_after_states(observation, mask, is_discard, states, cards):
     legal = np.flatnonzero(mask)
     n = 0
     if is_discard:
-        pairs = len(legal) == 6  # else one card is thrown already
+        pairs = len(legal) == 6  # else one card is discarded already
         for i in range(len(legal)):
             for j in range(i + 1, len(legal) if pairs else i + 2):
                 states[n] = observation
-                throw(states[n], legal[i])
+                discard(states[n], legal[i])
                 if pairs:
-                    throw(states[n], legal[j])
+                    discard(states[n], legal[j])
                 cards[n] = legal[i]
                 n += 1
     else:
@@ -76,7 +76,7 @@ def after_states(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What the moves of B decisions lead to, one decision after the other.
 
-    Two cards thrown are one move: at the first all fifteen pairs are looked at, at the second the five that are left.
+    Two discards are one move: at the first all fifteen pairs are looked at, at the second the five that are left.
     Cards laid are looked at once for each rank, the one with the lowest id for the others.
 
     Args:
@@ -85,7 +85,7 @@ def after_states(
         is_discard: (B,) bool.
 
     Returns:
-        After-states (M, 209) int8, the card of each that is thrown or laid now (M,) int64, and where those of each
+        After-states (M, 209) int8, the card of each that is discarded or laid now (M,) int64, and where those of each
         decision end (B,) int64.
     """
     states = np.empty((MOST_MOVES * len(observation), SIZES["209"]), np.int8)
@@ -100,13 +100,13 @@ def _moved(observation, cards, is_discard, states):
     for b in range(len(observation)):
         states[b] = observation[b]
         if is_discard[b]:
-            throw(states[b], cards[b])
+            discard(states[b], cards[b])
         else:
             lay(states[b], cards[b])
 
 
 def moved(observation: np.ndarray, cards: np.ndarray, is_discard: np.ndarray) -> np.ndarray:
-    """The observations (B, 209) int8 after one card (B,) is thrown or laid."""
+    """The observations (B, 209) int8 after one card (B,) is discarded or laid."""
     states = np.empty_like(observation)
     _moved(observation, cards, is_discard, states)
     return states

@@ -1,12 +1,12 @@
-"""Halscrib: seven ways to discard, three ways to play, the score says which; pairs by mixed frequencies.
+"""Halscrib: seven strategies for the discard, three for the play, chosen by the score; pairs are mixed at random.
 
 After Mueller (1987), "Halscrib", sections "Optimal Strategy Selection", "Preliminary Results" and "Further Research".
 
-Discards. The seven strategies of the paper, with the hand over its 46 starters and the crib over all its completions,
-both exact:
+Discards. The seven strategies of the paper. The hand is taken over its 46 starters and the crib over all its
+completions, both exactly:
 
 =========  ==============================  ==========================================
-situation  as dealer, the most of          as pone, the most of
+strategy   as dealer, maximises            as pone, maximises
 =========  ==============================  ==========================================
 sure       four cards alone, no starter    the same
 safe       mean hand + mean crib           mean hand - highest crib
@@ -14,45 +14,49 @@ optimal    mean hand + mean crib           mean hand - mean crib
 risky      highest hand + highest crib     highest hand - lowest crib
 =========  ==============================  ==========================================
 
-The first rule that holds says which (:func:`discard_situations`): when the opponent counts first and is expected to go
-out, risky; when the player expects to go out, the opponent counts first, stands below a skunk line and is expected to
-pass it, risky; when four cards alone go out, sure; when the player expects to go out, safe; when it counts first, the
-opponent is expected to go out and the hand takes it over a skunk line, safe; behind by more than 15, risky; ahead by
-more than 15, safe; else optimal.
+The first rule that applies decides (:func:`discard_situations`):
 
-The play, by the same margin of 15. Each card has three measures: the points it is expected to net, the highest net that
-any cards of the opponent allow, and the most that the opponent's next card can make. Optimal takes the best of the
-first, risky of the second, safe the least of the third.
+1. The opponent counts first and is expected to go out: risky.
+2. The player expects to go out, and the opponent counts first, is below a skunk line and is expected to pass it: risky.
+3. Four cards alone take the player out: sure.
+4. The player expects to go out: safe.
+5. The player counts first, the opponent is expected to go out, and the hand takes the player past a skunk line: safe.
+6. The player is behind by more than 15: risky. It is ahead by more than 15: safe.
+7. Otherwise: optimal.
 
-Mixing. When leading from a pair, or pairing the lead, nets most, it is not always done:
+The play follows the same margin of 15. Each card has three measures: the expected net points, the highest net points
+that any hand of the opponent allows, and the most points that the opponent's next card can make. "Optimal" maximises
+the first, "risky" the second; "safe" minimises the third.
+
+Mixing. If leading from a pair, or pairing the lead, nets most, the player does so only with this probability:
 
 ==================  ====  =======  =====
-how often           safe  optimal  risky
+choice              safe  optimal  risky
 ==================  ====  =======  =====
-a pair is led from   80%      65%    50%
-the lead is paired   35%      50%    65%
+lead from a pair     80%      65%    50%
+pair the lead        35%      50%    65%
 ==================  ====  =======  =====
 
-``adaptive`` is the research that the paper leaves to others. The four entries of the pay-off matrix (own pair or not,
-opponent's pair or not) are computed for the very position; the frequency starts at their equilibrium, and moves towards
-the best reply to what the opponent has shown in this game, the further the more it has shown.
+``adaptive`` does what the paper proposes as further research. It computes the four entries of the pay-off matrix (own
+pair or not, opponent's pair or not) for the position. The probability starts at their equilibrium. The more the
+opponent has shown in this game, the closer it moves to the best reply to that.
 
-Where this differs, and what the paper leaves open:
+Differences from the paper, and what it leaves open:
 
-* "Sure" is the paper's first strategy, for which it gives no occasion.
-* Expected means: the own best discard at its optimal value, and 10.2 points for an opposing pone, 16.2 for a dealer,
-  with 2.1 and 3.4 of them from the play.
-* Of equally good discards risky and sure take the one with the best optimal value; safe the one with the better worst
-  hand, optimal the one with the better best hand ("ties are broken differently").
-* Net points are those of three cards, the own one, the best reply and the own best answer, over all hands that the
-  opponent may hold (:mod:`agents.belief.lookahead`); the paper does not say how far it looks. Equally safe or risky
-  cards are told apart by what they are expected to net.
-* "Inferior card between 50–80 % of the time" (page 6) contradicts "made that selection 65 %, 80 %, 50 %" (page 7): the
-  second is taken, for it tells the situations apart. The matrix's 40 % it comes near where there is a choice, not over
-  all leads (``python -m evaluate reproduce mueller-1987`` measures both). Which end of 35–65 % belongs to which
-  situation is not said: here the safe player pairs least, for a pair may be paired again.
-* Where the pair does not net most, say a pair of fives, there is no sound play to forgo, and the best card is led. An
-  adaptive player mixes wherever it has both, by the matrix, whatever the situation.
+* "Sure" is the paper's first strategy. The paper does not say when to use it.
+* Expected points: the own best discard at its optimal value, and 10.2 points for an opposing pone or 16.2 for an
+  opposing dealer, of which 2.1 and 3.4 come from the play.
+* Ties between discards ("ties are broken differently"): risky and sure prefer the better optimal value, safe the better
+  worst hand, optimal the better best hand.
+* Net points cover three cards, the own one, the best reply and the best answer to it, over all hands that the opponent
+  may hold (:mod:`agents.belief.lookahead`). The paper does not give the depth. Between equally safe or equally risky
+  cards, expected net points decide.
+* "Inferior card between 50–80 % of the time" (page 6) contradicts "made that selection 65 %, 80 %, 50 %" (page 7). We
+  use the second, because it gives one value for each situation. It comes near the matrix's 40 % where there is a
+  choice, though not over all leads (``python -m evaluate reproduce mueller-1987`` measures both). It is not said which
+  end of 35–65 % belongs to which situation. Here the safe player pairs least, since the opponent may pair again.
+* If the pair does not net most (two fives, say), mixing would only lose points, and the best card is led. An adaptive
+  player mixes whenever it has both choices, by the matrix, in every situation.
 """
 
 from __future__ import annotations
@@ -61,7 +65,7 @@ import numpy as np
 
 from agents.belief.lookahead import N_HANDS, new_levels
 from agents.chance import uniforms
-from agents.discards import by_phase, next_thrown, six_dealt
+from agents.discards import by_phase, next_discard, six_dealt
 from agents.halscrib.memory import Memory
 from agents.halscrib.play import OPTIMAL, RISKY, SAFE, Mixture, fill_mixture
 from crib_env import PlayerViews, crib_distribution, discard_statistics
@@ -73,7 +77,7 @@ from crib_env.scoring import SUIT, add_rank, rank_points
 
 SURE = 3  # beside SAFE, OPTIMAL and RISKY
 MARGIN = 15
-# What a deal brings an average player, as pone and as dealer, and how much of it comes from the play.
+# Points that an average player makes in a deal, as pone and as dealer, and how many of them in the play.
 PER_DEAL, FROM_PLAY = np.array([10.2, 16.2]), np.array([2.1, 3.4])
 
 
@@ -86,7 +90,7 @@ def play_situations(scores: np.ndarray) -> np.ndarray:
 def discard_situations(
     scores: np.ndarray, is_dealer: np.ndarray, sure: np.ndarray, hand: np.ndarray, deal: np.ndarray
 ) -> np.ndarray:
-    """Which strategy each discard takes: ``SAFE``, ``OPTIMAL``, ``RISKY`` or ``SURE``.
+    """The strategy of each discard: ``SAFE``, ``OPTIMAL``, ``RISKY`` or ``SURE``.
 
     Args:
         scores: (B, 2), own first.
@@ -115,7 +119,7 @@ def discard_situations(
 
 @kernel
 def _count_four(hands, points):
-    """Fills ``points`` (N, 15) with what the four kept cards of each discard count without a starter."""
+    """Fills ``points`` (N, 15) with what the four kept cards of each discard score without a starter."""
     for i in range(len(hands)):
         six = mask_of(hands[i])
         for k in range(15):
@@ -131,14 +135,14 @@ def _count_four(hands, points):
 
 
 def discard_values(six: np.ndarray, is_dealer: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What each discard is worth by each strategy, what decides between equals, and the mean of its hand.
+    """The value of each discard under each strategy, the value that breaks ties, and the mean of its hand.
 
     Args:
         six: (N, 6) hands, sorted ids.
         is_dealer: (N,) bool.
 
     Returns:
-        Two arrays (4, N, 15), by ``SAFE``, ``OPTIMAL``, ``RISKY`` and ``SURE`` and by discard, and one (N, 15), points.
+        Two arrays (4, N, 15), by strategy (``SAFE``, ``OPTIMAL``, ``RISKY``, ``SURE``) and discard; one (N, 15).
     """
     hand, cribs = discard_statistics(six), crib_distribution(six) > 0
     lowest_crib, highest_crib = cribs.argmax(axis=2), cribs.shape[2] - 1 - cribs[:, :, ::-1].argmax(axis=2)
@@ -156,8 +160,8 @@ class HalscribAgent:
     """See the module. One object plays one seat of a game: it remembers games by their ids.
 
     Args:
-        seed: of the mixing; draws depend on it, the game's id and the decision's number alone.
-        adaptive: let frequencies follow the opponent.
+        seed: of the mixing; draws depend only on it, the game's id and the decision's number.
+        adaptive: let the mixing frequencies adapt to the opponent.
     """
 
     def __init__(self, seed: int = 0, adaptive: bool = False) -> None:
@@ -173,9 +177,9 @@ class HalscribAgent:
     def probabilities(self, views: PlayerViews) -> np.ndarray:
         """See :class:`agents.agent.MixedAgent`. Those of an adaptive player also depend on what it remembers."""
         chances, play = np.zeros((len(views), N_ACTIONS)), np.flatnonzero(~views.is_discard)
-        throws = np.flatnonzero(views.is_discard)
-        if len(throws):
-            chances[throws, self._discard(views[throws])] = 1.0
+        discards = np.flatnonzero(views.is_discard)
+        if len(discards):
+            chances[discards, self._discard(views[discards])] = 1.0
         if len(play):
             mixture = self._mixture(views[play])
             chances[play, mixture.card] = mixture.often
@@ -184,14 +188,14 @@ class HalscribAgent:
 
     def _discard(self, views: PlayerViews) -> np.ndarray:
         if self._adaptive:
-            self._memory.observe(views)  # the last deal is settled
+            self._memory.observe(views)  # the last deal is complete
         values, ties, means = discard_values(six_dealt(views), views.is_dealer)
         deals, best = np.arange(len(views)), values[OPTIMAL].argmax(axis=1)
         hand = means[deals, best]
         from_play = FROM_PLAY[views.is_dealer.astype(int)]
         deal = from_play + np.where(views.is_dealer, values[OPTIMAL, deals, best], hand)
         situations = discard_situations(views.scores, views.is_dealer, values[SURE].max(axis=1), hand, deal)
-        return next_thrown(views, values[situations, deals], ties[situations, deals])
+        return next_discard(views, values[situations, deals], ties[situations, deals])
 
     def _play(self, views: PlayerViews) -> np.ndarray:
         mixture = self._mixture(views)

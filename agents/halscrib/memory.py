@@ -9,15 +9,15 @@ import numpy as np
 from crib_env import PlayerViews
 from crib_env.kernels import kernel
 
-ANSWERS, LEADS = range(2)  # what matters for an own lead, and for an own answer
+ANSWERS, LEADS = range(2)  # by the opponent: its answers matter when we lead, its leads when we answer
 _UNSEEN, _HELD = 45, 4  # cards unseen by a pone who is to lead, and cards that the dealer then holds
-# The chance that the dealer holds a rank of which so many cards are unseen.
+# The probability that the dealer holds a rank, by how many of its cards are unseen.
 _HOLDS = np.array([1 - comb(_UNSEEN - left, _HELD) / comb(_UNSEEN, _HELD) for left in range(5)])
 
 _RECORD = np.dtype(
     [
         ("last_decision", "i8"),
-        # Pairs and occasions, by ANSWERS and LEADS: of earlier deals of the game, and of the present one.
+        # Pairs and occasions, by ANSWERS and LEADS: in earlier deals of the game, and in the current one.
         ("earlier", "f8", (2, 2)),
         ("present", "f8", (2, 2)),
     ]
@@ -29,13 +29,13 @@ def _observe(records, rows, discarding, views, seen):
     for b in range(len(rows)):
         record = records[rows[b]]
         earlier, present = record["earlier"], record["present"]
-        another_game = views.decisions[b] < record["last_decision"]  # under the same number
+        another_game = views.decisions[b] < record["last_decision"]  # with the same id
         record["last_decision"] = views.decisions[b]
         for what in range(2):
             for k in range(2):
                 if another_game:
                     earlier[what, k] = present[what, k] = 0.0
-                if discarding[b]:  # the last deal is settled
+                if discarding[b]:  # the last deal is complete
                     earlier[what, k] += present[what, k]
                     present[what, k] = 0.0
         if not discarding[b]:
@@ -48,7 +48,7 @@ def _observe(records, rows, discarding, views, seen):
 
 @kernel
 def _observe_play(hand, discards, starter, laid, laid_by, present):
-    """Writes what this deal has shown so far, each time in full, so that nothing is counted twice."""
+    """Writes what this deal has shown so far. It starts from zero each time, so nothing is counted twice."""
     if laid[0] < 0:
         return
     led = laid[0] % 13
@@ -74,11 +74,11 @@ def _observe_play(hand, discards, starter, laid, laid_by, present):
 
 
 class Memory:
-    """Pairs and occasions of the opponent, by game.
+    """How often the opponent of each game has paired, and how often it could have.
 
-    A lead that was answered counts as an occasion to pair it by the chance that the opponent held its rank; a lead of
-    the opponent counts as an occasion by the part of its other three cards that has been laid. A game is forgotten when
-    its number comes again with an earlier decision.
+    An answered lead counts as an occasion with the probability that the opponent held its rank. A lead of the
+    opponent counts as an occasion by the share of its other three cards that has been laid. If a game's id returns
+    with an earlier decision, it is a new game, and the record starts again.
     """
 
     def __init__(self) -> None:

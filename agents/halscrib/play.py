@@ -1,4 +1,4 @@
-"""Halscrib's play: three measures for each card, a choice by the situation, and mixed leads and answers.
+"""Halscrib's play: three measures of each card, a choice by the situation, and mixed leads and answers.
 
 Kernels for :mod:`agents.halscrib.agent`, which names the source and the differences from it.
 """
@@ -30,10 +30,10 @@ from crib_env.kernels import kernel, lowest
 from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
 
 SAFE, OPTIMAL, RISKY = range(3)
-LEADS_PAIR = np.array([0.80, 0.65, 0.50])  # by situation: how often a pair is led from when that is best
-ANSWERS_PAIR = np.array([0.35, 0.50, 0.65])  # and how often a lead is paired when that is best
+LEADS_PAIR = np.array([0.80, 0.65, 0.50])  # by situation: how often to lead from a pair when that is best
+ANSWERS_PAIR = np.array([0.35, 0.50, 0.65])  # and how often to pair the lead when that is best
 DEPTH = 3  # a card, the answer, and the answer to that
-_PRIOR = 2.0  # so many occasions to pair must be seen until what is seen weighs as much as the equilibrium
+_PRIOR = 2.0  # occasions after which observations weigh as much as the equilibrium
 _FAR = np.int64(1_000)
 _NO_RANK = -1
 
@@ -50,7 +50,7 @@ class _Hands(NamedTuple):
     """The ``n`` hands that the opponent may hold, which stand in ``levels[0]["rest"]``."""
 
     levels: np.ndarray  # of `lookahead.new_levels`
-    weights: np.ndarray  # (N_HANDS,) int64, in how many ways each hand can come
+    weights: np.ndarray  # (N_HANDS,) int64, the number of ways to draw each hand
     n: int
 
 
@@ -110,7 +110,7 @@ def _better(situation, measures, rank, other):
 
 @kernel
 def _best_of(situation, choices, measures):
-    """The best rank of the choices (a packed hand) in a situation; equal ones: the lowest."""
+    """The best rank of the choices (a packed hand) in a situation; ties go to the lowest."""
     best = lowest(choices) >> 2
     choices = without_rank(choices, best)
     while choices:
@@ -141,10 +141,10 @@ def _measure(pile, own, choices, unseen, least, hands, measures):
 
 @kernel
 def _paid(pile, own, rank, hands):
-    """What a card of the lead or of the first answer is expected to bring, by what the opponent does or has done.
+    """Expected net points of a lead or of the answer to a lead, by what the opponent does or has done.
 
-    Of a lead: if the opponent pairs it whenever it can, and if it never does. Of an answer: if the opponent led from
-    a pair, and if it did not.
+    For a lead: if the opponent pairs it whenever it can, and if it never does. For an answer: if the opponent led
+    from a pair, and if it did not.
     """
     paid, ways = np.zeros(2), np.zeros(2)
     rest, net = hands.levels[0]["rest"], hands.levels[0]["net"]
@@ -191,7 +191,7 @@ def fill_mixture(views, situations, adaptive, seen, levels, weights, out):
         adaptive: whether frequencies follow what is ``seen``.
         seen: (B, 2, 2) float64, of :class:`agents.halscrib.memory.Memory`.
         levels: of :func:`agents.belief.lookahead.new_levels`.
-        weights: (``N_HANDS``,) int64, to be written to.
+        weights: (``N_HANDS``,) int64, work space.
     """
     ranks = np.empty(MOST_CARDS, np.int64)
     measures = _Measures(np.empty(13), np.empty(13, np.int64), np.empty(13, np.int64))
@@ -202,7 +202,7 @@ def fill_mixture(views, situations, adaptive, seen, levels, weights, out):
         choices = that_fit(own, now)
         best = lowest(choices) >> 2
         second, often = best, 1.0
-        if without_rank(choices, best):  # else nothing is to be decided
+        if without_rank(choices, best):  # otherwise there is no choice
             theirs = np.int64(views.opponent_cards[b])
             unseen = np.int64(0)
             if theirs:

@@ -1,4 +1,4 @@
-"""The player of O'Connor's discard game (2000): six cards are dealt, two are thrown, four score with the starter."""
+"""The player of O'Connor's discard game (2000): six cards are dealt, two are discarded, four score with the starter."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def kept_of(hands: np.ndarray) -> np.ndarray:
 
 
 class DiscardPlayer:
-    """Throws the two cards that leave the four with the highest value.
+    """Discards the two cards that leave the four with the highest value.
 
     Args:
         activation: of the hidden layers, ``"sigmoid"`` or ``"relu"``.

@@ -130,13 +130,13 @@ def draw_hidden(g, unseen, hands, weights, word):
         word += GOLDEN
         hand |= bit(random_card(unseen & ~hand & (ACES << rank), mix(word)))
     rest = unseen & ~hand
-    thrown = np.int64(0)
-    while popcount(thrown) < 2:
+    discarded = np.int64(0)
+    while popcount(discarded) < 2:
         word += GOLDEN
-        thrown |= rest & bit(below(mix(word), 52))
-    g["hand"][1], g["discards"][1] = hand, thrown
+        discarded |= rest & bit(below(mix(word), 52))
+    g["hand"][1], g["discards"][1] = hand, discarded
     g["kept"][1] |= hand
-    rest ^= thrown
+    rest ^= discarded
     while g["cards"][12] < 0:
         word += GOLDEN
         card = below(mix(word), 52)

@@ -51,7 +51,7 @@ NODE = np.dtype(
         ("visits", "i4"),
         ("available", "i4"),  # how often this move could have been chosen
         ("tried", "i4"),  # moves that have a child, as a mask
-        ("child", "i4", N_DISCARDS),  # by move: the rank laid, or the number of the pair thrown
+        ("child", "i4", N_DISCARDS),  # by move: the rank laid, or the number of the discard
     ],
     align=True,
 )
@@ -85,7 +85,7 @@ class Settings(NamedTuple):
     likely: np.ndarray
     """(2 or 0, 1820), see :func:`agents.tree_search.hidden_cards.weigh_hands`."""
     crib_shift: np.ndarray
-    """(2, 13, 13) what a crib is worth beyond its exact mean against random discards, by role and ranks thrown."""
+    """(2, 13, 13) what a crib is worth beyond its exact mean against random discards, by role and ranks discarded."""
     win: np.ndarray
     """(121, 121) chance of the dealer to win, by dealer's and pone's score, or (0, 0): then points are rewards."""
 
@@ -140,7 +140,7 @@ def _card_at(cards, place):
 
 
 @kernel
-def pair_thrown(g, move):
+def pair_of_move(g, move):
     """The two cards, as a mask, of a discard by its number (``PLACES``)."""
     six = g["hand"][g["turn"]] | g["discards"][g["turn"]]
     return _card_at(six, PLACES[move, 0]) | _card_at(six, PLACES[move, 1])
@@ -148,35 +148,35 @@ def pair_thrown(g, move):
 
 @kernel
 def open_moves(g):
-    """The moves of the seat to act, as a mask: ranks to lay, or numbers of pairs to throw."""
+    """The moves of the seat to act, as a mask: ranks to lay, or numbers of pairs to discard."""
     if g["phase"] == PLAY:
         legal = legal_cards(g)
         return (legal | legal >> 13 | legal >> 26 | legal >> 39) & 0x1FFF
-    thrown = g["discards"][g["turn"]]
-    if not thrown:
+    discarded = g["discards"][g["turn"]]
+    if not discarded:
         return np.int64(1 << N_DISCARDS) - 1
     moves = np.int64(0)
     for move in range(N_DISCARDS):
-        if pair_thrown(g, move) & thrown:
+        if pair_of_move(g, move) & discarded:
             moves |= bit(move)
     return moves
 
 
 @kernel
 def card_of_move(g, move):
-    """The card to lay, or the next to throw."""
+    """The card to lay, or the next to discard."""
     if g["phase"] == PLAY:
         return lowest(legal_cards(g) & (ACES << move))
-    return lowest(pair_thrown(g, move) & g["hand"][g["turn"]])
+    return lowest(pair_of_move(g, move) & g["hand"][g["turn"]])
 
 
 @kernel
 def make_move(g, move):
-    """Lays a card, or throws a pair; then the opponent's discards, if they are drawn, have been made as well."""
+    """Lays a card, or discards a pair; then the opponent's discards, if they are drawn, have been made as well."""
     if g["phase"] == PLAY:
         act(g, card_of_move(g, move))
         return
-    rest = pair_thrown(g, move) & g["hand"][g["turn"]]
+    rest = pair_of_move(g, move) & g["hand"][g["turn"]]
     while rest:
         act(g, lowest(rest))
         rest &= rest - 1
@@ -395,7 +395,7 @@ def end_tree(work):
 
 @kernel
 def only_card(root):
-    """The card to throw or lay if there is only one move, else -1."""
+    """The card to discard or lay if there is only one move, else -1."""
     moves = open_moves(root)
     return np.int64(-1) if moves & (moves - 1) else card_of_move(root, lowest(moves))
 

@@ -120,18 +120,18 @@ def crib_total(first, second, cards):
         jack = 13 * suit + JACK
         if first == jack or second == jack:  # his nobs: any starter of the suit, any two other cards
             total += unseen_suit * (45 * 44 // 2)
-        elif not jack_held:  # the opponent throws the jack and one of 44, and the starter is another of the suit
+        elif not jack_held:  # the opponent discards the jack and one of 44, and the starter is another of the suit
             total += (unseen_suit - 1) * 44
     return total
 
 
 @kernel
-def best_discard_and_total(six, thrown, crib_sign):
+def best_discard_and_total(six, discarded, crib_sign):
     """The pair with the highest exact total of hand and crib, as a mask, and that total on the crib's scale.
 
     Args:
         six: mask of the six cards dealt.
-        thrown: mask of a card already thrown, which the pair must hold, or 0.
+        discarded: mask of a card already discarded, which the pair must hold, or 0.
         crib_sign: what a point in the crib counts: 1, 0 or -1.
 
     Equal pairs: the first in the order of their ids.
@@ -145,7 +145,7 @@ def best_discard_and_total(six, thrown, crib_sign):
     for i in range(6):
         for j in range(i + 1, 6):
             pair = bit(cards[i]) | bit(cards[j])
-            if pair & thrown == thrown:
+            if pair & discarded == discarded:
                 total = hand_total(six ^ pair, six) * HAND_SCALE
                 if crib_sign:
                     total += crib_sign * crib_total(cards[i], cards[j], cards)
@@ -155,6 +155,6 @@ def best_discard_and_total(six, thrown, crib_sign):
 
 
 @kernel
-def best_discard(six, thrown, is_dealer):
-    """The pair, as a mask, that ``greedy`` throws: by the mean of the hand, and of the crib for the dealer."""
-    return best_discard_and_total(six, thrown, 1 if is_dealer else 0)[0]
+def best_discard(six, discarded, is_dealer):
+    """The pair, as a mask, that ``greedy`` discards: by the mean of the hand, and of the crib for the dealer."""
+    return best_discard_and_total(six, discarded, 1 if is_dealer else 0)[0]

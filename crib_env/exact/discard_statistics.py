@@ -111,7 +111,7 @@ def crib_counts(i, j, cards, counts):
                     for t in range(s + 1):
                         ways = unseen[s] * (unseen[s] - 1) // 2 if s == t else unseen[s] * unseen[t]
                         _move(counts, three[cut, s, t], 1, ways)
-            else:  # the opponent throws the jack and any other
+            else:  # the opponent discards the jack and any other
                 unseen[JACK] -= 1
                 for s in range(13):
                     _move(counts, three[cut, JACK, s], 1, unseen[s])

@@ -28,9 +28,9 @@ def random_card(legal, word):
 
 
 @kernel
-def greedy_discard(hand, thrown, is_dealer):
-    """The next card of the best pair by exact means, for the hand still held and the mask already thrown."""
-    return lowest(best_discard(hand | thrown, thrown, is_dealer) & hand)
+def greedy_discard(hand, discarded, is_dealer):
+    """The next card of the best pair by exact means, for the hand still held and the mask already discarded."""
+    return lowest(best_discard(hand | discarded, discarded, is_dealer) & hand)
 
 
 @kernel
@@ -52,9 +52,9 @@ def greedy_play(legal, laid, pile_start, n_laid, count):
 
 
 @kernel
-def careful_discard(hand, thrown, is_dealer):
+def careful_discard(hand, discarded, is_dealer):
     """The next card of the pair with the best exact mean of the hand plus the own crib, or minus the opponent's."""
-    pair = best_discard_and_total(hand | thrown, thrown, 1 if is_dealer else -1)[0]
+    pair = best_discard_and_total(hand | discarded, discarded, 1 if is_dealer else -1)[0]
     return lowest(pair & hand)
 
 
@@ -113,7 +113,7 @@ def careful_play(legal, laid, pile_start, n_laid, count, opponent_cards):
 
 @kernel
 def native_card(g, policy):
-    """The card that a native policy throws or lays for the seat to act. It reads nothing hidden from that seat."""
+    """The card that a native policy discards or lays for the seat to act. It reads nothing hidden from that seat."""
     if policy == RANDOM:
         g["policy_stream"] += GOLDEN
         return random_card(legal_cards(g), mix(g["policy_stream"]))

@@ -68,7 +68,7 @@ def ended_deals(games: np.ndarray, cards: np.ndarray) -> tuple[np.ndarray, np.nd
 
     Args:
         games: (B,) GAME records before the decisions; they are written to.
-        cards: (B,) legal cards that are thrown or laid.
+        cards: (B,) legal cards that are discarded or laid.
 
     Returns:
         Rows (N,) of ``games``, and these N records after the show, before the next deal.

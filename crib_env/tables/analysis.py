@@ -58,7 +58,7 @@ class Outlook(NamedTuple):
     """What the kernels below ask of the shipped tables, as arrays; the first axis is by role."""
 
     cribs: np.ndarray
-    """(2, 13, 13) by how much purposeful opposing discards change the mean of the crib, by ranks thrown."""
+    """(2, 13, 13) by how much purposeful opposing discards change the mean of the crib, by ranks discarded."""
     hands: np.ndarray
     """(2, 30) chances of the points that the *opponent* of this player shows."""
     pegging: np.ndarray
@@ -200,12 +200,12 @@ def own_wins(is_dealer, scores, heels, play, hand, others_hand, crib, win_table)
 
 
 @kernel
-def discard_chances(cards, thrown, is_dealer, scores, totals, outlook, wins):
-    """Fills ``wins`` (15,) with the chance to win after each discard that holds all ``thrown``, -inf for the others.
+def discard_chances(cards, discarded, is_dealer, scores, totals, outlook, wins):
+    """Fills ``wins`` (15,) with the chance to win after each discard that holds all ``discarded``, -inf for the others.
 
     Args:
         cards: (6,) sorted ids.
-        thrown: mask of what has already been thrown.
+        discarded: mask of what has already been discarded.
         is_dealer, scores: the player's side; a pair of scores, own first.
         totals: (15,) of ``TOTALS`` for these cards.
         outlook: :class:`Outlook`.
@@ -224,7 +224,7 @@ def discard_chances(cards, thrown, is_dealer, scores, totals, outlook, wins):
         for j in range(i + 1, 6):
             pair = bit(cards[i]) | bit(cards[j])
             wins[k] = -np.inf
-            if pair & thrown == thrown:
+            if pair & discarded == discarded:
                 counts[:] = 0
                 hand_counts(six ^ pair, six, counts)
                 for points in range(N_POINTS):  # an assignment of whole arrays takes two seconds to compile

@@ -1,8 +1,8 @@
-"""Cribs when both players discard by hand and crib: mean crib points by the ranks thrown, for pone and for dealer.
+"""Cribs when both players discard by hand and crib: mean crib points by the ranks discarded, for pone and for dealer.
 
-Each player throws the pair with the best exact mean of the hand, plus (dealer) or minus (pone) the table's mean
+Each player discards the pair with the best exact mean of the hand, plus (dealer) or minus (pone) the table's mean
 of a crib with these two ranks. The tables are the means that such play produces, so each depends on the other.
-They are solved to a fixed point in turns, starting from random opposing discards. The pair thrown from each six
+They are solved to a fixed point in turns, starting from random opposing discards. The pair discarded from each six
 cards is exact, over all 20,358,520 deals. The opponent's hand is sampled, equally often for each pair of ranks,
 and the crib is counted over all 40 remaining starters. So rare pairs are known as precisely as common ones.
 """
@@ -101,16 +101,16 @@ def _opposing_discard(seen, table, sign, word):
             hand_totals[k] = hand_total(six ^ bit(cards[i]) ^ bit(cards[j]), six)
             k += 1
     number = best_by_table(hand_totals, cards, table, sign)[0]
-    thrown = bit(cards[PLACES[number, 0]]) | bit(cards[PLACES[number, 1]])
-    return thrown, six, word
+    discarded = bit(cards[PLACES[number, 0]]) | bit(cards[PLACES[number, 1]])
+    return discarded, six, word
 
 
 @kernel
 def _sample_pair(hands, discards, weights, draws, table, sign, word):
     """Mean, over ``draws`` opposing hands, of the crib's mean over starters, and its standard error.
 
-    The own six cards are drawn from ``hands`` (M, 6), of which ``discards`` (M, 2) are thrown, by the cumulative
-    ``weights`` (M,); the opponent throws by ``table`` with ``sign``.
+    The own six cards are drawn from ``hands`` (M, 6), with their ``discards`` (M, 2), by the cumulative
+    ``weights`` (M,); the opponent discards by ``table`` with ``sign``.
     """
     total, squares = 0.0, 0.0
     for _ in range(draws):
@@ -118,8 +118,8 @@ def _sample_pair(hands, discards, weights, draws, table, sign, word):
         at = np.searchsorted(weights, below(mix(word), weights[-1]), side="right")
         seen = mask_of(hands[at])
         own = bit(discards[at, 0]) | bit(discards[at, 1])
-        thrown, six, word = _opposing_discard(seen, table, sign, word)
-        mean = crib_mean_over_starters(own | thrown, seen | six)
+        discarded, six, word = _opposing_discard(seen, table, sign, word)
+        mean = crib_mean_over_starters(own | discarded, seen | six)
         total += mean
         squares += mean * mean
     mean = total / draws
@@ -133,10 +133,10 @@ def _sample_hand(cards, draws, table, sign, word, means, errors):
     squares = np.zeros(15)
     means[:] = 0.0
     for _ in range(draws):
-        thrown, six, word = _opposing_discard(seen, table, sign, word)
+        discarded, six, word = _opposing_discard(seen, table, sign, word)
         for k in range(15):
             own = bit(cards[PLACES[k, 0]]) | bit(cards[PLACES[k, 1]])
-            mean = crib_mean_over_starters(own | thrown, seen | six)
+            mean = crib_mean_over_starters(own | discarded, seen | six)
             means[k] += mean
             squares[k] += mean * mean
     for k in range(15):
@@ -146,15 +146,15 @@ def _sample_hand(cards, draws, table, sign, word, means, errors):
 
 @dataclass(frozen=True)
 class CribTables:
-    """Mean crib points by ranks thrown; symmetric (13, 13) arrays by role (``crib_env.engine.ROLES``).
+    """Mean crib points by ranks discarded; symmetric (13, 13) arrays by role (``crib_env.engine.ROLES``).
 
     Attributes:
-        mean: (2, 13, 13) mean points of the crib when this player has thrown these two ranks.
+        mean: (2, 13, 13) mean points of the crib when this player has discarded these two ranks.
         error: (2, 13, 13) standard errors.
-        share: (2, 13, 13) how often the pair is thrown, over all deals; each player's upper triangle adds up to 1.
-            Where it is 0, the pair is never thrown, ``error`` is not a number, and ``mean`` is over hands that hold it.
+        share: (2, 13, 13) how often the pair is discarded, over all deals; each player's upper triangle adds up to 1.
+            Where it is 0, the pair is never discarded, ``error`` is NaN, and ``mean`` is over the hands that hold it.
         change: the largest change of a mean that occurs in the last round, for judging the fixed point.
-        against_random: (13, 13) exact mean of the crib by ranks thrown, against uniformly random opposing discards.
+        against_random: (13, 13) exact mean of the crib by ranks discarded, against uniformly random opposing discards.
         kept: (2, 1820) how often each rank class of four is kept; each player's row adds up to 1.
         hand_points: (2, 30) how often the kept four show 0 … 29 points; each player's row adds up to 1.
     """
@@ -208,8 +208,8 @@ def solve_crib_tables(
             n = draws if turn == rounds - 1 else max(draws // 4, 1)
             results = []
             for role, sign in enumerate(SIGNS):
-                thrown = deals.thrown(mean[role], sign)
-                realise = partial(deals.realise, thrown=thrown, draws=n, table=mean[1 - role], sign=-sign)
+                discarded = deals.choices(mean[role], sign)
+                realise = partial(deals.realise, discarded=discarded, draws=n, table=mean[1 - role], sign=-sign)
                 for result in pool.map(realise, range(len(PAIRS)), words[turn, role]):
                     results.append(result)
                     on_progress(1)
@@ -247,12 +247,12 @@ class _Deals:
             list(pool.map(fill, np.array_split(np.arange(N_CLASSES), 8 * threads)))
 
     def against_random(self) -> np.ndarray:
-        """(13, 13) mean of the crib by ranks thrown, over all hands and random opposing discards."""
+        """(13, 13) mean of the crib by ranks discarded, over all hands and random opposing discards."""
         weights = np.broadcast_to(self.sizes[:, None], self.pairs.shape).ravel()
         points = np.bincount(self.pairs.ravel(), weights * (self.totals["crib_total"].ravel() / COMPLETIONS))
         return _square(points / np.bincount(self.pairs.ravel(), weights))
 
-    def thrown(self, table: np.ndarray, sign: int) -> np.ndarray:
+    def choices(self, table: np.ndarray, sign: int) -> np.ndarray:
         """(N,) the number of the discard that goes by a table."""
         choice = np.empty(N_CLASSES, np.int64)
         _choose_all(self.totals, self.cards, table, sign, choice)
@@ -261,18 +261,18 @@ class _Deals:
     def kept(self, table: np.ndarray, sign: int) -> tuple[np.ndarray, np.ndarray]:
         """By a table: how often each rank class is kept (1820,), and each number of points shown (30,), unscaled."""
         kept, hand_points = np.zeros(N_RANK_CLASSES), np.zeros(N_POINTS)
-        _add_kept(self.cards, self.thrown(table, sign), self.sizes, kept, hand_points)
+        _add_kept(self.cards, self.choices(table, sign), self.sizes, kept, hand_points)
         return kept, hand_points
 
     def realise(
-        self, number: int, word: np.uint64, *, thrown: np.ndarray, draws: int, table: np.ndarray, sign: int
+        self, number: int, word: np.uint64, *, discarded: np.ndarray, draws: int, table: np.ndarray, sign: int
     ) -> tuple[float, float, float]:
         """Mean, standard error and share of one pair of ranks, when the opponent goes by ``table`` with ``sign``."""
-        chosen = np.take_along_axis(self.pairs, thrown[:, None], axis=1)[:, 0]
+        chosen = np.take_along_axis(self.pairs, discarded[:, None], axis=1)[:, 0]
         rows = np.flatnonzero(chosen == number)
         share = self.sizes[rows].sum() / self.sizes.sum()
-        numbers = thrown[rows]
-        if not len(rows):  # never thrown: take every hand that could throw it
+        numbers = discarded[rows]
+        if not len(rows):  # never discarded: take every hand that holds it
             rows, numbers = np.nonzero(self.pairs == number)
         discards = np.take_along_axis(self.cards[rows], PLACES[numbers], axis=1)
         weights = np.cumsum(self.sizes[rows])
@@ -283,7 +283,7 @@ class _Deals:
 def crib_means_against(
     cards: np.ndarray, tables: CribTables, *, is_dealer: bool, draws: int = 2_000, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The cribs of one hand's fifteen discards against an opponent who throws by the tables, given these six cards.
+    """The cribs of one hand's fifteen discards against an opponent who discards by the tables, given these six cards.
 
     Args:
         cards: (6,) sorted ids.

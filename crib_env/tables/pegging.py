@@ -167,11 +167,11 @@ def _play_deal(g, ranks, role, policy, against):
     begin_game(g, DEAL_EPISODE, 1 if role == PONE else 0, 0, 0, -1)
     _draw_cards(g, ranks)
     begin_deal(g)
-    thrown = 4
+    discarded = 4
     while g["phase"] == DISCARD:
         if g["turn"] == 0:
-            act(g, np.int64(g["cards"][thrown]))
-            thrown += 1
+            act(g, np.int64(g["cards"][discarded]))
+            discarded += 1
         else:
             act(g, native_card(g, against))
     gained, given = 0, 0  # from here, so that his heels are not in it
@@ -206,7 +206,7 @@ def simulate_pegging(
 ) -> PeggingRecords:
     """Records of every rank class in both roles, simulated until each mean is precise enough.
 
-    The kept cards have random suits; with them two other random cards are thrown. The opponent throws two of six random
+    The kept cards have random suits; two other random cards are discarded. The opponent discards two of six random
     unseen cards by its own policy. Every deal stands at 0–0.
 
     Args:

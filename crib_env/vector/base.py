@@ -215,7 +215,7 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
 
     @_by_one_thread
     def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Throws or lays a card in every game; ``actions`` (N,) are card ids.
+        """Discards or lays a card in every game; ``actions`` (N,) are card ids.
 
         With ``NEXT_STEP`` the games that ended at the step before begin anew instead, whatever their action is.
 

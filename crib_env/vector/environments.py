@@ -6,7 +6,7 @@
 
 Each of the N games is one :class:`~crib_env.single_agent.SingleAgentCribbage`: the same options, seeds, observations,
 masks, rewards and ends. Game i of a vector seeded with s equals the single environment seeded with s + i. One
-kernel call throws or lays N cards, lets the native opponents answer, and writes the learner's observations. The
+kernel call discards or lays N cards, lets the native opponents answer, and writes the learner's observations. The
 options are those of the single environment (without ``render_mode`` and ``events``) and these:
 
 ===================== ============= ==================================================================================

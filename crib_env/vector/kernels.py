@@ -263,7 +263,7 @@ def begin_discards(games, rows):
 
 @kernel
 def step_discards(games, rows, cards, to_begin, penalty, out):
-    """Throws ``cards[i]`` in game i. The second card ends it, and so does an illegal card.
+    """Discards ``cards[i]`` in game i. The second card ends it, and so does an illegal card.
 
     Games with a flag in ``to_begin`` restart instead.
     """
@@ -284,7 +284,7 @@ def step_discards(games, rows, cards, to_begin, penalty, out):
 
 @kernel
 def show_discards(games, rows, out):
-    """The cards still in the hand, those that can be thrown, and the starter when the episode is over."""
+    """The cards still in the hand, those that can be discarded, and the starter when the episode is over."""
     observation, mask, starters = out.observation, out.action_mask, out.starters
     for i in rows:
         g = games[i]

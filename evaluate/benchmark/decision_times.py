@@ -1,8 +1,8 @@
 """Decision times of players, in the form of the table of Anderson et al. (2022), "Performance Observation".
 
-A discard is both cards thrown, a play one card laid. Agents decide one decision at a time, as in a game against a
+A discard is a pair of cards, a play one card laid. Agents decide one decision at a time, as in a game against a
 person; in a batch they take less time (``match`` reports that). The last row is the work of the paper's greedy
-agent for one discard: every pair thrown with every three of the 46 unseen cards, counted one by one in plain
+agent for one discard: every pair discarded with every three of the 46 unseen cards, counted one by one in plain
 Python.
 """
 

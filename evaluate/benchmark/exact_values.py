@@ -30,10 +30,10 @@ def _histogram(crib):
 
 @kernel
 def _greedy_discards(sixes):
-    thrown = 0
+    discarded = 0
     for six in sixes:
-        thrown += popcount(best_discard(six, np.int64(0), True))
-    return thrown
+        discarded += popcount(best_discard(six, np.int64(0), True))
+    return discarded
 
 
 def _enumerated_crib_means(six: np.ndarray) -> np.ndarray:

@@ -26,7 +26,7 @@ def crib_tables(
     seed: int = 0,
     threads: int = 2,
 ) -> None:
-    """Solves for the mean crib by the ranks thrown, when both players discard by hand and crib.
+    """Solves for the mean crib by the ranks discarded, when both players discard by hand and crib.
 
     Args:
         path: Optional file for the tables; an existing file is replaced.
@@ -58,7 +58,7 @@ def crib_tables(
 def print_tables(tables: CribTables, draws: int) -> None:
     """Prints both tables, solved with so many draws for each pair of ranks, and how sure they are."""
     for role in (DEALER, PONE):
-        title = f"mean points of the crib by the ranks that the {ROLES[role]} throws"
+        title = f"mean points of the crib by the ranks that the {ROLES[role]} discards"
         shown = Table(title=title, box=SIMPLE_HEAD, padding=0)  # or numbers are cut
         for column in ("", *RANKS):
             shown.add_column(column, justify="right", no_wrap=True)

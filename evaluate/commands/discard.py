@@ -16,7 +16,7 @@ from crib_env.tables.analysis import WinShares, analyse_discard, win_shares
 from crib_env.tables.standard import standard_win_table
 from evaluate.console import console
 
-_NAMED = 4  # throws that the sentence names
+_NAMED = 4  # pairs that the sentence names
 _SHOWN = 0.0001  # what a chance to win is shown to
 
 
@@ -25,12 +25,12 @@ class Choice(NamedTuple):
 
     row: np.void
     """Of ``ANALYSIS``, of the first of them."""
-    throws: list[list[int]]
+    pairs: list[list[int]]
 
     @property
     def name(self) -> str:
-        """The first of its throws as text."""
-        return _by_rank(self.throws[0])
+        """The first of its pairs as text."""
+        return _by_rank(self.pairs[0])
 
 
 def _by_rank(cards: Iterable[int]) -> str:
@@ -39,13 +39,13 @@ def _by_rank(cards: Iterable[int]) -> str:
 
 
 def choices_of(rows: np.ndarray) -> list[Choice]:
-    """The rows of an analysis, in their order, with throws of the same ranks and the same worth as one."""
+    """The rows of an analysis, in their order, with pairs of the same ranks and the same worth as one."""
     choices: dict[tuple[object, ...], Choice] = {}
     for row in rows:
-        thrown = row["discard"].tolist()
+        pair = row["discard"].tolist()
         shown = (row[name].round(6) for name in ("hand_mean", "hand_std", "crib_expected", "win_probability"))
-        key = (*sorted(card % 13 for card in thrown), *shown)
-        choices.setdefault(key, Choice(row, [])).throws.append(thrown)
+        key = (*sorted(card % 13 for card in pair), *shown)
+        choices.setdefault(key, Choice(row, [])).pairs.append(pair)
     return list(choices.values())
 
 
@@ -74,8 +74,8 @@ def discard(
         row = choice.row
         table.add_row(
             "≈" if choice in close else "",
-            "\n".join(map(_by_rank, choice.throws)),
-            "\n".join(_by_rank(set(held) - set(throw)) for throw in choice.throws),
+            "\n".join(map(_by_rank, choice.pairs)),
+            "\n".join(_by_rank(set(held) - set(pair)) for pair in choice.pairs),
             f"{row['hand_mean']:.2f}",
             f"{row['hand_min']}–{row['hand_max']}",
             f"{row['crib_expected'] if dealer else -row['crib_expected']:+.2f}",

@@ -62,7 +62,7 @@ COMMANDS = {
     ),
     "crib-tables": Command(
         "crib_tables:crib_tables",
-        "Solves for the mean crib by the ranks thrown, when both players discard by hand and crib.",
+        "Solves for the mean crib by the ranks discarded, when both players discard by hand and crib.",
     ),
     "win-table": Command(
         "win_table:win_table",

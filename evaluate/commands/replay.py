@@ -50,14 +50,14 @@ def _tell_deal(env: raw_env, number: int, deal: list[int], cards: list[int], nam
     width = max(map(len, (*names, "starter")))
     dealer, starter = env.dealer, format_card(deal[12])
     yield f"deal {number}: {names[0]} {env.scores[0]}, {names[1]} {env.scores[1]}, {names[dealer]} deals"
-    thrown: list[list[int]] = [[], []]
+    discarded: list[list[int]] = [[], []]
     fallen: tuple[Event, ...] = ()
     for card in cards[:_DISCARDS]:
         seat, fallen = _step(env, card)
-        thrown[seat].append(card)
+        discarded[seat].append(card)
     for seat in (1 - dealer, dealer):
         dealt = _in_order(deal[6 * seat : 6 * seat + 6])
-        yield f"  {names[seat]:<{width}}  {dealt}  throws {_in_order(thrown[seat])}"
+        yield f"  {names[seat]:<{width}}  {dealt}  discards {_in_order(discarded[seat])}"
     yield f"  {'starter':<{width}}  {starter}{_points(fallen)}"
 
     count = 0
@@ -70,13 +70,13 @@ def _tell_deal(env: raw_env, number: int, deal: list[int], cards: list[int], nam
             count = 0
     for event in fallen:
         if event.kind in _SHOWS:
-            shown = _cards_of(event, deal, thrown)
+            shown = _cards_of(event, deal, discarded)
             said = describe_show(shown, starter, crib=event.kind == "crib")
             yield f"  {names[event.player]:<{width}}  {event.kind} {_in_order(shown)} with {starter}: {said}"
 
 
 def _step(env: raw_env, card: int) -> tuple[int, tuple[Event, ...]]:
-    """One card thrown or laid: who acted, and the points scored."""
+    """One card discarded or laid: who acted, and the points scored."""
     player = env.agent_selection
     env.step(card)
     return PLAYERS.index(player), env.infos[player]["events"]
@@ -92,8 +92,8 @@ def _points(events: tuple[Event, ...]) -> str:
     return "".join(f", {event.kind} for {event.points}" for event in events)
 
 
-def _cards_of(event: Event, deal: list[int], thrown: list[list[int]]) -> list[int]:
+def _cards_of(event: Event, deal: list[int], discarded: list[list[int]]) -> list[int]:
     """The four cards that are shown."""
     if event.kind == "crib":
-        return thrown[0] + thrown[1]
-    return [card for card in deal[6 * event.player : 6 * event.player + 6] if card not in thrown[event.player]]
+        return discarded[0] + discarded[1]
+    return [card for card in deal[6 * event.player : 6 * event.player + 6] if card not in discarded[event.player]]

@@ -2,7 +2,7 @@
 
 A line holds ``game`` (its number in the match), ``seed`` (the match's), ``players`` (the names in seat 0 and seat
 1), ``first_dealer`` (a seat), ``deals`` (thirteen cards each: six for seat 0, six for seat 1, the starter),
-``cards`` (for each deal the cards thrown and laid, in order, by both players) and ``scores`` (at the end, by
+``cards`` (for each deal the cards discarded and laid, in order, by both players) and ``scores`` (at the end, by
 seat). Use ``first_dealer`` and ``deals`` unchanged as options of an environment's ``reset``.
 """
 
@@ -92,9 +92,9 @@ class Recorder:
         self._cards: list[list[list[int]]] = [[] for _ in range(len(batch))]
 
     def note(self, rows: np.ndarray, cards: np.ndarray) -> None:
-        """Records the cards about to be thrown or laid in these games."""
+        """Records the cards about to be discarded or laid in these games."""
         games = self._batch.games
-        begun = rows[(games["discards"][rows] == 0).all(axis=1)]  # nothing is thrown: a deal has just begun
+        begun = rows[(games["discards"][rows] == 0).all(axis=1)]  # nothing is discarded: a deal has just begun
         for row, deal in zip(begun.tolist(), games["cards"][begun].tolist()):
             self._deals[row].append(format_cards(deal))
             self._cards[row].append([])

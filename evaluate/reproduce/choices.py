@@ -90,15 +90,15 @@ def _read_line(row: dict[str, str | None]) -> tuple[str, tuple[list[int], bool, 
         if not (value := (row[column] or "").strip()):
             raise ValueError(f"{column} is empty")
         found[column] = value
-    cards, thrown = sorted(parse_cards(found["cards"])), sorted(parse_cards(found["discard"]))
+    cards, discarded = sorted(parse_cards(found["cards"])), sorted(parse_cards(found["discard"]))
     if len(cards) != 6:
         raise ValueError(f"cards={found['cards']!r} are {len(cards)}, not six")
-    if len(thrown) != 2 or not set(thrown) <= set(cards):
+    if len(discarded) != 2 or not set(discarded) <= set(cards):
         raise ValueError(f"discard={found['discard']!r} is not two of {found['cards']!r}")
     if found["dealer"] not in ("yes", "no"):
         raise ValueError(f"dealer={found['dealer']!r} is not allowed: give yes or no")
     own, other = (_whole(found, column, 0, WIN - 1) for column in ("own_score", "opponent_score"))
-    discard = _NUMBER[cards.index(thrown[0]), cards.index(thrown[1])]
+    discard = _NUMBER[cards.index(discarded[0]), cards.index(discarded[1])]
     return found["position"], (cards, found["dealer"] == "yes", (own, other)), discard, _whole(found, "votes", 1, 10**9)
 
 

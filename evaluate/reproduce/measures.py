@@ -136,18 +136,18 @@ def net_points_of_pairs(a: Player, b: Player, episode: str = "deal", scale: floa
     return measure
 
 
-class ThrowsAndLays:
-    """Throws as one player does, and lays as another.
+class DiscardsAndLays:
+    """Discards as one player does, and lays as another.
 
     Args:
-        throws: the one.
+        discards: the one.
         lays: the other.
     """
 
-    def __init__(self, throws: Agent, lays: Agent) -> None:
-        self.name = f"{throws.name}'s discards, {lays.name}'s play"
-        self._throws, self._lays = throws, lays
+    def __init__(self, discards: Agent, lays: Agent) -> None:
+        self.name = f"{discards.name}'s discards, {lays.name}'s play"
+        self._discards, self._lays = discards, lays
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`agents.agent.Agent`."""
-        return by_phase(views, self._throws.act, self._lays.act)
+        return by_phase(views, self._discards.act, self._lays.act)

@@ -73,7 +73,7 @@ TRACE = np.dtype(
         ("dealer", "i8"),  # and both scores before the deal
         ("scores", "i8", 2),
         ("cards", "i8", 13),
-        ("n_acted", "i8"),  # cards thrown and laid in this deal, the last of which made the difference
+        ("n_acted", "i8"),  # cards discarded and laid in this deal, the last of which made the difference
         ("acted", "i8", 12),
     ]
 )

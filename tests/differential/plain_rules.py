@@ -2,7 +2,7 @@
 
 The same rules as ``tests/helpers/reference.py``, stated once more with small arrays of card ids (``13 * suit + rank``,
 -1 where there is no card). Nothing is imported from ``crib_env``, and nothing is clever: no bit masks, no tables, every
-subset of a hand is looked at. A deal goes ``deal`` → four times ``throw`` → ``cut`` → ``lay`` … → ``show``.
+subset of a hand is looked at. A deal goes ``deal`` → four times ``discard`` → ``cut`` → ``lay`` … → ``show``.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ TABLE = np.dtype(
         ("turn", "i8"),
         ("scores", "i8", 2),
         ("hands", "i8", (2, 6)),  # cards still held
-        ("discards", "i8", (2, 2)),  # thrown to the crib
+        ("discards", "i8", (2, 2)),  # in the crib
         ("kept", "i8", (2, 4)),  # the four cards that are shown
         ("starter", "i8"),
         ("laid", "i8", 8),  # every card of this deal's play, and who laid it
@@ -223,7 +223,7 @@ def count(t):
 
 @plain
 def is_legal(t, seat, card):
-    """Whether a player may throw or lay a card."""
+    """Whether a player may discard or lay a card."""
     if card == NO_CARD or t["phase"] == OVER or t["phase"] == AWAITING_DEAL:
         return False
     for held in t["hands"][seat]:
@@ -242,11 +242,11 @@ def can_lay(t, seat):
 
 @plain
 def act(t, card):
-    """The player to act throws or lays a card."""
+    """The player to act discards or lays a card."""
     t["n_events"] = 0
     remove(t["hands"][t["turn"]], card)
     if t["phase"] == DISCARDING:
-        throw(t, card)
+        discard(t, card)
     else:
         lay(t, card)
 
@@ -266,8 +266,8 @@ def peg(t, seat, points, kind):
 
 
 @plain
-def throw(t, card):
-    """Pone throws two cards to the crib, then the dealer, then the starter is cut."""
+def discard(t, card):
+    """Pone discards two cards to the crib, then the dealer, then the starter is cut."""
     pone, dealer = 1 - t["dealer"], t["dealer"]
     add(t["discards"][t["turn"]], card)
     if how_many(t["discards"][pone]) < 2:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from tests.helpers.reference import ReferenceGame, rank, score_play, value
 
 OWN, OPPONENT = range(2)
-CAREFUL_TYPE, GRASPING_TYPE = range(2)
+CAREFUL_TYPE, GREEDY_TYPE = range(2)
 
 
 def points_of(pile, card):
@@ -52,12 +52,12 @@ def chances_of_cards(kind, pile, ranks, other_cards, least, slip):
     """How likely an opponent of a kind lays each of the ranks that it may lay, as a dictionary.
 
     Args:
-        kind: ``CAREFUL_TYPE`` or ``GRASPING_TYPE``.
+        kind: ``CAREFUL_TYPE`` or ``GREEDY_TYPE``.
         pile: ranks since the count was last zero.
         ranks: different ones, all of which fit.
         other_cards: how many cards the other player holds.
         least: a careful opponent leaves out what is less likely than this.
-        slip: how often a grasping one lays any card.
+        slip: how often a greedy one lays any card.
     """
     if kind == CAREFUL_TYPE:
         weights = {card: math.exp(careful_value(pile, card, other_cards) / 0.5) for card in ranks}

@@ -74,7 +74,7 @@ def new_deals(seeds: np.ndarray, first_id: int, start_spread: int) -> list[GameB
     ]
 
 
-def throw(batch: GameBatch, agent: BestAgent, epsilon: float, rng: np.random.Generator, thinking: Stopwatch) -> None:
+def discard(batch: GameBatch, agent: BestAgent, epsilon: float, rng: np.random.Generator, thinking: Stopwatch) -> None:
     """All discards of new deals: the best pair, or a random one with probability ``epsilon``. Both players use the
     agent.
 

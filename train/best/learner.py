@@ -35,7 +35,7 @@ from crib_env.exact.discard_statistics import N_DISCARDS
 from crib_env.kernels import streams
 from crib_env.views import views_of
 from train.best import response
-from train.best.deals import PlayAnswers, new_deals, play_and_ask, throw
+from train.best.deals import PlayAnswers, discard, new_deals, play_and_ask
 from train.best.responses import respond_to_itself
 from train.experience.replay import Columns, Ring
 from train.loop import strength
@@ -248,7 +248,7 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[Be
             with thinking:
                 asked = ask_about_discards(batch, expert, settings.discards, rng)
             with precision(settings.precision):
-                throw(batch, agent, epsilon, rng, thinking)
+                discard(batch, agent, epsilon, rng, thinking)
                 parts.append((play_and_ask(batch, agent, expert, epsilon, rng, thinking), asked))
         plays, discards = zip(*parts)
         return PlayAnswers.joined(list(plays)), DiscardAnswers.joined(discards)

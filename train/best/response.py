@@ -20,7 +20,7 @@ from rich.progress import Progress
 from agents import make_agent
 from agents.best.agent import BestAgent
 from crib_env.kernels import streams
-from train.best.deals import new_deals, throw
+from train.best.deals import discard, new_deals
 from train.best.response_deals import Plays, play
 from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part, steps_taken
 from train.loop.gradient import descend
@@ -132,7 +132,7 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[Be
         parts = []
         for batch in new_deals(seeds, first_id, settings.start_spread):
             with precision(settings.precision):
-                throw(batch, agent, 0.0, rng, thinking)
+                discard(batch, agent, 0.0, rng, thinking)
                 parts.append(play(batch, agent, opponent, epsilon, settings.td_lambda, rng, thinking))
         return Plays.joined(parts)
 

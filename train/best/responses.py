@@ -3,9 +3,9 @@
 Expert iteration learns what a search says, and never sees the outcome of a card in real deals. A response learns
 that (:mod:`train.best.response`), by TD(λ), against the current network. A response exploits this one opponent
 and is weaker against others. Averaging its weights with its initial ones keeps the gain and loses less. So the
-next response plays against this average, and starts from it. Training never meets players who grasp: against them
-the network of expert iteration keeps its weight, against others the last response takes over
-(:class:`agents.best.agent.ByKind`).
+next response plays against this average, and starts from it. Training never meets
+greedy players. So the greedier the opponent's cards look, the more weight the network of expert iteration gets, and
+the last response gets the rest (:class:`agents.best.agent.ByKind`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """O'Connor's discard game (2000, "Problem" and "Discussion"): a network learns the value of four cards in the show.
 
-Six cards are dealt, the two are thrown that leave the four with the highest predicted value, and these score with the
-starter. An episode has one move, so there is nothing to bootstrap from.
+Six cards are dealt. The player keeps the four with the highest predicted value, and they score with the starter.
+An episode has one move, so there is nothing to bootstrap from.
 
 ``--preset paper`` is O'Connor's: 52 bits for the cards kept, one hidden layer of 20 sigmoids (``--hidden 40`` for his
 other network), a linear output, and after every hand a step of rate 0.01 towards its points with a random

@@ -54,16 +54,16 @@ def _discards_worth(games, rows, seats, out):
     for b in range(len(rows)):
         g, seat = games[rows[b]], seats[b]
         kept = g["kept"][seat] if g["kept"][seat] else g["hand"][seat]
-        thrown = g["discards"][seat]
+        discarded = g["discards"][seat]
         crib_sign = 1 if seat == g["dealer"] else -1
-        out[b] = best_discard_and_total(kept | thrown, thrown, crib_sign)[1] / COMPLETIONS
+        out[b] = best_discard_and_total(kept | discarded, discarded, crib_sign)[1] / COMPLETIONS
 
 
 def discards_worth(games: np.ndarray, rows: np.ndarray, seats: np.ndarray) -> np.ndarray:
     """Value of the six cards of ``seats`` in games ``rows`` in the show, (B,) float64.
 
     Exact means of the hand kept, plus the crib for the dealer and minus it for pone, after the best discard that
-    includes the cards thrown so far; the opponent's discards are assumed random, as ``greedy`` does.
+    includes the cards discarded so far; the opponent's discards are assumed random, as ``greedy`` does.
     """
     out = np.empty(len(rows))
     _discards_worth(games, rows, seats, out)

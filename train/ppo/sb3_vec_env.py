@@ -79,7 +79,7 @@ class CribbageVecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """Throws or lays the cards; observations (N, n), rewards (N,), ends (N,) bool, infos. New episodes have begun.
+        """Discards or lays the cards; observations (N, n), rewards (N,), ends (N,) bool, infos. Ended games begin anew.
 
         Raises:
             TypeError: an action is no integer; no game has changed.

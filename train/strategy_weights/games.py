@@ -156,7 +156,7 @@ def _word(g):
 
 
 @kernel
-def _throw(g, weights, pegging, rule, place, advocates, tally):
+def _discard(g, weights, pegging, rule, place, advocates, tally):
     """The discard of the seat to act; notes where it was made and who advocated it."""
     seat = np.int64(g["turn"])
     role = DEALER if g["dealer"] == seat else PONE
@@ -205,7 +205,7 @@ def play_and_learn(games, n, players, second_learns, expected, pegging, rule, ta
                 begin_deal(g)
             elif g["phase"] == DISCARD:
                 seat, deal = np.int64(g["turn"]), np.int64(g["n_deals"]) - 1
-                _throw(g, players[seat], pegging, rule, places[seat, deal], advocates[seat, deal], tally)
+                _discard(g, players[seat], pegging, rule, places[seat, deal], advocates[seat, deal], tally)
             else:
                 pile_start, n_laid, count = np.int64(g["pile_start"]), np.int64(g["n_laid"]), np.int64(g["count"])
                 act(g, greedy_play(legal_cards(g), g["laid"], pile_start, n_laid, count))

@@ -12,7 +12,7 @@ names as further work. Where the paper is silent, or this differs:
 
 * It gives no size, learning rate or number of hands for the full game; here 40 nodes and 0.01, the larger network and
   the rate of his discard game, and 1,000,000 deals.
-* Two cards thrown are one move; the paper does not say whether his were. Of legal cards of one rank, the first stands
+* Two discards are one move; the paper does not say whether his were. Of legal cards of one rank, the first stands
   for all.
 * A value includes the points of the move that led to its state, as his does. His text and his formula differ over where
   those of the opponent's answer count; here a reward is the change of the lead from one own move to the next.

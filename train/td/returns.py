@@ -55,7 +55,7 @@ def lambda_returns(
 
 
 def moves_of(decisions: Decisions) -> np.ndarray:
-    """The decisions that complete a move, (M,) indices: two cards thrown are one."""
+    """The decisions that complete a move, (M,) indices: two discards are one."""
     is_second = np.append(False, decisions.chain[1:] == decisions.chain[:-1]) & decisions.is_discard
     return np.flatnonzero(is_second | ~decisions.is_discard)
 

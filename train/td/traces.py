@@ -25,7 +25,7 @@ from crib_env.engine import DEAL_EPISODE, DISCARD, GAME, OVER, act, begin_deal, 
 from crib_env.kernels import kernel, popcount
 from crib_env.observation import N_ACTIONS, SIZES, write_mask, write_observation
 
-UPDATES = 10  # in a deal: each player throws two cards, which is one move, and lays four
+UPDATES = 10  # in a deal: each player discards two cards, which is one move, and lays four
 _N_BITS = SIZES["209"]
 
 
@@ -161,7 +161,7 @@ def play_and_learn(games, n, weights, traces, rate, fade, tally):
             if has_moved[seat]:
                 target = standing_now - standing[seat] + best_value
                 learn_from_move(weights, traces[seat], last[seat], target, nodes, rate, fade, tally)
-            # The first card thrown is half a move: with the second the same after-state is chosen again.
+            # The first card discarded is half a move: with the second the same after-state is chosen again.
             has_moved[seat] = popcount(g["hand"][seat]) < 6
             last[seat], standing[seat] = states[best], standing_now
             act(g, cards[best])

@@ -25,7 +25,7 @@ _KEEPS_THE_WORST = (
     "Their listing keeps the worst hand, not the best; here the rules of thumb are preferences on top of the hand's "
     "mean. (Their reflection calls this agent better than chance; their table does not.)"
 )
-_CRIB_ALONE = "Their listing throws by the crib alone, and does not look at the hand that it keeps."
+_CRIB_ALONE = "Their listing discards by the crib alone, and does not look at the hand that it keeps."
 _LISTED = (
     "How the listing of heuristic scores a hand is not printed, nor all of how minimax plays; here both play as greedy "
     "does. Most of these are nearer to the printed figures than the players of the text are."
@@ -71,7 +71,7 @@ def _match(winner: str, loser: str, percent: int, is_listed: bool) -> Claim:
         f"{winner} beats {loser}" + ", discards as in their listings" * is_listed,
         share(f"{percent} %", percent / 100, 0.01, _GAMES),
         ("a match; `rl` is the agent of the training" if "rl" in both else "a match")
-        + ", heuristic and minimax throw as their listings do" * is_listed,
+        + ", heuristic and minimax discard as their listings do" * is_listed,
         win_rate(players[winner], players[loser]),
         "{:.1%}",
         (1_000, 10_000),
@@ -133,7 +133,7 @@ PAPER = Paper(
             f"{_PLACE}, first table",
             "greedy beats random, discards as in its listing",
             share("98 %", 0.98, 0.01, _GAMES),
-            "a match, greedy throws as its listing does",
+            "a match, greedy discards as its listing does",
             win_rate(lambda: Listed("greedy", greedy_listing), "random"),
             "{:.1%}",
             (1_000, 10_000),

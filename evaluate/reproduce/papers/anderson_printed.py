@@ -22,7 +22,7 @@ from collections.abc import Callable
 import numpy as np
 
 from agents.baselines import GreedyAgent
-from agents.discards import by_phase, next_thrown, six_dealt
+from agents.discards import by_phase, next_discard, six_dealt
 from crib_env import PlayerViews, discard_statistics
 from crib_env.cards import RANKS
 from crib_env.exact.discard_statistics import PLACES
@@ -32,7 +32,7 @@ _STRUCK = -1e3
 
 
 def greedy_listing(six: np.ndarray, is_dealer: np.ndarray) -> np.ndarray:
-    """What the listing makes of the discards of hands (N, 6), (N, 15): the most is thrown."""
+    """What the listing makes of the discards of hands (N, 6), (N, 15): the most is discarded."""
     return -discard_statistics(six)["crib_mean"]
 
 
@@ -43,13 +43,13 @@ def minimax_listing(six: np.ndarray, is_dealer: np.ndarray) -> np.ndarray:
 
 def heuristic_listing(six: np.ndarray, is_dealer: np.ndarray) -> np.ndarray:
     """As :func:`greedy_listing`."""
-    thrown = six[:, PLACES]
-    values = np.minimum(thrown % 13 + 1, 10)
+    discarded = six[:, PLACES]
+    values = np.minimum(discarded % 13 + 1, 10)
     struck = (
         (values.sum(axis=2) == 5)
-        | np.isin(thrown % 13, _STRUCK_RANKS).any(axis=2)
+        | np.isin(discarded % 13, _STRUCK_RANKS).any(axis=2)
         | (np.abs(np.diff(values, axis=2))[..., 0] == 2)
-        | (thrown[..., 0] // 13 == thrown[..., 1] // 13)
+        | (discarded[..., 0] // 13 == discarded[..., 1] // 13)
     )
     struck &= ~is_dealer[:, None] & ~struck.all(axis=1, keepdims=True)
     return np.where(struck, _STRUCK, -discard_statistics(six)["hand_mean"])
@@ -73,4 +73,4 @@ class Listed:
 
     def _discard(self, views: PlayerViews) -> np.ndarray:
         values = self._listing(six_dealt(views), views.is_dealer)
-        return next_thrown(views, values, np.zeros_like(values))
+        return next_discard(views, values, np.zeros_like(values))

@@ -18,7 +18,7 @@ _HANDS = 20_000
 # Of one hand with one starter, by the rules; the paper gives none.
 _DEVIATION = {"random": 3.1, "ideal": 3.7, "cheating": 3.6}
 _PRINTED = {"random": 4.7, "ideal": 8.1, "cheating": 8.8}
-_THROWS = {
+_DISCARDS = {
     "random": "any two cards",
     "ideal": "the two that leave the best mean over the starters",
     "cheating": "the two that are best with the starter, which it sees",
@@ -33,7 +33,7 @@ def _player(name: str, rules: Rules) -> Claim:
         _PLACE,
         f"the {name} player of the discard game" + ("" if counted else ", if nobs and flushes are not counted"),
         mean(f"{_PRINTED[name]}", _PRINTED[name], 0.1, _HANDS, _DEVIATION[name]),
-        f"enumeration of discards and starters; throws {_THROWS[name]}",
+        f"enumeration of discards and starters; discards {_DISCARDS[name]}",
         mean_points(name, rules),
         "{:.3f}",
         (20_000, N_CLASSES),

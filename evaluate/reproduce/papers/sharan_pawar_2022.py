@@ -1,11 +1,10 @@
 """Sharan and Pawar (2022), "Cribbage AI agent".
 
-The paper says that it works on the play alone, and what a game is that a player wins it does not say: its greedy player
-discards well, plays at random (section "Greedy Agent") and wins 51 % against random, so that discards seem to have no
-part in it. So its matches are made twice here: as whole games, and as games in which both throw any two cards and only
-the play is contested. Its DDQN and DRQN learn twice as well: whole games in one trial, and the play of single deals in
-five trials of 2,000 episodes, where the paper has 6,000. Its search is
-``ismcts:draw=uniform,show=drawn``.
+The paper works on the play alone, and does not define the games that its players win. Its greedy player discards well,
+plays at random (section "Greedy Agent") and wins 51 % against random, so discards seem to have no part in them. Hence
+each of its matches is played twice here: as whole games, and as games in which both discard at random and only the
+play is contested. Its DDQN and DRQN learn twice as well: whole games in one trial, and the play of single deals in
+five trials of 2,000 episodes, where the paper has 6,000. Its search is ``ismcts:draw=uniform,show=drawn``.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ from evaluate.reproduce.claims import (
 )
 from evaluate.reproduce.measures import (
     RUN,
+    DiscardsAndLays,
     Measure,
     Player,
-    ThrowsAndLays,
     margin,
     match,
     net_points_of_pairs,
@@ -59,8 +58,8 @@ _OTHER_SETTINGS = (
 _GREEDY = "A player that discards as the paper describes wins nearly all whole games; its 51 % cannot have been those."
 
 
-def _throws_and_lays(throws: str, lays: str) -> Player:
-    return lambda: ThrowsAndLays(make_agent(throws), make_agent(lays))
+def _discards_and_lays(discards: str, lays: str) -> Player:
+    return lambda: DiscardsAndLays(make_agent(discards), make_agent(lays))
 
 
 def _both(
@@ -84,8 +83,8 @@ def _both(
             _PLACE,
             f"{says}; the play alone",
             published,
-            f"a match of {a} and {b}, both of which throw any two cards",
-            win_rate(_throws_and_lays("random", a), _throws_and_lays("random", b)),
+            f"a match of {a} and {b}, both of which discard any two cards",
+            win_rate(_discards_and_lays("random", a), _discards_and_lays("random", b)),
             *common,
             why=why,
         ),
@@ -178,7 +177,7 @@ PAPER = Paper(
             "greedy beats random; whole games",
             share("51 %", 0.51, 0.01, 400),
             "a match of `greedy`'s discards with cards laid at random, against `random`",
-            win_rate(_throws_and_lays("greedy", "random"), "random"),
+            win_rate(_discards_and_lays("greedy", "random"), "random"),
             "{:.1%}",
             (1_000, 10_000),
             2e-4,
@@ -189,7 +188,7 @@ PAPER = Paper(
             _PLACE,
             "greedy beats random; the play alone",
             share("51 %", 0.51, 0.01, 400),
-            "a match of two players that throw and lay at random, which is what is left of it",
+            "a match of two players that discard and lay at random, which is what is left of it",
             win_rate("random", "random:seed=1"),
             "{:.1%}",
             (1_000, 10_000),
