@@ -7,16 +7,26 @@ from crib_env import discard_statistics, parse_cards, score_show_many
 from crib_env.engine import DEALER, PONE
 from crib_env.tables.crib_tables import (
     PAIRS,
+    _Deals,
     crib_mean_over_starters,
     crib_means_against,
     solve_crib_tables,
 )
 from evaluate.commands.crib_tables import print_tables
 
+DEALS = "crib_env.tables.crib_tables._Deals"  # all classes of deals: most of the time of a small solution
+
 
 @pytest.fixture(scope="module")
-def tables():
-    return solve_crib_tables(rounds=3, draws=3_000, seed=1)
+def deals():
+    return _Deals(threads=2)
+
+
+@pytest.fixture(scope="module")
+def tables(deals):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DEALS, lambda threads: deals)
+        return solve_crib_tables(rounds=3, draws=3_000, seed=1)
 
 
 def test_the_mean_over_starters_is_that_of_all_starters():
@@ -29,26 +39,21 @@ def test_the_mean_over_starters_is_that_of_all_starters():
         assert crib_mean_over_starters(*masks) == pytest.approx(expected)
 
 
-def discard(six, table, sign):
-    """The policy in plain Python: the pair with the best hand mean plus or less the table's crib."""
-    rows = discard_statistics([six])[0]
-    values = [row["hand_mean"] + sign * table[row["discard"][0] % 13, row["discard"][1] % 13] for row in rows]
-    return rows[int(np.argmax(values))]["discard"].tolist()
+def discards(six, table, sign):
+    """The policy for hands (N, 6), in NumPy: the pairs (N, 2) of the best hand mean plus or minus the table's crib."""
+    rows = discard_statistics(six)
+    low, high = (rows["discard"] % 13).transpose(2, 0, 1)
+    return rows["discard"][np.arange(len(six)), (rows["hand_mean"] + sign * table[low, high]).argmax(axis=1)]
 
 
 def test_plain_play_of_the_policies_realises_the_tables(tables):
     rng = np.random.default_rng(1)
-    by_pair = {player: ([], []) for player in (DEALER, PONE)}
-    for _ in range(6_000):
-        cards = rng.choice(52, 13, replace=False)
-        dealers = discard(cards[:6], tables.mean[DEALER], 1)
-        pones = discard(cards[6:12], tables.mean[PONE], -1)
-        points = int(score_show_many([dealers + pones], cards[12:], True)[0])
-        for player, discarded in ((DEALER, dealers), (PONE, pones)):
-            by_pair[player][0].append(points)
-            by_pair[player][1].append(tables.mean[player, discarded[0] % 13, discarded[1] % 13])
-    for player in (DEALER, PONE):
-        realised, expected = map(np.array, by_pair[player])
+    cards = rng.permuted(np.tile(np.arange(52), (6_000, 1)), axis=1)[:, :13]
+    dealers = discards(cards[:, :6], tables.mean[DEALER], 1)
+    pones = discards(cards[:, 6:12], tables.mean[PONE], -1)
+    realised = score_show_many(np.hstack([dealers, pones]), cards[:, 12], True).astype(int)
+    for player, pairs in ((DEALER, dealers), (PONE, pones)):
+        expected = tables.mean[player][tuple(pairs.T % 13)]
         error = (realised - expected).std() / np.sqrt(len(realised))
         assert abs((realised - expected).mean()) < 4.5 * error
         assert np.corrcoef(realised, expected)[0, 1] > 0.1  # the table knows which cribs are good
@@ -70,10 +75,12 @@ def test_tables_are_symmetric_whole_and_settled(tables):
     assert np.unravel_index(tables.mean[DEALER].argmax(), (13, 13)) == (4, 4)  # two fives
 
 
-def test_the_answer_follows_the_seed_and_not_the_threads():
-    one, two = (solve_crib_tables(rounds=1, draws=20, seed=3, threads=threads) for threads in (1, 2))
+def test_the_answer_follows_the_seed_and_not_the_threads(deals, monkeypatch):
+    one = solve_crib_tables(rounds=1, draws=20, seed=3, threads=1)
+    monkeypatch.setattr(DEALS, lambda threads: deals)
+    two, other = (solve_crib_tables(rounds=1, draws=20, seed=seed, threads=2) for seed in (3, 4))
     assert (one.mean == two.mean).all()
-    assert not (solve_crib_tables(rounds=1, draws=20, seed=4).mean == one.mean).all()
+    assert not (one.mean == other.mean).all()
 
 
 def test_one_hands_cribs_given_the_six_cards(tables):

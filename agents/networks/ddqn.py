@@ -13,12 +13,12 @@ from torch import nn
 from agents.features.play import N_PLAY_FEATURES, with_play_features
 from agents.features.ranks import N_RANK_INPUTS, with_rank_counts
 from agents.features.suits import original, relabel
-from agents.networks.weights_file import reading_weights, save_tensors
+from agents.networks.networks_by_phase import PHASES, NetworksByPhase
+from agents.networks.weights_file import reading_weights
 from crib_env import PlayerViews
 from crib_env.observation import N_ACTIONS, SIZES
 
 # Which network decides: one for everything, or one for each phase.
-PHASES = ("discard", "play")
 NETWORKS = {"one": ("all",), "split": PHASES}
 
 
@@ -62,7 +62,7 @@ def best_legal(values: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
     return values.masked_fill(masks == 0, -torch.inf).argmax(dim=1)
 
 
-class DDQNAgent:
+class DDQNAgent(NetworksByPhase[QNetwork]):
     """Plays the card with the highest Q-value.
 
     Args:
@@ -72,7 +72,7 @@ class DDQNAgent:
     """
 
     def __init__(self, networks: dict[str, QNetwork], about: dict[str, Any], name: str = "ddqn") -> None:
-        self.networks, self.about, self.name = networks, about, name
+        super().__init__(networks, about, name)
 
     @classmethod
     def new(
@@ -121,24 +121,6 @@ class DDQNAgent:
             file.fill(nn.ModuleDict(agent.networks))
         agent.name = f"ddqn:{path}"
         return agent
-
-    def save(self, path: Path) -> None:
-        """Writes the weights, whole or not at all."""
-        save_tensors(path, self.state_dict(), self.about)
-
-    def state_dict(self) -> dict[str, torch.Tensor]:
-        """All weights under the names ``network.layer``."""
-        return {f"{n}.{key}": value for n, net in self.networks.items() for key, value in net.state_dict().items()}
-
-    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Loads weights from :meth:`state_dict`; missing or extra names are a ``RuntimeError``."""
-        for name, network in self.networks.items():
-            own = {k.removeprefix(f"{name}."): v for k, v in tensors.items() if k.startswith(f"{name}.")}
-            network.load_state_dict(own)
-
-    def network_of(self, is_discard: bool) -> str:
-        """The name of the network that decides in a phase."""
-        return "all" if "all" in self.networks else PHASES[0] if is_discard else PHASES[1]
 
     def rows_of(self, name: str, is_discard: np.ndarray) -> np.ndarray:
         """Which decisions (indices) a network makes, given which are discards, (B,) bool."""

@@ -13,9 +13,9 @@ from agents.discards import SAME_TO_A_NETWORK
 from agents.features.after_states import N_PLAY_INPUTS, after_states, play_inputs
 from agents.features.ranks import N_RANK_INPUTS, with_rank_counts
 from agents.features.suits import relabel
-from agents.networks.ddqn import PHASES
+from agents.networks.networks_by_phase import PHASES, NetworksByPhase
 from agents.networks.value_network import ValueNetwork, in_few_sizes
-from agents.networks.weights_file import reading_weights, save_tensors
+from agents.networks.weights_file import reading_weights
 from crib_env import PlayerViews
 from crib_env.kernels import kernel
 from crib_env.observation import N_ACTIONS, SIZES, SLOTS
@@ -41,7 +41,7 @@ def _best_of_each(values, ends, same, best):
         start = ends[b]
 
 
-class TDAgent:
+class TDAgent(NetworksByPhase[ValueNetwork]):
     """Makes the move whose after-state has the highest value.
 
     Args:
@@ -51,7 +51,7 @@ class TDAgent:
     """
 
     def __init__(self, networks: dict[str, ValueNetwork], about: dict[str, Any], name: str = "td") -> None:
-        self.networks, self.about, self.name = networks, about, name
+        super().__init__(networks, about, name)
 
     @classmethod
     def new(cls, inputs: str, hidden: tuple[int, ...]) -> TDAgent:
@@ -83,24 +83,6 @@ class TDAgent:
             file.fill(nn.ModuleDict(agent.networks))
         agent.name = f"td:{path}"
         return agent
-
-    def save(self, path: Path) -> None:
-        """Writes the weights, whole or not at all."""
-        save_tensors(path, self.state_dict(), self.about)
-
-    def state_dict(self) -> dict[str, torch.Tensor]:
-        """All weights under the names ``network.layer``."""
-        return {f"{n}.{key}": value for n, net in self.networks.items() for key, value in net.state_dict().items()}
-
-    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Loads weights from :meth:`state_dict`; missing or extra names are a ``RuntimeError``."""
-        for name, network in self.networks.items():
-            own = {k.removeprefix(f"{name}."): v for k, v in tensors.items() if k.startswith(f"{name}.")}
-            network.load_state_dict(own)
-
-    def network_of(self, is_discard: bool) -> str:
-        """The name of the network that values the after-states of a phase."""
-        return "all" if "all" in self.networks else PHASES[0] if is_discard else PHASES[1]
 
     def values(self, states: np.ndarray, is_discard: bool) -> torch.Tensor:
         """Values of after-states (M, 209) int8 of one phase, (M,): points from the move on, minus the opponent's.

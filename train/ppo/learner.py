@@ -1,4 +1,4 @@
-"""PPO (Schulman et al. 2017) with masked cards (Huang and Ontañón 2020): sb3-contrib's MaskablePPO, unchanged.
+"""PPO (Schulman et al. 2017) with masked cards (Huang and Ontañón 2020): sb3-contrib's MaskablePPO.
 
 A round is one deal in each of ``episodes_at_once`` games: six decisions of the learner in each, two discards and four
 cards laid, so all deals end with the round. The opponent is the agent itself as it was up to ``refresh`` rounds
@@ -176,6 +176,14 @@ class FrozenSelf:
         return cards
 
 
+class PPO(MaskablePPO):
+    """MaskablePPO whose rounds begin with new deals."""
+
+    def deal_anew(self, games: SettledVecEnv) -> None:
+        """Resets its games. The deals before have all ended, so nothing is cut short."""
+        self._last_obs = games.reset()
+
+
 class Learner:
     """MaskablePPO with its games, its opponent, and the agent that shares its weights."""
 
@@ -188,7 +196,7 @@ class Learner:
             opponent=opponents.get(settings.opponent) or make_agent(settings.opponent),
             observation=settings.observation,
         )
-        self.model = MaskablePPO(
+        self.model = PPO(
             CribbagePolicy,
             self.games,
             learning_rate=LinearSchedule(settings.learning_rate, settings.final_learning_rate, 1.0),
@@ -224,7 +232,7 @@ class Learner:
         """Deals anew. Everything random in a round follows from the seed and the number of episodes before it."""
         set_random_seed(int(np.random.SeedSequence([self.settings.seed, position.rounds]).generate_state(1)[0]))
         self.games.seed((self.settings.seed << 40) + position.episodes)
-        self.model._last_obs = self.games.reset()  # the deals before have ended: nothing is cut short
+        self.model.deal_anew(self.games)
 
     @property
     def simulation_seconds(self) -> float:
