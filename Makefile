@@ -40,11 +40,11 @@ setup: .venv/ready
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[workbench,dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[workbench,render,dev]"
 	touch $@
 
 # The oldest Gymnasium and PettingZoo that must work, in an environment of their own.
 .venv-oldest/ready: pyproject.toml
 	$(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -e . gymnasium==1.2.2 "pettingzoo==1.26.*" pytest
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -e ".[render]" gymnasium==1.2.2 "pettingzoo==1.26.*" pytest
 	touch $@

@@ -59,7 +59,7 @@ Pegs stop at 121: of the last points only those up to 121 count.
 | ``illegal``    | ``"raise"``, ``"end"``                       | what an illegal card does, see below. The default is ``"raise"`` in ``raw_env`` and ``"end"`` in ``env`` |
 | ``illegal_reward`` | ``None``, a number up to 0               | what an illegal card costs with ``illegal="end"``; ``None`` is the worst possible loss, see below |
 | ``start_spread``| ``None``, 0 … 120                           | random starting scores at most this far apart (Lang 2018: 60) |
-| ``render_mode``| ``None``, ``"human"``, ``"ansi"``            | print the table after each step, or return it as text    |
+| ``render_mode``| ``None``, ``"human"``, ``"ansi"``, ``"rgb_array"`` | show the table in a window after each step, return it as text, or as (720, 960, 3) uint8. Window and pixels need the extra ``render`` |
 
 ``reset(seed, options)`` takes, each for one episode: ``options["first_dealer"]`` 0 or 1 (else a fair coin);
 ``options["scores"]`` a pair of 0 … 120; ``options["deals"]`` a sequence of deals, each of 13 cards (ids or text): six
@@ -126,7 +126,11 @@ from crib_env.engine import winner_pays as _winner_pays
 from crib_env.kernels import kernel, streams
 from crib_env.observation import N_ACTIONS, SIZES, write_mask, write_observation
 from crib_env.options import RENDER_MODES, Options, Start, check_seed
-from crib_env.render import draw_table
+from crib_env.picture.colours import LIGHT, Palette
+from crib_env.picture.rendering import FPS, Renderer
+from crib_env.picture.seen import see
+from crib_env.picture.table import draw_table
+from crib_env.picture.text import write_table
 from crib_env.views import PlayerViews, views_of
 
 PLAYERS = ("player_0", "player_1")
@@ -254,7 +258,7 @@ class raw_env(AECEnv[str, Any, Any]):
         "name": "cribbage_v0",
         "render_modes": list(RENDER_MODES),
         "is_parallelizable": False,
-        "render_fps": 1,
+        "render_fps": FPS,
     }
     agents: Any = SetByReset()
     agent_selection: Any = SetByReset()
@@ -269,6 +273,7 @@ class raw_env(AECEnv[str, Any, Any]):
         super().__init__()
         self.options = Options.read(options)
         self.render_mode = self.options.render_mode
+        self._renderer = Renderer(self.render_mode)
         self.possible_agents = list(PLAYERS)
         self._mask_in_info = self.options.mask == "info"
         self._tells_events = self.options.events
@@ -444,22 +449,34 @@ class raw_env(AECEnv[str, Any, Any]):
         self.terminations = dict.fromkeys(PLAYERS, True)
         self.agent_selection = PLAYERS[1 - _SEAT[mover]]
 
-    def render(self) -> str | None:
-        """The table as the player to act sees it: returned in mode ``"ansi"``, printed in mode ``"human"``.
+    def render(self) -> str | np.ndarray | None:
+        """The table as the player to act sees it, in the form of the ``render_mode``; player_0 sits below in pictures.
 
         Raises:
             ValueError: the environment was made without a ``render_mode``.
+            DependencyNotInstalled: the extra ``render`` is not installed.
+            RuntimeError: there is no display for a window.
         """
-        if self.render_mode is None:
-            raise ValueError("render() needs a render_mode: make the environment with render_mode='ansi' or 'human'")
-        table = draw_table(self.games[0], _SEAT[self.agent_selection])
-        if self.render_mode == "ansi":
-            return table
-        print(table)
-        return None
+        agent = self.agent_selection
+        return self._renderer.render(lambda: write_table(self.games[0], _SEAT[agent]), lambda: self.picture(agent))
+
+    def picture(self, agent: str | None = None, palette: Palette = LIGHT) -> str:
+        """The table as SVG, as an agent sees it; by default as a spectator does, who sees both hands and the crib.
+
+        Raises:
+            AttributeError: before the first ``reset``.
+            ValueError: there is no such agent.
+        """
+        self.agents  # noqa: B018 -- the order check
+        return draw_table(see(self.games, None if agent is None else _SEAT[agent]), palette)
+
+    def _repr_html_(self) -> str | None:
+        """In a notebook, the table as the player to act sees it."""
+        return self.picture(self.agent_selection) if self.n_resets else None
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Closes the window, if there is one."""
+        self._renderer.close()
 
 
 def env(**options: Any) -> raw_env:

@@ -16,6 +16,7 @@ import gymnasium
 import numpy as np
 
 import crib_env
+from crib_env.picture.stages import stages
 
 _CARDS = "5H 5C JD QS 2H 3D"
 
@@ -36,6 +37,7 @@ def environments() -> None:
     for _ in range(4):
         env.step(int(env.last()[0]["action_mask"].argmax()))
     env.views(env.agent_selection)
+    list(stages(env.games, int(env.last()[0]["action_mask"].argmax())))
     env.step(int(env.last()[0]["action_mask"].argmin()))  # not a legal card: the game is called off
     for opponent in ("greedy", _LowestCard()):
         _play(gymnasium.make("crib_env/Cribbage-v0", opponent=opponent, mask="info", reward="match"))

@@ -29,7 +29,10 @@ from crib_env.cards import format_card, format_cards
 from crib_env.engine import GAME, shuffle
 from crib_env.kernels import kernel, streams
 from crib_env.observation import N_ACTIONS
-from crib_env.options import Options, check_names
+from crib_env.options import RENDER_MODES, Options, check_names
+from crib_env.picture.cards import HIDDEN
+from crib_env.picture.discard_game import draw_discard_game
+from crib_env.picture.rendering import FPS, Renderer
 from crib_env.scoring import show_points
 
 # The options of :mod:`crib_env.aec` that mean something here.
@@ -48,7 +51,7 @@ class DiscardGame(gymnasium.Env[Any, Any]):
         OptionError: an option does not exist or has a value that is not allowed; the message names it.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["human", "ansi"], "render_fps": 1}
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": FPS}
     _hand: Any = SetByReset()
 
     def __init__(self, **options: Any) -> None:
@@ -57,6 +60,7 @@ class DiscardGame(gymnasium.Env[Any, Any]):
         self.options = Options(**{"illegal": "end", "reward": "win", **options})
         self._mask_in_info = self.options.mask == "info"
         self.render_mode = self.options.render_mode
+        self._renderer = Renderer(self.render_mode)
         cards = spaces.Box(0, 1, (N_ACTIONS,), np.int8)
         self.observation_space: spaces.Space[Any] = cards
         if not self._mask_in_info:
@@ -110,16 +114,30 @@ class DiscardGame(gymnasium.Env[Any, Any]):
         """(52,) bool, the cards that can be discarded, under the name that sb3-contrib's MaskablePPO asks for."""
         return self._legal().astype(bool)
 
-    def render(self) -> str | None:
-        """The hand, and the starter once it is cut: returned in mode ``"ansi"``, printed in mode ``"human"``."""
-        if self.render_mode is None:
-            raise ValueError("render() needs a render_mode: make the environment with render_mode='ansi' or 'human'")
+    def render(self) -> str | np.ndarray | None:
+        """The hand, and the starter once it is cut, in the form of the ``render_mode``: :mod:`crib_env.aec` has them.
+
+        A picture is (440, 960, 3) uint8.
+        """
+        self._hand  # noqa: B018 -- the order check
+        return self._renderer.render(self._write, self._draw)
+
+    def _write(self) -> str:
         starter = format_card(self._starter) if self._is_over else "-"
-        table = f"  starter  {starter}\n  hand     {format_cards(self._hand)}"
-        if self.render_mode == "ansi":
-            return table
-        print(table)
-        return None
+        return f"  starter  {starter}\n  hand     {format_cards(self._hand)}"
+
+    def _draw(self) -> str:
+        discards = [card for card in self._deal["cards"][0, :6].tolist() if card not in self._hand]
+        is_cut = self._is_over and not self._was_illegal
+        return draw_discard_game(self._hand, discards, self._starter if is_cut else HIDDEN)
+
+    def _repr_html_(self) -> str | None:
+        """In a notebook, the picture."""
+        return self._draw() if "_hand" in vars(self) else None
+
+    def close(self) -> None:
+        """Closes the window, if there is one."""
+        self._renderer.close()
 
     def _bits(self) -> np.ndarray:
         bits = np.zeros(N_ACTIONS, np.int8)

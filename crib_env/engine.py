@@ -75,6 +75,7 @@ GAME = np.dtype(
         ("cards", "i1", 13),
         ("scores", "i2", 2),
         ("start_scores", "i2", 2),
+        ("pegged_from", "i2", 2),  # the hole of the rear peg: the score before the last points
         ("decisions", "i2"),  # taken in this game by both seats
         ("n_deals", "i2"),
         ("ranks", "i2"),  # of the cards of this count, as a set: it says at once that a card makes no pair and no run
@@ -138,6 +139,7 @@ def begin_game(g, episode, first_dealer, score_0, score_1, start_spread):
                 score_0, score_1 = below(random_word(g), WIN), below(random_word(g), WIN)
     g["scores"][0], g["scores"][1] = score_0, score_1
     g["start_scores"][0], g["start_scores"][1] = score_0, score_1
+    g["pegged_from"][0], g["pegged_from"][1] = 0, 0
     g["dealer"] = coin if first_dealer < 0 else first_dealer
     g["episode"] = episode
     g["decisions"], g["n_deals"], g["n_events"] = 0, 0, 0
@@ -217,8 +219,10 @@ def peg(g, seat, points, kind):
     if g["phase"] == OVER:
         return
     pegged = min(points, WIN - g["scores"][seat])
-    g["scores"][seat] += pegged
     n = g["n_events"]
+    if pegged and (n == 0 or kind >= PONES_HAND):  # what one card earns is pegged at once, each hand by itself
+        g["pegged_from"][seat] = g["scores"][seat]
+    g["scores"][seat] += pegged
     g["event_player"][n], g["event_kind"][n], g["event_points"][n] = seat, kind, pegged
     g["n_events"] = n + 1
     if g["scores"][seat] >= WIN:

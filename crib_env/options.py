@@ -15,7 +15,7 @@ REWARDS = ("points", "win", "match")
 OBSERVATIONS = ("209", "board")
 MASKS = ("observation", "info")
 ILLEGAL = ("raise", "end")
-RENDER_MODES = ("human", "ansi")
+RENDER_MODES = ("human", "ansi", "rgb_array")
 
 # The most that a player can lose in an episode, by reward: a game of 121 to 0, a loss, a skunk.
 _WORST_LOSS = {"points": -float(WIN), "win": -1.0, "match": -3.0}
@@ -25,8 +25,8 @@ class OptionError(TypeError, ValueError):
     """A constructor was given an option that does not exist, or a value that is not allowed.
 
     It is a ``ValueError`` because a value is wrong. It is also a ``TypeError`` because Stable-Baselines3 and
-    TorchRL try options of their own (``render_mode="rgb_array"``, ``frameskip``) and retry without them only
-    after a ``TypeError``.
+    TorchRL try options of their own (``frameskip``, in a class without pictures ``render_mode``) and retry without
+    them only after a ``TypeError``.
     """
 
 

@@ -35,9 +35,12 @@ import numpy as np
 
 from crib_env.aec import PLAYERS, raw_env
 from crib_env.options import OPTIONS, RENDER_MODES, OptionError, Options, check_names
+from crib_env.picture.rendering import FPS, Renderer
+from crib_env.picture.seen import see
+from crib_env.picture.table import draw_table
+from crib_env.picture.text import write_table
 from crib_env.players.opponents import ask_opponent, read_opponent
 from crib_env.players.policies import NATIVE, choose
-from crib_env.render import draw_table
 
 
 class SingleAgentCribbage(gymnasium.Env[Any, Any]):
@@ -47,7 +50,7 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
         OptionError: an option does not exist or has a value that is not allowed; the message names it.
     """
 
-    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 1}
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": FPS}
 
     def __init__(
         self, *, opponent: Any = "random", seat: Literal[0, 1, "alternate"] = "alternate", **options: Any
@@ -60,6 +63,7 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
         self._seat = 1 if seat == "alternate" else int(seat)
         self.options = Options.read({"events": False, "illegal": "end", **options})
         self.render_mode = self.options.render_mode
+        self._renderer = Renderer(self.render_mode)
         # The game has no render_mode: it would draw the table from the opponent's side too, and show that hand.
         self._game = raw_env(**{**vars(self.options), "render_mode": None})
         self.observation_space = self._game.observation_space(PLAYERS[0])
@@ -100,15 +104,21 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
         """(52,) bool, the legal cards now, under the name that sb3-contrib's MaskablePPO asks for."""
         return self._observe()[1]["action_mask"].astype(bool)
 
-    def render(self) -> str | None:
-        """The table as this player sees it: returned in mode ``"ansi"``, printed in mode ``"human"``."""
-        if self.render_mode is None:
-            raise ValueError("render() needs a render_mode: make the environment with render_mode='ansi' or 'human'")
-        table = draw_table(self._game.games[0], self._seat)
-        if self.render_mode == "ansi":
-            return table
-        print(table)
-        return None
+    def render(self) -> str | np.ndarray | None:
+        """The table as this player sees it, as :meth:`crib_env.aec.raw_env.render` has it; this player sits below."""
+        self._game.agents  # noqa: B018 -- the order check
+        return self._renderer.render(lambda: write_table(self._game.games[0], self._seat), self._picture)
+
+    def _picture(self) -> str:
+        return draw_table(see(self._game.games, self._seat, below=self._seat))
+
+    def _repr_html_(self) -> str | None:
+        """In a notebook, the table as this player sees it."""
+        return self._picture() if self._game.n_resets else None
+
+    def close(self) -> None:
+        """Closes the window, if there is one."""
+        self._renderer.close()
 
     def _let_opponent_act(self) -> None:
         other = PLAYERS[1 - self._seat]

@@ -41,11 +41,11 @@ def state_of(env):
         ("observation", ["'209'", "'board'"]),
         ("mask", ["'observation'", "'info'"]),
         ("illegal", ["'raise'", "'end'"]),
-        ("render_mode", ["None", "'human'", "'ansi'"]),
+        ("render_mode", ["None", "'human'", "'ansi'", "'rgb_array'"]),
     ],
 )
 @pytest.mark.parametrize(
-    "value", ["", "Game", "rgb_array", 0, 209, True, ["game"], {}, object, np.array(["a", "b"])], ids=repr
+    "value", ["", "Game", "rgb", 0, 209, True, ["game"], {}, object, np.array(["a", "b"])], ids=repr
 )
 @both_environments
 def test_a_bad_value_is_named_with_all_that_are_allowed(make, option, allowed, value):
@@ -303,6 +303,7 @@ CALLS = {
     "observe": lambda env: env.observe("player_0"),
     "views": lambda env: env.views("player_0"),
     "render": lambda env: env.render(),
+    "picture": lambda env: env.picture(),
     "agent_iter": lambda env: list(env.agent_iter()),
 }
 ATTRIBUTES = ["agents", "num_agents", "agent_selection", "rewards", "terminations", "infos", "scores", "dealer"]
@@ -379,5 +380,5 @@ def test_an_unknown_agent_is_named_with_those_there_are(make, method, agent):
 def test_render_needs_a_render_mode(make):
     env = make()
     env.reset(seed=1)
-    with pytest.raises(ValueError, match="render_mode='ansi' or 'human'"):
+    with pytest.raises(ValueError, match="render_mode='human', 'ansi' or 'rgb_array'"):
         env.render()

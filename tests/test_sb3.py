@@ -1,10 +1,12 @@
 """The adapter for Stable-Baselines3: the games of its own loop over single environments, and all that it asks for."""
 
+import sys
 import warnings
 
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.error import DependencyNotInstalled
 from gymnasium.vector import AutoresetMode
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
@@ -81,8 +83,9 @@ def test_the_discard_game():
 
 
 @pytest.mark.parametrize("env_id", IDS)
-def test_make_vec_env_takes_the_ids(env_id):
-    """It asks for ``render_mode="rgb_array"`` first, and does without only after a TypeError."""
+def test_make_vec_env_takes_the_ids(env_id, monkeypatch):
+    """It asks for ``render_mode="rgb_array"``, which needs the extra only when it is drawn."""
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
     envs = make_vec_env(env_id, 4, seed=0)
     assert isinstance(envs.observation_space, gymnasium.spaces.Dict)
     observation = envs.reset()
@@ -90,6 +93,9 @@ def test_make_vec_env_takes_the_ids(env_id):
         masks = get_action_masks(envs)
         np.testing.assert_array_equal(masks, observation["action_mask"])
         observation, *_ = envs.step(masks.argmax(axis=1))
+    assert envs.render_mode == "rgb_array"
+    with pytest.raises(DependencyNotInstalled, match=r"crib-env\[render\]"):
+        envs.env_method("render")
 
 
 @pytest.mark.parametrize("env_id", IDS)

@@ -112,7 +112,8 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
     def __init__(self, single: SingleAgentCribbage | DiscardGame, stream: str, options: dict[str, Any]) -> None:
         if single.render_mode is not None:
             raise OptionError(
-                f"render_mode={single.render_mode!r} is not allowed: the vector environment draws nothing"
+                f"render_mode={single.render_mode!r} is not allowed: the vector environment draws nothing; "
+                "make_vec(..., vectorization_mode='sync') does"
             )
         read = VectorOptions(**options)
         self.num_envs = n = int(read.num_envs)

@@ -7,7 +7,8 @@
 Each of the N games is one :class:`~crib_env.single_agent.SingleAgentCribbage`: the same options, seeds, observations,
 masks, rewards and ends. Game i of a vector seeded with s equals the single environment seeded with s + i. One
 kernel call discards or lays N cards, lets the native opponents answer, and writes the learner's observations. The
-options are those of the single environment (without ``render_mode`` and ``events``) and these:
+options are those of the single environment (without ``render_mode`` and ``events``: with
+``vectorization_mode="sync"`` Gymnasium runs single environments, which have both) and these:
 
 ===================== ============= ==================================================================================
 option                default       meaning

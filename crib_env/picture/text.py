@@ -10,7 +10,7 @@ from crib_env.engine import DISCARD, OVER, PEGGING_EPISODE, WIN
 _WIDTH = 60  # one hole is two points
 
 
-def draw_table(game: np.void, seat: int) -> str:
+def write_table(game: np.void, seat: int) -> str:
     """A game (a ``GAME`` record) as ``seat`` sees it: scores on a board, starter, the play and count, the hand."""
     scores = [int(score) for score in game["scores"]]
     lines, is_pegging = [], game["episode"] == PEGGING_EPISODE  # without starter and discards

@@ -1,0 +1,100 @@
+"""The cribbage board: a track of 120 holes a side in groups of five, the last hole for both, and two pegs a side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
+from crib_env.picture.colours import Palette
+from crib_env.picture.letters import short, strokes, width_of
+from crib_env.picture.seen import Side
+
+LEFT, TOP, WIDTH, HEIGHT = 20, 16, 920, 162
+
+# The track runs to the right, back and to the right again: three rows of forty holes.
+_ROWS = (TOP + 31, TOP + 81, TOP + 131)
+_FIRST, _LAST = 96, 864  # holes at the ends of a row
+_STEP, _GROUP_GAP = 17.5, 12.2
+_LANE = 10  # from the middle of a row to a lane
+_TURNS = (76, 884)  # where the track turns, left and right
+_START = (62, 42)  # the two holes before the first
+_FINISH = (908, _ROWS[2])
+
+
+def hole_at(hole: int, is_below: bool) -> tuple[float, float]:
+    """Where a hole is: 1 to 120, 121 the last, 0 and -1 the two to start from."""
+    if hole >= WIN:
+        return _FINISH
+    if hole <= 0:
+        return _START[-hole], _ROWS[0] + (_LANE if is_below else -_LANE)
+    row, k = divmod(hole - 1, 40)
+    along = k * _STEP + k // 5 * _GROUP_GAP
+    # The lanes change sides in each turn, as the outer one stays outside.
+    is_lower = is_below == (row != 1)
+    return (_LAST - along if row == 1 else _FIRST + along), _ROWS[row] + (_LANE if is_lower else -_LANE)
+
+
+def draw_board(sides: Sequence[Side], below: int, palette: Palette) -> str:
+    """The board and the pegs of both sides."""
+    above = 1 - below
+    return (
+        f'<g class="board"><rect x="{LEFT}" y="{TOP}" width="{WIDTH}" height="{HEIGHT}" rx="20" fill="{palette.wood}"/>'
+        + _lane(False, palette.lanes[above])
+        + _lane(True, palette.lanes[below])
+        + _marks(palette)
+        + _holes(palette)
+        + _pegs(sides[above], False, palette.seats[above], palette)
+        + _pegs(sides[below], True, palette.seats[below], palette)
+        + "</g>"
+    )
+
+
+def _lane(is_below: bool, colour: str) -> str:
+    first, second, third = (hole_at(hole, is_below)[1] for hole in (1, 41, 81))
+    left, right = _TURNS
+    path = (
+        f"M{_START[1]} {first}H{right}A{(second - first) / 2:g} {(second - first) / 2:g} 0 0 1 {right} {second}"
+        f"H{left}A{(third - second) / 2:g} {(third - second) / 2:g} 0 0 0 {left} {third}H{right}"
+    )
+    return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="17"/>'
+
+
+def _holes(palette: Palette) -> str:
+    places = [hole_at(hole, is_below) for is_below in (False, True) for hole in range(-1, WIN)]
+    dots = "".join(f"M{short(x)} {short(y)}h0" for x, y in places)
+    x, y = _FINISH
+    return (
+        f'<path d="{dots}" fill="none" stroke="{palette.hole}" stroke-width="6.4"/>'
+        f'<circle cx="{x}" cy="{y}" r="13" fill="{palette.lit}"/>'
+        f'<circle cx="{x}" cy="{y}" r="5" fill="{palette.hole}"/>'
+    )
+
+
+def _marks(palette: Palette) -> str:
+    """The tens, and the lines below which a loser is skunked."""
+    tens = []
+    for hole in range(10, WIN, 10):
+        x, y = hole_at(hole, True)
+        text = str(hole)
+        tens.append(strokes(text, x - width_of(text, 8) / 2, _ROWS[(hole - 1) // 40] + 21, 8))
+    lines = []
+    for score in (DOUBLE_SKUNK, SKUNK):
+        x = (hole_at(score, True)[0] + hole_at(score + 1, True)[0]) / 2
+        y = _ROWS[score // 40]
+        lines.append(f"M{short(x)} {y - 18}V{y + 18}")
+    return (
+        f'<path d="{"".join(tens)}" fill="none" stroke="{palette.hole}" stroke-width="1.4"/>'
+        f'<path d="{"".join(lines)}" fill="none" stroke="{palette.hole}" stroke-width="3"/>'
+    )
+
+
+def _pegs(side: Side, is_below: bool, colour: str, palette: Palette) -> str:
+    rear = side.rear_peg if side.score else -1
+    pegs = []
+    for hole, radius in ((rear, 7.5), (side.score, 9)):
+        x, y = hole_at(hole, is_below)
+        pegs.append(
+            f'<circle cx="{short(x)}" cy="{short(y)}" r="{radius}" fill="{colour}" stroke="{palette.peg_edge}" '
+            'stroke-width="2"/>'
+        )
+    return f'<g class="pegs"><title>{side.score} points</title>{"".join(pegs)}</g>'

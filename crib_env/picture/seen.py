@@ -1,0 +1,191 @@
+"""What lies on the table, as one player sees it, or as a spectator does, who sees every card."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env.engine import CRIB, DEAL, DISCARD, DOUBLE_SKUNK, EVENTS, OVER, PLAY, PONES_HAND, SKUNK, WIN
+from crib_env.picture.cards import HIDDEN
+from crib_env.scoring import COUNT_LIMIT, ShowItem, card_value, explain_show, score_play
+from crib_env.views import PlayerViews, views_of
+
+NAMES = ("player_0", "player_1")
+
+
+class Side(NamedTuple):
+    """One player's side of the table."""
+
+    name: str
+    score: int
+    rear_peg: int
+    """Hole of the peg behind: the score before the last points."""
+    is_dealer: bool
+    acts: bool
+    says_go: bool
+    hand: tuple[int, ...]
+    """Card ids by rank, ``HIDDEN`` for each card that lies face down."""
+    legal: tuple[int, ...]
+    """Cards of this hand that may be discarded or laid now."""
+
+
+@dataclass(frozen=True)
+class Laid:
+    """A card of the play."""
+
+    card: int
+    seat: int
+    count: int
+    """The count with this card."""
+    points: int
+    """What it earned, a go or the last card included."""
+    is_past: bool
+    """It belongs to a count before the last."""
+
+
+class Counted(NamedTuple):
+    """A hand, or the crib, that is counted in the show."""
+
+    seat: int
+    kind: str
+    """One of the last three of ``engine.EVENTS``."""
+    items: tuple[ShowItem, ...]
+    points: int
+
+
+@dataclass(frozen=True)
+class Table:
+    """All that a picture shows. It holds no card that its viewer may not see."""
+
+    sides: tuple[Side, Side]
+    """By seat."""
+    below: int
+    """The seat drawn below."""
+    crib: tuple[int, ...]
+    starter: int
+    laid: tuple[Laid, ...]
+    count: int
+    counted: Counted | None
+    caption: str
+    """What has just happened, or else what is to come."""
+
+
+class _Event(NamedTuple):
+    seat: int
+    kind: int
+    points: int
+
+
+def see(games: np.ndarray, viewer: int | None, *, below: int = 0, names: Sequence[str] = NAMES) -> Table:
+    """The table of a game.
+
+    Args:
+        games: (1,) ``GAME``, begun.
+        viewer: the seat that looks; or None for a spectator, who sees both hands and the crib.
+        below: the seat to draw below.
+        names: of the players, by seat.
+    """
+    game, zero = games[0], np.zeros(1, np.int64)
+    views = [views_of(games, zero, np.array([seat]), zero) for seat in (0, 1)]
+    own = viewer or 0
+    events = [
+        _Event(int(game["event_player"][k]), int(game["event_kind"][k]), int(game["event_points"][k]))
+        for k in range(game["n_events"])
+    ]
+    is_over = game["phase"] in (DEAL, OVER)
+    show = [event for event in events if event.kind >= PONES_HAND] if is_over else []
+    says_go = views[own].said_go[0] & (not is_over)
+
+    def side(seat: int) -> Side:
+        view, is_seen = views[seat], viewer in (None, seat)
+        acts = not is_over and int(game["turn"]) == seat
+        hand = _by_rank(view.kept[0] if show else view.hand[0])  # for the show they are picked up again
+        return Side(
+            name=names[seat],
+            score=int(game["scores"][seat]),
+            rear_peg=int(game["pegged_from"][seat]),
+            is_dealer=bool(view.is_dealer[0]),
+            acts=acts,
+            says_go=bool(says_go[int(seat != own)]),
+            hand=hand if is_seen or show else (HIDDEN,) * len(hand),
+            legal=tuple(card for card in hand if acts and is_seen and view.action_mask[0, card]),
+        )
+
+    def discards(seat: int) -> tuple[int, ...]:
+        cards = _by_rank(views[seat].discards[0])
+        is_seen = viewer in (None, seat) or any(event.kind == CRIB for event in show)
+        return cards if is_seen else (HIDDEN,) * len(cards)
+
+    dealer = int(game["dealer"])
+    sides, crib = (side(0), side(1)), discards(1 - dealer) + discards(dealer)
+    return Table(
+        sides=sides,
+        below=below,
+        crib=crib if HIDDEN in crib else _by_rank(crib),
+        starter=int(views[own].starter[0]),
+        laid=_laid(views[own], own),
+        count=int(views[own].count[0]),
+        counted=_counted(views, show[-1], dealer) if show else None,
+        caption=_caption(sides, events, game),
+    )
+
+
+def _by_rank(cards: Iterable[int]) -> tuple[int, ...]:
+    """Cards in the order that people hold them in, without the -1 of empty places."""
+    return tuple(sorted((int(card) for card in cards if card >= 0), key=lambda card: (card % 13, card)))
+
+
+def _laid(view: PlayerViews, viewer: int) -> tuple[Laid, ...]:
+    """The play, with counts and points; all of it is open."""
+    cards = [card for card in view.laid[0].tolist() if card >= 0]
+    piles: list[list[int]] = []
+    count = COUNT_LIMIT
+    for card in cards:
+        count += card_value(card % 13)
+        if count > COUNT_LIMIT:  # nobody could lay a card: whoever leads held this one then
+            piles.append([])
+            count = card_value(card % 13)
+        piles[-1].append(card)
+    laid, seats = [], iter(view.laid_by[0].tolist())
+    is_closed = int(view.pile_start[0]) == len(cards) or len(cards) == 8
+    for pile in piles:
+        count, is_last = 0, pile is piles[-1]
+        for k, card in enumerate(pile, start=1):
+            count += card_value(card % 13)
+            ends = k == len(pile) and (is_closed or not is_last)
+            points = score_play(pile[:k]) + (ends and count != COUNT_LIMIT)
+            laid.append(Laid(card, viewer ^ next(seats), count, points, not is_last))
+    return tuple(laid)
+
+
+def _counted(views: list[PlayerViews], event: _Event, dealer: int) -> Counted:
+    is_crib = event.kind == CRIB
+    hands = [views[0].discards[0], views[1].discards[0]] if is_crib else [views[event.seat].kept[0]]
+    cards = [card for hand in hands for card in hand.tolist()]
+    items = explain_show(cards, int(views[0].starter[0]), crib=is_crib)
+    return Counted(event.seat, EVENTS[event.kind], tuple(items), sum(item.points for item in items))
+
+
+def _caption(sides: tuple[Side, Side], events: list[_Event], game: np.void) -> str:
+    """What was scored last, who has won, or who is to act."""
+    said = []
+    for seat in (0, 1):
+        earned = [f"{EVENTS[event.kind]} for {event.points}" for event in events if event.seat == seat]
+        if earned:
+            said.append(f"{sides[seat].name}: {', '.join(earned)}")
+    scores = [side.score for side in sides]
+    if max(scores) >= WIN:
+        loser = min(scores)
+        skunk = ", a double skunk" if loser <= DOUBLE_SKUNK else ", a skunk" if loser <= SKUNK else ""
+        said.append(f"{sides[scores.index(max(scores))].name} wins {max(scores)} to {loser}{skunk}")
+    elif game["phase"] == OVER:
+        said.append("the episode is over")
+    elif not said:
+        said += [f"{side.name} {_TO_DO[int(game['phase'])]}" for side in sides if side.acts]
+    return ". ".join(said)
+
+
+_TO_DO = {DISCARD: "discards to the crib", PLAY: "is to lay a card"}
