@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
 from crib_env.picture.colours import Palette
 from crib_env.picture.letters import short, strokes, width_of
@@ -34,8 +32,8 @@ def hole_at(hole: int, is_below: bool) -> tuple[float, float]:
     return (_LAST - along if row == 1 else _FIRST + along), _ROWS[row] + (_LANE if is_lower else -_LANE)
 
 
-def draw_board(sides: Sequence[Side], below: int, palette: Palette) -> str:
-    """The board and the pegs of both sides."""
+def draw_board(below: int, palette: Palette) -> str:
+    """The board without pegs."""
     above = 1 - below
     return (
         f'<g class="board"><rect x="{LEFT}" y="{TOP}" width="{WIDTH}" height="{HEIGHT}" rx="20" fill="{palette.wood}"/>'
@@ -43,10 +41,21 @@ def draw_board(sides: Sequence[Side], below: int, palette: Palette) -> str:
         + _lane(True, palette.lanes[below])
         + _marks(palette)
         + _holes(palette)
-        + _pegs(sides[above], False, palette.seats[above], palette)
-        + _pegs(sides[below], True, palette.seats[below], palette)
         + "</g>"
     )
+
+
+def draw_pegs(side: Side, is_below: bool, colour: str, palette: Palette) -> str:
+    """The two pegs of a side."""
+    rear = side.rear_peg if side.score else -1
+    pegs = []
+    for hole, radius in ((rear, 7.5), (side.score, 9)):
+        x, y = hole_at(hole, is_below)
+        pegs.append(
+            f'<circle cx="{short(x)}" cy="{short(y)}" r="{radius}" fill="{colour}" stroke="{palette.peg_edge}" '
+            'stroke-width="2"/>'
+        )
+    return f'<g class="pegs"><title>{side.score} points</title>{"".join(pegs)}</g>'
 
 
 def _lane(is_below: bool, colour: str) -> str:
@@ -86,15 +95,3 @@ def _marks(palette: Palette) -> str:
         f'<path d="{"".join(tens)}" fill="none" stroke="{palette.hole}" stroke-width="1.4"/>'
         f'<path d="{"".join(lines)}" fill="none" stroke="{palette.hole}" stroke-width="3"/>'
     )
-
-
-def _pegs(side: Side, is_below: bool, colour: str, palette: Palette) -> str:
-    rear = side.rear_peg if side.score else -1
-    pegs = []
-    for hole, radius in ((rear, 7.5), (side.score, 9)):
-        x, y = hole_at(hole, is_below)
-        pegs.append(
-            f'<circle cx="{short(x)}" cy="{short(y)}" r="{radius}" fill="{colour}" stroke="{palette.peg_edge}" '
-            'stroke-width="2"/>'
-        )
-    return f'<g class="pegs"><title>{side.score} points</title>{"".join(pegs)}</g>'

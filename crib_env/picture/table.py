@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from crib_env.picture.board import draw_board
+from crib_env.picture.board import draw_board, draw_pegs
 from crib_env.picture.cards import HEIGHT as CARD_HEIGHT
 from crib_env.picture.cards import HIDDEN, card_at, card_faces, rank_text
 from crib_env.picture.cards import WIDTH as CARD_WIDTH
@@ -33,7 +33,7 @@ _STARTER = (_RIGHT - CARD_WIDTH - 6, 347)
 def draw_table(table: Table, palette: Palette = LIGHT) -> str:
     """The table as an SVG picture of 960 by 720."""
     faces = card_faces(cards_on(table), palette, "")
-    return f"{svg_start(spoken(table))}<defs>{faces}</defs>{draw_on_felt(table, palette)}</svg>"
+    return f"{svg_start(spoken(table))}<defs>{faces}</defs>{''.join(draw_parts(table, palette))}</svg>"
 
 
 def svg_start(title: str, width: int = WIDTH, height: int = HEIGHT) -> str:
@@ -56,21 +56,24 @@ def spoken(table: Table) -> str:
     return f"Cribbage: {scores}. {table.caption}"
 
 
-def draw_on_felt(table: Table, palette: Palette) -> str:
-    """All of the picture but its definitions, which :func:`card_faces` gives."""
+def draw_parts(table: Table, palette: Palette) -> list[str]:
+    """All of the picture but its definitions, which :func:`card_faces` gives, from back to front.
+
+    Many parts are the same in the next picture of a game.
+    """
     below, above = table.below, 1 - table.below
     middle = _show(table.counted, palette) if table.counted else _play(table.laid, table, palette)
-    return "".join(
-        (
-            f'<rect class="felt" width="{WIDTH}" height="{HEIGHT}" fill="{palette.felt}"/>',
-            draw_board(table.sides, below, palette),
-            _row(table, above, _ABOVE, palette),
-            middle,
-            draw_starter(table.starter, *_STARTER, table.counted is not None, palette),
-            _row(table, below, _BELOW, palette),
-            draw_text(table.caption, WIDTH / 2, 669, 22, palette.ink, "middle", _RIGHT - _LEFT),
-        )
-    )
+    return [
+        f'<rect class="felt" width="{WIDTH}" height="{HEIGHT}" fill="{palette.felt}"/>',
+        draw_board(below, palette),
+        draw_pegs(table.sides[above], False, palette.seats[above], palette),
+        draw_pegs(table.sides[below], True, palette.seats[below], palette),
+        _row(table, above, _ABOVE, palette),
+        middle,
+        draw_starter(table.starter, *_STARTER, table.counted is not None, palette),
+        _row(table, below, _BELOW, palette),
+        draw_text(table.caption, WIDTH / 2, 669, 22, palette.ink, "middle", _RIGHT - _LEFT),
+    ]
 
 
 def _row(table: Table, seat: int, y: float, palette: Palette) -> str:

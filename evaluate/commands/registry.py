@@ -54,7 +54,7 @@ COMMANDS = {
     ),
     "replay": Command(
         "replay:replay",
-        "Prints a game recorded by `match --record`.",
+        "Prints a game recorded by `match --record`, or draws it: a page to step through, a GIF.",
     ),
     "discard-table": Command(
         "discard_table:discard_table",

@@ -1,45 +1,85 @@
-"""Prints a recorded game deal by deal, with its counts as players call them."""
+"""Prints a recorded game deal by deal, with its counts as players call them, or draws it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gymnasium.error import DependencyNotInstalled
+
 from crib_env import describe_show, parse_cards
 from crib_env.aec import PLAYERS, Event, raw_env
 from crib_env.cards import format_card, format_cards
 from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
+from crib_env.picture.colours import DARK, LIGHT
+from crib_env.picture.colours import four_colours as in_four_colours
 from crib_env.scoring import card_value
-from evaluate.commands.arguments import File
+from evaluate.commands.arguments import File, SomeFile, SomeInt
 from evaluate.console import console
 from evaluate.ending import printable
+from evaluate.files import check_outputs, whole_text
 from evaluate.matches.game_records import GameRecord, read_record
+from evaluate.replays.frames import frames
+from evaluate.replays.moving_picture import write_gif
+from evaluate.replays.page import replay_page
 
 _SHOWS = ("pone's hand", "dealer's hand", "crib")
 _DISCARDS = 4  # the first cards of a deal
 
 
-def replay(path: File, game: int = 0) -> None:
-    """Prints a game recorded by `match --record`.
+def replay(
+    path: File,
+    game: int = 0,
+    deal: SomeInt = None,
+    html: SomeFile = None,
+    gif: SomeFile = None,
+    dark: bool = False,
+    four_colours: bool = False,
+) -> None:
+    """Prints a game recorded by `match --record`, or draws it.
 
     Args:
         path: The file.
         game: Index of the game, from 0.
+        deal: This deal alone, from 1; by default the whole game.
+        html: Write a page to step through, with all cards face up, instead of printing the game.
+        gif: Write a moving picture, with all cards face up; needs the extra `render`.
+        dark: Draw the moving picture in dark colours. The page follows its reader's choice.
+        four_colours: Draw the moving picture with green clubs and blue diamonds. On the page the reader chooses.
     """
-    console.print(printable(tell_game(read_record(path, game))), highlight=False, markup=False, soft_wrap=True)
+    check_outputs(html, gif)
+    record = read_record(path, game)
+    if deal is not None and not 1 <= deal <= len(record.deals):
+        raise ValueError(f"deal={deal} is not allowed: the game has {len(record.deals)} deals, counted from 1")
+    if html is None and gif is None:
+        console.print(printable(tell_game(record, deal)), highlight=False, markup=False, soft_wrap=True)
+        return
+    moments = list(frames(record, deal))
+    if html is not None:
+        with whole_text(html) as file:
+            file.write(replay_page(f"{record.names[0]} against {record.names[1]}", moments))
+    if gif is not None:
+        palette = DARK if dark else LIGHT
+        try:
+            write_gif(gif, [frame.table for frame in moments], in_four_colours(palette) if four_colours else palette)
+        except DependencyNotInstalled as error:
+            raise ValueError(f"--gif: {error}") from None
 
 
-def tell_game(record: GameRecord) -> str:
-    """A recorded game as text.
+def tell_game(record: GameRecord, only: int | None = None) -> str:
+    """A recorded game as text, or one of its deals, from 1.
 
     Raises:
         ValueError: it does not play.
     """
     first, second = record.players
-    names = record.players if first != second else (f"{first} (seat 0)", f"{second} (seat 1)")
-    env = record.begin()
+    names, env = record.names, record.begin()
     lines = [f"game {record.game} of {first} against {second}, seed {record.seed}"]
     for number, (deal, cards) in enumerate(zip(record.deals, record.cards), start=1):
-        lines += ["", *_tell_deal(env, number, parse_cards(deal), parse_cards(cards), names)]
+        told = list(_tell_deal(env, number, parse_cards(deal), parse_cards(cards), names))  # it plays the deal too
+        if only in (None, number):
+            lines += ["", *told]
+    if only not in (None, len(record.deals)):
+        return "\n".join(lines)
     winner = record.scores.index(WIN)
     loser_score = record.scores[1 - winner]
     skunk = ", a double skunk" if loser_score <= DOUBLE_SKUNK else ", a skunk" if loser_score <= SKUNK else ""

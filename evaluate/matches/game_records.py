@@ -36,6 +36,12 @@ class GameRecord:
     cards: tuple[str, ...]
     scores: tuple[int, int]
 
+    @property
+    def names(self) -> tuple[str, str]:
+        """The players by seat, told apart where a player played itself."""
+        first, second = self.players
+        return self.players if first != second else (f"{first} (seat 0)", f"{second} (seat 1)")
+
     def to_line(self) -> str:
         """The game as a line of a file."""
         return json.dumps(asdict(self))

@@ -1,0 +1,1 @@
+"""Recorded games as pictures: frames, a page to step through, a GIF."""

@@ -1,0 +1,49 @@
+"""A recorded game as the tables that a spectator sees, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from crib_env import parse_cards
+from crib_env.picture.seen import Table, see
+from crib_env.picture.stages import stages
+from evaluate.matches.game_records import GameRecord
+
+_MILLISECONDS = {"discard": 900, "play": 1_100, "show": 2_600}
+
+
+class Frame(NamedTuple):
+    """A moment of a game."""
+
+    deal: int
+    """From 1."""
+    table: Table
+
+
+def frames(record: GameRecord, deal: int | None = None) -> Iterator[Frame]:
+    """A game from the first cards to the last count, both hands and the crib face up.
+
+    Args:
+        record: the game.
+        deal: this deal alone, from 1.
+
+    Raises:
+        ValueError: the game does not play.
+    """
+    env = record.begin()
+    for number, cards in enumerate(record.cards, start=1):
+        dealt = env.games.copy()
+        dealt["n_events"] = 0  # they were those of the deal before
+        if deal in (None, number):
+            yield Frame(number, see(dealt, None, names=record.names))
+        for card in parse_cards(cards):
+            if deal in (None, number):
+                for games in stages(env.games, card):
+                    yield Frame(number, see(games, None, names=record.names))
+            env.step(card)
+
+
+def milliseconds(table: Table) -> int:
+    """How long people look at a table."""
+    return _MILLISECONDS["discard" if table.count is None else "show" if table.counted else "play"]
