@@ -403,7 +403,7 @@ def test_it_learns_what_only_memory_can_tell():
 
 
 def test_it_learns(tmp_path):
-    settings = replace(SMALL, memory=32, hidden=(64, 64), replay=12_000, episodes=12_000, evaluations=0)
+    settings = replace(SMALL, memory=32, hidden=(64, 64), replay=12_000, episodes=4_000, evaluations=0)
     agent, _ = new_run(drqn, settings, tmp_path)
     assert play_match(agent, make_agent("random"), 2_000).interval[0] > 0.7
 

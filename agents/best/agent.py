@@ -37,7 +37,9 @@ class Ranks(NamedTuple):
     """The legal ranks in some decisions, M in all, and their values."""
 
     after: AfterPlays
-    values: np.ndarray  # (M,) float32, chance to win that is gained from now on, percent; infinite if it wins at once
+    values: (
+        np.ndarray
+    )  # (M,) float32, gain in the probability of winning from now on, percent; infinite if it wins at once
 
 
 class ByKind(nn.Module):
@@ -63,8 +65,8 @@ class ByKind(nn.Module):
 class BestAgent:
     """Discards the pair and lays the rank with the best probability of winning the game, as estimated by its networks.
 
-    The play network values the position after each rank: by how much the probability of winning will still change, in
-    units of what a point is worth in this deal. The immediate value of the card's points is known and added
+    The play network values the position after each rank: how much the probability of winning will still change, in
+    units of the value of a point in this deal. The immediate value of the card's points is known and added
     (:mod:`agents.belief.prospects`). The discard network values each pair; only differences
     between its values are meaningful. The networks work in percent; :meth:`rank_values` and :meth:`discard_values`
     have the unit of ``expert``'s, probabilities from 0 to 1.
@@ -155,7 +157,7 @@ class BestAgent:
         return Ranks(after, np.where(wins, np.float32(np.inf), values))
 
     def rank_values(self, views: PlayerViews) -> np.ndarray:
-        """By how much each rank will change the probability of winning, (B, 13); -inf if it cannot be laid.
+        """How much each rank will change the probability of winning, (B, 13); -inf if it cannot be laid.
 
         A rank that wins at once has +inf.
         """

@@ -22,23 +22,25 @@ from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_t
 from crib_env.kernels import kernel, mask_of
 from crib_env.scoring import COUNT_LIMIT, card_value, pile_points, show_points
 
-# A score is seen as the holes that are left to go, one input for each of 0 … 30 and one for each five above. One of
-# them is 1: of inputs that count up to the score a hundred would be 1 at once, and learning would never settle.
+# A score is coded one-hot as the holes left to go: one input for each of 0 … 30, then one for every five. With
+# thermometer coding a hundred inputs would be 1 at once, and training would be unstable.
 _FINE, _STEP, _FAR = 30, 5, 50
 _N_HOLES = _FINE + 1 + (_FAR - _FINE) // _STEP + 1
-_POINTS = np.array([2, 3, 4, 6, 8], np.int64)  # steps of what a card would make now
+_POINTS = np.array([2, 3, 4, 6, 8], np.int64)  # steps of the points that a card would make now
 _LEAST = np.arange(2, 11)  # steps of the least value that a card of the opponent can have
-_PEGGED = np.array([0, 1, 2, 3, 4, 6, 8], np.int64)  # points that may still be pegged, of which chances to win are seen
+_PEGGED = np.array(
+    [0, 1, 2, 3, 4, 6, 8], np.int64
+)  # further points pegged for which the network sees the probability of winning
 _PERCENT = 100.0
-_LEAST_WORTH = 0.1  # percent, of a point in a game that is decided
+_LEAST_WORTH = 0.1  # percent, the least value of a point, in a decided game
 
-_SCALE = 4.0  # means are seen in units of so many points
+_SCALE = 4.0  # points: the unit of means in the inputs
 
 N_DISCARD_INPUTS = 5 + 6 * 13 + 2 * _N_HOLES
 _N_BUT_PROSPECTS = 1 + 13 * 8 + 8 * 15 + 3 * 13 + 32 + 5 + 13 * (1 + len(_POINTS)) + len(_LEAST) + 3 * _N_HOLES
 GREEDY_INPUT = _N_BUT_PROSPECTS + 13  # the input that says how likely the opponent is greedy
 N_PLAY_INPUTS = GREEDY_INPUT + 2 + (len(_PEGGED) - 1) * (len(_PEGGED) + 1)
-_MOST_RANKS = 4  # that a player can choose from in the play
+_MOST_RANKS = 4  # to choose from in the play
 
 
 @kernel
@@ -78,9 +80,9 @@ def _count(cards, counts):
 
 @kernel
 def _write_win(win, made, worth, out, row, at):
-    """The chance to win if nobody pegs any more, and by how much points pegged move it, in units of "worth".
+    """The probability of winning if nobody pegs again, and how further points pegged change it, in units of "worth".
 
-    Own points for each number of the opponent's, then the opponent's alone. ``win`` is one of
+    First own points, for each number of opponent's points; then opponent's points alone. ``win`` is one of
     :class:`agents.belief.prospects.Prospects`.
     """
     out[row, at] = win[made, 0]
@@ -136,7 +138,7 @@ def _fill_after_plays(views, prospects, out):
                 inputs[row, at + 15 * k + 13] = k == n or views.laid_by[b, k] == 0
                 inputs[row, at + 15 * k + 14] = k >= start
             at += 8 * 15
-            for k in range(min(3, n + 1 - start)):  # the latest cards of this count, the last one first
+            for k in range(min(3, n + 1 - start)):  # the latest cards of this count, the newest first
                 inputs[row, at + 13 * k + pile[n - k]] = 1
             at += 3 * 13
             inputs[row, at + now] = 1

@@ -18,7 +18,7 @@ from crib_env.kernels import kernel, lowest, mask_of
 from crib_env.scoring import show_points
 from crib_env.tables.analysis import discard_chances, outlook
 
-_MOST_PLAY = 61  # no play brings a player more points than this
+_MOST_PLAY = 61  # the most points that a player can make in one play
 _CHUNK = 64  # decisions that a thread takes at once
 
 

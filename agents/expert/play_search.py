@@ -1,9 +1,8 @@
 """The best card in the play against every hand that the opponent may hold: a search to the end of the play.
 
-The player does not see the opponent's hand, so one choice holds for all hands that look alike. The search carries
-a list of weighted hands down the tree, splits it by what the opponent would lay or by a go, and takes the best card
-for the list as a whole. The opponent's choices are random (:mod:`agents.belief.opponent_hands`); the player's own are
-the best.
+The player does not see the opponent's hand, so it must make the same choice for all hands that look alike. The search
+carries a list of weighted hands down the tree, splits it by what the opponent would lay or by a go, and takes the best
+card for the whole list. The opponent chooses at random (:mod:`agents.belief.opponent_hands`), the player its best card.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
 # load several of those from the cache, which call each other, ends the process (numba/numba#6061).
 OWN, OPPONENTS, COUNT_OVER = np.arange(3)  # whose turn it is
 _PASSED, _NOT_PASSED = np.bool_(True), np.bool_(False)
-_LEAST_CHANCE = 0.1  # cards less likely than this are left out of the tree
+_LEAST_CHANCE = 0.1  # opponent's cards less likely than this are left out of the tree
 DEPTH = 18  # lists at once: the opponent lays four times and may say go before each own card and each end of a count
 
 

@@ -76,8 +76,8 @@ def after_states(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What the moves of B decisions lead to, one decision after the other.
 
-    Two discards are one move: at the first all fifteen pairs are looked at, at the second the five that are left.
-    Cards laid are looked at once for each rank, the one with the lowest id for the others.
+    Two discards are one move: the first considers all fifteen pairs, the second the five that are left. In the play
+    each rank is considered once, as its card with the lowest id.
 
     Args:
         observation: (B, 209) int8.

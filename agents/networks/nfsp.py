@@ -26,7 +26,7 @@ def _draw(weights, masks, numbers, cards):
         at *= numbers[b]
         for card in range(masks.shape[1]):
             if masks[b, card]:
-                cards[b] = card  # the last legal one stays, should rounding leave something over
+                cards[b] = card  # if rounding leaves a remainder, the last legal card stays
                 at -= weights[b, card]
                 if at < 0.0:
                     break

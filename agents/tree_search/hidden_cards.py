@@ -62,10 +62,9 @@ def weigh_hands(g, likely, hands, weights):
 
     Args:
         g: a record of :func:`known_games`.
-        likely: ``keeping`` of :class:`agents.belief.prospects.Habits`, for hands as likely as a sensible opponent is to
-        have
-            kept them and to have laid what it laid (:mod:`agents.belief.opponent_hands`); or empty, for all sets of
-            cards alike.
+        likely: ``keeping`` of :class:`agents.belief.prospects.Habits`, which weighs hands by how likely a sensible
+            opponent keeps them and lays what it laid (:mod:`agents.belief.opponent_hands`); or empty, which makes all
+            sets of cards equally likely.
         hands: (``MOST_HANDS``,) int64, to be filled with packed hands.
         weights: (``MOST_HANDS``,) float64, to be filled with running totals of their weights.
 

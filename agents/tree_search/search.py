@@ -47,7 +47,7 @@ from crib_env.tables.analysis import outlook
 
 NODE = np.dtype(
     [
-        ("reward", "f8"),  # added up over visits, from the searcher's side
+        ("reward", "f8"),  # sum over visits, from the searcher's side
         ("visits", "i4"),
         ("available", "i4"),  # how often this move could have been chosen
         ("tried", "i4"),  # moves that have a child, as a mask
@@ -56,10 +56,12 @@ NODE = np.dtype(
     align=True,
 )
 _DEPTH = 16  # more than the longest way down: two discards and eight cards laid
-_ROOT, _WORLD, _GAME = range(3)  # records of a search: what is known, with hidden cards drawn, and as it is played on
-_POINTS_A_GAME = 50.0  # a point is worth about two percent of a game: rewards of both kinds have one scale
-_SHOWS = 500  # drawn for a mean chance to win
-_MOST_PLAY = 64  # more points than heels and any play bring a player
+_ROOT, _WORLD, _GAME = range(
+    3
+)  # records of a search: what is known, that with sampled hidden cards, and the game being played out
+_POINTS_A_GAME = 50.0  # a point is worth about two percent of a game: puts rewards of both kinds on one scale
+_SHOWS = 500  # samples for a mean probability of winning
+_MOST_PLAY = 64  # above the points of heels and any play
 _MOST_NODES = 1 << 18  # of a tree that grows for a time
 _SLICE = 50  # iterations between two looks at the clock
 MOST_ITERATIONS = 2**31 - 1  # what a node can count
@@ -110,7 +112,7 @@ class Work(NamedTuple):
     shows: np.ndarray
     """(15, 500, 3) int64 points of the own hand, the other and the crib, drawn; by own discard, or the first alone"""
     chances: np.ndarray
-    """(15, 64, 64) to win after such shows, by points made and given in the play; not a number where not asked for"""
+    """(15, 64, 64) to win after such shows, by points made and given in the play; NaN where not yet computed"""
     votes: np.ndarray
     """(15,) int64, visits of the root's moves over all trees"""
 
@@ -201,7 +203,7 @@ def select(nodes, v, moves, sign, exploration):
 
 @kernel
 def chance_after_deal(own, other, deals, win):
-    """A player's chance to win at the end of a deal that it has dealt or not; the deal passes."""
+    """A player's probability of winning at the end of a deal that it dealt or not; the other deals next."""
     if own >= WIN or other >= WIN:
         return 1.0 if own >= WIN else 0.0
     return 1.0 - win[other, own] if deals else win[own, other]
@@ -264,7 +266,7 @@ def walk(work, settings):
             move = add_node(nodes, state, v, moves ^ tried)
         else:
             move = select(nodes, v, moves, 1 if g["turn"] == searcher else -1, settings.exploration)
-        while tried:  # every move that could have been chosen, the new one aside
+        while tried:  # every move that could have been chosen, except the new one
             nodes[nodes[v]["child"][lowest(tried)]]["available"] += 1
             tried &= tried - 1
         if depth == 0 and g["phase"] == DISCARD:
@@ -347,7 +349,7 @@ def begin_decision(work, settings, root, word):
     state["unseen"] = unseen_cards(g)
     state["n_hands"] = weigh_hands(g, settings.likely, work.hands, work.weights)
     if settings.mean_show:
-        g["episode"] = PLAY_EPISODE  # nobody shows, and what it is worth is added
+        g["episode"] = PLAY_EPISODE  # without the show; its value is added
         if len(settings.win):
             work.chances[:] = np.nan
             draw_shows(work)

@@ -1,16 +1,16 @@
 """People's discards, out of a CSV file, and how often a player chooses as most of them do (Lang 2018, section 4.2).
 
-A line for each discard of a position that somebody chose; lines that begin with # are skipped. The columns, in any
-order, named in the first line (``choices_example.csv`` beside this file is one, made up):
+Each line is a discard that somebody chose in a position; lines that begin with # are skipped. The first line names the
+columns, in any order (``choices_example.csv`` beside this file is an invented example):
 
 ==============  =======================================================================
-position        any text; lines with the same text belong together, and agree but for the last two columns
+position        any text; lines with the same text belong together, and differ only in the last two columns
 cards           the six cards dealt, as in ``5H 5C JD QS 2H 3D``
 dealer          ``yes`` or ``no``
 own_score       0 to 120
 opponent_score  0 to 120
 discard         two of the six cards
-votes           how many people threw them, 1 or more
+votes           how many people chose this discard, 1 or more
 ==============  =======================================================================
 """
 

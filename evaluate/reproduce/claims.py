@@ -3,15 +3,15 @@
 Three classes are kept apart:
 
 * **Checks** of arithmetic and of the rules need no player: they hold or fail.
-* A claim is **not refuted** when the paper's figure and ours meet, but its sample was so small that a good many other
-  figures would have met ours too.
-* A claim is **confirmed** when its sample, or its words, could have been refuted here, and were not.
+* A claim is **not refuted** when the paper's figure and ours agree, but its sample was so small that many other figures
+  would have agreed too.
+* A claim is **confirmed** when our measurement could have refuted it and did not.
 
-A published number stands for a range: its rounding, and the 95 % interval of its sample where the paper says how large
-that was. A claim *differs* when our 95 % interval does not meet this range. When they meet, a figure that was sampled
-is *undecided* if our interval is the wider one. A range without a sample, or a direction ("better than random"), is
-confirmed when our whole interval lies inside, and undecided when only a part of it does. What cannot be compared, as
-times on other machines, is only *shown*.
+A published number stands for a range: its rounding and, if the paper gives the size of its sample, the 95 % interval
+of that sample. A claim *differs* when our 95 % interval does not overlap this range. If they overlap, a sampled figure
+is *undecided* when our interval is the wider one. A range without a sample, or a direction ("better than random"), is
+confirmed when our whole interval lies inside, and undecided when only part of it does. Figures that cannot be compared,
+such as times on other machines, are only *shown*.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from evaluate.on_ray import Cluster
 from evaluate.statistics import Z, mean_interval, paired_rate_interval
 
 Verdict = Literal["holds", "fails", "confirmed", "not refuted", "differs", "undecided", "shown"]
-# Ranges of a paper's sample that are wider than this refute too little.
+# A paper's sample whose range is wider than this could refute too little.
 _ROUGH_SHARE = 0.05  # of the games
 _ROUGH_SPREAD = 5.0  # points a game
 

@@ -10,8 +10,8 @@ heuristic  rules of thumb, then the best hand      the worst hand; as pone only 
                                                    any of 3 4 7 8 J Q, values two apart, one suit
 =========  ======================================  ===================================================
 
-As dealer the heuristic listing strikes every discard, and then falls back on all fifteen. How it scores a hand is not
-printed: here by its exact mean. All of them play as ``greedy`` does; the play that is printed forgets runs, and that of
+As dealer the heuristic listing rules out every discard, and then falls back on all fifteen. How it scores a hand is not
+printed; here it takes the exact mean. All of them play as ``greedy`` does: the printed play omits runs, and that of
 minimax calls functions that are not printed.
 """
 

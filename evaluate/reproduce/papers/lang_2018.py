@@ -1,8 +1,8 @@
 """Lang (2018), "Policy Improvement in Cribbage".
 
 The thesis gives numbers in its Tables 2, 3 and 4 and in its text; its figures are pictures of weights and of point
-spreads. Rounds 1 and 2 are trained with s = 10 and s = 2, of which the text says only that one is a fifth of the other,
-and that the experiments of section 4.2 begin with s = 2.
+spreads. Rounds 1 and 2 are trained with s = 10 and s = 2, about which the text says only that one is a fifth of the
+other, and that the experiments of section 4.2 begin with s = 2.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Mueller (1987), "Halscrib".
 
-The results are games against people, which cannot be played here; what can be is its arithmetic, how often its
-program mixes, and how it stands against the other players.
+Its results are games against people, which cannot be repeated here. What can be measured is its arithmetic, how often
+its program mixes, and its strength against the other players.
 """
 
 from __future__ import annotations
