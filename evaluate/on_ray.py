@@ -77,10 +77,11 @@ class Cluster:
         parts: Sequence[Shard],
         keep_records: bool = False,
         on_progress: Callable[[int], None] = lambda done: None,
+        measure_luck: bool = False,
     ) -> Iterator[Games]:
         """:func:`evaluate.matches.mirrored.play_shards` with a task for each shard; the players travel as they are."""
         players, finished, place = self._send(a, b), dict[int, Games](), 0
-        for done, games in self.each(play_there, [(players, shard, keep_records) for shard in parts]):
+        for done, games in self.each(play_there, [(players, shard, keep_records, measure_luck) for shard in parts]):
             on_progress(len(games.scores))
             finished[done] = games
             while place in finished:
@@ -92,6 +93,7 @@ class Cluster:
         players: Sequence[tuple[Agent, Agent]],
         parts: Sequence[Shard],
         on_progress: Callable[[int, int], None] = lambda match, done: None,
+        measure_luck: bool = False,
     ) -> Iterator[tuple[int, Games]]:
         """Plays the same shards with each two of several players.
 
@@ -105,7 +107,9 @@ class Cluster:
         """
         sent = [self._send(*two) for two in players]
         played = [dict[int, Games]() for _ in players]
-        for done, games in self.each(play_there, [(two, shard, False) for two in sent for shard in parts]):
+        for done, games in self.each(
+            play_there, [(two, shard, False, measure_luck) for two in sent for shard in parts]
+        ):
             match, place = divmod(done, len(parts))
             played[match][place] = games
             on_progress(match, len(games.scores))
@@ -128,9 +132,9 @@ class Cluster:
         self._running.clear()
 
 
-def play_there(players: tuple[Agent, Agent], shard: Shard, keep_records: bool) -> Games:
+def play_there(players: tuple[Agent, Agent], shard: Shard, keep_records: bool, measure_luck: bool) -> Games:
     """Plays a shard on a worker, with players of its own: those that arrive cannot be written to."""
-    return play_shard(*copy.deepcopy(players), shard, keep_records)
+    return play_shard(*copy.deepcopy(players), shard, keep_records, measure_luck=measure_luck)
 
 
 def load_ray(address: str) -> Any:

@@ -52,6 +52,15 @@ def reach(pairs: np.ndarray) -> float:
     return max(high - rate, rate - low)
 
 
+def luckless_reach(pairs: np.ndarray) -> float:
+    """Half of the 95 % interval of a win rate less luck.
+
+    Args:
+        pairs: (N,) mean result of each pair of games less luck.
+    """
+    return half_width(mean_interval(pairs))
+
+
 def looks(most: int) -> Iterator[int]:
     """The numbers of pairs after which a match checks its interval: 500, then a quarter more each time.
 

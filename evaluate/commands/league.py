@@ -32,6 +32,7 @@ def league(
     seed: SomeInt = None,
     folder: SomeFolder = None,
     resume: SomeFolder = None,
+    luck_adjusted: bool = False,
     threads: int = 2,
     ray: SomeRay = None,
 ) -> None:
@@ -44,6 +45,7 @@ def league(
         folder: A new folder for matches and reports, by default runs/league/<time>.
         resume: Folder of a stopped league to continue; give no other settings then, but name agents from your own
             modules again.
+        luck_adjusted: Rate by results less the luck of cards and starters, which vary less.
         threads: Number of threads.
         ray: Play on the Ray cluster of this address, or with `local` on all cores, instead of threads.
     """
@@ -51,10 +53,13 @@ def league(
     if ray is not None:
         load_ray(ray)
     if resume is None:
-        plan = League(agents, 2_000 if games is None else games, seed or 0)
+        plan = League(agents, 2_000 if games is None else games, seed or 0, luck_adjusted)
         resume = plan.begin(folder)
-    elif not all(map(is_outside_agent, agents)) or (games, seed, folder) != (None, None, None):
-        raise ValueError("--resume takes agents, games and seed from the folder: give none of them, and no --folder")
+    elif not all(map(is_outside_agent, agents)) or (games, seed, folder, luck_adjusted) != (None, None, None, False):
+        raise ValueError(
+            "--resume takes agents, games and seed from the folder, and whether results are less luck: "
+            "give none of them, and no --folder"
+        )
     else:
         plan = League.of_folder(resume, agents)
     with reported_errors(f"stopped; continue with: python -m evaluate league --resume {resume}"):
@@ -99,7 +104,8 @@ def in_words(standings: Standings) -> str:
     """How the tables were measured."""
     league = standings.league
     return (
-        f"{league.games:,} mirrored games of every two, seed {league.seed}; ratings by Bradley and Terry, mean "
+        f"{league.games:,} mirrored games of every two, seed {league.seed}"
+        f"{', all results less luck' if league.luck_adjusted else ''}; ratings by Bradley and Terry, mean "
         f"{MEAN:.0f}; they miss no win rate by more than {100 * standings.misfit:.1f} points of percent"
     )
 

@@ -7,20 +7,20 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-import numpy as np
 import tyro
 
 from agents import make_agent
 from evaluate.commands.arguments import AgentName, SomeFile, SomeInt, SomeJson, SomeRay, check_positive
 from evaluate.console import console
 from evaluate.files import check_outputs, write_json
+from evaluate.luck.table import WINS
 from evaluate.matches.game_records import games_file
-from evaluate.matches.match import play_games, summarise
+from evaluate.matches.match import less_luck, play_games, summarise
 from evaluate.matches.match_table import match_table
 from evaluate.matches.mirrored import Games, mean_of_pairs
 from evaluate.on_ray import connected
 from evaluate.progress import progress_bar
-from evaluate.statistics import looks, reach
+from evaluate.statistics import looks, luckless_reach, reach
 
 GAMES, MOST_GAMES = 10_000, 1_000_000  # without and with ``until``, if nothing is said
 
@@ -45,6 +45,8 @@ class MatchArguments:
     """Also write the result to this file."""
     record: SomeFile = None
     """Also write every game to this file, card by card, for `replay`."""
+    luck_adjusted: bool = False
+    """Also report results less the luck of cards and starters, with narrower intervals; --until asks for theirs."""
     ray: SomeRay = None
     """Play on the Ray cluster of this address, or with `local` on all cores, instead of threads."""
 
@@ -101,14 +103,16 @@ def match(asked: Annotated[MatchArguments, tyro.conf.arg(name="")]) -> None:
                 threads=asked.threads,
                 cluster=cluster,
                 keep_records=keep is not None,
+                measure_luck=asked.luck_adjusted,
                 on_progress=on_progress,
             )
             for part in opened.enter_context(closing(playing)):
                 if keep is not None:
                     keep(part.records)
                 parts.append(replace(part, records=()))
-                if half is not None and sum(len(part.won) for part in parts) // 2 in ends:
-                    progress.update(task, total=games_needed(_pairs_won(parts), half, games))
+                pairs = sum(len(part.won) for part in parts) // 2
+                if half is not None and pairs in ends:
+                    progress.update(task, total=games_needed(pairs, _reach(parts), half, games))
     except (Exception, KeyboardInterrupt) as error:
         if not parts:
             raise
@@ -120,23 +124,28 @@ def match(asked: Annotated[MatchArguments, tyro.conf.arg(name="")]) -> None:
     finally:
         console.print(match_table(result))
     if half is not None:
-        reached = reach(_pairs_won(parts))
+        reached = _reach(parts)
         console.print(f"asked for ±{half:.3%}, reached ±{reached:.3%}" + ("" if reached <= half else ": too few games"))
     if stopped is not None:
         raise stopped
 
 
-def _pairs_won(parts: list[Games]) -> np.ndarray:
-    return np.concatenate([mean_of_pairs(part.won) for part in parts])
+def _reach(parts: list[Games]) -> float:
+    """How far the interval of the win rate reaches, without luck if it was measured."""
+    games = Games.merged(parts)
+    if games.luck is not None:
+        return luckless_reach(mean_of_pairs(less_luck(games)[:, WINS]))
+    return reach(mean_of_pairs(games.won))
 
 
-def games_needed(pairs: np.ndarray, half: float, most: int) -> int:
+def games_needed(pairs: int, reached: float, half: float, most: int) -> int:
     """Estimated number of games until a match stops: to the first look that should be narrow enough.
 
     Args:
-        pairs: (N,) mean result of each pair of games so far: 0, ½ or 1.
-        half: allowed half width of the interval.
+        pairs: of games so far.
+        reached: how far the interval of the win rate reaches now.
+        half: how far it may.
         most: the most games that are played.
     """
-    needed = len(pairs) * max(1.0, reach(pairs) / half) ** 2
+    needed = pairs * max(1.0, reached / half) ** 2
     return 2 * next((look for look in looks(most // 2) if look >= needed), most // 2)

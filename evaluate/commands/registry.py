@@ -69,6 +69,11 @@ COMMANDS = {
         "Computes the probability of winning from every pair of scores, between two copies of an agent.",
         takes_agents=True,
     ),
+    "luck-table": Command(
+        "luck_table:luck_table",
+        "Computes what cards are worth over all deals, by which `match --luck-adjusted` measures luck.",
+        takes_agents=True,
+    ),
     "discard": Command(
         "discard:discard",
         "Ranks the fifteen discards of six cards by the probability of winning at a score.",

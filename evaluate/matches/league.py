@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,9 @@ from agents.registry import check_names_of_file
 from crib_env.files.json_text import read_json, typed
 from crib_env.kernels import streams
 from evaluate.files import new_folder, write_json
-from evaluate.matches.match import MatchResult, check_games, play_games, summarise
-from evaluate.matches.mirrored import Games, shards
+from evaluate.luck.table import WINS
+from evaluate.matches.match import MatchResult, check_games, less_luck, play_games, summarise
+from evaluate.matches.mirrored import Games, check_no_cheat, mean_of_pairs, shards
 from evaluate.on_ray import Cluster
 
 LEAGUES = Path("runs") / "league"
@@ -30,15 +31,19 @@ LEAGUES = Path("runs") / "league"
 
 @dataclass(frozen=True)
 class LeagueMatch:
-    """A finished match: its result, and how many of the two games over each deal ``a`` won, (N,) 0, 1 or 2."""
+    """A finished match: its result, and how many of the two games over each deal ``a`` won, (N,) 0, 1 or 2.
+
+    ``less_luck`` (N,) float64 is the same without luck, if that was measured.
+    """
 
     result: MatchResult
     won: np.ndarray
+    less_luck: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
 class League:
-    """Who plays, how many games per pair, and the seed of the deals.
+    """Who plays, how many games per pair, the seed of the deals, and whether results are less luck.
 
     Raises:
         ValueError: there are not two different agents, one cannot be made, or ``games`` is not positive and even.
@@ -47,13 +52,15 @@ class League:
     agents: tuple[str, ...]
     games: int
     seed: int
+    luck_adjusted: bool = False
 
     def __post_init__(self) -> None:
         if len(self.agents) < 2 or len(set(self.agents)) < len(self.agents):
             raise ValueError(f"agents={' '.join(self.agents)!r} is not allowed: give two or more different agents")
         check_games(self.games)
-        for agent in self.agents:
-            make_agent(agent)
+        players = [make_agent(agent) for agent in self.agents]
+        if self.luck_adjusted:
+            check_no_cheat(*players)
 
     @property
     def pairings(self) -> list[tuple[int, int]]:
@@ -68,7 +75,7 @@ class League:
         """
         folder = new_folder(folder, LEAGUES)
         (folder / "matches").mkdir()
-        write_json(folder / "config.json", {"agents": self.agents, "games": self.games, "seed": self.seed})
+        write_json(folder / "config.json", asdict(self))
         return folder
 
     @classmethod
@@ -83,7 +90,9 @@ class League:
             ValueError: it is not the folder of a league, or names other such code; the message names it.
         """
         fault = f"{folder} is not the folder of a league: it has no readable config.json"
-        found = read_json(folder / "config.json", fault, lambda content: typed(content, _Config))
+        found = read_json(
+            folder / "config.json", fault, lambda content: typed({"luck_adjusted": False} | content, _Config)
+        )
         check_names_of_file(found.agents, said, folder)
         return cls(*found)
 
@@ -122,28 +131,42 @@ class League:
         for two, games in played:
             now = time.perf_counter()
             a, b = (self.agents[k] for k in two)
-            match = LeagueMatch(summarise(a, b, self.seed, games, now - before), games.won.reshape(-1, 2).sum(axis=1))
-            won = "".join(map(str, match.won.tolist()))
-            write_json(paths[two], {"result": match.result.to_json(), "won": won})
+            match = LeagueMatch(
+                summarise(a, b, self.seed, games, now - before),
+                games.won.reshape(-1, 2).sum(axis=1),
+                2 * mean_of_pairs(less_luck(games)[:, WINS]) if self.luck_adjusted else None,
+            )
+            saved = {"result": match.result.to_json(), "won": "".join(map(str, match.won.tolist()))}
+            if match.less_luck is not None:
+                saved["less_luck"] = match.less_luck.tolist()
+            write_json(paths[two], saved)
             matches[two], before = match, now
         return [matches[two] for two in self.pairings]
 
     def _read(self, two: tuple[int, int], path: Path) -> LeagueMatch:
         again = "take it away, and it is played again"
 
-        def build(content: object) -> LeagueMatch:
-            found = typed(content, _Saved)
-            match = LeagueMatch(found.result, np.array(["012".index(digit) for digit in found.won]))
+        def build(content: dict[str, Any]) -> LeagueMatch:
+            without = {"less_luck": None} | content
+            without["result"] = {"luck_adjusted": None} | content["result"]
+            found = typed(without, _Saved)
+            less = None if found.less_luck is None else np.array(found.less_luck)
+            match = LeagueMatch(found.result, np.array(["012".index(digit) for digit in found.won]), less)
             if (2 * len(match.won), match.won.sum()) != (match.result.games, match.result.wins):
                 raise ValueError("its games do not come to its result")
+            if less is not None and len(less) != len(match.won):
+                raise ValueError("its games and its results less luck do not fit together")
             return match
 
         match = read_json(path, f"{path} is not a whole match: {again}", build)
         result = match.result
-        held = (result.a, result.b, result.games, result.seed)
-        asked = (*(self.agents[k] for k in two), self.games, self.seed)
+        held = (result.a, result.b, result.games, result.seed, match.less_luck is not None)
+        asked = (*(self.agents[k] for k in two), self.games, self.seed, self.luck_adjusted)
         if held != asked:
-            holds, is_asked = ("{} against {}, {} games, seed {}".format(*what) for what in (held, asked))
+            holds, is_asked = (
+                "{} against {}, {} games, seed {}".format(*what) + (", less luck" if what[-1] else "")
+                for what in (held, asked)
+            )
             raise ValueError(f"{path} holds {holds}, and this league asks for {is_asked}: {again}")
         return match
 
@@ -154,7 +177,13 @@ class League:
         a, b = (make_agent(self.agents[k]) for k in two)
         what = self._words(two)
         parts = play_games(
-            a, b, self.games, self.seed, threads=threads, on_progress=lambda done: on_progress(done, what)
+            a,
+            b,
+            self.games,
+            self.seed,
+            threads=threads,
+            measure_luck=self.luck_adjusted,
+            on_progress=lambda done: on_progress(done, what),
         )
         return Games.merged(list(parts))
 
@@ -167,6 +196,7 @@ class League:
             [(players[i], players[j]) for i, j in pairings],
             parts,
             lambda place, done: on_progress(done, self._words(pairings[place])),
+            self.luck_adjusted,
         ):
             yield pairings[place], games
 
@@ -177,6 +207,7 @@ class _Config(NamedTuple):
     agents: tuple[str, ...]
     games: int
     seed: int
+    luck_adjusted: bool
 
 
 class _Saved(NamedTuple):
@@ -184,3 +215,4 @@ class _Saved(NamedTuple):
 
     result: MatchResult
     won: str
+    less_luck: tuple[float, ...] | None

@@ -13,11 +13,32 @@ from agents import Agent
 from crib_env.batch import SOURCES
 from crib_env.engine import DOUBLE_SKUNK, ROLES, SKUNK
 from crib_env.kernels import streams
+from evaluate.luck.table import MATCH_POINTS, NET_POINTS, RESULTS, WINS
+from evaluate.luck.variates import results
 from evaluate.matches.mirrored import Games, mean_of_pairs, play_shards, shards
 from evaluate.on_ray import Cluster
-from evaluate.statistics import looks, match_points, mean_interval, paired_rate_interval, reach
+from evaluate.statistics import looks, luckless_reach, match_points, mean_interval, paired_rate_interval, reach
 
 MOST_GAMES = 100_000_000  # some gigabytes of scores and deals
+
+
+@dataclass(frozen=True)
+class LuckAdjusted:
+    """The results of a match less luck, from the side of ``a`` (:mod:`evaluate.luck.variates`); intervals are at 95 %.
+
+    ``variance_ratio`` says for each of ``RESULTS`` how many times smaller the variance of a mirrored pair has become:
+    as many times more games would narrow the intervals without it as much. ``single_variance_ratio`` is that of games
+    by themselves. A rate may lie outside 0 to 1.
+    """
+
+    win_rate: float
+    interval: tuple[float, float]
+    margin: float
+    margin_interval: tuple[float, float]
+    net_match_points: float
+    net_match_points_interval: tuple[float, float]
+    variance_ratio: dict[str, float]
+    single_variance_ratio: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -48,6 +69,7 @@ class MatchResult:
     points_per_deal: dict[str, dict[str, dict[str, float]]]
     microseconds_per_decision: dict[str, float]
     seconds: float
+    luck_adjusted: LuckAdjusted | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The result as a dictionary of plain values."""
@@ -128,6 +150,7 @@ def play_games(
     threads: int = 1,
     cluster: Cluster | None = None,
     keep_records: bool = False,
+    measure_luck: bool = False,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> Generator[Games, None, None]:
     """Plays the games of a match, part by part, in order; the games are the same for any number of threads.
@@ -141,6 +164,7 @@ def play_games(
         threads: how many work side by side, on parts of 1,024 games.
         cluster: to play such parts on, in place of threads; the games are the same.
         keep_records: also write the games down, card by card.
+        measure_luck: also measure how lucky ``a`` was; ``until`` then asks for the interval without luck.
         on_progress: is told, from time to time, how many more games are done.
 
     Raises:
@@ -153,15 +177,51 @@ def play_games(
     for pairs in (games // 2,) if until is None else looks(games // 2):
         parts = shards(seed, deals, done, pairs)
         for part in (
-            play_shards(a, b, parts, threads, keep_records, on_progress)
+            play_shards(a, b, parts, threads, keep_records, on_progress, measure_luck)
             if cluster is None
-            else cluster.play_shards(a, b, parts, keep_records, on_progress)
+            else cluster.play_shards(a, b, parts, keep_records, on_progress, measure_luck)
         ):
-            won.append(mean_of_pairs(part.won))
+            won.append(mean_of_pairs(less_luck(part)[:, WINS] if measure_luck else part.won))
             yield part
         done = pairs
-        if until is not None and reach(np.concatenate(won)) <= until:
+        if until is not None and (luckless_reach if measure_luck else reach)(np.concatenate(won)) <= until:
             return
+
+
+def less_luck(games: Games) -> np.ndarray:
+    """(2N, 3) results of ``a`` less its luck, by ``RESULTS``, in the order of the games.
+
+    Raises:
+        ValueError: luck was not measured.
+    """
+    if games.luck is None:
+        raise ValueError("the luck of these games was not measured")
+    return results(games.scores) - games.luck.sum(axis=1)
+
+
+def _luck_adjusted(games: Games) -> LuckAdjusted:
+    single, with_luck = less_luck(games), results(games.scores)
+    pairs = mean_of_pairs(single)
+    (win_rate, margin, points), intervals = pairs.mean(axis=0).tolist(), [mean_interval(values) for values in pairs.T]
+    return LuckAdjusted(
+        win_rate,
+        intervals[WINS],
+        margin,
+        intervals[NET_POINTS],
+        points,
+        intervals[MATCH_POINTS],
+        _ratios(mean_of_pairs(with_luck), pairs),
+        _ratios(with_luck, single),
+    )
+
+
+def _ratios(with_luck: np.ndarray, without: np.ndarray) -> dict[str, float]:
+    """How many times smaller the variances of results (N, 3) have become; 1 where nothing varies.
+
+    Two copies of one player that leaves nothing to chance win one game of each pair.
+    """
+    before, after = with_luck.var(axis=0), without.var(axis=0)
+    return dict(zip(RESULTS, np.divide(before, after, out=np.ones(len(RESULTS)), where=after > 1e-20).tolist()))
 
 
 def summarise(a: str, b: str, seed: int, games: Games, seconds: float) -> MatchResult:
@@ -202,4 +262,5 @@ def summarise(a: str, b: str, seed: int, games: Games, seconds: float) -> MatchR
             p: float(1e6 * games.seconds[k] / games.decisions[k]) for k, p in enumerate(players)
         },
         seconds=seconds,
+        luck_adjusted=None if games.luck is None else _luck_adjusted(games),
     )

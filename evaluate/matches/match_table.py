@@ -6,7 +6,7 @@ from rich.table import Table
 
 from crib_env.batch import SOURCES
 from crib_env.engine import ROLES
-from evaluate.matches.match import MatchResult
+from evaluate.matches.match import LuckAdjusted, MatchResult
 
 
 def match_table(result: MatchResult) -> Table:
@@ -27,6 +27,8 @@ def match_table(result: MatchResult) -> Table:
     table.add_row("  net, a game", f"{net_points:+.3f} ± {(high - low) / 2:.3f}", f"{-net_points:+.3f}")
     table.add_row("skunks given", f"{result.skunks['a']:,}", f"{result.skunks['b']:,}")
     table.add_row("  double skunks", f"{result.double_skunks['a']:,}", f"{result.double_skunks['b']:,}")
+    if result.luck_adjusted is not None:
+        _add_less_luck(table, result.luck_adjusted)
     for role in ROLES:
         table.add_section()
         a, b = (result.points_per_deal[player][role] for player in ("a", "b"))
@@ -39,6 +41,21 @@ def match_table(result: MatchResult) -> Table:
     table.add_row("µs a decision", f"{spent['a']:.2f}", f"{spent['b']:.2f}")
     table.caption = f"{result.deals_per_game:.2f} deals a game, {result.seconds:.1f} s"
     return table
+
+
+def _add_less_luck(table: Table, less: LuckAdjusted) -> None:
+    """The same results without the luck of cards and starters, and how much less they vary."""
+    (low, high), half = less.interval, less.margin - less.margin_interval[0]
+    table.add_section()
+    table.add_row("less luck: win rate", f"{less.win_rate:.2%}", f"{1 - less.win_rate:.2%}")
+    table.add_row("  95 % interval", f"{low:.2%} to {high:.2%}", f"{1 - high:.2%} to {1 - low:.2%}")
+    table.add_row("  net points a game", f"{less.margin:+.2f} ± {half:.2f}", f"{-less.margin:+.2f}")
+    half = less.net_match_points - less.net_match_points_interval[0]
+    points = less.net_match_points
+    table.add_row("  net match points a game", f"{points:+.3f} ± {half:.3f}", f"{-points:+.3f}")
+    for name, ratio in less.variance_ratio.items():
+        table.add_row(f"  variance of {name}", f"÷ {ratio:.2f}", "")
+        table.add_row("    of single games", f"÷ {less.single_variance_ratio[name]:.2f}", "")
 
 
 def strength_table(name: str, results: dict[str, MatchResult]) -> Table:

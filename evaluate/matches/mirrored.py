@@ -17,6 +17,7 @@ from agents import Agent
 from crib_env.batch import GameBatch
 from crib_env.engine import WIN
 from crib_env.kernels import streams
+from evaluate.luck.variates import LuckMeter
 from evaluate.matches.game_records import GameRecord, Recorder
 from evaluate.matches.observers import Observers
 
@@ -63,6 +64,8 @@ class Games:
     """(2,) float64, what they took."""
     records: tuple[GameRecord, ...] = ()
     """The games card by card, if they were kept."""
+    luck: np.ndarray | None = None
+    """(2N, 3, 3) float64 luck of ``a`` by ``CHANCES`` and ``RESULTS`` of :mod:`evaluate.luck`, if it was measured."""
 
     @classmethod
     def merged(cls, parts: Sequence[Games]) -> Games:
@@ -78,6 +81,7 @@ class Games:
             total("decisions"),
             total("seconds"),
             tuple(record for part in parts for record in part.records),
+            None if any(part.luck is None for part in parts) else np.concatenate([part.luck for part in parts]),
         )
 
     @property
@@ -87,8 +91,8 @@ class Games:
 
 
 def mean_of_pairs(values: np.ndarray) -> np.ndarray:
-    """(N,) means over the two games of each pair, of values (2N,) in the order of the games."""
-    return values.reshape(-1, 2).mean(axis=1)
+    """(N, …) means over the two games of each pair, of values (2N, …) in the order of the games."""
+    return values.reshape(-1, 2, *values.shape[1:]).mean(axis=1)
 
 
 def shards(seed: int, deals: np.ndarray, first: int, last: int) -> list[Shard]:
@@ -97,7 +101,12 @@ def shards(seed: int, deals: np.ndarray, first: int, last: int) -> list[Shard]:
 
 
 def play_shard(
-    a: Agent, b: Agent, shard: Shard, keep_records: bool = False, on_progress: Callable[[int], None] = lambda done: None
+    a: Agent,
+    b: Agent,
+    shard: Shard,
+    keep_records: bool = False,
+    on_progress: Callable[[int], None] = lambda done: None,
+    measure_luck: bool = False,
 ) -> Games:
     """Plays the games of a shard side by side; each player decides all games in which it acts at once.
 
@@ -106,13 +115,17 @@ def play_shard(
         shard: which games.
         keep_records: also record the games, card by card.
         on_progress: receives, from time to time, how many more games are done.
+        measure_luck: also measure how lucky ``a`` was.
 
     Raises:
-        ValueError: an agent chose an illegal card.
+        ValueError: an agent chose an illegal card, or luck is asked for and one sees hidden cards.
     """
+    if measure_luck:
+        check_no_cheat(a, b)
     dealer = None if shard.position is None else 0
     batch = GameBatch(np.repeat(shard.deals, 2), first_id=2 * shard.first, first_dealer=dealer, scores=shard.position)
     recorder = Recorder(batch) if keep_records else None
+    meter = LuckMeter(batch.games, by_coin=dealer is None) if measure_luck else None
     seat_of_b = np.tile([1, 0], len(shard.deals))  # a sits in seat 0, then in seat 1
     observers = Observers(batch, a, b, seat_of_b)
     decisions, seconds = np.zeros(2, np.int64), np.zeros(2)
@@ -136,6 +149,8 @@ def play_shard(
                     batch.step(mine, cards)
                 except ValueError as error:
                     raise ValueError(f"agent {agent.name!r} in {error}") from None
+                if meter is not None:
+                    meter.note(mine)
                 if table is not None:
                     observers.tell(mine, table, cards)
         still = batch.acting()
@@ -161,7 +176,19 @@ def play_shard(
         decisions,
         seconds,
         recorder.records(shard.seed, names) if recorder is not None else (),
+        meter.luck * np.where(seat_of_b == 1, 1, -1)[:, None, None] if meter is not None else None,
     )
+
+
+def check_no_cheat(*agents: Agent) -> None:
+    """Checks that players do not see hidden cards: to one who knows the starter it is no chance.
+
+    Raises:
+        ValueError: one does.
+    """
+    for agent in agents:
+        if hasattr(agent, "act_cheating"):
+            raise ValueError(f"agent {agent.name!r} sees the starter before it is cut: luck cannot be told from skill")
 
 
 def is_copyable(agent: Agent) -> bool:
@@ -190,6 +217,7 @@ def play_shards(
     threads: int = 1,
     keep_records: bool = False,
     on_progress: Callable[[int], None] = lambda done: None,
+    measure_luck: bool = False,
 ) -> Iterator[Games]:
     """Plays shards on several threads, each with copies of the players, which may have memory; yields them in order.
 
@@ -202,7 +230,7 @@ def play_shards(
     threads = min(threads, len(parts))
     if threads == 1 or not (is_copyable(a) and is_copyable(b)):
         for shard in parts:
-            yield play_shard(a, b, shard, keep_records, on_progress)
+            yield play_shard(a, b, shard, keep_records, on_progress, measure_luck)
         return
     stopped, players = Event(), SimpleQueue[tuple[Agent, Agent]]()
     for _ in range(threads):
@@ -216,7 +244,7 @@ def play_shards(
     def play(shard: Shard) -> Games:
         mine = players.get()
         try:
-            return play_shard(*mine, shard, keep_records, tell)
+            return play_shard(*mine, shard, keep_records, tell, measure_luck)
         finally:
             players.put(mine)
 

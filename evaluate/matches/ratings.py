@@ -40,10 +40,11 @@ def rate(n_players: int, pairings: Sequence[tuple[int, int]], won: np.ndarray) -
     Args:
         n_players: A, how many.
         pairings: P pairs of players, which link all of them.
-        won: (P, N) how many of the two games over each of N deals the first of the pairing won: 0, 1 or 2.
+        won: (P, N) how many of the two games over each of N deals the first of the pairing won: 0, 1 or 2, or any
+            numbers of that mean, such as results less luck.
     """
     n_deals = won.shape[1]
-    wins = won.sum(axis=1) + _DRAWN
+    wins = won.sum(axis=1).clip(0, 2 * n_deals) + _DRAWN
     games = np.full(len(pairings), 2 * n_deals + 2 * _DRAWN)
     first, second = np.array(pairings).T
     counts = np.zeros((n_players, n_players))

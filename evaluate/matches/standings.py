@@ -12,7 +12,10 @@ from evaluate.matches.ratings import Ratings, rate
 
 
 class Cell(NamedTuple):
-    """A player's results against another, from its side: shares of games with their 95 % interval, points a game."""
+    """A player's results against another, from its side: shares of games with their 95 % interval, points a game.
+
+    All are less luck if the league is.
+    """
 
     win_rate: float
     low: float
@@ -40,12 +43,17 @@ class Standings:
         microseconds = np.zeros(n)
         for (i, j), match in zip(league.pairings, matches):
             result = match.result
-            low, high = result.interval
-            cells[i, j] = Cell(result.win_rate, low, high, result.margin, result.net_match_points)
-            cells[j, i] = Cell(1 - result.win_rate, 1 - high, 1 - low, -result.margin, -result.net_match_points)
+            found = result if result.luck_adjusted is None else result.luck_adjusted
+            low, high = found.interval
+            cells[i, j] = Cell(found.win_rate, low, high, found.margin, found.net_match_points)
+            cells[j, i] = Cell(1 - found.win_rate, 1 - high, 1 - low, -found.margin, -found.net_match_points)
             microseconds[i] += result.microseconds_per_decision["a"] / (n - 1)
             microseconds[j] += result.microseconds_per_decision["b"] / (n - 1)
-        ratings = rate(n, league.pairings, np.stack([match.won for match in matches]))
+        ratings = rate(
+            n,
+            league.pairings,
+            np.stack([match.won if match.less_luck is None else match.less_luck for match in matches]),
+        )
         return cls(league, ratings, cells, microseconds)
 
     @property

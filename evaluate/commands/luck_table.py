@@ -1,0 +1,40 @@
+"""The table behind luck-adjusted results: exact means of what cards are worth, and results by score."""
+
+from __future__ import annotations
+
+import numpy as np
+from rich.table import Table
+
+from agents import make_agent
+from evaluate.commands.arguments import AgentOption, File
+from evaluate.console import console
+from evaluate.files import check_outputs
+from evaluate.luck.exact_means import exact_means, steps_of_means
+from evaluate.luck.table import RESULTS, solve_luck_table
+from evaluate.luck.usual_deal import PARTS, DiscardValues
+from evaluate.progress import progress_bar
+
+
+def luck_table(path: File, agent: AgentOption = "careful", deals: int = 30_000, seed: int = 0) -> None:
+    """Computes what `match --luck-adjusted` measures luck by; takes some minutes.
+
+    Args:
+        path: The file to write; an existing file is replaced.
+        agent: The agent that plays the sampled deals against itself.
+        deals: Number of deals to sample.
+        seed: Random seed of the deals.
+    """
+    check_outputs(path)
+    player, values = make_agent(agent), DiscardValues.standard()
+    with progress_bar() as progress:
+        task = progress.add_task("exact means", total=steps_of_means())
+        means = exact_means(values, lambda done: progress.update(task, advance=done))
+        task = progress.add_task("results by score", total=None)
+        solved = solve_luck_table(player, deals, seed, np.array(means, np.float64), values)
+    solved.save(path)
+    shown = Table(title=f"what twelve cards are worth, exact means over all deals; results by {player.name}: {path}")
+    for column in ("", "mean, points", *(f"{result}, a point" for result in RESULTS)):
+        shown.add_column(column, justify="left" if column == "" else "right")
+    for k, part in enumerate(PARTS):
+        shown.add_row(part, f"{solved.means[k]:.6f}", *(f"{slope:+.4f}" for slope in solved.slopes[0, 0, :, k]))
+    console.print(shown)

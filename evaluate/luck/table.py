@@ -1,0 +1,185 @@
+"""The table behind luck-adjusted results: expected results from every pair of scores, and what points are worth there.
+
+It is solved from deals that an agent played against itself, as :mod:`crib_env.tables.win_table` solves the win table,
+for three results at once. At each pair of scores the result after the deal is also regressed on what the twelve
+cards were worth (:func:`evaluate.luck.usual_deal.value_cards`): least squares gives the slopes with which luck in
+points becomes luck in results. A bad table would take less noise away; it cannot bias anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from agents import Agent
+from crib_env.batch import GameBatch
+from crib_env.engine import DEALER, PONE, SKUNK, WIN
+from crib_env.files.checked_file import Column, load_arrays, save_arrays
+from crib_env.kernels import kernel, mask_of, streams
+from crib_env.tables.win_table import sample_outcomes
+from evaluate.luck.usual_deal import PARTS, DiscardValues, new_scratch, value_cards
+
+RESULTS = ("win rate", "net points", "match points")
+"""Of a game, for one player: 1 for a win, points less the opponent's, ACC match points less the opponent's."""
+WINS, NET_POINTS, MATCH_POINTS = range(3)
+VERSION = 1
+_KIND = "luck table"
+_COLUMNS = {
+    "agent": Column("U"),
+    "deals": Column("i"),
+    "expected": Column("f", (WIN, WIN, len(RESULTS))),
+    "slopes": Column("f", (WIN, WIN, len(RESULTS), len(PARTS))),
+    "means": Column("f", (len(PARTS),)),
+    "cribs": Column("f", (2, 13, 13)),
+    "pegging": Column("f", (2, 1820)),
+}
+_DATA = Path(__file__).parent / "data" / "luck.npz"
+
+
+@dataclass(frozen=True)
+class LuckTable:
+    """Expected results and slopes by score, before a deal.
+
+    Attributes:
+        agent: whose deals they come from.
+        deals: how many were sampled.
+        expected: (121, 121, 3) float32, the dealer's ``RESULTS`` by [dealer's score, pone's score].
+        slopes: (121, 121, 3, 5) float16, the dealer's results to a point of each of ``PARTS``.
+        means: (5,) the exact means of ``PARTS`` over all deals, in points.
+        cribs, pegging: the values by which cards are thrown, see :class:`evaluate.luck.usual_deal.DiscardValues`.
+    """
+
+    agent: str
+    deals: int
+    expected: np.ndarray
+    slopes: np.ndarray
+    means: np.ndarray
+    cribs: np.ndarray
+    pegging: np.ndarray
+
+    @property
+    def discard_values(self) -> DiscardValues:
+        """By which cards are thrown."""
+        return DiscardValues(self.cribs, self.pegging)
+
+    def save(self, path: str | Path) -> None:
+        """Writes the table, whole or not at all."""
+        save_arrays(path, _KIND, VERSION, {field.name: getattr(self, field.name) for field in fields(self)})
+
+    @classmethod
+    def load(cls, path: str | Path) -> LuckTable:
+        """Reads a table.
+
+        Raises:
+            ValueError: there is no such file, or it is damaged, of another version or not a luck table.
+        """
+        found = load_arrays(path, _KIND, VERSION, _COLUMNS)
+        return cls(str(found.pop("agent")), int(found.pop("deals")), **found)
+
+
+@cache
+def standard_luck_table() -> LuckTable:
+    """The table that ships with the project; BENCHMARKS.md has the command that made it."""
+    return LuckTable.load(_DATA)
+
+
+@kernel
+def final_result(dealer, pone, out):
+    """The dealer's ``RESULTS`` (3,) of a finished game."""
+    sign = 1.0 if dealer >= WIN else -1.0
+    out[0] = 1.0 if dealer >= WIN else 0.0
+    out[1] = dealer - pone
+    out[2] = sign * (3.0 if min(dealer, pone) <= SKUNK else 2.0)
+
+
+@kernel
+def result_after(dealer, pone, expected, out):
+    """The dealer's expected ``RESULTS`` (3,) after a deal, which passes to the other side unless the game is over."""
+    if dealer >= WIN or pone >= WIN:
+        final_result(dealer, pone, out)
+    else:
+        out[0] = 1.0 - expected[pone, dealer, 0]
+        out[1], out[2] = -expected[pone, dealer, 1], -expected[pone, dealer, 2]
+
+
+@kernel
+def _solve(outcomes, weights, expected, slopes):
+    """Fills ``expected`` and ``slopes`` from high scores to low.
+
+    ``weights`` (5, n) turn n results, less their mean, into slopes.
+    """
+    n = len(outcomes)
+    made, after = np.zeros((n, 2), np.int64), np.empty((n, 3))
+    for k in range(n):
+        for points in outcomes[k]:
+            made[k, DEALER if points > 0 else PONE] += abs(points)
+    for total in range(2 * WIN - 2, -1, -1):
+        for dealer in range(max(0, total - WIN + 1), min(WIN - 1, total) + 1):
+            pone = total - dealer
+            for k in range(n):
+                d, p = dealer + made[k, DEALER], pone + made[k, PONE]
+                if d >= WIN or p >= WIN:
+                    d, p = np.int64(dealer), np.int64(pone)
+                    for points in outcomes[k]:
+                        if points > 0:
+                            d = min(d + points, WIN)
+                        else:
+                            p = min(p - points, WIN)
+                        if d >= WIN or p >= WIN:
+                            break
+                result_after(d, p, expected, after[k])
+            for result in range(3):
+                mean = 0.0
+                for k in range(n):
+                    mean += after[k, result]
+                mean /= n
+                expected[dealer, pone, result] = mean
+                for part in range(len(weights)):
+                    slope = 0.0
+                    for k in range(n):
+                        slope += weights[part, k] * (after[k, result] - mean)
+                    slopes[dealer, pone, result, part] = slope
+
+
+@kernel
+def _value_all(games, values, scratch, out):
+    for n in range(len(games)):
+        dealer = np.int64(games[n]["dealer"])
+        cards, pone = games[n]["cards"], 1 - dealer
+        pones, dealers = mask_of(cards[6 * pone : 6 * pone + 6]), mask_of(cards[6 * dealer : 6 * dealer + 6])
+        value_cards(pones, dealers, values, scratch, out[n])
+
+
+def solve_luck_table(agent: Agent, deals: int, seed: int, means: np.ndarray, values: DiscardValues) -> LuckTable:
+    """A luck table from so many deals that an agent plays against itself.
+
+    Args:
+        agent: who plays.
+        deals: how many.
+        seed: of the deals.
+        means: (5,) from :func:`evaluate.luck.exact_means.exact_means`.
+        values: by which cards are thrown.
+
+    Raises:
+        ValueError: fewer deals than 100, from which no slopes can be had.
+    """
+    if deals < 100:
+        raise ValueError(f"deals={deals} is not allowed: give at least 100")
+    outcomes = sample_outcomes(agent, deals, seed)
+    worth = np.zeros((deals, len(PARTS)))
+    _value_all(GameBatch(streams(seed, deals), episode="deal").games, values, new_scratch(), worth)
+    worth -= worth.mean(axis=0)
+    weights = np.ascontiguousarray(np.linalg.solve(worth.T @ worth, worth.T))
+    expected, slopes = np.zeros((WIN, WIN, len(RESULTS))), np.zeros((WIN, WIN, len(RESULTS), len(PARTS)))
+    _solve(outcomes, weights, expected, slopes)
+    return LuckTable(
+        agent.name,
+        deals,
+        expected.astype(np.float32),
+        slopes.astype(np.float16),
+        np.asarray(means, np.float64),
+        *values,
+    )

@@ -1,0 +1,226 @@
+"""Luck: a mean of zero over every chance, whoever plays; exact means over all deals; adjusted matches and leagues."""
+
+import json
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from agents import make_agent
+from crib_env import parse_cards
+from crib_env.batch import GameBatch
+from crib_env.engine import DEALER, OVER, PONE
+from crib_env.exact.deal_classes import N_CLASSES, class_sizes
+from crib_env.exact.discard_means import hand_total
+from crib_env.exact.disjoint_hands import N_DISJOINT, disjoint_total
+from crib_env.exact.rank_classes import rank_class
+from crib_env.kernels import kernel, mask_of, streams
+from evaluate.luck.exact_means import exact_means
+from evaluate.luck.table import RESULTS, LuckTable, solve_luck_table, standard_luck_table
+from evaluate.luck.usual_deal import SHARES, DiscardValues, new_scratch, usual_discards, value_cards
+from evaluate.luck.variates import CARDS, FIRST_DEAL, STARTER, LuckMeter, results
+from evaluate.matches.league import League
+from evaluate.matches.match import less_luck, play_games, play_match, summarise
+from evaluate.matches.mirrored import Games, Shard, play_shard
+from evaluate.matches.standings import Standings
+
+VALUES = DiscardValues.standard()
+
+
+@kernel
+def value_all(cards, values, scratch, out):
+    for n in range(len(cards)):
+        value_cards(mask_of(cards[n, :6]), mask_of(cards[n, 6:]), values, scratch, out[n])
+
+
+def random_cards(n, count, seed=0):
+    return np.random.default_rng(seed).random((n, 52)).argsort(axis=1)[:, :count].astype(np.int64)
+
+
+def to_the_cut(cards, scores, dealer, agents):
+    """Games with these cards (N, 13) at these scores, played to the cut; and the meter that watched."""
+    batch = GameBatch(streams(0, len(cards)), first_dealer=dealer, scores=scores)
+    batch.games["cards"] = cards
+    for seat in range(2):
+        batch.games["hand"][:, seat] = [mask_of(row[6 * seat : 6 * seat + 6]) for row in cards]
+    meter = LuckMeter(batch.games, by_coin=False)
+    rows = np.arange(len(batch))
+    for _ in range(4):
+        for seat in range(2):
+            mine = rows[batch.games["turn"] == seat]
+            if len(mine):
+                batch.step(mine, agents[seat].act(batch.views(mine)))
+                meter.note(mine)
+                break
+    return batch, meter
+
+
+@pytest.mark.parametrize("scores", [(0, 0), (85, 30), (118, 117), (120, 120), (105, 112)])
+@pytest.mark.parametrize("dealer", [0, 1])
+@pytest.mark.parametrize("names", [("greedy", "careful"), ("heuristic", "greedy")])
+def test_the_luck_of_all_forty_starters_adds_up_to_nothing(scores, dealer, names):
+    twelve = random_cards(1, 12, seed=sum(scores) + dealer)[0]
+    rest = np.setdiff1d(np.arange(52), twelve)
+    cards = np.concatenate([np.tile(twelve, (40, 1)), rest[:, None]], axis=1)
+    agents = [make_agent(name) for name in names]
+    batch, meter = to_the_cut(cards, scores, dealer, agents)
+    assert np.ptp(batch.games["discards"], axis=0).max() == 0
+    luck = meter.luck[:, STARTER]
+    assert abs(luck.sum(axis=0)).max() < 1e-10
+    assert np.ptp(luck[:, 1]) > 0 or scores == (120, 120)
+    assert np.ptp(meter.luck[:, CARDS], axis=0).max() == 0  # the starter has no part in the luck of the cards
+
+
+def test_his_heels_that_win_are_luck():
+    twelve = np.array(parse_cards("2C 4C 6C 8C TC QC 2D 4D 6D 8D TD QD"))
+    cards = np.array([[*twelve, *parse_cards(starter)] for starter in ("JH", "KH")])
+    batch, meter = to_the_cut(cards, (119, 110), 0, [make_agent("greedy")] * 2)
+    assert (batch.games["phase"] == OVER).tolist() == [True, False]
+    assert meter.luck[0, STARTER, 0] > 0
+
+
+def test_the_luck_of_the_coin_adds_up_to_nothing():
+    luck = [LuckMeter(GameBatch(streams(1, 3), first_dealer=dealer, scores=(70, 60)).games).luck for dealer in range(2)]
+    assert (luck[0] > 0)[:, FIRST_DEAL].all()
+    assert not luck[0][:, [CARDS, STARTER]].any()
+    assert np.allclose(luck[0], -luck[1])
+
+
+@pytest.mark.parametrize("role", [PONE, DEALER])
+def test_usual_discards_do_not_depend_on_suits(role):
+    """Else the mean over classes of hands would not be the mean over hands."""
+    jacks = [parse_cards("JH JD 5C 5S 2H 9D"), parse_cards("JH JD JC 4S 4H 4D"), parse_cards("AC AD AH 2C 2D 2H")]
+    for six in (*jacks, *random_cards(60, 6).tolist()):
+        found = set()
+        for suits in permutations(range(4)):
+            cards = mask_of(np.array([13 * suits[card // 13] + card % 13 for card in six]))
+            pairs, weights = np.zeros(2, np.int64), np.zeros(2, np.int64)
+            usual_discards(cards, role, VALUES, pairs, weights)
+            assert weights.sum() == SHARES
+            found.add(
+                tuple(
+                    (int(rank_class(cards ^ pair)), int(hand_total(cards ^ pair, cards)), int(weight))
+                    for pair, weight in zip(pairs, weights)
+                    if weight
+                )
+            )
+        assert len(found) == 1
+
+
+def test_the_exact_means_are_those_of_many_deals():
+    worth = np.zeros((20_000, 5))
+    value_all(random_cards(len(worth), 12), VALUES, new_scratch(), worth)
+    off = worth.mean(axis=0) - standard_luck_table().means
+    assert (abs(off) < 4 * worth.std(axis=0) / np.sqrt(len(worth))).all()
+
+
+def test_the_table_throws_by_the_shipped_tables():
+    table = standard_luck_table()
+    assert np.array_equal(table.cribs, VALUES.cribs)
+    assert np.array_equal(table.pegging, VALUES.pegging)
+
+
+def test_a_small_luck_table_is_read_back(tmp_path):
+    solved = solve_luck_table(make_agent("greedy"), 200, 0, standard_luck_table().means, VALUES)
+    solved.save(tmp_path / "luck.npz")
+    found = LuckTable.load(tmp_path / "luck.npz")
+    assert np.array_equal(found.slopes, solved.slopes)
+    assert (found.agent, found.deals) == ("greedy", 200)
+    dealer_wins = solved.expected[..., 0]
+    assert dealer_wins[120, 0] > 0.9 > 0.1 > dealer_wins[0, 120]
+    assert np.allclose(solved.expected[60:, 60:, 2], 2 * (2 * dealer_wins[60:, 60:] - 1), atol=1)
+    with pytest.raises(ValueError, match="deals=50 is not allowed"):
+        solve_luck_table(make_agent("greedy"), 50, 0, standard_luck_table().means, VALUES)
+
+
+def test_results_of_games():
+    assert results(np.array([[121, 90], [60, 121], [121, 91]])).tolist() == [[1, 31, 3], [0, -61, -3], [1, 30, 2]]
+
+
+def test_less_luck_results_vary_less_and_do_not_depend_on_threads():
+    agents = make_agent("careful"), make_agent("greedy")
+    games, same = (
+        Games.merged(list(play_games(*agents, 1_200, seed=2, measure_luck=True, threads=threads))) for threads in (1, 2)
+    )
+    assert np.array_equal(games.luck, same.luck)
+    assert games.luck.shape == (1_200, 3, len(RESULTS))
+    plain = results(games.scores)
+    adjusted = less_luck(games)
+    assert np.array_equal(adjusted, plain - games.luck.sum(axis=1))
+    found = summarise("careful", "greedy", 2, games, 1.0).luck_adjusted
+    assert found.variance_ratio["win rate"] > 1.4
+    assert found.single_variance_ratio["net points"] == pytest.approx(plain[:, 1].var() / adjusted[:, 1].var())
+    assert all(ratio > most for ratio, most in zip(found.single_variance_ratio.values(), (2.8, 4.2, 2.9)))
+    assert found.interval[0] < found.win_rate < found.interval[1]
+    assert found.win_rate == pytest.approx(adjusted[:, 0].mean())
+    # The luck is that of the part that a shard plays, too.
+    part = play_shard(*agents, Shard.of(seed=2, first=4, pairs=3), measure_luck=True)
+    assert np.array_equal(part.luck, games.luck[8:14])
+
+
+def test_a_player_against_itself_has_no_luck_in_mirrored_games():
+    agent = make_agent("careful")
+    result = summarise(
+        "careful", "careful", 0, Games.merged(list(play_games(agent, agent, 40, measure_luck=True))), 1.0
+    )
+    assert result.luck_adjusted.win_rate == pytest.approx(0.5)
+    assert result.luck_adjusted.variance_ratio["net points"] == 1
+    assert play_match(agent, agent, 2).luck_adjusted is None
+
+
+def test_who_sees_the_starter_is_refused():
+    with pytest.raises(ValueError, match=r"'uct-cheating.*' sees the starter before it is cut"):
+        play_shard(make_agent("uct-cheating"), make_agent("greedy"), Shard.of(0, 0, 1), measure_luck=True)
+    with pytest.raises(ValueError, match=r"'uct-cheating.*' sees the starter"):
+        League(("greedy", "uct-cheating"), 2, 0, luck_adjusted=True)
+
+
+def test_a_league_less_luck_can_be_resumed(tmp_path):
+    league = League(("greedy", "careful", "random"), 20, 1, luck_adjusted=True)
+    folder = league.begin(tmp_path / "league")
+    played = Standings.of(league, league.play(folder))
+    assert (folder / "matches" / "1-2.json").is_file()
+    again = Standings.of(League.of_folder(folder), League.of_folder(folder).play(folder))
+    assert np.array_equal(played.ratings.points, again.ratings.points)
+    assert played.cells == again.cells
+    path = folder / "matches" / "1-2.json"
+    content = json.loads(path.read_text())
+    assert played.cells[0, 1].win_rate == content["result"]["luck_adjusted"]["win_rate"]
+    del content["less_luck"]
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="this league asks for greedy against careful, 20 games, seed 1, less luck"):
+        league.play(folder)
+
+
+@pytest.mark.slow
+def test_the_exact_means_of_the_shipped_table():
+    assert np.array_equal(np.array(exact_means(VALUES), float), standard_luck_table().means)
+
+
+@pytest.mark.slow
+def test_sums_over_disjoint_hands():
+    """Against sums that follow without inclusion and exclusion: of nothing, and of one hand alone."""
+    alone, one = np.zeros((N_CLASSES, 1), np.int64), np.ones((N_CLASSES, 1), np.int64)
+    assert disjoint_total(alone, one, alone, one, np.ones((1, 1), np.int64)) == N_DISJOINT
+    rng = np.random.default_rng(0)
+    features, weights, table = (
+        rng.integers(0, 9, (N_CLASSES, 2)),
+        rng.integers(0, 3, (N_CLASSES, 2)),
+        rng.integers(9, size=9),
+    )
+    expected = int(((table[features] * weights).sum(axis=1) * class_sizes()).sum()) * 9_366_819
+    assert disjoint_total(features, weights, alone, one, table[:, None]) == expected
+    assert disjoint_total(alone, one, features, weights, table[None]) == expected
+
+
+@pytest.mark.slow
+def test_the_interval_holds_the_truth_between_equals():
+    """1,000 matches of 100 games that are not mirrored; 96.4 and 93.6 % are two standard errors away."""
+    agent = make_agent("careful")
+    held = np.zeros(len(RESULTS))
+    for seed in range(10):
+        games = play_shard(agent, agent, Shard.of(seed, 0, 10_000), measure_luck=True)
+        adjusted = (results(games.scores) - games.luck.sum(axis=1))[::2].reshape(100, 100, 3)  # one game of each pair
+        half = 1.96 * adjusted.std(axis=1, ddof=1) / 10
+        held += (abs(adjusted.mean(axis=1) - [0.5, 0, 0]) <= half).sum(axis=0)
+    assert (abs(held / 1_000 - 0.95) < 0.014).all()
