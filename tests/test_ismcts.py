@@ -374,7 +374,7 @@ def test_plays_a_plain_aec_loop(name):
     assert env.agents == []
 
 
-@pytest.mark.parametrize("episode", ["game", "deal", "play"])
+@pytest.mark.parametrize("episode", ["game", "deal", "play", "pegging"])
 def test_plays_every_episode(episode):
     agent = make_agent("ismcts:iterations=20,show=drawn,reward=win,draw=uniform")
     batch = GameBatch(streams(1, 4), episode=episode)

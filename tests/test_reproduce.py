@@ -14,6 +14,7 @@ import pytest
 from crib_env import discard_statistics, parse_cards
 from crib_env.batch import SOURCES
 from crib_env.files.json_text import typed
+from evaluate.matches.single_deals import play_deals
 from evaluate.reproduce import NAMES, report
 from evaluate.reproduce import run as run_module
 from evaluate.reproduce.choices import EXAMPLE
@@ -38,7 +39,7 @@ from evaluate.reproduce.claims import (
 )
 from evaluate.reproduce.counts import in_words, numbers_in_words
 from evaluate.reproduce.markdown import section_of
-from evaluate.reproduce.measures import DiscardsAndLays, play_deals
+from evaluate.reproduce.measures import DiscardsAndLays
 from evaluate.reproduce.papers.anderson_printed import Listed, greedy_listing, heuristic_listing, minimax_listing
 from evaluate.reproduce.papers.discard_game_rules import PLAYERS, Rules, fill_totals
 from evaluate.reproduce.picture import compared_shares

@@ -16,7 +16,7 @@ from agents.networks.ddqn import DDQNAgent
 from agents.networks.td import TDAgent, gaussian_weights
 from agents.networks.value_network import ValueNetwork
 from crib_env.batch import GameBatch
-from crib_env.engine import DISCARD, GAME, OVER, PLAY
+from crib_env.engine import DISCARD, EPISODES, GAME, OVER, PLAY
 from crib_env.kernels import streams
 from crib_env.observation import SIZES
 from crib_env.views import views_of
@@ -231,9 +231,9 @@ def gradient(network, state):
     return [parameter.grad.clone() for parameter in network.parameters()]
 
 
-def a_deal_learned_slowly(agent, seed, rate, td_lambda):
+def a_deal_learned_slowly(agent, episode, seed, rate, td_lambda):
     """One deal of self-play in the environment's steps, and the rule of ``train.td.traces`` by torch's gradients."""
-    network, batch = agent.networks["all"], GameBatch(np.array([seed], np.uint64), episode="deal")
+    network, batch = agent.networks["all"], GameBatch(np.array([seed], np.uint64), episode=episode)
     row, last, traces = np.array([0]), [None, None], [None, None]
 
     def value_of(state):
@@ -267,16 +267,18 @@ def a_deal_learned_slowly(agent, seed, rate, td_lambda):
         update(seat, lead(seat) - last[seat][1])
 
 
+@pytest.mark.parametrize("episode", UPDATES)
 @pytest.mark.parametrize("td_lambda", [0.0, 0.7])
-def test_deals_are_learned_from_as_the_rule_says(td_lambda):
+def test_deals_are_learned_from_as_the_rule_says(td_lambda, episode):
     for seed in range(12):
         fast, slow = new_agent("bits", (6,), seed), new_agent("bits", (6,), seed)
         weights, games = weights_of(fast.networks["all"]), np.zeros(1, GAME)
         games["episode_stream"] = seed
         tally = np.zeros(4)
-        play_and_learn(games, 1, weights, (no_traces(weights), no_traces(weights)), 0.02, td_lambda, tally)
-        assert tally[0] == UPDATES
-        a_deal_learned_slowly(slow, seed, 0.02, td_lambda)
+        traces = no_traces(weights), no_traces(weights)
+        play_and_learn(games, EPISODES.index(episode), 1, weights, traces, 0.02, td_lambda, tally)
+        assert tally[0] == UPDATES[episode]
+        a_deal_learned_slowly(slow, episode, seed, 0.02, td_lambda)
         before = new_agent("bits", (6,), seed).state_dict()
         for key, tensor in slow.state_dict().items():
             torch.testing.assert_close(fast.state_dict()[key], tensor, rtol=1e-3, atol=1e-4)

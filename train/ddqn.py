@@ -64,17 +64,18 @@ class Settings(ExploringSettings):
     observation: Literal["209", "board"] = "209"
     """Observation of the networks."""
     networks: Literal["split", "one"] = "split"
-    """"split" trains one network for discards and one for the play; "one" trains one for both."""
+    """"split" trains one network for discards and one for the play; "one" trains one for both. Pegging has no discards:
+    it leaves the first of two untrained."""
     hidden: Widths = (256, 256)
     """Widths of the hidden layers."""
     ranks: bool = True
     """Add rank counts to the inputs, and let the four cards of a rank share part of their value."""
     features: bool = True
     """Add the state of the play to the inputs: the count, the last cards, and what each rank would score."""
-    episode: Literal["play", "deal", "game"] = "deal"
-    """What an episode is: the play of four cards, a deal, or a game."""
+    episode: Literal["play", "pegging", "deal", "game"] = "deal"
+    """What an episode is: the play of a deal, the play of eight cards and nothing else, a deal, or a game."""
     rewards: Literal["settled", "points"] = "settled"
-    """"points" as they are scored, or "settled": without the luck that no decision controls (deals only)."""
+    """"points" as they are scored, or "settled": without the luck that no decision controls (deals and pegging)."""
     skip_forced: bool = True
     """Leave out decisions in which all legal cards have the same rank."""
     warm_up: WholeNumber = 1_024
@@ -100,7 +101,7 @@ class Settings(ExploringSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.rewards == "settled" and self.episode != "deal":
+        if self.rewards == "settled" and self.episode not in ("deal", "pegging"):
             raise ValueError(f"rewards='settled' is not allowed with episode={self.episode!r}: choose rewards='points'")
         if self.episode == "play" and self.networks != "one":
             raise ValueError("networks='split' is not allowed with episode='play', which has no discards: choose 'one'")
@@ -186,7 +187,7 @@ class DoubleDQN:
         for name, replay in self.replays.items():
             rows = self.agent.rows_of(name, is_discard)
             replay.add(new[rows])
-            if rate is not None:
+            if rate is not None and len(replay):
                 steps = max(1, round(len(rows) * settings.reuse / settings.batch_size))
                 measured = [self._update_from_replay(name, rate, rng) for _ in range(steps)]
                 for key in measured[0]:

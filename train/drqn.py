@@ -76,10 +76,11 @@ class Settings(ExploringSettings):
     """Feed these layers the observation as well as the output of the LSTM."""
     features: bool = True
     """Add rank counts and the state of the play to the inputs, and let cards of a rank share part of their value."""
-    episode: Literal["play", "deal", "game"] = "deal"
-    """What an episode is: the play of four cards, a deal, or a game. The LSTM remembers a game, or else a deal."""
+    episode: Literal["play", "pegging", "deal", "game"] = "deal"
+    """What an episode is: the play of a deal, the play of eight cards and nothing else, a deal, or a game. The LSTM
+    remembers a game, or else a deal."""
     rewards: Literal["settled", "points"] = "settled"
-    """"points" as they are scored, or "settled": without the luck that no decision controls (deals only)."""
+    """"points" as they are scored, or "settled": without the luck that no decision controls (deals and pegging)."""
     skip_forced: bool = True
     """Leave out decisions in which all legal cards have the same rank."""
     warm_up: WholeNumber = 1_024
@@ -101,7 +102,7 @@ class Settings(ExploringSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.rewards == "settled" and self.episode != "deal":
+        if self.rewards == "settled" and self.episode not in ("deal", "pegging"):
             raise ValueError(f"rewards='settled' is not allowed with episode={self.episode!r}: choose rewards='points'")
         if self.burn_in > self.length:
             raise ValueError(f"burn_in={self.burn_in} is not allowed: give 0 to length={self.length}")

@@ -164,17 +164,18 @@ def posterior(own_six, starter, laid, laid_by, n, fresh, keeping, hands):
     """Fills every hand that the opponent may hold, and how likely it is.
 
     Args:
-        own_six: mask of the own six cards.
-        starter: its id.
+        own_six: mask of the own six cards, or of the four of the pegging episode.
+        starter: its id; -1 where it is not known, or there is none.
         laid, laid_by, n, fresh: as :func:`_gather_evidence`.
-        keeping: (1820,) of :func:`keeping_weights` for the opponent's role.
+        keeping: (1820,) of :func:`keeping_weights` for the opponent's role; or ones, for all sets of four alike.
         hands: :class:`Hands` to be filled, with weights that add up to 1.
 
     Returns:
         How many there are.
     """
     unseen = np.full(13, 4, np.int64)
-    unseen[starter % 13] -= 1
+    if starter >= 0:
+        unseen[starter % 13] -= 1
     while own_six:
         unseen[lowest(own_six) % 13] -= 1
         own_six &= own_six - 1

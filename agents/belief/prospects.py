@@ -14,9 +14,9 @@ import numpy as np
 from agents.belief.lookahead import without_rank
 from agents.belief.opponent_hands import GREEDY_TYPE, MOST_HANDS, Hands, keeping_weights, posterior
 from crib_env import PlayerViews
-from crib_env.engine import DEALER, PONE, WIN
+from crib_env.engine import DEALER, PONE, ROLES, WIN
 from crib_env.exact.discard_statistics import N_POINTS
-from crib_env.exact.rank_classes import CLASS_RANKS
+from crib_env.exact.rank_classes import CLASS_RANKS, N_RANK_CLASSES
 from crib_env.kernels import bit, kernel, lowest, mask_of
 from crib_env.scoring import add_rank, rank_points, show_points
 from crib_env.tables.analysis import outlook
@@ -28,10 +28,14 @@ from crib_env.tables.standard import standard_cribs
 OWN_POINTS, OTHER_POINTS = 14 + 8 + 1, 8 + 1
 
 
+# The third row of ``Habits.keeping``: of a hand that was dealt, not kept of six, all sets of four cards are as likely.
+DEALT = len(ROLES)
+
+
 class Habits(NamedTuple):
     """How players discard, by the role of the player who estimates the opponent's cards."""
 
-    keeping: np.ndarray  # (2, 1820), of :func:`agents.belief.opponent_hands.keeping_weights` for the opponent
+    keeping: np.ndarray  # (3, 1820), of :func:`agents.belief.opponent_hands.keeping_weights` for the opponent; `DEALT`
     discarding: np.ndarray  # (2, 13, 13), how likely it is to discard a given pair of cards, by ranks, up to a factor
 
 
@@ -44,7 +48,7 @@ def habits() -> Habits:
     anything = np.zeros((13, 13))
     anything[pairs[:, 0], pairs[:, 1]] = anything[pairs[:, 1], pairs[:, 0]] = ways[pairs[:, 0], pairs[:, 1]] / 1326
     return Habits(
-        np.stack([keeping_weights(tables.kept[other]) for other in (DEALER, PONE)]),
+        np.stack([*(keeping_weights(tables.kept[other]) for other in (DEALER, PONE)), np.ones(N_RANK_CLASSES)]),
         np.stack([(0.97 * tables.share[other] + 0.03 * anything) / ways for other in (DEALER, PONE)]),
     )
 
@@ -111,8 +115,28 @@ def fill_after_play(is_dealer, scores, most, own_show, crib, win_table, out):
 
 
 @kernel
+def worth_of_pegging(own, other):
+    """What takes the place of the chance to win in the pegging episode, which nothing follows, by scores below 121.
+
+    One half, and more or less by the net points, each of which counts the same; to peg out is still worth more.
+    """
+    return 0.5 + (own - other) / (2 * WIN)
+
+
+@kernel
+def fill_after_pegging(scores, most, out):
+    """As :func:`fill_after_play`, by :func:`worth_of_pegging`."""
+    (own_score, score), (own_most, others_most) = scores, most
+    for own in range(own_score, min(own_score + own_most + 1, WIN)):
+        for other in range(score, min(score + others_most + 1, WIN)):
+            out[own, other] = worth_of_pegging(own, other)
+
+
+@kernel
 def class_show(number, starter):
-    """Points of a class of four ranks with a starter, without flush and nobs."""
+    """Points of a class of four ranks with a starter, without flush and nobs; 0 if there is no starter, and no show."""
+    if starter < 0:
+        return np.int64(0)
     ranks, sums = add_rank(np.int64(0), np.int64(1), starter % 13)
     for place in range(4):
         ranks, sums = add_rank(ranks, sums, CLASS_RANKS[number, place])
@@ -129,10 +153,12 @@ def _fill_prospects(views, habits, win_table, out):
         n, own_laid, other_laid = who_laid(views.laid[b], views.laid_by[b])
         kept, discarded = mask_of(views.hand[b]) | own_laid, mask_of(views.discards[b])
         starter = np.int64(views.starter[b])
+        is_pegging = starter < 0  # there is no starter, and nothing follows the play
         own_score, score = np.int64(views.scores[b, 0]), np.int64(views.scores[b, 1])
         role, fresh = DEALER if views.is_dealer[b] else PONE, n > 0 and views.pile_start[b] == n
         laid, laid_by = views.laid[b], views.laid_by[b]
-        size = posterior(kept | discarded, starter, laid, laid_by, n, fresh, habits.keeping[role], hands)
+        keeping = habits.keeping[DEALT if is_pegging else role]
+        size = posterior(kept | discarded, starter, laid, laid_by, n, fresh, keeping, hands)
         shows[:] = 0.0
         last = np.int64(-1)
         points = np.int64(0)
@@ -148,17 +174,20 @@ def _fill_prospects(views, habits, win_table, out):
                 rank = lowest(rest) >> 2
                 out.holds[b, rank] += weights[k]
                 rest = without_rank(rest, rank)
-        crib_chances(kept | discarded, discarded, starter, other_laid, habits.discarding[role], crib)
-        own_show = show_points(kept, starter, False)
         most = OWN_POINTS - 1, OTHER_POINTS - 1
-        fill_after_play(views.is_dealer[b], (own_score, score), most, own_show, crib, win_table, after_play)
+        if is_pegging:
+            fill_after_pegging((own_score, score), most, after_play)
+        else:
+            crib_chances(kept | discarded, discarded, starter, other_laid, habits.discarding[role], crib)
+            own_show = show_points(kept, starter, False)
+            fill_after_play(views.is_dealer[b], (own_score, score), most, own_show, crib, win_table, after_play)
         win = out.win[b]
         for own in range(OWN_POINTS):
             for other in range(OTHER_POINTS):
                 if own_score + own >= WIN:
                     win[own, other] = 1.0 if score + other < WIN else 0.5
                 elif score + other < WIN:
-                    for points in range(N_POINTS):
+                    for points in range(1 if is_pegging else N_POINTS):
                         win[own, other] += shows[points] * after_play[own_score + own, score + other + points]
 
 

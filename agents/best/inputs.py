@@ -109,12 +109,16 @@ def _fill_after_plays(views, prospects, out):
         seen[:] = held
         _count(views.discards[b], seen)
         _count(views.laid[b], seen)
-        seen[views.starter[b] % 13] += 1
+        starter = np.int64(views.starter[b])
+        if starter >= 0:
+            seen[starter % 13] += 1
         win = prospects.win[b]
         n, own_laid, _ = who_laid(views.laid[b], views.laid_by[b])
         for k in range(n):
             pile[k] = views.laid[b, k] % 13
-        shown = show_points(mask_of(views.hand[b]) | own_laid, np.int64(views.starter[b]), False)
+        shown = np.int64(0)  # in the pegging episode, without a starter, nothing is shown
+        if starter >= 0:
+            shown = show_points(mask_of(views.hand[b]) | own_laid, starter, False)
         least = least_value(views.laid[b], views.laid_by[b], np.int64(views.pile_start[b]), n)
         most = _PEGGED[-1]
         point = max(_PERCENT * (win[most, 0] - win[0, most]) / (2 * most), _LEAST_WORTH)

@@ -8,7 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from agents.belief.opponent_hands import MOST_HANDS, Hands, posterior, resample
-from agents.belief.prospects import class_show, crib_chances, fill_after_play, habits, who_laid
+from agents.belief.prospects import (
+    DEALT,
+    class_show,
+    crib_chances,
+    fill_after_pegging,
+    fill_after_play,
+    habits,
+    who_laid,
+)
 from agents.discards import by_phase, lowest_of_rank, next_discard
 from agents.expert.play_search import DEPTH, card_values
 from crib_env import PlayerViews
@@ -53,15 +61,20 @@ def _value_ranks(views, habits, win_table, most, offsets, out):
         role = DEALER if views.is_dealer[b] else PONE
         kept = held | own_laid
         laid, laid_by, fresh = views.laid[b], views.laid_by[b], n > 0 and start == n
-        size = posterior(kept | discarded, starter, laid, laid_by, n, fresh, habits.keeping[role], first)
+        is_pegging = starter < 0  # there is no starter, and nothing follows the play
+        keeping = habits.keeping[DEALT if is_pegging else role]
+        size = posterior(kept | discarded, starter, laid, laid_by, n, fresh, keeping, first)
         size = resample(size, most, offsets[b], first)
         for k in range(size):
             numbers[0, k] = k
             shows[k] = class_show(classes[k], starter)
-        crib_chances(kept | discarded, discarded, starter, other_laid, habits.discarding[role], crib)
-        own_show = show_points(kept, starter, False)
         furthest = _MOST_PLAY, _MOST_PLAY
-        fill_after_play(views.is_dealer[b], (own_score, score), furthest, own_show, crib, win_table, after_play)
+        if is_pegging:
+            fill_after_pegging((own_score, score), furthest, after_play)
+        else:
+            crib_chances(kept | discarded, discarded, starter, other_laid, habits.discarding[role], crib)
+            own_show = show_points(kept, starter, False)
+            fill_after_play(views.is_dealer[b], (own_score, score), furthest, own_show, crib, win_table, after_play)
         own, rest = np.int64(0), held
         while rest:
             own += np.int64(1) << (4 * (lowest(rest) % 13))
@@ -92,7 +105,8 @@ class ExpertAgent:
     Discards: the pair with the best probability of winning at this score (:func:`crib_env.analyse_discard`).
     Play: the card with the best expectation over the posterior of the opponent's hands
     (:mod:`agents.belief.opponent_hands`), searched to the end of the play (:mod:`agents.expert.play_search`);
-    then come the shows, the crib and the win table.
+    then come the shows, the crib and the win table. In the pegging episode nothing follows the play: there it
+    maximises its net points.
 
     Args:
         hands: how many opposing hands a search covers at most; of more hands, this many are picked evenly.
@@ -133,6 +147,7 @@ class ExpertAgent:
     def rank_values(self, views: PlayerViews, rng: np.random.Generator | None = None) -> np.ndarray:
         """The chance to win the game after each rank, (B, 13), for B positions in the play; -inf if it cannot be laid.
 
+        In the pegging episode it is :func:`agents.belief.prospects.worth_of_pegging`.
         Where a rank wins at once no other has a value. If there are more hands than a search looks at they are picked
         evenly, or drawn with ``rng``, so that the mean of many answers looks at all of them. Searches over few hands
         are too hopeful: they find out too soon which one the opponent holds. That hardly touches how ranks differ.

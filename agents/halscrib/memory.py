@@ -10,9 +10,11 @@ from crib_env import PlayerViews
 from crib_env.kernels import kernel
 
 ANSWERS, LEADS = range(2)  # by the opponent: its answers matter when we lead, its leads when we answer
-_UNSEEN, _HELD = 45, 4  # cards unseen by a pone who is to lead, and cards that the dealer then holds
-# The probability that the dealer holds a rank, by how many of its cards are unseen.
-_HOLDS = np.array([1 - comb(_UNSEEN - left, _HELD) / comb(_UNSEEN, _HELD) for left in range(5)])
+# Cards unseen by a pone who is to lead, of which six and the starter are known, or four in the pegging episode; and
+# cards that the dealer then holds.
+_UNSEEN, _HELD = (45, 48), 4
+# The probability that the dealer holds a rank, by either, and by how many of its cards are unseen.
+_HOLDS = np.array([[1 - comb(n - left, _HELD) / comb(n, _HELD) for left in range(5)] for n in _UNSEEN])
 
 _RECORD = np.dtype(
     [
@@ -54,15 +56,15 @@ def _observe_play(hand, discards, starter, laid, laid_by, present):
     led = laid[0] % 13
     if laid_by[0] == 0:
         if laid[1] >= 0:
-            left = 4 - (starter % 13 == led)
+            left = 4 - (starter >= 0 and starter % 13 == led)
             for card in hand:
                 left -= card >= 0 and card % 13 == led
             for card in discards:
-                left -= card % 13 == led
+                left -= card >= 0 and card % 13 == led
             for k in range(8):
                 left -= laid[k] >= 0 and laid_by[k] == 0 and laid[k] % 13 == led
             present[ANSWERS, 0] = laid[1] % 13 == led
-            present[ANSWERS, 1] = _HOLDS[left]
+            present[ANSWERS, 1] = _HOLDS[1 if starter < 0 else 0, left]
     else:
         again, others = 0, 0
         for k in range(1, 8):

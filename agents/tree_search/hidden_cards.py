@@ -1,4 +1,4 @@
-"""Sampling of hidden cards: the opponent's hand and discards, and the starter before it is cut.
+"""Sampling of hidden cards: the opponent's hand and discards, and the starter before it is cut, where there are such.
 
 A search plays on GAME records. :func:`known_games` makes them from views; :func:`draw_hidden` fills in cards that agree
 with all known facts, every go included. Ranks are drawn first, with exact weights, from all hands of ranks that the
@@ -11,9 +11,10 @@ import numpy as np
 
 from agents.belief.lookahead import least_value, possible_hands, unseen_by
 from agents.belief.opponent_hands import MOST_HANDS, Hands, posterior
+from agents.belief.prospects import DEALT
 from crib_env import PlayerViews
 from crib_env.cards import ACES
-from crib_env.engine import DEAL_EPISODE, DEALER, DISCARD, GAME, PLAY, PONE
+from crib_env.engine import DEAL_EPISODE, DEALER, DISCARD, GAME, PEGGING_EPISODE, PLAY, PONE
 from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mask_of, mix, popcount
 from crib_env.players.policies import random_card
 
@@ -44,16 +45,17 @@ def _write_known(games, views):
                 kept[laid_by[k]] |= bit(laid[k])
                 if k >= views.pile_start[b]:
                     g["ranks"] |= bit(laid[k] % 13)
-        g["phase"] = DISCARD
-        if discards[1] >= 0:
+        g["phase"], g["episode"] = DISCARD, DEAL_EPISODE
+        if views.hand[b, 4] < 0:
             g["phase"] = PLAY
             g["kept"][0] = kept[0] | g["hand"][0]
+            if views.starter[b] < 0:
+                g["episode"] = PEGGING_EPISODE
         g["kept"][1] = kept[1]
         g["cards"][12] = views.starter[b]
         g["pile_start"], g["count"] = views.pile_start[b], views.count[b]
         g["scores"][0], g["scores"][1] = views.scores[b, 0], views.scores[b, 1]
         g["dealer"] = 0 if views.is_dealer[b] else 1
-        g["episode"] = DEAL_EPISODE
 
 
 @kernel
@@ -73,14 +75,11 @@ def weigh_hands(g, likely, hands, weights):
     """
     own, starter, n_laid = g["hand"][0] | g["discards"][0], np.int64(g["cards"][12]), np.int64(g["n_laid"])
     if len(likely):
-        own_six = own | g["kept"][0]
-        if starter < 0:  # an own card stands in for it: both are cards that the opponent does not hold
-            starter = lowest(own_six)
-            own_six ^= bit(starter)
         classes, kinds = np.empty(MOST_HANDS, np.int64), np.empty(MOST_HANDS, np.int64)
-        fresh, keeping = n_laid > 0 and g["pile_start"] == n_laid, likely[DEALER if g["dealer"] == 0 else PONE]
+        row = DEALT if g["episode"] == PEGGING_EPISODE else DEALER if g["dealer"] == 0 else PONE
+        fresh, keeping = n_laid > 0 and g["pile_start"] == n_laid, likely[row]
         found = Hands(hands, weights, classes, kinds)
-        n = posterior(own_six, starter, g["laid"], g["laid_by"], n_laid, fresh, keeping, found)
+        n = posterior(own | g["kept"][0], starter, g["laid"], g["laid_by"], n_laid, fresh, keeping, found)
     else:
         ways = np.empty(MOST_HANDS, np.int64)
         ids = np.full(8, -1, np.int64)
@@ -128,13 +127,16 @@ def draw_hidden(g, unseen, hands, weights, word):
         ranks -= np.int64(1) << (4 * rank)
         word += GOLDEN
         hand |= bit(random_card(unseen & ~hand & (ACES << rank), mix(word)))
+    g["hand"][1] = hand
+    g["kept"][1] |= hand
+    if g["episode"] == PEGGING_EPISODE:
+        return word
     rest = unseen & ~hand
     discarded = np.int64(0)
     while popcount(discarded) < 2:
         word += GOLDEN
         discarded |= rest & bit(below(mix(word), 52))
-    g["hand"][1], g["discards"][1] = hand, discarded
-    g["kept"][1] |= hand
+    g["discards"][1] = discarded
     rest ^= discarded
     while g["cards"][12] < 0:
         word += GOLDEN

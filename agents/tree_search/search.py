@@ -28,6 +28,7 @@ from crib_env.engine import (
     DISCARD,
     GAME,
     OVER,
+    PEGGING_EPISODE,
     PLAY,
     PLAY_EPISODE,
     PONE,
@@ -241,7 +242,7 @@ def value(work, settings, g, discard):
     root = work.games[_ROOT]
     searcher = root["turn"]
     own, other = np.int64(g["scores"][searcher]), np.int64(g["scores"][1 - searcher])
-    if len(settings.win) == 0:
+    if len(settings.win) == 0 or root["episode"] == PEGGING_EPISODE:  # after which there is nothing to win
         return own - root["scores"][searcher] - (other - root["scores"][1 - searcher]) + work.show_value[discard]
     if settings.mean_show:
         return _POINTS_A_GAME * chance_after_play(work, settings, discard, own, other)
@@ -348,7 +349,7 @@ def begin_decision(work, settings, root, word):
         return
     state["unseen"] = unseen_cards(g)
     state["n_hands"] = weigh_hands(g, settings.likely, work.hands, work.weights)
-    if settings.mean_show:
+    if settings.mean_show and g["episode"] != PEGGING_EPISODE:
         g["episode"] = PLAY_EPISODE  # without the show; its value is added
         if len(settings.win):
             work.chances[:] = np.nan
@@ -450,7 +451,8 @@ class TreeSearchAgent:
     rollout: str = "random"
     """Rollout policy, a native one: ``random``, ``greedy`` or another."""
     reward: str = "points"
-    """``points``: made in this deal, minus the opponent's; ``win``: the probability of winning the game after it."""
+    """``points``: made in this deal, minus the opponent's; ``win``: the probability of winning the game after it, which
+    the pegging episode has not: there it is points."""
     seed: int = 0
     """Random seed; a choice depends only on it, the game's id and the decision's number."""
     threads: int = 2

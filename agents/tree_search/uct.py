@@ -15,7 +15,7 @@ import numpy as np
 from agents.tree_search.ismcts import ISMCTSAgent
 from agents.tree_search.search import MOST_ITERATIONS, Settings, TreeSearchAgent
 from crib_env import PlayerViews
-from crib_env.engine import DEAL_EPISODE, PLAY_EPISODE
+from crib_env.engine import DEAL_EPISODE
 
 
 @dataclass(kw_only=True)
@@ -63,7 +63,7 @@ class CheatingUCTAgent(TreeSearchAgent):
             games: copies; they are written to.
             game_ids: (B,) int64, keys of the random streams.
         """
-        games["episode"] = np.where(games["episode"] == PLAY_EPISODE, PLAY_EPISODE, DEAL_EPISODE)
+        games["episode"] = np.maximum(games["episode"], DEAL_EPISODE)  # of a game only this deal is searched
         return self._search(games, game_ids, games["decisions"])
 
     def act(self, views: PlayerViews) -> np.ndarray:

@@ -69,7 +69,7 @@ class DealResult:
     discards: tuple[int, ...]
     opponent_hand: tuple[int, ...]
     crib: tuple[int, ...]
-    starter: int
+    starter: int | None
     laid: tuple[int, ...]
     laid_by: tuple[int, ...]
     is_dealer: bool
@@ -169,6 +169,8 @@ class OneAtATime:
 
     def _observe_deal(self, deals: DealResults) -> None:
         for values in _rows(deals):
+            if values["starter"] < 0:
+                values["starter"] = None
             self.player.observe_deal(DealResult(**values))  # type: ignore[attr-defined]
 
     def _observe_end(self, games: GameResults) -> None:

@@ -10,16 +10,14 @@ import numpy as np
 from agents import Agent, make_agent
 from agents.discards import by_phase
 from crib_env import PlayerViews
-from crib_env.batch import GameBatch
-from crib_env.kernels import streams
 from evaluate.matches.match import MatchResult, play_games, summarise
 from evaluate.matches.mirrored import Games, mean_of_pairs
+from evaluate.matches.single_deals import play_deals
 from evaluate.reproduce.claims import Effort, Measured, mean_of
 
 RUN = "RUN"  # in the name of an agent: the folder of the claim's training
 Player = str | Callable[[], Agent]
 Measure = Callable[[Effort], Measured]
-_PAIRS = 2_048  # of deals, side by side
 
 
 def trained(effort: Effort) -> Path:
@@ -71,50 +69,6 @@ def margin(a: Player, b: Player) -> Measure:
         return Measured(result.margin, result.margin_interval, f"{effort.n:,} games", remark)
 
     return measure
-
-
-def play_deals(
-    a: Agent,
-    b: Agent,
-    pairs: int,
-    seed: int,
-    *,
-    episode: str = "deal",
-    watch: Callable[[PlayerViews, np.ndarray], None] = lambda views, cards: None,
-    on_progress: Callable[[int], None] = lambda done: None,
-) -> np.ndarray:
-    """Plays single deals, each twice with the seats swapped.
-
-    Args:
-        a, b: the players.
-        pairs: how many deals.
-        seed: of the deals.
-        episode: ``"deal"``, or ``"play"`` for the play of four cards alone.
-        watch: is shown every decision, and the cards chosen.
-        on_progress: is told how many more pairs are done.
-
-    Returns:
-        Points (2 pairs, 2, 2, 4) int32, the two games of a deal side by side: of ``a`` and of ``b``, as pone and as
-        dealer, by ``crib_env.batch.SOURCES``.
-    """
-    deals, tallies = streams(seed, pairs), []
-    for first in range(0, pairs, _PAIRS):
-        part = np.repeat(deals[first : first + _PAIRS], 2)
-        batch = GameBatch(part, episode=episode, first_id=2 * first)
-        seat_of_a = np.arange(len(part)) % 2
-        while len(rows := batch.acting()):
-            is_a = batch.games["turn"][rows] == seat_of_a[rows]
-            for agent, mine in ((a, rows[is_a]), (b, rows[~is_a])):
-                if len(mine):
-                    views = batch.views(mine)
-                    cards = agent.act(views)
-                    watch(views, cards)
-                    batch.step(mine, cards)
-        tally = batch.tally.copy()
-        tally[1::2] = tally[1::2, ::-1]
-        tallies.append(tally)
-        on_progress(len(part) // 2)
-    return np.concatenate(tallies)
 
 
 def net_points_of_pairs(a: Player, b: Player, episode: str = "deal", scale: float = 1.0) -> Measure:

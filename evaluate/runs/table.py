@@ -15,7 +15,7 @@ from evaluate.runs.format import RunConfig, read_config, read_summary, runs_in
 from evaluate.runs.labels import but_for_the_seed
 from evaluate.statistics import half_width
 
-_POINTS = "points a hand"
+_POINTS, _NET = "points a hand", "net points against "
 _UNKNOWN = "–"
 CAPTION = "a run: ± half of the 95 % interval; several seeds: mean ± standard deviation"
 
@@ -44,10 +44,13 @@ class Run(NamedTuple):
 
     @property
     def strength(self) -> dict[str, tuple[float, float]]:
-        """Win rates against the baselines, or points a hand of the discard game, and half of their 95 % intervals."""
+        """Win rates against the baselines, net points a game of pegging, or points a hand of the discard game; and half
+        of their 95 % intervals."""
         found = self.summary["strength"]
         if "hands" in found:
             return {_POINTS: (found["mean"], half_width(found["interval"]))}
+        if all("net_points" in one for one in found.values()):
+            return {f"{_NET}{name}": (one["net_points"], half_width(one["interval"])) for name, one in found.items()}
         return {f"against {name}": (one["win_rate"], half_width(one["interval"])) for name, one in found.items()}
 
     @property
@@ -132,6 +135,8 @@ def _spread(group: Sequence[Run], measures: Sequence[str]) -> list[str]:
 def _both(measure: str, values: tuple[float, float] | None) -> str:
     """A strength and how uncertain it is."""
     form = "{:.4f} ± {:.4f}" if measure == _POINTS else "{:.2%} ± {:.2%}"
+    if measure.startswith(_NET):
+        form = "{:+.2f} ± {:.2f}"
     return _UNKNOWN if values is None else form.format(*values)
 
 

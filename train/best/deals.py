@@ -60,16 +60,16 @@ class PlayAnswers(NamedTuple):
         return cls(np.zeros(0, np.int64), seen, *(np.zeros(0, np.float32) for _ in range(3)))
 
 
-def new_deals(seeds: np.ndarray, first_id: int, start_spread: int) -> list[GameBatch]:
-    """Deals without forced decisions, one for each of ``seeds`` (n,): half at random scores, half at 0–0.
+def new_deals(seeds: np.ndarray, first_id: int, start_spread: int, episode: str) -> list[GameBatch]:
+    """Episodes without forced decisions, one for each of ``seeds`` (n,): half at random scores, half at 0–0.
 
     Far from the end the play is the same at all scores, and its results are least noisy there. Scores are at most
-    ``start_spread`` apart; ``first_id`` is the game id of the first deal.
+    ``start_spread`` apart; ``first_id`` is the game id of the first; ``episode`` is ``"deal"`` or ``"pegging"``.
     """
     half = len(seeds) // 2
     parts = (0, seeds[:half], start_spread), (half, seeds[half:], None)
     return [
-        GameBatch(its_seeds, episode="deal", start_spread=spread, skip_forced=True, first_id=first_id + first)
+        GameBatch(its_seeds, episode=episode, start_spread=spread, skip_forced=True, first_id=first_id + first)
         for first, its_seeds, spread in parts
     ]
 

@@ -38,9 +38,9 @@ from train.best import response
 from train.best.deals import PlayAnswers, discard, new_deals, play_and_ask
 from train.best.responses import respond_to_itself
 from train.experience.replay import Columns, Ring
-from train.loop import strength
 from train.loop.checkpoint import in_all, load_optimizer_state, named, optimizer_state, part, steps_taken
 from train.loop.gradient import descend
+from train.loop.measures import measure_of
 from train.loop.precision import precision
 from train.loop.rounds import Round, train_in_rounds
 from train.loop.run_folder import RunFolder
@@ -67,6 +67,8 @@ class Settings(ExploringSettings):
 
     preset: Literal["default"] = "default"
     """The only preset."""
+    episode: Literal["deal", "pegging"] = "deal"
+    """What an episode is: a deal, or the play of eight cards and nothing else, valued by net points."""
     hidden: Widths = (512, 512)
     """Widths of the hidden layers of the play network."""
     hidden_discard: Widths = (256, 256)
@@ -239,14 +241,16 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[Be
     agent = BestAgent(settings.hidden, settings.hidden_discard)
     learner = ExpertIteration(agent, settings)
     expert = ExpertAgent(settings.hands, settings.threads)
+    strength = measure_of(settings)
+    share_asked = settings.discards if settings.episode == "deal" else 0.0  # pegging has no discards
 
     def deal(
         seeds: np.ndarray, first_id: int, epsilon: float, rng: np.random.Generator, thinking: Stopwatch
     ) -> tuple[PlayAnswers, DiscardAnswers]:
         parts = []
-        for batch in new_deals(seeds, first_id, settings.start_spread):
+        for batch in new_deals(seeds, first_id, settings.start_spread, settings.episode):
             with thinking:
-                asked = ask_about_discards(batch, expert, settings.discards, rng)
+                asked = ask_about_discards(batch, expert, share_asked, rng)
             with precision(settings.precision):
                 discard(batch, agent, epsilon, rng, thinking)
                 parts.append((play_and_ask(batch, agent, expert, epsilon, rng, thinking), asked))
@@ -279,6 +283,7 @@ def _of_responses(settings: Settings) -> response.Settings:
     return replace(
         response.PRESETS["default"],
         seed=settings.seed,
+        episode=settings.episode,
         episodes=settings.response_episodes,
         episodes_at_once=settings.episodes_at_once,
         start_spread=settings.start_spread,

@@ -41,6 +41,8 @@ class Settings(ExploringSettings):
     """The only preset."""
     opponent: str = "best"
     """The opponent to beat: any agent that keeps no memory, by name, or "self" for self-play."""
+    episode: Literal["deal", "pegging"] = "deal"
+    """What an episode is: a deal, or the play of eight cards and nothing else, valued by net points."""
     start: str = "best"
     """Networks to start from: ``best``, ``best:PATH`` or the folder of a run."""
     td_lambda: Share = 0.5
@@ -130,7 +132,7 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[Be
 
     def deal(seeds: np.ndarray, first_id: int, epsilon: float, rng: np.random.Generator, thinking: Stopwatch) -> Plays:
         parts = []
-        for batch in new_deals(seeds, first_id, settings.start_spread):
+        for batch in new_deals(seeds, first_id, settings.start_spread, settings.episode):
             with precision(settings.precision):
                 discard(batch, agent, 0.0, rng, thinking)
                 parts.append(play(batch, agent, opponent, epsilon, settings.td_lambda, rng, thinking))

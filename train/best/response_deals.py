@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from agents import Agent
+from agents.belief.prospects import worth_of_pegging
 from agents.best.agent import BestAgent
 from agents.best.inputs import N_PLAY_INPUTS
 from agents.discards import lowest_of_rank
 from crib_env.batch import GameBatch
-from crib_env.engine import OVER, WIN, pone, show
+from crib_env.engine import OVER, PEGGING_EPISODE, WIN, pone, show
 from crib_env.kernels import kernel
 from crib_env.tables.analysis import outlook
 from train.best.deals import epsilon_greedy
@@ -44,6 +45,8 @@ def _fill_chances(games, rows, seats, win_table, out):
         own, other = np.int64(g["scores"][seat]), np.int64(g["scores"][1 - seat])
         if own >= WIN or other >= WIN:
             out[b] = _PERCENT if own >= WIN else 0.0
+        elif g["episode"] == PEGGING_EPISODE:
+            out[b] = _PERCENT * worth_of_pegging(own, other)
         elif seat == pone(g):  # and deals next
             out[b] = _PERCENT * win_table[own, other]
         else:
@@ -53,7 +56,8 @@ def _fill_chances(games, rows, seats, win_table, out):
 def chances_to_win(games: np.ndarray, rows: np.ndarray, seats: np.ndarray) -> np.ndarray:
     """(B,) percent of ``seats`` (B,) in games ``rows`` (B,), by the win table, if nobody pegs any more in this deal.
 
-    Hands and crib are counted from the actual cards, so only the play changes this probability.
+    Hands and crib are counted from the actual cards, so only the play changes this probability. In the pegging episode
+    it is :func:`agents.belief.prospects.worth_of_pegging`.
     """
     out = np.empty(len(rows))
     _fill_chances(games, rows, seats, outlook().win_table, out)

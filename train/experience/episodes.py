@@ -10,7 +10,7 @@ import numpy as np
 
 from agents import Agent
 from crib_env.batch import SOURCES, GameBatch
-from crib_env.engine import DISCARD
+from crib_env.engine import DISCARD, PEGGING_EPISODE
 from crib_env.exact.discard_means import COMPLETIONS, best_discard_and_total
 from crib_env.kernels import kernel
 
@@ -53,6 +53,9 @@ class Episodes:
 def _discards_worth(games, rows, seats, out):
     for b in range(len(rows)):
         g, seat = games[rows[b]], seats[b]
+        if g["episode"] == PEGGING_EPISODE:
+            out[b] = 0.0
+            continue
         kept = g["kept"][seat] if g["kept"][seat] else g["hand"][seat]
         discarded = g["discards"][seat]
         crib_sign = 1 if seat == g["dealer"] else -1
@@ -63,7 +66,8 @@ def discards_worth(games: np.ndarray, rows: np.ndarray, seats: np.ndarray) -> np
     """Value of the six cards of ``seats`` in games ``rows`` in the show, (B,) float64.
 
     Exact means of the hand kept, plus the crib for the dealer and minus it for pone, after the best discard that
-    includes the cards discarded so far; the opponent's discards are assumed random, as ``greedy`` does.
+    includes the cards discarded so far; the opponent's discards are assumed random, as ``greedy`` does. It is 0 in the
+    pegging episode, which has no show.
     """
     out = np.empty(len(rows))
     _discards_worth(games, rows, seats, out)

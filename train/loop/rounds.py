@@ -12,10 +12,10 @@ from rich.progress import Progress
 
 from evaluate.progress import say
 from evaluate.runs.format import EPISODES_PER_SECOND, EPSILON, LEARNING_RATE, SIMULATION_SHARE
-from train.loop import strength as matches
 from train.loop.checkpoint import Position
 from train.loop.contracts import StrengthMeasure, Trainee
 from train.loop.interrupt import put_off_interrupts
+from train.loop.measures import measure_of
 from train.loop.run_folder import RunFolder
 from train.loop.settings import ExploringSettings, LearningSettings, RunSettings
 from train.loop.strength import is_due
@@ -33,7 +33,7 @@ class Rounds:
         progress: is shown how far it has come.
         trainee: is trained; takes over what the last checkpoint in the folder holds, if there is one.
         total: episodes of the whole run.
-        strength: measures the player.
+        strength: measures the player; ``None`` is what the settings ask for (:mod:`train.loop.measures`).
 
     Attributes:
         position: how far the run has come.
@@ -47,10 +47,10 @@ class Rounds:
         progress: Progress,
         trainee: Trainee,
         total: int,
-        strength: StrengthMeasure[Any, Any] = matches,
+        strength: StrengthMeasure[Any, Any] | None = None,
     ) -> None:
         self._settings, self._folder, self._progress = settings, folder, progress
-        self._trainee, self._total, self._strength = trainee, total, strength
+        self._trainee, self._total, self._strength = trainee, total, strength or measure_of(settings)
         self.position = Position.restored(folder, trainee.load_state_dict)
         self._task = progress.add_task(name, total=total, completed=self.position.episodes)
         self._saved_at = time.perf_counter()
@@ -140,7 +140,7 @@ def train_in_rounds(
     progress: Progress,
     trainee: Trainee,
     play_and_learn: PlayAndLearn,
-    strength: StrengthMeasure[Any, Any] = matches,
+    strength: StrengthMeasure[Any, Any] | None = None,
 ) -> dict[str, Any]:
     """Trains to the end of a run, from the last checkpoint in the folder if there is one; a summary.
 
@@ -151,7 +151,7 @@ def train_in_rounds(
         progress: is shown how far it has come.
         trainee: is trained.
         play_and_learn: does a round.
-        strength: measures the player.
+        strength: as for :class:`Rounds`.
     """
     rounds = Rounds(name, settings, folder, progress, trainee, settings.episodes, strength)
     exploring = settings if isinstance(settings, ExploringSettings) else None

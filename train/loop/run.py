@@ -14,14 +14,15 @@ from evaluate.commands.runs import runs
 from evaluate.console import console
 from evaluate.folder_lock import held
 from evaluate.progress import progress_bar
-from train.loop import hparams, strength
+from train.loop import hparams
 from train.loop.contracts import Learner, S, StrengthMeasure
+from train.loop.measures import measure_of
 from train.loop.run_folder import RUNS, RunFolder
 
 
-def strength_of(learner: Learner[Any]) -> StrengthMeasure[Any, Any]:
+def strength_of(learner: Learner[S], settings: S) -> StrengthMeasure[Any, Any]:
     """How the player of a learner is measured."""
-    return getattr(learner, "STRENGTH", strength)
+    return getattr(learner, "STRENGTH", None) or measure_of(settings)
 
 
 def load_settings(learner: Learner[S], found: dict[str, Any], folder: Path, said: Collection[str] = ()) -> S:
@@ -70,7 +71,7 @@ def run_learner(
 
 
 def _train_and_measure(learner: Learner[S], settings: S, folder: RunFolder, bar: Callable[[], Progress]) -> None:
-    measured_by = strength_of(learner)
+    measured_by = strength_of(learner, settings)
     _print(f"run folder: {folder.path}")
     _print(f"curves: tensorboard --logdir {RUNS if RUNS in folder.path.parents else folder.path}")
     if settings.evaluations:

@@ -114,7 +114,7 @@ class Sweep(Generic[S]):
 
     def table(self) -> Table:
         """The spread of every final result, for people."""
-        games = f"{self._settings[0].final_games:,} {strength_of(self._learner).SAMPLE}"
+        games = f"{self._settings[0].final_games:,} {strength_of(self._learner, self._settings[0]).SAMPLE}"
         table = Table(title=f"{self._learner.NAME}: {len(self._runs)} seeds, {games}")
         for column in ("", "mean ± standard deviation", "lowest", "highest"):
             table.add_column(column, justify="right" if column else "left")

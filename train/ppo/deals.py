@@ -37,11 +37,12 @@ class SettledDeals(CribbageVectorEnv):
 
     Args:
         num_envs: how many deals.
-        options: as for ``CribbageVectorEnv``, except ``episode``, ``reward`` and ``illegal``.
+        episode: ``"deal"``, or ``"pegging"``, where the show is worth nothing.
+        options: as for ``CribbageVectorEnv``, except ``reward`` and ``illegal``.
     """
 
-    def __init__(self, num_envs: int, **options: Any) -> None:
-        super().__init__(num_envs, episode="deal", reward="points", illegal="raise", **options)
+    def __init__(self, num_envs: int, episode: str = "deal", **options: Any) -> None:
+        super().__init__(num_envs, episode=episode, reward="points", illegal="raise", **options)
         self._worth = np.zeros(self.num_envs)
 
     def _start(self, rows: np.ndarray, start: Start, is_seeded: np.ndarray) -> None:

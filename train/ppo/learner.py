@@ -45,7 +45,7 @@ from train.loop.settings import Count, LearningSettings, NotNegative, Positive, 
 from train.ppo.deals import SettledVecEnv
 
 NAME = "ppo"
-DECISIONS = 6  # of a player in a deal
+DECISIONS = {"deal": 6, "pegging": 4}  # of a player in an episode
 
 
 @dataclass(frozen=True)
@@ -58,18 +58,20 @@ class Settings(LearningSettings):
     """Rounds after which the opponent in self-play is replaced by the current agent."""
     observation: Literal["209", "board"] = "209"
     """Observation of the networks."""
+    episode: Literal["deal", "pegging"] = "deal"
+    """What an episode is: a deal, or the play of eight cards and nothing else."""
     hidden: Widths = (256, 256)
     """Widths of the hidden layers of the policy network."""
     value_hidden: Widths = (128, 128)
     """Widths of the hidden layers of the value network."""
     episodes: Count = 2_500_000
-    """Deals to play, rounded up to whole rounds."""
+    """Episodes to play, rounded up to whole rounds."""
     episodes_at_once: Count = 2_048
-    """Deals in a round, played side by side."""
+    """Episodes in a round, played side by side."""
     epochs: Count = 2
     """Epochs over the decisions of a round."""
     batch_size: Annotated[int, Range(2)] = 512
-    """Decisions in a gradient step; must divide those of a round, which are six times ``episodes_at_once``."""
+    """Decisions in a gradient step; must divide those of a round: six a deal, four in pegging."""
     gae_lambda: Share = 0.2
     """λ of generalised advantage estimation: 0 bootstraps after one step, 1 is the Monte Carlo return."""
     clip_range: Positive = 0.2
@@ -79,8 +81,8 @@ class Settings(LearningSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if DECISIONS * self.episodes_at_once % self.batch_size:
-            decisions = DECISIONS * self.episodes_at_once
+        decisions = DECISIONS[self.episode] * self.episodes_at_once
+        if decisions % self.batch_size:
             raise ValueError(f"batch_size={self.batch_size} is not allowed: it must divide the {decisions} of a round")
         if self.opponent != "self":
             make_agent(self.opponent)
@@ -194,13 +196,14 @@ class Learner:
         self.games = SettledVecEnv(
             settings.episodes_at_once,
             opponent=opponents.get(settings.opponent) or make_agent(settings.opponent),
+            episode=settings.episode,
             observation=settings.observation,
         )
         self.model = PPO(
             CribbagePolicy,
             self.games,
             learning_rate=LinearSchedule(settings.learning_rate, settings.final_learning_rate, 1.0),
-            n_steps=DECISIONS,
+            n_steps=DECISIONS[settings.episode],
             batch_size=settings.batch_size,
             n_epochs=settings.epochs,
             gamma=1.0,
@@ -263,13 +266,13 @@ class Learner:
 class IntoFolder(KVWriter):
     """Stable-Baselines3's values, written to the TensorBoard events of a run over episodes instead of steps."""
 
-    def __init__(self, folder: RunFolder) -> None:
-        self._folder = folder
+    def __init__(self, folder: RunFolder, decisions: int) -> None:
+        self._folder, self._decisions = folder, decisions
 
     def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
         """See ``KVWriter``."""
         shown = {key: value for key, value in key_values.items() if "tensorboard" not in (key_excluded[key] or ())}
-        self._folder.log(shown, step // DECISIONS)
+        self._folder.log(shown, step // self._decisions)
 
     def close(self) -> None:
         """The folder closes its own file."""
@@ -305,7 +308,7 @@ class BetweenRounds(BaseCallback):
         """Notes and measures what the round that is over has come to, if one is."""
         position, settings = self._rounds.position, self._learner.settings
         n = settings.episodes_at_once
-        if self.model.num_timesteps < DECISIONS * (position.episodes + n):
+        if self.model.num_timesteps < DECISIONS[settings.episode] * (position.episodes + n):
             return
         seconds = time.perf_counter() - self._started
         if (position.rounds + 1) % settings.refresh == 0:
@@ -322,13 +325,13 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[PP
     torch.set_num_threads(settings.threads)
     learner = Learner(settings)
     rounds = Rounds(NAME, settings, folder, progress, learner, settings.whole_episodes)
-    model = learner.model
-    model.num_timesteps = DECISIONS * rounds.position.episodes
+    model, decisions = learner.model, DECISIONS[settings.episode]
+    model.num_timesteps = decisions * rounds.position.episodes
     learner.games.reset()
     learner.games.step(learner.games.action_masks().argmax(axis=1))  # compiles, so that the clocks show work alone
-    model.set_logger(Logger(folder=None, output_formats=[IntoFolder(folder)]))
+    model.set_logger(Logger(folder=None, output_formats=[IntoFolder(folder, decisions)]))
     with put_off_interrupts() as interrupt:  # the library owns the loop
-        left = DECISIONS * settings.whole_episodes - model.num_timesteps
+        left = decisions * settings.whole_episodes - model.num_timesteps
         model.learn(left, BetweenRounds(learner, rounds, interrupt), reset_num_timesteps=False)
         rounds.save()
     learner.save_model(folder.path / "final.zip")

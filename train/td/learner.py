@@ -54,6 +54,8 @@ class Settings(ExploringSettings):
 
     preset: Literal["default", "paper"] = "default"
     """Defaults of the other settings: the best found, or O'Connor's."""
+    episode: Literal["deal", "pegging"] = "deal"
+    """What an episode is: a deal, or the play of eight cards and nothing else."""
     updates: Literal["returns", "traces"] = "returns"
     """λ-returns after many deals, or O'Connor's network with eligibility traces after every move."""
     hidden: Widths = (256, 256)
@@ -61,9 +63,9 @@ class Settings(ExploringSettings):
     td_lambda: Share = 0.3
     """λ of TD(λ): 0 bootstraps after one step, 1 is the Monte Carlo return."""
     episodes: Count = 1_000_000
-    """Deals to play."""
+    """Episodes to play."""
     episodes_at_once: Count = 1_024
-    """Deals in a round; with returns they are played side by side and then learned from."""
+    """Episodes in a round; with returns they are played side by side and then learned from."""
     batch_size: Count = 256
     """Moves in a gradient step; for returns."""
     learning_rate: NotNegative = 2e-3
@@ -109,7 +111,7 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[TD
 
 
 def _train_by_traces(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[TDAgent, dict[str, Any]]:
-    learner = Traces(TDAgent.new("bits", settings.hidden), settings.td_lambda)
+    learner = Traces(TDAgent.new("bits", settings.hidden), settings.td_lambda, settings.episode)
 
     def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
         started = time.perf_counter()
@@ -118,14 +120,14 @@ def _train_by_traces(settings: Settings, folder: RunFolder, progress: Progress) 
 
     learner.play_and_learn(np.random.default_rng(0), 0, 0.0)  # compiles, so that the clocks show work alone
     summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
-    return learner.agent, {**summary, "updates": UPDATES * summary["episodes"]}
+    return learner.agent, {**summary, "updates": UPDATES[settings.episode] * summary["episodes"]}
 
 
 def _train_by_returns(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[TDAgent, dict[str, Any]]:
     learner = Returns(TDAgent.new("features", settings.hidden), settings.precision)
 
     def play(seeds: np.ndarray, first_id: int, explorer: Explorer) -> Episodes:
-        batch = GameBatch(seeds, episode="deal", skip_forced=True, first_id=first_id)
+        batch = GameBatch(seeds, episode=settings.episode, skip_forced=True, first_id=first_id)
         with precision(settings.precision):
             return play_episodes(batch, explorer, None, "209")
 

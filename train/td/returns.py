@@ -146,6 +146,8 @@ class Returns:
         values = {}
         for is_discard in (True, False):
             rows = rng.permutation(np.flatnonzero(decisions.is_discard[moves] == is_discard))
+            if not len(rows):  # pegging has no discards
+                continue
             batches = np.array_split(rows, max(1, round(len(rows) / batch_size)))
             measured = [self.update(states[batch], targets[batch], is_discard, rate) for batch in batches]
             for key in measured[0]:

@@ -21,11 +21,12 @@ import torch
 from agents.features.after_states import MOST_MOVES, write_after_states
 from agents.networks.td import TDAgent
 from agents.networks.value_network import ValueNetwork
-from crib_env.engine import DEAL_EPISODE, DISCARD, GAME, OVER, act, begin_deal, begin_game, shuffle
+from crib_env.engine import DISCARD, EPISODES, GAME, OVER, act, begin_deal, begin_game, shuffle
 from crib_env.kernels import kernel, popcount
 from crib_env.observation import N_ACTIONS, SIZES, write_mask, write_observation
 
-UPDATES = 10  # in a deal: each player discards two cards, which is one move, and lays four
+# In an episode: each player lays four cards, and in a deal discards two before, which is one move.
+UPDATES = {"deal": 10, "pegging": 8}
 _N_BITS = SIZES["209"]
 
 
@@ -123,12 +124,13 @@ def learn_from_move(weights, trace, state, target, nodes, rate, fade, tally):
 
 
 @kernel
-def play_and_learn(games, n, weights, traces, rate, fade, tally):
-    """Plays ``n`` deals of the network against itself, and learns from every move.
+def play_and_learn(games, episode, n, weights, traces, rate, fade, tally):
+    """Plays ``n`` episodes of the network against itself, and learns from every move.
 
     Args:
         games: (1,) GAME, its ``episodes`` stream set.
-        n: how many deals.
+        episode: index in ``engine.EPISODES``, one of a single deal.
+        n: how many of them.
         weights: are changed in place.
         traces: of seat 0 and of seat 1, room to work in.
         rate: α, the learning rate.
@@ -142,7 +144,7 @@ def play_and_learn(games, n, weights, traces, rate, fade, tally):
     last = np.zeros((2, _N_BITS), np.int8)  # the after-state that each seat is in
     standing, has_moved = np.zeros(2), np.zeros(2, np.bool_)  # when it moved there
     for _ in range(n):
-        begin_game(g, DEAL_EPISODE, -1, -1, -1, -1)
+        begin_game(g, episode, -1, -1, -1, -1)
         shuffle(g)
         begin_deal(g)
         has_moved[:] = False
@@ -176,22 +178,23 @@ class Traces:
     Args:
         agent: with inputs ``"bits"`` and one hidden layer; is trained in place.
         td_lambda: λ.
+        episode: what is played, a key of ``UPDATES``.
     """
 
-    def __init__(self, agent: TDAgent, td_lambda: float) -> None:
-        self.agent, self._td_lambda = agent, td_lambda
+    def __init__(self, agent: TDAgent, td_lambda: float, episode: str = "deal") -> None:
+        self.agent, self._td_lambda, self._episode = agent, td_lambda, EPISODES.index(episode)
         self._weights = weights_of(agent.networks["all"])
         self._traces = no_traces(self._weights), no_traces(self._weights)
 
     def play_and_learn(self, rng: np.random.Generator, n: int, rate: float) -> dict[str, float]:
-        """Plays ``n`` deals and learns from them; returns scalars for TensorBoard.
+        """Plays ``n`` episodes and learns from them; returns scalars for TensorBoard.
 
         Raises:
             FloatingPointError: the errors are no longer finite.
         """
         games, tally = np.zeros(1, GAME), np.zeros(4)
         games["episode_stream"] = rng.integers(2**64, dtype=np.uint64)
-        play_and_learn(games, n, self._weights, self._traces, rate, self._td_lambda, tally)
+        play_and_learn(games, self._episode, n, self._weights, self._traces, rate, self._td_lambda, tally)
         return means_of(tally)
 
     def state_dict(self) -> dict[str, torch.Tensor]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from crib_env.batch import SOURCES
 from crib_env.engine import DEALER, PONE
+from evaluate.matches.single_deals import play_deals
 from evaluate.reproduce.claims import Claim, Effort, Measured, Paper, above, below, between, mean_of, number, shown
-from evaluate.reproduce.measures import RUN, play_deals, player, win_rate
+from evaluate.reproduce.measures import RUN, player, win_rate
 from evaluate.reproduce.papers.lang_counts import COUNTS
 from evaluate.reproduce.papers.lang_strategy_weights import (
     LOSERS,

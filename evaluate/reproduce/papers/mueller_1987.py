@@ -13,8 +13,9 @@ import numpy as np
 
 from agents.halscrib.play import equilibrium
 from crib_env import PlayerViews, score_play
+from evaluate.matches.single_deals import play_deals
 from evaluate.reproduce.claims import Claim, Effort, Measured, Paper, above, check, exact, number, shown
-from evaluate.reproduce.measures import Measure, play_deals, player, win_rate
+from evaluate.reproduce.measures import Measure, player, win_rate
 from evaluate.statistics import paired_rate_interval
 
 _SELECTION = "Optimal Strategy Selection"

@@ -1,0 +1,58 @@
+"""Single deals between two players, each played twice with the seats swapped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from agents import Agent
+from crib_env import PlayerViews
+from crib_env.batch import GameBatch
+from crib_env.kernels import streams
+
+_PAIRS = 2_048  # of deals, side by side
+
+
+def play_deals(
+    a: Agent,
+    b: Agent,
+    pairs: int,
+    seed: int,
+    *,
+    episode: str = "deal",
+    watch: Callable[[PlayerViews, np.ndarray], None] = lambda views, cards: None,
+    on_progress: Callable[[int], None] = lambda done: None,
+) -> np.ndarray:
+    """Plays single deals, each twice with the seats swapped.
+
+    Args:
+        a, b: the players.
+        pairs: how many deals.
+        seed: of the deals.
+        episode: ``"deal"``, or ``"play"`` or ``"pegging"`` (:mod:`crib_env.aec`).
+        watch: is shown every decision, and the cards chosen.
+        on_progress: is told how many more pairs are done.
+
+    Returns:
+        Points (2 pairs, 2, 2, 4) int32, the two games of a deal side by side: of ``a`` and of ``b``, as pone and as
+        dealer, by ``crib_env.batch.SOURCES``.
+    """
+    deals, tallies = streams(seed, pairs), []
+    for first in range(0, pairs, _PAIRS):
+        part = np.repeat(deals[first : first + _PAIRS], 2)
+        batch = GameBatch(part, episode=episode, first_id=2 * first)
+        seat_of_a = np.arange(len(part)) % 2
+        while len(rows := batch.acting()):
+            is_a = batch.games["turn"][rows] == seat_of_a[rows]
+            for agent, mine in ((a, rows[is_a]), (b, rows[~is_a])):
+                if len(mine):
+                    views = batch.views(mine)
+                    cards = agent.act(views)
+                    watch(views, cards)
+                    batch.step(mine, cards)
+        tally = batch.tally.copy()
+        tally[1::2] = tally[1::2, ::-1]
+        tallies.append(tally)
+        on_progress(len(part) // 2)
+    return np.concatenate(tallies)

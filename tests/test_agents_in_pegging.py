@@ -1,0 +1,214 @@
+"""Every agent plays the pegging episode, in which there are no discards, no starter and nothing after the play."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import warnings
+from math import comb
+
+import numpy as np
+import pytest
+import torch
+
+from agents import make_agent
+from agents.belief.opponent_hands import MOST_HANDS, Hands, posterior
+from agents.belief.prospects import DEALT, Prospects, habits
+from agents.networks.ddqn import DDQNAgent
+from agents.networks.drqn import DRQNAgent
+from agents.networks.nfsp import NFSPAgent
+from agents.networks.ppo import PPOAgent
+from agents.networks.td import TDAgent
+from agents.registry import NAMES
+from agents.tree_search.hidden_cards import known_games, unseen_cards
+from crib_env.batch import GameBatch
+from crib_env.exact.rank_classes import CLASS_RANKS
+from crib_env.kernels import streams
+from tests.helpers.reference import ReferenceGame, rank
+from tests.test_ismcts import cards_of, drawn
+from tests.test_leaks import views as views_of_seats
+from tests.test_leaks import with_hidden_dealt_again
+
+NETWORKS = {
+    "ddqn": lambda: DDQNAgent.new("split", "board", (16,), ranks=True, features=True),
+    "drqn": lambda: DRQNAgent.new(
+        networks="one", observation="209", memory=8, hidden=(8,), direct=True, features=True, lasts="deal",
+        skip_forced=True,
+    ),
+    "nfsp": lambda: NFSPAgent(DDQNAgent.new("one", "209", (16,), ranks=True)),
+    "ppo": lambda: PPOAgent.new("209", (16,)),
+    "td": lambda: TDAgent.new("features", (16,)),
+}  # fmt: skip
+SETTINGS = {
+    "expert": "expert:hands=5",
+    "ismcts": "ismcts:iterations=30",
+    "uct-determinized": "uct-determinized:iterations=30",
+    "uct-cheating": "uct-cheating:iterations=30",
+    "strategy-weights": "strategy-weights:random",
+}
+MORE = ["halscrib:adaptive=yes", "ismcts:iterations=30,draw=uniform,show=drawn,reward=win", "best:scores=no"]
+ASKS_A_PERSON = {"human"}
+PLAYERS = sorted({*NAMES, *MORE} - ASKS_A_PERSON)
+
+
+def player(name):
+    if name in NETWORKS:
+        torch.manual_seed(1)
+        return NETWORKS[name]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # uct-cheating says that it cheats
+        return make_agent(SETTINGS.get(name, name))
+
+
+def choices(agent, batch, rows):
+    cheats = getattr(agent, "act_cheating", None)
+    return cheats(batch.games[rows], batch.game_ids[rows]) if cheats else agent.act(batch.views(rows))
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_plays_fifty_games_legally(name):
+    """An illegal card is an error of the batch; and which cards are hidden does not matter."""
+    agent, twin, rng = player(name), player(name), np.random.default_rng(4)
+    batch = GameBatch(streams(6, 50), episode="pegging")
+    while len(rows := batch.acting()):
+        cards = choices(agent, batch, rows)
+        if not hasattr(agent, "act_cheating"):
+            turns = batch.games["turn"][rows].astype(np.int64)
+            again = with_hidden_dealt_again(batch.games, rows, turns, rng)
+            np.testing.assert_array_equal(twin.act(views_of_seats(again, rows, turns)), cards)
+        batch.step(rows, cards)
+    assert batch.games["n_laid"].tolist() == [8] * 50
+
+
+def net_points(one, other, pairs, seed=8):
+    """Mean net points of a game, and its standard error, of mirrored pegging games."""
+    batch = GameBatch(np.repeat(streams(seed, pairs), 2), episode="pegging")
+    seats = np.tile([0, 1], pairs)
+    while len(rows := batch.acting()):
+        is_ones = batch.games["turn"][rows] == seats[rows]
+        for agent, mine in ((one, rows[is_ones]), (other, rows[~is_ones])):
+            if len(mine):
+                batch.step(mine, choices(agent, batch, mine))
+    scores = batch.games["scores"].astype(float)
+    net = ((scores[:, 0] - scores[:, 1]) * (1 - 2 * seats)).reshape(-1, 2).mean(axis=1)
+    return net.mean(), net.std() / np.sqrt(pairs)
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"), [("greedy", "random"), ("uct-cheating", "greedy"), ("ismcts", "random"), ("best", "random")]
+)
+def test_strong_players_are_strong_in_it(better, worse):
+    mean, error = net_points(player(better), player(worse), pairs=250)
+    assert mean > 3 * error
+
+
+def some_views(decisions, n=40, seed=3):
+    """The views after some decisions at random, and the games."""
+    batch = GameBatch(streams(seed, n), episode="pegging")
+    for _ in range(decisions):
+        rows = batch.acting()
+        batch.step(rows, batch.native_cards(rows, 0))
+    return batch.views(batch.acting()), batch
+
+
+def test_at_first_all_hands_of_the_unseen_cards_are_as_likely():
+    views, _ = some_views(0, n=20)
+    held, weights = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS)
+    classes, kinds = np.zeros((2, MOST_HANDS), np.int64)
+    for b in range(len(views)):
+        own = views.hand[b, :4].tolist()
+        size = posterior(
+            sum(1 << card for card in own), np.int64(-1), views.laid[b], views.laid_by[b], np.int64(0), False,
+            habits().keeping[DEALT], Hands(held, weights, classes, kinds),
+        )  # fmt: skip
+        found = np.bincount(classes[:size], weights=weights[:size], minlength=1820)
+        unseen = [4 - sum(rank(card) == r for card in own) for r in range(13)]
+        plain = np.array([
+            np.prod([comb(unseen[r], ranks.count(r)) for r in set(ranks)]) / comb(48, 4)
+            for ranks in CLASS_RANKS.tolist()
+        ])  # fmt: skip
+        assert plain.sum() == pytest.approx(1.0)
+        np.testing.assert_allclose(found, plain, atol=1e-12)
+
+
+def test_drawn_worlds_have_no_discards_and_no_starter():
+    for decisions in range(8):
+        views, batch = some_views(decisions, n=10)
+        for b, root in enumerate(known_games(views)):
+            known = {int(card) for card in (*views.hand[b], *views.laid[b]) if card >= 0}
+            assert set(cards_of(unseen_cards(root))) == set(range(52)) - known
+            for likely in (np.zeros((0, 1820)), habits().keeping):
+                for world in drawn(root, 5, likely):
+                    assert len(cards_of(world["hand"][1])) == views.opponent_cards[b]
+                    assert not {*cards_of(world["hand"][1])} & known
+                    assert world["discards"].tolist() == [0, 0]
+                    assert world["cards"][12] == -1
+        assert (batch.games["discards"] == 0).all()
+
+
+def endings():
+    """Views with two own cards and one of the opponent's, after which nobody but the player decides."""
+    found = []
+    for decisions in (4, 5):
+        views, _ = some_views(decisions, n=300)
+        wanted = ((views.hand >= 0).sum(axis=1) == 2) & (views.opponent_cards == 1)
+        found += [views[k : k + 1] for k in np.flatnonzero(wanted)[:12]]
+    return found
+
+
+def best_net(game, own, before):
+    """Own points from ``before`` on less the opponent's, if the player of seat ``own`` does what is best."""
+    if game.phase == "over":
+        return game.scores[own] - game.scores[1 - own] - before
+    nets = []
+    for card in sorted(game.legal()):
+        after = copy.deepcopy(game)
+        after.act(card)
+        nets.append(best_net(after, own, before))
+    return max(nets) if game.turn == own else nets[0]
+
+
+def test_expert_and_its_prospects_value_net_points_of_the_play_alone():
+    """Against every card that the opponent may hold last, played out on the reference."""
+    expert, n = make_agent("expert:hands=3640"), 0
+    for views in endings():
+        prospects, values = Prospects.of(views), expert.rank_values(views)[0]
+        own, other = np.ogrid[:23, :9]
+        net = views.scores[0].astype(int) @ [1, -1]
+        np.testing.assert_allclose(prospects.win[0], 0.5 + (net + own - other) / 242)
+        np.testing.assert_allclose(prospects.holds.sum(), 1.0)
+        laid = [(int(by), int(card)) for card, by in zip(views.laid[0], views.laid_by[0]) if card >= 0]
+        hand = [int(card) for card in views.hand[0] if card >= 0]
+        known = {*hand, *(card for _, card in laid)}
+        for card in hand:
+            if not views.action_mask[0, card]:
+                assert values[rank(card)] == -np.inf or rank(card) in [rank(c) for c in hand if c != card]
+                continue
+            expected = 0.0
+            for r in np.flatnonzero(prospects.holds[0]):
+                last = next(c for c in itertools.count(int(r), 13) if c not in known)
+                game = ReferenceGame(0 if views.is_dealer[0] else 1, episode="pegging")
+                fours = [[c for by, c in laid if by == seat] for seat in (0, 1)]
+                game.deal([*fours[0], *hand, *fours[1], last])
+                for _, c in laid:
+                    game.act(c)
+                before = game.scores[0] - game.scores[1]
+                game.act(card)
+                expected += prospects.holds[0, r] * best_net(game, 0, before)
+            # One own card is left then, so that nothing is chosen by what the opponent turns out to hold.
+            assert values[rank(card)] == pytest.approx(0.5 + (net + expected) / 242)
+            n += 1
+    assert n > 20
+
+
+def test_expert_does_not_look_at_the_score_while_121_is_far():
+    from_zero, apart = (GameBatch(streams(9, 30), episode="pegging", scores=pair) for pair in ((0, 0), (60, 20)))
+    expert = make_agent("expert:hands=20")
+    for _ in range(3):
+        rows = from_zero.acting()
+        one, two = (expert.rank_values(batch.views(rows)) for batch in (from_zero, apart))
+        shift = np.where(from_zero.games["turn"][rows] == 0, 40, -40) / 242
+        np.testing.assert_allclose(two, one + shift[:, None])
+        cards = from_zero.native_cards(rows, 1)
+        for batch in (from_zero, apart):
+            batch.step(rows, cards)

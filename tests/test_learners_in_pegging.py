@@ -1,0 +1,117 @@
+"""Every learner of the play trains in the pegging episode, and what it trains plays it."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from agents import make_agent
+from crib_env.batch import GameBatch
+from crib_env.kernels import streams
+from evaluate.runs.table import read_runs, rows_of
+from tests.helpers.learner_runs import new_run
+from tests.test_agents_in_pegging import net_points
+from train.__main__ import LEARNERS
+from train.experience.episodes import discards_worth, play_episodes
+from train.loop import pegging_strength
+from train.loop.run import run_learner
+from train.loop.run_folder import RunFolder
+
+# Settings of a run of a moment; the responses of `best` are learned by the module of `response`.
+SMALL = {
+    "ddqn": {"episodes": 128, "episodes_at_once": 64, "warm_up": 64, "hidden": (16,), "batch_size": 32},
+    "drqn": {"episodes": 128, "episodes_at_once": 64, "warm_up": 64, "hidden": (16,), "memory": 8, "batch_size": 8},
+    "nfsp": {
+        "episodes": 128, "episodes_at_once": 64, "warm_up": 64, "hidden": (16,), "batch_size": 32, "replay": 2_000,
+        "reservoir": 2_000,
+    },
+    "td": {"episodes": 128, "episodes_at_once": 64, "hidden": (16,), "batch_size": 32},
+    "ppo": {"episodes": 128, "episodes_at_once": 64, "hidden": (16,), "value_hidden": (16,), "batch_size": 128},
+    "best": {
+        "episodes": 64, "episodes_at_once": 32, "hidden": (16,), "hidden_discard": (16,), "hands": 2, "responses": 0,
+        "batch_size": 64, "discard_memory": 100,
+    },
+    "response": {"episodes": 64, "episodes_at_once": 32, "batch_size": 64, "opponent": "greedy"},
+}  # fmt: skip
+WITHOUT_PLAY = {"discard-game", "strategy-weights"}
+
+
+def small_settings(name, **settings):
+    learner = import_module(f"train.{LEARNERS[name].module}")
+    kind = type(learner.PRESETS["default"])
+    return learner, kind(**{**SMALL[name], "evaluations": 0, "episode": "pegging", **settings})
+
+
+def test_no_learner_is_left_out():
+    assert set(SMALL) == set(LEARNERS) - WITHOUT_PLAY
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_trains_and_plays(name, tmp_path):
+    learner, settings = small_settings(name)
+    agent, summary = new_run(learner, settings, tmp_path)
+    assert summary["episodes"] == settings.episodes
+    agent.save(tmp_path / "weights.safetensors")
+    loaded = make_agent(f"{'best' if name == 'response' else name}:{tmp_path / 'weights.safetensors'}")
+    batch = GameBatch(streams(1, 30), episode="pegging")
+    while len(rows := batch.acting()):
+        views = batch.views(rows)
+        cards = agent.act(views)
+        assert views.action_mask[np.arange(len(rows)), cards].all()
+        if name not in ("nfsp", "best", "response"):  # which draws by another seed, and whose weights are rounded
+            np.testing.assert_array_equal(loaded.act(views), cards)
+        batch.step(rows, cards)
+
+
+def test_traces_learn_from_eight_cards(tmp_path):
+    learner, settings = small_settings("td", updates="traces", hidden=(8,), epsilon=0.0, final_epsilon=0.0)
+    _, summary = new_run(learner, settings, tmp_path)
+    assert summary["updates"] == 8 * settings.episodes
+
+
+def test_rewards_are_the_points_of_the_play():
+    """There is nothing but luck in the deal to settle: the two kinds of reward are one."""
+    batch = GameBatch(streams(2, 50), episode="pegging")
+    everyone = np.arange(50)
+    assert not discards_worth(batch.games, everyone, np.zeros(50, np.int64)).any()
+    played = play_episodes(batch, lambda seen, masks, is_discard, chain: masks.argmax(axis=1), None, "209")
+    decisions = played.decisions
+    assert not decisions.is_discard.any()
+    assert np.bincount(decisions.chain).tolist() == [4] * 100
+    np.testing.assert_array_equal(decisions.points, decisions.settled)
+    np.testing.assert_array_equal(decisions.final_points, decisions.final_settled)
+    assert decisions.final_points.any()
+
+
+def test_strength_is_that_in_pegging(tmp_path):
+    """Of the run, in its summary, its picture and the table of runs; the discards of whole games were not trained."""
+    learner, settings = small_settings("td", evaluations=1, evaluation_games=20, final_games=60)
+    folder = RunFolder.create("td", settings, tmp_path)
+    run_learner(learner, settings, folder)
+    strength = json.loads((folder.path / "summary.json").read_text())["strength"]
+    assert {name: found["games"] for name, found in strength.items()} == {"greedy": 60, "random": 60}
+    low, high = strength["random"]["interval"]
+    assert low < strength["random"]["net_points"] < high
+    assert (folder.path / "learning-curve.png").is_file()
+    header, (row,) = rows_of(read_runs(folder.path))
+    assert row[header.index("net points against greedy")].startswith(f"{strength['greedy']['net_points']:+.2f} ±")
+
+
+def test_net_points_are_measured_in_mirrored_games():
+    results = pegging_strength.measure(make_agent("greedy"), 200, seed=1)
+    assert results["greedy"].net_points == 0.0  # the same cards from both sides
+    assert results["greedy"].interval == (0.0, 0.0)
+    mean, error = net_points(make_agent("greedy"), make_agent("random"), pairs=400)
+    low, high = results["random"].interval
+    assert low - 2 * error < mean < high + 2 * error
+
+
+def test_it_is_learned(tmp_path):
+    """Eight thousand episodes beat random cards by more than half a point a game."""
+    learner, settings = small_settings("td", episodes=8_192, episodes_at_once=512, hidden=(64,), batch_size=128)
+    agent, _ = new_run(learner, settings, tmp_path)
+    mean, error = net_points(agent, make_agent("random"), pairs=400)
+    assert mean - 3 * error > 0.5
