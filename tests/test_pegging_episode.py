@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 import gymnasium
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import crib_env
 from crib_env import format_card, parse_card, parse_cards
 from crib_env.aec import PLAYERS, raw_env
 from crib_env.batch import GameBatch
 from crib_env.engine import OVER
 from crib_env.kernels import streams
+from crib_env.picture.seen import see
+from crib_env.picture.table import draw_table
+from crib_env.picture.text import write_table
 from crib_env.players.results import deal_results, ended_deals
 
 HANDS = "5C 5D 4S JH 5H 6C 4D KS"  # player_0's four, player_1's four
@@ -49,8 +53,21 @@ def test_eight_cards_and_nothing_else():
         assert views.starter[0] == -1
         assert views.kept[0].tolist() == sorted(hand)
         assert not views.is_discard[0]
-    assert "starter" not in (table := crib_env.render.draw_table(env.games[0], 0))
+    assert "starter" not in (table := write_table(env.games[0], 0))
     assert "discards" not in table
+
+
+def test_the_picture_shows_the_play_and_no_starter():
+    env = begin()
+    lay(env, "5C 5H 5D")
+    for viewer in (None, 0, 1):
+        picture = draw_table(see(env.games, viewer))
+        shown = {*re.findall('data-card="([^"]*)"', picture)} - {""}
+        assert {"5C", "5H", "5D"} <= shown
+        assert ("4S" in shown) == (viewer != 1)
+        assert ("KS" in shown) == (viewer != 0)
+        assert 'class="starter"' not in picture
+        assert 'class="crib"' not in picture
 
 
 def test_a_play_by_hand():

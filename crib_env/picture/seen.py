@@ -8,7 +8,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.engine import CRIB, DEAL, DISCARD, DOUBLE_SKUNK, EVENTS, OVER, PLAY, PONES_HAND, SKUNK, WIN
+from crib_env.engine import (
+    CRIB,
+    DEAL,
+    DISCARD,
+    DOUBLE_SKUNK,
+    EVENTS,
+    OVER,
+    PEGGING_EPISODE,
+    PLAY,
+    PONES_HAND,
+    SKUNK,
+    WIN,
+)
 from crib_env.picture.cards import HIDDEN
 from crib_env.scoring import COUNT_LIMIT, ShowItem, card_value, explain_show, score_play
 from crib_env.views import PlayerViews, views_of
@@ -65,7 +77,8 @@ class Table:
     below: int
     """The seat drawn below."""
     crib: tuple[int, ...]
-    starter: int
+    starter: int | None
+    """``HIDDEN`` until it is cut; ``None`` in the pegging episode, which has none."""
     laid: tuple[Laid, ...]
     count: int
     counted: Counted | None
@@ -125,7 +138,7 @@ def see(games: np.ndarray, viewer: int | None, *, below: int = 0, names: Sequenc
         sides=sides,
         below=below,
         crib=crib if HIDDEN in crib else _by_rank(crib),
-        starter=int(views[own].starter[0]),
+        starter=None if game["episode"] == PEGGING_EPISODE else int(views[own].starter[0]),
         laid=_laid(views[own], own),
         count=int(views[own].count[0]),
         counted=_counted(views, show[-1], dealer) if show else None,

@@ -47,7 +47,8 @@ def svg_start(title: str, width: int = WIDTH, height: int = HEIGHT) -> str:
 def cards_on(table: Table) -> set[int]:
     """The cards that a picture of the table shows, ``HIDDEN`` among them."""
     laid = [laid.card for laid in table.laid]
-    return {HIDDEN, table.starter, *table.crib, *laid, *table.sides[0].hand, *table.sides[1].hand}
+    starter = HIDDEN if table.starter is None else table.starter
+    return {HIDDEN, starter, *table.crib, *laid, *table.sides[0].hand, *table.sides[1].hand}
 
 
 def spoken(table: Table) -> str:
@@ -70,7 +71,7 @@ def draw_parts(table: Table, palette: Palette) -> list[str]:
         draw_pegs(table.sides[below], True, palette.seats[below], palette),
         _row(table, above, _ABOVE, palette),
         middle,
-        draw_starter(table.starter, *_STARTER, table.counted is not None, palette),
+        "" if table.starter is None else draw_starter(table.starter, *_STARTER, table.counted is not None, palette),
         _row(table, below, _BELOW, palette),
         draw_text(table.caption, WIDTH / 2, 669, 22, palette.ink, "middle", _RIGHT - _LEFT),
     ]
