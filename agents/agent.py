@@ -21,7 +21,8 @@ class Agent(Protocol):
     and a fresh copy plays each worker's part. A league makes its agents anew for each match. What a copy
     remembers or learns is lost with it. If an agent must not be copied, because it holds a process or a
     connection or learns from one game to the next, give it the attribute ``copyable = False``. Then one thread
-    uses it, whatever ``threads`` says, and ``--ray`` is refused.
+    uses it, whatever ``threads`` says, and ``--ray`` is refused. An agent with ``plays_once = True``, such as a person,
+    plays single games, and no mirrored ones.
 
     **Results.** If an agent has a method ``observe_deal(deals: crib_env.DealResults)``, matches and leagues call
     it after deals, with the cards shown by then. They call ``observe_end(games: crib_env.GameResults)`` after

@@ -22,6 +22,7 @@ _AGENTS = {
     "uct-determinized": "agents.tree_search.uct:DeterminizedUCTAgent",
     "uct-cheating": "agents.tree_search.uct:CheatingUCTAgent",
     "best": "agents.best.agent:BestAgent.load",
+    "human": "agents.human:HumanAgent",
     "ddqn": "agents.networks.ddqn:DDQNAgent.load",
     "drqn": "agents.networks.drqn:DRQNAgent.load",
     "nfsp": "agents.networks.nfsp:NFSPAgent.load",

@@ -139,7 +139,7 @@ def see(games: np.ndarray, viewer: int | None, *, below: int = 0, names: Sequenc
         below=below,
         crib=crib if HIDDEN in crib else _by_rank(crib),
         starter=None if game["episode"] == PEGGING_EPISODE else int(views[own].starter[0]),
-        laid=_laid(views[own], own),
+        laid=cards_laid(views[own], own),
         count=int(views[own].count[0]),
         counted=_counted(views, show[-1], dealer) if show else None,
         caption=_caption(sides, events, game),
@@ -151,8 +151,8 @@ def _by_rank(cards: Iterable[int]) -> tuple[int, ...]:
     return tuple(sorted((int(card) for card in cards if card >= 0), key=lambda card: (card % 13, card)))
 
 
-def _laid(view: PlayerViews, viewer: int) -> tuple[Laid, ...]:
-    """The play, with counts and points; all of it is open."""
+def cards_laid(view: PlayerViews, viewer: int = 0) -> tuple[Laid, ...]:
+    """The play of one decision, with counts and points, as the player in seat ``viewer`` sees it; all of it is open."""
     cards = [card for card in view.laid[0].tolist() if card >= 0]
     piles: list[list[int]] = []
     count = COUNT_LIMIT

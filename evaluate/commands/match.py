@@ -9,7 +9,7 @@ from typing import Annotated
 
 import tyro
 
-from agents import make_agent
+from agents import Agent, make_agent
 from evaluate.commands.arguments import AgentName, SomeFile, SomeInt, SomeJson, SomeRay, check_positive
 from evaluate.console import console
 from evaluate.files import check_outputs, write_json
@@ -17,7 +17,7 @@ from evaluate.luck.table import WINS
 from evaluate.matches.game_records import games_file
 from evaluate.matches.match import less_luck, play_games, summarise
 from evaluate.matches.match_table import match_table
-from evaluate.matches.mirrored import Games, mean_of_pairs
+from evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play_shard
 from evaluate.on_ray import connected
 from evaluate.progress import progress_bar
 from evaluate.statistics import looks, luckless_reach, reach
@@ -34,7 +34,7 @@ class MatchArguments:
     b: AgentName
     """Its opponent."""
     games: SomeInt = None
-    """Number of games, even: 10,000, or with --until at most 1,000,000."""
+    """Number of games, even: 10,000, or with --until at most 1,000,000. 1 is a game without its mirror image."""
     until: Annotated[str | None, tyro.conf.arg(metavar="PERCENT", help_behavior_hint="")] = None
     """Stop when the win rate's 95 % interval is within this distance, in percentage points, as in ±0.5%."""
     seed: int = 0
@@ -80,6 +80,9 @@ def match(asked: Annotated[MatchArguments, tyro.conf.arg(name="")]) -> None:
     if games is None:
         games = GAMES if half is None else MOST_GAMES
     first, second = make_agent(asked.a), make_agent(asked.b)
+    if games == 1:
+        _play_one(first, second, asked)
+        return
     started = time.perf_counter()
     parts: list[Games] = []
     stopped: BaseException | None = None
@@ -136,6 +139,18 @@ def _reach(parts: list[Games]) -> float:
     if games.luck is not None:
         return luckless_reach(mean_of_pairs(less_luck(games)[:, WINS]))
     return reach(mean_of_pairs(games.won))
+
+
+def _play_one(a: Agent, b: Agent, asked: MatchArguments) -> None:
+    """One game: no intervals, and nothing but who won."""
+    if asked.until is not None or asked.json_file is not None or asked.ray is not None or asked.luck_adjusted:
+        raise ValueError("games=1 has no interval: --until, --json, --ray and --luck-adjusted are not allowed with it")
+    played = play_shard(a, b, replace(Shard.of(asked.seed, 0, 1), is_single=True), asked.record is not None)
+    if asked.record is not None:
+        with games_file(asked.record) as keep:
+            keep(played.records)
+    winner = int(played.scores[0].argmax())
+    console.print(f"{(a, b)[winner].name} wins {played.scores[0, winner]} to {played.scores[0, 1 - winner]}")
 
 
 def games_needed(pairs: int, reached: float, half: float, most: int) -> int:

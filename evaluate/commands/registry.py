@@ -29,6 +29,11 @@ COMMANDS = {
         "Plays mirrored games: the same deals twice, with the seats swapped.",
         takes_agents=True,
     ),
+    "play": Command(
+        "play:play",
+        "Plays a game between you and an agent, in the terminal.",
+        takes_agents=True,
+    ),
     "league": Command(
         "league:league",
         "Plays a match between every pair of several agents, and rates them.",

@@ -1,9 +1,10 @@
 """Recorded games: JSON lines with all that is needed to replay them, and the expected result.
 
 A line holds ``game`` (its number in the match), ``seed`` (the match's), ``players`` (the names in seat 0 and seat
-1), ``first_dealer`` (a seat), ``deals`` (thirteen cards each: six for seat 0, six for seat 1, the starter),
-``cards`` (for each deal the cards discarded and laid, in order, by both players) and ``scores`` (at the end, by
-seat). Use ``first_dealer`` and ``deals`` unchanged as options of an environment's ``reset``.
+1), ``first_dealer`` (a seat), ``start_scores`` (by seat, left out if they are 0–0), ``deals`` (thirteen cards each: six
+for seat 0, six for seat 1, the starter), ``cards`` (for each deal the cards discarded and laid, in order, by both
+players) and ``scores`` (at the end, by seat). Use ``first_dealer``, ``deals``, and ``start_scores`` as ``scores``,
+unchanged as options of an environment's ``reset``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from crib_env.aec import raw_env
 from crib_env.batch import GameBatch
 from crib_env.cards import format_cards
 from crib_env.files.json_text import parse_json, typed
-from crib_env.files.whole_file import named_at_the_end
+from crib_env.files.whole_file import named_at_the_end, whole_file
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class GameRecord:
     deals: tuple[str, ...]
     cards: tuple[str, ...]
     scores: tuple[int, int]
+    start_scores: tuple[int, int] = (0, 0)
 
     @property
     def names(self) -> tuple[str, str]:
@@ -44,7 +46,10 @@ class GameRecord:
 
     def to_line(self) -> str:
         """The game as a line of a file."""
-        return json.dumps(asdict(self))
+        content = asdict(self)
+        if self.start_scores == (0, 0):
+            del content["start_scores"]
+        return json.dumps(content)
 
     @classmethod
     def of_line(cls, line: str) -> GameRecord:
@@ -54,7 +59,8 @@ class GameRecord:
             ValueError: it is not a recorded game.
         """
         try:
-            return typed(parse_json(line), cls)
+            content = parse_json(line)
+            return typed({"start_scores": [0, 0], **content} if isinstance(content, dict) else content, cls)
         except ValueError as error:
             raise ValueError(f"it is not a recorded game ({error})") from None
 
@@ -62,10 +68,10 @@ class GameRecord:
         """The environment in which this game is about to be played.
 
         Raises:
-            ValueError: a deal is not one; the message names it.
+            ValueError: a deal is not one, or a game cannot start from these scores; the message names them.
         """
         env = raw_env()
-        env.reset(options={"first_dealer": self.first_dealer, "deals": self.deals})
+        env.reset(options={"first_dealer": self.first_dealer, "deals": self.deals, "scores": self.start_scores})
         return env
 
     def check(self) -> None:
@@ -117,10 +123,15 @@ class Recorder:
                 self._first_dealers[row],
                 tuple(self._deals[row]),
                 tuple(map(format_cards, self._cards[row])),
-                (int(scores[0]), int(scores[1])),
+                _pair(self._batch.games["scores"][row]),
+                _pair(self._batch.games["start_scores"][row]),
             )
-            for row, scores in enumerate(self._batch.games["scores"])
+            for row in range(len(self._batch))
         )
+
+
+def _pair(scores: np.ndarray) -> tuple[int, int]:
+    return int(scores[0]), int(scores[1])
 
 
 @contextmanager
@@ -158,6 +169,17 @@ def games_file(path: Path) -> Iterator[Callable[[Sequence[GameRecord]], None]]:
         file.truncate(size)
     if stopped is not None:
         raise stopped
+
+
+def add_record(path: Path, record: GameRecord) -> None:
+    """Adds a game at the end of a file of games, or makes the file.
+
+    Raises:
+        ValueError, OSError: the file cannot be written; it is as it was.
+    """
+    before = path.read_bytes() if path.exists() else b""
+    with whole_file(path) as temporary, open(temporary, "wb") as file:
+        file.write(before + f"{record.to_line()}\n".encode())
 
 
 def read_record(path: Path, k: int) -> GameRecord:

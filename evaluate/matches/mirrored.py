@@ -41,6 +41,8 @@ class Shard:
     """(N,) uint64, a random stream for each pair."""
     position: tuple[int, int] | None = None
     """Scores that all games begin at, of the dealer, who is seat 0, and of pone; ``None`` is 0–0 and a coin."""
+    is_single: bool = False
+    """Only the first game is played, without its mirror image."""
 
     @classmethod
     def of(cls, seed: int, first: int, pairs: int) -> Shard:
@@ -118,16 +120,25 @@ def play_shard(
         measure_luck: also measure how lucky ``a`` was.
 
     Raises:
-        ValueError: an agent chose an illegal card, or luck is asked for and one sees hidden cards.
+        ValueError: an agent chose an illegal card, plays single games where these are mirrored, or sees hidden cards
+            where luck is asked for.
     """
     if measure_luck:
         check_no_cheat(a, b)
+    for agent in (a, b):
+        if getattr(agent, "plays_once", False) and not shard.is_single:
+            raise ValueError(
+                f"agent {agent.name!r} plays no mirrored games, in which it would hold cards that it has played "
+                "against: give --games 1"
+            )
     dealer = None if shard.position is None else 0
-    batch = GameBatch(np.repeat(shard.deals, 2), first_id=2 * shard.first, first_dealer=dealer, scores=shard.position)
+    n = 1 if shard.is_single else 2 * len(shard.deals)
+    deals = np.repeat(shard.deals, 2)[:n]
+    batch = GameBatch(deals, first_id=2 * shard.first, first_dealer=dealer, scores=shard.position)
     recorder = Recorder(batch) if keep_records else None
     meter = LuckMeter(batch.games, by_coin=dealer is None) if measure_luck else None
-    seat_of_b = np.tile([1, 0], len(shard.deals))  # a sits in seat 0, then in seat 1
-    observers = Observers(batch, a, b, seat_of_b)
+    seat_of_b = np.tile([1, 0], len(shard.deals))[:n]  # a sits in seat 0, then in seat 1
+    observers = Observers(batch, (a, 1 - seat_of_b), (b, seat_of_b))
     decisions, seconds = np.zeros(2, np.int64), np.zeros(2)
     rows, round_ = batch.acting(), 0  # a round is a decision in each game
     while len(rows):

@@ -15,13 +15,12 @@ class Observers:
 
     Args:
         batch: the games.
-        a, b: the players.
-        seat_of_b: (B,) 0 or 1, for each game.
+        players: agents, each with its seats, (B,) 0 or 1.
     """
 
-    def __init__(self, batch: GameBatch, a: Agent, b: Agent, seat_of_b: np.ndarray) -> None:
+    def __init__(self, batch: GameBatch, *players: tuple[Agent, np.ndarray]) -> None:
         self._batch = batch
-        self._seats = [(agent, seats) for agent, seats in ((a, 1 - seat_of_b), (b, seat_of_b)) if observes(agent)]
+        self._seats = [(agent, seats) for agent, seats in players if observes(agent)]
 
     def __len__(self) -> int:
         return len(self._seats)

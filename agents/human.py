@@ -1,0 +1,159 @@
+"""A person at the terminal as an agent, and what it takes to ask one: the table as text, and cards read from a line."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from crib_env import DealResults, GameResults, PlayerViews, describe_show, parse_card
+from crib_env.cards import format_card, format_cards
+from crib_env.picture.seen import cards_laid
+
+
+class HumanAgent:
+    """Asks at the terminal for every card, and tells the show and the end.
+
+    A person meets a game once: in mirrored games, as matches and leagues play them, it would hold the cards that it
+    has just played against.
+    """
+
+    name = "human"
+    copyable = False
+    plays_once = True
+
+    def __init__(self) -> None:
+        self._chosen: dict[int, int] = {}  # by game: the second card, where both discards were named at once
+
+    def act(self, views: PlayerViews) -> np.ndarray:
+        """One card for each decision, one after the other."""
+        return np.array([self._ask(views[k : k + 1]) for k in range(len(views))], np.int64)
+
+    def _ask(self, view: PlayerViews) -> int:
+        game = int(view.game_ids[0])
+        if game in self._chosen:
+            return self._chosen.pop(game)
+        print("\n".join(["", *table_lines(view)]))
+        first, *second = ask(view)
+        if second:
+            self._chosen[game] = second[0]
+        return first
+
+    def observe_deal(self, deals: DealResults) -> None:
+        """Tells the shows of deals that are over."""
+        for k in range(len(deals)):
+            print("\n".join(["", *show_lines(deals, k)]))
+
+    def observe_end(self, games: GameResults) -> None:
+        """Tells who has won."""
+        for won, (own, other) in zip(games.won, games.scores.tolist()):
+            print(f"\nyou {'win' if won else 'lose'} {own} to {other}")
+
+
+def table_lines(view: PlayerViews) -> list[str]:
+    """What the player of one decision sees, in lines of at most 80 columns.
+
+    The cards of the hand have numbers, those that do not fit the count a dash. Beside each count is what it earned.
+    """
+    (own, other), n_cards = view.scores[0].tolist(), int(view.opponent_cards[0])
+    starter = f"   starter {format_card(int(view.starter[0]))}" if view.starter[0] >= 0 else ""
+    discards = in_order(view.discards[0])
+    discarded = f"   discarded {format_cards(discards)}" if discards else ""
+    dealer = " (dealer)"
+    lines = [
+        f"you {own}{dealer if view.is_dealer[0] else ''}   opponent {other}{'' if view.is_dealer[0] else dealer}, "
+        f"{n_cards} card{'s' * (n_cards != 1)}{starter}{discarded}"
+    ]
+    laid = cards_laid(view)
+    if laid:
+        for name, seat in (("opponent", 1), ("you", 0)):
+            lines.append(_row(name, [format_card(card.card) if card.seat == seat else "" for card in laid]))
+        counts = (f"{card.count}+{card.points}" if card.points else str(card.count) for card in laid)
+        lines.append(_row("count", counts))
+    hand = in_order(view.hand[0])
+    can = [str(k) if view.action_mask[0, card] else "-" for k, card in enumerate(hand, start=1)]
+    return [*lines, _row("your hand", map(format_card, hand)), _row("", can)]
+
+
+def _row(name: str, cells: Iterable[str]) -> str:
+    return f"{name:<10}{''.join(f'{cell:<6}' for cell in cells)}".rstrip()
+
+
+def show_lines(deals: DealResults, k: int) -> list[str]:
+    """The show of the ``k``-th of some deals, counted aloud, as far as it went."""
+    own = ("you", deals.hand[k].tolist())
+    other = ("opponent", deals.opponent_hand[k].tolist())
+    dealer, pone = (own, other) if deals.is_dealer[k] else (other, own)
+    starter, (mine, yours) = int(deals.starter[k]), deals.scores[k].tolist()
+    lines = []
+    for name, hand, kind in ((*pone, "hand"), (*dealer, "hand"), (dealer[0], deals.crib[k].tolist(), "crib")):
+        if min(hand) >= 0 and starter >= 0:
+            said = describe_show(hand, starter, crib=kind == "crib")
+            lines += wrap(f"{name}, {kind} {format_cards(in_order(hand))} with {format_card(starter)}: {said}")
+    return [*lines, f"you {mine}   opponent {yours}"]
+
+
+def wrap(line: str) -> list[str]:
+    """A line in lines of at most 80 columns, the later ones set in."""
+    return textwrap.wrap(line, 80, subsequent_indent="    ", break_on_hyphens=False)
+
+
+def ask(view: PlayerViews) -> tuple[int, ...]:
+    """Asks for a legal card until one is named; for the discard, both may be named at once.
+
+    Raises:
+        KeyboardInterrupt: there is no more input.
+    """
+    hand, legal = in_order(view.hand[0]), np.flatnonzero(view.action_mask[0]).tolist()
+    left = len(hand) - 4 if view.kept[0, 0] < 0 else 0  # cards still to be discarded
+    prompt = f"discard {left}: " if left else "lay: "
+    while True:
+        try:
+            said = input(prompt)
+        except EOFError:
+            raise KeyboardInterrupt from None
+        try:
+            return read_choice(said, hand, legal, max(left, 1))
+        except ValueError as error:
+            print(error)
+
+
+def read_choice(said: str, hand: Sequence[int], legal: Sequence[int], most: int) -> tuple[int, ...]:
+    """The cards that a line names, by text such as ``5h`` or by their numbers in the hand, from 1.
+
+    With one legal card an empty line names it.
+
+    Args:
+        said: the line.
+        hand: cards in the order of their numbers.
+        legal: those that may be chosen.
+        most: how many may be named.
+
+    Raises:
+        ValueError: it names no such cards; the message says what may be given.
+    """
+    words = said.replace(",", " ").split()
+    if not words and len(legal) == 1:
+        return (legal[0],)
+    allowed = format_cards(card for card in hand if card in legal)
+    if not 1 <= len(words) <= most:
+        raise ValueError(f"name {'one card' if most == 1 else f'one or {most} cards'} of {allowed}, or their numbers")
+    cards = []
+    for word in words:
+        if word.isdecimal() and not 1 <= int(word) <= len(hand):
+            raise ValueError(f"there is no card {word}: name one of {allowed}, or a number from 1 to {len(hand)}")
+        card = hand[int(word) - 1] if word.isdecimal() else parse_card(word)
+        if card not in hand:
+            raise ValueError(f"you do not hold {format_card(card)}: choose of {allowed}")
+        if card not in legal:
+            raise ValueError(f"{format_card(card)} would take the count over 31: choose of {allowed}")
+        if card in cards:
+            raise ValueError(f"{format_card(card)} is named twice")
+        cards.append(card)
+    return tuple(cards)
+
+
+def in_order(cards: Iterable[int]) -> list[int]:
+    """Cards by rank, without the -1 of empty places."""
+    return sorted((int(card) for card in cards if card >= 0), key=lambda card: (card % 13, card))

@@ -1,0 +1,1 @@
+"""A person against an agent: the game, kept after every card, and the table in a terminal."""

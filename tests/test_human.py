@@ -1,0 +1,153 @@
+"""A person as an agent: what is shown, what may be typed, and where it can sit."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import crib_env
+from agents import make_agent
+from agents.human import HumanAgent, read_choice, table_lines
+from crib_env import parse_card, parse_cards
+from evaluate.commands.match import MatchArguments, match
+from evaluate.matches.game_records import GameRecord, read_record
+from evaluate.matches.match import play_match
+from tests.helpers.aec_play import act_randomly, is_over
+
+HAND = parse_cards("5H TD JC KS")
+LEGAL = parse_cards("5H TD")
+
+
+@pytest.fixture
+def typed(monkeypatch):
+    """The first card that may be chosen, again and again; the prompts in a list."""
+    prompts = []
+
+    def read(prompt):
+        prompts.append(prompt)
+        return "1"
+
+    monkeypatch.setattr("builtins.input", read)
+    return prompts
+
+
+@pytest.mark.parametrize(
+    ("said", "cards"),
+    [("5h", "5H"), ("1", "5H"), (" 10d ", "TD"), ("2", "TD"), ("5h TD", "5H TD"), ("2,1", "TD 5H"), ("TD 1", "TD 5H")],
+)
+def test_cards_are_named_by_text_or_by_number(said, cards):
+    assert read_choice(said, HAND, LEGAL, 2) == tuple(parse_cards(cards))
+
+
+@pytest.mark.parametrize(
+    ("said", "most", "fault"),
+    [
+        ("", 1, "name one card of 5H TD, or their numbers"),
+        ("1 2", 1, "name one card of 5H TD"),
+        ("1 2 3", 2, "name one or 2 cards of 5H TD"),
+        ("0", 1, "there is no card 0: name one of 5H TD, or a number from 1 to 4"),
+        ("5", 1, "there is no card 5"),
+        ("7h", 1, "you do not hold 7H: choose of 5H TD"),
+        ("ks", 1, "KS would take the count over 31: choose of 5H TD"),
+        ("4", 1, "KS would take the count over 31"),
+        ("1 5h", 2, "5H is named twice"),
+        ("?", 1, "is not a card"),
+        ("٣", 1, "JC would take"),
+    ],
+)
+def test_a_bad_line_says_what_may_be_typed(said, most, fault):
+    with pytest.raises(ValueError, match=fault.replace("?", r"\?")):
+        read_choice(said, HAND, LEGAL, most)
+
+
+def test_an_empty_line_names_the_only_card():
+    assert read_choice(" ", HAND, LEGAL[:1], 1) == (HAND[0],)
+
+
+def test_the_table_fits_80_columns_and_shows_what_the_player_sees_alone():
+    rng, longest = np.random.default_rng(0), 0
+    env = crib_env.raw_env()
+    for seed in range(20):
+        env.reset(seed=seed)
+        while not is_over(env):
+            view = env.views(env.agent_selection)
+            lines = table_lines(view)
+            longest = max(longest, *map(len, lines))
+            cards = {card for line in lines for card in re.findall(r"\b[A2-9TJQK][CDHS]\b", line)}
+            seen = {*view.hand[0].tolist(), *view.discards[0].tolist(), *view.laid[0].tolist(), int(view.starter[0])}
+            assert {parse_card(card) for card in cards} == seen - {-1}
+            act_randomly(env, rng)
+    assert 50 < longest <= 80
+
+
+def test_a_person_plays_in_a_pettingzoo_loop(typed, capsys):
+    players = {"player_0": HumanAgent(), "player_1": make_agent("greedy")}
+    env = crib_env.env(episode="deal")
+    env.reset(seed=4)
+    for name in env.agent_iter():
+        _, _, terminated, _, _ = env.last()
+        env.step(None if terminated else int(players[name].act(env.views(name))[0]))
+    assert len(typed) == 6
+    assert typed[0] == "discard 2: "
+    assert capsys.readouterr().out.count("your hand") == 6
+
+
+def test_both_discards_may_be_named_at_once(monkeypatch):
+    said = iter(["1 2"])
+    monkeypatch.setattr("builtins.input", lambda prompt: next(said))
+    env = crib_env.raw_env()
+    env.reset(seed=5)
+    player, person = env.agent_selection, HumanAgent()
+    hand = env.views(player).hand[0].tolist()
+    chosen = []
+    for _ in range(2):
+        chosen.append(int(person.act(env.views(player))[0]))
+        env.step(chosen[-1])
+    assert chosen == sorted(hand, key=lambda card: (card % 13, card))[:2]
+
+
+def test_one_game_against_a_person_is_played_told_and_recorded(typed, tmp_path, capsys):
+    match(MatchArguments(a="human", b="greedy", games=1, seed=3, record=tmp_path / "game.jsonl"))
+    record = read_record(tmp_path / "game.jsonl", 0)
+    assert record.players == ("human", "greedy")
+    out = capsys.readouterr().out
+    winner = record.scores.index(121)
+    assert out.rstrip().endswith(f"{record.players[winner]} wins 121 to {record.scores[1 - winner]}")
+    assert out.count(", crib ") >= len(record.deals) - 1
+    assert f"you {'win' if winner == 0 else 'lose'}" in out
+    assert len((tmp_path / "game.jsonl").read_text().splitlines()) == 1
+
+
+def test_a_person_meets_no_mirror_image(typed):
+    with pytest.raises(ValueError, match=r"agent 'human' plays no mirrored games.*--games 1"):
+        play_match(HumanAgent(), make_agent("random"), 2)
+    assert typed == []
+
+
+@pytest.mark.parametrize("other", [{"json_file": "x.json"}, {"until": "1"}, {"ray": "local"}, {"luck_adjusted": True}])
+def test_one_game_has_no_interval(other, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="games=1 has no interval: --until, --json"):
+        match(MatchArguments(a="random", b="greedy", games=1, **other))
+
+
+def test_no_more_input_stops(monkeypatch):
+    def end(prompt):
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", end)
+    with pytest.raises(KeyboardInterrupt):
+        HumanAgent().act(crib_env.GameBatch(crib_env.streams(1, 1)).views(np.zeros(1, np.int64)))
+
+
+def test_a_record_keeps_scores_to_start_from():
+    line = {"game": 0, "seed": 0, "players": ["a", "b"], "first_dealer": 0, "deals": [], "cards": [], "scores": [0, 0]}
+    plain = GameRecord.of_line(json.dumps(line))
+    assert plain.start_scores == (0, 0)
+    assert "start_scores" not in json.loads(plain.to_line())
+    other = GameRecord.of_line(json.dumps({**line, "start_scores": [90, 80]}))
+    assert json.loads(other.to_line())["start_scores"] == [90, 80]
+    assert other.begin().scores == (90, 80)

@@ -1,0 +1,183 @@
+"""A game in the terminal: a whole one through a pseudo-terminal, nothing hidden, nothing lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from crib_env import format_card
+from crib_env.engine import PLAY
+from evaluate.commands.play import play
+from evaluate.matches.game_records import read_record
+from evaluate.play.kept_game import PERSON, GameSoFar, KeptGame
+from evaluate.play.terminal import play_in_terminal
+from tests.test_leaks import cards_of
+
+ROOT = Path(__file__).parents[1]
+CARD = re.compile(r"\b[A2-9TJQK][CDHS]\b")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "runs" / "play"
+
+
+def stop_after(monkeypatch, n, line="1"):
+    """A person who types ``n`` lines and then presses Ctrl-C."""
+    lines = iter([line] * n)
+
+    def read(prompt):
+        for said in lines:
+            return said
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("builtins.input", read)
+
+
+def test_a_whole_game_through_a_pseudo_terminal(tmp_path):
+    """In 80 columns and without colour; every prompt is answered by the number 1."""
+    master, slave = pty.openpty()
+    variables = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "TERM": "xterm", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "evaluate", "play", "greedy", "--terminal", "--seed", "3", "--scores", "90", "95"]
+    process = subprocess.Popen(command, cwd=tmp_path, env=variables, stdin=slave, stdout=slave, stderr=slave)
+    os.close(slave)
+    said, answered, end = "", 0, time.monotonic() + 120
+    while time.monotonic() < end:
+        if not select.select([master], [], [], 1)[0]:
+            continue
+        try:
+            said += os.read(master, 65536).decode()
+        except OSError:  # it has ended
+            break
+        prompts = len(re.findall(r"(?:discard \d|lay): ", said))
+        if prompts > answered:
+            os.write(master, b"1\n")
+            answered += 1
+    assert process.wait(10) == 0
+    os.close(master)
+    assert "\x1b[" not in said
+    lines = said.replace("\r", "").splitlines()
+    assert max(map(len, lines)) <= 80
+    record = read_record(tmp_path / "runs" / "play" / "games.jsonl", 0)
+    assert record.players == ("human", "greedy")
+    assert record.start_scores == (90, 95)
+    own, other = record.scores
+    assert f"you {'win' if own == 121 else 'lose'} {own} to {other}" in lines
+    assert [path.name for path in (tmp_path / "runs" / "play").iterdir()] == ["games.jsonl"]
+
+
+def test_nothing_hidden_is_printed(folder, monkeypatch, capsys):
+    """Before each choice: of this deal only cards that the person holds, has discarded, or that lie face up."""
+    folder.mkdir(parents=True)
+    game = KeptGame.begin(GameSoFar("greedy", 5, None, (60, 60), ()), folder / "game.json")
+    seen, n_checked = {}, 0
+
+    def read(prompt):
+        nonlocal n_checked
+        record = game.games[0]
+        known = cards_of(record["hand"][PERSON]) + cards_of(record["discards"][PERSON])
+        known += [card for card in record["laid"].tolist() if card >= 0]
+        known += [int(record["cards"][12])] if record["phase"] == PLAY else []
+        out = capsys.readouterr().out
+        this_deal = out[out.rfind("\ndeal ") + 1 :] if "\ndeal " in out else out
+        shown = set(CARD.findall(this_deal))
+        assert shown <= {format_card(card) for card in known}
+        n_checked += len(shown)
+        seen.setdefault(int(record["n_deals"]), set()).update(shown)
+        return "1"
+
+    monkeypatch.setattr("builtins.input", read)
+    play_in_terminal(game)
+    assert n_checked > 100
+    assert game.is_over
+
+
+@pytest.mark.parametrize("agent", ["greedy", "halscrib:adaptive=yes"])
+def test_ctrl_c_keeps_the_game_and_resume_goes_on_with_it(agent, folder, monkeypatch, capsys):
+    """It ends as without a break, the agent's memory included."""
+    stop_after(monkeypatch, 10_000)
+    play(agent, terminal=True, seed=8, scores=(95, 90))
+    whole = read_record(folder / "games.jsonl", 0)
+    for pieces in (1, 9):
+        stop_after(monkeypatch, pieces)
+        with pytest.raises(KeyboardInterrupt):
+            play(agent, terminal=True, seed=8, scores=(95, 90))
+        (kept,) = folder.glob("2*.json")
+        assert f"--resume runs/play/{kept.name}" in capsys.readouterr().out
+        n_cards = len(json.loads(kept.read_text())["cards"])
+        assert n_cards >= pieces
+        stop_after(monkeypatch, 5)
+        with pytest.raises(KeyboardInterrupt):
+            play(terminal=True, resume=kept)
+        assert len(json.loads(kept.read_text())["cards"]) >= n_cards + 5
+        stop_after(monkeypatch, 10_000)
+        play(terminal=True, resume=kept)
+        assert not kept.exists()
+    games = (folder / "games.jsonl").read_text().splitlines()
+    assert games == [whole.to_line()] * 3
+
+
+def test_the_dealer_and_the_scores_are_chosen(folder, monkeypatch, capsys):
+    for dealer, said in (("me", "deal 1: you deal\n"), ("agent", "deal 1: random deals\n")):
+        stop_after(monkeypatch, 1)
+        with pytest.raises(KeyboardInterrupt):
+            play("random", terminal=True, dealer=dealer, scores=(30, 40), seed=1)
+        out = capsys.readouterr().out
+        assert said in out
+        assert "you 30" in out
+        assert "opponent 40" in out
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"cards": ["ZZ"]}, "is not a card"),
+        ({"cards": ["KS", "KH", "KD"]}, "is not legal"),
+        ({"scores": [130, 0]}, "scores"),
+        ({"agent": "nobody"}, "there is no agent 'nobody'"),
+        ({"agent": "my_file:Agent"}, "give the name beside --resume"),
+        ({"seed": -1}, "seed"),
+        ({"first_dealer": 7}, "first_dealer"),
+    ],
+)
+def test_a_file_that_is_no_game_is_refused_by_name(change, fault, tmp_path):
+    path = tmp_path / "game.json"
+    content = {"agent": "random", "seed": 1, "first_dealer": 0, "scores": [0, 0], "cards": []}
+    path.write_text(json.dumps({**content, **change}))
+    with pytest.raises(ValueError, match=rf"game\.json is not a game to go on with .*{fault}"):
+        KeptGame.resume(path, None)
+
+
+def test_resume_with_another_agent_is_refused(tmp_path):
+    path = tmp_path / "game.json"
+    KeptGame.begin(GameSoFar("random", 1, 0, (0, 0), ()), path)
+    with pytest.raises(ValueError, match="its agent is random"):
+        KeptGame.resume(path, "greedy")
+    assert KeptGame.resume(path, "random").turn == 1
+
+
+def test_an_illegal_card_changes_nothing(tmp_path):
+    game = KeptGame.begin(GameSoFar("random", 1, 1, (0, 0), ()), tmp_path / "game.json")
+    before, kept = game.games.copy(), (tmp_path / "game.json").read_bytes()
+    foreign = next(card for card in range(52) if card not in cards_of(game.games["hand"][0, PERSON]))
+    for card in (foreign, -1, 52):
+        with pytest.raises(ValueError, match=r"is not legal|no card|not a card"):
+            game.play(card)
+    np.testing.assert_array_equal(game.games, before)
+    assert (tmp_path / "game.json").read_bytes() == kept
+
+
+def test_there_is_no_other_table_yet():
+    with pytest.raises(ValueError, match="play needs --terminal"):
+        play("best")
