@@ -20,7 +20,7 @@ from evaluate.commands.replay import replay
 from evaluate.matches.game_records import read_record
 from evaluate.matches.match import play_games
 from evaluate.matches.mirrored import Games
-from evaluate.replays.frames import frames
+from evaluate.replays.frames import frames, milliseconds
 from evaluate.replays.page import replay_page
 
 
@@ -123,6 +123,9 @@ def test_the_moving_picture_shows_every_frame(file, record, tmp_path):
             gif.seek(k)
             difference = np.abs(np.array(gif.convert("RGB"), int) - to_pixels(draw_table(frame.table, LIGHT), 640))
             assert difference.mean() < 3
+        assert gif.info["duration"] == 4_000
+        durations = {milliseconds(frame.table) for frame in found}
+        assert len(durations) == 3  # the discard, the play, the show
     assert (tmp_path / "deal.gif").stat().st_size < 400_000
 
 

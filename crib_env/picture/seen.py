@@ -80,7 +80,8 @@ class Table:
     starter: int | None
     """``HIDDEN`` until it is cut; ``None`` in the pegging episode, which has none."""
     laid: tuple[Laid, ...]
-    count: int
+    count: int | None
+    """``None`` while cards are discarded."""
     counted: Counted | None
     caption: str
     """What has just happened, or else what is to come."""
@@ -140,7 +141,7 @@ def see(games: np.ndarray, viewer: int | None, *, below: int = 0, names: Sequenc
         crib=crib if HIDDEN in crib else _by_rank(crib),
         starter=None if game["episode"] == PEGGING_EPISODE else int(views[own].starter[0]),
         laid=cards_laid(views[own], own),
-        count=int(views[own].count[0]),
+        count=None if game["phase"] == DISCARD else int(views[own].count[0]),
         counted=_counted(views, show[-1], dealer) if show else None,
         caption=_caption(sides, events, game),
     )

@@ -129,7 +129,7 @@ def _play(laid: tuple[Laid, ...], table: Table, palette: Palette) -> str:
             f"<g{dim}>{card_at(card.card, x, y, '', 'laid')}"
             f"{draw_text(said, x + CARD_WIDTH / 2 - 4, 487, 19, colour, 'middle', _LAID_STEP)}</g>"
         )
-    if table.starter == HIDDEN:
+    if table.count is None:
         return ""
     count = draw_text("COUNT", 113, _MIDDLE - 42, 15, palette.faint, "middle", 120)
     count += draw_text(str(table.count), 113, _MIDDLE - 14, 52, palette.ink, "middle", 120)
