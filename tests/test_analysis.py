@@ -1,382 +1,213 @@
-"""The worth of the fifteen discards: the chance to win by plain enumeration, and every field by other means."""
+"""Recorded games, decision by decision: errors are found with what they lose, and luck is that of the match."""
 
-from __future__ import annotations
-
-from itertools import combinations, permutations, product
-from math import isclose
+import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from crib_env import analyse_discard, crib_distribution, discard_statistics, hand_distribution, parse_cards
-from crib_env.engine import DEALER, PONE
-from crib_env.exact.discard_statistics import STATISTICS
-from crib_env.exact.rank_classes import CLASS_RANKS
-from crib_env.tables.analysis import DealChances, _tilt, dealer_wins, win_shares
-from crib_env.tables.pegging import GAINED, GIVEN
-from crib_env.tables.standard import standard_cribs, standard_pegging, standard_win_table
+from agents.expert.agent import ExpertAgent
+from crib_env import PlayerViews, analyse_discard, parse_cards
+from crib_env.cards import format_cards
+from crib_env.engine import DEALER
+from evaluate.analysis.decisions import analyse
+from evaluate.analysis.judges import ExpertJudge, Worth, discard_points
+from evaluate.analysis.picture import draw_game
+from evaluate.analysis.recorded_games import RecordedGames
+from evaluate.analysis.summary import BLUNDERS, summarise_players
+from evaluate.analysis.words import notes_of_deal, tell_luck
+from evaluate.commands.analyse import analyse_games, ladder, players_table
+from evaluate.commands.replay import replay, tell_game
+from evaluate.matches.game_records import games_file
+from evaluate.matches.match import play_games
+from evaluate.matches.mirrored import Games
 
-CLASS_OF_RANKS = {tuple(ranks): number for number, ranks in enumerate(CLASS_RANKS.tolist())}
-SIX = "5H 5C JD QS 2H 3D"
-
-
-def some_hands(n, seed):
-    rng = np.random.default_rng(seed)
-    random = [rng.choice(52, 6, replace=False).tolist() for _ in range(n)]
-    return [*random, parse_cards("JC JD JH AC 2C 3C"), parse_cards("5C 5D 5H 5S JC 4D"), parse_cards(SIX)]
-
-
-# The chance to win a game by what a deal may bring.
+HANDS = 5  # fewer than usual, for speed
+JUDGE, EXPERT = ExpertJudge(HANDS), ExpertAgent(HANDS)
 
 
-def chances(length, some):
-    """An array of chances out of a dictionary by points."""
-    out = np.zeros(length)
-    for points, chance in some.items():
-        out[points] = chance
-    return out / out.sum()
+def recorded(a, b, games, seed=4):
+    return Games.merged(list(play_games(a, b, games, seed, keep_records=True, measure_luck=True)))
 
 
-def plain_dealer_wins(dealer, pone, heels, dealers_play, pones_play, dealers_hand, pones_hand, crib, win_table):
-    """Over all that may happen, in the order in which it is counted."""
-    parts = [{0: 1 - heels, 2: heels}]
-    for part in (dealers_play, pones_play, pones_hand, dealers_hand, crib):
-        parts.append({points: part[points] for points in range(len(part)) if part[points]})
-    total = 0.0
-    for fallen in product(*(part.items() for part in parts)):
-        (jack, played_d, played_p, shown_p, shown_d, in_crib), chance = zip(*fallen)
-        d, p = dealer + jack, pone
-        if d >= 121:
-            wins = 1.0
-        elif d + played_d >= 121 or p + played_p >= 121:
-            wins = (d + played_d >= 121) / ((d + played_d >= 121) + (p + played_p >= 121))
-        elif p + played_p + shown_p >= 121:
-            wins = 0.0
-        elif d + played_d + shown_d + in_crib >= 121:
-            wins = 1.0
-        else:  # the other deals now
-            wins = 1 - win_table[p + played_p + shown_p, d + played_d + shown_d + in_crib]
-        total += wins * np.prod(chance)
-    return total
+class Careless(ExpertAgent):
+    """An expert that throws the pair it values least."""
+
+    name = "careless"
+
+    def discard_values(self, views: PlayerViews) -> np.ndarray:
+        values = super().discard_values(views)
+        return np.where(np.isfinite(values), -values, values)
 
 
-def random_parts(rng):
-    """Heels, both plays, both hands and the crib, each with a few values, now and then the highest there are."""
-
-    def some(length, most):
-        top = length if rng.random() < 0.1 else most
-        points = rng.choice(top, int(rng.integers(1, 4)), replace=False)
-        return chances(length, {int(k): float(rng.random()) for k in points})
-
-    return [
-        float(rng.choice([0.0, 1.0, rng.random()])),
-        *(some(61, 15) for _ in range(2)),
-        *(some(30, 25) for _ in range(3)),
-    ]
+@pytest.fixture(scope="module")
+def games():
+    return recorded(Careless(HANDS), ExpertAgent(HANDS), 2)
 
 
-@pytest.mark.parametrize("lowest", [0, 60, 95, 110, 117])
-def test_the_dealers_chance_is_that_of_plain_enumeration(lowest):
-    rng = np.random.default_rng(lowest)
-    values = []
-    for _ in range(60):
-        win_table = rng.random((121, 121))
-        dealer, pone = (int(score) for score in rng.integers(lowest, 121, 2))
-        parts = random_parts(rng)
-        values.append(dealer_wins(dealer, pone, DealChances(*parts), win_table))
-        assert values[-1] == pytest.approx(plain_dealer_wins(dealer, pone, *parts, win_table), abs=1e-12)
-    assert 0 <= min(values) < 0.3
-    assert 0.6 < max(values) <= 1 + 1e-12
+@pytest.fixture(scope="module")
+def found(games):
+    return analyse(games.records, JUDGE)
 
 
-def sure(points, length):
-    return chances(length, {points: 1.0})
+def seat_of(analysis, name):
+    return analysis.record.players.index(name)
 
 
-@pytest.mark.parametrize(
-    ("scores", "heels", "played", "shown", "crib", "wins"),
-    [
-        ((119, 120), 1.0, (0, 5), (0, 5), 0, 1.0),  # heels, before anything else
-        ((118, 120), 1.0, (0, 5), (0, 5), 0, 0.0),  # one short, and pone pegs out
-        ((118, 120), 1.0, (1, 0), (0, 5), 0, 1.0),
-        ((118, 118), 0.0, (3, 3), (0, 0), 0, 0.5),  # either may be first in the play
-        ((118, 118), 0.0, (3, 2), (0, 9), 0, 1.0),
-        ((118, 118), 0.0, (2, 3), (9, 0), 9, 0.0),
-        ((118, 118), 0.0, (2, 2), (9, 1), 9, 0.0),  # pone counts first
-        ((118, 118), 0.0, (2, 2), (1, 0), 0, 1.0),
-        ((118, 118), 0.0, (2, 2), (0, 0), 1, 1.0),  # the crib, last
-        ((118, 118), 0.0, (2, 2), (0, 0), 0, 0.25),  # 120 all: pone deals, who wins three of four
-        ((0, 0), 0.0, (0, 0), (0, 0), 0, 0.25),
-        ((0, 0), 1.0, (0, 0), (0, 0), 0, 0.25),
-    ],
-)
-def test_certain_cases(scores, heels, played, shown, crib, wins):
-    win_table = np.full((121, 121), 0.75)
-    parts = [sure(played[0], 61), sure(played[1], 61), sure(shown[0], 30), sure(shown[1], 30), sure(crib, 30)]
-    assert dealer_wins(*scores, DealChances(heels, *parts), win_table) == pytest.approx(wins)
+def test_the_judge_itself_makes_no_errors(found):
+    for analysis in found:
+        expert = [d for d in analysis.decisions if d.seat == seat_of(analysis, "expert")]
+        assert {decision.kind for decision in expert} == {"discard", "play"}
+        assert all((d.chance_lost, d.points_lost) == (0, 0) and d.chosen == d.best for d in expert)
 
 
-def test_the_boards_own_scores_are_asked():
-    """From 50–60: heels, 4 and 3 in the play, 8 and 7 shown, 5 in the crib make 69–70, and pone deals next."""
-    win_table = np.zeros((121, 121))
-    win_table[70, 69] = 0.8
-    parts = [sure(4, 61), sure(3, 61), sure(8, 30), sure(7, 30), sure(5, 30)]
-    assert dealer_wins(50, 60, DealChances(1.0, *parts), win_table) == pytest.approx(0.2)
+def test_a_bad_discard_is_found_with_its_exact_loss(found):
+    """All that the careless player throws, against the analysis of one hand at a time."""
+    seen = 0
+    for analysis in found:
+        seat = seat_of(analysis, "careless")
+        for decision in analysis.decisions:
+            if decision.seat == seat and decision.kind == "discard":
+                scores = np.roll(analysis.scores[decision.deal], -seat).tolist()
+                six = parse_cards(analysis.record.deals[decision.deal])[6 * seat : 6 * seat + 6]
+                rows = analyse_discard(six, dealer=analysis.dealers[decision.deal] == seat, scores=tuple(scores))
+                (chosen,) = (row for row in rows if tuple(row["discard"].tolist()) == decision.chosen)
+                best = rows[0]["win_probability"]
+                assert decision.chance == pytest.approx(best, abs=1e-9)
+                assert decision.chance_lost == pytest.approx(best - chosen["win_probability"], abs=1e-9)
+                (better,) = (row for row in rows if tuple(row["discard"].tolist()) == decision.best)
+                points = max(better["total"] - chosen["total"], 0) if decision.chance_lost else 0
+                assert decision.points_lost == pytest.approx(points, abs=1e-9)
+                assert decision.chance_lost > 0.02 or min(best, 1 - best) < 0.1
+                seen += 1
+    assert seen >= 14
 
 
-def test_more_points_are_never_worse():
-    """By a win table that is not from play, in any distributions."""
-    rng = np.random.default_rng(0)
-    own, other = np.meshgrid(np.arange(121), np.arange(121), indexing="ij")
-    win_table = 1 / (1 + np.exp((other - own) / 12))
-    for _ in range(20):
-        parts = random_parts(rng)
-        start = int(rng.integers(80, 119))
-        deal, scores = DealChances(*parts), range(start, 121)
-        values = np.array([[dealer_wins(d, p, deal, win_table) for p in scores] for d in scores])
-        assert values.min() >= -1e-12
-        assert values.max() <= 1 + 1e-12
-        assert (np.diff(values, axis=0) >= -1e-12).all()
-        assert (np.diff(values, axis=1) <= 1e-12).all()
-        assert values[-1, 0] > values[0, -1]
+def test_every_choice_is_a_decision(games, found):
+    for record, analysis in zip(games.records, found):
+        discards = [d for d in analysis.decisions if d.kind == "discard"]
+        assert len(discards) == 2 * len(record.deals)
+        assert [(d.deal, d.place) for d in discards] == [(k, p) for k in range(len(record.deals)) for p in (0, 2)]
+        for decision in analysis.decisions:
+            cards = parse_cards(record.cards[decision.deal])
+            made = cards[decision.place : decision.place + len(decision.chosen)]
+            assert sorted(made) == sorted(decision.chosen)
 
 
-# Tilted chances.
+def test_luck_is_that_of_the_match(games, found):
+    for k, analysis in enumerate(found):
+        luck = analysis.luck.sum(axis=0)
+        assert np.allclose(luck if k % 2 == 0 else -luck, games.luck[k])  # a sits in seat 0, then in seat 1
 
 
-@settings(deadline=None)
-@given(
-    st.dictionaries(st.integers(0, 29), st.floats(0.01, 1.0), min_size=2, max_size=30),
-    st.floats(-1.2, 1.2),
-)
-def test_tilted_chances_have_the_mean_and_the_points_they_had(some, by):
-    """Means move by as much as purposeful discards move them, and stay well inside what the points allow."""
-    before = chances(30, some)
-    points = np.arange(30)
-    mean = before @ points
-    low, high = min(some), max(some)
-    mean = float(np.clip(mean + by, low + 0.3 * (mean - low), high - 0.3 * (high - mean)))
-    after = before.copy()
-    _tilt(after, mean)
-    assert after.sum() == pytest.approx(1)
-    assert after @ points == pytest.approx(mean, abs=1e-6)
-    assert ((after > 0) == (before > 0)).all()
-    # By one power for all points: the weights' logarithms lie on a line.
-    there = np.flatnonzero(before)
-    slopes = np.diff(np.log(after[there] / before[there])) / np.diff(there)
-    np.testing.assert_allclose(slopes, slopes[0], atol=1e-6)
+def test_a_game_played_again_ends_as_recorded(games):
+    played = RecordedGames(games.records)
+    for _ in played.moments():
+        pass
+    assert played.games["scores"].tolist() == [list(record.scores) for record in games.records]
 
 
-@pytest.mark.parametrize("role", [DEALER, PONE])
-def test_every_crib_can_be_tilted_as_far_as_is_asked(role):
-    tables, n = standard_cribs(), 0
-    shift = tables.mean[role] - tables.against_random
-    for six in some_hands(200, seed=1):
-        rows, cribs = discard_statistics([six])[0], crib_distribution([six])[0] / 45_540
-        for row, crib in zip(rows, cribs):
-            mean = row["crib_mean"] + shift[row["discard"][0] % 13, row["discard"][1] % 13]
-            assert mean > 0.2
-            _tilt(crib, mean)
-            assert isclose(crib @ np.arange(30), mean, abs_tol=1e-9)
-            n += 1
-    assert n > 3_000
+def test_a_rank_that_wins_at_once_does_not_hide_what_the_others_lose(games):
+    """At 120 one card may win at once: any other is worth less, but not nothing."""
+    seen = 0
+    for moment in RecordedGames(games.records[:1]).moments():
+        views = replace(moment.views, scores=np.array([[120, 100]], np.int16))
+        if views.is_discard.all() or len(np.unique(views.action_mask.nonzero()[1] % 13)) < 2:
+            continue
+        alone, worth = np.isfinite(EXPERT.rank_values(views)[0]), JUDGE.worth(views)
+        legal = np.isfinite(worth.points[0])
+        assert np.array_equal(legal, np.isfinite(worth.chances[0]))
+        if legal.sum() > alone.sum():
+            assert worth.chances[0][alone].tolist() == [1]
+            assert (worth.chances[0][legal] > 0).all()
+            seen += (worth.chances[0][legal & ~alone] < 1).any()
+    assert seen
 
 
-# The analysis.
+def test_points_of_discards_are_those_of_the_analysis():
+    rng = np.random.default_rng(3)
+    sixes = np.sort(rng.random((8, 52)).argsort(axis=1)[:, :6].astype(np.int64), axis=1)
+    is_dealer = np.arange(8) % 2 == DEALER
+    for six, dealer, points in zip(sixes, is_dealer, discard_points(sixes, is_dealer)):
+        rows = analyse_discard(six.tolist(), dealer=bool(dealer))
+        rows = rows[np.lexsort((rows["discard"][:, 1], rows["discard"][:, 0]))]
+        assert points == pytest.approx(rows["total"])
 
 
-def plain_analysis(cards, dealer, scores):
-    """By pair discarded: total and chance to win, out of public statistics and shipped tables."""
-    held = sorted(cards)
-    rows, hands = discard_statistics([held])[0], hand_distribution([held])[0] / 46
-    cribs, tables, pegging = crib_distribution([held])[0] / 45_540, standard_cribs(), standard_pegging()
-    me, other = (DEALER, PONE) if dealer else (PONE, DEALER)
-    heels = (4 - sum(card % 13 == 10 for card in held)) / 46
-    found = {}
-    for row, hand, crib in zip(rows, hands, cribs):
-        pair = row["discard"].tolist()
-        low, high = sorted(card % 13 for card in pair)
-        mean = crib @ np.arange(30) + tables.mean[me, low, high] - tables.against_random[low, high]
-        number = CLASS_OF_RANKS[tuple(sorted(card % 13 for card in held if card not in pair))]
-        gained, given = pegging.mean[me, number]
-        total = hand @ np.arange(30) + (mean if dealer else -mean) + gained - given
-        _tilt(crib, mean)
-        play, others_hand = pegging.distribution[me, number], tables.hand_points[other]
-        win_table = standard_win_table().win_probability.astype(float)
-        if dealer:
-            deal = DealChances(heels, play[GAINED], play[GIVEN], hand, others_hand, crib)
-            wins = dealer_wins(*scores, deal, win_table)
-        else:
-            deal = DealChances(heels, play[GIVEN], play[GAINED], others_hand, hand, crib)
-            wins = 1 - dealer_wins(*scores[::-1], deal, win_table)
-        error = np.hypot(*pegging.standard_error[me, number])
-        if tables.share[me, low, high] > 0:
-            error = np.hypot(error, tables.error[me, low, high])
-        found[tuple(pair)] = {
-            "crib_expected": mean,
-            "pegging": gained - given,
-            "total": total,
-            "total_error": error,
-            "win_probability": wins,
-        }
-    return found
+def test_a_summary_adds_up(found):
+    careless, expert = sorted(summarise_players(found), key=lambda player: player.name)
+    lost = [d.chance_lost for one in found for d in one.decisions if d.seat == seat_of(one, "careless")]
+    rates = careless.errors.values()
+    assert sum(rate.decisions * rate.chance_lost.mean for rate in rates) == pytest.approx(sum(lost))
+    assert sum(careless.blunders.values()) == sum(value >= 0.01 for value in lost)
+    assert not any(expert.blunders.values())
+    assert set(expert.blunders) == set(BLUNDERS)
+    for result, mean in careless.with_average_luck.items():
+        assert mean.mean == pytest.approx(careless.result[result] - careless.luck[result])
+        opposite = expert.with_average_luck[result].mean
+        assert mean.mean == pytest.approx((1 if result == "win rate" else 0) - opposite)
+        assert mean.half_width > 0
 
 
-@pytest.mark.parametrize("dealer", [False, True])
-@pytest.mark.parametrize("scores", [(0, 0), (70, 85), (118, 118), (120, 100), (100, 120)])
-def test_every_figure_comes_from_where_it_is_said_to_come_from(dealer, scores):
-    for six in some_hands(2, seed=sum(scores) + dealer):
-        found = analyse_discard(six, dealer=dealer, scores=scores)
-        expected = plain_analysis(six, dealer, scores)
-        assert len(found) == len({tuple(row["discard"]) for row in found}) == 15
-        for row in found:
-            for name, value in expected[tuple(row["discard"].tolist())].items():
-                assert row[name] == pytest.approx(value, abs=1e-12), name
-        assert found["win_probability"].min() >= -1e-12
-        assert found["win_probability"].max() <= 1 + 1e-12
+def test_a_game_is_told_with_luck_and_errors(games, found):
+    told = tell_game(games.records[0], analysis=found[0])
+    plain = tell_game(games.records[0])
+    assert set(plain.splitlines()) < set(told.splitlines())
+    assert told.count("is better") == sum(len(notes_of_deal(found[0], k)) for k in range(len(found[0].scores)))
+    assert told.count("luck of the") == sum(len(tell_luck(found[0], k)) for k in range(len(found[0].scores)))
+    assert "luck of the first deal" in told
+    first = next(d for d in found[0].decisions if d.kind == "discard" and d.chance_lost > 0)
+    assert f"{format_cards(first.best)} is better" in told
 
 
-def test_statistics_are_those_of_the_same_discard():
-    for six in some_hands(5, seed=2):
-        statistics = {tuple(row["discard"].tolist()): row for row in discard_statistics([six])[0]}
-        pairs = list(combinations(sorted(six), 2))
-        cribs = dict(zip(pairs, crib_distribution([six])[0]))
-        for row in analyse_discard(six, dealer=True):
-            pair = tuple(row["discard"].tolist())
-            for name in STATISTICS.names:
-                assert np.array_equal(row[name], statistics[pair][name]), name
-            points = np.repeat(np.arange(30), cribs[pair])
-            assert (row["crib_min"], row["crib_max"]) == (points.min(), points.max())
-            assert row["crib_std"] == pytest.approx(points.std())
+def test_the_picture_has_a_mark_for_each_error(found):
+    (axes,) = draw_game(found[0]).axes
+    errors = [decision for decision in found[0].decisions if decision.chance_lost >= 0.005]
+    assert len(axes.collections) == len(errors)
+    assert axes.get_title().startswith("careless against expert")
 
 
-@pytest.mark.parametrize("scores", [(0, 0), (118, 118)])
-def test_the_best_chance_to_win_comes_first(scores):
-    for six in some_hands(20, seed=3):
-        found = analyse_discard(six, dealer=False, scores=scores)
-        assert (np.diff(found["win_probability"]) <= 0).all()
-        equal = np.diff(found["win_probability"]) == 0
-        assert (np.diff(found["total"])[equal] <= 0).all()
+def test_the_command(games, tmp_path, capsys):
+    path = tmp_path / "games.jsonl"
+    with games_file(path) as add:
+        add(games.records)
+    analyse_games(path, hands=HANDS, worst=3, json_file=tmp_path / "found.json")
+    shown = capsys.readouterr().out
+    assert "2 games; the play by expert:hands=5" in shown
+    assert "the 3 decisions that lost most" in shown
+    assert max(map(len, shown.split("the 3 decisions")[0].splitlines())) <= 80
+    content = json.loads((tmp_path / "found.json").read_text())
+    assert content["play"] == "expert:hands=5"
+    assert content["players"]["expert"]["errors"]["play"]["chance_lost"]["mean"] == 0
+    assert len(content["games"]) == 2
+    assert content["games"][0]["decisions"][0]["chosen"].count(" ") == 1
+    with pytest.raises(ValueError, match="a picture shows one game"):
+        analyse_games(path, picture=tmp_path / "game.png")
+    analyse_games(path, game=1, hands=HANDS, worst=0, picture=tmp_path / "game.png")
+    assert (tmp_path / "game.svg").stat().st_size > 5_000
+    with pytest.raises(ValueError, match="--analyse belongs to the printed game"):
+        replay(path, analyse=True, html=tmp_path / "page.html")
+    (tmp_path / "none.jsonl").write_text("")
+    with pytest.raises(ValueError, match="holds no games"):
+        analyse_games(tmp_path / "none.jsonl")
 
 
-def test_text_and_ids_in_any_order_are_read():
-    rng = np.random.default_rng(0)
-    one = analyse_discard(SIX, dealer=True, scores=(60, 70))
-    cards = rng.permutation(parse_cards(SIX))
-    for other in (cards, cards.tolist(), SIX.lower().split(), [*SIX.split()[:3], *parse_cards(SIX)[3:]]):
-        assert (analyse_discard(other, dealer=True, scores=(60, 70)) == one).all()
-    assert not (analyse_discard(SIX, dealer=False, scores=(60, 70)) == one).all()
-    assert (analyse_discard(SIX, dealer=True) == analyse_discard(SIX, dealer=True, scores=(0, 0))).all()
+def test_many_players_stand_below_each_other(found):
+    players = summarise_players(found)
+    assert [column.header for column in players_table(players, "x").columns][1:] == [player.name for player in players]
+    assert ladder(players, "x").row_count == 2
 
 
-@pytest.mark.parametrize("dealer", [False, True])
-def test_the_names_of_suits_do_not_matter(dealer):
-    for six in some_hands(2, seed=4):
-        one = {frozenset(row["discard"].tolist()): row for row in analyse_discard(six, dealer=dealer, scores=(90, 99))}
-        for suits in list(permutations(range(4)))[1::7]:
-            named = {card: 13 * suits[card // 13] + card % 13 for card in six}
-            two = analyse_discard(list(named.values()), dealer=dealer, scores=(90, 99))
-            by_pair = {frozenset(row["discard"].tolist()): row for row in two}
-            for pair, row in one.items():
-                twin = by_pair[frozenset(named[card] for card in pair)]
-                assert twin.tolist()[1:] == pytest.approx(row.tolist()[1:], abs=1e-12)
+class Other:
+    """A judge of one's own, to whom all is the same."""
+
+    name = "other"
+
+    def worth(self, views: PlayerViews) -> Worth:
+        values = np.where(views.action_mask.reshape(-1, 4, 13).any(axis=1), 0.5, -np.inf)
+        return Worth(values, values)
 
 
-def test_far_from_the_end_points_are_what_wins():
-    """At 0–0 the order is nearly that of the total; at 118–118 it is not."""
-    correlations = {}
-    for scores in ((0, 0), (118, 118)):
-        for dealer in (False, True):
-            every = []
-            for six in some_hands(30, seed=5):
-                found = analyse_discard(six, dealer=dealer, scores=scores)
-                every.append(np.corrcoef(found["total"], found["win_probability"])[0, 1])
-                if scores == (0, 0):
-                    assert found["total"][0] > found["total"].max() - 0.3
-            correlations[scores, dealer] = np.mean(every)
-    assert min(correlations[(0, 0), dealer] for dealer in (False, True)) > 0.99
-    assert max(correlations[(118, 118), dealer] for dealer in (False, True)) < 0.95
-
-
-def test_near_home_another_discard_is_best():
-    """At 118–118 pone needs three points and counts first: twelve are no better, and what the play gives away hurts."""
-    cards = "5H 6C 7C 4H AS 5S"
-    far, near = (analyse_discard(cards, dealer=False, scores=scores)[0] for scores in ((0, 0), (118, 118)))
-    assert set(far["discard"].tolist()) == set(parse_cards("7C AS"))
-    assert near["total"] < far["total"] - 3
-    assert set(near["discard"].tolist()) != set(far["discard"].tolist())
-
-
-@pytest.mark.parametrize("dealer", [False, True])
-@pytest.mark.parametrize("scores", [(0, 0), (118, 118), (120, 120)])
-def test_the_shares_of_hand_pegging_and_crib_are_the_whole_difference(dealer, scores):
-    for six in some_hands(3, seed=6):
-        rows = analyse_discard(six, dealer=dealer, scores=scores)
-        for first, second in ((rows[0], rows[1]), (rows[9], rows[3])):
-            shares = win_shares(six, first, second, dealer=dealer, scores=scores)
-            assert sum(shares) == pytest.approx(first["win_probability"] - second["win_probability"], abs=1e-9)
-            back = win_shares(six, second, first, dealer=dealer, scores=scores)
-            assert back == pytest.approx([-share for share in shares], abs=1e-9)
-
-
-def test_shares_tell_what_decides():
-    """At 120 all somebody pegs out before the show; at 0–0 a part weighs as the points that it brings."""
-    rows = analyse_discard(SIX, dealer=True, scores=(120, 120))
-    shares = win_shares(SIX, rows[0], rows[-1], dealer=True, scores=(120, 120))
-    assert shares.pegging > 0.02
-    assert shares.hand == pytest.approx(0, abs=1e-3)
-    assert shares.crib == pytest.approx(0, abs=1e-3)
-    first, second = analyse_discard(SIX, dealer=True)[:2]
-    shares = win_shares(SIX, first, second, dealer=True, scores=(0, 0))
-    points = [first[name] - second[name] for name in ("hand_mean", "pegging", "crib_expected")]
-    assert max(np.abs(points)) > 4
-    assert shares == pytest.approx(np.array(points) * sum(shares) / sum(points), abs=0.02)
-
-
-def test_what_is_all_but_decided():
-    assert analyse_discard(SIX, dealer=True, scores=(120, 0))["win_probability"].min() > 0.99
-    assert analyse_discard(SIX, dealer=False, scores=(0, 120))["win_probability"].max() < 0.01
-
-
-@pytest.mark.parametrize(
-    ("cards", "scores", "message"),
-    [
-        ("5H 5C JD QS 2H", (0, 0), "five cards given, six are needed"),
-        ("", (0, 0), "no cards given, six are needed"),
-        ([3], (0, 0), "one card given, six are needed"),
-        (range(12), (0, 0), "12 cards given, six are needed"),
-        ("5H 5C JD QS 2H 5H", (0, 0), "5H stands twice"),
-        ("5H 5C JD QS 2H 1X", (0, 0), "'1X' is not a card"),
-        ([0, 1, 2, 3, 4, 52], (0, 0), "52 is not a card"),
-        ([0, 1, 2, 3, 4, 4], (0, 0), "5C stands twice"),
-        ([0, 1, 2, 3, 4, 5.5], (0, 0), "5.5 is not a card"),
-        (SIX, (121, 0), r"scores=\(121, 0\) is not allowed"),
-        (SIX, (0, -1), r"scores=\(0, -1\) is not allowed"),
-        (SIX, (5,), r"scores=\(5,\) is not allowed"),
-        (SIX, (1, 2, 3), r"scores=\(1, 2, 3\) is not allowed"),
-        (SIX, (10.5, 3), r"scores=\(10.5, 3\) is not allowed"),
-        (SIX, ("7", 3), r"scores=\('7', 3\) is not allowed"),
-    ],
-)
-def test_bad_cards_and_scores_are_named(cards, scores, message):
-    with pytest.raises(ValueError, match=message):
-        analyse_discard(cards, dealer=True, scores=scores)
-
-
-def test_pegging_of_known_hands_is_that_of_the_records():
-    records = standard_pegging()
-    for kept, discarded, dealer in (
-        ("5H 5C JD QS", "2H 3D", True),
-        ("AC 2C 3C 4C", "KH KD", False),
-        ("7C 8D 9H TS", "AD 4H", False),
-    ):
-        found = analyse_discard(f"{kept} {discarded}", dealer=dealer)
-        (row,) = [row for row in found if set(row["discard"].tolist()) == set(parse_cards(discarded))]
-        number = CLASS_OF_RANKS[tuple(sorted(card % 13 for card in parse_cards(kept)))]
-        role = DEALER if dealer else PONE
-        plays = records.counts[role, number] @ np.arange(61) / records.n[role, number]
-        assert row["pegging"] == pytest.approx(plays[GAINED] - plays[GIVEN])
-    gained = records.mean[PONE, :, GAINED]
-    assert gained[CLASS_OF_RANKS[0, 1, 2, 3]] > gained[CLASS_OF_RANKS[9, 10, 11, 12]]
+def test_another_judge_of_the_play(games):
+    (analysis,) = analyse(games.records[:1], Other())
+    assert all(d.chance_lost == 0 for d in analysis.decisions if d.kind == "play")

@@ -12,7 +12,7 @@ from crib_env.tables.crib_tables import (
     crib_means_against,
     solve_crib_tables,
 )
-from evaluate.commands.crib_tables import print_tables
+from evaluate.commands.tables.crib_tables import print_tables
 
 DEALS = "crib_env.tables.crib_tables._Deals"  # all classes of deals: most of the time of a small solution
 

@@ -64,6 +64,7 @@ def searched(position, scores, hands, weights, kinds, shows, after_play):
         np.array(kinds, np.int64),
         np.array(shows, np.int64),
         after_play,
+        True,
         values,
     )
     return values

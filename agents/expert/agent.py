@@ -28,6 +28,7 @@ from crib_env.tables.analysis import discard_chances, outlook
 
 _MOST_PLAY = 61  # the most points that a player can make in one play
 _CHUNK = 64  # decisions that a thread takes at once
+_WIN, _EVERY_CHANCE, _POINTS = range(3)  # what values of ranks are for: a choice, a comparison, net points
 
 
 @kernel
@@ -45,7 +46,15 @@ def _value_pairs(views, outlook, out):
 
 
 @kernel
-def _value_ranks(views, habits, win_table, most, offsets, out):
+def _fill_points(out):
+    """Net points in place of what :func:`agents.belief.prospects.fill_after_play` fills in, all of them above 0."""
+    for own in range(out.shape[0]):
+        for shown in range(out.shape[1]):
+            out[own, shown] = own - shown + out.shape[1]
+
+
+@kernel
+def _value_ranks(views, habits, win_table, most, offsets, aim, out):
     hands, weights = np.zeros((DEPTH, MOST_HANDS), np.int64), np.zeros((DEPTH, MOST_HANDS))
     numbers, classes = np.zeros((DEPTH, MOST_HANDS), np.int64), np.zeros(MOST_HANDS, np.int64)
     kinds, shows = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS, np.int64)
@@ -69,7 +78,10 @@ def _value_ranks(views, habits, win_table, most, offsets, out):
             numbers[0, k] = k
             shows[k] = class_show(classes[k], starter)
         furthest = _MOST_PLAY, _MOST_PLAY
-        if is_pegging:
+        if aim == _POINTS:
+            own_score, score = np.int64(0), np.int64(0)  # from where nobody can win in this play
+            _fill_points(after_play)
+        elif is_pegging:
             fill_after_pegging((own_score, score), furthest, after_play)
         else:
             crib_chances(kept | discarded, discarded, starter, other_laid, habits.discarding[role], crib)
@@ -95,6 +107,7 @@ def _value_ranks(views, habits, win_table, most, offsets, out):
             kinds,
             shows,
             after_play,
+            aim == _WIN,
             out[b],
         )
 
@@ -153,7 +166,22 @@ class ExpertAgent:
         are too hopeful: they find out too soon which one the opponent holds. That hardly touches how ranks differ.
         """
         offsets = np.full(len(views), 0.5) if rng is None else rng.random(len(views))
-        return self._in_chunks(lambda rows, out: self._fill_ranks(views[rows], offsets[rows], out), len(views), 13)
+        return self._value_ranks(views, offsets, _WIN)
+
+    def rank_chances(self, views: PlayerViews) -> np.ndarray:
+        """As :meth:`rank_values`, but every rank that can be laid has a value, also where one wins at once."""
+        return self._value_ranks(views, np.full(len(views), 0.5), _EVERY_CHANCE)
+
+    def rank_points(self, views: PlayerViews) -> np.ndarray:
+        """Net points of the deal after each rank, (B, 13), for B positions in the play, -inf if it cannot be laid.
+
+        The player now goes for points whatever the score is. Hands and crib, which the play does not change, count for
+        some constant of the position: only differences between ranks mean anything.
+        """
+        return self._value_ranks(views, np.full(len(views), 0.5), _POINTS)
+
+    def _value_ranks(self, views: PlayerViews, offsets: np.ndarray, aim: int) -> np.ndarray:
+        return self._in_chunks(lambda rows, out: self._fill_ranks(views[rows], offsets[rows], aim, out), len(views), 13)
 
     def _in_chunks(self, fill: Callable[[slice, np.ndarray], None], n: int, width: int) -> np.ndarray:
         """(n, width), filled by threads."""
@@ -169,5 +197,5 @@ class ExpertAgent:
     def _fill_discards(self, views: PlayerViews, out: np.ndarray) -> None:
         _value_pairs(views.arrays, outlook(), out)
 
-    def _fill_ranks(self, views: PlayerViews, offsets: np.ndarray, out: np.ndarray) -> None:
-        _value_ranks(views.arrays, habits(), outlook().win_table, self._hands, offsets, out)
+    def _fill_ranks(self, views: PlayerViews, offsets: np.ndarray, aim: int, out: np.ndarray) -> None:
+        _value_ranks(views.arrays, habits(), outlook().win_table, self._hands, offsets, aim, out)

@@ -233,14 +233,29 @@ def value_of(
 
 @kernel
 def card_values(
-    own, own_score, score, pile, start, n, count, cards, size, hands, weights, numbers, kinds, shows, after_play, values
+    own,
+    own_score,
+    score,
+    pile,
+    start,
+    n,
+    count,
+    cards,
+    size,
+    hands,
+    weights,
+    numbers,
+    kinds,
+    shows,
+    after_play,
+    winner_alone,
+    values,
 ):
     """Fills ``values`` (13,) with the chance to win after each rank that may be laid, -inf for the others.
 
-    A rank that wins at once is the only one with a value: a chance of 1 is certain only as far as the hands are all
-    that there may be.
-
-    Arguments as :func:`value_of`, the first list being all hands that the opponent may hold.
+    Arguments as :func:`value_of`, the first list being all hands that the opponent may hold. With ``winner_alone`` a
+    rank that wins at once is the only one with a value: the search may find that another wins too, but that is certain
+    only as far as the hands are all that there may be.
     """
     values[:] = -np.inf
     can = that_fit(own, count)
@@ -251,9 +266,12 @@ def card_values(
         pile[n] = rank
         made = own_score + pile_points(pile, start, n + 1, after)
         if made >= WIN:
-            values[:] = -np.inf
+            if winner_alone:
+                values[:] = -np.inf
+                values[rank] = 1.0
+                return
             values[rank] = 1.0
-            return
+            continue
         values[rank] = value_of(
             OPPONENTS,
             _NOT_PASSED,

@@ -61,21 +61,25 @@ COMMANDS = {
         "replay:replay",
         "Prints a game recorded by `match --record`, or draws it: a page to step through, a GIF.",
     ),
+    "analyse": Command(
+        "analyse:analyse_games",
+        "Shows what each decision of recorded games lost, and how much was luck.",
+    ),
     "discard-table": Command(
-        "discard_table:discard_table",
+        "tables.discard_table:discard_table",
         "Computes the exact statistics of all 20,358,520 deals, and from them the means of the discard game.",
     ),
     "crib-tables": Command(
-        "crib_tables:crib_tables",
+        "tables.crib_tables:crib_tables",
         "Solves for the mean crib by the ranks discarded, when both players discard by hand and crib.",
     ),
     "win-table": Command(
-        "win_table:win_table",
+        "tables.win_table:win_table",
         "Computes the probability of winning from every pair of scores, between two copies of an agent.",
         takes_agents=True,
     ),
     "luck-table": Command(
-        "luck_table:luck_table",
+        "tables.luck_table:luck_table",
         "Computes what cards are worth over all deals, by which `match --luck-adjusted` measures luck.",
         takes_agents=True,
     ),
@@ -84,7 +88,7 @@ COMMANDS = {
         "Ranks the fifteen discards of six cards by the probability of winning at a score.",
     ),
     "pegging": Command(
-        "pegging:pegging",
+        "tables.pegging:pegging",
         "Simulates the points that every four kept cards gain and concede in the play, as pone and as dealer.",
     ),
     "decision-times": Command(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gymnasium.error import DependencyNotInstalled
 
@@ -13,6 +13,10 @@ from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
 from crib_env.picture.colours import DARK, LIGHT
 from crib_env.picture.colours import four_colours as in_four_colours
 from crib_env.scoring import card_value
+from evaluate.analysis.decisions import GameAnalysis
+from evaluate.analysis.decisions import analyse as analyse_records
+from evaluate.analysis.judges import ExpertJudge
+from evaluate.analysis.words import notes_of_deal, tell_luck
 from evaluate.commands.arguments import File, SomeFile, SomeInt
 from evaluate.console import console
 from evaluate.ending import printable
@@ -32,6 +36,7 @@ def replay(
     deal: SomeInt = None,
     html: SomeFile = None,
     gif: SomeFile = None,
+    analyse: bool = False,
     dark: bool = False,
     four_colours: bool = False,
 ) -> None:
@@ -43,15 +48,19 @@ def replay(
         deal: This deal alone, from 1; by default the whole game.
         html: Write a page to step through, with all cards face up, instead of printing the game.
         gif: Write a moving picture, with all cards face up; needs the extra `render`.
+        analyse: Also print the luck of each deal, and what was better than a decision that lost something.
         dark: Draw the moving picture in dark colours. The page follows its reader's choice.
         four_colours: Draw the moving picture with green clubs and blue diamonds. On the page the reader chooses.
     """
+    if analyse and (html is not None or gif is not None):
+        raise ValueError("--analyse belongs to the printed game: give no --html and no --gif with it")
     check_outputs(html, gif)
     record = read_record(path, game)
     if deal is not None and not 1 <= deal <= len(record.deals):
         raise ValueError(f"deal={deal} is not allowed: the game has {len(record.deals)} deals, counted from 1")
     if html is None and gif is None:
-        console.print(printable(tell_game(record, deal)), highlight=False, markup=False, soft_wrap=True)
+        found = analyse_records([record], ExpertJudge())[0] if analyse else None
+        console.print(printable(tell_game(record, deal, found)), highlight=False, markup=False, soft_wrap=True)
         return
     moments = list(frames(record, deal))
     if html is not None:
@@ -65,8 +74,8 @@ def replay(
             raise ValueError(f"--gif: {error}") from None
 
 
-def tell_game(record: GameRecord, only: int | None = None) -> str:
-    """A recorded game as text, or one of its deals, from 1.
+def tell_game(record: GameRecord, only: int | None = None, analysis: GameAnalysis | None = None) -> str:
+    """A recorded game as text, or one of its deals, from 1; with an analysis also luck and errors.
 
     Raises:
         ValueError: it does not play.
@@ -75,7 +84,10 @@ def tell_game(record: GameRecord, only: int | None = None) -> str:
     names, env = record.names, record.begin()
     lines = [f"game {record.game} of {first} against {second}, seed {record.seed}"]
     for number, (deal, cards) in enumerate(zip(record.deals, record.cards), start=1):
-        told = list(_tell_deal(env, number, parse_cards(deal), parse_cards(cards), names))  # it plays the deal too
+        notes = {} if analysis is None else notes_of_deal(analysis, number - 1)
+        told = list(_tell_deal(env, number, parse_cards(deal), parse_cards(cards), names, notes))  # it plays, too
+        if analysis is not None:
+            told += (f"  {line}" for line in tell_luck(analysis, number - 1))
         if only in (None, number):
             lines += ["", *told]
     if only not in (None, len(record.deals)):
@@ -86,7 +98,15 @@ def tell_game(record: GameRecord, only: int | None = None) -> str:
     return "\n".join([*lines, "", f"{names[winner]} wins {WIN} to {loser_score}{skunk}"])
 
 
-def _tell_deal(env: raw_env, number: int, deal: list[int], cards: list[int], names: tuple[str, str]) -> Iterator[str]:
+def _tell_deal(
+    env: raw_env,
+    number: int,
+    deal: list[int],
+    cards: list[int],
+    names: tuple[str, str],
+    notes: Mapping[int, str],
+) -> Iterator[str]:
+    """One deal, line by line; ``notes`` are what to say of cards, by their number in the deal."""
     width = max(map(len, (*names, "starter")))
     dealer, starter = env.dealer, format_card(deal[12])
     yield f"deal {number}: {names[0]} {env.scores[0]}, {names[1]} {env.scores[1]}, {names[dealer]} deals"
@@ -95,17 +115,21 @@ def _tell_deal(env: raw_env, number: int, deal: list[int], cards: list[int], nam
     for card in cards[:_DISCARDS]:
         seat, fallen = _step(env, card)
         discarded[seat].append(card)
-    for seat in (1 - dealer, dealer):
+    for place, seat in ((0, 1 - dealer), (2, dealer)):
         dealt = _in_order(deal[6 * seat : 6 * seat + 6])
         yield f"  {names[seat]:<{width}}  {dealt}  discards {_in_order(discarded[seat])}"
+        if place in notes:
+            yield f"  {'':<{width}}    {notes[place]}"
     yield f"  {'starter':<{width}}  {starter}{_points(fallen)}"
 
     count = 0
-    for card in cards[_DISCARDS:]:
+    for place, card in enumerate(cards[_DISCARDS:], start=_DISCARDS):
         seat, fallen = _step(env, card)
         count += card_value(card % 13)
         pegged = tuple(event for event in fallen if event.kind not in _SHOWS)
         yield f"  {names[seat]:<{width}}  {format_card(card)} {count:>2}{_points(pegged)}"
+        if place in notes:
+            yield f"  {'':<{width}}    {notes[place]}"
         if any(event.kind in ("go", "thirty-one") for event in pegged):
             count = 0
     for event in fallen:

@@ -188,16 +188,36 @@ def read_record(path: Path, k: int) -> GameRecord:
     Raises:
         ValueError: there is no such file or game, or it cannot be replayed; the message names it.
     """
+    lines = _lines(path)
+    if not 0 <= k < len(lines):
+        raise ValueError(f"game={k} is not allowed: {path} holds {len(lines)} games, counted from 0")
+    return _record(path, k, lines[k])
+
+
+def read_records(path: Path) -> list[GameRecord]:
+    """All games of a file, replayed as a check.
+
+    Raises:
+        ValueError: there is no such file, no game in it, or one cannot be replayed; the message names it.
+    """
+    lines = _lines(path)
+    if not lines:
+        raise ValueError(f"{path} holds no games")
+    return [_record(path, k, line) for k, line in enumerate(lines)]
+
+
+def _lines(path: Path) -> list[str]:
     if not path.is_file():
         raise ValueError(f"there is no file {path}")
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        return path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} cannot be read as a file of games: {error}") from None
-    if not 0 <= k < len(lines):
-        raise ValueError(f"game={k} is not allowed: {path} holds {len(lines)} games, counted from 0")
+
+
+def _record(path: Path, k: int, line: str) -> GameRecord:
     try:
-        record = GameRecord.of_line(lines[k])
+        record = GameRecord.of_line(line)
         record.check()
     except ValueError as error:
         raise ValueError(f"{path}, line {k + 1}: {error}") from None

@@ -20,7 +20,7 @@ from crib_env.engine import GAME, shuffle
 from crib_env.exact.discard_game_means import EXACT_MEANS
 from crib_env.exact.discard_means import STARTERS, hand_total
 from crib_env.kernels import bit, kernel, mask_of
-from evaluate.commands.discard_table import OCONNOR
+from evaluate.commands.tables.discard_table import OCONNOR
 from evaluate.runs.format import LEARNING_CURVE, POINTS_A_HAND, band_of, with_band
 from evaluate.statistics import half_width, mean_interval
 

@@ -1,0 +1,1 @@
+"""Recorded games, decision by decision: what each choice lost, and what was luck."""

@@ -1,0 +1,79 @@
+"""What each choice is worth: discards by the exact analysis, the play by a judge that can be exchanged."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from agents.expert.agent import ExpertAgent
+from crib_env import PlayerViews
+from crib_env.engine import DEALER, PONE
+from crib_env.exact.discard_means import COMPLETIONS, STARTERS
+from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
+from crib_env.exact.rank_classes import rank_class
+from crib_env.kernels import kernel, mask_of
+from evaluate.luck.usual_deal import DiscardValues
+
+
+class Worth(NamedTuple):
+    """What the choices of B decisions are worth to the player; -inf for those that are not allowed."""
+
+    chances: np.ndarray
+    """(B, C) chances to win the game."""
+    points: np.ndarray
+    """(B, C) net points of the deal, up to a constant of the position, by a player who goes for points."""
+
+
+class PlayJudge(Protocol):
+    """Who knows the play: it sees what the player sees, and values each rank."""
+
+    name: str
+
+    def worth(self, views: PlayerViews) -> Worth:
+        """The worth of the thirteen ranks in B positions of the play."""
+        ...
+
+
+class ExpertJudge:
+    """The play as ``expert`` searches it, over the hands that the opponent may hold.
+
+    Args:
+        hands: how many opposing hands a search covers at most.
+        threads: how many decisions are searched in parallel.
+    """
+
+    def __init__(self, hands: int = 100, threads: int = 2) -> None:
+        self._expert = ExpertAgent(hands, threads)
+        self.name = f"expert:hands={hands}"
+
+    def worth(self, views: PlayerViews) -> Worth:
+        """See :class:`PlayJudge`."""
+        return Worth(self._expert.rank_chances(views), self._expert.rank_points(views))
+
+
+@kernel
+def _fill_points(sixes, is_dealer, totals, values, out):
+    for n in range(len(sixes)):
+        role = DEALER if is_dealer[n] else PONE
+        six = mask_of(sixes[n])
+        for k in range(len(PLACES)):
+            first, second = sixes[n, PLACES[k, 0]], sixes[n, PLACES[k, 1]]
+            low, high = min(first % 13, second % 13), max(first % 13, second % 13)
+            kept = six & ~(np.int64(1) << first) & ~(np.int64(1) << second)
+            crib = totals[n, k]["crib_total"] / COMPLETIONS + values.cribs[role, low, high]
+            out[n, k] = totals[n, k]["hand_total"] / STARTERS + (crib if is_dealer[n] else -crib)
+            out[n, k] += values.pegging[role, rank_class(kept)]
+
+
+def discard_points(sixes: np.ndarray, is_dealer: np.ndarray) -> np.ndarray:
+    """Net points of the deal (B, 15) by discard, the ``total`` of :func:`crib_env.analyse_discard`.
+
+    Args:
+        sixes: (B, 6) int64, each row sorted.
+        is_dealer: (B,) bool.
+    """
+    totals, out = np.zeros((len(sixes), N_DISCARDS), TOTALS), np.empty((len(sixes), N_DISCARDS))
+    fill_totals(sixes, totals)
+    _fill_points(sixes, is_dealer, totals, DiscardValues.standard(), out)
+    return out

@@ -1,0 +1,104 @@
+"""What recorded games say of a player: errors, blunders, luck, and results with average luck."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from evaluate.analysis.decisions import KINDS, Decision, GameAnalysis
+from evaluate.luck.table import RESULTS
+from evaluate.luck.variates import results
+from evaluate.statistics import mean_interval
+
+BLUNDERS = {"1 to 2 %": (0.01, 0.02), "2 to 5 %": (0.02, 0.05), "5 % or more": (0.05, math.inf)}
+"""Sizes of blunders, by the chance to win that they lose."""
+
+
+class Mean(NamedTuple):
+    """A mean and half of its 95 % interval, which is not known for a single value."""
+
+    mean: float
+    half_width: float | None
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> Mean:
+        """Of independent values (N,)."""
+        low, high = mean_interval(values)
+        return cls(float(np.mean(values)), (high - low) / 2 if len(values) > 1 else None)
+
+
+class ErrorRate(NamedTuple):
+    """What the decisions of one kind lose, on average; intervals are from the spread between games."""
+
+    decisions: int
+    chance_lost: Mean
+    points_lost: Mean
+
+
+class PlayerSummary(NamedTuple):
+    """One player over all games in which it played."""
+
+    name: str
+    games: int
+    errors: dict[str, ErrorRate]
+    """By ``KINDS``; a kind without any decision is left out."""
+    blunders: dict[str, int]
+    """By ``BLUNDERS``."""
+    luck: dict[str, float]
+    """A game, by ``RESULTS``."""
+    result: dict[str, float]
+    """A game, by ``RESULTS``."""
+    with_average_luck: dict[str, Mean]
+    """The result less the luck."""
+
+
+def summarise_players(analyses: Sequence[GameAnalysis]) -> list[PlayerSummary]:
+    """The players of recorded games, in the order in which they first appear.
+
+    Who plays itself in some game is two players, one a seat.
+    """
+    sides: dict[str, list[tuple[GameAnalysis, int]]] = {}
+    for analysis in analyses:
+        for seat, name in enumerate(analysis.record.names):
+            sides.setdefault(name, []).append((analysis, seat))
+    return [_summarise(name, played) for name, played in sides.items()]
+
+
+def _summarise(name: str, played: list[tuple[GameAnalysis, int]]) -> PlayerSummary:
+    own = [[d for d in analysis.decisions if d.seat == seat] for analysis, seat in played]
+    lost = np.array([decision.chance_lost for decisions in own for decision in decisions])
+    scores = np.array([np.roll(analysis.record.scores, -seat) for analysis, seat in played])
+    luck = np.array([(-1 if seat else 1) * analysis.luck.sum(axis=(0, 1)) for analysis, seat in played])
+    result = results(scores)
+    rates = {kind: _error_rate([[d for d in decisions if d.kind == kind] for decisions in own]) for kind in KINDS}
+    return PlayerSummary(
+        name,
+        len(played),
+        {kind: rate for kind, rate in rates.items() if rate is not None},
+        {size: int(((lost >= low) & (lost < high)).sum()) for size, (low, high) in BLUNDERS.items()},
+        dict(zip(RESULTS, luck.mean(axis=0).tolist())),
+        dict(zip(RESULTS, result.mean(axis=0).tolist())),
+        {name: Mean.of(values) for name, values in zip(RESULTS, (result - luck).T)},
+    )
+
+
+def _error_rate(games: list[list[Decision]]) -> ErrorRate | None:
+    """Of the decisions in each of N games; ``None`` if there are none."""
+    counts = np.array([len(decisions) for decisions in games])
+    if not counts.sum():
+        return None
+
+    def mean(totals: list[float]) -> Mean:
+        # A ratio of sums over games: decisions of one game need not be independent.
+        values = np.array(totals)
+        rate = float(values.sum() / counts.sum())
+        return Mean(rate, Mean.of((values - rate * counts) / counts.mean()).half_width)
+
+    return ErrorRate(
+        int(counts.sum()),
+        mean([sum(decision.chance_lost for decision in decisions) for decisions in games]),
+        mean([sum(decision.points_lost for decision in decisions) for decisions in games]),
+    )

@@ -1,0 +1,39 @@
+"""An analysis in words: what a decision lost, who was lucky."""
+
+from __future__ import annotations
+
+from crib_env.cards import format_cards
+from evaluate.analysis.decisions import Decision, GameAnalysis
+from evaluate.luck.table import NET_POINTS, WINS
+from evaluate.luck.variates import CARDS, CHANCES, FIRST_DEAL, STARTER
+
+LEAST = 0.0005
+"""Chances to win below this are not worth a word."""
+
+
+def tell_loss(decision: Decision) -> str:
+    """What was better: ``"5C 5H is better: +1.20 points, +2.3 % to win"``."""
+    points = f"+{decision.points_lost:.2f} points, " if decision.points_lost >= 0.005 else ""
+    return f"{format_cards(decision.best)} is better: {points}+{decision.chance_lost:.1%} to win".replace("%", " %")
+
+
+def tell_luck(analysis: GameAnalysis, deal: int) -> list[str]:
+    """The luck of a deal, a line for each chance that brought any."""
+    lines = []
+    for chance in (FIRST_DEAL, CARDS, STARTER):
+        luck = analysis.luck[deal, chance]
+        if abs(luck[WINS]) >= LEAST:
+            seat = 0 if luck[WINS] > 0 else 1
+            points = luck[NET_POINTS] * (1 if seat == 0 else -1)
+            wins = f"{abs(luck[WINS]):.1%}".replace("%", " %")
+            lines.append(f"luck of the {CHANCES[chance]}: {analysis.record.names[seat]} {points:+.1f} points, +{wins}")
+    return lines
+
+
+def notes_of_deal(analysis: GameAnalysis, deal: int) -> dict[int, str]:
+    """What to say of the decisions of a deal that lost anything, by the number of the card in the deal."""
+    return {
+        decision.place: tell_loss(decision)
+        for decision in analysis.decisions
+        if decision.deal == deal and decision.chance_lost >= LEAST
+    }

@@ -1,0 +1,171 @@
+"""Recorded games against the analysis: what each decision lost, how lucky each player was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.table import Table
+
+from crib_env.cards import format_cards
+from evaluate.analysis.decisions import KINDS, Decision, GameAnalysis, analyse
+from evaluate.analysis.judges import ExpertJudge
+from evaluate.analysis.picture import draw_game
+from evaluate.analysis.summary import Mean, PlayerSummary, summarise_players
+from evaluate.analysis.words import LEAST, tell_loss
+from evaluate.commands.arguments import File, SomeFile, SomeInt, SomeJson, check_positive
+from evaluate.console import console
+from evaluate.ending import printable
+from evaluate.figures import save_figure
+from evaluate.files import check_outputs, picture_paths, write_json
+from evaluate.luck.table import NET_POINTS, RESULTS, WINS
+from evaluate.luck.variates import CHANCES
+from evaluate.matches.game_records import read_record, read_records
+from evaluate.progress import progress_bar
+
+_SIDE_BY_SIDE = 3  # players whose columns fit a screen
+
+
+def analyse_games(
+    path: File,
+    game: SomeInt = None,
+    hands: int = 100,
+    worst: int = 10,
+    threads: int = 2,
+    json_file: SomeJson = None,
+    picture: SomeFile = None,
+) -> None:
+    """Compares every decision of games recorded by `match --record` with the best one, and measures luck.
+
+    Discards are valued by the exact analysis at the score, the play by `expert`.
+
+    Args:
+        path: The file.
+        game: Index of one game, from 0; by default all games.
+        hands: Opposing hands that a search of the play covers at most.
+        worst: Number of decisions to list, those that lost most.
+        threads: Number of threads.
+        json_file: Also write every decision and all luck to this file.
+        picture: Draw the chance to win over one game, with luck and errors, as PNG and as SVG.
+    """
+    check_positive(threads=threads)
+    if worst < 0:
+        raise ValueError(f"worst={worst} is not allowed: give at least 0")
+    check_outputs(json_file, *picture_paths(picture))
+    judge = ExpertJudge(hands, threads)
+    records = read_records(path) if game is None else [read_record(path, game)]
+    if picture is not None and len(records) > 1:
+        raise ValueError(f"a picture shows one game, and {path} holds {len(records)}: name one with --game")
+    with progress_bar() as progress:
+        cards = sum(len(deal.split()) for record in records for deal in record.cards)
+        task = progress.add_task("cards", total=cards)
+        found = analyse(records, judge, lambda done: progress.update(task, advance=done), threads)
+    players = summarise_players(found)
+    if json_file is not None:
+        write_json(json_file, _as_json(found, players, judge.name))
+    if picture is not None:
+        save_figure(draw_game(found[0]), picture)
+    console.print((players_table if len(players) <= _SIDE_BY_SIDE else ladder)(players, judge.name))
+    listed = _worst(found, worst)
+    if listed:
+        console.print(f"\nthe {len(listed)} decisions that lost most:")
+    for analysis, decision in listed:
+        console.print(printable(_line(analysis, decision)), highlight=False, markup=False, soft_wrap=True)
+
+
+def players_table(players: list[PlayerSummary], judge: str) -> Table:
+    """Errors, blunders, luck and results, a column for each player."""
+    games = max(player.games for player in players)
+    table = Table(title=f"{games:,} game{'s' if games > 1 else ''}; the play by {judge}", title_justify="left")
+    table.add_column("")
+    for player in players:
+        table.add_column(player.name, justify="right", overflow="fold")
+    for kind, one in (("discard", "a discard"), ("play", "a card of the play")):
+        rates = [player.errors.get(kind) for player in players]
+        table.add_section()
+        table.add_row(f"decisions: {kind}", *(f"{rate.decisions:,}" if rate else "0" for rate in rates))
+        chances = (_number(rate.chance_lost, 100, 3) if rate else "" for rate in rates)
+        table.add_row(f"  {one} loses, % to win", *chances)
+        table.add_row("  points", *(_number(rate.points_lost, 1, 3) if rate else "" for rate in rates))
+    table.add_section()
+    for size in players[0].blunders:
+        table.add_row(f"blunders of {size}", *(f"{player.blunders[size]:,}" for player in players))
+    for name, result, unit in (("games won, %", WINS, 100), ("net points a game", NET_POINTS, 1)):
+        key = RESULTS[result]
+        table.add_section()
+        table.add_row(name, *(f"{unit * player.result[key]:.1f}" for player in players))
+        table.add_row("  luck", *(f"{unit * player.luck[key]:+.1f}" for player in players))
+        table.add_row("  with average luck", *(_number(player.with_average_luck[key], unit, 1) for player in players))
+    return table
+
+
+def ladder(players: list[PlayerSummary], judge: str) -> Table:
+    """Errors of many players, a row for each, those who lose least first."""
+    table = Table(title=f"chances to win that are lost, in %; the play by {judge}", title_justify="left")
+    table.add_column("", overflow="fold")
+    for column in ("games", "a discard", "a card laid", "a game", "blunders a game"):
+        table.add_column(column, justify="right")
+
+    def lost(player: PlayerSummary) -> float:
+        return sum(rate.decisions * rate.chance_lost.mean for rate in player.errors.values()) / player.games
+
+    for player in sorted(players, key=lost):
+        rates = (player.errors.get(kind) for kind in KINDS)
+        shown = (_number(rate.chance_lost, 100, 2) if rate else "" for rate in rates)
+        blunders = sum(player.blunders.values()) / player.games
+        table.add_row(player.name, f"{player.games:,}", *shown, f"{100 * lost(player):.1f}", f"{blunders:.1f}")
+    return table
+
+
+def _number(value: Mean, unit: float, digits: int) -> str:
+    half = "" if value.half_width is None else f" ± {unit * value.half_width:.{digits}f}"
+    return f"{unit * value.mean:.{digits}f}{half}"
+
+
+def _worst(analyses: list[GameAnalysis], n: int) -> list[tuple[GameAnalysis, Decision]]:
+    every = [(analysis, decision) for analysis in analyses for decision in analysis.decisions]
+    lost = [one for one in every if one[1].chance_lost >= LEAST]
+    return sorted(lost, key=lambda one: -one[1].chance_lost)[:n]
+
+
+def _line(analysis: GameAnalysis, decision: Decision) -> str:
+    who, verb = analysis.record.names[decision.seat], "discards" if decision.kind == "discard" else "lays"
+    scores = "–".join(map(str, analysis.scores[decision.deal].tolist()))
+    place = f"game {analysis.record.game}, deal {decision.deal + 1} ({scores})"
+    return f"  {place}: {who} {verb} {format_cards(decision.chosen)}, {tell_loss(decision)}"
+
+
+def _as_json(analyses: list[GameAnalysis], players: list[PlayerSummary], judge: str) -> dict[str, Any]:
+    def luck(one: GameAnalysis, deal: int) -> dict[str, dict[str, float]]:
+        return {chance: dict(zip(RESULTS, values.tolist())) for chance, values in zip(CHANCES, one.luck[deal])}
+
+    return {
+        "play": judge,
+        "players": {
+            player.name: player._asdict()
+            | {
+                "errors": {
+                    kind: rate._asdict()
+                    | {"chance_lost": rate.chance_lost._asdict(), "points_lost": rate.points_lost._asdict()}
+                    for kind, rate in player.errors.items()
+                },
+                "with_average_luck": {name: mean._asdict() for name, mean in player.with_average_luck.items()},
+            }
+            for player in players
+        },
+        "games": [
+            {
+                "game": one.record.game,
+                "players": one.record.names,
+                "scores": one.record.scores,
+                "deals": [
+                    {"scores": scores.tolist(), "dealer": dealer, "luck_of_seat_0": luck(one, deal)}
+                    for deal, (scores, dealer) in enumerate(zip(one.scores, one.dealers))
+                ],
+                "decisions": [
+                    decision._asdict() | {"chosen": format_cards(decision.chosen), "best": format_cards(decision.best)}
+                    for decision in one.decisions
+                ],
+            }
+            for one in analyses
+        ],
+    }

@@ -1,0 +1,1 @@
+"""Commands that compute the tables behind exact values, pegging, winning chances and luck."""
