@@ -124,6 +124,25 @@ def test_a_rank_that_wins_at_once_does_not_hide_what_the_others_lose(games):
     assert seen
 
 
+def test_a_game_from_other_scores_begins_at_them(games):
+    record = games.records[0]
+    last = len(record.deals) - 1
+    (whole,) = analyse(games.records[:1], Other())
+    scores = tuple(whole.scores[last].tolist())
+    rest = replace(
+        record,
+        first_dealer=whole.dealers[last],
+        start_scores=scores,
+        deals=record.deals[last:],
+        cards=record.cards[last:],
+    )
+    rest.check()
+    (analysis,) = analyse([rest], Other())
+    assert analysis.scores.tolist() == [list(scores)]
+    assert np.allclose(analysis.luck[0, 1:], whole.luck[last, 1:])
+    assert [d.chance_lost for d in analysis.decisions] == [d.chance_lost for d in whole.decisions if d.deal == last]
+
+
 def test_points_of_discards_are_those_of_the_analysis():
     rng = np.random.default_rng(3)
     sixes = np.sort(rng.random((8, 52)).argsort(axis=1)[:, :6].astype(np.int64), axis=1)

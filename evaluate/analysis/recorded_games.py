@@ -15,9 +15,9 @@ from evaluate.matches.game_records import GameRecord
 
 
 @kernel
-def _begin(games, first_dealers):
+def _begin(games, first_dealers, scores):
     for n in range(len(games)):
-        begin_game(games[n], GAME_EPISODE, first_dealers[n], np.int64(0), np.int64(0), np.int64(-1))
+        begin_game(games[n], GAME_EPISODE, first_dealers[n], scores[n, 0], scores[n, 1], np.int64(-1))
 
 
 @kernel
@@ -65,7 +65,8 @@ class RecordedGames:
         self._deals = [[parse_cards(deal) for deal in record.deals] for record in records]
         self._cards = [[parse_cards(cards) for cards in record.cards] for record in records]
         self.games = np.zeros(len(records), GAME)
-        _begin(self.games, np.array([record.first_dealer for record in records], np.int64))
+        first_dealers = np.array([record.first_dealer for record in records], np.int64)
+        _begin(self.games, first_dealers, np.array([record.start_scores for record in records], np.int64))
 
     def moments(self) -> Iterator[Moment]:
         """Plays all games to their ends; each moment is given before its cards are played."""
