@@ -31,7 +31,9 @@ class Column(NamedTuple):
 _MARKS = ("kind", "version", "checksum")
 
 
-def save_arrays(path: str | Path, kind: str, version: int, arrays: Mapping[str, ArrayLike]) -> None:
+def save_arrays(
+    path: str | Path, kind: str, version: int, arrays: Mapping[str, ArrayLike], compressed: bool = True
+) -> None:
     """Writes arrays, whole or not at all; a file that is there is replaced.
 
     Args:
@@ -39,10 +41,12 @@ def save_arrays(path: str | Path, kind: str, version: int, arrays: Mapping[str, 
         kind: what the file is, in words that stand after "a", such as ``"win table"``.
         version: of the format.
         arrays: by name, except ``kind``, ``version`` and ``checksum``; text and numbers are arrays too.
+        compressed: large arrays of noise are not worth the time.
     """
     content: dict[str, Any] = {name: np.asarray(array) for name, array in arrays.items()}
     with whole_file(path) as temporary, open(temporary, "wb") as file:
-        np.savez_compressed(file, kind=kind, version=version, checksum=_checksum(content), **content)
+        save = np.savez_compressed if compressed else np.savez
+        save(file, kind=kind, version=version, checksum=_checksum(content), **content)
 
 
 def load_arrays(path: str | Path, kind: str, version: int, columns: Mapping[str, Column]) -> dict[str, np.ndarray]:

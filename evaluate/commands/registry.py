@@ -91,6 +91,10 @@ COMMANDS = {
         "tables.pegging:pegging",
         "Simulates the points that every four kept cards gain and concede in the play, as pone and as dealer.",
     ),
+    "solve-play": Command(
+        "solve_play:solve_play",
+        "Solves the play for its equilibrium, to a stated distance from it.",
+    ),
     "decision-times": Command(
         "decision_times:decision_times",
         "Measures decision times of players, and compares them with Anderson et al. (2022).",

@@ -1,0 +1,238 @@
+"""The play of a deal as a zero-sum game: what both roles may hold, and what a policy earns against another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from itertools import pairwise
+from math import perm
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env.engine import DEALER, PONE, ROLES
+from crib_env.kernels import kernel
+from crib_env.solver.endings import make_endings
+from crib_env.solver.hands import HAND_TABLES, HANDS, N_HANDS, N_RANKS, ORDERINGS
+from crib_env.solver.public_state import CARDS, GONE, gone_of, start_of_play
+from crib_env.solver.sweeps import (
+    BEST_RESPONSE,
+    EXPECTED,
+    Game,
+    Step,
+    Weights,
+    Workspace,
+    make_workspace,
+    walk_down,
+    walk_up,
+)
+from crib_env.solver.tree import build_tree
+
+_SPLIT = 3  # the tree has 2,197 parts for threads to share
+_STRETCHES = 16  # of parts for each thread, since they take different times
+_NOTHING = np.zeros(0, np.float32)
+
+
+class BestResponses(NamedTuple):
+    """What an exact best response earns against each role of a policy, net points a deal."""
+
+    as_pone: float
+    """Of the responder as pone, against the policy's dealer."""
+    as_dealer: float
+
+    @property
+    def nash_conv(self) -> float:
+        """The sum of both: 0 in equilibrium. Half of it is the policy's exploitability."""
+        return self.as_pone + self.as_dealer
+
+
+class Reached(NamedTuple):
+    """Decisions that a policy leads to."""
+
+    nodes: np.ndarray
+    """(D,) int64 nodes of the public tree."""
+    hands: np.ndarray
+    """(D,) int64 the actor's hand at each, among those of its size (:data:`crib_env.solver.hands.HANDS`)."""
+
+
+class PlayGame:
+    """The play from a public state to the last card; suits have no part in it.
+
+    Args:
+        prior: by role, (n,) the weight of each hand (:data:`crib_env.solver.hands.HANDS`) of as many ranks as the
+            role holds. Two hands are dealt together in proportion to the product of their weights and of 4 - n for each
+            of their cards, n of whose rank are gone before, so what one player holds the other cannot. If there is
+            none, the cards are dealt at random.
+        start: the public state (:mod:`crib_env.solver.public_state`); if there is none, pone leads, and both roles hold
+            four cards: the pegging game.
+        threads: how many threads walk the tree.
+
+    Attributes:
+        extent: how large the public tree is.
+    """
+
+    def __init__(
+        self, prior: Sequence[np.ndarray] | None = None, start: np.ndarray | None = None, threads: int = 2
+    ) -> None:
+        start = start_of_play() if start is None else start
+        sizes = start[CARDS : CARDS + len(ROLES)].tolist()
+        self.prior = tuple(ORDERINGS[size] for size in sizes) if prior is None else tuple(prior)
+        tree, self.extent, keys = build_tree(start, min(_SPLIT, sum(sizes) - 4))
+        self._game = Game(tree, make_endings(keys, threads), HAND_TABLES)
+        self._deals = float(self.prior[PONE] @ pairs_dealt(start) @ self.prior[DEALER])
+        self._top = make_workspace(self.extent)
+        self._workspaces = [make_workspace(self.extent) for _ in range(threads)]
+
+    def expected(self, policy: np.ndarray) -> float:
+        """What pone earns when both roles play a policy, net points a deal.
+
+        Args:
+            policy: (``extent.slots``,) float32 weights of choices: a hand's choices are made in proportion to those
+            above
+                0, or evenly where none is.
+        """
+        return self.walk(Weights(policy, _NOTHING), Step(PONE, EXPECTED))
+
+    def best_responses(self, policy: np.ndarray) -> BestResponses:
+        """What exact best responses earn against a policy (see :meth:`expected`)."""
+        weights = Weights(policy, _NOTHING)
+        return BestResponses(*(self.walk(weights, Step(role, BEST_RESPONSE)) for role in range(len(ROLES))))
+
+    def reached(self, policy: np.ndarray, role: int, n_cards: int) -> Iterator[Reached]:
+        """The decisions of a role with ``n_cards`` cards in hand to which its own policy leads, whatever the other
+        does.
+
+        Hands with one rank that fits are left out, and those that cannot be dealt beside the cards laid.
+        """
+        game, work = self._game, self._workspaces[0]
+        self._begin(policy)
+        parts = [(0, int(game.tree.parts[0])), *pairwise(game.tree.parts.tolist())]
+        for first, last in parts:
+            if first:
+                work.reach[: self.extent.top_reach] = self._top.reach[: self.extent.top_reach]
+                walk_down(game, policy, first, last, work)
+            reach = work.reach if first else self._top.reach
+            found = np.empty((_count_reached(game, first, last, reach, role, n_cards), 2), np.int64)
+            _list_reached(game, first, last, reach, role, n_cards, found)
+            if len(found):
+                yield Reached(found[:, 0], found[:, 1])
+
+    @cached_property
+    def histories(self) -> np.ndarray:
+        """(N, 8) int8 what was laid before each node of the public tree, oldest first, then -1: ``rank`` by pone,
+        ``16 + rank`` by the dealer."""
+        tree = self._game.tree
+        laid = np.full((len(tree.nodes), 8), -1, np.int8)
+        _fill_histories(tree, laid)
+        return laid
+
+    @property
+    def nodes(self) -> np.ndarray:
+        """(N,) the nodes of the public tree, NODE of :mod:`crib_env.solver.tree`."""
+        return self._game.tree.nodes
+
+    def _begin(self, policy: np.ndarray) -> None:
+        """Fills the reach of the nodes before the first part, and of the first node of each part."""
+        reach = np.concatenate(self.prior)
+        self._top.reach[: len(reach)] = reach
+        walk_down(self._game, policy, 0, int(self._game.tree.parts[0]), self._top)
+
+    def walk(self, weights: Weights, step: Step) -> float:
+        """Walks the whole tree once.
+
+        Returns:
+            What ``step.role`` earns, net points a deal. It does not depend on the number of threads, to the last bit.
+        """
+        game, top, role = self._game, self._top, step.role
+        tree = game.tree
+        n_top = int(tree.parts[0])
+        self._begin(weights.policy)
+
+        def walk_parts(workspace: Workspace, parts: Iterable[range]) -> None:
+            workspace.reach[: self.extent.top_reach] = top.reach[: self.extent.top_reach]
+            for part in parts:
+                for first, last in pairwise(tree.parts[part.start : part.stop + 1].tolist()):
+                    walk_down(game, weights.policy, first, last, workspace)
+                    walk_up(game, weights, step, first, last, workspace)
+                    node = tree.nodes[first]
+                    values = slice(node["value_at"], node["value_at"] + N_HANDS[node["n_cards"][role], 0])
+                    top.values[values] = workspace.values[values]
+
+        n_parts = len(tree.parts) - 1
+        ends = np.linspace(0, n_parts, _STRETCHES * len(self._workspaces) + 1).astype(int).tolist()
+        stretches = iter([range(*two) for two in pairwise(ends)])  # each thread takes the next
+        with ThreadPoolExecutor(len(self._workspaces)) as pool:
+            list(pool.map(lambda workspace: walk_parts(workspace, stretches), self._workspaces))
+        walk_up(game, weights, step, 0, n_top, top)
+        return float(top.values[: len(self.prior[role])].astype(float) @ self.prior[role]) / self._deals
+
+
+def pairs_dealt(start: np.ndarray) -> np.ndarray:
+    """(n, m) the ways to deal each hand of pone with each of the dealer, one card after the other: the product of 4 - n
+    over their cards, n of whose rank are gone before."""
+    pone, dealer = (_rank_counts(HANDS[size]) for size in start[CARDS : CARDS + len(ROLES)].tolist())
+    ways = np.ones((len(pone), len(dealer)))
+    for rank in range(N_RANKS):
+        left = 4 - gone_of(start[GONE], rank)
+        ways *= np.array([perm(left, n) for n in range(9)])[pone[:, None, rank] + dealer[None, :, rank]]
+    return ways
+
+
+def _rank_counts(hands: np.ndarray) -> np.ndarray:
+    return np.array([np.bincount(hand, minlength=N_RANKS) for hand in hands])
+
+
+@kernel
+def _is_decision(game, node, h, reach):
+    """Whether a hand that is reached has two ranks to choose from, and can be dealt beside the cards laid."""
+    role = node["actor"]
+    k, high = node["n_cards"][role], node["high"]
+    if reach[node["reach_at"][role] + h] <= 0 or game.hands.n_playable[k, high, h] < 2:
+        return False
+    for rank in range(N_RANKS):
+        n, left = 0, h
+        for size in range(k, 0, -1):
+            left = game.hands.without_rank[size, rank, left]
+            if left < 0:
+                break
+            n += 1
+        if n + gone_of(node["gone"], rank) > 4:
+            return False
+    return True
+
+
+@kernel
+def _list_reached(game, first, last, reach, role, n_cards, found):
+    """Fills ``found`` (D, 2) with nodes and hands as far as it goes; returns how many there are."""
+    n = 0
+    for at in range(first, last):
+        node = game.tree.nodes[at]
+        if node["actor"] == role and node["n_cards"][role] == n_cards:
+            for h in range(game.hands.n_hands[n_cards, node["floor"][role]]):
+                if _is_decision(game, node, h, reach):
+                    if n < len(found):
+                        found[n, 0], found[n, 1] = at, h
+                    n += 1
+    return n
+
+
+def _count_reached(game: Game, first: int, last: int, reach: np.ndarray, role: int, n_cards: int) -> int:
+    return int(_list_reached(game, first, last, reach, role, n_cards, np.empty((0, 2), np.int64)))
+
+
+@kernel
+def _fill_histories(tree, laid):
+    for at in range(len(tree.nodes)):
+        node = tree.nodes[at]
+        role = np.int64(node["actor"])
+        low, high = np.int64(node["floor"][role]), np.int64(node["high"])
+        n = 0
+        while n < 8 and laid[at, n] >= 0:
+            n += 1
+        for rank in range(min(low, high), high + (high < N_RANKS)):
+            child = tree.links[node["first_link"] + rank - min(low, high)]["to"]
+            if child >= 0:
+                laid[child] = laid[at]
+                if rank < high:
+                    laid[child, n] = 16 * role + rank

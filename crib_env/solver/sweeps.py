@@ -1,0 +1,299 @@
+"""One walk over a part of the public tree: reach of hands on the way down, their values on the way up.
+
+For each node the *reach* of a role's hand is the chance that this role plays to the node with it. The *value* of a hand
+is what it earns from the node on, summed over the opponent's hands, each times its reach and the number of ways to deal
+the two (counterfactual values: Zinkevich et al. 2007, "Regret minimization in games with incomplete information"). All
+hands of a node are treated together, as vectors (Johanson et al. 2011, "Accelerating best response calculation in large
+extensive games").
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env.engine import PONE
+from crib_env.kernels import kernel
+from crib_env.solver.endings import OF_ACTOR, OF_OTHER, WIDTH
+from crib_env.solver.hands import KING, N_HANDS, N_RANKS, HandTables
+from crib_env.solver.public_state import gone_of
+from crib_env.solver.tree import FIRST_ENDING, NO_LINK, TERMINAL, Extent, PublicTree
+
+_ZERO, _ONE = np.float32(0), np.float32(1)
+
+# What a walk up does at the nodes of the role whose values it computes.
+UPDATE_REGRETS, BEST_RESPONSE, EXPECTED = range(3)
+
+
+class Game(NamedTuple):
+    """All that does not change while a game is solved."""
+
+    tree: PublicTree
+    endings: np.ndarray
+    """(E, 2, 13, 16) int8, see :func:`crib_env.solver.endings.make_endings`."""
+    hands: HandTables
+
+
+class Weights(NamedTuple):
+    """One number a slot: a policy chooses in proportion to those above 0, or evenly where none is."""
+
+    policy: np.ndarray
+    """(S,) float32 what both roles play by; regrets, while these are updated."""
+    average: np.ndarray
+    """(S,) float32, to which the policies of iterations are added; empty if none are."""
+
+
+class Step(NamedTuple):
+    """What a walk is for."""
+
+    role: int
+    """Whose values are computed; the other role's policy is added to the average."""
+    mode: int
+    """``UPDATE_REGRETS``, ``BEST_RESPONSE`` or ``EXPECTED``."""
+    average: np.float32 = _ZERO
+    """Weight of the policy in the average."""
+    positive: np.float32 = _ONE
+    """Factor of earlier regrets above 0."""
+    negative: np.float32 = _ONE
+    """Factor of earlier regrets below 0."""
+
+
+class Workspace(NamedTuple):
+    """Vectors of one thread, float32."""
+
+    reach: np.ndarray
+    values: np.ndarray
+    policy: np.ndarray
+    """(2, 1820): the factors of :func:`_read_policy`."""
+    by_rank: np.ndarray
+    """(2, 13, 1820): by rank laid and hand, ``SENT`` the reach and ``EARNED`` the values."""
+    small: np.ndarray
+    """(3, 16)"""
+
+
+_SENT, _EARNED = range(2)
+_SCALE, _EVEN = range(2)
+_WAYS, _WEIGHTED, _SUMS = range(3)
+
+
+def make_workspace(extent: Extent) -> Workspace:
+    """An empty workspace for the parts of a tree."""
+    n = N_HANDS[4, 0]
+    shapes = (extent.reach,), (extent.values,), (2, n), (2, N_RANKS, n), (3, WIDTH)
+    return Workspace(*(np.zeros(shape, np.float32) for shape in shapes))
+
+
+@kernel
+def _read_policy(node, hands, weights, policy):
+    """A node's policy: a choice with weight w has probability ``max(w, 0) * scale + even`` in hand h.
+
+    ``policy[_SCALE, h]`` and ``policy[_EVEN, h]`` get the two factors.
+    """
+    role = node["actor"]
+    k, low, high = node["n_cards"][role], node["floor"][role], node["high"]
+    n, n_left = hands.n_hands[k, low], hands.n_hands[k - 1, low]
+    for h in range(n):
+        policy[_SCALE, h] = _ZERO
+    slot = node["first_slot"]
+    for rank in range(low, high):
+        for left in range(n_left):
+            policy[_SCALE, hands.with_rank[k - 1, rank, left]] += max(weights[slot + left], _ZERO)
+        slot += n_left
+    for h in range(n):
+        total = policy[_SCALE, h]
+        some = total > _ZERO
+        policy[_SCALE, h] = _ONE / total if some else _ZERO
+        policy[_EVEN, h] = _ZERO if some else _ONE / np.float32(max(hands.n_playable[k, high, h], 1))
+
+
+@kernel
+def _send(node, hands, weights, work):
+    """The reach of the hands that are left when the actor lays a rank, for all ranks: ``work.by_rank[_SENT]``."""
+    role = node["actor"]
+    k, low, high, own = node["n_cards"][role], node["floor"][role], node["high"], node["reach_at"][role]
+    reach, policy, by_rank = work.reach, work.policy, work.by_rank
+    if k == 1:
+        for rank in range(low, high):
+            by_rank[_SENT, rank, 0] = reach[own + KING - rank]
+        return
+    _read_policy(node, hands, weights, policy)
+    n_left, slot = hands.n_hands[k - 1, low], node["first_slot"]
+    for rank in range(low, high):
+        for left in range(n_left):
+            h = hands.with_rank[k - 1, rank, left]
+            chosen = max(weights[slot + left], _ZERO) * policy[_SCALE, h] + policy[_EVEN, h]
+            by_rank[_SENT, rank, left] = reach[own + h] * chosen
+        slot += n_left
+
+
+@kernel
+def walk_down(game, policy, first, last, work):
+    """Fills the reach at all nodes that follow from nodes ``first`` to ``last - 1``."""
+    nodes, links, hands, reach, by_rank = game.tree.nodes, game.tree.links, game.hands, work.reach, work.by_rank
+    for at in range(first, last):
+        node = nodes[at]
+        role = node["actor"]
+        k, low, high = node["n_cards"][role], node["floor"][role], node["high"]
+        if high > low and (k >= 3 or node["n_cards"][1 - role] >= 2):  # else what follows are endings
+            _send(node, hands, policy, work)
+            n_left = hands.n_hands[k - 1, low]
+            for rank in range(low, high):
+                child = links[node["first_link"] + rank - low]["to"]
+                if child >= 0:
+                    to = nodes[child]["reach_at"][role]
+                    for left in range(n_left):
+                        reach[to + left] = by_rank[_SENT, rank, left]
+        if high < N_RANKS:  # go: the hands without a rank that fits come first
+            child = links[node["first_link"] + max(high - low, 0)]["to"]
+            own, to = node["reach_at"][role], nodes[child]["reach_at"][role]
+            for h in range(hands.n_hands[k, max(low, high)]):
+                reach[to + h] = reach[own + h]
+
+
+@kernel
+def _earn(game, node, role, work):
+    """The values of the hands of ``role`` after each rank the actor may lay: ``work.by_rank[_EARNED]``.
+
+    Where that leads to an ending, the opponent's reach is in ``work.by_rank[_SENT]``, at the rank if the opponent is
+    the actor, else at 0.
+    """
+    nodes, links, endings = game.tree.nodes, game.tree.links, game.endings
+    values, by_rank, small = work.values, work.by_rank, work.small
+    actor = np.int64(node["actor"])
+    low = np.int64(node["floor"][actor])
+    n_own = np.int64(node["n_cards"][role]) - (actor == role)
+    n_other = np.int64(node["n_cards"][1 - role]) - (actor != role)
+    n_values = game.hands.n_hands[n_own, node["floor"][role]]
+    n_against = game.hands.n_hands[n_other, node["floor"][1 - role]]
+    for rank in range(N_RANKS):
+        small[_WAYS, KING - rank] = 4 - gone_of(node["gone"], rank)
+    for rank in range(low, node["high"]):
+        link = links[node["first_link"] + rank - low]
+        child = link["to"]
+        if child >= 0:
+            at = nodes[child]["value_at"]
+            for x in range(n_values):
+                by_rank[_EARNED, rank, x] = values[at + x]
+            continue
+        if child == NO_LINK:
+            for x in range(n_values):
+                by_rank[_EARNED, rank, x] = _ZERO
+            continue
+        net = np.float32(link["net"] if role == PONE else -link["net"])
+        against = 0 if actor == role else rank
+        chance = node["chance"] * small[_WAYS, KING - rank]
+        if child == TERMINAL:
+            by_rank[_EARNED, rank, 0] = chance * net * by_rank[_SENT, against, 0]
+            continue
+        small[_WAYS, KING - rank] -= _ONE
+        ending = (FIRST_ENDING - child) >> 1
+        side = OF_ACTOR if (FIRST_ENDING - child) & 1 == role else OF_OTHER
+        total = _ZERO
+        for x in range(WIDTH):
+            small[_SUMS, x] = _ZERO
+        for y in range(n_against):
+            weighted = by_rank[_SENT, against, y] * (small[_WAYS, y] if n_other else _ONE)
+            total += weighted
+            for x in range(WIDTH):
+                small[_SUMS, x] += np.float32(endings[ending, side, y, x]) * weighted
+        for x in range(n_values):
+            value = small[_SUMS, x] + net * total
+            if n_own:
+                if n_other and x < n_against:  # two cards of one rank can be dealt in n (n - 1) ways
+                    value -= (np.float32(endings[ending, side, x, x]) + net) * by_rank[_SENT, against, x]
+                value *= small[_WAYS, x]
+            by_rank[_EARNED, rank, x] = chance * value
+        small[_WAYS, KING - rank] += _ONE
+
+
+@kernel
+def walk_up(game, weights, step, first, last, work):
+    """Fills the values of hands of ``step.role`` at the nodes from ``last - 1`` down to ``first``."""
+    for at in range(last - 1, first - 1, -1):
+        node = game.tree.nodes[at]
+        role = step.role
+        actor = node["actor"]
+        value, n = node["value_at"], game.hands.n_hands[node["n_cards"][role], node["floor"][role]]
+        for h in range(n):
+            work.values[value + h] = _ZERO
+        if node["high"] < N_RANKS:
+            _after_go(game, node, role, work)
+        if node["high"] > node["floor"][actor]:
+            if actor == role:
+                _own_choice(game, weights.policy, step, node, work)
+            else:
+                _opponents_choice(game, weights, step, node, work)
+
+
+@kernel
+def _after_go(game, node, role, work):
+    actor, values = node["actor"], work.values
+    low, high = node["floor"][actor], node["high"]
+    child = game.tree.nodes[game.tree.links[node["first_link"] + max(high - low, 0)]["to"]]
+    value, came = node["value_at"], child["value_at"]
+    for h in range(game.hands.n_hands[child["n_cards"][role], child["floor"][role]]):
+        values[value + h] = values[came + h]
+
+
+@kernel
+def _own_choice(game, weights, step, node, work):
+    hands, values, by_rank, policy = game.hands, work.values, work.by_rank, work.policy
+    role = step.role
+    k, low, high = node["n_cards"][role], node["floor"][role], node["high"]
+    value, n_left = node["value_at"], hands.n_hands[k - 1, low]
+    n_other = node["n_cards"][1 - role]
+    if n_other <= 1 and k <= 2:
+        against = node["reach_at"][1 - role]
+        for y in range(hands.n_hands[n_other, node["floor"][1 - role]]):
+            by_rank[_SENT, 0, y] = work.reach[against + y]
+    _earn(game, node, role, work)
+    if k == 1:
+        for rank in range(low, high):
+            values[value + KING - rank] = by_rank[_EARNED, rank, 0]
+        return
+    if step.mode == BEST_RESPONSE:
+        n_going = hands.n_hands[k, max(low, high)] if high < N_RANKS else 0
+        for h in range(n_going, hands.n_hands[k, low]):
+            values[value + h] = -np.inf
+        for rank in range(low, high):
+            for left in range(n_left):
+                at = value + hands.with_rank[k - 1, rank, left]
+                values[at] = max(values[at], by_rank[_EARNED, rank, left])
+        return
+    _read_policy(node, hands, weights, policy)
+    slot = node["first_slot"]
+    for rank in range(low, high):
+        for left in range(n_left):
+            h = hands.with_rank[k - 1, rank, left]
+            chosen = max(weights[slot + left], _ZERO) * policy[_SCALE, h] + policy[_EVEN, h]
+            values[value + h] += chosen * by_rank[_EARNED, rank, left]
+        slot += n_left
+    if step.mode == UPDATE_REGRETS:
+        slot = node["first_slot"]
+        for rank in range(low, high):
+            for left in range(n_left):
+                gain = by_rank[_EARNED, rank, left] - values[value + hands.with_rank[k - 1, rank, left]]
+                regret = weights[slot + left]
+                weights[slot + left] = regret * (step.positive if regret > _ZERO else step.negative) + gain
+            slot += n_left
+
+
+@kernel
+def _opponents_choice(game, weights, step, node, work):
+    hands, values, by_rank, average = game.hands, work.values, work.by_rank, weights.average
+    role, actor = step.role, node["actor"]
+    k, low, high = node["n_cards"][actor], node["floor"][actor], node["high"]
+    n_left = hands.n_hands[k - 1, low]
+    _send(node, hands, weights.policy, work)
+    if k >= 2 and step.average > _ZERO:
+        slot = node["first_slot"]
+        for rank in range(low, high):
+            for left in range(n_left):
+                average[slot + left] += step.average * by_rank[_SENT, rank, left]
+            slot += n_left
+    _earn(game, node, role, work)
+    value, n = node["value_at"], hands.n_hands[node["n_cards"][role], node["floor"][role]]
+    for rank in range(low, high):
+        for h in range(n):
+            values[value + h] += by_rank[_EARNED, rank, h]

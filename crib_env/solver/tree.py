@@ -1,0 +1,253 @@
+"""The public tree of the play: what both players have seen, which is the ranks laid and who said go.
+
+A node is a public state at which a player lays a card or says go. It holds no hands. The nodes of a tree stand in an
+order in which every node comes before those that follow from it, and each part of the tree is one stretch of it, so a
+kernel walks a part down by counting up, and up by counting down.
+
+When neither player has more than one card left there is no choice any more: such an ending is not a node but a table of
+points (:mod:`crib_env.solver.endings`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env.engine import DEALER, PONE
+from crib_env.kernels import kernel
+from crib_env.solver.endings import ending_key
+from crib_env.solver.hands import N_HANDS, N_RANKS
+from crib_env.solver.public_state import (
+    ACTOR,
+    CARDS,
+    COUNT,
+    FLOOR,
+    GONE,
+    N_FIELDS,
+    NET,
+    gone_of,
+    lay_rank,
+    n_playable_ranks,
+    say_go,
+)
+
+TERMINAL = -1  # a link to the end of the play
+NO_LINK = -2  # all four cards of the rank are gone
+FIRST_ENDING = -3  # links at or below this one lead to an ending
+
+
+NODE = np.dtype(
+    [
+        ("gone", "i8"),  # how many cards of each rank are known, see crib_env.solver.public_state
+        ("first_slot", "i8"),
+        ("first_link", "i4"),
+        ("chance", "f4"),  # the product of 4 - n over the cards laid, n of whose rank were gone before
+        ("reach_at", "i4", 2),  # where in a part's workspace the reach of each role's hands stands
+        ("value_at", "i4"),  # where in a part's workspace the values of the hands stand
+        ("actor", "i1"),  # PONE or DEALER
+        ("n_cards", "i1", 2),  # cards held, by role
+        ("floor", "i1", 2),  # the lowest rank that each role can hold
+        ("high", "i1"),  # ranks below this fit under thirty-one; the actor may lay those from its floor on
+    ],
+    align=True,
+)
+"""A node has links, one for each rank that may be laid and then one for go if that is possible.
+
+It has slots: for each rank that may be laid, each hand that may be left then. A slot is a choice. Where the actor has
+one card left there is no choice, and no slot.
+"""
+
+LINK = np.dtype(
+    [
+        ("to", "i4"),  # the node, or TERMINAL, or NO_LINK, or FIRST_ENDING - 2 e - a for ending e, which role a begins
+        ("net", "i1"),  # points of pone less those of the dealer, until then
+    ],
+    align=True,
+)
+
+
+class PublicTree(NamedTuple):
+    """The tree as arrays; N nodes and L links."""
+
+    nodes: np.ndarray
+    """(N,) NODE. The nodes of the first few steps come first. Behind them lie the parts: what follows from one of these
+    nodes, each by itself, so that threads may share them out."""
+    links: np.ndarray
+    """(L,) LINK."""
+    parts: np.ndarray
+    """(P + 1,) int32: the first node of each part, and N."""
+
+
+class Extent(NamedTuple):
+    """How large a tree is, and the workspace for its parts."""
+
+    nodes: int
+    links: int
+    slots: int
+    parts: int
+    reach: int
+    """Numbers in the reach of a workspace."""
+    values: int
+    """Numbers in the values of a workspace."""
+    top_reach: int
+    """How many of these belong to the nodes before the first part, and to the first nodes of parts."""
+    top_values: int
+
+
+# --- Building -------------------------------------------------------------------------------------------------------
+
+
+class _Pending(NamedTuple):
+    """States that wait for their place in the tree, with what is known of them."""
+
+    states: np.ndarray  # (M, N_FIELDS) int64
+    chance: np.ndarray  # (M,) float32
+    link: np.ndarray  # (M,) int64, the link that leads there, or -1
+    depth: np.ndarray  # (M,) int64, steps from the root
+    reach_at: np.ndarray  # (M, 2) int64
+    value_at: np.ndarray  # (M,) int64
+
+
+def _pending(n: int) -> _Pending:
+    link, depth, value_at = (np.zeros(n, np.int64) for _ in range(3))
+    states, reach_at = np.zeros((n, N_FIELDS), np.int64), np.zeros((n, 2), np.int64)
+    return _Pending(states, np.ones(n, np.float32), link, depth, reach_at, value_at)
+
+
+@kernel
+def _n_hands_of(s, role, n_hands):
+    return n_hands[s[CARDS + role], s[FLOOR + role]]
+
+
+@kernel
+def _copy(source, at, target, to):
+    target.states[to] = source.states[at]
+    target.chance[to], target.link[to], target.depth[to] = source.chance[at], source.link[at], source.depth[at]
+    target.reach_at[to], target.value_at[to] = source.reach_at[at], source.value_at[at]
+
+
+@kernel
+def _build(split, tree, keys, top, stack, n_hands, fill):
+    """Walks the tree below ``top.states[0]``; with ``fill`` writes it to the arrays, else finds how large it is.
+
+    ``keys`` (L,) gets the key of each ending.
+    """
+    n_nodes, n_links, n_slots, n_parts = 0, 0, 0, 0
+    root = top.states[0]
+    n_pone, n_dealer = _n_hands_of(root, PONE, n_hands), _n_hands_of(root, DEALER, n_hands)
+    top.chance[0], top.link[0], top.depth[0], top.value_at[0] = 1.0, -1, 0, 0
+    top.reach_at[0, 0], top.reach_at[0, 1] = 0, n_pone
+    reach, values = n_pone + n_dealer, max(n_pone, n_dealer)
+    top_reach, top_values, max_reach, max_values = reach, values, reach, values
+    state, child = np.empty(N_FIELDS, np.int64), np.empty(N_FIELDS, np.int64)
+    # `top` is a queue for the first steps, breadth first. What stands in it at `split` steps is the root of a part,
+    # which is walked depth first, by `stack`.
+    head, tail, n_stack, in_parts = 0, 1, 0, False
+    while True:
+        if not in_parts and (head == tail or top.depth[head] == split):
+            in_parts = True
+            top_reach, top_values = reach, values
+        if in_parts and not n_stack:
+            max_reach, max_values = max(max_reach, reach), max(max_values, values)
+            if head == tail:
+                break
+            reach, values = top_reach, top_values
+            _copy(top, head, stack, 0)
+            head += 1
+            n_stack = 1
+            if fill:
+                tree.parts[n_parts] = n_nodes
+            n_parts += 1
+        here, at = top, head
+        if in_parts:
+            n_stack -= 1
+            here, at = stack, n_stack
+        else:
+            head += 1
+        state[:] = here.states[at]
+        chance, depth, link_here, value_at = here.chance[at], here.depth[at], here.link[at], here.value_at[at]
+        reach_of_pone, reach_of_dealer = here.reach_at[at, 0], here.reach_at[at, 1]
+        actor = state[ACTOR]
+        n_cards = state[CARDS + actor]
+        low, high = state[FLOOR + actor], n_playable_ranks(state[COUNT])
+        if fill:
+            if link_here >= 0:
+                tree.links[link_here]["to"] = n_nodes
+            node = tree.nodes[n_nodes]
+            node["gone"], node["chance"], node["actor"], node["high"] = state[GONE], chance, actor, high
+            node["first_link"], node["first_slot"], node["value_at"] = n_links, n_slots, value_at
+            node["reach_at"][0], node["reach_at"][1] = reach_of_pone, reach_of_dealer
+            for role in range(2):
+                node["n_cards"][role], node["floor"][role] = state[CARDS + role], state[FLOOR + role]
+        n_nodes += 1
+        if n_cards >= 2 and high > low:
+            n_slots += (high - low) * n_hands[n_cards - 1, low]
+        for rank in range(min(low, high), high + (high < N_RANKS)):
+            goes = rank == high
+            link = n_links
+            n_links += 1
+            n_gone = gone_of(state[GONE], rank)
+            if not goes and n_gone == 4:
+                if fill:
+                    tree.links[link]["to"] = NO_LINK
+                continue
+            child[:] = state
+            if goes:
+                say_go(child)
+            else:
+                lay_rank(child, rank)
+            if fill:
+                tree.links[link]["net"] = child[NET]
+            if child[CARDS] <= 1 and child[CARDS + 1] <= 1:
+                if fill:
+                    ends = child[CARDS] + child[CARDS + 1] == 0
+                    tree.links[link]["to"] = TERMINAL if ends else FIRST_ENDING - child[ACTOR]
+                    keys[link] = -1 if ends else ending_key(child)
+                continue
+            there, place = top, tail
+            if in_parts:
+                there, place = stack, n_stack
+                n_stack += 1
+            else:
+                tail += 1
+            there.states[place] = child
+            there.chance[place] = chance if goes else chance * np.float32(4 - n_gone)
+            there.link[place], there.depth[place], there.value_at[place] = link, depth + 1, values
+            there.reach_at[place, 0], there.reach_at[place, 1] = reach_of_pone, reach_of_dealer
+            there.reach_at[place, actor] = reach
+            n_pone, n_dealer = _n_hands_of(child, PONE, n_hands), _n_hands_of(child, DEALER, n_hands)
+            reach += n_dealer if actor else n_pone
+            values += max(n_pone, n_dealer)
+    if fill:
+        tree.parts[n_parts] = n_nodes
+    return n_nodes, n_links, n_slots, n_parts, max_reach, max_values, top_reach, top_values
+
+
+_WAITING = 1 + 13 + 13**2 + 13**3  # a queue of three steps; a stack never holds more than a few hundred states
+
+
+def build_tree(root: np.ndarray, split: int) -> tuple[PublicTree, Extent, np.ndarray]:
+    """The tree below a public state.
+
+    Args:
+        root: a public state (:mod:`crib_env.solver.public_state`) in which a player has at least two cards.
+        split: after how many steps from the root its parts begin, 0 to 3.
+
+    Returns:
+        The tree, its extent, and (E,) int64 the keys of its endings (:func:`crib_env.solver.endings.make_endings`).
+    """
+    top, stack = _pending(_WAITING), _pending(_WAITING)
+    top.states[0] = root
+    tree = PublicTree(np.zeros(0, NODE), np.zeros(0, LINK), np.zeros(0, np.int32))
+    extent = Extent(*_build(split, tree, np.zeros(0, np.int64), top, stack, N_HANDS, False))
+    tree = PublicTree(np.zeros(extent.nodes, NODE), np.zeros(extent.links, LINK), np.zeros(extent.parts + 1, np.int32))
+    keys = np.full(extent.links, -1, np.int64)
+    _build(split, tree, keys, top, stack, N_HANDS, True)
+    at = np.flatnonzero(keys >= 0)
+    distinct, first, numbers = np.unique(keys[at], return_index=True, return_inverse=True)
+    by_use = np.argsort(first)  # tables that are used one after the other lie side by side
+    number = np.empty(len(by_use), np.int32)
+    number[by_use] = np.arange(len(by_use))
+    tree.links["to"][at] -= 2 * number[numbers]
+    return tree, extent, distinct[by_use]

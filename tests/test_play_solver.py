@@ -1,0 +1,263 @@
+"""The play as a game: its tree against the engine, its solution against linear programming and brute force."""
+
+import json
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from crib_env.engine import GAME, PEGGING_EPISODE, act, begin_deal, begin_game, legal_cards, shuffle
+from crib_env.kernels import kernel, lowest, streams
+from crib_env.solver.cfr import PlaySolver
+from crib_env.solver.hands import HANDS, ORDERINGS, hand_number
+from crib_env.solver.play_game import PlayGame
+from crib_env.solver.public_state import (
+    ACTOR,
+    COUNT,
+    GONE,
+    N_FIELDS,
+    NET,
+    lay_rank,
+    n_playable_ranks,
+    say_go,
+    start_of_play,
+)
+from crib_env.solver.tree import build_tree
+from evaluate.commands.solve_play import solve_play
+from tests.helpers import reference
+
+
+@kernel
+def first_difference(games, n, start):
+    """Random plays in the engine and as public states: the number of the first deal that differs, or n."""
+    g = games[0]
+    s = np.empty(N_FIELDS, np.int64)
+    for deal in range(n):
+        begin_game(g, PEGGING_EPISODE, -1, 0, 0, -1)
+        shuffle(g)
+        begin_deal(g)
+        s[:] = start
+        dealer = np.int64(g["dealer"])
+        word = np.int64(g["cards"][0]) + deal
+        while g["n_laid"] < 8:
+            seat = np.int64(g["turn"])
+            role = 1 if seat == dealer else 0
+            while s[ACTOR] != role:
+                if legal_ranks(g["hand"][1 - seat], s[COUNT]):
+                    return deal
+                say_go(s)
+            legal = legal_cards(g)
+            if not legal_ranks(g["hand"][seat], s[COUNT]):
+                say_go(s)  # nobody can lay a card: both say go
+                continue
+            for _ in range(word % 4):
+                legal = legal & (legal - 1) if legal & (legal - 1) else legal
+            word = word * 5 + 3
+            card = lowest(legal)
+            lay_rank(s, card % 13)
+            act(g, card)
+            settle(g, s)
+            if s[NET] != g["scores"][1 - dealer] - g["scores"][dealer]:
+                return deal
+    return n
+
+
+@kernel
+def legal_ranks(hand, count):
+    """Whether a hand has a card that fits."""
+    while hand:
+        if lowest(hand) % 13 < n_playable_ranks(count):
+            return True
+        hand &= hand - 1
+    return False
+
+
+@kernel
+def settle(g, s):
+    """Lets both say go in the public state where neither can lay a card, as the engine has done by itself."""
+    dealer = np.int64(g["dealer"])
+    while s[COUNT] and g["n_laid"] < 8:
+        actor = s[ACTOR]
+        seat = dealer if actor else 1 - dealer
+        if legal_ranks(g["hand"][0], s[COUNT]) or legal_ranks(g["hand"][1], s[COUNT]):
+            return
+        if not g["hand"][seat]:
+            return
+        say_go(s)
+
+
+def test_points_of_random_plays_are_the_engines():
+    n = 100_000
+    games = np.zeros(1, GAME)
+    games["episode_stream"] = streams(7, 1)
+    assert first_difference(games, n, start_of_play()) == n
+
+
+def test_hands_count_down_from_the_king():
+    for k, hands in enumerate(HANDS):
+        assert [hand_number(hand) for hand in hands.tolist()] == list(range(len(hands))), k
+    assert HANDS[1].ravel().tolist() == list(range(12, -1, -1))
+
+
+@pytest.mark.parametrize(
+    ("n_cards", "nodes", "links", "endings"),
+    [
+        (2, 14, 182, 169),
+        (3, 9_022, 67_462, 21_100),
+        pytest.param(4, 1_877_592, 13_382_170, 652_706, marks=pytest.mark.slow),
+    ],
+)
+def test_the_size_of_the_public_tree(n_cards, nodes, links, endings):
+    _, extent, keys = build_tree(start_of_play(n_cards), 0)
+    assert (extent.nodes, extent.links, len(keys)) == (nodes, links, endings)
+
+
+# --- A deck of three ranks, two cards each; two cards in hand: no count passes thirty-one ---------------------------
+
+RANKS = (0, 4, 9)
+PAIRS = [(a, b) for i, a in enumerate(RANKS) for b in RANKS[i:]]
+
+
+def small_game(threads=1):
+    start = start_of_play(2)
+    start[GONE] = sum(2 << (3 * rank) for rank in RANKS)
+    prior = np.zeros(91)
+    for pair in PAIRS:
+        prior[hand_number(pair)] = ORDERINGS[2][hand_number(pair)]
+    return PlayGame([prior, prior], start, threads)
+
+
+@cache
+def points(laid):
+    """Net points of pone when four cards are laid in turn."""
+    net = 1 * -1  # the dealer lays the last card
+    for n in range(1, 5):
+        earned = sum(points for points, _ in reference.score_play(list(laid[:n])))
+        net += earned if n % 2 else -earned
+    return net
+
+
+def payoffs():
+    """(8, 512) what pone earns in the mean, by pure strategies of pone and the dealer."""
+    mixed = [pair for pair in PAIRS if pair[0] != pair[1]]
+    pones = [dict(zip(mixed, choice)) for choice in product(range(2), repeat=3)]
+    spots = [(pair, lead) for pair in mixed for lead in RANKS]
+    dealers = [dict(zip(spots, choice)) for choice in product(range(2), repeat=9)]
+    deck = [rank for rank in RANKS for _ in range(2)]
+    out, deals = np.zeros((len(pones), len(dealers))), 0
+    for i, j, k, m in product(range(6), repeat=4):
+        if len({i, j, k, m}) < 4 or i > j or k > m:
+            continue
+        own, other = (deck[i], deck[j]), (deck[k], deck[m])
+        deals += 1
+        for p, pone in enumerate(pones):
+            first = pone.get(own, 0)
+            for d, dealer in enumerate(dealers):
+                answer = dealer.get((other, own[first]), 0)
+                out[p, d] += points((own[first], other[answer], own[1 - first], other[1 - answer]))
+    return out / deals
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    return payoffs()
+
+
+def test_the_value_of_a_small_deck_is_that_of_linear_programming(matrix):
+    n_pone, n_dealer = matrix.shape
+    # maximise v over mixtures x of pone's strategies, with v at most what each strategy of the dealer leaves
+    found = linprog(
+        np.r_[np.zeros(n_pone), -1],
+        A_ub=np.c_[-matrix.T, np.ones(n_dealer)],
+        b_ub=np.zeros(n_dealer),
+        A_eq=[[*np.ones(n_pone), 0]],
+        b_eq=[1],
+        bounds=[(0, 1)] * n_pone + [(None, None)],
+    )
+    game = small_game()
+    solver = PlaySolver(game)
+    for _ in range(300):
+        solver.iterate()
+    responses = solver.best_responses()
+    assert -1e-6 < responses.nash_conv < 1e-4
+    assert -responses.as_dealer - 1e-6 <= -found.fun <= responses.as_pone + 1e-6
+    assert game.expected(solver.average) == pytest.approx(-found.fun, abs=1e-4)
+
+
+def test_best_responses_to_even_play_are_those_of_brute_force(matrix):
+    responses = small_game().best_responses(np.zeros(small_game().extent.slots, np.float32))
+    assert responses.as_pone == pytest.approx(matrix.mean(axis=1).max(), abs=1e-6)
+    assert responses.as_dealer == pytest.approx(-matrix.mean(axis=0).min(), abs=1e-6)
+
+
+# --- Three cards each ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def three_cards():
+    return PlayGame(start=start_of_play(3), threads=1)
+
+
+def solved(game, iterations):
+    solver = PlaySolver(game)
+    for _ in range(iterations):
+        solver.iterate()
+    return solver
+
+
+def test_exploitability_is_never_negative_and_falls(three_cards):
+    solver, found = PlaySolver(three_cards), []
+    for _ in range(8):
+        solver.iterate()
+        found.append(solver.best_responses().nash_conv)
+    assert all(nash_conv > 0 for nash_conv in found)
+    assert found[7] < 0.05 < found[0]
+
+
+def test_threads_change_nothing(three_cards):
+    one, two = solved(three_cards, 2), solved(PlayGame(start=start_of_play(3), threads=2), 2)
+    assert (one.average == two.average).all()
+    assert one.best_responses() == two.best_responses()
+
+
+def test_a_saved_solver_goes_on_to_the_same_numbers(three_cards, tmp_path):
+    straight, stopped = solved(three_cards, 4), solved(three_cards, 2)
+    stopped.save(tmp_path / "play", "three cards")
+    resumed = PlaySolver(three_cards)
+    resumed.load(tmp_path / "play", "three cards")
+    for _ in range(2):
+        resumed.iterate()
+    assert (resumed.average == straight.average).all()
+    assert (resumed.regrets == straight.regrets).all()
+    with pytest.raises(ValueError, match="is a solution of three cards, not of four"):
+        resumed.load(tmp_path / "play", "four cards")
+
+
+def test_a_starter_is_one_card_less_of_its_rank(three_cards):
+    with_starter = PlayGame(start=start_of_play(3, starter=4), threads=1)
+    policy = np.zeros(three_cards.extent.slots, np.float32)
+    assert with_starter.expected(policy[: with_starter.extent.slots]) != three_cards.expected(policy)
+
+
+# --- The command -----------------------------------------------------------------------------------------------------
+
+
+def test_the_command_solves_continues_and_says_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("evaluate.commands.solve_play.start_of_play", lambda starter=None: start_of_play(2, starter))
+    play, json_file = tmp_path / "play", tmp_path / "play.json"
+    solve_play(play, nash_conv=0.1, json_file=json_file)
+    first = json.loads(json_file.read_text())
+    assert "value to the dealer" in capsys.readouterr().out
+    solve_play(play, nash_conv=0.001, json_file=json_file)
+    assert f"{play} has {first['iterations']} iterations" in capsys.readouterr().out.replace("\n", "")
+    second = json.loads(json_file.read_text())
+    assert second["nash_conv"] <= 0.001 < first["nash_conv"] <= 0.1
+    assert second["iterations"] > first["iterations"]
+    with pytest.raises(ValueError, match="is a solution of the pegging game, not of the play with the starter 5"):
+        solve_play(play, starter="5")
+    with pytest.raises(ValueError, match="starter=1 is no rank"):
+        solve_play(play, starter="1")
+    with pytest.raises(ValueError, match="nash_conv=0 is not allowed"):
+        solve_play(play, nash_conv=0)
