@@ -95,6 +95,11 @@ COMMANDS = {
         "solve_play:solve_play",
         "Solves the play for its equilibrium, to a stated distance from it.",
     ),
+    "exploitability": Command(
+        "exploitability:exploitability",
+        "Measures what an exact best response gains on an agent in the pegging game.",
+        takes_agents=True,
+    ),
     "decision-times": Command(
         "decision_times:decision_times",
         "Measures decision times of players, and compares them with Anderson et al. (2022).",
