@@ -361,7 +361,7 @@ def test_time_is_kept():
             agent.act(views)
             took.append(time.perf_counter() - began)
         assert min(took) >= 0.1
-        assert min(took[1:]) < 0.12  # the first may compile, and this machine may have other work
+        assert min(took[1:]) < 0.5  # not without end; the first may compile, and this machine may have other work
 
 
 @pytest.mark.parametrize("name", HONEST)

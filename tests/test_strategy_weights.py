@@ -33,6 +33,7 @@ from tests.helpers.learner_runs import stopped_run
 from tests.test_leaks import with_hidden_dealt_again
 from tests.test_no_jit import ROOT
 from train.loop import run as train_run
+from train.loop import strength
 from train.loop.run_folder import RunFolder
 from train.strategy_weights import learner
 from train.strategy_weights.games import (
@@ -372,7 +373,7 @@ def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_weights(finished, tmp_path)
 
 def test_a_run_killed_in_its_last_measuring_keeps_the_last_point_of_its_curves(tmp_path, monkeypatch):
     settings = replace(SMALL, episodes=2_000, snapshots=1, evaluation_games=2, final_games=2)
-    measured = train_run.strength.measure
+    measured = strength.measure
 
     def killed(agent, games, seed, on_progress=None):
         if on_progress is not None:  # as the last one has it
