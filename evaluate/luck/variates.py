@@ -67,19 +67,27 @@ def luck_of_cards(pones_six, dealers_six, dealer, pone, measure, scratch, out):
             out[result] += measure.slopes[dealer, pone, result, part] * (worth[part] - measure.means[part])
 
 
+class Hands(NamedTuple):
+    """What is shown after the play, as masks."""
+
+    pone: int
+    dealer: int
+    crib: int
+
+
 @kernel
-def result_with_starter(pones_four, dealers_four, crib, starter, dealer, pone, plays, expected, out):
+def result_with_starter(hands, starter, dealer, pone, plays, expected, out):
     """Fills ``out`` (3,) with the dealer's expected results once the starter is cut.
 
     Args:
-        pones_four, dealers_four, crib: masks of the cards kept and thrown.
+        hands: see :class:`Hands`.
         starter: the card.
         dealer, pone: scores before the deal.
         plays: (``PLAYS``, 2) points of pone and dealer in plays that are equally likely.
         expected: (121, 121, 3) results by score, before a deal.
     """
-    pones, dealers = show_points(pones_four, starter, False), show_points(dealers_four, starter, False)
-    dealers += show_points(crib, starter, True)  # nothing comes between hand and crib
+    pones, dealers = show_points(hands.pone, starter, False), show_points(hands.dealer, starter, False)
+    dealers += show_points(hands.crib, starter, True)  # nothing comes between hand and crib
     heels = 2 if starter % 13 == JACK else 0
     one = np.empty(len(out))
     for result in range(len(out)):
@@ -100,15 +108,14 @@ def result_with_starter(pones_four, dealers_four, crib, starter, dealer, pone, p
 
 
 @kernel
-def luck_of_starter(pones_six, dealers_six, crib, starter, dealer, pone, measure, scratch, out):
-    """Fills ``out`` (3,) with the dealer's luck in the starter; arguments as above, ``crib`` is what was thrown."""
-    seen = pones_six | dealers_six
+def luck_of_starter(hands, starter, dealer, pone, measure, scratch, out):
+    """Fills ``out`` (3,) with the dealer's luck in the starter; arguments as above."""
+    seen = hands.pone | hands.dealer | hands.crib
     plays, one, mean = np.empty((PLAYS, 2), np.int64), np.empty(len(out)), np.zeros(len(out))
-    pones_four, dealers_four = pones_six & ~crib, dealers_six & ~crib
-    usual_play(pones_four, dealers_four, scratch, plays)
+    usual_play(hands.pone, hands.dealer, scratch, plays)
     for card in range(52):
         if not (seen >> card) & 1:
-            result_with_starter(pones_four, dealers_four, crib, card, dealer, pone, plays, measure.expected, one)
+            result_with_starter(hands, card, dealer, pone, plays, measure.expected, one)
             for result in range(len(out)):
                 mean[result] += one[result] / UNSEEN
                 if card == starter:
@@ -137,7 +144,8 @@ def _note(games, rows, measure, scratch, luck):
         for result in range(len(found)):
             luck[i, CARDS, result] += sign * found[result]
         crib, starter = g["discards"][0] | g["discards"][1], np.int64(g["cards"][12])
-        luck_of_starter(pones, dealers, crib, starter, *scores, measure, scratch, found)
+        hands = Hands(pones & ~crib, dealers & ~crib, crib)
+        luck_of_starter(hands, starter, *scores, measure, scratch, found)
         for result in range(len(found)):
             luck[i, STARTER, result] += sign * found[result]
 
