@@ -36,6 +36,7 @@ except ImportError:  # Windows: everybody compiles
 _PACKAGE = Path(__file__).parent
 # `from a.b import c, d`, also over several lines in parentheses, and `import a.b, c`.
 _IMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+import\s+(\([^)]*\)|.*)|import\s+([\w., ]+))", re.MULTILINE)
+_COMPILER, _NOTE = (1, 0), (1, 1)  # length and place of what is locked: two locks in one file
 _TOLD_FOR = 60  # seconds after a process has compiled, in which others of its kind need not say so again
 
 
@@ -203,10 +204,10 @@ class _OneCompiler:
         try:
             self._file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
             try:
-                fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, *_COMPILER)
             except BlockingIOError:
                 self.tell()
-                fcntl.lockf(self._file, fcntl.LOCK_EX)
+                fcntl.lockf(self._file, fcntl.LOCK_EX, *_COMPILER)
         except OSError:  # a file system without locks
             return False
         return True
@@ -226,10 +227,14 @@ class _OneCompiler:
             return False
         group = str(os.getpgrp()).encode()
         with suppress(OSError):
-            if os.pread(self._file, 32, 0) == group and time.time() - os.fstat(self._file).st_mtime < _TOLD_FOR:
-                return True
-            os.ftruncate(self._file, 0)
-            os.pwrite(self._file, group, 0)
+            fcntl.lockf(self._file, fcntl.LOCK_EX, *_NOTE)  # or two that start together would both find no note
+            try:
+                if os.pread(self._file, 32, 0) == group and time.time() - os.fstat(self._file).st_mtime < _TOLD_FOR:
+                    return True
+                os.ftruncate(self._file, 0)
+                os.pwrite(self._file, group, 0)
+            finally:
+                fcntl.lockf(self._file, fcntl.LOCK_UN, *_NOTE)
         return False
 
 

@@ -24,10 +24,11 @@ from crib_env.players.policies import greedy_play
 FIVE_OF_DIAMONDS, TEN_OF_DIAMONDS = 17, 22
 legal = 1 << FIVE_OF_DIAMONDS | 1 << TEN_OF_DIAMONDS
 card = greedy_play(legal, np.array([4, -1, -1, -1, -1, -1, -1, -1], np.int8), 0, 1, 5)
-# Functions of Numba's own, and the lambdas behind `popcount` and `lowest`, are compiled into each kernel that calls
-# them and never kept: every process that compiles any kernel at all compiles them too.
-functions = [e.data["dispatcher"].py_func for _, e in compiled.buffer if e.is_start]
-print(card, sum(f.__module__.startswith("crib_env") and f.__name__ != "<lambda>" for f in functions))
+# Only what is kept: Numba's own functions, `card_value` and the lambdas behind `popcount` and `lowest` are compiled
+# into the kernels that call them, by every process that compiles one.
+from crib_env.kernel_cache import KernelCache
+dispatchers = [e.data["dispatcher"] for _, e in compiled.buffer if e.is_start]
+print(card, sum(isinstance(dispatcher._cache, KernelCache) for dispatcher in dispatchers))
 """
 
 
