@@ -89,8 +89,7 @@ class PlayGame:
 
         Args:
             policy: (``extent.slots``,) float32 weights of choices: a hand's choices are made in proportion to those
-            above
-                0, or evenly where none is.
+                above 0, or evenly where none is.
         """
         return self.walk(Weights(policy, _NOTHING), Step(PONE, EXPECTED))
 

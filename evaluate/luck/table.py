@@ -49,7 +49,7 @@ class LuckTable:
         expected: (121, 121, 3) float32, the dealer's ``RESULTS`` by [dealer's score, pone's score].
         slopes: (121, 121, 3, 5) float16, the dealer's results to a point of each of ``PARTS``.
         means: (5,) the exact means of ``PARTS`` over all deals, in points.
-        cribs, pegging: the values by which cards are thrown, see :class:`evaluate.luck.usual_deal.DiscardValues`.
+        cribs, pegging: the values by which cards are discarded, see :class:`evaluate.luck.usual_deal.DiscardValues`.
     """
 
     agent: str
@@ -62,7 +62,7 @@ class LuckTable:
 
     @property
     def discard_values(self) -> DiscardValues:
-        """By which cards are thrown."""
+        """By which cards are discarded."""
         return DiscardValues(self.cribs, self.pegging)
 
     def save(self, path: str | Path) -> None:
