@@ -39,13 +39,13 @@ class RandomAgent:
         self._seed = streams(seed, 1)[0]
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`agents.agent.Agent`."""
+        """See :class:`crib_env.agents.agent.Agent`."""
         cards = np.empty(len(views), np.int64)
         _random_cards(views.action_mask, views.game_ids, views.decisions, self._seed, cards)
         return cards
 
     def probabilities(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`agents.agent.MixedAgent`."""
+        """See :class:`crib_env.agents.agent.MixedAgent`."""
         return views.action_mask / views.action_mask.sum(axis=1, keepdims=True)
 
 
@@ -72,7 +72,7 @@ class GreedyAgent:
     name = "greedy"
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`agents.agent.Agent`."""
+        """See :class:`crib_env.agents.agent.Agent`."""
         cards = np.empty(len(views), np.int64)
         _greedy_cards(
             views.action_mask,
@@ -111,7 +111,7 @@ class CarefulAgent:
     name = "careful"
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`agents.agent.Agent`."""
+        """See :class:`crib_env.agents.agent.Agent`."""
         cards = np.empty(len(views), np.int64)
         _careful_cards(
             views.action_mask,

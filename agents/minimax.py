@@ -23,7 +23,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.belief.lookahead import (
+from crib_env import PlayerViews, crib_distribution, discard_statistics
+from crib_env.agents.belief.lookahead import (
     FREE,
     MOST_CARDS,
     N_HANDS,
@@ -39,8 +40,7 @@ from agents.belief.lookahead import (
     unseen_by,
     without_rank,
 )
-from agents.discards import by_phase, next_discard, six_dealt
-from crib_env import PlayerViews, crib_distribution, discard_statistics
+from crib_env.agents.discards import by_phase, next_discard, six_dealt
 from crib_env.kernels import kernel, lowest
 
 SHORT = 5  # with so many cards in both hands together, or fewer, the search reaches the end
@@ -90,7 +90,7 @@ class MinimaxAgent:
         self.name = "minimax" if depth == 3 else f"minimax:depth={depth}"
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`agents.agent.Agent`."""
+        """See :class:`crib_env.agents.agent.Agent`."""
         return by_phase(views, self._discard, self._play)
 
     def _discard(self, views: PlayerViews) -> np.ndarray:

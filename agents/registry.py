@@ -5,30 +5,30 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from agents.agent import Agent
+from crib_env.agents.agent import Agent
 from crib_env.files.json_text import read_json, typed
 from crib_env.players.agent_from_text import is_outside, make, make_outside
 
 # Imported only when they are asked for: torch and large tables take a while. A setting is a parameter of what is named.
 _AGENTS = {
-    "random": "agents.baselines:RandomAgent",
-    "greedy": "agents.baselines:GreedyAgent",
-    "careful": "agents.baselines:CarefulAgent",
-    "heuristic": "agents.heuristic:HeuristicAgent",
-    "minimax": "agents.minimax:MinimaxAgent",
-    "halscrib": "agents.halscrib.agent:HalscribAgent",
-    "expert": "agents.expert.agent:ExpertAgent",
-    "ismcts": "agents.tree_search.ismcts:ISMCTSAgent",
-    "uct-determinized": "agents.tree_search.uct:DeterminizedUCTAgent",
-    "uct-cheating": "agents.tree_search.uct:CheatingUCTAgent",
-    "best": "agents.best.agent:BestAgent.load",
-    "human": "agents.human:HumanAgent",
-    "ddqn": "agents.networks.ddqn:DDQNAgent.load",
-    "drqn": "agents.networks.drqn:DRQNAgent.load",
-    "nfsp": "agents.networks.nfsp:NFSPAgent.load",
-    "ppo": "agents.networks.ppo:PPOAgent.load",
-    "strategy-weights": "agents.strategy_weights:StrategyWeightsAgent.make",
-    "td": "agents.networks.td:TDAgent.load",
+    "random": "crib_env.agents.baselines:RandomAgent",
+    "greedy": "crib_env.agents.baselines:GreedyAgent",
+    "careful": "crib_env.agents.baselines:CarefulAgent",
+    "heuristic": "crib_env.agents.heuristic:HeuristicAgent",
+    "minimax": "crib_env.agents.minimax:MinimaxAgent",
+    "halscrib": "crib_env.agents.halscrib.agent:HalscribAgent",
+    "expert": "crib_env.agents.expert.agent:ExpertAgent",
+    "ismcts": "crib_env.agents.tree_search.ismcts:ISMCTSAgent",
+    "uct-determinized": "crib_env.agents.tree_search.uct:DeterminizedUCTAgent",
+    "uct-cheating": "crib_env.agents.tree_search.uct:CheatingUCTAgent",
+    "best": "crib_env.agents.best.agent:BestAgent.load",
+    "human": "crib_env.agents.human:HumanAgent",
+    "ddqn": "crib_env.agents.networks.ddqn:DDQNAgent.load",
+    "drqn": "crib_env.agents.networks.drqn:DRQNAgent.load",
+    "nfsp": "crib_env.agents.networks.nfsp:NFSPAgent.load",
+    "ppo": "crib_env.agents.networks.ppo:PPOAgent.load",
+    "strategy-weights": "crib_env.agents.strategy_weights:StrategyWeightsAgent.make",
+    "td": "crib_env.agents.networks.td:TDAgent.load",
 }
 NAMES = tuple(_AGENTS)
 # Learners whose weights an agent of another name plays.

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from agents.baselines import GreedyAgent
-from agents.networks.weights_file import reading_weights, save_tensors
 from crib_env import PlayerViews
+from crib_env.agents.baselines import GreedyAgent
+from crib_env.agents.networks.weights_file import reading_weights, save_tensors
 from crib_env.engine import DEALER, PONE, WIN
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import bit, kernel, lowest, mask_of
@@ -104,7 +104,7 @@ class StrategyWeightsAgent:
         save_tensors(path, {"weights": torch.from_numpy(self.weights)}, {"learner": "strategy-weights"})
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`agents.agent.Agent`."""
+        """See :class:`crib_env.agents.agent.Agent`."""
         cards = np.empty(len(views), np.int64)
         discarding = views.is_discard
         if not discarding.all():

@@ -2,7 +2,8 @@
 
 ``env()`` and ``raw_env()`` make the PettingZoo environment (:mod:`crib_env.aec` is its page); importing this package
 registers the Gymnasium ids ``crib_env/Cribbage-v0``, ``crib_env/CribbagePlay-v0``, ``crib_env/CribbagePegging-v0`` and
-``crib_env/CribbageDiscard-v0``.
+``crib_env/CribbageDiscard-v0``. ``make_agent("best")`` makes a player (:mod:`crib_env.agents`); the networks need
+torch.
 """
 
 from typing import Any
@@ -34,6 +35,7 @@ __all__ = [
     "explain_show",
     "format_card",
     "hand_distribution",
+    "make_agent",
     "parse_card",
     "parse_cards",
     "raw_env",
@@ -47,7 +49,7 @@ register_all()
 
 
 def __getattr__(name: str) -> Any:
-    # The exact values have tables to build, which an environment need not wait for.
+    # The exact values have tables to build and the agents stand on this library: only where they are asked for.
     if name in ("crib_distribution", "discard_statistics", "hand_distribution"):
         from crib_env.exact import discard_statistics
 
@@ -56,4 +58,8 @@ def __getattr__(name: str) -> Any:
         from crib_env.tables.analysis import analyse_discard
 
         return analyse_discard
+    if name == "make_agent":
+        from crib_env.agents import make_agent
+
+        return make_agent
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from agents import Agent
+from crib_env.agents import Agent
 from evaluate.matches.mirrored import Games, Shard, is_copyable, play_shard
 
 LOCAL = "local"  # the address that stands for the cores of this machine

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 import torch
 
-from agents import make_agent
-from agents.belief.opponent_hands import MOST_HANDS, Hands, posterior
-from agents.belief.prospects import DEALT, Prospects, habits
-from agents.networks.ddqn import DDQNAgent
-from agents.networks.drqn import DRQNAgent
-from agents.networks.nfsp import NFSPAgent
-from agents.networks.ppo import PPOAgent
-from agents.networks.td import TDAgent
-from agents.registry import NAMES
-from agents.tree_search.hidden_cards import known_games, unseen_cards
+from crib_env.agents import make_agent
+from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, posterior
+from crib_env.agents.belief.prospects import DEALT, Prospects, habits
+from crib_env.agents.networks.ddqn import DDQNAgent
+from crib_env.agents.networks.drqn import DRQNAgent
+from crib_env.agents.networks.nfsp import NFSPAgent
+from crib_env.agents.networks.ppo import PPOAgent
+from crib_env.agents.networks.td import TDAgent
+from crib_env.agents.registry import NAMES
+from crib_env.agents.tree_search.hidden_cards import known_games, unseen_cards
 from crib_env.batch import GameBatch
 from crib_env.exact.rank_classes import CLASS_RANKS
 from crib_env.kernels import streams

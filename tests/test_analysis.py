@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from agents.expert.agent import ExpertAgent
 from crib_env import PlayerViews, analyse_discard, parse_cards
+from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.cards import format_cards
 from crib_env.engine import DEALER
 from evaluate.analysis.decisions import analyse

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import torch
 
-from agents import make_agent
-from agents.networks.ddqn import DDQNAgent
-from agents.networks.drqn import DRQNAgent
-from agents.networks.nfsp import NFSPAgent
-from agents.networks.ppo import PPOAgent
-from agents.networks.td import TDAgent
+from crib_env.agents import make_agent
+from crib_env.agents.networks.ddqn import DDQNAgent
+from crib_env.agents.networks.drqn import DRQNAgent
+from crib_env.agents.networks.nfsp import NFSPAgent
+from crib_env.agents.networks.ppo import PPOAgent
+from crib_env.agents.networks.td import TDAgent
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 

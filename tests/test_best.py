@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from agents import make_agent
-from agents.belief.prospects import Prospects
-from agents.best.agent import SHIPPED, BestAgent, ByKind
-from agents.best.inputs import GREEDY_INPUT, N_DISCARD_INPUTS, N_PLAY_INPUTS, AfterPlays, discard_inputs
-from agents.discards import six_dealt
 from crib_env import discard_statistics, parse_cards, score_show
 from crib_env.aec import raw_env
+from crib_env.agents import make_agent
+from crib_env.agents.belief.prospects import Prospects
+from crib_env.agents.best.agent import SHIPPED, BestAgent, ByKind
+from crib_env.agents.best.inputs import GREEDY_INPUT, N_DISCARD_INPUTS, N_PLAY_INPUTS, AfterPlays, discard_inputs
+from crib_env.agents.discards import six_dealt
 from crib_env.batch import GameBatch
 from crib_env.engine import FIFTEEN, FOUR, PAIR, PLAY, RUN, THIRTY_ONE, THREE, WIN, act
 from crib_env.exact.discard_statistics import PLACES

@@ -10,12 +10,12 @@ import pytest
 import torch
 from rich.progress import Progress
 
-from agents.belief.opponent_hands import MOST_HANDS
-from agents.best.agent import BestAgent
-from agents.best.inputs import N_PLAY_INPUTS
-from agents.discards import six_dealt
-from agents.expert.agent import ExpertAgent
 from crib_env import parse_cards
+from crib_env.agents.belief.opponent_hands import MOST_HANDS
+from crib_env.agents.best.agent import BestAgent
+from crib_env.agents.best.inputs import N_PLAY_INPUTS
+from crib_env.agents.discards import six_dealt
+from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.batch import GameBatch
 from crib_env.engine import OVER, PLAY
 from crib_env.exact.discard_statistics import PLACES

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from agents import make_agent
+from crib_env.agents import make_agent
 from evaluate.commands.budget_curve import Plan, budget_curve, play_curves
 from evaluate.matches.match import play_match
 

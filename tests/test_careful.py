@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from agents import make_agent
 from crib_env import crib_distribution, format_card, hand_distribution, parse_card, parse_cards
+from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.exact.discard_means import HAND_SCALE
 from crib_env.kernels import streams

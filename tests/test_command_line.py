@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.registry import NAMES as AGENTS
+from crib_env.agents.registry import NAMES as AGENTS
 from evaluate.__main__ import main as evaluate
 from evaluate.command_line import choose
 from evaluate.commands.registry import COMMANDS

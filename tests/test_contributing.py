@@ -7,10 +7,9 @@ from types import ModuleType
 
 import pytest
 
-import agents
 import train
-from agents import make_agent, registry
-from crib_env import kernels
+from crib_env import agents, kernels
+from crib_env.agents import make_agent, registry
 from evaluate.__main__ import main as evaluate
 from evaluate.commands.registry import COMMANDS, Command
 from evaluate.matches.match import play_match
@@ -38,15 +37,15 @@ def pasted(tmp_path, monkeypatch):
     """Writes a block into a folder that counts as a part of its package."""
 
     def write(block, package):
-        (file,) = re.findall(rf"# {package.__name__}/(\w+)\.py\n", block)
-        folder = tmp_path / package.__name__
+        folder = tmp_path / package.__name__.split(".")[-1]
+        (file,) = re.findall(rf"# {folder.name}/(\w+)\.py\n", block)
         folder.mkdir()
         (folder / f"{file}.py").write_text(block)
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
         monkeypatch.delitem(sys.modules, f"{package.__name__}.{file}", raising=False)
 
     yield write
-    for name in ("agents.high_card", "train.high_card"):
+    for name in ("crib_env.agents.high_card", "train.high_card"):
         sys.modules.pop(name, None)
     for package in (agents, train):
         vars(package).pop("high_card", None)

@@ -8,7 +8,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from tensorboard.plugins.custom_scalar.layout_pb2 import Layout
 from tensorboard.plugins.custom_scalar.metadata import CONFIG_SUMMARY_TAG
 
-from agents import make_agent
+from crib_env.agents import make_agent
 from train import ddqn
 from train.discard_game import learner as discard_game
 from train.discard_game import strength as discard_strength

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 import torch
 
-from agents import make_agent
-from agents.features.play import play_features
-from agents.features.ranks import with_rank_counts
-from agents.features.suits import original, relabel, relabelled
-from agents.networks.ddqn import DDQNAgent, best_legal
-from agents.networks.weights_file import load_tensors, save_tensors
+from crib_env.agents import make_agent
+from crib_env.agents.features.play import play_features
+from crib_env.agents.features.ranks import with_rank_counts
+from crib_env.agents.features.suits import original, relabel, relabelled
+from crib_env.agents.networks.ddqn import DDQNAgent, best_legal
+from crib_env.agents.networks.weights_file import load_tensors, save_tensors
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from evaluate.matches.match import play_match

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from agents.networks.discard_game import DiscardPlayer, kept_of
 from crib_env import discard_statistics, score_show
+from crib_env.agents.networks.discard_game import DiscardPlayer, kept_of
 from crib_env.engine import GAME
 from crib_env.exact.discard_game_means import EXACT_MEANS
 from crib_env.exact.discard_statistics import PLACES

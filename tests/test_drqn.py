@@ -11,13 +11,13 @@ import pytest
 import torch
 
 import crib_env
-from agents import make_agent
-from agents.features.play import play_features
-from agents.features.suits import relabel
-from agents.networks.ddqn import best_legal
-from agents.networks.drqn import DRQNAgent
-from agents.networks.recurrent_memory import RecurrentMemory, players
-from agents.networks.weights_file import save_tensors
+from crib_env.agents import make_agent
+from crib_env.agents.features.play import play_features
+from crib_env.agents.features.suits import relabel
+from crib_env.agents.networks.ddqn import best_legal
+from crib_env.agents.networks.drqn import DRQNAgent
+from crib_env.agents.networks.recurrent_memory import RecurrentMemory, players
+from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD
 from crib_env.kernels import streams
@@ -344,7 +344,7 @@ def test_asked_twice_it_answers_the_same_and_a_new_game_starts_at_nothing():
 
 
 def test_what_was_asked_for_longest_ago_is_forgotten(monkeypatch):
-    monkeypatch.setattr("agents.networks.recurrent_memory._KEPT", 20)
+    monkeypatch.setattr("crib_env.agents.networks.recurrent_memory._KEPT", 20)
     memory, batch = RecurrentMemory(4, "game"), GameBatch(streams(6, 30))
     views = batch.views(batch.acting())
 

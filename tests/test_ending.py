@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from agents import make_agent
+from crib_env.agents import make_agent
 from evaluate import __main__ as evaluate_main
 from evaluate.commands import match as match_command
 from evaluate.commands.match import MatchArguments, match

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents import make_agent
-from agents.belief.opponent_hands import MOST_HANDS
-from agents.expert.play_search import DEPTH, card_values
 from crib_env import analyse_discard, format_card, parse_card, parse_cards
+from crib_env.agents import make_agent
+from crib_env.agents.belief.opponent_hands import MOST_HANDS
+from crib_env.agents.expert.play_search import DEPTH, card_values
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, PLAY
 from crib_env.kernels import streams

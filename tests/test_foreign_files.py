@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from agents import make_agent
+from crib_env.agents import make_agent
 from crib_env.exact.discard_table import DiscardTable
 from crib_env.files.checked_file import save_arrays
 from crib_env.files.json_text import parse_json, read_json, typed

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import crib_env
-from agents import make_agent
+from crib_env.agents import make_agent
 from evaluate.commands.match import MatchArguments, match
 from evaluate.commands.replay import tell_game
 from evaluate.matches.game_records import GameRecord, read_record

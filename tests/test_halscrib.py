@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import crib_env.cards
-from agents import make_agent
-from agents.halscrib.agent import SURE, discard_situations, discard_values, play_situations
-from agents.halscrib.memory import ANSWERS, LEADS, Memory
-from agents.halscrib.play import (
+from crib_env import parse_cards, score_show_many
+from crib_env.agents import make_agent
+from crib_env.agents.halscrib.agent import SURE, discard_situations, discard_values, play_situations
+from crib_env.agents.halscrib.memory import ANSWERS, LEADS, Memory
+from crib_env.agents.halscrib.play import (
     ANSWERS_PAIR,
     LEADS_PAIR,
     OPTIMAL,
@@ -18,7 +19,6 @@ from agents.halscrib.play import (
     adapted,
     equilibrium,
 )
-from crib_env import parse_cards, score_show_many
 from crib_env.batch import GameBatch
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import crib_env
-from agents import make_agent
-from agents.discards import six_dealt
-from agents.heuristic import ALWAYS, DEALER_RULES, PONE_RULES, discards_of, preferences
 from crib_env import discard_statistics, parse_cards
+from crib_env.agents import make_agent
+from crib_env.agents.discards import six_dealt
+from crib_env.agents.heuristic import ALWAYS, DEALER_RULES, PONE_RULES, discards_of, preferences
 from crib_env.batch import GameBatch
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import crib_env
-from agents import make_agent
-from agents.human import HumanAgent, read_choice, table_lines
 from crib_env import parse_card, parse_cards
+from crib_env.agents import make_agent
+from crib_env.agents.human import HumanAgent, read_choice, table_lines
 from evaluate.commands.match import MatchArguments, match
 from evaluate.matches.game_records import GameRecord, read_record
 from evaluate.matches.match import play_match

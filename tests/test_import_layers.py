@@ -1,14 +1,21 @@
-"""Dependencies point one way, train -> evaluate -> agents -> crib_env, and nothing loads code out of a user's file."""
+"""Dependencies point one way, train -> evaluate -> agents -> crib_env, and nothing loads code out of a user's file.
+
+The folder ``agents/`` is the package ``crib_env.agents``.
+"""
 
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 LAYERS = ("crib_env", "agents", "evaluate", "train")  # each may import the ones before it
+# Where the library makes an agent for its user, when one is asked for.
+MAKERS_OF_AGENTS = {Path("crib_env/__init__.py"), Path("crib_env/players/opponents.py")}
 MODULES = [path for layer in LAYERS for path in sorted((ROOT / layer).rglob("*.py"))]
 
 
@@ -32,7 +39,13 @@ def imported(source):
 def forbidden_imports(source, layer):
     """What a module of a layer imports from the layers above it; torch stands above the library."""
     above = set(LAYERS[LAYERS.index(layer) + 1 :]) | ({"torch"} if layer == "crib_env" else set())
-    return {name for name in imported(source) if name.split(".")[0] in above}
+    return {name for name in imported(source) if layer_of(name) in above}
+
+
+def layer_of(name):
+    """The layer of a dotted name, or another distribution's package."""
+    parts = name.split(".")
+    return "agents" if parts[:2] == ["crib_env", "agents"] else parts[0]
 
 
 def unsafe_loading(source):
@@ -62,7 +75,21 @@ def careless_writing(source):
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_module_imports_nothing_from_the_layers_above(path):
-    assert not forbidden_imports(path.read_text(), path.relative_to(ROOT).parts[0])
+    file = path.relative_to(ROOT)
+    found = forbidden_imports(path.read_text(), file.parts[0])
+    assert not {name for name in found if not (file in MAKERS_OF_AGENTS and layer_of(name) == "agents")}
+
+
+def test_the_library_makes_agents_only_when_asked():
+    """It imports them within two functions, and without them it works in full."""
+    code = "import sys, crib_env; crib_env.env(); sys.exit(any(m.startswith('crib_env.agents') for m in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
+
+
+def test_agents_have_one_name():
+    """``import agents`` would load a second copy of every agent beside ``crib_env.agents``."""
+    files = [path for folder in (*LAYERS, "tests") for path in (ROOT / folder).rglob("*.py")]
+    assert not [path for path in files if any(name.split(".")[0] == "agents" for name in imported(path.read_text()))]
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -90,7 +117,8 @@ def runs_code_by_name(source):
 
 
 def test_one_module_alone_imports_what_a_person_names():
-    """And what it is handed comes from a person: names in files go through ``agents.registry.check_names_of_file``."""
+    """And what it is handed comes from a person: names in files go through
+    ``registry.check_names_of_file``."""
     found = [str(path.relative_to(ROOT)) for path in MODULES if runs_code_by_name(path.read_text())]
     assert found == ["crib_env/players/agent_from_text.py"]
 
@@ -99,7 +127,7 @@ def test_one_module_alone_imports_what_a_person_names():
     ("source", "found"),
     [
         ("import importlib\nimportlib.import_module(name)", True),
-        ("from importlib import import_module\nimport_module('agents.networks.td')", False),
+        ("from importlib import import_module\nimport_module('crib_env.agents.networks.td')", False),
         ("from importlib import import_module\nimport_module(f'train.{name}')", False),
         ("from importlib import import_module\nimport_module(f'{name}.td')", True),
         ("__import__(name)", True),
@@ -133,9 +161,9 @@ def test_all_four_folders_are_looked_at():
         ("from evaluate import on_ray", "agents", {"evaluate", "evaluate.on_ray"}),
         ("from train import ddqn", "evaluate", {"train", "train.ddqn"}),
         ("import importlib\nimportlib.import_module('train.ddqn')", "evaluate", {"train.ddqn"}),
-        ("from agents import registry\nimport crib_env", "evaluate", set()),
+        ("from crib_env.agents import registry\nimport crib_env", "evaluate", set()),
         ("from crib_env import agents_of\nimport trainer", "crib_env", set()),
-        ("import evaluate, agents, crib_env, torch", "train", set()),
+        ("import evaluate, crib_env.agents, crib_env, torch", "train", set()),
     ],
 )
 def test_an_import_of_a_layer_above_is_found(source, layer, found):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 import torch
 
-from agents.networks.weights_file import load_tensors
+from crib_env.agents.networks.weights_file import load_tensors
 from tests import (
     test_best_learner,
     test_ddqn,

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 import crib_env
-from agents import Agent, make_agent
-from agents.belief.opponent_hands import MOST_HANDS
-from agents.belief.prospects import habits
-from agents.tree_search.hidden_cards import draw_hidden, known_games, unseen_cards, weigh_hands
-from agents.tree_search.search import Settings, begin_decision, begin_tree, new_work, search, walk
 from crib_env import parse_card, parse_cards
+from crib_env.agents import Agent, make_agent
+from crib_env.agents.belief.opponent_hands import MOST_HANDS
+from crib_env.agents.belief.prospects import habits
+from crib_env.agents.tree_search.hidden_cards import draw_hidden, known_games, unseen_cards, weigh_hands
+from crib_env.agents.tree_search.search import Settings, begin_decision, begin_tree, new_work, search, walk
 from crib_env.batch import GameBatch
 from crib_env.engine import OVER, PLAY
 from crib_env.kernels import streams

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from agents import make_agent
+from crib_env.agents import make_agent
 from evaluate.commands import league as league_command
 from evaluate.commands.league import play_and_report
 from evaluate.matches import league as league_module

@@ -8,7 +8,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from agents import make_agent
+from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from evaluate.runs.table import read_runs, rows_of

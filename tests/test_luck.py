@@ -6,8 +6,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from agents import make_agent
 from crib_env import parse_cards
+from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, OVER, PONE
 from crib_env.exact.deal_classes import N_CLASSES, class_sizes

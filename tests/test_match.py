@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from agents import make_agent
+from crib_env.agents import make_agent
 from crib_env.files.json_text import typed
 from evaluate.commands import match as match_command
 from evaluate.matches import match, mirrored

@@ -6,8 +6,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from agents import make_agent
-from agents.belief.lookahead import (
+from crib_env import discard_statistics, parse_cards, score_show_many
+from crib_env.agents import make_agent
+from crib_env.agents.belief.lookahead import (
     ALWAYS,
     FREE,
     N_HANDS,
@@ -19,9 +20,8 @@ from agents.belief.lookahead import (
     packed,
     possible_hands,
 )
-from agents.discards import six_dealt
-from agents.minimax import MinimaxAgent
-from crib_env import discard_statistics, parse_cards, score_show_many
+from crib_env.agents.discards import six_dealt
+from crib_env.agents.minimax import MinimaxAgent
 from crib_env.batch import GameBatch
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams

@@ -10,10 +10,10 @@ import pytest
 import torch
 
 import crib_env
-from agents import make_agent
-from agents.networks.ddqn import DDQNAgent
-from agents.networks.nfsp import NFSPAgent, draw
-from agents.networks.weights_file import save_tensors
+from crib_env.agents import make_agent
+from crib_env.agents.networks.ddqn import DDQNAgent
+from crib_env.agents.networks.nfsp import NFSPAgent, draw
+from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from evaluate.matches.match import play_match

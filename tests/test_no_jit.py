@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from agents import make_agent
 from crib_env import describe_show, score_play, score_show, score_show_many
+from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from crib_env.players.policies import CAREFUL, GREEDY, RANDOM

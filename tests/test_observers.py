@@ -3,8 +3,8 @@
 from collections import defaultdict
 
 import crib_env
-from agents.baselines import GreedyAgent, RandomAgent
 from crib_env.aec import PLAYERS
+from crib_env.agents.baselines import GreedyAgent, RandomAgent
 from evaluate.matches import observers
 from evaluate.matches.league import League
 from evaluate.matches.match import play_games, play_match

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import crib_env
-from agents import Agent, make_agent
+from crib_env.agents import Agent, make_agent
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD
 from crib_env.kernels import streams

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.belief.opponent_hands import MOST_HANDS, Hands, keeping_weights, posterior, resample
+from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, keeping_weights, posterior, resample
 from crib_env.engine import DEALER, PONE
 from crib_env.exact.rank_classes import CLASS_RANKS
 from crib_env.players.policies import CAREFUL

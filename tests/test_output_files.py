@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from agents.networks.weights_file import load_tensors, save_tensors
+from crib_env.agents.networks.weights_file import load_tensors, save_tensors
 from crib_env.exact import discard_table as table_of_deals
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
 from crib_env.files.whole_file import check_output, whole_file

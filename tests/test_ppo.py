@@ -11,11 +11,11 @@ import torch
 from rich.progress import Progress
 from sb3_contrib import MaskablePPO
 
-from agents import make_agent
-from agents.features.suits import original, relabel
-from agents.networks.ddqn import DDQNAgent
-from agents.networks.ppo import PPOAgent
-from agents.networks.weights_file import save_tensors
+from crib_env.agents import make_agent
+from crib_env.agents.features.suits import original, relabel
+from crib_env.agents.networks.ddqn import DDQNAgent
+from crib_env.agents.networks.ppo import PPOAgent
+from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.batch import GameBatch
 from crib_env.engine import starter
 from crib_env.kernels import streams

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from agents import make_agent
-from agents.agent import MixedAgent
-from agents.halscrib.agent import HalscribAgent
-from agents.networks.ddqn import DDQNAgent
-from agents.networks.nfsp import NFSPAgent
+from crib_env.agents import make_agent
+from crib_env.agents.agent import MixedAgent
+from crib_env.agents.halscrib.agent import HalscribAgent
+from crib_env.agents.networks.ddqn import DDQNAgent
+from crib_env.agents.networks.nfsp import NFSPAgent
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from agents.belief.prospects import OTHER_POINTS, OWN_POINTS, Prospects, crib_chances, fill_after_play, habits
+from crib_env.agents.belief.prospects import OTHER_POINTS, OWN_POINTS, Prospects, crib_chances, fill_after_play, habits
 from crib_env.engine import DEALER, PONE
 from crib_env.players.policies import CAREFUL, RANDOM
 from crib_env.tables.standard import standard_cribs, standard_win_table

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents import make_agent
+from crib_env.agents import make_agent
 from evaluate.commands.match import MatchArguments, match
 from evaluate.matches import league, mirrored
 from evaluate.matches.league import League

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents import make_agent
 from crib_env import parse_cards
+from crib_env.agents import make_agent
 from crib_env.engine import WIN
 from crib_env.picture.colours import LIGHT, STYLED
 from crib_env.picture.pixels import to_pixels

@@ -293,7 +293,7 @@ def test_all_listings_play():
 
 
 def test_deals_are_mirrored_and_dealers_get_the_crib():
-    from agents import make_agent
+    from crib_env.agents import make_agent
 
     greedy = make_agent("greedy")
     tally = play_deals(greedy, greedy, 50, seed=2)
@@ -305,7 +305,7 @@ def test_deals_are_mirrored_and_dealers_get_the_crib():
 
 
 def test_a_player_discards_as_one_and_lays_as_another():
-    from agents import make_agent
+    from crib_env.agents import make_agent
 
     mixed, greedy, random = (
         DiscardsAndLays(make_agent("greedy"), make_agent("random")),

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.networks.td import TDAgent
-from agents.strategy_weights import StrategyWeightsAgent, starting_weights
+from crib_env.agents.networks.td import TDAgent
+from crib_env.agents.strategy_weights import StrategyWeightsAgent, starting_weights
 from crib_env.tables.lang_strategies import STRATEGIES
 from evaluate.reproduce import trainings
 from evaluate.reproduce.choices import EXAMPLE

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from agents import make_agent
-from agents.best.agent import BestAgent
-from agents.best.inputs import N_PLAY_INPUTS
 from crib_env import score_show
+from crib_env.agents import make_agent
+from crib_env.agents.best.agent import BestAgent
+from crib_env.agents.best.inputs import N_PLAY_INPUTS
 from crib_env.batch import GameBatch
 from crib_env.engine import OVER, WIN
 from crib_env.kernels import streams

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from agents import make_agent
+from crib_env.agents import make_agent
 from evaluate.commands.match import read_half_width
 from evaluate.matches import match
 from evaluate.matches.match import play_games, play_match

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import crib_env
-from agents.registry import NAMES
 from crib_env import score_show_many
+from crib_env.agents.registry import NAMES
 from crib_env.engine import DEALER, PONE
 from crib_env.exact.discard_statistics import PLACES, discard_statistics, hand_distribution
 from crib_env.exact.rank_classes import CLASS_RANKS, N_RANK_CLASSES

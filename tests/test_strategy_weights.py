@@ -15,10 +15,10 @@ import pytest
 import torch
 from rich.progress import Progress
 
-from agents import make_agent
-from agents.discards import six_dealt
-from agents.networks.weights_file import save_tensors
-from agents.strategy_weights import SHAPE, StrategyWeightsAgent, starting_weights
+from crib_env.agents import make_agent
+from crib_env.agents.discards import six_dealt
+from crib_env.agents.networks.weights_file import save_tensors
+from crib_env.agents.strategy_weights import SHAPE, StrategyWeightsAgent, starting_weights
 from crib_env.batch import GameBatch
 from crib_env.engine import GAME
 from crib_env.exact.discard_statistics import PLACES

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from agents import make_agent
+from crib_env.agents import make_agent
 from evaluate.runs.format import band_of
 from tests.helpers.learner_runs import run
 from tests.test_ddqn import SMALL

@@ -10,11 +10,11 @@ import pytest
 import torch
 
 import crib_env
-from agents import make_agent
-from agents.features.after_states import after_states, moved, play_inputs
-from agents.networks.ddqn import DDQNAgent
-from agents.networks.td import TDAgent, gaussian_weights
-from agents.networks.value_network import ValueNetwork
+from crib_env.agents import make_agent
+from crib_env.agents.features.after_states import after_states, moved, play_inputs
+from crib_env.agents.networks.ddqn import DDQNAgent
+from crib_env.agents.networks.td import TDAgent, gaussian_weights
+from crib_env.agents.networks.value_network import ValueNetwork
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, EPISODES, GAME, OVER, PLAY
 from crib_env.kernels import streams

@@ -14,15 +14,15 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from agents import make_agent
-from agents.best.agent import SHIPPED, BestAgent
-from agents.networks.ddqn import DDQNAgent
-from agents.networks.drqn import DRQNAgent
-from agents.networks.nfsp import NFSPAgent
-from agents.networks.ppo import PPOAgent
-from agents.networks.td import TDAgent
-from agents.networks.weights_file import load_tensors, save_tensors
-from agents.strategy_weights import StrategyWeightsAgent, starting_weights
+from crib_env.agents import make_agent
+from crib_env.agents.best.agent import SHIPPED, BestAgent
+from crib_env.agents.networks.ddqn import DDQNAgent
+from crib_env.agents.networks.drqn import DRQNAgent
+from crib_env.agents.networks.nfsp import NFSPAgent
+from crib_env.agents.networks.ppo import PPOAgent
+from crib_env.agents.networks.td import TDAgent
+from crib_env.agents.networks.weights_file import load_tensors, save_tensors
+from crib_env.agents.strategy_weights import StrategyWeightsAgent, starting_weights
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents import make_agent
+from crib_env.agents import make_agent
 from crib_env.engine import GAME, OVER, begin_deal, begin_game, shuffle, step
 from crib_env.kernels import kernel, streams
 from crib_env.players.policies import GREEDY, native_card

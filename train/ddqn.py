@@ -34,9 +34,9 @@ import numpy as np
 import torch
 from rich.progress import Progress
 
-from agents import make_agent
-from agents.features.suits import relabel, relabelled
-from agents.networks.ddqn import DDQNAgent, best_legal
+from crib_env.agents import make_agent
+from crib_env.agents.features.suits import relabel, relabelled
+from crib_env.agents.networks.ddqn import DDQNAgent, best_legal
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from crib_env.observation import SIZES

@@ -8,7 +8,7 @@ that begins within an episode is preceded by a burn-in, which warms up the LSTM 
     r_k  +  γ Q_target(s_(k+1), argmax over legal a of Q(s_(k+1), a))
 
 The agent carries its state from decision to decision for as long as an episode of its training lasts:
-through the deal, or through the game (:mod:`agents.networks.recurrent_memory`).
+through the deal, or through the game (:mod:`crib_env.agents.networks.recurrent_memory`).
 
 ``--preset paper`` is the paper's: an LSTM and two layers of 256, γ 1, ε 0.1, a gradient step for every fourth decision,
 target sync every 1,000 steps, 500 episodes of warm-up, 6,000 episodes against ``random`` (the other series of the paper
@@ -20,8 +20,8 @@ program that it prints passes no state from one call to the next.
 
 The default plays single deals against itself, with the rewards of Double DQN's default. Its LSTM stands beside
 the observation instead of before it: the layers above see both. They also get rank counts and the state of the
-play (:mod:`agents.features.play`). Forced decisions are left out in training, so the agent does not remember them
-either. Suits are relabelled in each decision separately, so a suit may have another name in the next one. Ranks,
+play (:mod:`crib_env.agents.features.play`). Forced decisions are left out in training, so the agent does not remember
+them either. Suits are relabelled in each decision separately, so a suit may have another name in the next one. Ranks,
 which matter most, do not change.
 """
 
@@ -35,9 +35,9 @@ import numpy as np
 import torch
 from rich.progress import Progress
 
-from agents import make_agent
-from agents.networks.ddqn import best_legal
-from agents.networks.drqn import DRQNAgent, RecurrentQNetwork
+from crib_env.agents import make_agent
+from crib_env.agents.networks.ddqn import best_legal
+from crib_env.agents.networks.drqn import DRQNAgent, RecurrentQNetwork
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from crib_env.observation import SIZES

@@ -22,9 +22,9 @@ import numpy as np
 import torch
 from rich.progress import Progress
 
-from agents.features.suits import relabel, relabelled
-from agents.networks.ddqn import DDQNAgent
-from agents.networks.nfsp import NFSPAgent, legal_log_chances
+from crib_env.agents.features.suits import relabel, relabelled
+from crib_env.agents.networks.ddqn import DDQNAgent
+from crib_env.agents.networks.nfsp import NFSPAgent, legal_log_chances
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from crib_env.observation import SIZES

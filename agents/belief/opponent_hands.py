@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents.belief.lookahead import that_fit, without_rank
+from crib_env.agents.belief.lookahead import that_fit, without_rank
 from crib_env.exact.rank_classes import CLASS_RANKS, CLASS_SIZES, N_RANK_CLASSES
 from crib_env.kernels import kernel, lowest
 from crib_env.players.policies import expected_reply

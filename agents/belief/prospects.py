@@ -1,7 +1,7 @@
 """Estimates of the rest of a deal: the opponent's cards, the shows and the crib.
 
-They combine the posterior over the opponent's hands (:mod:`agents.belief.opponent_hands`), tables of how players
-discard, and the win table. ``expert`` searches with them; the network of ``best`` has them as inputs.
+They combine the posterior over the opponent's hands (:mod:`crib_env.agents.belief.opponent_hands`), tables of how
+players discard, and the win table. ``expert`` searches with them; the network of ``best`` has them as inputs.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents.belief.lookahead import without_rank
-from agents.belief.opponent_hands import GREEDY_TYPE, MOST_HANDS, Hands, keeping_weights, posterior
 from crib_env import PlayerViews
+from crib_env.agents.belief.lookahead import without_rank
+from crib_env.agents.belief.opponent_hands import GREEDY_TYPE, MOST_HANDS, Hands, keeping_weights, posterior
 from crib_env.engine import DEALER, PONE, ROLES, WIN
 from crib_env.exact.discard_statistics import N_POINTS
 from crib_env.exact.rank_classes import CLASS_RANKS, N_RANK_CLASSES
@@ -35,7 +35,7 @@ DEALT = len(ROLES)
 class Habits(NamedTuple):
     """How players discard, by the role of the player who estimates the opponent's cards."""
 
-    keeping: np.ndarray  # (3, 1820), of :func:`agents.belief.opponent_hands.keeping_weights` for the opponent; `DEALT`
+    keeping: np.ndarray  # (3, 1820), ``keeping_weights`` of the opponent; then `DEALT`
     discarding: np.ndarray  # (2, 13, 13), how likely it is to discard a given pair of cards, by ranks, up to a factor
 
 

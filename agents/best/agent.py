@@ -15,11 +15,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from agents.best.inputs import GREEDY_INPUT, N_DISCARD_INPUTS, N_PLAY_INPUTS, AfterPlays, discard_inputs
-from agents.discards import SAME_TO_A_NETWORK, by_phase, lowest_of_rank, next_discard, pairs_open, six_dealt
-from agents.networks.value_network import ValueNetwork, in_few_sizes
-from agents.networks.weights_file import reading_weights, save_tensors
 from crib_env import PlayerViews
+from crib_env.agents.best.inputs import GREEDY_INPUT, N_DISCARD_INPUTS, N_PLAY_INPUTS, AfterPlays, discard_inputs
+from crib_env.agents.discards import SAME_TO_A_NETWORK, by_phase, lowest_of_rank, next_discard, pairs_open, six_dealt
+from crib_env.agents.networks.value_network import ValueNetwork, in_few_sizes
+from crib_env.agents.networks.weights_file import reading_weights, save_tensors
 from crib_env.engine import WIN
 
 SHIPPED = Path(__file__).parent / "data" / "best.safetensors"
@@ -45,8 +45,9 @@ class Ranks(NamedTuple):
 class ByKind(nn.Module):
     """Two networks for the play: one for any opponent, one for opponents that are not greedy.
 
-    The cards that the opponent has laid give the probability of its type (:mod:`agents.belief.opponent_hands`).
-    The first network's weight is twice the probability of a greedy opponent, at most 1.
+    The cards that the opponent has laid give the probability of its type
+    (:mod:`crib_env.agents.belief.opponent_hands`). The first network's weight is twice the probability of a greedy
+    opponent, at most 1.
 
     Args:
         hidden: widths of the hidden layers of each.
@@ -67,7 +68,7 @@ class BestAgent:
 
     The play network values the position after each rank: how much the probability of winning will still change, in
     units of the value of a point in this deal. The immediate value of the card's points is known and added
-    (:mod:`agents.belief.prospects`). The discard network values each pair; only differences
+    (:mod:`crib_env.agents.belief.prospects`). The discard network values each pair; only differences
     between its values are meaningful. The networks work in percent; :meth:`rank_values` and :meth:`discard_values`
     have the unit of ``expert``'s, probabilities from 0 to 1.
 
@@ -125,7 +126,7 @@ class BestAgent:
         self.networks().load_state_dict(tensors)
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`agents.agent.Agent`."""
+        """See :class:`crib_env.agents.agent.Agent`."""
         if not self.sees_scores:
             views = replace(views, scores=np.zeros_like(views.scores))
         return by_phase(views, self._discard, self._lay)

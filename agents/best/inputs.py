@@ -2,8 +2,8 @@
 
 In the play they describe the position after a card. Cards are ranks, since suits do not matter there. Known cards
 include who laid them and when, but not which were discarded and which is the starter. The prospects follow
-(:mod:`agents.belief.prospects`): how likely the opponent holds each rank, and how further points would change the
-probability of winning. A pair to discard is described by the exact means of the hand it leaves and of a crib with
+(:mod:`crib_env.agents.belief.prospects`): how likely the opponent holds each rank, and how further points would change
+the probability of winning. A pair to discard is described by the exact means of the hand it leaves and of a crib with
 it. Of suits it says only whether the four kept cards share one, and whether the two discards do.
 """
 
@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents.belief.lookahead import least_value
-from agents.belief.prospects import Prospects, who_laid
 from crib_env import PlayerViews
+from crib_env.agents.belief.lookahead import least_value
+from crib_env.agents.belief.prospects import Prospects, who_laid
 from crib_env.engine import WIN
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
@@ -83,7 +83,7 @@ def _write_win(win, made, worth, out, row, at):
     """The probability of winning if nobody pegs again, and how further points pegged change it, in units of "worth".
 
     First own points, for each number of opponent's points; then opponent's points alone. ``win`` is one of
-    :class:`agents.belief.prospects.Prospects`.
+    :class:`crib_env.agents.belief.prospects.Prospects`.
     """
     out[row, at] = win[made, 0]
     at += 1

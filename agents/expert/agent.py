@@ -7,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from agents.belief.opponent_hands import MOST_HANDS, Hands, posterior, resample
-from agents.belief.prospects import (
+from crib_env import PlayerViews
+from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, posterior, resample
+from crib_env.agents.belief.prospects import (
     DEALT,
     class_show,
     crib_chances,
@@ -17,9 +18,8 @@ from agents.belief.prospects import (
     habits,
     who_laid,
 )
-from agents.discards import by_phase, lowest_of_rank, next_discard
-from agents.expert.play_search import DEPTH, card_values
-from crib_env import PlayerViews
+from crib_env.agents.discards import by_phase, lowest_of_rank, next_discard
+from crib_env.agents.expert.play_search import DEPTH, card_values
 from crib_env.engine import DEALER, PONE, WIN
 from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, TOTALS, fill_totals
 from crib_env.kernels import kernel, lowest, mask_of
@@ -47,7 +47,7 @@ def _value_pairs(views, outlook, out):
 
 @kernel
 def _fill_points(out):
-    """Net points in place of what :func:`agents.belief.prospects.fill_after_play` fills in, all of them above 0."""
+    """Net points, all of them above 0, in place of :func:`crib_env.agents.belief.prospects.fill_after_play`."""
     for own in range(out.shape[0]):
         for shown in range(out.shape[1]):
             out[own, shown] = own - shown + out.shape[1]
@@ -117,9 +117,9 @@ class ExpertAgent:
 
     Discards: the pair with the best probability of winning at this score (:func:`crib_env.analyse_discard`).
     Play: the card with the best expectation over the posterior of the opponent's hands
-    (:mod:`agents.belief.opponent_hands`), searched to the end of the play (:mod:`agents.expert.play_search`);
-    then come the shows, the crib and the win table. In the pegging episode nothing follows the play: there it
-    maximises its net points.
+    (:mod:`crib_env.agents.belief.opponent_hands`), searched to the end of the play
+    (:mod:`crib_env.agents.expert.play_search`); then come the shows, the crib and the win table. In the pegging episode
+    nothing follows the play: there it maximises its net points.
 
     Args:
         hands: how many opposing hands a search covers at most; of more hands, this many are picked evenly.
@@ -139,7 +139,7 @@ class ExpertAgent:
         self._hands, self._threads = hands, threads
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`agents.agent.Agent`."""
+        """See :class:`crib_env.agents.agent.Agent`."""
         return by_phase(views, self._discard, self._lay)
 
     def _discard(self, views: PlayerViews) -> np.ndarray:
@@ -160,7 +160,7 @@ class ExpertAgent:
     def rank_values(self, views: PlayerViews, rng: np.random.Generator | None = None) -> np.ndarray:
         """The chance to win the game after each rank, (B, 13), for B positions in the play; -inf if it cannot be laid.
 
-        In the pegging episode it is :func:`agents.belief.prospects.worth_of_pegging`.
+        In the pegging episode it is :func:`crib_env.agents.belief.prospects.worth_of_pegging`.
         Where a rank wins at once no other has a value. If there are more hands than a search looks at they are picked
         evenly, or drawn with ``rng``, so that the mean of many answers looks at all of them. Searches over few hands
         are too hopeful: they find out too soon which one the opponent holds. That hardly touches how ranks differ.

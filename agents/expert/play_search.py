@@ -2,15 +2,16 @@
 
 The player does not see the opponent's hand, so it must make the same choice for all hands that look alike. The search
 carries a list of weighted hands down the tree, splits it by what the opponent would lay or by a go, and takes the best
-card for the whole list. The opponent chooses at random (:mod:`agents.belief.opponent_hands`), the player its best card.
+card for the whole list. The opponent chooses at random (:mod:`crib_env.agents.belief.opponent_hands`), the player its
+best card.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from agents.belief.lookahead import that_fit, without_rank
-from agents.belief.opponent_hands import (
+from crib_env.agents.belief.lookahead import that_fit, without_rank
+from crib_env.agents.belief.opponent_hands import (
     CAREFUL_TYPE,
     careful_chance,
     greedy_chance,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.features.play import read_pile, write_pile
+from crib_env.agents.features.play import read_pile, write_pile
 from crib_env.kernels import kernel
 from crib_env.observation import HAND, KNOWN, SIZES, SLOTS
 from crib_env.scoring import COUNT_LIMIT, pile_points
@@ -142,8 +142,8 @@ def play_inputs(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Inputs (M, 258) of after-states of the play (M, 209), and points (M,), float32.
 
     Inputs: dealer; for each rank whether at least 1, 2, 3, 4 cards are held, and how many others are known; the
-    eight slots; the count and what a next card would earn, as in :mod:`agents.features.play`, except that a count
-    ends only at 31, because the opponent may continue where this player cannot; how many cards the opponent
+    eight slots; the count and what a next card would earn, as in :mod:`crib_env.agents.features.play`, except that a
+    count ends only at 31, because the opponent may continue where this player cannot; how many cards the opponent
     holds. The points are those of the card just laid. All of it follows from the 209 bits.
     """
     inputs, points = np.zeros((len(states), N_PLAY_INPUTS), np.float32), np.empty(len(states), np.float32)

@@ -49,8 +49,8 @@ Differences from the paper, and what it leaves open:
 * Ties between discards ("ties are broken differently"): risky and sure prefer the better optimal value, safe the better
   worst hand, optimal the better best hand.
 * Net points cover three cards, the own one, the best reply and the best answer to it, over all hands that the opponent
-  may hold (:mod:`agents.belief.lookahead`). The paper does not give the depth. Between equally safe or equally risky
-  cards, expected net points decide.
+  may hold (:mod:`crib_env.agents.belief.lookahead`). The paper does not give the depth. Between equally safe or equally
+  risky cards, expected net points decide.
 * "Inferior card between 50–80 % of the time" (page 6) contradicts "made that selection 65 %, 80 %, 50 %" (page 7). We
   use the second, because it gives one value for each situation. It comes near the matrix's 40 % where there is a
   choice, though not over all leads (``python -m evaluate reproduce mueller-1987`` measures both). It is not said which
@@ -63,12 +63,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.belief.lookahead import N_HANDS, new_levels
-from agents.chance import uniforms
-from agents.discards import by_phase, next_discard, six_dealt
-from agents.halscrib.memory import Memory
-from agents.halscrib.play import OPTIMAL, RISKY, SAFE, Mixture, fill_mixture
 from crib_env import PlayerViews, crib_distribution, discard_statistics
+from crib_env.agents.belief.lookahead import N_HANDS, new_levels
+from crib_env.agents.chance import uniforms
+from crib_env.agents.discards import by_phase, next_discard, six_dealt
+from crib_env.agents.halscrib.memory import Memory
+from crib_env.agents.halscrib.play import OPTIMAL, RISKY, SAFE, Mixture, fill_mixture
 from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import bit, kernel, lowest, mask_of, streams
@@ -171,11 +171,12 @@ class HalscribAgent:
         self._memory = Memory()
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`agents.agent.Agent`."""
+        """See :class:`crib_env.agents.agent.Agent`."""
         return by_phase(views, self._discard, self._play)
 
     def probabilities(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`agents.agent.MixedAgent`. Those of an adaptive player also depend on what it remembers."""
+        """See :class:`crib_env.agents.agent.MixedAgent`. Those of an adaptive player also depend on what it
+        remembers."""
         chances, play = np.zeros((len(views), N_ACTIONS)), np.flatnonzero(~views.is_discard)
         discards = np.flatnonzero(views.is_discard)
         if len(discards):

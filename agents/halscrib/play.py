@@ -1,6 +1,6 @@
 """Halscrib's play: three measures of each card, a choice by the situation, and mixed leads and answers.
 
-Kernels for :mod:`agents.halscrib.agent`, which names the source and the differences from it.
+Kernels for :mod:`crib_env.agents.halscrib.agent`, which names the source and the differences from it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents.belief.lookahead import (
+from crib_env.agents.belief.lookahead import (
     ALWAYS,
     FREE,
     MOST_CARDS,
@@ -189,8 +189,8 @@ def fill_mixture(views, situations, adaptive, seen, levels, weights, out):
         views: ``arrays`` of :class:`crib_env.PlayerViews`.
         situations: (B,) ``SAFE``, ``OPTIMAL`` or ``RISKY``.
         adaptive: whether frequencies follow what is ``seen``.
-        seen: (B, 2, 2) float64, of :class:`agents.halscrib.memory.Memory`.
-        levels: of :func:`agents.belief.lookahead.new_levels`.
+        seen: (B, 2, 2) float64, of :class:`crib_env.agents.halscrib.memory.Memory`.
+        levels: of :func:`crib_env.agents.belief.lookahead.new_levels`.
         weights: (``N_HANDS``,) int64, work space.
     """
     ranks = np.empty(MOST_CARDS, np.int64)

@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from torch import nn
 
-from agents.features.play import N_PLAY_FEATURES, with_play_features
-from agents.features.ranks import N_RANK_INPUTS, with_rank_counts
-from agents.features.suits import original, relabel
-from agents.networks.networks_by_phase import PHASES, NetworksByPhase
-from agents.networks.weights_file import reading_weights
 from crib_env import PlayerViews
+from crib_env.agents.features.play import N_PLAY_FEATURES, with_play_features
+from crib_env.agents.features.ranks import N_RANK_INPUTS, with_rank_counts
+from crib_env.agents.features.suits import original, relabel
+from crib_env.agents.networks.networks_by_phase import PHASES, NetworksByPhase
+from crib_env.agents.networks.weights_file import reading_weights
 from crib_env.observation import N_ACTIONS, SIZES
 
 # Which network decides: one for everything, or one for each phase.
@@ -90,7 +90,7 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
             kind: ``"one"`` network or ``"split"``.
             observation: ``"209"`` or ``"board"``.
             hidden, ranks, dueling: of the networks, see :class:`QNetwork`.
-            features: whether they are also fed what the play has come to (:mod:`agents.features.play`).
+            features: whether they are also fed what the play has come to (:mod:`crib_env.agents.features.play`).
         """
         n_inputs = SIZES[observation] + N_PLAY_FEATURES * features
         networks = {name: QNetwork(n_inputs, hidden, ranks, dueling) for name in NETWORKS[kind]}
@@ -150,6 +150,6 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
         return original(best_legal(values, torch.from_numpy(masks)).numpy(), order)
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`agents.agent.Agent`."""
+        """See :class:`crib_env.agents.agent.Agent`."""
         observation = views.observation if self.about["observation"] == "209" else views.board
         return self.choose(observation, views.action_mask, views.is_discard)

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from agents.networks.value_network import ValueNetwork
-from agents.networks.weights_file import save_tensors
+from crib_env.agents.networks.value_network import ValueNetwork
+from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.kernels import kernel
 from crib_env.observation import N_ACTIONS
 

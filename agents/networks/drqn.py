@@ -9,13 +9,13 @@ import numpy as np
 import torch
 from torch import nn
 
-from agents.features.play import N_PLAY_FEATURES, with_play_features
-from agents.features.ranks import N_RANK_INPUTS, with_rank_counts
-from agents.features.suits import original, relabel
-from agents.networks.ddqn import NETWORKS, PHASES, QNetwork, best_legal
-from agents.networks.recurrent_memory import RecurrentMemory
-from agents.networks.weights_file import reading_weights, save_tensors
 from crib_env import PlayerViews
+from crib_env.agents.features.play import N_PLAY_FEATURES, with_play_features
+from crib_env.agents.features.ranks import N_RANK_INPUTS, with_rank_counts
+from crib_env.agents.features.suits import original, relabel
+from crib_env.agents.networks.ddqn import NETWORKS, PHASES, QNetwork, best_legal
+from crib_env.agents.networks.recurrent_memory import RecurrentMemory
+from crib_env.agents.networks.weights_file import reading_weights, save_tensors
 from crib_env.observation import N_ACTIONS, SIZES
 
 
@@ -29,7 +29,7 @@ class RecurrentQNetwork(nn.Module):
         networks: ``"one"``, or ``"split"``: separate layers for discards and for the play.
         direct: feed these layers the observation as well as the LSTM's output.
         ranks: add rank counts and, with ``direct``, share a part of the output between the four cards of a rank,
-            see :class:`agents.networks.ddqn.QNetwork`.
+            see :class:`crib_env.agents.networks.ddqn.QNetwork`.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class DRQNAgent:
         Args:
             networks: and ``memory``, ``hidden``, ``direct`` as :class:`RecurrentQNetwork` has them.
             observation: ``"209"`` or ``"board"``.
-            features: also feed what follows from the observation, rank counts and :mod:`agents.features.play`.
+            features: also feed what follows from the observation, rank counts and :mod:`crib_env.agents.features.play`.
             lasts: how long it remembers, a ``"deal"`` or a ``"game"``: as long as the episodes that it learned on.
             skip_forced: whether it remembers no decision of the play in which all legal cards share a rank.
         """
@@ -147,7 +147,7 @@ class DRQNAgent:
         return original(best_legal(values, torch.from_numpy(masks)).numpy(), order), after.float().numpy()
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`agents.agent.Agent`."""
+        """See :class:`crib_env.agents.agent.Agent`."""
         observation = views.observation if self.about["observation"] == "209" else views.board
         discards = views.is_discard
         places, states = self._memory.recall(views)

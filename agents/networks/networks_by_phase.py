@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import nn
 
-from agents.networks.weights_file import save_tensors
+from crib_env.agents.networks.weights_file import save_tensors
 
 PHASES = ("discard", "play")
 Network = TypeVar("Network", bound=nn.Module)

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from agents.chance import uniforms
-from agents.features.suits import original, relabel
-from agents.networks.ddqn import DDQNAgent
-from agents.networks.weights_file import reading_weights, save_tensors
 from crib_env import PlayerViews
+from crib_env.agents.chance import uniforms
+from crib_env.agents.features.suits import original, relabel
+from crib_env.agents.networks.ddqn import DDQNAgent
+from crib_env.agents.networks.weights_file import reading_weights, save_tensors
 from crib_env.kernels import kernel, streams
 from crib_env.observation import N_ACTIONS
 
@@ -100,14 +100,14 @@ class NFSPAgent:
         return original(draw(self._logits(observation, discards), masks, numbers), order)
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`agents.agent.Agent`."""
+        """See :class:`crib_env.agents.agent.Agent`."""
         if self._greedy:
             return self.networks.act(views)
         return self.choose(self._observation(views), views.action_mask, views.is_discard, uniforms(self._seed, views))
 
     @torch.inference_mode()
     def probabilities(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`agents.agent.MixedAgent`."""
+        """See :class:`crib_env.agents.agent.MixedAgent`."""
         if self._greedy:
             return np.eye(N_ACTIONS)[self.networks.act(views)]
         observation, masks, order = relabel(self._observation(views), views.action_mask)

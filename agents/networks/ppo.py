@@ -11,16 +11,16 @@ import numpy as np
 import torch
 from torch import nn
 
-from agents.features.ranks import N_RANK_INPUTS, with_rank_counts
-from agents.features.suits import original, relabel
-from agents.networks.ddqn import best_legal
-from agents.networks.weights_file import reading_weights, save_tensors
 from crib_env import PlayerViews
+from crib_env.agents.features.ranks import N_RANK_INPUTS, with_rank_counts
+from crib_env.agents.features.suits import original, relabel
+from crib_env.agents.networks.ddqn import best_legal
+from crib_env.agents.networks.weights_file import reading_weights, save_tensors
 from crib_env.observation import N_ACTIONS, SIZES
 
 
 class RankCounts(nn.Module):
-    """Observations (B, n) with rank counts, see :func:`agents.features.ranks.with_rank_counts`."""
+    """Observations (B, n) with rank counts, see :func:`crib_env.agents.features.ranks.with_rank_counts`."""
 
     def forward(self, observation: torch.Tensor) -> torch.Tensor:
         """See the class."""
@@ -78,5 +78,5 @@ class PPOAgent:
         return original(best_legal(logits, torch.from_numpy(masks)).numpy(), order)
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`agents.agent.Agent`."""
+        """See :class:`crib_env.agents.agent.Agent`."""
         return self.choose(views.observation if self.about["observation"] == "209" else views.board, views.action_mask)

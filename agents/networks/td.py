@@ -9,14 +9,14 @@ import numpy as np
 import torch
 from torch import nn
 
-from agents.discards import SAME_TO_A_NETWORK
-from agents.features.after_states import N_PLAY_INPUTS, after_states, play_inputs
-from agents.features.ranks import N_RANK_INPUTS, with_rank_counts
-from agents.features.suits import relabel
-from agents.networks.networks_by_phase import PHASES, NetworksByPhase
-from agents.networks.value_network import ValueNetwork, in_few_sizes
-from agents.networks.weights_file import reading_weights
 from crib_env import PlayerViews
+from crib_env.agents.discards import SAME_TO_A_NETWORK
+from crib_env.agents.features.after_states import N_PLAY_INPUTS, after_states, play_inputs
+from crib_env.agents.features.ranks import N_RANK_INPUTS, with_rank_counts
+from crib_env.agents.features.suits import relabel
+from crib_env.agents.networks.networks_by_phase import PHASES, NetworksByPhase
+from crib_env.agents.networks.value_network import ValueNetwork, in_few_sizes
+from crib_env.agents.networks.weights_file import reading_weights
 from crib_env.kernels import kernel
 from crib_env.observation import N_ACTIONS, SIZES, SLOTS
 
@@ -121,5 +121,5 @@ class TDAgent(NetworksByPhase[ValueNetwork]):
         return cards, values
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`agents.agent.Agent`."""
+        """See :class:`crib_env.agents.agent.Agent`."""
         return self.look_ahead(views.observation, views.action_mask, views.is_discard, SAME_TO_A_NETWORK)[0]

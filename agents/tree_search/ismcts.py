@@ -3,8 +3,8 @@
 Single-observer information-set Monte-Carlo tree search of Cowling, Powley and Whitehouse (2012), "Information Set Monte
 Carlo Tree Search", section IV, as used by Sharan and Pawar (2022), "Cribbage AI agent", section "SO-ISMCTS Agent": one
 tree, new hidden cards for each iteration, availability counts in the selection formula, k = √2, a simulation to the end
-of the deal, and the most visited move. The tree is in :mod:`agents.tree_search.search`, the hidden cards are in
-:mod:`agents.tree_search.hidden_cards`.
+of the deal, and the most visited move. The tree is in :mod:`crib_env.agents.tree_search.search`, the hidden cards are
+in :mod:`crib_env.agents.tree_search.hidden_cards`.
 
 Differences from Sharan and Pawar: they search the play alone, this searches the discard as well. Their agent is
 ``ismcts:draw=uniform,show=drawn``, and ``exploration=0`` is their ablation. The defaults add two things:
@@ -21,16 +21,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.belief.prospects import habits
-from agents.tree_search.hidden_cards import known_games
-from agents.tree_search.search import Settings, TreeSearchAgent
 from crib_env import PlayerViews
+from crib_env.agents.belief.prospects import habits
+from crib_env.agents.tree_search.hidden_cards import known_games
+from crib_env.agents.tree_search.search import Settings, TreeSearchAgent
 from crib_env.tables.analysis import outlook
 
 
 @dataclass(kw_only=True)
 class ISMCTSAgent(TreeSearchAgent):
-    """See the module, and for the other settings :class:`agents.tree_search.search.TreeSearchAgent`."""
+    """See the module, and for the other settings :class:`crib_env.agents.tree_search.search.TreeSearchAgent`."""
 
     name = "ismcts"
 
@@ -51,5 +51,5 @@ class ISMCTSAgent(TreeSearchAgent):
         return settings._replace(likely=habits().keeping, crib_shift=outlook().cribs)
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`agents.agent.Agent`."""
+        """See :class:`crib_env.agents.agent.Agent`."""
         return self._search(known_games(views), views.game_ids, views.decisions)

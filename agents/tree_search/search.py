@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents.belief.opponent_hands import MOST_HANDS
-from agents.tree_search.hidden_cards import draw_hidden, unseen_cards, weigh_hands
+from crib_env.agents.belief.opponent_hands import MOST_HANDS
+from crib_env.agents.tree_search.hidden_cards import draw_hidden, unseen_cards, weigh_hands
 from crib_env.cards import ACES
 from crib_env.engine import (
     DEALER,
@@ -86,7 +86,7 @@ class Settings(NamedTuple):
     mean_show: bool
     """Whether to use the mean value of the show."""
     likely: np.ndarray
-    """(2 or 0, 1820), see :func:`agents.tree_search.hidden_cards.weigh_hands`."""
+    """(2 or 0, 1820), see :func:`crib_env.agents.tree_search.hidden_cards.weigh_hands`."""
     crib_shift: np.ndarray
     """(2, 13, 13) what a crib is worth beyond its exact mean against random discards, by role and ranks discarded."""
     win: np.ndarray
@@ -105,7 +105,7 @@ class Work(NamedTuple):
     path: np.ndarray
     """(16,) int64, the nodes of one way down"""
     hands: np.ndarray
-    """(3640,) int64, see :func:`agents.tree_search.hidden_cards.weigh_hands`"""
+    """(3640,) int64, see :func:`crib_env.agents.tree_search.hidden_cards.weigh_hands`"""
     weights: np.ndarray
     """(3640,)"""
     show_value: np.ndarray
@@ -470,7 +470,7 @@ class TreeSearchAgent:
         self._settings = self._kernel_settings()
 
     def _name_with_settings(self) -> str:
-        """The name for :func:`agents.make_agent`, with settings that differ from the defaults and affect the
+        """The name for :func:`crib_env.agents.make_agent`, with settings that differ from the defaults and affect the
         choices."""
         changed = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
         given = [f"{setting}={value}" for setting, value in changed.items() if setting != "threads"]

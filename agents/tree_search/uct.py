@@ -1,7 +1,7 @@
 """``uct-determinized`` and ``uct-cheating``: tree searches that treat hidden cards as known.
 
 Sharan and Pawar (2022), "Cribbage AI agent", section "Related Work", after Kelly (2017). Both are UCT (Kocsis and
-Szepesvári 2006) on :mod:`agents.tree_search.search`: if a tree has one world, a move is available whenever its
+Szepesvári 2006) on :mod:`crib_env.agents.tree_search.search`: if a tree has one world, a move is available whenever its
 parent is visited.
 """
 
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.tree_search.ismcts import ISMCTSAgent
-from agents.tree_search.search import MOST_ITERATIONS, Settings, TreeSearchAgent
 from crib_env import PlayerViews
+from crib_env.agents.tree_search.ismcts import ISMCTSAgent
+from crib_env.agents.tree_search.search import MOST_ITERATIONS, Settings, TreeSearchAgent
 from crib_env.engine import DEAL_EPISODE
 
 

@@ -163,6 +163,10 @@ def _load(target: str) -> Callable[..., Any]:
             raise ValueError(
                 f"there is no agent {target!r}: no module {module_name!r} in this folder or on Python's path{hint}"
             ) from None
+        if error.name in ("torch", "safetensors") and module_name.startswith("crib_env.agents."):
+            raise ValueError(
+                f"{target.partition(':')[2]} is a network and needs torch: pip install 'crib-env[agents]'"
+            ) from None
         raise ValueError(f"there is no agent {target!r}: {module_name} cannot be imported ({error})") from None
     except (ImportError, SyntaxError) as error:
         raise ValueError(f"there is no agent {target!r}: {module_name} cannot be imported ({error})") from None

@@ -1,4 +1,4 @@
-"""An opponent in Python: an object with an agent's ``act``, or the name of its class."""
+"""An opponent in Python: an object with an agent's ``act``, or what :func:`crib_env.make_agent` makes of a text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from crib_env.cards import format_cards
 from crib_env.engine import legal_cards
 from crib_env.kernels import kernel
 from crib_env.options import OptionError
-from crib_env.players.agent_from_text import is_outside, make_outside
 from crib_env.players.policies import NATIVE
 from crib_env.views import views_of
 
@@ -26,24 +25,28 @@ def _first_illegal(games, rows, cards):
 
 
 def read_opponent(opponent: Any) -> Any:
-    """The option ``opponent``: the name of a native policy, or an object with ``act``.
+    """The option ``opponent``: the name of a native policy, the text of an agent, or an object with ``act``.
+
+    Returns:
+        The name of a native policy (:data:`crib_env.players.policies.NATIVE`), or an object with ``act``.
 
     Raises:
-        OptionError: it is neither, nor a ``module:Class`` that makes such an object.
+        OptionError: it is none of these, or the agent cannot be made.
     """
     if isinstance(opponent, str):
         if opponent in NATIVE:
             return opponent
-        if is_outside(opponent):
-            try:
-                return make_outside(opponent)
-            except ValueError as error:
-                raise OptionError(f"opponent={opponent!r} is not allowed: {error}") from None
-    elif callable(getattr(opponent, "act", None)):
+        from crib_env.agents import make_agent  # the agents stand on this library: only where one is asked for
+
+        try:
+            return make_agent(opponent)
+        except ValueError as error:
+            raise OptionError(f"opponent={opponent!r} is not allowed: {error}") from None
+    if callable(getattr(opponent, "act", None)):
         return opponent
     raise OptionError(
-        f"opponent={opponent!r} is not allowed: give one of {', '.join(map(repr, NATIVE))}, a module:Class of your "
-        "own, or an object with act(views)"
+        f"opponent={opponent!r} is not allowed: give the name of an agent such as 'random', 'greedy' or 'best', a "
+        "module:Class of your own, or an object with act(views)"
     )
 
 

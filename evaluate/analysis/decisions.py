@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents.discards import lowest_of_rank, six_dealt
-from agents.expert.agent import ExpertAgent
+from crib_env.agents.discards import lowest_of_rank, six_dealt
+from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.exact.discard_statistics import PLACES
 from evaluate.analysis.judges import PlayJudge, Worth, discard_points
 from evaluate.analysis.recorded_games import Moment, RecordedGames

@@ -6,8 +6,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from agents.expert.agent import ExpertAgent
 from crib_env import PlayerViews
+from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.engine import DEALER, PONE
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents import Agent, make_agent
 from crib_env import explain_show
+from crib_env.agents import Agent, make_agent
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD
 from crib_env.kernels import streams

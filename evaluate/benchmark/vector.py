@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 
 import crib_env
-from agents import make_agent
+from crib_env.agents import make_agent
 from crib_env.kernels import GOLDEN, kernel, mix, streams
 from crib_env.players.policies import RANDOM, random_card
 from evaluate.benchmark.games import new_game, play_games

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import tyro
 from rich.table import Table
 
-from agents import make_agent
+from crib_env.agents import make_agent
 from crib_env.files.json_text import read_json, typed
 from evaluate.commands.arguments import AgentNames, AgentOption, SomeFile
 from evaluate.console import console

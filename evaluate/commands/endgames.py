@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from rich.table import Table
 
-from agents import Agent, make_agent
+from crib_env.agents import Agent, make_agent
 from crib_env.engine import WIN
 from crib_env.kernels import streams
 from evaluate.commands.arguments import AgentName, check_positive

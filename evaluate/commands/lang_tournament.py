@@ -8,8 +8,8 @@ from typing import Annotated
 import tyro
 from rich.table import Table
 
-from agents import make_agent
-from agents.strategy_weights import StrategyWeightsAgent
+from crib_env.agents import make_agent
+from crib_env.agents.strategy_weights import StrategyWeightsAgent
 from crib_env.files.json_text import read_json, typed
 from evaluate.console import console
 from evaluate.matches.series import play_series

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from agents.registry import is_outside_agent
+from crib_env.agents.registry import is_outside_agent
 from evaluate.commands.arguments import AgentNames, SomeFolder, SomeInt, SomeRay, check_positive
 from evaluate.console import console
 from evaluate.ending import reported_errors

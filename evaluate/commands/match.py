@@ -9,7 +9,7 @@ from typing import Annotated
 
 import tyro
 
-from agents import Agent, make_agent
+from crib_env.agents import Agent, make_agent
 from evaluate.commands.arguments import AgentName, SomeFile, SomeInt, SomeJson, SomeRay, check_positive
 from evaluate.console import console
 from evaluate.files import check_outputs, write_json

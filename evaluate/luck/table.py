@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from agents import Agent
+from crib_env.agents import Agent
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, PONE, SKUNK, WIN
 from crib_env.files.checked_file import Column, load_arrays, save_arrays

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents import make_agent
-from agents.registry import check_names_of_file
+from crib_env.agents import make_agent
+from crib_env.agents.registry import check_names_of_file
 from crib_env.files.json_text import read_json, typed
 from crib_env.kernels import streams
 from evaluate.files import new_folder, write_json

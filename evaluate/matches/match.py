@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from agents import Agent
+from crib_env.agents import Agent
 from crib_env.batch import SOURCES
 from crib_env.engine import DOUBLE_SKUNK, ROLES, SKUNK
 from crib_env.kernels import streams

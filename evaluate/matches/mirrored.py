@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from agents import Agent
+from crib_env.agents import Agent
 from crib_env.batch import GameBatch
 from crib_env.engine import WIN
 from crib_env.kernels import streams
@@ -203,7 +203,7 @@ def check_no_cheat(*agents: Agent) -> None:
 
 
 def is_copyable(agent: Agent) -> bool:
-    """Whether copies of an agent may play for it, see :class:`agents.agent.Agent`."""
+    """Whether copies of an agent may play for it, see :class:`crib_env.agents.agent.Agent`."""
     return bool(getattr(agent, "copyable", True))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents import Agent
+from crib_env.agents import Agent
 from crib_env.batch import GameBatch
 from crib_env.engine import OVER
 from crib_env.players.results import deal_results, ended_deals, game_results

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents import Agent
+from crib_env.agents import Agent
 from crib_env.batch import GameBatch
 from crib_env.engine import WIN
 from crib_env.kernels import streams

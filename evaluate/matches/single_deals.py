@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from agents import Agent
 from crib_env import PlayerViews
+from crib_env.agents import Agent
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 

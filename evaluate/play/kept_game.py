@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from agents import Agent, make_agent
-from agents.registry import check_names_of_file, is_outside_agent
 from crib_env import GameBatch, PlayerViews, format_card, parse_card, streams
+from crib_env.agents import Agent, make_agent
+from crib_env.agents.registry import check_names_of_file, is_outside_agent
 from crib_env.engine import OVER
 from crib_env.files.json_text import read_json, typed
 from crib_env.options import check_seed
@@ -29,7 +29,7 @@ class GameSoFar:
     """What the file of a game holds."""
 
     agent: str
-    """As :func:`agents.make_agent` takes it; it has seat 1."""
+    """As :func:`crib_env.agents.make_agent` takes it; it has seat 1."""
     seed: int
     """Of the deals."""
     first_dealer: int | None
@@ -84,7 +84,7 @@ class KeptGame:
         Args:
             file: as it was kept.
             said: the agent that the user has named beside it. It must be the game's, and has to be named if it is code
-                of the user's own (:func:`agents.registry.check_names_of_file`).
+                of the user's own (:func:`crib_env.agents.registry.check_names_of_file`).
 
         Raises:
             ValueError: it holds no such game.

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from rich.text import Text
 
-from agents.human import ask, table_lines, wrap
 from crib_env import describe_show, format_card
+from crib_env.agents.human import ask, table_lines, wrap
 from crib_env.cards import format_cards
 from crib_env.engine import CRIB, EVENTS, WIN
 from crib_env.picture.seen import see

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from agents import Agent, make_agent
-from agents.discards import by_phase
 from crib_env import PlayerViews
+from crib_env.agents import Agent, make_agent
+from crib_env.agents.discards import by_phase
 from evaluate.matches.match import MatchResult, play_games, summarise
 from evaluate.matches.mirrored import Games, mean_of_pairs
 from evaluate.matches.single_deals import play_deals
@@ -103,5 +103,5 @@ class DiscardsAndLays:
         self._discards, self._lays = discards, lays
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`agents.agent.Agent`."""
+        """See :class:`crib_env.agents.agent.Agent`."""
         return by_phase(views, self._discards.act, self._lays.act)

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents.best.agent import BestAgent, Ranks
-from agents.best.inputs import N_PLAY_INPUTS
-from agents.discards import lowest_of_rank, six_dealt
-from agents.expert.agent import ExpertAgent
+from crib_env.agents.best.agent import BestAgent, Ranks
+from crib_env.agents.best.inputs import N_PLAY_INPUTS
+from crib_env.agents.discards import lowest_of_rank, six_dealt
+from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES

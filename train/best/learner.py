@@ -13,7 +13,7 @@ Scores are among their inputs, so they play to the score.
 Then the play network learns responses to itself (:mod:`train.best.responses`).
 
 Training uses no opponent but itself. ``expert`` assumes two types of opponent when it weighs hands (see
-:mod:`agents.belief.opponent_hands`), which shows in its answers.
+:mod:`crib_env.agents.belief.opponent_hands`), which shows in its answers.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ import torch
 from rich.progress import Progress
 from torch import nn
 
-from agents.best.agent import BestAgent
-from agents.best.inputs import discard_inputs
-from agents.discards import six_dealt
-from agents.expert.agent import ExpertAgent
+from crib_env.agents.best.agent import BestAgent
+from crib_env.agents.best.inputs import discard_inputs
+from crib_env.agents.discards import six_dealt
+from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.batch import GameBatch
 from crib_env.exact.discard_statistics import N_DISCARDS
 from crib_env.kernels import streams

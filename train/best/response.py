@@ -17,8 +17,8 @@ import numpy as np
 import torch
 from rich.progress import Progress
 
-from agents import make_agent
-from agents.best.agent import BestAgent
+from crib_env.agents import make_agent
+from crib_env.agents.best.agent import BestAgent
 from crib_env.kernels import streams
 from train.best.deals import discard, new_deals
 from train.best.response_deals import Plays, play

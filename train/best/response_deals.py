@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents import Agent
-from agents.belief.prospects import worth_of_pegging
-from agents.best.agent import BestAgent
-from agents.best.inputs import N_PLAY_INPUTS
-from agents.discards import lowest_of_rank
+from crib_env.agents import Agent
+from crib_env.agents.belief.prospects import worth_of_pegging
+from crib_env.agents.best.agent import BestAgent
+from crib_env.agents.best.inputs import N_PLAY_INPUTS
+from crib_env.agents.discards import lowest_of_rank
 from crib_env.batch import GameBatch
 from crib_env.engine import OVER, PEGGING_EPISODE, WIN, pone, show
 from crib_env.kernels import kernel
@@ -57,7 +57,7 @@ def chances_to_win(games: np.ndarray, rows: np.ndarray, seats: np.ndarray) -> np
     """(B,) percent of ``seats`` (B,) in games ``rows`` (B,), by the win table, if nobody pegs any more in this deal.
 
     Hands and crib are counted from the actual cards, so only the play changes this probability. In the pegging episode
-    it is :func:`agents.belief.prospects.worth_of_pegging`.
+    it is :func:`crib_env.agents.belief.prospects.worth_of_pegging`.
     """
     out = np.empty(len(rows))
     _fill_chances(games, rows, seats, outlook().win_table, out)

@@ -5,7 +5,7 @@ that (:mod:`train.best.response`), by TD(λ), against the current network. A res
 and is weaker against others. Averaging its weights with its initial ones keeps the gain and loses less. So the
 next response plays against this average, and starts from it. Training never meets
 greedy players. So the greedier the opponent's cards look, the more weight the network of expert iteration gets, and
-the last response gets the rest (:class:`agents.best.agent.ByKind`).
+the last response gets the rest (:class:`crib_env.agents.best.agent.ByKind`).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 
 from rich.progress import Progress
 
-from agents.best.agent import BestAgent
-from agents.networks.weights_file import SUFFIX
+from crib_env.agents.best.agent import BestAgent
+from crib_env.agents.networks.weights_file import SUFFIX
 from train.best import response
 from train.loop.checkpoint import named
 from train.loop.run_folder import RunFolder

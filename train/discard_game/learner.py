@@ -22,8 +22,8 @@ import numpy as np
 import torch
 from rich.progress import Progress
 
-from agents.networks.discard_game import DiscardPlayer, kept_of, write_kept
-from agents.networks.td import gaussian_weights
+from crib_env.agents.networks.discard_game import DiscardPlayer, kept_of, write_kept
+from crib_env.agents.networks.td import gaussian_weights
 from crib_env.engine import GAME, shuffle
 from crib_env.exact.discard_means import STARTERS
 from crib_env.kernels import kernel, mask_of

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from agents.networks.discard_game import DiscardPlayer
+from crib_env.agents.networks.discard_game import DiscardPlayer
 from crib_env.engine import GAME, shuffle
 from crib_env.exact.discard_game_means import EXACT_MEANS
 from crib_env.exact.discard_means import STARTERS, hand_total

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents import Agent
+from crib_env.agents import Agent
 from crib_env.batch import SOURCES, GameBatch
 from crib_env.engine import DISCARD, PEGGING_EPISODE
 from crib_env.exact.discard_means import COMPLETIONS, best_discard_and_total

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.features.suits import relabel, relabelled
+from crib_env.agents.features.suits import relabel, relabelled
 from crib_env.observation import N_ACTIONS
 from train.experience.episodes import Decisions
 from train.experience.replay import Columns

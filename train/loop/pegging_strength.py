@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.table import Table
 
-from agents import Agent, make_agent
+from crib_env.agents import Agent, make_agent
 from evaluate.matches.mirrored import mean_of_pairs
 from evaluate.matches.single_deals import play_deals
 from evaluate.runs.format import margin_tag, with_band

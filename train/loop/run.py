@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.progress import Progress
 
-from agents.registry import check_names_of_file
+from crib_env.agents.registry import check_names_of_file
 from evaluate.commands.runs import runs
 from evaluate.console import console
 from evaluate.folder_lock import held

@@ -14,7 +14,7 @@ import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torch.utils.tensorboard import SummaryWriter
 
-from agents.networks.weights_file import SUFFIX, load_tensors, save_tensors
+from crib_env.agents.networks.weights_file import SUFFIX, load_tensors, save_tensors
 from evaluate.files import new_folder, write_json
 from evaluate.runs.format import CHECKPOINTS, CONFIG, FINAL, SUMMARY, is_finished, read_config
 from train.loop.curve_layout import layout_of

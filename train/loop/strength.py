@@ -11,7 +11,7 @@ from typing import Any
 
 from rich.table import Table
 
-from agents import Agent, make_agent
+from crib_env.agents import Agent, make_agent
 from evaluate.matches.match import MatchResult, play_match
 from evaluate.matches.match_table import strength_table
 from evaluate.runs.format import margin_tag, win_rate_tag, with_band

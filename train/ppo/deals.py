@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.features.suits import original, relabel
+from crib_env.agents.features.suits import original, relabel
 from crib_env.engine import CRIB, DEALERS_HAND, PONES_HAND
 from crib_env.kernels import kernel
 from crib_env.options import Start
@@ -65,7 +65,7 @@ class SettledDeals(CribbageVectorEnv):
 
 class SettledVecEnv(CribbageVecEnv):
     """:class:`SettledDeals` for Stable-Baselines3, each position with its suits relabelled
-    (:mod:`agents.features.suits`).
+    (:mod:`crib_env.agents.features.suits`).
 
     Args:
         num_envs: how many deals.

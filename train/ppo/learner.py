@@ -30,10 +30,10 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor, MlpExtr
 from stable_baselines3.common.utils import LinearSchedule, set_random_seed
 from torch import nn
 
-from agents import make_agent
-from agents.features.ranks import N_RANK_INPUTS, with_rank_counts
-from agents.networks.ppo import PPOAgent
 from crib_env import PlayerViews
+from crib_env.agents import make_agent
+from crib_env.agents.features.ranks import N_RANK_INPUTS, with_rank_counts
+from crib_env.agents.networks.ppo import PPOAgent
 from crib_env.files.whole_file import whole_file
 from crib_env.players.policies import NATIVE
 from train.loop.checkpoint import Position, load_optimizer_state, named, optimizer_state, part, steps_taken
@@ -97,7 +97,7 @@ PRESETS = {"default": Settings()}
 
 
 class RankFeatures(BaseFeaturesExtractor):
-    """Observations (B, n) with rank counts, see :func:`agents.features.ranks.with_rank_counts`."""
+    """Observations (B, n) with rank counts, see :func:`crib_env.agents.features.ranks.with_rank_counts`."""
 
     def __init__(self, observation_space: spaces.Box) -> None:
         super().__init__(observation_space, observation_space.shape[0] + N_RANK_INPUTS)
@@ -171,7 +171,7 @@ class FrozenSelf:
         self.seconds = 0.0
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`agents.agent.Agent`."""
+        """See :class:`crib_env.agents.agent.Agent`."""
         started = time.perf_counter()
         cards = self._agent.act(views)
         self.seconds += time.perf_counter() - started

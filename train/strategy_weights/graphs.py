@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from agents.strategy_weights import StrategyWeightsAgent
+from crib_env.agents.strategy_weights import StrategyWeightsAgent
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.tables.lang_strategies import STRATEGIES
 from evaluate.figures import AMOUNT, new_figure

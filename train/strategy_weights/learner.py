@@ -47,8 +47,8 @@ import numpy as np
 import torch
 from rich.progress import Progress
 
-from agents.networks.weights_file import SUFFIX
-from agents.strategy_weights import SHAPE, STARTS, StrategyWeightsAgent, starting_weights
+from crib_env.agents.networks.weights_file import SUFFIX
+from crib_env.agents.strategy_weights import SHAPE, STARTS, StrategyWeightsAgent, starting_weights
 from crib_env.engine import GAME
 from crib_env.tables.lang_strategies import pegging_values
 from crib_env.tables.standard import standard_pegging

@@ -1,9 +1,9 @@
 """TD learning of state values by self-play, after O'Connor (2000).
 
 A network values after-states, the 209 bits as the player sees them right after a move
-(:mod:`agents.features.after_states`): the points made from that move on, minus the opponent's. Players choose the
-move with the most valuable after-state, both seats share the weights, and episodes are single deals, as his aim
-is the score of each hand.
+(:mod:`crib_env.agents.features.after_states`): the points made from that move on, minus the opponent's. Players choose
+the move with the most valuable after-state, both seats share the weights, and episodes are single deals, as his aim is
+the score of each hand.
 
 ``--preset paper`` is O'Connor's: one hidden layer of sigmoids and a linear output on the bare bits, weights from a
 Gaussian of standard deviation 1, points as they fall, an update after every move by the difference to the next
@@ -19,7 +19,7 @@ names as further work. Where the paper is silent, or this differs:
 
 The default learns from λ-returns of many deals at once (:mod:`train.td.returns`), with Adam, some exploration, one
 network of ReLUs for discards and one for the play, inputs that follow from the bits
-(:func:`agents.features.after_states.play_inputs`), suits relabelled, and rewards without the luck that no move
+(:func:`crib_env.agents.features.after_states.play_inputs`), suits relabelled, and rewards without the luck that no move
 controls.
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 import torch
 from rich.progress import Progress
 
-from agents.networks.td import TDAgent
+from crib_env.agents.networks.td import TDAgent
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from evaluate.runs.format import EPISODE_RETURN

@@ -18,8 +18,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from agents.features.after_states import moved
-from agents.networks.td import TDAgent
+from crib_env.agents.features.after_states import moved
+from crib_env.agents.networks.td import TDAgent
 from crib_env.kernels import kernel
 from train.ddqn import epsilon_greedy
 from train.experience.episodes import Decisions

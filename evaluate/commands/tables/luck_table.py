@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from rich.table import Table
 
-from agents import make_agent
+from crib_env.agents import make_agent
 from evaluate.commands.arguments import AgentOption, File
 from evaluate.console import console
 from evaluate.files import check_outputs

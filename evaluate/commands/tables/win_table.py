@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
-from agents import make_agent
+from crib_env.agents import make_agent
 from crib_env.engine import WIN
 from crib_env.tables.win_table import WinTable, sample_outcomes, solve_win_table
 from evaluate.commands.arguments import AgentOption, File, SomeFile, check_positive

@@ -21,9 +21,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from agents.baselines import GreedyAgent
-from agents.discards import by_phase, next_discard, six_dealt
 from crib_env import PlayerViews, discard_statistics
+from crib_env.agents.baselines import GreedyAgent
+from crib_env.agents.discards import by_phase, next_discard, six_dealt
 from crib_env.cards import RANKS
 from crib_env.exact.discard_statistics import PLACES
 
@@ -68,7 +68,7 @@ class Listed:
         self._listing, self._greedy = listing, GreedyAgent()
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`agents.agent.Agent`."""
+        """See :class:`crib_env.agents.agent.Agent`."""
         return by_phase(views, self._discard, self._greedy.act)
 
     def _discard(self, views: PlayerViews) -> np.ndarray:

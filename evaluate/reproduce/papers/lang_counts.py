@@ -7,8 +7,8 @@ import time
 
 import numpy as np
 
-from agents.strategy_weights import StrategyWeightsAgent, starting_weights
 from crib_env import crib_distribution, discard_statistics, score_show
+from crib_env.agents.strategy_weights import StrategyWeightsAgent, starting_weights
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_sizes
 from crib_env.exact.discard_means import STARTERS
 from crib_env.exact.discard_statistics import N_DISCARDS, TOTALS, fill_totals

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from agents import make_agent
-from agents.strategy_weights import StrategyWeightsAgent
+from crib_env.agents import make_agent
+from crib_env.agents.strategy_weights import StrategyWeightsAgent
 from crib_env.engine import DEALER, WIN
 from crib_env.tables.lang_strategies import STRATEGIES
 from evaluate.matches.match import MatchResult

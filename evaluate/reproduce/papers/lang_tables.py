@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.strategy_weights import starting_weights
+from crib_env.agents.strategy_weights import starting_weights
 from evaluate.reproduce.choices import chosen_by, pure_weights, read_choices, top_three
 from evaluate.reproduce.claims import Claim, Effort, Measured, below, check, exact, number, share, spread
 from evaluate.reproduce.measures import RUN, Measure, trained, win_rate

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from agents.halscrib.play import equilibrium
 from crib_env import PlayerViews, score_play
+from crib_env.agents.halscrib.play import equilibrium
 from evaluate.matches.single_deals import play_deals
 from evaluate.reproduce.claims import Claim, Effort, Measured, Paper, above, check, exact, number, shown
 from evaluate.reproduce.measures import Measure, player, win_rate

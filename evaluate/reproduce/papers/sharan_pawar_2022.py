@@ -13,7 +13,7 @@ import math
 import time
 from dataclasses import replace
 
-from agents import make_agent
+from crib_env.agents import make_agent
 from evaluate.reproduce.claims import (
     Claim,
     Effort,
