@@ -5,9 +5,9 @@ Observation, action, reward, options and episode ends are those of the PettingZo
 seen from one seat; ``CribbagePlay-v0`` has ``episode="play"``, ``CribbagePegging-v0`` has ``episode="pegging"``. What
 differs:
 
-* ``opponent`` plays the other seat: ``"random"`` (default), ``"greedy"``, ``"careful"``, ``"module:Class"`` of your own
-  (:mod:`crib_env.players.agent_from_text`) or any object with an agent's ``act(views)``. An illegal card of such an
-  object raises ``ValueError``, which names it.
+* ``opponent`` plays the other seat: ``"random"`` (default), ``"greedy"``, ``"careful"``, any other agent that
+  :func:`crib_env.make_agent` makes of a text, such as ``"best"`` or your own ``"module:Class"``, or any object with an
+  agent's ``act(views)``. An illegal card of such an object raises ``ValueError``, which names it.
 * ``seat`` is 0, 1 or ``"alternate"`` (default: seat 0 in the first episode after a seeded reset, then 1, then 0 …).
 * The reward of a step covers everything since this player's last card, the opponent's answers included.
 * An illegal card ends the episode with ``illegal_reward`` (by default the worst possible loss, so that a learner

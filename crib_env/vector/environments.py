@@ -34,7 +34,7 @@ An illegal card ends its game, as in the single environment; with ``illegal="rai
 names the game, and no game has changed. An action that is no integer raises ``TypeError`` either way.
 
 What differs from N single environments: a view's ``game_ids`` differ between all episodes of all games. An
-``opponent`` with an agent's ``act(views)`` gets one call for all games in which it is to act.
+``opponent`` that is an agent gets one call of ``act(views)`` for all games in which it is to act.
 
 Only one thread at a time may step or reset an environment: a concurrent call from another raises ``RuntimeError``.
 
