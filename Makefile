@@ -3,11 +3,12 @@
 # make test          set up, and run linters, type checks and all quick tests, one a core side by side
 # make tensorboard   open TensorBoard on runs/
 # make slow          the long statistical and strength checks
+# make dist          build the source distribution and the wheel into dist/, and check them
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup train check test lint tensorboard slow
+.PHONY: setup train check test lint tensorboard slow dist
 .DELETE_ON_ERROR:
 
 train: setup
@@ -36,11 +37,21 @@ tensorboard: setup
 	@echo 'TensorBoard prints its address below; strength comes first there. Ctrl-C ends it.'
 	$(BIN)/tensorboard --logdir runs
 
+dist: .venv/release-ready
+	rm -rf build dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+
 setup: .venv/ready
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[workbench,render,dev]"
+	touch $@
+
+# What one target alone needs.
+.venv/%-ready: .venv/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$*]"
 	touch $@
 
 # The oldest Gymnasium and PettingZoo that must work, in an environment of their own.

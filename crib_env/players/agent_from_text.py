@@ -98,7 +98,7 @@ def make(target: str, settings: str, called: str) -> Any:
     Raises:
         ValueError: there is no such module, class or setting, or it makes no agent; the message names it.
     """
-    maker = _load(target)
+    maker = _load(target, called)
     known = settings_of(maker)
     given = _read_all(settings, known, called)
     for name, parameter in inspect.signature(maker).parameters.items():
@@ -150,7 +150,7 @@ def _kind(hint: Any, default: Any) -> tuple[Any, bool]:
     return (hint if get_origin(hint) is Literal or hint in _WORDS else None), False
 
 
-def _load(target: str) -> Callable[..., Any]:
+def _load(target: str, called: str) -> Callable[..., Any]:
     """Imports a module, also from the current folder, and looks up a class or its method."""
     module_name, _, path = target.partition(":")
     if not {"", os.getcwd()} & set(sys.path):
@@ -164,9 +164,7 @@ def _load(target: str) -> Callable[..., Any]:
                 f"there is no agent {target!r}: no module {module_name!r} in this folder or on Python's path{hint}"
             ) from None
         if error.name in ("torch", "safetensors") and module_name.startswith("crib_env.agents."):
-            raise ValueError(
-                f"{target.partition(':')[2]} is a network and needs torch: pip install 'crib-env[agents]'"
-            ) from None
+            raise ValueError(f"agent {called!r} is a network and needs torch: pip install 'crib-env[agents]'") from None
         raise ValueError(f"there is no agent {target!r}: {module_name} cannot be imported ({error})") from None
     except (ImportError, SyntaxError) as error:
         raise ValueError(f"there is no agent {target!r}: {module_name} cannot be imported ({error})") from None

@@ -1,0 +1,117 @@
+"""What is built for others to install: the sources build a wheel, the wheel plays in any folder."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from crib_env.version import __version__
+
+ROOT = Path(__file__).parents[1]
+WITHOUT_TORCH = "import sys; sys.modules['torch'] = None\n"
+
+
+def python(code, folder, executable=sys.executable):
+    """What a program prints, on either stream."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run([executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """A source distribution of a copy of this checkout, and a wheel of the unpacked source distribution."""
+    folder = tmp_path_factory.mktemp("built")
+    copy = folder / "copy"
+    unwanted = shutil.ignore_patterns(".*", "__pycache__", "runs", "build", "dist", "*.egg-info", "docs")
+    shutil.copytree(ROOT, copy, symlinks=True, ignore=unwanted)
+    backend = "from setuptools.build_meta import build_{0}; build_{0}({1!r})"
+    python(backend.format("sdist", str(folder)), copy)
+    (sources,) = folder.glob("*.tar.gz")
+    with tarfile.open(sources) as file:
+        file.extractall(folder / "unpacked", filter="data")
+    (unpacked,) = (folder / "unpacked").iterdir()
+    python(backend.format("wheel", str(folder)), unpacked)
+    (wheel,) = folder.glob("*.whl")
+    return unpacked, wheel
+
+
+def modules(folder):
+    """The library's modules and data, as the wheel should have them."""
+    kinds = (".py", ".typed", ".npz", ".safetensors")
+    agents = [Path("crib_env") / path.relative_to(folder) for path in (folder / "agents").rglob("*")]
+    library = [path.relative_to(folder) for path in (folder / "crib_env").rglob("*")]
+    return {str(path) for path in (*agents, *library) if path.suffix in kinds}
+
+
+def test_the_wheel_holds_the_library_with_its_agents_and_nothing_else(built):
+    names = zipfile.ZipFile(built[1]).namelist()
+    about = f"crib_env-{__version__}.dist-info/"
+    assert {name for name in names if not name.startswith(about)} == modules(ROOT)
+    assert f"{about}licenses/LICENSE" in names
+
+
+def test_the_source_distribution_holds_what_the_wheel_is_built_of(built):
+    tops = {path.name for path in built[0].iterdir()} - {"build"}  # of the wheel
+    documents = {"CHANGELOG.md", "LICENSE", "README.md", "PKG-INFO"}
+    assert tops == documents | {"crib_env", "crib_env.egg-info", "MANIFEST.in", "pyproject.toml", "setup.cfg"}
+
+
+@pytest.fixture(scope="module")
+def installed(built, tmp_path_factory):
+    """The Python of an environment that holds the wheel, and sees the packages that it depends on."""
+    folder = tmp_path_factory.mktemp("environment")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    zipfile.ZipFile(built[1]).extractall(packages)
+    (packages / "dependencies.pth").write_text(f"{Path(np.__file__).parents[1]}\n")
+    return folder / "bin" / "python"
+
+
+def test_the_environment_has_the_wheel_and_not_the_checkout(installed, tmp_path):
+    code = "import crib_env, importlib.util as i; print(crib_env.__file__, *map(i.find_spec, ('evaluate', 'train')))"
+    file, *others = python(code, tmp_path, installed).split()
+    assert Path(file).is_relative_to(installed.parents[1])
+    assert others == ["None", "None"]
+
+
+def test_a_network_without_torch_is_one_clear_error(installed, tmp_path):
+    code = WITHOUT_TORCH + (
+        "import crib_env, gymnasium\n"
+        "crib_env.make_agent('greedy')\n"
+        "for make in (crib_env.make_agent, lambda name: gymnasium.make('crib_env/Cribbage-v0', opponent=name)):\n"
+        "    try:\n"
+        "        make('best')\n"
+        "    except ValueError as error:\n"
+        "        print(error)\n"
+    )
+    asked, made = python(code, tmp_path, installed).splitlines()
+    assert asked == "agent 'best' is a network and needs torch: pip install 'crib-env[agents]'"
+    assert made.startswith(f"opponent='best' is not allowed: {asked}")
+
+
+@pytest.mark.slow
+def test_best_plays_expert_in_another_folder(installed, tmp_path):
+    code = (
+        "import crib_env, gymnasium\n"
+        "players = dict(zip(('player_0', 'player_1'), map(crib_env.make_agent, ('best', 'expert'))))\n"
+        "table = crib_env.env()\n"
+        "table.reset(seed=1)\n"
+        "for name in table.agent_iter():\n"
+        "    over = table.last()[2]\n"
+        "    table.step(None if over else players[name].act(table.views(name))[0])\n"
+        "env = gymnasium.make('crib_env/Cribbage-v0', opponent='best')\n"
+        "observation, info = env.reset(seed=1)\n"
+        "over = False\n"
+        "while not over:\n"
+        "    observation, reward, over, truncated, info = env.step(info['action_mask'].argmax())\n"
+        "print(max(table.scores), max(info['scores']), info['illegal_action'])\n"
+    )
+    assert python(code, tmp_path, installed).split()[-3:] == ["121", "121", "False"]
