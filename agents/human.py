@@ -145,9 +145,9 @@ def read_choice(said: str, hand: Sequence[int], legal: Sequence[int], most: int)
             raise ValueError(f"there is no card {word}: name one of {allowed}, or a number from 1 to {len(hand)}")
         card = hand[int(word) - 1] if word.isdecimal() else parse_card(word)
         if card not in hand:
-            raise ValueError(f"you do not hold {format_card(card)}: choose of {allowed}")
+            raise ValueError(f"you do not hold {format_card(card)}: choose one of {allowed}")
         if card not in legal:
-            raise ValueError(f"{format_card(card)} would take the count over 31: choose of {allowed}")
+            raise ValueError(f"{format_card(card)} would take the count over 31: choose one of {allowed}")
         if card in cards:
             raise ValueError(f"{format_card(card)} is named twice")
         cards.append(card)

@@ -54,7 +54,7 @@ def make_agent(spec: str) -> Agent:
     if is_outside(spec):
         return make_outside(spec)
     raise ValueError(
-        f"there is no agent {spec!r}: choose of {', '.join(NAMES)}, or give the folder of a run or a module:Class"
+        f"there is no agent {spec!r}: choose one of {', '.join(NAMES)}, or give the folder of a run or a module:Class"
     )
 
 

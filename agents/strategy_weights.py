@@ -36,7 +36,7 @@ def starting_weights(start: str, seed: int = 0) -> np.ndarray:
         ValueError: ``start`` is none of ``STARTS``.
     """
     if start not in STARTS:
-        raise ValueError(f"start={start!r} is not allowed: choose of {', '.join(STARTS)}")
+        raise ValueError(f"start={start!r} is not allowed: choose one of {', '.join(STARTS)}")
     if start == "random":
         weights = np.random.default_rng(seed).random(SHAPE)
     else:

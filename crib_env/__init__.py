@@ -1,9 +1,9 @@
 """Two-player cribbage for reinforcement learning: exact, fast, and ready for PettingZoo and Gymnasium.
 
-``env()`` and ``raw_env()`` make the PettingZoo environment (:mod:`crib_env.aec` is its page); importing this package
+``env()`` and ``raw_env()`` make the PettingZoo environment, which :mod:`crib_env.aec` describes. Importing this package
 registers the Gymnasium ids ``crib_env/Cribbage-v0``, ``crib_env/CribbagePlay-v0``, ``crib_env/CribbagePegging-v0`` and
-``crib_env/CribbageDiscard-v0``. ``make_agent("best")`` makes a player (:mod:`crib_env.agents`); the networks need
-torch.
+``crib_env/CribbageDiscard-v0``. ``make_agent("best")`` makes a player (:mod:`crib_env.agents`). Players that are
+networks need torch.
 """
 
 from typing import Any
@@ -49,7 +49,7 @@ register_all()
 
 
 def __getattr__(name: str) -> Any:
-    # The exact values have tables to build and the agents stand on this library: only where they are asked for.
+    # Imported on first use: the exact values build tables, and the agents import this package.
     if name in ("crib_distribution", "discard_statistics", "hand_distribution"):
         from crib_env.exact import discard_statistics
 

@@ -12,12 +12,12 @@ from crib_env.observation import N_ACTIONS
 
 
 def read_card(action: Any) -> int:
-    """An integer scalar, or an integer array of one element (as Stable-Baselines3's ``predict`` returns), as an int.
+    """Converts an integer, or an integer array of one element (Stable-Baselines3's ``predict`` returns one), to an int.
 
-    It does not check whether the integer is a card, or a legal one.
+    It does not check that the integer is a card's id or that the card is legal.
 
     Raises:
-        TypeError: it is anything else.
+        TypeError: the action is anything else.
     """
     if not isinstance(action, bool):
         try:
@@ -30,5 +30,5 @@ def read_card(action: Any) -> int:
 
 
 def name_card(card: int) -> str:
-    """The text of a chosen card, for a message; or the number, if it is no card."""
+    """The name of a chosen card for an error message, or the bare number if it is not a card."""
     return f"{format_card(card)} (action {card})" if 0 <= card < N_ACTIONS else str(card)

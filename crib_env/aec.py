@@ -12,7 +12,7 @@ American Cribbage Congress (:mod:`crib_env.engine`).
 | Parallel API        | no: players act in turns                                                                |
 | Decisions in a game | about 100                                                                               |
 
-One decision is one card. In each deal pone discards two cards one after the other, then the dealer does, then they lay
+One decision is one card. In each deal pone discards two cards one after the other, then the dealer does. Then they lay
 one card at a time. Go is never a choice: the environment says it for a player. So the player to act always has a legal
 card, and the same player can act twice in a row.
 
@@ -45,7 +45,7 @@ All are zero-sum. If an episode ends before 121, the player who made more points
 | ``"play"``   | after the play of one deal, or at 121. Four cards each from the start: the last two of the six dealt lie in the crib already; neither heels nor the show is counted |
 | ``"pegging"`` | after the last of eight cards, or at 121. Four cards each, and nothing else: no starter, no crib and no discards, whose bits are all 0 |
 
-Pegs stop at 121: of the last points only those up to 121 count.
+Scores stop at 121: points beyond 121 do not count.
 
 ## Options
 
@@ -61,11 +61,11 @@ Pegs stop at 121: of the last points only those up to 121 count.
 | ``start_spread``| ``None``, 0 … 120                           | random starting scores at most this far apart (Lang 2018: 60) |
 | ``render_mode``| ``None``, ``"human"``, ``"ansi"``, ``"rgb_array"`` | show the table in a window after each step, return it as text, or as (720, 960, 3) uint8. Window and pixels need the extra ``render`` |
 
-``reset(seed, options)`` takes, each for one episode: ``options["first_dealer"]`` 0 or 1 (else a fair coin);
-``options["scores"]`` a pair of 0 … 120; ``options["deals"]`` a sequence of deals, each of 13 cards (ids or text): six
-for player_0, six for player_1, the starter (in ``"pegging"`` of 8: four for each). They are used deal by deal; later
-deals come from the generator. Other keys are ignored. The same seed, options and actions give the same game on every machine. A reset without a seed starts the
-next game of the last seed.
+``reset(seed, options)`` takes these options, each for one episode: ``options["first_dealer"]`` 0 or 1 (else a fair
+coin); ``options["scores"]`` a pair of 0 … 120; ``options["deals"]`` a sequence of deals, each of 13 cards, ids or text:
+six for player_0, six for player_1, the starter (in ``"pegging"`` of 8: four for each). The episode uses them in order;
+later deals come from the random generator. Other keys are ignored. The same seed, options and actions give the same
+game on every machine. A reset without a seed starts the next game of the same random stream.
 
 ## Infos
 
@@ -73,7 +73,7 @@ next game of the last seed.
 |---------------|------------------------------------------------------------------------------------------------|
 | ``scores``    | (player_0's, player_1's)                                                                        |
 | ``dealer``    | 0 or 1                                                                                          |
-| ``events``    | the records since this agent last acted, its own card's included: :class:`Event` (player, points, kind). Not with ``events=False`` |
+| ``events``    | the records since this agent last acted, including those of its own card: :class:`Event` (player, points, kind). Not with ``events=False`` |
 | ``action_mask`` | with ``mask="info"`` only                                                                     |
 | ``illegal_action`` | with ``illegal="end"``, after an illegal card only: what was wrong                            |
 
@@ -83,16 +83,16 @@ next game of the last seed.
 
 | ``illegal=`` | an illegal card                                                                                |
 |--------------|------------------------------------------------------------------------------------------------|
-| ``"raise"``  | raises ``ValueError``, and nothing has changed. ``raw_env`` does this by default                |
+| ``"raise"``  | raises ``ValueError`` and changes nothing. ``raw_env`` does this by default                    |
 | ``"end"``    | ends the game; ``illegal_reward`` to the offender and its opposite to the opponent. ``env`` and the Gymnasium environments do this by default |
 
 ``illegal_reward`` is by default the worst possible loss: -121 with ``reward="points"``, -1 with ``"win"``, -3 with
-``"match"``. The -1 of PettingZoo's wrapper would teach a learner without a mask to cheat: ending the game at
-once for -1 beats losing it by tens of points. Set ``illegal_reward`` yourself if such large rewards upset
-your learner, or better, use the mask.
+``"match"``. The -1 of PettingZoo's wrapper would teach a learner without a mask to play illegal cards: ending the game
+at once for -1 is better than losing it by tens of points. Set ``illegal_reward`` yourself if such large rewards make
+learning unstable, or better, use the mask.
 
-PettingZoo's three standard wrappers cost twenty times a step of this environment, so it does their checks (order of
-calls, bounds, legality) itself.
+PettingZoo's three standard wrappers take twenty times as long as a step of this environment, so the environment does
+their checks (order of calls, bounds, legality) itself.
 
 ## Version history
 
@@ -137,7 +137,7 @@ PLAYERS = ("player_0", "player_1")
 
 
 class _ByPlayer(dict[str, Any]):
-    """One value per player; another key is an error that names the players."""
+    """One value per player. Any other key raises an error that names the players."""
 
     def __missing__(self, agent: Any) -> Any:
         raise ValueError(f"there is no agent {agent!r}: choose one of {', '.join(map(repr, PLAYERS))}")
@@ -145,7 +145,7 @@ class _ByPlayer(dict[str, Any]):
 
 _SEAT = _ByPlayer({player: seat for seat, player in enumerate(PLAYERS)})
 
-# Where event_player, event_kind and event_points stand in a record: three times eight bytes, one after the other.
+# The bytes of event_player, event_kind and event_points in a record: three fields of eight bytes, one after the other.
 _FIELDS: Any = GAME.fields
 _EVENT_BYTES = slice(_FIELDS["event_player"][1], _FIELDS["event_points"][1] + 8)
 
@@ -158,8 +158,8 @@ class Event(NamedTuple):
     kind: str
 
 
-# The kernels below take the game as the bytes of its record: Numba unpacks those in half the time that an array of
-# records costs it.
+# The kernels below take the game as the bytes of its record: Numba unpacks bytes in half the time that an array of
+# records takes.
 
 
 @kernel
@@ -169,7 +169,7 @@ def _begin(record, episode, first_dealer, score_0, score_1, start_spread):
 
 @kernel
 def _deal(record, is_given):
-    """The next deal: the caller's thirteen cards, or else the stream's."""
+    """Starts the next deal: with the caller's thirteen cards if ``is_given``, else with cards from the stream."""
     g = record.view(GAME)[0]
     if not is_given:
         shuffle(g)
@@ -179,7 +179,7 @@ def _deal(record, is_given):
 
 @kernel
 def _act(record, card, deal_next):
-    """One decision; -1 and no change if the card is not legal, else the summary of the new state."""
+    """Plays one decision and returns the summary of the new state; -1, and no change, if the card is not legal."""
     g = record.view(GAME)[0]
     if not 0 <= card < 52 or not (legal_cards(g) >> card) & 1:
         return np.int64(-1)
@@ -199,7 +199,7 @@ def _call_off(record):
 
 @kernel
 def _summary(g):
-    """All that Python needs after a step, packed into one number, because each returned value costs time."""
+    """All values that Python needs after a step, packed into one number, because each returned value costs time."""
     return (
         np.int64(g["phase"])
         | np.int64(g["turn"]) << 2
@@ -286,7 +286,7 @@ class raw_env(AECEnv[str, Any, Any]):
 
     @property
     def games(self) -> np.ndarray:
-        """The game as an array of one ``GAME`` record, on the same memory."""
+        """(1,) ``GAME``: the game's own record, not a copy."""
         return self._record.view(GAME)
 
     @property
@@ -382,7 +382,7 @@ class raw_env(AECEnv[str, Any, Any]):
         return views_of(self.games, zero, seat, np.array([self.n_resets]))
 
     def step(self, action: Any) -> None:
-        """The agent in ``agent_selection`` discards or lays a card; ``None`` once it is terminated.
+        """Discards or lays a card for the agent in ``agent_selection``. A terminated agent's action must be ``None``.
 
         Raises:
             ValueError: the card is not legal, and the option ``illegal`` is ``"raise"``; nothing has changed.
@@ -424,7 +424,7 @@ class raw_env(AECEnv[str, Any, Any]):
             self.render()
 
     def _refuse(self, agent: str, card: int) -> None:
-        """Raises, or ends the game, as the option ``illegal`` says."""
+        """Raises an error or ends the game, depending on the option ``illegal``."""
         legal = int(_legal(self._record))
         allowed = format_cards(card for card in range(N_ACTIONS) if legal >> card & 1)
         why = f"{name_card(card)} is not a legal action of {agent}: give the id of one of {allowed}"
@@ -450,7 +450,7 @@ class raw_env(AECEnv[str, Any, Any]):
         self.agent_selection = PLAYERS[1 - _SEAT[mover]]
 
     def render(self) -> str | np.ndarray | None:
-        """The table as the player to act sees it, in the form of the ``render_mode``; player_0 sits below in pictures.
+        """The table as the player to act sees it, in the form of the ``render_mode``; pictures show player_0 below.
 
         Raises:
             ValueError: the environment was made without a ``render_mode``.
@@ -461,7 +461,7 @@ class raw_env(AECEnv[str, Any, Any]):
         return self._renderer.render(lambda: write_table(self.games[0], _SEAT[agent]), lambda: self.picture(agent))
 
     def picture(self, agent: str | None = None, palette: Palette = LIGHT) -> str:
-        """The table as SVG, as an agent sees it; by default as a spectator does, who sees both hands and the crib.
+        """The table as SVG as an agent sees it, or by default as a spectator sees it, with both hands and the crib.
 
         Raises:
             AttributeError: before the first ``reset``.
@@ -471,7 +471,7 @@ class raw_env(AECEnv[str, Any, Any]):
         return draw_table(see(self.games, None if agent is None else _SEAT[agent]), palette)
 
     def _repr_html_(self) -> str | None:
-        """In a notebook, the table as the player to act sees it."""
+        """The table as the player to act sees it, for a notebook."""
         return self.picture(self.agent_selection) if self.n_resets else None
 
     def close(self) -> None:

@@ -30,15 +30,15 @@ from crib_env.options import Options, Start, check_bool, is_integer
 from crib_env.players.policies import NATIVE, native_card
 from crib_env.views import PlayerViews, views_of
 
-# Where points come from, the last axis of a tally.
+# The sources of points: the last axis of a tally.
 SOURCES = ("play", "heels", "hand", "crib")
-_INT64 = np.dtype(np.int64)  # NumPy has one object for it
+_INT64 = np.dtype(np.int64)  # NumPy has one object for this type, so `is` compares it
 _PLAY_SOURCE, _HEELS_SOURCE, _HAND_SOURCE, _CRIB_SOURCE = range(4)
 
 
 @kernel
 def _source(kind):
-    """Where points for a kind of event come from."""
+    """The source of points for a kind of event."""
     if kind == HEELS:
         return _HEELS_SOURCE
     if kind in (PONES_HAND, DEALERS_HAND):
@@ -48,7 +48,7 @@ def _source(kind):
 
 @kernel
 def _is_forced(g):
-    """In the play: whether all legal cards have the same rank, so that there is no choice."""
+    """Whether the seat to act has no choice: in the play, when all legal cards have the same rank."""
     legal = legal_cards(g)
     rank = lowest(legal) % 13
     same = np.int64(0)
@@ -89,7 +89,7 @@ def _first_bad_row(rows, n):
     for row in rows:
         ascending &= previous < row
         previous = row
-    if ascending and previous < n:  # as `acting` gives them: quick to see
+    if ascending and previous < n:  # the rows of `acting` are ascending: a quick check
         return -1
     seen = np.zeros(n, np.bool_)
     for b in range(len(rows)):
@@ -101,7 +101,7 @@ def _first_bad_row(rows, n):
 
 @kernel
 def _first_illegal(games, rows, cards):
-    """The index of the first bad row, or else of the first card that may not be discarded or laid; or -1."""
+    """The index of the first bad row, or else of the first card that is not legal; -1 if there is none."""
     bad = _first_bad_row(rows, len(games))
     if bad >= 0:
         return bad
@@ -134,7 +134,7 @@ def _observe_all(games, rows, out, masks):
 
 @kernel
 def _native_cards(games, rows, policy, cards):
-    """The cards that a native policy chooses; and the index of the first bad row or finished game, or -1."""
+    """Fills ``cards`` with the choices of a native policy; the index of the first bad row or finished game, or -1."""
     bad = _first_bad_row(rows, len(games))
     if bad >= 0:
         return bad
@@ -152,10 +152,10 @@ class GameBatch:
     Methods take ``rows``: (B,) integers from 0 to n - 1, in any order, each at most once.
 
     Args:
-        seeds: (n,) uint64, one random stream a game (:func:`crib_env.kernels.streams`); equal numbers give equal deals.
+        seeds: (n,) uint64, one random stream per game (:func:`crib_env.kernels.streams`); equal seeds give equal deals.
         episode: ``"game"``, ``"deal"``, ``"play"`` or ``"pegging"`` (:mod:`crib_env.aec`).
-        start_spread: random starting scores at most this far apart; ``None`` is 0–0.
-        first_dealer: 0 or 1, the seat that deals first; ``None`` is a fair coin for each game.
+        start_spread: random starting scores at most this far apart; ``None`` starts every game at 0–0.
+        first_dealer: 0 or 1, the seat that deals first; ``None`` draws it for each game by a fair coin.
         scores: starting scores of both seats, 0 to 120, in place of random ones.
         skip_forced: lay a card at once when all legal cards share a rank, so that ``acting`` shows real choices only.
         first_id: the game id of the first game; the others follow.
@@ -251,7 +251,7 @@ class GameBatch:
         return cards
 
     def step(self, rows: np.ndarray, cards: np.ndarray) -> None:
-        """One decision in each of these games.
+        """Plays one decision in each of these games.
 
         Raises:
             ValueError: the rows are not allowed, or a card is not legal; the message names game and card, and no game
@@ -275,11 +275,11 @@ class GameBatch:
         if not 0 <= row < len(self):
             raise ValueError(f"rows[{bad}]={row} is not allowed: there are games 0 to {len(self) - 1}")
         if row in rows[:bad]:
-            raise ValueError(f"rows[{bad}]={row} is not allowed: it stands there twice")
+            raise ValueError(f"rows[{bad}]={row} is not allowed: it is given twice")
 
 
 def _as_rows(rows: np.ndarray) -> np.ndarray:
-    """(B,) int64; the kernels check their range, as they loop over them anyway."""
+    """The rows as (B,) int64. The kernels check their range, because they loop over the rows anyway."""
     if type(rows) is np.ndarray and rows.ndim == 1 and rows.dtype is _INT64 and rows.flags.c_contiguous:
         return rows
     rows = np.asarray(rows)

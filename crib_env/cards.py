@@ -17,10 +17,10 @@ RANKS = "A23456789TJQK"
 SUITS = "CDHS"
 N_CARDS = 52
 JACK = 10
-ACES = np.int64(1 << 0 | 1 << 13 | 1 << 26 | 1 << 39)  # as a mask; shift by a rank for the four cards of that rank
+ACES = np.int64(1 << 0 | 1 << 13 | 1 << 26 | 1 << 39)  # as a mask; shift it left by a rank for the four of that rank
 
 Card: TypeAlias = "str | SupportsIndex"
-"""A card as text or as an id, as every public function accepts it."""
+"""A card as text or as an id. Every public function accepts both."""
 
 _CARD_OF_TEXT = {rank + suit: 13 * s + r for s, suit in enumerate(SUITS) for r, rank in enumerate(RANKS)}
 _CARD_OF_TEXT |= {"10" + suit: 13 * s + 9 for s, suit in enumerate(SUITS)}
@@ -32,7 +32,7 @@ def parse_card(text: Card) -> int:
     """The id of a card given as text, for example ``parse_card("5H") == 30``. An id is checked and returned.
 
     Raises:
-        ValueError: it is no card; the message names it.
+        ValueError: it is not a card; the message names it.
     """
     if isinstance(text, str):
         card = _CARD_OF_TEXT.get(text.strip().upper())
@@ -52,14 +52,14 @@ def parse_cards(text: str | Iterable[Card]) -> list[int]:
     """The ids of several different cards: text such as ``"5H JD"``, ``"5H,JD"`` or ``"5HJD"``, or an iterable of cards.
 
     Raises:
-        ValueError: one is no card, or a card is repeated; the message names it.
+        ValueError: one of them is not a card, or a card is repeated; the message names it.
     """
     parts: Iterable[Card] = _separated(text) if isinstance(text, str) else text
     cards: list[int] = []
     for part in parts:
         card = parse_card(part)
         if card in cards:
-            raise ValueError(f"{format_card(card)} stands twice: every card of the deck is there once")
+            raise ValueError(f"{format_card(card)} is given twice: a deck holds every card once")
         cards.append(card)
     return cards
 
@@ -77,7 +77,7 @@ def format_card(card: SupportsIndex) -> str:
     """A card as text, for example ``format_card(30) == "5H"``.
 
     Raises:
-        ValueError: no id from 0 to 51.
+        ValueError: the number is not an id from 0 to 51; the message names it.
     """
     return _TEXT_OF_CARD[parse_card(card)]
 

@@ -22,7 +22,7 @@ _CARDS = "5H 5C JD QS 2H 3D"
 
 
 class _LowestCard:
-    """An opponent outside the kernels."""
+    """An opponent that is a Python object, not a kernel."""
 
     name = "lowest card"
 
@@ -31,14 +31,14 @@ class _LowestCard:
 
 
 def environments() -> None:
-    """The AEC environment, and the three ids of Gymnasium for one game."""
+    """The AEC environment and the Gymnasium environments for a single game."""
     env = crib_env.env()
     env.reset(seed=0)
     for _ in range(4):
         env.step(int(env.last()[0]["action_mask"].argmax()))
     env.views(env.agent_selection)
     list(stages(env.games, int(env.last()[0]["action_mask"].argmax())))
-    env.step(int(env.last()[0]["action_mask"].argmin()))  # not a legal card: the game is called off
+    env.step(int(env.last()[0]["action_mask"].argmin()))  # an illegal card, which ends the game
     for opponent in ("greedy", _LowestCard()):
         _play(gymnasium.make("crib_env/Cribbage-v0", opponent=opponent, mask="info", reward="match"))
     _play(gymnasium.make("crib_env/CribbageDiscard-v0", mask="info"))
@@ -52,7 +52,7 @@ def _play(env: Any) -> None:
 
 
 def vector_environments() -> None:
-    """The native vector environments, with an opponent inside and outside the kernels."""
+    """The native vector environments, with a native opponent and with an opponent in Python."""
     for name, options in (
         ("crib_env/Cribbage-v0", {"opponent": "greedy"}),
         ("crib_env/Cribbage-v0", {"opponent": _LowestCard()}),
@@ -95,7 +95,7 @@ def main() -> int:
     if len(sys.argv) > 1:
         print(__doc__)
         return 0 if sys.argv[1:] in (["-h"], ["--help"]) else 2
-    warnings.simplefilter("error", RuntimeWarning)  # kernels that cannot be kept
+    warnings.simplefilter("error", RuntimeWarning)  # the warning that compiled kernels cannot be saved
     started = time.perf_counter()
     for part in (environments, vector_environments, batches, scores, discards):
         before = time.perf_counter()

@@ -5,14 +5,14 @@ Six cards are dealt, two are discarded one after the other, and the four that ar
 | specification     |                                                                                        |
 |-------------------|----------------------------------------------------------------------------------------|
 | Action space      | ``Discrete(52)``: the id of a card in the hand                                           |
-| Observation space | ``Dict(observation=Box(0, 1, (52,), int8), action_mask=Box(0, 1, (52,), int8))``: the cards still in the hand, twice; with ``mask="info"`` the bare Box |
+| Observation space | ``Dict(observation=Box(0, 1, (52,), int8), action_mask=Box(0, 1, (52,), int8))``: both arrays mark the cards still in the hand; with ``mask="info"`` the bare Box |
 | Reward            | 0 for the first card, then the points of the four with the starter                      |
 | Episode end       | after the second card                                                                   |
 | Infos             | ``action_mask``, all ones when the episode is over; ``starter``, the card's id once it is cut, -1 before; ``illegal_action``, whether an illegal card has ended the episode |
 
-An illegal card ends the episode with ``illegal_reward`` (-1 by default: less than any hand scores), or with
-``illegal="raise"`` it raises ``ValueError``. The mean over all deals is 8.29 for the best play without sight of the
-starter (O'Connor measured 8.1 over 20,000 hands, and 4.7 for random play).
+An illegal card ends the episode with ``illegal_reward`` (by default -1, which is below the score of any hand). With
+``illegal="raise"`` it raises ``ValueError`` instead. Over all deals, the best play without knowledge of the starter
+scores 8.29 points on average (O'Connor measured 8.1 over 20,000 hands, and 4.7 for random play).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class DiscardGame(gymnasium.Env[Any, Any]):
 
     def __init__(self, **options: Any) -> None:
         check_names(options, OPTIONS)
-        # No hand scores below 0: -1 is worse than all.
+        # No hand scores below 0, so -1 is worse than every hand.
         self.options = Options(**{"illegal": "end", "reward": "win", **options})
         self._mask_in_info = self.options.mask == "info"
         self.render_mode = self.options.render_mode
@@ -111,11 +111,11 @@ class DiscardGame(gymnasium.Env[Any, Any]):
         return observation, reward, self._is_over, False, info
 
     def action_masks(self) -> np.ndarray:
-        """(52,) bool, the cards that can be discarded, under the name that sb3-contrib's MaskablePPO asks for."""
+        """(52,) bool, the cards that can be discarded. sb3-contrib's MaskablePPO calls a method of this name."""
         return self._legal().astype(bool)
 
     def render(self) -> str | np.ndarray | None:
-        """The hand, and the starter once it is cut, in the form of the ``render_mode``: :mod:`crib_env.aec` has them.
+        """The hand, and the starter once it is cut, in the form of the ``render_mode`` (see :mod:`crib_env.aec`).
 
         A picture is (440, 960, 3) uint8.
         """
@@ -132,7 +132,7 @@ class DiscardGame(gymnasium.Env[Any, Any]):
         return draw_discard_game(self._hand, discards, self._starter if is_cut else HIDDEN)
 
     def _repr_html_(self) -> str | None:
-        """In a notebook, the picture."""
+        """The picture, for a notebook."""
         return self._draw() if "_hand" in vars(self) else None
 
     def close(self) -> None:

@@ -26,15 +26,15 @@ SKUNK, DOUBLE_SKUNK = 90, 60  # a loser at this score or less
 ROLES = ("pone", "dealer")
 PONE, DEALER = range(2)
 
-# Phases. In DEAL the deal is over, the game is not, and the next thirteen cards are awaited.
+# Phases. In DEAL the deal is over but not the game, and the next thirteen cards are needed.
 DISCARD, PLAY, DEAL, OVER = range(4)
 
 # Episodes: a game to 121, one deal, the play of one deal alone (four cards each, no show), or the play of eight cards
-# alone, where there are no discards, no crib and no starter at all.
+# alone, without discards, crib or starter.
 EPISODES = ("game", "deal", "play", "pegging")
 GAME_EPISODE, DEAL_EPISODE, PLAY_EPISODE, PEGGING_EPISODE = range(4)
 
-# What points are for, in the words that people use.
+# The reasons for points, in the words of players.
 EVENTS = (
     "heels",
     "fifteen",
@@ -70,15 +70,15 @@ GAME = np.dtype(
         ("event_kind", "i1", 8),
         ("event_points", "i1", 8),
         ("n_events", "i1"),
-        # the thirteen cards of this deal: six for seat 0, six for seat 1, the starter; -1 for those that an episode
-        # does not have
+        # the thirteen cards of this deal: six for seat 0, six for seat 1, the starter; -1 for the cards that an episode
+        # does not use
         ("cards", "i1", 13),
         ("scores", "i2", 2),
         ("start_scores", "i2", 2),
         ("pegged_from", "i2", 2),  # the hole of the rear peg: the score before the last points
-        ("decisions", "i2"),  # taken in this game by both seats
+        ("decisions", "i2"),  # number of decisions in this game, by both seats
         ("n_deals", "i2"),
-        ("ranks", "i2"),  # of the cards of this count, as a set: it says at once that a card makes no pair and no run
+        ("ranks", "i2"),  # the ranks of this count, as a set of bits: a quick test for cards without a pair and a run
         ("n_laid", "i1"),
         ("pile_start", "i1"),  # index in `laid` of the first card of this count
         ("count", "i1"),
@@ -90,7 +90,7 @@ GAME = np.dtype(
     align=True,
 )
 
-# Cards that may be laid when `room` is left to 31, for room 0 … 10.
+# Cards that fit when `room` is left up to 31, for room 0 … 10.
 _FITS = np.array(
     [sum(1 << card for card in range(52) if card_value(card % 13) <= room) for room in range(11)], np.int64
 )
@@ -104,7 +104,7 @@ def starter(g):
 
 @kernel
 def starter_is_cut(g):
-    """Whether there is a starter and it is face up: as soon as the dealer has discarded, who is last to."""
+    """Whether the episode has a starter and it is face up, which is so once the dealer has discarded."""
     return g["kept"][g["dealer"]] != 0 and starter(g) >= 0
 
 
@@ -124,8 +124,8 @@ def pone(g):
 def begin_game(g, episode, first_dealer, score_0, score_1, start_spread):
     """Starts the next game of this record's stream and asks for its first deal (phase ``DEAL``).
 
-    ``first_dealer`` below 0 is a fair coin; scores below 0 are drawn, both 0 if ``start_spread`` is below 0 and
-    else uniform among the pairs of 0 … 120 that lie at most that far apart.
+    A ``first_dealer`` below 0 is drawn by a fair coin. Scores below 0 are drawn too: uniformly among the pairs of
+    0 … 120 at most ``start_spread`` apart, or 0–0 if ``start_spread`` is below 0.
     """
     g["episode_stream"] += GOLDEN
     g["deal_stream"] = mix(g["episode_stream"])
@@ -148,22 +148,22 @@ def begin_game(g, episode, first_dealer, score_0, score_1, start_spread):
 
 @kernel
 def random_word(g):
-    """The next word of the stream that deals are drawn from."""
+    """The next 64-bit word of the random stream that deals are drawn from."""
     g["deal_stream"] += GOLDEN
     return mix(g["deal_stream"])
 
 
 @kernel
 def shuffle(g):
-    """Draws this deal's thirteen cards, six bits at a time; it rejects values that are no card or a card already
-    drawn."""
-    drawn, k = np.int64(-1) << 52, 0  # 52 to 63 are no cards
+    """Draws this deal's thirteen cards, six bits at a time. It rejects values that are not a card or were drawn
+    before."""
+    drawn, k = np.int64(-1) << 52, 0  # 52 to 63 are not cards
     while True:
         word = random_word(g)
         for _ in range(10):
             card = np.int64(word & np.uint64(63))
             word >>= np.uint64(6)
-            g["cards"][k] = card  # the next one takes its place if it is rejected: no branch to mispredict
+            g["cards"][k] = card  # if it is rejected, the next one overwrites it: no branch to mispredict
             k += 1 - ((drawn >> card) & 1)
             drawn |= bit(card)
             if k == 13:
@@ -172,11 +172,11 @@ def shuffle(g):
 
 @kernel
 def begin_deal(g):
-    """Hands out ``g["cards"]``. After the first deal of a game the other seat becomes dealer."""
+    """Deals ``g["cards"]``. From the second deal of a game on, the other seat becomes dealer."""
     if g["n_deals"]:
         g["dealer"] = pone(g)
     if g["episode"] == PEGGING_EPISODE:
-        _take_away_what_pegging_lacks(g)
+        _remove_what_pegging_lacks(g)
     for seat in range(2):
         g["hand"][seat] = mask_of(g["cards"][6 * seat : 6 * seat + 6])
         g["discards"][seat] = 0
@@ -197,8 +197,8 @@ def begin_deal(g):
 
 
 @kernel
-def _take_away_what_pegging_lacks(g):
-    """Of the thirteen cards of this deal: those that would be discarded, and the starter."""
+def _remove_what_pegging_lacks(g):
+    """Removes the cards that the pegging episode does not use: the last two of each six cards, and the starter."""
     for seat in range(2):
         for k in range(4, 6):
             g["cards"][6 * seat + k] = -1
@@ -215,12 +215,12 @@ def legal_cards(g):
 
 @kernel
 def peg(g, seat, points, kind):
-    """Gives points to a seat, records the reason, and ends the game at 121. After that nobody pegs."""
+    """Gives points to a seat, records the reason, and ends the game at 121. After that nobody scores."""
     if g["phase"] == OVER:
         return
     pegged = min(points, WIN - g["scores"][seat])
     n = g["n_events"]
-    if pegged and (n == 0 or kind >= PONES_HAND):  # what one card earns is pegged at once, each hand by itself
+    if pegged and (n == 0 or kind >= PONES_HAND):  # all points of a card move the peg once; each hand of the show again
         g["pegged_from"][seat] = g["scores"][seat]
     g["scores"][seat] += pegged
     g["event_player"][n], g["event_kind"][n], g["event_points"][n] = seat, kind, pegged
@@ -237,7 +237,7 @@ def call_off(g):
 
 @kernel
 def act(g, card):
-    """One decision: the seat to act discards or lays ``card``. Then somebody can act, or the phase is DEAL or OVER."""
+    """Plays a decision: the seat to act discards or lays ``card``. Then a seat acts, or the phase is DEAL or OVER."""
     g["n_events"] = 0
     g["decisions"] += 1
     g["hand"][g["turn"]] ^= bit(card)
@@ -249,7 +249,7 @@ def act(g, card):
 
 @kernel
 def discard(g, card):
-    """One card to the crib. Pone discards both cards first, then the dealer; then the starter is cut."""
+    """Puts a card into the crib. Pone discards both cards first, then the dealer; then the starter is cut."""
     seat = np.int64(g["turn"])
     g["discards"][seat] |= bit(card)
     if popcount(g["discards"][seat]) == 2:
@@ -262,7 +262,7 @@ def discard(g, card):
 
 @kernel
 def start_play(g):
-    """The cut: a jack is his heels, two for the dealer. Pone leads."""
+    """Cuts the starter: a jack is his heels, two points for the dealer. Pone leads."""
     g["phase"] = PLAY
     g["turn"] = pone(g)
     if starter(g) % 13 == JACK:
@@ -271,7 +271,7 @@ def start_play(g):
 
 @kernel
 def lay(g, card):
-    """In the play: points of the card, then the next turn. Go is not a choice: the turn passes to a player who can
+    """Lays a card in the play: scores it and passes the turn. Go is not a choice: the turn passes to a player who can
     lay a card."""
     seat = np.int64(g["turn"])
     other = 1 - seat
@@ -289,7 +289,7 @@ def lay(g, card):
     points = same_rank_points(g["laid"], start, n) if before & rank else 0
     if points:
         peg(g, seat, points, PAIR if points == 2 else THREE if points == 6 else FOUR)
-    elif ranks & ranks >> 1 & ranks >> 2:  # the last two of a rank cannot both be in a run
+    elif ranks & ranks >> 1 & ranks >> 2:  # after a pair there is no run: it would hold the same rank twice
         points = run_points(g["laid"], start, n)
         if points:
             peg(g, seat, points, RUN)
@@ -303,7 +303,7 @@ def lay(g, card):
 
 @kernel
 def end_of_count(g, seat, other):
-    """Nobody can lay a card: one point for ``seat``, which laid the last (none after 31), and the count restarts."""
+    """Ends a count when nobody can lay a card: one point for ``seat``, which laid the last card (none at 31)."""
     all_laid = g["n_laid"] == 8
     if g["count"] != COUNT_LIMIT:
         peg(g, seat, 1, LAST_CARD if all_laid else GO)
@@ -318,7 +318,7 @@ def end_of_count(g, seat, other):
 
 @kernel
 def show(g):
-    """Pone's hand, dealer's hand, crib, in that order; then the next deal is due, or the episode ends."""
+    """Scores pone's hand, dealer's hand and crib, in that order. Then the next deal is due, or the episode ends."""
     if not is_play_alone(g):
         cut, dealer = starter(g), np.int64(g["dealer"])
         peg(g, 1 - dealer, show_points(g["kept"][1 - dealer], cut, False), PONES_HAND)

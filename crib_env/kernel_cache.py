@@ -6,7 +6,7 @@ This module adds:
 * a kernel stays valid until the content of a source file it may depend on changes, wherever the files are: an
   update never runs old rules, and a copied package keeps its kernels, even in a read-only folder;
 * processes that need the same kernels wait for the first of them to compile;
-* one line on stderr says so, unless ``CRIB_ENV_QUIET=1``;
+* one line on stderr says that kernels are being compiled, unless ``CRIB_ENV_QUIET=1``;
 * if nothing is writable, each process compiles its own kernels, with one warning.
 """
 
@@ -30,17 +30,17 @@ from numba.core.compiler_lock import global_compiler_lock
 
 try:
     import fcntl
-except ImportError:  # Windows: everybody compiles
+except ImportError:  # Windows: every process compiles
     fcntl = None  # type: ignore[assignment]
 
 _PACKAGE = Path(__file__).parent
 # `from a.b import c, d`, also over several lines in parentheses, and `import a.b, c`.
 _IMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+import\s+(\([^)]*\)|.*)|import\s+([\w., ]+))", re.MULTILINE)
-_COMPILER, _NOTE = (1, 0), (1, 1)  # length and place of what is locked: two locks in one file
-_TOLD_FOR = 60  # seconds after a process has compiled, in which others of its kind need not say so again
+_COMPILER, _NOTE = (1, 0), (1, 1)  # length and offset of the locked bytes: two locks in one file
+_TOLD_FOR = 60  # seconds for which other processes of the group do not repeat the message
 
 
-# --- What a kernel was made from ------------------------------------------------------------------------------------
+# --- The sources of a kernel ----------------------------------------------------------------------------------------
 
 
 @cache
@@ -82,7 +82,7 @@ def source_stamp(file: Path) -> str:
     return hashlib.sha256(b"".join(sorted(found.values()))).hexdigest()
 
 
-# --- Where it lies --------------------------------------------------------------------------------------------------
+# --- Where the cache is ---------------------------------------------------------------------------------------------
 
 
 class _NoFolder(_CacheLocator):
@@ -194,7 +194,7 @@ class _OneCompiler:
                 if not self._depth and self._file is not None:
                     with suppress(OSError):
                         os.utime(self._file)
-                    os.close(self._file)  # ends the lock, as the end of the process does
+                    os.close(self._file)  # releases the lock, as the end of the process would
                     self._file = None
 
     def wait(self) -> bool:
@@ -227,7 +227,7 @@ class _OneCompiler:
             return False
         group = str(os.getpgrp()).encode()
         with suppress(OSError):
-            fcntl.lockf(self._file, fcntl.LOCK_EX, *_NOTE)  # or two that start together would both find no note
+            fcntl.lockf(self._file, fcntl.LOCK_EX, *_NOTE)  # else two that start together would both print the line
             try:
                 if os.pread(self._file, 32, 0) == group and time.time() - os.fstat(self._file).st_mtime < _TOLD_FOR:
                     return True
@@ -242,6 +242,6 @@ one_compiler = _OneCompiler()
 
 
 def compile_alone(compile: Callable[[Any], Any], signature: Any) -> Any:
-    """``Dispatcher.compile``, while other processes wait if there is anything to compile."""
+    """``Dispatcher.compile``; other processes wait if a kernel has to be compiled."""
     with one_compiler.at_work():
         return compile(signature)

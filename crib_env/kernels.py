@@ -25,7 +25,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     # No wrapper for C: nobody calls kernels from there, and it takes time to compile.
     njit: Any = numba.njit
     compiled = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
-    if compiled is not function:  # NUMBA_DISABLE_JIT=1 gives the function back
+    if compiled is not function:  # with NUMBA_DISABLE_JIT=1 they are the same
         compiled._cache = KernelCache(function)
         compiled.compile = partial(compile_alone, compiled.compile)
     return compiled

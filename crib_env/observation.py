@@ -32,7 +32,7 @@ from crib_env.engine import WIN, legal_cards, starter, starter_is_cut
 from crib_env.kernels import bit, kernel, popcount
 from crib_env.scoring import COUNT_LIMIT
 
-# Where each block of bits begins; the tables above say what is in it.
+# The first bit of each block; the tables above describe the blocks.
 IS_DEALER, HAND, KNOWN, SLOTS = 0, 1, 53, 105
 OWN_SCORE, OPPONENT_SCORE, COUNT = 209, 329, 449
 OWN_LAID, IN_COUNT = 480, 488
@@ -42,14 +42,14 @@ N_ACTIONS = 52
 _BITS = np.array([1 << card for card in range(52)], np.int64)
 
 
-# The kernels below are given whole arrays and the number of a row. A view of the row, handed on to a function, would be
-# counted as a reference by two atomic instructions, which take longer than to write all the bits.
+# The kernels below take whole arrays and the number of a row. Passing a view of the row to a function would cost two
+# atomic reference-count instructions, which take longer than writing all the bits.
 
 
 @kernel
 def write_bits(cards, out, row, offset):
     """Writes a mask of cards as 52 bits into a row of ``out`` from ``offset`` on."""
-    for card in range(52):  # no branch, and a table in place of a shift: it becomes a few vector instructions
+    for card in range(52):  # a table lookup without branches: Numba turns it into a few vector instructions
         out[row, offset + card] = cards & _BITS[card] != 0
 
 
@@ -68,7 +68,7 @@ def write_observation(g, seat, out, row):
     out[row, IS_DEALER] = g["dealer"] == seat
     write_bits(g["hand"][seat], out, row, HAND)
     write_bits(own_discards | cut | laid, out, row, KNOWN)
-    if out.shape[1] == OWN_SCORE:  # no more than the 209 bits
+    if out.shape[1] == OWN_SCORE:  # the 209 bits only
         return
     for k in range(WIN - 1):
         out[row, OWN_SCORE + k] = k < g["scores"][seat]

@@ -17,7 +17,7 @@ MASKS = ("observation", "info")
 ILLEGAL = ("raise", "end")
 RENDER_MODES = ("human", "ansi", "rgb_array")
 
-# The most that a player can lose in an episode, by reward: a game of 121 to 0, a loss, a skunk.
+# The largest possible loss in an episode, by reward: a game lost 0 to 121, a loss, a skunk.
 _WORST_LOSS = {"points": -float(WIN), "win": -1.0, "match": -3.0}
 
 
@@ -128,8 +128,8 @@ def check_from_one(name: str, value: Any) -> None:
 class Start:
     """The checked ``options`` of one ``reset``; other keys are ignored, as Gymnasium's and PettingZoo's tests require.
 
-    ``first_dealer`` is -1 for a fair coin, ``scores`` (-1, -1) for the environment's own start. ``deals`` hold thirteen
-    cards each, -1 for those that the episode does not have.
+    A ``first_dealer`` of -1 means a fair coin; ``scores`` of (-1, -1) mean the environment's own starting scores. Each
+    of ``deals`` has thirteen cards, -1 for the cards that the episode does not use.
     """
 
     first_dealer: int = -1

@@ -24,7 +24,7 @@ def register_all() -> None:
         "crib_env/CribbageDiscard-v0",
         entry_point="crib_env.discard_game:DiscardGame",
         vector_entry_point="crib_env.vector.environments:DiscardVectorEnv",
-        # For libraries that want a limit. Episodes have two steps; a limit of two would call each end truncated too.
+        # Some libraries need a limit. Episodes have two steps, and a limit of two would mark each end as truncated too.
         max_episode_steps=3,
     )
     if hasattr(pettingzoo, "register"):

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from crib_env.cards import JACK, Card, format_card, format_cards, parse_card, parse_cards
 from crib_env.kernels import kernel, lowest, popcount
 
-COUNT_LIMIT = 31  # no card may take the count of the play past it
+COUNT_LIMIT = 31  # the count of the play cannot go above it
 SUIT = np.int64(0x1FFF)  # the thirteen cards of suit 0; shift by 13 * suit for the others
 _ONES = np.int64(0x1111111111111)  # one bit for each of thirteen ranks, four bits apart
 
@@ -110,7 +110,7 @@ def pile_points(laid, start, end, count):
 
 @kernel
 def _score_show_many(hands, starters, cribs, points):
-    """Fills ``points``; the index of the first row with a bad card or a duplicate, or -1."""
+    """Fills ``points``; returns the index of the first row with a bad card or a duplicate, or -1."""
     for i in range(len(hands)):
         mask = np.int64(0)
         for k in range(4):
@@ -184,7 +184,7 @@ def score_play(pile: str | Iterable[Card]) -> int:
     for card in cards:
         count += card_value(card % 13)
         if count > COUNT_LIMIT:
-            raise ValueError(f"{format_card(card)} takes the count to {count}: it may not pass {COUNT_LIMIT}")
+            raise ValueError(f"{format_card(card)} takes the count to {count}: the limit is {COUNT_LIMIT}")
     return int(pile_points(np.array(cards, np.int8), 0, len(cards), count))
 
 
@@ -258,5 +258,5 @@ def _hand_and_starter(hand: str | Iterable[Card], starter: Card) -> tuple[list[i
     if len(cards) != 4:
         raise ValueError(f"a hand shows four cards, not {len(cards)}: {format_cards(cards) or 'none'}")
     if cut in cards:
-        raise ValueError(f"{format_card(cut)} stands twice: in the hand and as the starter")
+        raise ValueError(f"{format_card(cut)} is given twice: in the hand and as the starter")
     return cards, cut

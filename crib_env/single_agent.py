@@ -2,16 +2,16 @@
 ``crib_env/CribbagePegging-v0``.
 
 Observation, action, reward, options and episode ends are those of the PettingZoo environment (:mod:`crib_env.aec`),
-seen from one seat; ``CribbagePlay-v0`` has ``episode="play"``, ``CribbagePegging-v0`` has ``episode="pegging"``. What
-differs:
+seen from one seat. ``CribbagePlay-v0`` has ``episode="play"``, ``CribbagePegging-v0`` has ``episode="pegging"``. The
+differences:
 
 * ``opponent`` plays the other seat: ``"random"`` (default), ``"greedy"``, ``"careful"``, any other agent that
   :func:`crib_env.make_agent` makes of a text, such as ``"best"`` or your own ``"module:Class"``, or any object with an
   agent's ``act(views)``. An illegal card of such an object raises ``ValueError``, which names it.
 * ``seat`` is 0, 1 or ``"alternate"`` (default: seat 0 in the first episode after a seeded reset, then 1, then 0 …).
-* The reward of a step covers everything since this player's last card, the opponent's answers included.
+* The reward of a step covers everything since this player's last card, including the opponent's answers.
 * An illegal card ends the episode with ``illegal_reward`` (by default the worst possible loss, so that a learner
-  without a mask does not learn to cheat), unless ``illegal="raise"``.
+  without a mask does not learn to play illegal cards), unless ``illegal="raise"``.
 * When the episode is over the mask is all ones: with Gymnasium's autoreset the next action is ignored, and a mask of
   zeros would turn all logits of a learner that samples it into minus infinity.
 * Infos are NumPy scalars and arrays, as TorchRL requires, with the same keys at every step:
@@ -88,7 +88,7 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
             AttributeError: before the first ``reset``.
             TypeError: the action is neither an integer nor an integer array of one element; nothing has changed.
             ValueError: the card is not legal, and the option ``illegal`` is ``"raise"``; nothing has changed. Or the
-                opponent's object chose an illegal card: reset before going on.
+                opponent chose an illegal card; then call :meth:`reset` before going on.
         """
         player = PLAYERS[self._seat]
         if self._game.terminations[player]:
@@ -101,11 +101,11 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
         return observation, self._game.cumulative_rewards[player], self._game.terminations[player], False, info
 
     def action_masks(self) -> np.ndarray:
-        """(52,) bool, the legal cards now, under the name that sb3-contrib's MaskablePPO asks for."""
+        """(52,) bool, the legal cards now. sb3-contrib's MaskablePPO calls a method of this name."""
         return self._observe()[1]["action_mask"].astype(bool)
 
     def render(self) -> str | np.ndarray | None:
-        """The table as this player sees it, as :meth:`crib_env.aec.raw_env.render` has it; this player sits below."""
+        """The table as this player sees it, with this player below; see :meth:`crib_env.aec.raw_env.render`."""
         self._game.agents  # noqa: B018 -- the order check
         return self._renderer.render(lambda: write_table(self._game.games[0], self._seat), self._picture)
 
@@ -113,7 +113,7 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
         return draw_table(see(self._game.games, self._seat, below=self._seat))
 
     def _repr_html_(self) -> str | None:
-        """In a notebook, the table as this player sees it."""
+        """The table as this player sees it, for a notebook."""
         return self._picture() if self._game.n_resets else None
 
     def close(self) -> None:

@@ -1,3 +1,3 @@
-"""The version, apart from everything else, so that building a wheel imports nothing."""
+"""The version. This module imports nothing, so that building a wheel imports nothing either."""
 
 __version__ = "0.1.0"

@@ -14,10 +14,10 @@ from crib_env.observation import N_ACTIONS, SIZES, write_mask, write_observation
 
 
 class ViewArrays(NamedTuple):
-    """What kernels read of :class:`PlayerViews`: all fields but the two observations, which mean the same."""
+    """The fields of :class:`PlayerViews` that kernels read: all but the two observations, which repeat the others."""
 
-    # The layout of an observation in memory depends on how views were cut out of others, and Numba would compile each
-    # kernel anew for every layout.
+    # The memory layout of an observation depends on how its views were sliced, and Numba would compile each kernel
+    # again for every layout.
     action_mask: np.ndarray
     hand: np.ndarray
     discards: np.ndarray
@@ -79,7 +79,7 @@ class PlayerViews:
         """The same arrays as one argument for a Numba kernel, without the observations."""
         return ViewArrays(*(getattr(self, name) for name in ViewArrays._fields))
 
-    # What follows from the arrays above, for whoever asks: it costs nothing to those who do not.
+    # Derived arrays, computed only when they are used.
 
     @cached_property
     def is_discard(self) -> np.ndarray:

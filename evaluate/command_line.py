@@ -35,7 +35,7 @@ def choose(prog: str, what: str, about: str, commands: Mapping[str, str], argume
         raise SystemExit(0 if arguments else 2)
     if word not in commands:
         alike = difflib.get_close_matches(word, commands, n=2)
-        meant = f"did you mean {' or '.join(alike)}? All: " if alike else "choose of "
+        meant = f"did you mean {' or '.join(alike)}? All: " if alike else "choose one of "
         raise ValueError(f"there is no {what} {word!r}: {meant}{', '.join(commands)}")
     return word, list(arguments[1:])
 

@@ -111,9 +111,9 @@ BAD_RESETS = [
     ({"deals": [DEAL, CARDS[:12]]}, "options['deals'][1] has 12 cards", "six for player_0"),
     ({"deals": [""]}, "options['deals'][0] has 0 cards", "six for player_0"),
     ({"deals": CARDS}, "options['deals'][0] has 1 cards", "six for player_0"),
-    ({"deals": [[*CARDS[:12], "AC"]]}, "options['deals'][0]: AC stands twice", "every card of the deck is there once"),
-    ({"deals": [DEAL, DEAL.replace("KH", "10d")]}, "options['deals'][1]: TD stands twice", ""),
-    ({"deals": [[0] * 13]}, "options['deals'][0]: AC stands twice", ""),
+    ({"deals": [[*CARDS[:12], "AC"]]}, "options['deals'][0]: AC is given twice", "a deck holds every card once"),
+    ({"deals": [DEAL, DEAL.replace("KH", "10d")]}, "options['deals'][1]: TD is given twice", ""),
+    ({"deals": [[0] * 13]}, "options['deals'][0]: AC is given twice", ""),
     ({"deals": [[*CARDS[:12], "1C"]]}, "options['deals'][0]: '1C' is not a card", "as in 5H"),
     *(
         ({"deals": [[*range(2, 14), value]]}, f"options['deals'][0]: {value!r} is not a card", "0 to 51")

@@ -61,7 +61,7 @@ def test_random_choices_are_even_and_follow_the_seed():
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("nobody", f"there is no agent 'nobody': choose of {', '.join(NAMES)}"),
+        ("nobody", f"there is no agent 'nobody': choose one of {', '.join(NAMES)}"),
         ("random:speed=3", "agent 'random' has no setting 'speed': its settings are seed"),
         ("random:seed=three", "agent 'random': seed='three' is not allowed, give a whole number"),
         ("greedy:depth=2", "agent 'greedy' has no setting 'depth': it has none"),

@@ -51,7 +51,9 @@ def test_a_run_that_goes_on_keeps_its_settings():
     assert read(ddqn, "--resume", "run", "--ray", "local") == (Start(resume=Path("run"), ray="local"), None, None)
     assert read(ddqn, "--opponent", "mine:Player", "--resume", "run").opponent == "mine:Player"
     for given in (["--gamma", "1.0"], ["--seeds", "3"], ["--folder", "there"], ["--preset", "paper"]):
-        with pytest.raises(ValueError, match=f"--resume keeps the settings of the run: {given[0]} cannot stand beside"):
+        with pytest.raises(
+            ValueError, match=f"--resume keeps the settings of the run: {given[0]} cannot be combined with"
+        ):
             read(ddqn, *given, "--resume", "run")
 
 
@@ -155,7 +157,7 @@ def test_a_misspelled_command_is_answered_with_those_like_it():
     assert choose("prog", "command", "", commands, ["match", "a", "b"]) == ("match", ["a", "b"])
     with pytest.raises(ValueError, match="there is no command 'mach': did you mean match\\? All: match, league, repr"):
         choose("prog", "command", "", commands, ["mach", "a"])
-    with pytest.raises(ValueError, match="there is no command 'fly': choose of match, league, reproduce"):
+    with pytest.raises(ValueError, match="there is no command 'fly': choose one of match, league, reproduce"):
         choose("prog", "command", "", commands, ["fly"])
 
 

@@ -110,10 +110,10 @@ def test_no_hands_give_no_rows():
     ("hands", "message"),
     [
         ("5H 5C JD QS 2H", "five cards given, six are needed"),
-        ("5H 5C JD QS 2H 5H", "5H stands twice"),
+        ("5H 5C JD QS 2H 5H", "5H is given twice"),
         ([[0, 1, 2, 3, 4, 52]], "hand 0: 52 is not a card"),
         ([[0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, -1]], "hand 1: -1 is not a card"),
-        ([[0, 1, 2, 3, 4, 4]], "hand 0: 5C stands twice"),
+        ([[0, 1, 2, 3, 4, 4]], "hand 0: 5C is given twice"),
         ([[0.5, 1, 2, 3, 4, 5]], "integer card ids"),
         ([0, 1, 2, 3, 4, 5], r"hands must be \(N, 6\)"),
     ],

@@ -78,9 +78,9 @@ def test_damaged_files_are_refused(path, tmp_path):
     flipped[100_000_000] ^= 1
     older = json.dumps({**header, "version": 0}).encode().ljust(4096) + whole[4096:]
     for name, content, message in (
-        ("flipped", flipped, "its checksum is wrong: build it anew"),
+        ("flipped", flipped, "its checksum is wrong: build it again"),
         ("short", whole[:-1], "bytes, not"),
-        ("older", older, "is a discard table of version 0, not 1: build it anew"),
+        ("older", older, "is a discard table of version 0, not 1: build it again"),
         ("empty", b"", "is not a discard table"),
         ("foreign", b"[1, 2]", "is not a discard table"),
     ):

@@ -81,7 +81,7 @@ def test_a_match_writes_its_games_to_a_file(tmp_path, capsys):
     [
         ({"scores": (121, 1)}, r"it was recorded as \(121, 1\), and leads to"),
         ({"first_dealer": 2}, r"options\['first_dealer'\]=2 is not allowed"),
-        ({"deals": ("5H 5H",)}, "5H stands twice"),
+        ({"deals": ("5H 5H",)}, "5H is given twice"),
         ({"cards": ("2C 2D",)}, "is not a legal action|leads to"),
     ],
 )

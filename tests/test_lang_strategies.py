@@ -145,7 +145,7 @@ def test_no_hands_give_no_rows(records):
 
 
 def test_bad_input_is_named(records):
-    with pytest.raises(ValueError, match="5C stands twice"):
+    with pytest.raises(ValueError, match="5C is given twice"):
         desirabilities("5C 5C 2D 3D 4D 5D", dealer=True, records=records)
     with pytest.raises(ValueError, match="dealer must be one bool, or one for each of 1 hands"):
         desirabilities("5C 6C 2D 3D 4D 5D", dealer=[True, False], records=records)

@@ -165,7 +165,7 @@ def test_a_match_of_another_league_is_not_taken_over(tmp_path, change, asked):
     before.play(folder)
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | change))
-    says = rf"1-2\.json holds random against greedy, 40 games, seed 2, and this league asks for {asked}: take it away"
+    says = rf"1-2\.json holds random against greedy, 40 games, seed 2, and this league asks for {asked}: delete it"
     with pytest.raises(ValueError, match=says):
         League.of_folder(folder).play(folder)
 

@@ -145,10 +145,10 @@ def first_view(thrown=()):
     [
         ("5C", "throw gave '5C', allowed are two of AC 2C 3C 4C 5C 6C"),
         ("5C 7C", "throw gave '5C 7C', allowed are two of AC 2C 3C 4C 5C 6C"),
-        ("5C 5C", "throw gave '5C 5C', which are no two cards .5C stands twice"),
+        ("5C 5C", "throw gave '5C 5C', which is not two cards .5C is given twice"),
         ((1, 2, 3), "allowed are two of"),
-        (3, "throw gave 3, which are no two cards"),
-        (None, "throw gave None, which are no two cards"),
+        (3, "throw gave 3, which is not two cards"),
+        (None, "throw gave None, which is not two cards"),
     ],
 )
 def test_a_throw_of_anything_else_is_named(given, message):
@@ -160,7 +160,7 @@ def test_a_throw_of_anything_else_is_named(given, message):
     ("given", "message"),
     [
         ("5C", "lay gave '5C', allowed is one of AC 2C 3C 4C"),
-        (None, "lay gave what is no card .None"),
+        (None, "lay did not return a card .None"),
         ("x", "'x' is not a card"),
     ],
 )

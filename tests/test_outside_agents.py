@@ -286,7 +286,7 @@ def test_an_opponent_of_ones_own_is_named_in_gymnasium(my_file):
             observations, *_, infos = envs.step(infos["action_mask"].argmax(axis=1))
         episodes.append(seen)
     assert episodes[0] == episodes[1]
-    with pytest.raises(ValueError, match=r"opponent='x' is not allowed: there is no agent 'x': choose of random, "):
+    with pytest.raises(ValueError, match=r"opponent='x' is not allowed: there is no agent 'x': choose one of random, "):
         gymnasium.make("crib_env/Cribbage-v0", opponent="x")
     with pytest.raises(TypeError, match="opponent='my_file:Numb' is not allowed: 'my_file:Numb' is not an agent"):
         gymnasium.make("crib_env/Cribbage-v0", opponent="my_file:Numb")

@@ -332,7 +332,7 @@ def test_files_that_are_no_whole_records_are_refused(saved, tmp_path):
     with pytest.raises(ValueError, match=r"records.npz is not a win table"):
         WinTable.load(saved)
     save_arrays(tmp_path / "newer.npz", "file of pegging records", 2, {"counts": np.zeros(3)})
-    with pytest.raises(ValueError, match=r"newer.npz is a file of pegging records of version 2, not 1: build it anew"):
+    with pytest.raises(ValueError, match=r"newer.npz is a file of pegging records of version 2, not 1: build it again"):
         PeggingRecords.load(tmp_path / "newer.npz")
     with pytest.raises(ValueError, match=r"there is no file of pegging records .*nowhere"):
         PeggingRecords.load(tmp_path / "nowhere")

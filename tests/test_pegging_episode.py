@@ -96,7 +96,7 @@ def test_a_jack_is_nothing_but_a_card():
     [
         ([HANDS + " 2H"], r"options\['deals'\]\[0\] has 9 cards: a deal is four for player_0, four for player_1"),
         ([list(range(13))], "has 13 cards"),
-        ([HANDS, HANDS.replace("KS", "5C")], r"options\['deals'\]\[1\]: 5C stands twice"),
+        ([HANDS, HANDS.replace("KS", "5C")], r"options\['deals'\]\[1\]: 5C is given twice"),
         ([5], "a deal is a sequence of 8 cards"),
     ],
 )

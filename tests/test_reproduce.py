@@ -459,7 +459,7 @@ def test_counts_and_numbers_in_words():
 
 
 def test_bad_plans_and_folders_are_refused(small, tmp_path):
-    with pytest.raises(ValueError, match="there is no paper 'lang-2019': choose of lang-2018"):
+    with pytest.raises(ValueError, match="there is no paper 'lang-2019': choose one of lang-2018"):
         Reproduction(("lang-2019",), True, 0)
     with pytest.raises(ValueError, match="is not the folder of a reproduction"):
         Reproduction.of_folder(tmp_path)

@@ -46,7 +46,7 @@ def test_where_the_last_is_damaged_the_one_before_is_taken(folder, capsys, size)
     assert about == {"episodes": 200} == {"episodes": tensors["episodes"].item()}
     said = capsys.readouterr().err
     assert "episode-0000000300.safetensors is not a whole" in said
-    assert said.endswith("the run goes on from episode-0000000200.safetensors\n")
+    assert said.endswith("the run continues from episode-0000000200.safetensors\n")
     save(folder, 250)
     assert found_in(folder) == [200, 250]
 

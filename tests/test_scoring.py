@@ -324,18 +324,18 @@ def test_a_card_that_is_no_text_cannot_be_formatted():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: parse_cards("5H 6D 5h"), "5H stands twice"),
-        (lambda: parse_cards("5H6D5h"), "5H stands twice"),
+        (lambda: parse_cards("5H 6D 5h"), "5H is given twice"),
+        (lambda: parse_cards("5H6D5h"), "5H is given twice"),
         (lambda: parse_cards("5H6D5x"), "'5H6D5x' is not a card"),
-        (lambda: crib_env.score_show("5H 6D 5H 7C", "KD"), "5H stands twice"),
-        (lambda: crib_env.score_show("5H 6D 8H 7C", "8h"), "8H stands twice"),
-        (lambda: crib_env.score_play("5H 5H"), "5H stands twice"),
+        (lambda: crib_env.score_show("5H 6D 5H 7C", "KD"), "5H is given twice"),
+        (lambda: crib_env.score_show("5H 6D 8H 7C", "8h"), "8H is given twice"),
+        (lambda: crib_env.score_play("5H 5H"), "5H is given twice"),
         (lambda: crib_env.score_show("5H 6D 7C", "KD"), "not 3: 5H 6D 7C"),
         (lambda: crib_env.score_show("5H 6D 7C 8C 9C", "KD"), "not 5: 5H 6D 7C 8C 9C"),
         (lambda: crib_env.score_show("", "KD"), "not 0: none"),
         (lambda: crib_env.score_play(""), "empty pile"),
         (lambda: crib_env.score_play("TC JC KC 2D"), "2D takes the count to 32"),
-        (lambda: crib_env.explain_show("5H 6D 5H 7C", "KD"), "5H stands twice"),
+        (lambda: crib_env.explain_show("5H 6D 5H 7C", "KD"), "5H is given twice"),
         (lambda: crib_env.describe_show("5H 6D 7C", "KD"), "not 3"),
     ],
 )
@@ -355,8 +355,8 @@ GOOD_ROW, GOOD_STARTER = [0, 1, 2, 3], 4
         ([0, 1, 2, 3], 52, "row 1: 52 is not a card"),
         ([0, 1, 2, 3], -1, "row 1: -1 is not a card"),
         ([0, 1, 2, 64], 4, "row 1: 64 is not a card"),  # a shift by 64 would be a shift by 0
-        ([0, 1, 30, 30], 4, "row 1: 5H stands twice"),
-        ([0, 1, 2, 30], 30, "row 1: 5H stands twice"),
+        ([0, 1, 30, 30], 4, "row 1: 5H is given twice"),
+        ([0, 1, 2, 30], 30, "row 1: 5H is given twice"),
     ],
 )
 def test_a_bad_row_of_many_is_named(row, starter, message):

@@ -34,7 +34,7 @@ def test_each_is_read_once_and_is_of_this_version():
         assert load() is load()
         path = standard._DATA / f"{name}.npz"
         checked_file.load_arrays(path, module._KIND, module.VERSION, module._COLUMNS)  # or it raises
-        with pytest.raises(ValueError, match="build it anew"):
+        with pytest.raises(ValueError, match="build it again"):
             checked_file.load_arrays(path, module._KIND, module.VERSION + 1, module._COLUMNS)
 
 
@@ -185,7 +185,7 @@ def test_crib_tables_of_an_earlier_version_are_refused(tmp_path):
     tables = standard_cribs()
     arrays = {field.name: getattr(tables, field.name) for field in fields(tables)}
     checked_file.save_arrays(tmp_path / "old.npz", crib_tables._KIND, 1, arrays)
-    with pytest.raises(ValueError, match=r"old.npz is a file of crib tables of version 1, not 2: build it anew"):
+    with pytest.raises(ValueError, match=r"old.npz is a file of crib tables of version 1, not 2: build it again"):
         CribTables.load(tmp_path / "old.npz")
 
 

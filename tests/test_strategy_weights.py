@@ -438,7 +438,7 @@ def test_a_static_opponent_never_learns(tmp_path):
         ({"scaling": 0.0}, "scaling=0.0 is not allowed"),
         ({"cap": 0.0}, "cap=0.0 is not allowed"),
         ({"start_spread": 121}, "start_spread=121 is not allowed"),
-        ({"start": "nothing"}, "start='nothing' is not allowed: choose of random, hand_max_min"),
+        ({"start": "nothing"}, "start='nothing' is not allowed: choose one of random, hand_max_min"),
         ({"rounds": 2}, "rounds=2 is not allowed with opponent='self'"),
     ],
 )

@@ -48,7 +48,7 @@ def test_results_read_as_everywhere_else(tag, value, shown):
 def test_a_run_with_other_settings_is_not_taken_over(tmp_path):
     (tmp_path / "seed-3").mkdir()
     RunFolder.begin(tmp_path / "seed-3", "ddqn", asdict(replace(TINY, seed=3, hidden=(16,))))
-    with pytest.raises(ValueError, match=r"seed-3 was begun with other settings: take it away"):
+    with pytest.raises(ValueError, match=r"seed-3 was begun with other settings: delete it"):
         sweep(tmp_path)
 
 

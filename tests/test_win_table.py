@@ -111,7 +111,7 @@ def test_a_saved_win_table_is_read_back_and_a_damaged_one_refused(win_table, tmp
         with pytest.raises(ValueError, match=name):
             WinTable.load(tmp_path / name)
     np.savez(tmp_path / "older.npz", kind="win table", version=1, endings=win_table.endings)
-    with pytest.raises(ValueError, match="version 1, not 2: build it anew"):
+    with pytest.raises(ValueError, match="version 1, not 2: build it again"):
         WinTable.load(tmp_path / "older.npz")
     np.savez(tmp_path / "other.npz", x=np.zeros(3))
     with pytest.raises(ValueError, match="is not a win table"):

@@ -22,9 +22,9 @@ class Entry(NamedTuple):
     """A learner on the command line."""
 
     module: str
-    """In this package; a :class:`train.loop.contracts.Learner`."""
+    """The module in this package, a :class:`train.loop.contracts.Learner`."""
     about: str
-    """One line of the help."""
+    """Its line in the help."""
 
 
 LEARNERS: dict[str, Entry] = {
@@ -68,7 +68,7 @@ LEARNERS: dict[str, Entry] = {
 
 
 def module_of(name: str) -> Learner[Any]:
-    """The module of a learner; only this one is imported."""
+    """Imports the module of a learner, and of no other learner."""
     return cast("Learner[Any]", import_module(f"train.{LEARNERS[name].module}"))
 
 
@@ -82,7 +82,7 @@ def main() -> None:
             {name: learner.about for name, learner in LEARNERS.items()},
             sys.argv[1:],
         )
-        from evaluate.on_ray import load_ray  # with all that follows, torch above all, it takes seconds
+        from evaluate.on_ray import load_ray  # imported here: torch and other imports take seconds
         from train.command_line import read_command
         from train.loop.run import load_settings, run_learner
         from train.loop.run_folder import RunFolder

@@ -16,7 +16,7 @@ import tyro
 from evaluate.command_line import MARKERS, read
 from train.loop.contracts import Learner
 
-# The groups that ``--help`` shows, in order. What none of them names is in "learning".
+# The groups that ``--help`` shows, in order. Settings that no group names are in "learning".
 _GROUPS: dict[str, tuple[str, ...]] = {
     "run": ("resume", "folder", "seeds", "ray", "preset", "seed", "threads", "precision", "checkpoint_seconds"),
     "game": ("opponent", "observation", "episode", "rewards", "values", "start_spread", "skip_forced"),
@@ -68,7 +68,7 @@ class Command(NamedTuple):
     Attributes:
         start: how to start or resume.
         settings: of the run; ``None`` when resuming.
-        opponent: named again when resuming: a folder alone never decides whose code runs.
+        opponent: the class named again when resuming; the file in a folder never decides whose code runs.
     """
 
     start: Start
@@ -77,18 +77,18 @@ class Command(NamedTuple):
 
 
 def read_command(learner: Learner[Any], about: str, arguments: Sequence[str]) -> Command:
-    """Reads the options of a learner; prints help, or what is wrong, and exits.
+    """Reads the options of a learner; prints help or an error and exits.
 
     Args:
-        learner: its module.
-        about: what it is, for the help.
+        learner: the learner's module.
+        about: its description in the help.
         arguments: the command line after its name.
 
     Raises:
-        ValueError: a setting has a value that is not allowed, or stands beside ``--resume``.
+        ValueError: a setting has a value that is not allowed, or is given together with ``--resume``.
     """
-    # A preset changes the defaults, so it is read first. One that is unknown is left to the parser, which says what is
-    # allowed.
+    # A preset changes the defaults, so it is read first. An unknown one is left to the parser, which lists the allowed
+    # ones.
     chosen, _ = tyro.cli(_Preset, args=arguments, add_help=False, return_unknown_args=True, console_outputs=False)
     default = learner.PRESETS.get(chosen.preset, learner.PRESETS["default"])
     groups = read(_parser(Start(), default), f"python -m train {learner.NAME}", about, arguments)
@@ -97,13 +97,13 @@ def read_command(learner: Learner[Any], about: str, arguments: Sequence[str]) ->
     if start.resume is not None:
         asked, others = tyro.cli(_Resume, args=arguments, return_unknown_args=True, config=MARKERS)
         if others:
-            raise ValueError(f"--resume keeps the settings of the run: {others[0]} cannot stand beside it")
+            raise ValueError(f"--resume keeps the settings of the run: {others[0]} cannot be combined with it")
         return Command(start, None, asked.opponent)
     return Command(start, type(default)(**found))
 
 
 def _parser(*defaults: Any) -> type:
-    """A dataclass of groups of options, out of instances of dataclasses that give options and their defaults."""
+    """A dataclass of groups of options, from instances of dataclasses with the options and their defaults."""
     groups: dict[str, list[tuple[str, Any, Any]]] = {group: [] for group in _GROUPS}
     for default in defaults:
         kinds, texts = get_type_hints(type(default), include_extras=True), docstrings_of(type(default))

@@ -18,10 +18,10 @@ minus that of the best discard. That difference is potential-based shaping (Ng e
 place of the show.
 
 ``--preset anderson-2022`` is the pair of networks of Anderson et al. (2022), 209 inputs, 60 ReLUs, 52 outputs.
-One learns the value of a discard for hand and crib, the other the points of a card at once, because the pair is
-meant to know what their greedy player knows (γ 0). The paper gives neither optimizer nor amounts. Here the reward
-of a card subtracts the opponent's answer, pone's discard also counts the crib, and the default's values fill the
-gaps.
+One learns the value of a discard for hand and crib, the other the points of a card at once, because the pair should
+learn what their greedy player knows (γ 0). The paper gives neither the optimizer nor the amount of training. Here the
+reward of a card subtracts the opponent's answer, pone's discard also counts the crib, and the gaps are filled with the
+default's values.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class Settings(ExploringSettings):
     observation: Literal["209", "board"] = "209"
     """Observation of the networks."""
     networks: Literal["split", "one"] = "split"
-    """"split" trains one network for discards and one for the play; "one" trains one for both. Pegging has no discards:
-    it leaves the first of two untrained."""
+    """"split" trains one network for discards and one for the play; "one" trains one for both. Pegging has no discards,
+    so its discard network stays untrained."""
     hidden: Widths = (256, 256)
     """Widths of the hidden layers."""
     ranks: bool = True
@@ -156,8 +156,8 @@ class DoubleDQN:
     """The networks of an agent in training, with their targets, optimizers and replay buffers.
 
     Args:
-        agent: is trained in place.
-        settings: of the run.
+        agent: trained in place.
+        settings: the settings of the run.
     """
 
     def __init__(self, agent: DDQNAgent, settings: Settings) -> None:
@@ -207,9 +207,9 @@ class DoubleDQN:
         """One gradient step of a network.
 
         Args:
-            name: of the network.
+            name: the name of the network.
             batch: M transitions.
-            weights: (M,) float32, what each counts in the loss.
+            weights: (M,) float32, the weight of each in the loss.
             rate: learning rate.
 
         Returns:
@@ -246,7 +246,7 @@ class DoubleDQN:
         return targets.index_add(0, torch.from_numpy(on), torch.from_numpy(batch.discount[on]) * ahead)
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """All that a checkpoint keeps."""
+        """The tensors that a checkpoint saves."""
         kept = named("online", self.agent.state_dict()) | named("target", self.target.state_dict())
         for name in self.updates:
             kept |= named(f"replay.{name}", self.replays[name].state_dict())
@@ -255,7 +255,7 @@ class DoubleDQN:
         return kept
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Takes over what :meth:`state_dict` gave."""
+        """Restores the tensors of :meth:`state_dict`."""
         self.agent.load_state_dict(part("online", tensors))
         self.target.load_state_dict(part("target", tensors))
         for name in self.updates:
@@ -275,7 +275,7 @@ def rewards_of(decisions: Decisions, settled: bool) -> tuple[np.ndarray, np.ndar
 def transitions_of(
     decisions: Decisions, rewards: np.ndarray, ends: np.ndarray, n_step: int, gamma: float
 ) -> Transitions:
-    """The decisions as n-step transitions, one for each, with the rewards and ends that :func:`rewards_of` gave."""
+    """The decisions as n-step transitions, one for each, with the rewards and ends of :func:`rewards_of`."""
     total = np.zeros(len(rewards))
     at = np.arange(len(rewards))  # the decision whose reward comes next
     going = np.ones(len(rewards), bool)
@@ -296,7 +296,7 @@ def transitions_of(
 
 
 def epsilon_greedy(cards: np.ndarray, masks: np.ndarray, epsilon: float, rng: np.random.Generator) -> np.ndarray:
-    """Cards (B,) as they were given, but for a share of random legal ones."""
+    """The given cards (B,), each replaced by a random legal one with probability ``epsilon``."""
     out = cards.copy()
     random_rows = np.flatnonzero(rng.random(len(cards)) < epsilon)
     noise = rng.random((len(random_rows), masks.shape[1]))
@@ -305,7 +305,7 @@ def epsilon_greedy(cards: np.ndarray, masks: np.ndarray, epsilon: float, rng: np
 
 
 def explore(agent: DDQNAgent, epsilon: float, rng: np.random.Generator) -> Policy:
-    """The agent's choices, with a share of random legal cards."""
+    """The agent's ε-greedy policy over legal cards."""
 
     def policy(observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray, chain: np.ndarray) -> np.ndarray:
         return epsilon_greedy(agent.choose(observation, masks, is_discard), masks, epsilon, rng)
@@ -314,7 +314,7 @@ def explore(agent: DDQNAgent, epsilon: float, rng: np.random.Generator) -> Polic
 
 
 def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DDQNAgent, dict[str, Any]]:
-    """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary.
+    """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary.
 
     All random numbers follow from the seed and the round's number, so a stopped run continues exactly
     from its last checkpoint.
@@ -340,10 +340,10 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DD
             EPISODE_RETURN: float(rewards.sum() / ends.sum()),
             **learner.learn(new, played.decisions.is_discard, now.learning_rate if is_warm else None, now.rng),
         }
-        if opponent is not None:  # in self-play both sides are one player: nothing but luck
+        if opponent is not None:  # in self-play both sides are the same player, and the difference is luck
             values[NET_POINTS_IN_TRAINING] = float(played.net_points.mean())
         return values, played.simulation_seconds
 
-    play(streams(0, 2), 0, 1.0, np.random.default_rng(0))  # compiles, so that the clocks show work alone
+    play(streams(0, 2), 0, 1.0, np.random.default_rng(0))  # compiles the kernels before the clocks start
     summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
     return agent, {**summary, "updates": learner.updates}

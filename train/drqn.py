@@ -144,8 +144,8 @@ class DRQN:
     """The network of an agent in training, with its target, optimizer and replay buffer of sequences.
 
     Args:
-        agent: is trained in place.
-        settings: of the run.
+        agent: trained in place.
+        settings: the settings of the run.
     """
 
     def __init__(self, agent: DRQNAgent, settings: Settings) -> None:
@@ -182,7 +182,7 @@ class DRQN:
         is_real = torch.from_numpy(batch.mask).any(dim=2)
         longest = int(is_real.any(dim=0).nonzero()[-1]) + 1
         here = is_real[:, burn_in:longest]
-        decisions = batch[:, burn_in:longest][here.numpy()]  # in a row: the next of a piece is the next one here
+        decisions = batch[:, burn_in:longest][here.numpy()]  # consecutive decisions of a sequence stay consecutive
         is_learned = here.nonzero()[:, 1] < length
         seen = self.agent.inputs(batch.observation[:, :longest])
 
@@ -192,7 +192,7 @@ class DRQN:
             if burn_in:
                 with torch.no_grad():
                     _, state = network.remember(seen[:, :burn_in])
-                    state = state * is_real[:, :1, None]  # without burn-in the chain, and the memory, begin here
+                    state = state * is_real[:, :1, None]  # without a burn-in the chain begins here, and so does memory
             remembered, _ = network.remember(seen[:, burn_in:], state)
             return network.values(seen[:, burn_in:][here], remembered[here], torch.from_numpy(decisions.is_discard))
 
@@ -205,13 +205,13 @@ class DRQN:
         return taken[is_learned], targets[is_learned]
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """All that a checkpoint keeps."""
+        """The tensors that a checkpoint saves."""
         kept = named("online", self.agent.network.state_dict()) | named("target", self.target.state_dict())
         kept |= named("replay", self.replay.state_dict()) | named("adam", optimizer_state(self.optimizer))
         return {**kept, "updates": torch.tensor(self.updates)}
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Takes over what :meth:`state_dict` gave."""
+        """Restores the tensors of :meth:`state_dict`."""
         self.agent.network.load_state_dict(part("online", tensors))
         self.target.load_state_dict(part("target", tensors))
         self.replay.load_state_dict(part("replay", tensors))
@@ -220,7 +220,7 @@ class DRQN:
 
 
 def explore(agent: DRQNAgent, epsilon: float, rng: np.random.Generator, games: int) -> Policy:
-    """The agent's choices in new games, with separate states for each player and a share of random legal cards."""
+    """The agent's ε-greedy policy in new games, with a separate state for each player."""
     states = np.zeros((2 * games, 2, agent.about["memory"]), np.float32)
 
     def policy(observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray, chain: np.ndarray) -> np.ndarray:
@@ -231,7 +231,7 @@ def explore(agent: DRQNAgent, epsilon: float, rng: np.random.Generator, games: i
 
 
 def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DRQNAgent, dict[str, Any]]:
-    """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary."""
+    """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary."""
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
     agent = DRQNAgent.new(
@@ -259,7 +259,7 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DR
         new = sequences_of(played.decisions, rewards, ends, settings.burn_in, settings.length, settings.gamma)
         learner.replay.add(new)
         values = {EPISODE_RETURN: float(rewards.sum() / ends.sum())}
-        if opponent is not None:  # in self-play both sides are one player: nothing but luck
+        if opponent is not None:  # in self-play both sides are the same player, and the difference is luck
             values[NET_POINTS_IN_TRAINING] = float(played.net_points.mean())
         if now.episodes_before + now.episodes >= settings.warm_up:
             steps = max(1, round(len(new) * settings.reuse / settings.batch_size))
@@ -271,6 +271,6 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DR
                 values[f"learning/all {key}"] = float(np.mean([step[key] for step in measured]))
         return values, played.simulation_seconds
 
-    play(streams(0, 2), 0, 1.0, np.random.default_rng(0))  # compiles, so that the clocks show work alone
+    play(streams(0, 2), 0, 1.0, np.random.default_rng(0))  # compiles the kernels before the clocks start
     summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
     return agent, {**summary, "updates": learner.updates}

@@ -4,8 +4,8 @@ Two policies learn side by side. The best response is Double DQN as in :mod:`tra
 everything that is played. The average policy is a classifier of the best response's choices, throughout training:
 its choices go into a reservoir, a uniform sample of all of them, and the loss is the cross-entropy over legal
 cards. In each episode each player follows one of the two, chosen at random: with probability ``anticipation`` (η
-in the paper) the best response, ε-greedy, and otherwise the average policy. So the best response learns to beat
-nearly the average policy, and the average policy follows it. The resulting agent plays the average policy.
+in the paper) the best response, ε-greedy, and otherwise the average policy. So the best response learns to beat an
+opponent close to the average policy, and the average policy follows it. The resulting agent plays the average policy.
 
 Differences from the paper: one pair of policies for both seats, which see the same game, instead of a pair for each;
 networks, Adam, learning rates and double Q-learning as in Double DQN's default instead of plain gradient descent; η is
@@ -73,9 +73,9 @@ class NFSP:
     """The best response, which Double DQN trains, and the average policy, with optimizers and memories.
 
     Args:
-        best: is trained in place, as the best response.
-        agent: is trained in place, as the average policy.
-        settings: of the run.
+        best: the best response, trained in place.
+        agent: the average policy, trained in place.
+        settings: the settings of the run.
     """
 
     def __init__(self, best: DDQNAgent, agent: NFSPAgent, settings: Settings) -> None:
@@ -93,12 +93,12 @@ class NFSP:
     def learn(
         self, decisions: Decisions, new: Transitions, of_best: np.ndarray, rate: float | None, rng: np.random.Generator
     ) -> dict[str, float]:
-        """Adds a round and makes the gradient steps due for it, as many for one policy as for the other.
+        """Adds a round and makes the gradient steps due for it, the same number for both policies.
 
         Args:
-            decisions: D of them.
-            new: the same as transitions.
-            of_best: (D,) bool, which of them the best response took.
+            decisions: D decisions.
+            new: the same decisions as transitions.
+            of_best: (D,) bool, whether the best response took them.
             rate: learning rate of the best response; ``None`` means no step yet.
             rng: for sampling.
 
@@ -135,7 +135,7 @@ class NFSP:
         return loss.item()
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """All that a checkpoint keeps."""
+        """The tensors that a checkpoint saves."""
         kept = named("best", self.best.state_dict()) | named("average", self.agent.networks.state_dict())
         for name in self.networks:
             kept |= named(f"reservoir.{name}", self.reservoirs[name].state_dict())
@@ -143,7 +143,7 @@ class NFSP:
         return kept
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Takes over what :meth:`state_dict` gave."""
+        """Restores the tensors of :meth:`state_dict`."""
         self.best.load_state_dict(part("best", tensors))
         self.agent.networks.load_state_dict(part("average", tensors))
         for name in self.networks:
@@ -158,7 +158,7 @@ def choices_of(decisions: Decisions, rows: np.ndarray) -> Choices:
 
 
 def mix(best: Policy, agent: NFSPAgent, plays_best: np.ndarray, rng: np.random.Generator) -> Policy:
-    """The best response for the players for whom ``plays_best`` (2N,) says so, else the average policy."""
+    """The best response for the players whose ``plays_best`` (2N,) is true, and the average policy for the others."""
 
     def policy(observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray, chain: np.ndarray) -> np.ndarray:
         cards = np.empty(len(chain), np.int64)
@@ -173,7 +173,7 @@ def mix(best: Policy, agent: NFSPAgent, plays_best: np.ndarray, rng: np.random.G
 
 
 def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[NFSPAgent, dict[str, Any]]:
-    """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary."""
+    """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary."""
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
     best, average = (new_agent(settings) for _ in range(2))

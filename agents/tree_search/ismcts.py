@@ -40,8 +40,8 @@ class ISMCTSAgent(TreeSearchAgent):
     """``mean``, or ``drawn``: the show counts as it comes with the hidden cards drawn."""
 
     def __post_init__(self) -> None:
-        self._check("draw", self.draw in ("uniform", "likelihood"), "choose of uniform, likelihood")
-        self._check("show", self.show in ("mean", "drawn"), "choose of mean, drawn")
+        self._check("draw", self.draw in ("uniform", "likelihood"), "choose one of uniform, likelihood")
+        self._check("show", self.show in ("mean", "drawn"), "choose one of mean, drawn")
         super().__post_init__()
 
     def _kernel_settings(self) -> Settings:

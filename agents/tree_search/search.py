@@ -462,8 +462,8 @@ class TreeSearchAgent:
         self._check("iterations", 1 <= self.iterations <= MOST_ITERATIONS, f"give 1 to {MOST_ITERATIONS}")
         self._check("milliseconds", 0 <= self.milliseconds < np.inf, "give 0 or more")
         self._check("exploration", 0 <= self.exploration < np.inf, "give 0 or more")
-        self._check("rollout", self.rollout in NATIVE, f"choose of {', '.join(NATIVE)}")
-        self._check("reward", self.reward in ("points", "win"), "choose of points, win")
+        self._check("rollout", self.rollout in NATIVE, f"choose one of {', '.join(NATIVE)}")
+        self._check("reward", self.reward in ("points", "win"), "choose one of points, win")
         self._check("threads", self.threads >= 1, "give at least 1")
         self.name = self._name_with_settings()
         self._seed = streams(self.seed, 1)[0]

@@ -89,7 +89,7 @@ def class_sizes() -> np.ndarray:
     """How many deals each class stands for, (962988,) int64: 24, or fewer if suits hold the same ranks."""
     masks = representatives()
     patterns = [(masks >> (13 * suit)) & SUIT for suit in range(4)]
-    same = [patterns[k] == patterns[k + 1] for k in range(3)]  # equal patterns stand together
+    same = [patterns[k] == patterns[k + 1] for k in range(3)]  # equal patterns are neighbours
     sizes = np.full(N_CLASSES, 24)
     alike = same[0].astype(int) + same[1] + same[2]
     sizes[alike == 1] = 12

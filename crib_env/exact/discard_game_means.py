@@ -14,7 +14,7 @@ from crib_env.exact.discard_table import DiscardTable
 from crib_env.kernels import bit, kernel, mask_of
 from crib_env.scoring import show_points
 
-# What discard_game_means gives.
+# The result of discard_game_means.
 EXACT_MEANS = {
     "random": Fraction(60_759, 12_740),  # 4.769
     "ideal": Fraction(11_422_361, 1_377_194),  # 8.294
@@ -42,7 +42,10 @@ def _fill_cheating(hands, out):
 
 
 def discard_game_means(table: DiscardTable, threads: int = 2) -> dict[str, Fraction]:
-    """Exact means of ``random`` (any two cards), ``ideal`` (the best mean) and ``cheating`` (the starter is seen)."""
+    """Exact mean points of three players of the discard game.
+
+    ``random`` discards any two cards, ``ideal`` keeps the four with the best mean, and ``cheating`` knows the starter.
+    """
     sizes = class_sizes()
     deals = N_DEALS * STARTERS
     totals = table.totals["hand_total"].astype(np.int64)

@@ -25,7 +25,7 @@ HAND_SCALE = COMPLETIONS // STARTERS  # 990
 
 @kernel
 def _rank_points_of_five():
-    """(13, 13, 13, 13, 13) int8: points of any five ranks, also five of a kind, which inclusion and exclusion needs."""
+    """(13, 13, 13, 13, 13) int8: points of any five ranks; inclusion and exclusion needs five of a kind too."""
     table = np.empty((13, 13, 13, 13, 13), np.int8)
     for a in range(13):
         two = add_rank(np.int64(0), np.int64(1), a)
@@ -42,16 +42,16 @@ def _rank_points_of_five():
 
 
 def _sums_over_the_deck(three_named: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sums of ``three_named`` (P, 13, 13, 13) over 3-card subsets of 52 cards with two, one and no card named.
+    """Sums of ``three_named`` (P, 13, 13, 13) over 3-card subsets of 52 cards, with two, one and no card fixed.
 
-    (P, 13, 13) with cards of ranks r and s in the subset, (P, 13) with a card of rank r, (P,) over all.
+    (P, 13, 13) with fixed cards of ranks r and s, (P, 13) with a fixed card of rank r, (P,) over all subsets.
     """
     same = np.eye(13, dtype=np.int64)
-    left_after_one = 4 - same  # cards of rank z left when one of rank r is named
+    left_after_one = 4 - same  # cards of rank z left when a card of rank r is fixed
     left_after_two = 4 - same[:, None, :] - same[None, :, :]
     two = np.einsum("prsz,rsz->prs", three_named.astype(np.int64), left_after_two)
-    one = np.einsum("prs,rs->pr", two, left_after_one) // 2  # each subset was met twice
-    none = one.sum(axis=1) * 4 // 3  # four cards of each rank; each subset was met three times
+    one = np.einsum("prs,rs->pr", two, left_after_one) // 2  # each subset was counted twice
+    none = one.sum(axis=1) * 4 // 3  # four cards of each rank; each subset was counted three times
     return two.astype(np.int32), one.astype(np.int32), none.astype(np.int32)
 
 
@@ -107,7 +107,7 @@ def crib_total(first, second, cards):
             rank_sum += _TWO[p, r, s]
             for k in range(j):
                 rank_sum -= THREE_CARDS[p, r, s, cards[k] % 13]
-    total = 3 * rank_sum  # each three cards stand for three choices of the starter
+    total = 3 * rank_sum  # any of the three cards can be the starter
 
     for suit in range(4):
         unseen_suit, jack_held = 13, False
@@ -132,9 +132,9 @@ def best_discard_and_total(six, discarded, crib_sign):
     Args:
         six: mask of the six cards dealt.
         discarded: mask of a card already discarded, which the pair must hold, or 0.
-        crib_sign: what a point in the crib counts: 1, 0 or -1.
+        crib_sign: how a point in the crib counts for the player: 1, 0 or -1.
 
-    Equal pairs: the first in the order of their ids.
+    If totals are equal, the pair that comes first in the order of ids.
     """
     cards = np.empty(6, np.int64)
     rest = six
@@ -156,5 +156,5 @@ def best_discard_and_total(six, discarded, crib_sign):
 
 @kernel
 def best_discard(six, discarded, is_dealer):
-    """The pair, as a mask, that ``greedy`` discards: by the mean of the hand, and of the crib for the dealer."""
+    """The pair, as a mask, that ``greedy`` discards: the best mean of the hand, plus that of the crib as dealer."""
     return best_discard_and_total(six, discarded, 1 if is_dealer else 0)[0]

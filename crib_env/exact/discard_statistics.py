@@ -101,7 +101,7 @@ def crib_counts(i, j, cards, counts):
         jack = 13 * suit + JACK
         own_jack = jack in (first, second)
         if not own_jack and (seen >> jack) & 1:
-            continue  # kept in the hand
+            continue  # the jack is kept in the hand
         for cut in range(13):
             if (seen >> (13 * suit + cut)) & 1 or cut == JACK:
                 continue
@@ -139,7 +139,7 @@ def crib_counts(i, j, cards, counts):
 
 @kernel
 def _add(counts, points, ways):
-    """Adds ``ways`` completions. Five of a rank have no ways, and more points than there are bins."""
+    """Adds ``ways`` completions. Five cards of a rank have no ways, and their points have no place in ``counts``."""
     if ways:
         counts[points] += ways
 
@@ -241,7 +241,7 @@ def one_hand(cards: str | Iterable[Card]) -> list[int]:
     """The ids of six different cards, given as text or one by one.
 
     Raises:
-        ValueError: there are not six, or one is bad or doubled; the message says which.
+        ValueError: there are not six, or one is not a card or is repeated; the message names it.
     """
     found = parse_cards(cards)
     if len(found) != 6:
@@ -251,10 +251,11 @@ def one_hand(cards: str | Iterable[Card]) -> list[int]:
 
 
 def six_cards(hands: ArrayLike | str) -> np.ndarray:
-    """(N, 6) int64, each row sorted, out of an array of ids, or of one hand as text.
+    """(N, 6) int64, each row sorted, from an array of ids or from one hand as text.
 
     Raises:
-        ValueError: a wrong shape, no integers, or a bad or doubled card; the message names hand and card.
+        ValueError: the shape is wrong, the values are not integers, or a hand has a bad or repeated card; the message
+            names hand and card.
     """
     if isinstance(hands, str):
         hands = [one_hand(hands)]
@@ -288,7 +289,8 @@ def discard_statistics(hands: ArrayLike | str) -> np.ndarray:
         and a starter come from the 46 unseen cards.
 
     Raises:
-        ValueError: a wrong shape, no integers, or a bad or doubled card; the message names hand and card.
+        ValueError: the shape is wrong, the values are not integers, or a hand has a bad or repeated card; the message
+            names hand and card.
     """
     cards = six_cards(hands)
     totals = np.zeros((len(cards), N_DISCARDS), TOTALS)

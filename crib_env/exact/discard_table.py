@@ -1,4 +1,4 @@
-"""The statistics of all 20,358,520 deals in one memory-mapped file, by suit class.
+"""The statistics of all 20,358,520 deals in one memory-mapped file, one row for each class of equal deals up to suits.
 
 The file has a header of 4,096 bytes (a line of JSON: format, version, sizes, checksum). For each of the 962,988
 classes in order, fifteen records of ``discard_statistics.TOTALS`` follow: 173 MB of whole numbers. The checksum
@@ -45,12 +45,12 @@ def build_table(path: Path, threads: int = 2, on_progress: Callable[[int], None]
     """Computes the whole table and writes it to ``path``, whole or not at all.
 
     Args:
-        path: the file; one that is there is replaced.
-        threads: how many work side by side.
-        on_progress: is told how many more classes are done.
+        path: the file; an existing one is replaced.
+        threads: the number of threads.
+        on_progress: called with the number of classes done since the last call.
 
     Raises:
-        ValueError, OSError: the file cannot be written, or does not fit on the disk; that is looked at first, too.
+        ValueError, OSError: the file cannot be written or does not fit on the disk. Both are checked before the work.
     """
     check_output(path, FILE_SIZE)
     totals = np.zeros((N_CLASSES, N_DISCARDS), TOTALS)
@@ -86,7 +86,7 @@ class DiscardTable:
         totals: (962988, 15) of ``TOTALS``, mapped read-only.
 
     Raises:
-        ValueError: there is no such file, or it is cut short, damaged, of another version or no such table.
+        ValueError: the file does not exist, is cut short or damaged, has another version or is not such a table.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -104,23 +104,23 @@ class DiscardTable:
             raise ValueError(f"{path} is not a discard table")
         if header.get("version") != VERSION:
             raise ValueError(
-                f"{path} is a discard table of version {header.get('version')}, not {VERSION}: build it anew"
+                f"{path} is a discard table of version {header.get('version')}, not {VERSION}: build it again"
             )
         if os.path.getsize(path) != FILE_SIZE:
-            raise ValueError(f"{path} has {os.path.getsize(path)} bytes, not {FILE_SIZE}: build it anew")
+            raise ValueError(f"{path} has {os.path.getsize(path)} bytes, not {FILE_SIZE}: build it again")
         self.totals = np.memmap(path, TOTALS, "r", _HEADER, (N_CLASSES, N_DISCARDS))
         if _checksum(self.totals) != header.get("checksum"):
-            raise ValueError(f"{path} is damaged, its checksum is wrong: build it anew")
+            raise ValueError(f"{path} is damaged, its checksum is wrong: build it again")
 
     def statistics(self, hands: ArrayLike | str) -> np.ndarray:
-        """What :func:`crib_env.discard_statistics` gives for the same hands, (N, 15), looked up.
+        """The same as :func:`crib_env.discard_statistics`, (N, 15), looked up in the table.
 
         Raises:
-            ValueError: as there.
+            ValueError: as :func:`crib_env.discard_statistics`.
         """
         cards = six_cards(hands)
         classes, renamed = class_of(cards)
-        place = np.argsort(np.argsort(renamed, axis=1), axis=1)  # of each card among the representative's
+        place = np.argsort(np.argsort(renamed, axis=1), axis=1)  # of each card in the sorted representative
         numbers = _NUMBER[place[:, PLACES[:, 0]], place[:, PLACES[:, 1]]]
         return to_statistics(np.take_along_axis(self.totals[classes], numbers, axis=1), cards)
 

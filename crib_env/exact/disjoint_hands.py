@@ -1,11 +1,11 @@
-"""Exact sums over every two hands of six cards that share no card, 190,694,571,801,880 of them, without visiting each.
+"""Exact sums over all 190,694,571,801,880 pairs of six-card hands that share no card, without visiting each pair.
 
-A hand carries weights on a few numbered features, such as which ranks it throws, and a table holds a value for each
-pair of features. The sum over disjoint hands follows by inclusion and exclusion over the cards S that both hold::
+A hand has weights on a few numbered features, such as the ranks it discards. A table holds a value for each pair of
+features. The sum over disjoint hands follows by inclusion and exclusion over the cards S that both hands hold::
 
-    sum over S of (-1)^|S| * (features of all first hands that hold S) * table * (those of all second hands)
+    sum over S of (-1)^|S| * (features of all first hands with S) * table * (features of all second hands with S)
 
-Sets S that differ only in suits give the same, so one of each class is enough.
+Sets S that differ only in suits give the same term, so one set of each class is enough.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _in_order(cards):
 
 @kernel
 def _next_choice(places, n):
-    """Moves on to the next set of places below ``n``, ascending; says whether there was one."""
+    """Moves on to the next ascending set of places below ``n``; returns whether there is one."""
     k = len(places)
     for i in range(k - 1, -1, -1):
         if places[i] < n - k + i:
@@ -87,7 +87,7 @@ def _classes() -> np.ndarray:
 
 @kernel
 def _add_holders(shared, classes, features, weights, totals, met):
-    """Adds the weights of all hands that hold the ``shared`` cards to ``totals``; returns how many features are met."""
+    """Adds the weights of all hands that hold the ``shared`` cards to ``totals``; returns how many features occur."""
     others, n, k = np.empty(52, np.int64), 0, _HELD - popcount(shared)
     for card in range(52):
         if not (shared >> card) & 1:
@@ -141,7 +141,7 @@ def _sum(size, classes, first, first_weights, second, second_weights, table):
 
 @kernel
 def _renamings(cards):
-    """How many different sets of cards arise when the suits of these, in order, are renamed."""
+    """How many different sets of cards result from renaming the suits of these, whose suits are in order."""
     ways, alike = 24, 1
     for suit in range(1, 4):
         same = (cards >> (13 * suit)) & SUIT == (cards >> (13 * suit - 13)) & SUIT
@@ -153,16 +153,16 @@ def _renamings(cards):
 def disjoint_total(
     first: np.ndarray, first_weights: np.ndarray, second: np.ndarray, second_weights: np.ndarray, table: np.ndarray
 ) -> int:
-    """The sum of ``weight * weight * table[feature, feature]`` over all disjoint hands and their features.
+    """The sum of ``weight * weight * table[feature, feature]`` over all pairs of disjoint hands and their features.
 
     Args:
         first: (962988, F) features of the first hand, by class (:mod:`crib_env.exact.deal_classes`).
-        first_weights: (962988, F) whole numbers from 0; features of weight 0 are not looked at.
-        second, second_weights: likewise of the second hand.
-        table: values (P, Q), whole numbers, by the features of the first and the second hand.
+        first_weights: (962988, F) whole numbers from 0; features of weight 0 are ignored.
+        second, second_weights: the same for the second hand.
+        table: (P, Q) whole numbers: the value for a feature of the first hand and one of the second.
 
     Raises:
-        ValueError: a wrong shape or a feature that the table does not have.
+        ValueError: the shapes do not fit, or a feature is not in the table.
     """
     for name, features, weights, end in (
         ("first", first, first_weights, table.shape[0]),

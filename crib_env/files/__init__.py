@@ -1,1 +1,1 @@
-"""Files that are written whole and read strictly."""
+"""Files that are written whole or not at all, and checked when they are read."""

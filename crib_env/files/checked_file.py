@@ -1,6 +1,6 @@
-"""Named arrays in one file that is never half trusted: NumPy's ``.npz`` with a kind, a version and a checksum.
+"""Named arrays in one file that is checked in full before use: NumPy's ``.npz`` with a kind, a version and a checksum.
 
-The checksum covers every array in it, and nothing is unpickled.
+The checksum covers every array. Nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _ZIP = b"PK"  # how every .npz begins
 
 
 class Column(NamedTuple):
-    """What an array of a file must be."""
+    """The type and shape that an array of a file must have."""
 
     kind: str
-    """Of its numbers, as NumPy's ``dtype.kind``: ``"f"``, ``"i"`` (never negative), or ``"U"`` for text."""
+    """The kind of its numbers, as NumPy's ``dtype.kind``: ``"f"``, ``"i"`` (never negative), or ``"U"`` for text."""
     shape: tuple[int, ...] = ()
     has_gaps: bool = False
-    """Whether some of its numbers may be NaN."""
+    """Whether numbers may be NaN."""
 
 
 _MARKS = ("kind", "version", "checksum")
@@ -34,14 +34,14 @@ _MARKS = ("kind", "version", "checksum")
 def save_arrays(
     path: str | Path, kind: str, version: int, arrays: Mapping[str, ArrayLike], compressed: bool = True
 ) -> None:
-    """Writes arrays, whole or not at all; a file that is there is replaced.
+    """Writes arrays, whole or not at all; an existing file is replaced.
 
     Args:
         path: the file.
-        kind: what the file is, in words that stand after "a", such as ``"win table"``.
+        kind: what the file is, in words that fit after "a", such as ``"win table"``.
         version: of the format.
-        arrays: by name, except ``kind``, ``version`` and ``checksum``; text and numbers are arrays too.
-        compressed: large arrays of noise are not worth the time.
+        arrays: by name, except ``kind``, ``version`` and ``checksum``; text and single numbers are arrays too.
+        compressed: whether to compress; for large arrays of noise it is not worth the time.
     """
     content: dict[str, Any] = {name: np.asarray(array) for name, array in arrays.items()}
     with whole_file(path) as temporary, open(temporary, "wb") as file:
@@ -54,12 +54,12 @@ def load_arrays(path: str | Path, kind: str, version: int, columns: Mapping[str,
 
     Args:
         path: the file.
-        kind: and ``version``, as they were written.
-        columns: what each array must be; a kernel that reads a smaller one would read past its end.
+        kind, version: as they were written.
+        columns: type and shape of each array; a kernel that reads an array that is too small would read past its end.
 
     Raises:
-        ValueError: there is no such file, or it is damaged, cut short, of another version or of another kind; the
-            message names the file. So too if its arrays are not what they must be.
+        ValueError: the file does not exist, is damaged or cut short, has another version or another kind, or its arrays
+            do not match ``columns``; the message names the file.
     """
     try:
         with open(path, "rb") as file:
@@ -71,15 +71,15 @@ def load_arrays(path: str | Path, kind: str, version: int, columns: Mapping[str,
     try:
         with np.load(path, allow_pickle=False) as archive:
             found: dict[str, np.ndarray] = {name: archive[name] for name in archive.files}
-    except Exception as error:  # a damaged archive fails in a dozen ways
-        raise ValueError(f"{path} is damaged or cut short ({error}): build it anew") from None
+    except Exception as error:  # a damaged archive raises errors of many kinds
+        raise ValueError(f"{path} is damaged or cut short ({error}): build it again") from None
     marks = {name: str(found.pop(name, "")) for name in _MARKS}
     if marks["kind"] != kind:
         raise ValueError(f"{path} is not a {kind}")
     if marks["version"] != str(version):
-        raise ValueError(f"{path} is a {kind} of version {marks['version']}, not {version}: build it anew")
+        raise ValueError(f"{path} is a {kind} of version {marks['version']}, not {version}: build it again")
     if marks["checksum"] != _checksum(found):
-        raise ValueError(f"{path} is damaged, its checksum is wrong: build it anew")
+        raise ValueError(f"{path} is damaged, its checksum is wrong: build it again")
     for name in sorted(found.keys() ^ columns.keys()):
         has = "no" if name in columns else "an unknown"
         raise ValueError(f"{path} is not a {kind} of this version: it has {has} array {name!r}")
@@ -100,7 +100,7 @@ def _fault(array: np.ndarray, column: Column) -> str | None:
 
 
 def _checksum(arrays: Mapping[str, np.ndarray]) -> str:
-    """Of names, types, shapes and bytes."""
+    """The checksum of names, types, shapes and bytes."""
     digest = hashlib.blake2b(digest_size=16)
     for name, array in sorted(arrays.items()):
         digest.update(f"{name} {array.dtype.str} {array.shape} ".encode())

@@ -1,4 +1,4 @@
-"""JSON that somebody else may have written. Every JSON file that a user passes in is read here."""
+"""Reading JSON that somebody else may have written. Every JSON file that a user passes in is read here."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
 
-_LARGEST = 1 << 128  # of whole numbers: seeds may be that large, and a float can still hold it
+_LARGEST = 1 << 128  # whole number: seeds may be that large, and a float can still hold it
 
 
 def parse_json(text: str | bytes) -> Any:
-    """The value of a JSON text; NaN and Infinity, which Python writes, may be in it.
+    """The value of a JSON text. NaN and Infinity are allowed, because Python writes them.
 
     Raises:
         ValueError: it is not JSON, a number is too large, or lists are nested too deep.
@@ -28,15 +28,15 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def read_json(path: Path, fault: str, build: Callable[[Any], T]) -> T:
-    """What ``build`` makes of the value in a JSON file.
+    """Reads a JSON file and returns ``build(value)``.
 
     Args:
         path: the file.
-        fault: what to say if it cannot be read, with the name of the file or of its folder.
-        build: takes the value, for example by :func:`typed`; that it fails over it is a fault of the file.
+        fault: how the error message begins, with the name of the file or of its folder.
+        build: converts the value, for example by :func:`typed`. If it fails, the file is at fault.
 
     Raises:
-        ValueError: with ``fault`` and a reason: there is no such file, or it does not hold what ``build`` takes.
+        ValueError: the file does not exist, or ``build`` does not accept its value; the message is ``fault`` and why.
     """
     try:
         if not path.is_file():  # a device might never end
@@ -49,17 +49,16 @@ def read_json(path: Path, fault: str, build: Callable[[Any], T]) -> T:
 
 
 def typed(value: Any, kind: Callable[..., T], name: str = "its content") -> T:
-    """A value of a type, out of what JSON made of one.
+    """Checks that a value from a JSON file has a type, and converts it.
 
     Args:
-        value: made by JSON.
-        kind: ``int``, ``float``, ``str``, ``bool``, ``Any``, tuples and dictionaries of these, each also as an
-            alternative to ``None``, and dataclasses and NamedTuples of all of these; keys that they do not know are
-            left out.
+        value: as the JSON parser returns it.
+        kind: the type: ``int``, ``float``, ``str``, ``bool``, ``Any``, tuples and dictionaries of these, each also with
+            ``| None``, and dataclasses and NamedTuples of all of these; keys that are not their fields are ignored.
         name: what to call it in the error.
 
     Raises:
-        ValueError: it is not of that type; the message says what is not.
+        ValueError: the value is not of that type; the message names the part that is wrong.
     """
     result: T = _typed(value, kind, name)
     return result
@@ -69,7 +68,7 @@ def _typed(value: Any, kind: Any, name: str) -> Any:
     origin, parts = get_origin(kind), get_args(kind)
     if kind is Any:
         return value
-    if origin in (Union, UnionType):  # with None
+    if origin in (Union, UnionType):  # `| None`
         (other,) = (part for part in parts if part is not NoneType)
         return None if value is None else _typed(value, other, name)
     if origin is tuple:

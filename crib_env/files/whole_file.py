@@ -18,27 +18,27 @@ _KINDS = {
     stat.S_IFSOCK: "a socket",
 }
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-PART = ".part"  # ending of a file that is not whole yet
+PART = ".part"  # suffix of a file that is not complete yet
 
 
 def check_output(path: str | os.PathLike[str], size: int = 0) -> Path:
-    """Checks that a file can be written, before hours are spent on what goes into it.
+    """Checks that a file can be written, before hours of work go into its content.
 
     Args:
-        path: the file; one that is there will be replaced.
-        size: bytes that it will take, if that is known.
+        path: the file; an existing one will be replaced.
+        size: its size in bytes, if known.
 
     Returns:
-        The file itself, where ``path`` is a symbolic link.
+        The path of the file, with a symbolic link resolved.
 
     Raises:
-        ValueError: its folder does not exist or cannot be written to, or it is a folder, a device, a FIFO or a socket,
-            or a link to one.
-        OSError: it does not fit on the disk, or its name is too long.
+        ValueError: the folder does not exist or cannot be written to, or ``path`` is a folder, a device, a FIFO or a
+            socket, or a link to one.
+        OSError: the file does not fit on the disk, or its name is too long.
     """
     path = Path(path)
     target = Path(os.path.realpath(path))
-    folder = target.parent if path.is_symlink() else path.parent  # as it was given
+    folder = target.parent if path.is_symlink() else path.parent  # for messages, in the user's own words
     if not folder.is_dir():
         raise ValueError(f"there is no folder {folder} to write {path.name} to")
     for file in (target, _part_of(target)):
@@ -59,15 +59,15 @@ def check_output(path: str | os.PathLike[str], size: int = 0) -> Path:
 
 @contextmanager
 def named_at_the_end(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary name beside a file, to write to; at the end it is renamed, or taken away after an error.
+    """A temporary path to write to. At the end the file is renamed to ``path``; after an error it is deleted.
 
-    The process has its number in the name, so that two that write the same file do not mix.
+    Its name contains the process id, so that two processes can write the same file without mixing.
 
     Args:
-        path: the file; one that is there is replaced, at the end of a symbolic link too.
+        path: the file; an existing one is replaced at the end. A symbolic link stays a link: its target is replaced.
 
     Raises:
-        ValueError, OSError: as :func:`check_output` has it.
+        ValueError, OSError: as :func:`check_output`.
     """
     target = check_output(path)
     temporary = _part_of(target)
@@ -82,7 +82,7 @@ def named_at_the_end(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """:func:`named_at_the_end` for a file that is written at once: where a disk is full, the error names the file."""
+    """:func:`named_at_the_end` for a file that is written in one go: if the disk is full, the error names the file."""
     try:
         with named_at_the_end(path) as temporary:
             yield temporary

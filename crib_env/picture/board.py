@@ -1,4 +1,4 @@
-"""The cribbage board: a track of 120 holes a side in groups of five, the last hole for both, and two pegs a side."""
+"""The cribbage board: a track of 120 holes and two pegs for each player, and a last hole that both share."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ LEFT, TOP, WIDTH, HEIGHT = 20, 16, 920, 162
 _ROWS = (TOP + 31, TOP + 81, TOP + 131)
 _FIRST, _LAST = 96, 864  # holes at the ends of a row
 _STEP, _GROUP_GAP = 17.5, 12.2
-_LANE = 10  # from the middle of a row to a lane
+_LANE = 10  # distance from the middle of a row to a lane
 _TURNS = (76, 884)  # where the track turns, left and right
-_START = (62, 42)  # the two holes before the first
+_START = (62, 42)  # the two starting holes
 _FINISH = (908, _ROWS[2])
 
 
 def hole_at(hole: int, is_below: bool) -> tuple[float, float]:
-    """Where a hole is: 1 to 120, 121 the last, 0 and -1 the two to start from."""
+    """The position (x, y) of a hole: 1 to 120, 121 the last, 0 and -1 the two starting holes."""
     if hole >= WIN:
         return _FINISH
     if hole <= 0:
         return _START[-hole], _ROWS[0] + (_LANE if is_below else -_LANE)
     row, k = divmod(hole - 1, 40)
     along = k * _STEP + k // 5 * _GROUP_GAP
-    # The lanes change sides in each turn, as the outer one stays outside.
+    # The outer lane stays outside in each turn, so the lanes change sides.
     is_lower = is_below == (row != 1)
     return (_LAST - along if row == 1 else _FIRST + along), _ROWS[row] + (_LANE if is_lower else -_LANE)
 
@@ -80,7 +80,7 @@ def _holes(palette: Palette) -> str:
 
 
 def _marks(palette: Palette) -> str:
-    """The tens, and the lines below which a loser is skunked."""
+    """Marks at every ten holes, and the skunk lines."""
     tens = []
     for hole in range(10, WIN, 10):
         x, y = hole_at(hole, True)

@@ -13,7 +13,7 @@ HIDDEN = -1  # a card that lies face down
 
 _RANK_NAMES = ("ace", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "jack", "queen", "king")
 _SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
-# A shield and two crowns for jack, queen and king, 24 wide, to be filled.
+# Filled shapes, 24 wide: a shield for the jack, crowns for queen and king.
 _SIGNS = {
     10: "M2 0H22V10C22 17 17 21 12 23C7 21 2 17 2 10Z",
     11: "M1 22V17.5H23V22ZM1.5 15L0 6C3 8.5 6.5 8 8 4C9.5 7 14.5 7 16 4C17.5 8 21 8.5 24 6L22.5 15Z"
@@ -33,7 +33,7 @@ def rank_text(card: int) -> str:
 
 
 def card_at(card: int, x: float, y: float, ids: str, classes: str = "") -> str:
-    """A card with its upper left corner at (x, y), for a picture that has its :func:`card_faces` with these ``ids``.
+    """A card with its upper left corner at (x, y); the picture must contain its :func:`card_faces` with these ``ids``.
 
     A card of class ``barred`` is pale.
     """
@@ -44,7 +44,7 @@ def card_at(card: int, x: float, y: float, ids: str, classes: str = "") -> str:
 
 
 def card_faces(cards: Iterable[int], palette: Palette, ids: str) -> str:
-    """The definitions of these cards, each once; ``ids`` begins their ids."""
+    """The SVG definitions of these cards, each once; their ids begin with ``ids``."""
     return "".join(f'<g id="{ids}{_id(card)}">{_face(card, palette)}</g>' for card in sorted(set(cards)))
 
 
@@ -77,7 +77,7 @@ def _sheet(palette: Palette) -> str:
 
 
 def _back(palette: Palette) -> str:
-    """Diamonds within a frame."""
+    """The back of a card: diamonds within a frame."""
     diamonds = [f"M{x} {y}l6 9-6 9-6-9z" for y in range(14, HEIGHT - 26, 18) for x in range(18, WIDTH - 12, 16)]
     return (
         _sheet(palette)

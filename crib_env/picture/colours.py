@@ -1,7 +1,7 @@
 """The colours of the table: light, dark, or left to the style sheet of a page.
 
-The two sides and the four suits differ for colour-blind people too (Okabe and Ito's colours, 2008), and nothing is told
-by colour alone.
+Colour-blind people too can tell the two sides and the four suits apart (Okabe and Ito's colours, 2008). No information
+is given by colour alone.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ STYLED = Palette(*(f"var(--{name.replace('_', '-')})" for name in Palette._field
 
 
 def four_colours(palette: Palette) -> Palette:
-    """The same with green clubs and blue diamonds."""
+    """The same palette with green clubs and blue diamonds."""
     return palette._replace(clubs="#00805c", diamonds="#002db2")
 
 

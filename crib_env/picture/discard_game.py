@@ -1,4 +1,4 @@
-"""The discard game as SVG: the hand, the discards, and in the end the starter and what the four are worth."""
+"""The discard game as SVG: the hand, the discards, and at the end the starter and the points of the kept four."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Letters, digits and the four suits as paths of our own, so that a picture needs no font.
+"""Letters, digits and the four suits as the project's own paths, so that a picture needs no font.
 
-A letter is drawn by strokes with round ends on a grid: the top at 0, the foot at 10. There are capitals only; other
-letters are written as capitals, and what has no glyph as ``?``.
+A letter is drawn by strokes with round ends on a grid: the top at 0, the foot at 10. All letters are capitals:
+lower-case letters become capitals, and a character without a glyph becomes ``?``.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ _NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)")
 
 
 def width_of(text: str, height: float) -> float:
-    """How wide a text of this height stands, without the ends of its strokes."""
+    """The width of a text of this height, without the round ends of its strokes."""
     glyphs = [_GLYPHS[letter] for letter in _written(text)]
     return (sum(glyph[0] for glyph in glyphs) + _GAP * max(len(glyphs) - 1, 0)) * height / 10
 
 
 @lru_cache(maxsize=4096)
 def strokes(text: str, x: float, y: float, height: float) -> str:
-    """The path of a text whose upper left corner is (x, y); it is to be stroked with round ends."""
+    """The path of a text whose upper left corner is (x, y). Draw it with strokes that have round ends."""
     scale, parts = height / 10, []
     for letter in _written(text):
         width, path = _GLYPHS[letter]
@@ -86,7 +86,7 @@ def strokes(text: str, x: float, y: float, height: float) -> str:
 
 
 def fitted(text: str, height: float, width: float) -> tuple[str, float]:
-    """A text and its height so that it fits into a width: at most two fifths smaller, then cut with two dots."""
+    """A text and its height so that it fits into a width: at most two fifths smaller, then shortened with two dots."""
     needed = width_of(text, height)
     if needed <= width:
         return text, height
@@ -100,7 +100,7 @@ def fitted(text: str, height: float, width: float) -> tuple[str, float]:
 
 @lru_cache(maxsize=256)
 def suit_shape(suit: int, x: float, y: float, size: float) -> str:
-    """The path of a suit (0 … 3: clubs, diamonds, hearts, spades) centred at (x, y); it is to be filled."""
+    """The path of a suit (0 … 3: clubs, diamonds, hearts, spades) centred at (x, y). Draw it filled."""
     return _placed(_SUITS[suit], x - size / 2, y - size / 2, size / 10)
 
 
@@ -128,7 +128,7 @@ def _moved(letter: str, values: str, x: float, y: float, scale: float) -> str:
 
 
 def short(number: float) -> str:
-    """A coordinate to two places, without zeros at the end."""
+    """A coordinate with two decimals, without zeros at the end."""
     return f"{round(number, 2) + 0.0:g}"
 
 

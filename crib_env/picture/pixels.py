@@ -11,7 +11,7 @@ NEEDS_EXTRA = 'needs the packages of an extra: pip install "crib-env[render]"'
 
 
 def to_png(svg: str, width: int | None = None) -> bytes:
-    """A picture as a PNG file, of its own size or of this width in pixels.
+    """A picture as a PNG file, in its own size or with this width in pixels.
 
     Raises:
         DependencyNotInstalled: resvg-py is not installed.
@@ -20,7 +20,7 @@ def to_png(svg: str, width: int | None = None) -> bytes:
         import resvg_py
     except ImportError:
         raise DependencyNotInstalled(f"a picture in pixels {NEEDS_EXTRA}") from None
-    # Without fonts: there is no text in our pictures, and to look for fonts takes longer than to draw.
+    # Our pictures contain no text elements, and looking for system fonts takes longer than drawing.
     return bytes(resvg_py.svg_to_bytes(svg_string=svg, width=width, skip_system_fonts=True))
 
 

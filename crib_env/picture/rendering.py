@@ -14,17 +14,17 @@ FPS = 2  # decisions a second that a person can follow
 
 
 class Renderer:
-    """What an environment's ``render()`` gives in its mode, one of ``RENDER_MODES`` or None."""
+    """Renders an environment in its ``render_mode``: one of ``RENDER_MODES`` or None."""
 
     def __init__(self, mode: str | None) -> None:
         self._mode = mode
         self._window = Window(FPS)
 
     def render(self, text: Callable[[], str], svg: Callable[[], str]) -> str | np.ndarray | None:
-        """``"ansi"``: the text. ``"rgb_array"``: the picture as (height, width, 3) uint8. ``"human"``: it is shown.
+        """``"ansi"``: the text. ``"rgb_array"``: (height, width, 3) uint8. ``"human"``: shows the picture in a window.
 
         Raises:
-            ValueError: there is no mode.
+            ValueError: the mode is None.
             DependencyNotInstalled: a package of the extra ``render`` is not installed.
             RuntimeError: a window cannot be opened.
         """

@@ -1,4 +1,4 @@
-"""What lies on the table, as one player sees it, or as a spectator does, who sees every card."""
+"""The table as one player sees it, or as a spectator, who sees both hands and the crib."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Side(NamedTuple):
     name: str
     score: int
     rear_peg: int
-    """Hole of the peg behind: the score before the last points."""
+    """Hole of the rear peg: the score before the last points."""
     is_dealer: bool
     acts: bool
     says_go: bool
@@ -51,11 +51,11 @@ class Laid:
     card: int
     seat: int
     count: int
-    """The count with this card."""
+    """The count including this card."""
     points: int
-    """What it earned, a go or the last card included."""
+    """The points it earned, including those for a go or the last card."""
     is_past: bool
-    """It belongs to a count before the last."""
+    """Whether it belongs to an earlier count than the last one."""
 
 
 class Counted(NamedTuple):
@@ -84,7 +84,7 @@ class Table:
     """``None`` while cards are discarded."""
     counted: Counted | None
     caption: str
-    """What has just happened, or else what is to come."""
+    """What has just happened, or what happens next."""
 
 
 class _Event(NamedTuple):
@@ -97,8 +97,8 @@ def see(games: np.ndarray, viewer: int | None, *, below: int = 0, names: Sequenc
     """The table of a game.
 
     Args:
-        games: (1,) ``GAME``, begun.
-        viewer: the seat that looks; or None for a spectator, who sees both hands and the crib.
+        games: (1,) ``GAME``, a game that has begun.
+        viewer: the seat that sees the table, or None for a spectator, who sees both hands and the crib.
         below: the seat to draw below.
         names: of the players, by seat.
     """
@@ -116,7 +116,7 @@ def see(games: np.ndarray, viewer: int | None, *, below: int = 0, names: Sequenc
     def side(seat: int) -> Side:
         view, is_seen = views[seat], viewer in (None, seat)
         acts = not is_over and int(game["turn"]) == seat
-        hand = _by_rank(view.kept[0] if show else view.hand[0])  # for the show they are picked up again
+        hand = _by_rank(view.kept[0] if show else view.hand[0])  # players pick their cards up again for the show
         return Side(
             name=names[seat],
             score=int(game["scores"][seat]),
@@ -148,18 +148,18 @@ def see(games: np.ndarray, viewer: int | None, *, below: int = 0, names: Sequenc
 
 
 def _by_rank(cards: Iterable[int]) -> tuple[int, ...]:
-    """Cards in the order that people hold them in, without the -1 of empty places."""
+    """Cards sorted by rank, as people hold them, without the -1 of empty places."""
     return tuple(sorted((int(card) for card in cards if card >= 0), key=lambda card: (card % 13, card)))
 
 
 def cards_laid(view: PlayerViews, viewer: int = 0) -> tuple[Laid, ...]:
-    """The play of one decision, with counts and points, as the player in seat ``viewer`` sees it; all of it is open."""
+    """The play up to a decision, with counts and points; ``viewer`` is the seat of the player with this view."""
     cards = [card for card in view.laid[0].tolist() if card >= 0]
     piles: list[list[int]] = []
     count = COUNT_LIMIT
     for card in cards:
         count += card_value(card % 13)
-        if count > COUNT_LIMIT:  # nobody could lay a card: whoever leads held this one then
+        if count > COUNT_LIMIT:  # this card begins a new count: the player who leads could not lay it on the old one
             piles.append([])
             count = card_value(card % 13)
         piles[-1].append(card)
@@ -184,7 +184,7 @@ def _counted(views: list[PlayerViews], event: _Event, dealer: int) -> Counted:
 
 
 def _caption(sides: tuple[Side, Side], events: list[_Event], game: np.void) -> str:
-    """What was scored last, who has won, or who is to act."""
+    """The last points, the winner, or what the next player has to do."""
     said = []
     for seat in (0, 1):
         earned = [f"{EVENTS[event.kind]} for {event.points}" for event in events if event.seat == seat]

@@ -1,4 +1,4 @@
-"""A decision in steps to look at, as an environment goes from the last card of a deal to the next deal at once."""
+"""A decision in steps for pictures: an environment goes from the last card of a deal straight to the next deal."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def stages(games: np.ndarray, card: int) -> Iterator[np.ndarray]:
         card: a legal card.
 
     Yields:
-        (1,) ``GAME``, each a copy, with the events of its step alone. The last is the game after ``engine.act``. Before
-        it the phase of the show is ``DEAL``, in which nobody acts.
+        (1,) ``GAME``, each a copy, with the events of its own step only. The last one is the game after ``engine.act``.
+        In the steps of the show before it the phase is ``DEAL``, in which nobody acts.
     """
     after, step = games.copy(), games.copy()
     _act(after, card, games["episode"][0])

@@ -1,8 +1,8 @@
-"""The whole table as SVG: board, hands, crib, starter, the cards laid with their counts, and what was scored.
+"""The whole table as SVG: board, hands, crib, starter, the cards laid with their counts, and the last points.
 
-Everything is drawn by paths, letters too, so that it looks the same everywhere and needs no font. Each card is a group
-of class ``card`` with its text in ``data-card`` (none if it lies face down) and its name as title. A card that may be
-discarded or laid is also of class ``legal``, any other card of a player who acts ``barred``.
+Everything, including letters, is drawn with paths, so it looks the same everywhere and needs no font. Each card is a
+group of class ``card`` with its text in ``data-card`` (none if it lies face down) and its name as title. While its
+player acts, a card is also of class ``legal`` if it may be discarded or laid, else of class ``barred``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def draw_table(table: Table, palette: Palette = LIGHT) -> str:
 
 
 def svg_start(title: str, width: int = WIDTH, height: int = HEIGHT) -> str:
-    """The opening tag, with what a screen reader says."""
+    """The opening tag, with a title for screen readers."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'stroke-linecap="round" stroke-linejoin="round"><title>{escape(title)}</title>'
@@ -52,15 +52,15 @@ def cards_on(table: Table) -> set[int]:
 
 
 def spoken(table: Table) -> str:
-    """The table in one line."""
+    """The table in one line of text, for screen readers."""
     scores = ", ".join(f"{side.name} {side.score}{' (dealer)' * side.is_dealer}" for side in table.sides)
     return f"Cribbage: {scores}. {table.caption}"
 
 
 def draw_parts(table: Table, palette: Palette) -> list[str]:
-    """All of the picture but its definitions, which :func:`card_faces` gives, from back to front.
+    """The parts of the picture from back to front, without the definitions, which :func:`card_faces` gives.
 
-    Many parts are the same in the next picture of a game.
+    Two pictures of a game in a row share many of these parts.
     """
     below, above = table.below, 1 - table.below
     middle = _show(table.counted, palette) if table.counted else _play(table.laid, table, palette)
@@ -78,7 +78,7 @@ def draw_parts(table: Table, palette: Palette) -> list[str]:
 
 
 def _row(table: Table, seat: int, y: float, palette: Palette) -> str:
-    """A player's plate, hand, and as dealer the crib."""
+    """A player's name plate and hand, and the dealer's crib."""
     side, counted = table.sides[seat], table.counted
     step = 86 if len(side.hand) > 4 else 92
     hand = "".join(card_at(card, _HAND + step * k, y, "", _state(card, side)) for k, card in enumerate(side.hand))
@@ -118,7 +118,7 @@ def _plate(side: Side, y: float, colour: str, palette: Palette) -> str:
 
 
 def _play(laid: tuple[Laid, ...], table: Table, palette: Palette) -> str:
-    """The cards laid, in order, each on its player's side, with the count under it; and the count now."""
+    """The cards laid, in order, each on its player's side, with the count under it; and the current count."""
     parts = []
     for k, card in enumerate(laid):
         x, y = _HAND + _LAID_STEP * k, _LAID[card.seat == table.below]
@@ -137,7 +137,7 @@ def _play(laid: tuple[Laid, ...], table: Table, palette: Palette) -> str:
 
 
 def _show(counted: Counted, palette: Palette) -> str:
-    """What a hand is worth, combination by combination."""
+    """The combinations and points of a hand or crib in the show."""
     total = draw_text(counted.kind, 113, _MIDDLE - 42, 15, palette.faint, "middle", 170)
     total += draw_text(str(counted.points), 113, _MIDDLE - 14, 52, palette.seats[counted.seat], "middle", 120)
     return f'<g class="show">{total}{draw_items(counted.items, _HAND, 335, palette)}</g>'
@@ -164,7 +164,7 @@ def _small_card(card: int, x: float, y: float, palette: Palette) -> str:
 
 
 def draw_starter(starter: int, x: float, y: float, is_lit: bool, palette: Palette) -> str:
-    """The rest of the deck with the starter on it, or a back."""
+    """The deck with the starter or a card back on top."""
     deck = "".join(
         f'<rect x="{x - 0.75 + d}" y="{y - 0.75 + d}" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="9" '
         f'fill="{palette.card}" stroke="{palette.card_edge}" stroke-width="1.5"/>'
@@ -176,7 +176,7 @@ def draw_starter(starter: int, x: float, y: float, is_lit: bool, palette: Palett
 
 
 def draw_lit(x: float, y: float, width: float, palette: Palette) -> str:
-    """What makes cards laid over it stand out."""
+    """A bright frame that makes the cards on it stand out."""
     return (
         f'<rect x="{x - 6}" y="{y - 6}" width="{width + 12}" height="{CARD_HEIGHT + 12}" rx="14" fill="{palette.lit}"/>'
     )
@@ -194,7 +194,7 @@ def draw_pill(text: str, x: float, y: float, palette: Palette, fill: str | None 
 
 
 def draw_text(text: str, x: float, y: float, height: float, colour: str, anchor: str, width: float) -> str:
-    """A text whose top is at y, made to fit into a width."""
+    """A text whose top is at y, scaled to fit into a width."""
     text, smaller = fitted(text, height, width)
     y, height = y + (height - smaller) / 2, smaller
     x -= {"start": 0, "middle": 0.5, "end": 1}[anchor] * width_of(text, height)

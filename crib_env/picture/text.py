@@ -41,7 +41,7 @@ def _cards(mask: np.integer) -> str:
 
 
 def _starter(game: np.void) -> str:
-    # It is cut when the dealer's kept cards are settled; the phase is not asked, for a game can be called off before.
+    # The starter is cut when the dealer has discarded. The phase does not tell: a game can be called off before.
     return format_card(int(game["cards"][12])) if game["kept"][game["dealer"]] else "-"
 
 

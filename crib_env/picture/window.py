@@ -12,10 +12,10 @@ from crib_env.picture.pixels import NEEDS_EXTRA
 
 
 class Window:
-    """Opens with its first picture. Once a person has closed it, it stays closed, and pictures are not shown.
+    """A window that opens with its first picture. Once the user closes it, it stays closed and shows no more pictures.
 
     Args:
-        fps: pictures a second at most.
+        fps: the largest number of pictures per second.
     """
 
     def __init__(self, fps: float) -> None:
@@ -24,7 +24,7 @@ class Window:
         self._was_closed = False
 
     def show(self, pixels: np.ndarray) -> None:
-        """Shows (height, width, 3) uint8, and waits until its time is over.
+        """Shows (height, width, 3) uint8, and waits so that there are no more than ``fps`` pictures per second.
 
         Raises:
             DependencyNotInstalled: pygame is not installed.

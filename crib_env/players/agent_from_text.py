@@ -25,8 +25,8 @@ from crib_env.players.one_at_a_time import OneAtATime
 
 _OUTSIDE = re.compile(r"(?P<target>[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*)(:(?P<settings>.*))?", re.DOTALL)
 _KEY = re.compile(r"([^\W\d]\w*)=")
-_ALONE = "path"  # the setting that a value without a name is for
-_NOT_IN_NAMES = ("threads",)  # changes no choice
+_ALONE = "path"  # a value without a name is for this setting
+_NOT_IN_NAMES = ("threads",)  # does not change an agent's choices
 _YES_NO = {"yes": True, "no": False, "true": True, "false": False}
 _WORDS = {bool: "yes or no", int: "a whole number", float: "a number", str: "text", Path: "a path"}
 
@@ -38,20 +38,20 @@ class Setting(NamedTuple):
     """``bool``, ``int``, ``float``, ``str``, ``Path`` or a ``Literal``."""
     may_be_none: bool
     default: Any
-    """``inspect.Parameter.empty`` if it has none."""
+    """``inspect.Parameter.empty`` if there is none."""
 
     @property
     def allowed(self) -> str:
-        """What may be given, in words."""
+        """The allowed values, in words."""
         choices = get_args(self.kind)
         words = f"one of {', '.join(map(str, choices))}" if choices else _WORDS[self.kind]
         return f"{words}, or none" if self.may_be_none else words
 
     def read(self, text: str) -> Any:
-        """The value.
+        """Converts a text to a value of the setting.
 
         Raises:
-            ValueError: it is not allowed.
+            ValueError: the text is not an allowed value.
         """
         if self.may_be_none and text.lower() == "none":
             return None
@@ -73,10 +73,10 @@ def is_outside(text: str) -> bool:
 
 
 def make_outside(text: str) -> Any:
-    """The agent of a text for which :func:`is_outside` holds.
+    """Makes the agent that a text names; :func:`is_outside` must hold for the text.
 
     Raises:
-        ValueError: there is no such module, class or setting, or it makes no agent; the message names it.
+        ValueError: there is no such module, class or setting, or the class makes no agent; the message names it.
     """
     match = _OUTSIDE.fullmatch(text)
     if match is None:
@@ -89,14 +89,14 @@ def make(target: str, settings: str, called: str) -> Any:
 
     Args:
         target: ``module:Class`` or ``module:Class.method``.
-        settings: as the module's docstring has them.
-        called: what messages call it.
+        settings: in the form that the module's docstring describes.
+        called: the agent's name in error messages.
 
     Returns:
-        An agent, whose name says which settings differ from their defaults.
+        An agent whose name shows the settings that differ from their defaults.
 
     Raises:
-        ValueError: there is no such module, class or setting, or it makes no agent; the message names it.
+        ValueError: there is no such module, class or setting, or the class makes no agent; the message names it.
     """
     maker = _load(target, called)
     known = settings_of(maker)
@@ -124,7 +124,7 @@ def settings_of(maker: Callable[..., Any]) -> dict[str, Setting]:
     """The parameters of a class or function that can be given as text, by name."""
     try:
         parameters = inspect.signature(maker, eval_str=True).parameters
-    except Exception:  # a type hint that means nothing at run time, as of what type checkers alone import
+    except Exception:  # a type hint that does not exist at run time, such as a name imported for type checkers only
         parameters = inspect.signature(maker).parameters
     settings = {}
     for name, parameter in parameters.items():
@@ -135,7 +135,7 @@ def settings_of(maker: Callable[..., Any]) -> dict[str, Setting]:
 
 
 def _kind(hint: Any, default: Any) -> tuple[Any, bool]:
-    """What a parameter is read as, ``None`` if it cannot be given as text, and whether it may be ``none``."""
+    """The type of a parameter, ``None`` if it cannot be given as text; and whether its value may be ``none``."""
     if get_origin(hint) is Annotated:
         hint = get_args(hint)[0]
     if hint in (inspect.Parameter.empty, Any) or isinstance(hint, str):
@@ -199,7 +199,7 @@ def _decides(found: Any) -> bool:
 
 
 def _check_is_agent(found: Any, called: str) -> None:
-    """Refuses what has no methods of an agent, and objects without a name; a class may set its name when it is
+    """Raises ``ValueError`` if an object lacks an agent's methods or a name. A class may set the name when it is
     called."""
     if not _decides(found):
         raise ValueError(f"{called!r} is not an agent: it has no method act(views), nor throw(view) and lay(view)")
@@ -225,7 +225,7 @@ def _read_all(text: str, known: dict[str, Setting], called: str) -> dict[str, An
 
 
 def _split(text: str, known: dict[str, Setting]) -> list[tuple[str, str]]:
-    """Names and values of settings; a value without a name is a path if the agent takes one, else a name."""
+    """Names and values of settings. A value without a name is the path if the agent takes one, else a name."""
     next_setting = re.compile(f",(?=(?:{'|'.join(known)})=)")
     parts, at = [], 0
     while at < len(text):
@@ -248,7 +248,7 @@ def _split(text: str, known: dict[str, Setting]) -> list[tuple[str, str]]:
 
 
 def _keep_in_name(agent: Any, changed: dict[str, Any]) -> None:
-    """Adds missing settings to a name, so that agents who play differently have different names."""
+    """Adds the changed settings that a name does not show, so that agents who play differently have different names."""
     words = {}
     for name, value in changed.items():
         text = ("no", "yes")[value] if isinstance(value, bool) else str(value)
@@ -257,5 +257,5 @@ def _keep_in_name(agent: Any, changed: dict[str, Any]) -> None:
     if unsaid:
         try:
             agent.name += (":" if ":" not in agent.name else ",") + ",".join(unsaid)
-        except AttributeError:  # a name that cannot be set is the class's own affair
+        except AttributeError:  # the name is read-only: the class has decided
             return

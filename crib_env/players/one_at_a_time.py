@@ -33,13 +33,13 @@ class Decision:
     otherwise."""
 
     hand: tuple[int, ...]
-    """Cards held: six to throw two of, then up to four."""
+    """Cards held: six before the first discard, then up to four."""
     legal: tuple[int, ...]
     """The cards that may be laid."""
     discards: tuple[int, ...]
-    """The player's own, once both are thrown."""
+    """The player's own discards, once both are made."""
     kept: tuple[int, ...]
-    """The own hand before the play, once both discards are thrown."""
+    """The four cards kept, once both discards are made."""
     starter: int | None
     laid: tuple[int, ...]
     """The play of this deal, oldest first."""
@@ -63,7 +63,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class DealResult:
-    """A deal that is over; see :class:`crib_env.DealResults`. ``()`` stands for cards that were not shown."""
+    """A finished deal; see :class:`crib_env.DealResults`. ``()`` means that the cards were not shown."""
 
     hand: tuple[int, ...]
     discards: tuple[int, ...]
@@ -79,7 +79,7 @@ class DealResult:
 
 @dataclass(frozen=True)
 class GameResult:
-    """A game that is over; see :class:`crib_env.GameResults`."""
+    """A finished game; see :class:`crib_env.GameResults`."""
 
     won: bool
     scores: tuple[int, int]
@@ -87,7 +87,7 @@ class GameResult:
 
 
 class Player(Protocol):
-    """What :class:`OneAtATime` wraps. It may also have ``observe_deal``, ``observe_end`` and ``copyable``."""
+    """A player for :class:`OneAtATime`. It may also have ``observe_deal``, ``observe_end`` and ``copyable``."""
 
     name: str
 
@@ -101,12 +101,12 @@ class Player(Protocol):
 
 
 class OneAtATime:
-    """An agent that asks a player for one decision at a time, and remembers the second card of a throw.
+    """An agent that asks a player for one decision at a time, and remembers the second card of a discard.
 
     Args:
-        player: has a name, ``throw(view)`` and ``lay(view)``. ``observe_deal(deal)`` and
-        ``observe_end(game)``, if it has them, receive a :class:`DealResult` or a :class:`GameResult`; ``copyable`` is
-        that of an agent.
+        player: has a name, ``throw(view)`` and ``lay(view)``. Its ``observe_deal(deal)`` and ``observe_end(game)``, if
+            it has them, receive a :class:`DealResult` or a :class:`GameResult`. Its ``copyable``, if it has one, means
+            the same as an agent's.
 
     Raises:
         ValueError: the player lacks one of the three.
@@ -119,7 +119,7 @@ class OneAtATime:
             raise ValueError(f"{type(player).__name__} is no player for OneAtATime: it has no {lacks}")
         self.player, self.name = player, player.name
         self.copyable: bool = getattr(player, "copyable", True)
-        self._begun: dict[int, tuple[int, int]] = {}  # by game: a throw of which one card is thrown
+        self._begun: dict[int, tuple[int, int]] = {}  # by game: two discards of which the first is made
         if hasattr(player, "observe_deal"):
             self.observe_deal = self._observe_deal
         if hasattr(player, "observe_end"):
@@ -139,7 +139,7 @@ class OneAtATime:
         try:
             card = parse_card(given := self.player.lay(view))
         except ValueError as error:
-            raise ValueError(f"agent {self.name!r}: lay gave what is no card ({error})") from None
+            raise ValueError(f"agent {self.name!r}: lay did not return a card ({error})") from None
         if card not in view.legal:
             raise ValueError(f"agent {self.name!r}: lay gave {given!r}, allowed is one of {format_cards(view.legal)}")
         return card
@@ -162,7 +162,7 @@ class OneAtATime:
         try:
             pair = parse_cards(given)
         except (ValueError, TypeError) as error:
-            raise ValueError(f"agent {self.name!r}: throw gave {given!r}, which are no two cards ({error})") from None
+            raise ValueError(f"agent {self.name!r}: throw gave {given!r}, which is not two cards ({error})") from None
         if len(pair) != 2 or not set(pair) <= set(view.hand):
             raise ValueError(f"agent {self.name!r}: throw gave {given!r}, allowed are two of {format_cards(view.hand)}")
         return pair[0], pair[1]
@@ -190,7 +190,7 @@ def _decisions(views: PlayerViews) -> Iterator[Decision]:
 
 
 def _rows(batch: PlayerViews | DealResults | GameResults, more: tuple[str, ...] = ()) -> Iterator[dict[str, Any]]:
-    """The rows of a struct of arrays as plain values by field: tuples without each -1, which means no card."""
+    """The rows of a struct of arrays as plain values by field; tuples leave out each -1, which means no card."""
     left_out = ("observation", "board", "action_mask", "pile_start")
     names = [field.name for field in fields(batch) if field.name not in left_out] + list(more)
     columns = [getattr(batch, name).tolist() for name in names]

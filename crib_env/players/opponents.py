@@ -1,4 +1,4 @@
-"""An opponent in Python: an object with an agent's ``act``, or what :func:`crib_env.make_agent` makes of a text."""
+"""An opponent in Python: an object with an agent's ``act``, made from text by :func:`crib_env.make_agent` or given."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _first_illegal(games, rows, cards):
 
 
 def read_opponent(opponent: Any) -> Any:
-    """The option ``opponent``: the name of a native policy, the text of an agent, or an object with ``act``.
+    """Reads the option ``opponent``: the name of a native policy, the text of an agent, or an object with ``act``.
 
     Returns:
         The name of a native policy (:data:`crib_env.players.policies.NATIVE`), or an object with ``act``.
@@ -36,7 +36,7 @@ def read_opponent(opponent: Any) -> Any:
     if isinstance(opponent, str):
         if opponent in NATIVE:
             return opponent
-        from crib_env.agents import make_agent  # the agents stand on this library: only where one is asked for
+        from crib_env.agents import make_agent  # imported on first use: the agents import this package
 
         try:
             return make_agent(opponent)
@@ -51,7 +51,7 @@ def read_opponent(opponent: Any) -> Any:
 
 
 def ask_opponent(opponent: Any, games: np.ndarray, rows: np.ndarray, game_ids: np.ndarray) -> np.ndarray:
-    """The cards (B,) int64 of an opponent that is to act in ``games[rows]`` (GAME records; B int64 row numbers).
+    """Asks an opponent for its cards, (B,) int64, in ``games[rows]`` (GAME records; B int64 row numbers).
 
     Raises:
         ValueError: an answer is not a legal card; the message names the opponent, the game's row and what is legal.

@@ -1,6 +1,6 @@
 """The native opponents: kernels that choose a card from one player's information.
 
-They are opponents inside the engine (:func:`native_card`), and agents over batches of views.
+The engine's kernels call them as :func:`native_card`; agents call them for batches of views.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
 
 NATIVE = ("random", "greedy", "careful")
 RANDOM, GREEDY, CAREFUL = range(3)
-_CARE = 0.7  # what a point of the opponent's next card counts: not all, for one's own next card answers it
+_CARE = 0.7  # weight of the points of the opponent's next card; below 1, because one can score on that card in turn
 _MOST = 14  # points of one card: four of a kind that make 31
 
 
@@ -22,7 +22,7 @@ _MOST = 14  # points of one card: four of a kind that make 31
 def random_card(legal, word):
     """Any of up to six legal cards (a mask), by a random word."""
     to_pass = below(word, popcount(legal))
-    for k in range(5):  # always five times, as a loop that ends at random costs more than it saves
+    for k in range(5):  # always five times: a loop of random length would cost more than it saves
         legal &= legal - (1 if k < to_pass else 0)
     return lowest(legal)
 
@@ -60,17 +60,18 @@ def careful_discard(hand, discarded, is_dealer):
 
 @kernel
 def expected_reply(pile, start, n, count, cards):
-    """What the opponent may be expected to make at once, less the go that it may have to give.
+    """The mean points of the opponent's next card, minus the probability that the opponent must say go.
 
     Args:
-        pile: at least ``n + 1`` ranks; from ``start`` to ``n`` those of this count. Place ``n`` is written to.
+        pile: ranks, with room for at least ``n + 1``; ``pile[start:n]`` are those of this count. ``pile[n]`` is
+            overwritten.
         start, n, count: the play so far.
-        cards: how many cards the opponent holds; each is taken to be of any rank, with equal chances, and whether one
-            rank is held to say nothing of another, which is off by at most a tenth of a point.
+        cards: how many cards the opponent holds. Every rank is taken to be equally likely for each card, and holding
+            one rank to be independent of holding another. The error is at most a tenth of a point.
     """
     if cards == 0:
         return 0.0
-    worth = np.zeros(_MOST + 1, np.int64)  # how many ranks would make so many points
+    worth = np.zeros(_MOST + 1, np.int64)  # by points: how many ranks would score them
     fitting = 0
     for rank in range(13):
         after = count + card_value(rank)
@@ -80,7 +81,7 @@ def expected_reply(pile, start, n, count, cards):
             if points <= _MOST:  # there is no fifth card of a rank
                 worth[points] += 1
                 fitting += 1
-    lacks_one = (12 / 13) ** cards  # the chance that the opponent holds none of one rank
+    lacks_one = (12 / 13) ** cards  # the probability that the opponent holds no card of a given rank
     expected, lacks_better = 0.0, 1.0
     for points in range(_MOST, 0, -1):
         if worth[points]:

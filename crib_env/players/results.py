@@ -64,7 +64,7 @@ def _act_all(games, cards):
 
 
 def ended_deals(games: np.ndarray, cards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which decisions end a deal, and those games after the show.
+    """Finds the decisions that end a deal, and plays them up to the end of the show.
 
     Args:
         games: (B,) GAME records before the decisions; they are written to.

@@ -23,14 +23,14 @@ class PlaySolver:
 
     Before iteration t + 1, regrets above 0 are multiplied by t ** 1.5 / (t ** 1.5 + 1) and those below 0 by 1/2 (α =
     1.5, β = 0). Iteration t counts t ** 3 times in the average policy, which converges to an equilibrium (γ = 3). With
-    three cards each, 16 iterations come to a NashConv of 0.0054; CFR+ with linear averaging to 0.0178.
+    three cards each, 16 iterations reach a NashConv of 0.0054; CFR+ with linear averaging reaches 0.0178.
 
     Attributes:
-        game: what is solved.
-        regrets: (S,) float32, a number a slot.
+        game: the game to solve.
+        regrets: (S,) float32, one number per slot.
         average: (S,) float32, the weighted sum of all iterations' policies.
-        iterations: how many were made.
-        seconds: that they took.
+        iterations: the number of iterations so far.
+        seconds: their duration.
     """
 
     def __init__(self, game: PlayGame) -> None:
@@ -56,21 +56,21 @@ class PlaySolver:
         return self.game.best_responses(self.average)
 
     def save(self, path: str | Path, about: str) -> None:
-        """Writes all that it remembers, whole or not at all.
+        """Writes the state of the solver, whole or not at all.
 
         Args:
             path: the file.
-            about: which game it is, in words; :meth:`load` compares them.
+            about: which game it is, in words; :meth:`load` compares these words.
         """
         numbers = {"iterations": self.iterations, "seconds": self.seconds}
         arrays: dict[str, ArrayLike] = {"about": about, **numbers, "regrets": self.regrets, "average": self.average}
         save_arrays(path, _KIND, VERSION, arrays, compressed=False)
 
     def load(self, path: str | Path, about: str) -> None:
-        """Takes up the work of a file.
+        """Continues from a saved state.
 
         Raises:
-            ValueError: it is damaged, or of another game.
+            ValueError: the file is damaged, or holds another game.
         """
         slots = Column("f", self.regrets.shape)
         columns = {"about": Column("U"), "iterations": Column("i"), "seconds": Column("f")}

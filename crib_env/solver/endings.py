@@ -1,7 +1,7 @@
 """Endings of the play, in which neither player has a choice: at most one card each.
 
-What an ending is worth depends on the two cards and on little of what came before: the ranks in this count, who acts
-and whether the other has said go. 652,706 tables of points serve the 11.5 million endings of the whole play.
+The points of an ending depend on the two cards and on little of the history: the ranks in this count, who acts and
+whether the other has said go. 652,706 tables of points cover the 11.5 million endings of the whole play.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ def make_endings(keys: np.ndarray, threads: int) -> np.ndarray:
         threads: how many threads fill them.
 
     Returns:
-        (E, 2, 13, 16) int8. ``[e, OF_ACTOR, y, x]`` is what whoever acts first earns net, with hand x against hand y,
-        and ``[e, OF_OTHER, y, x]`` what the other player earns net, with hand x against hand y. Hands of one card are
-        numbered as in :mod:`crib_env.solver.hands`; a player without a card has hand 0.
+        (E, 2, 13, 16) int8. ``[e, OF_ACTOR, y, x]`` are the net points of the player who acts first, with hand x
+        against hand y. ``[e, OF_OTHER, y, x]`` are those of the other player, with hand x against hand y. Hands of one
+        card are numbered as in :mod:`crib_env.solver.hands`; a player without a card has hand 0.
     """
     endings = np.zeros((len(keys), 2, N_RANKS, WIDTH), np.int8)
     ends = np.linspace(0, len(keys), 16 * threads + 1).astype(int).tolist()

@@ -1,4 +1,4 @@
-"""Hands of nought to four ranks, numbered: the private information of a player in the play.
+"""Numbers for all hands of zero to four ranks: the private information of a player in the play.
 
 A player who says go shows that no low rank is left. So ranks count from the king down here (``KING - rank``), which
 puts the hands that are still possible first: hands of k cards without the lowest ``floor`` ranks have the numbers below
@@ -36,7 +36,7 @@ HANDS = tuple(_hands(k) for k in range(5))
 
 
 class HandTables(NamedTuple):
-    """What kernels know of hands, padded to one size for every k."""
+    """Tables of hands for the kernels, padded to one size for every k."""
 
     n_hands: np.ndarray
     """``N_HANDS``."""

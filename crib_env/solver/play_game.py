@@ -1,4 +1,4 @@
-"""The play of a deal as a zero-sum game: what both roles may hold, and what a policy earns against another."""
+"""The play of a deal as a zero-sum game: the hands that both roles may hold, and the values of policies."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NOTHING = np.zeros(0, np.float32)
 
 
 class BestResponses(NamedTuple):
-    """What an exact best response earns against each role of a policy, net points a deal."""
+    """Net points a deal that an exact best response earns against each role of a policy."""
 
     as_pone: float
     """Of the responder as pone, against the policy's dealer."""
@@ -61,11 +61,11 @@ class PlayGame:
 
     Args:
         prior: by role, (n,) the weight of each hand (:data:`crib_env.solver.hands.HANDS`) of as many ranks as the
-            role holds. Two hands are dealt together in proportion to the product of their weights and of 4 - n for each
-            of their cards, n of whose rank are gone before, so what one player holds the other cannot. If there is
-            none, the cards are dealt at random.
-        start: the public state (:mod:`crib_env.solver.public_state`); if there is none, pone leads, and both roles hold
-            four cards: the pegging game.
+            role holds. The probability of two hands is proportional to the product of their weights and of 4 - n for
+            each of their cards, where n cards of its rank are gone before. So two players never hold the same card. By
+            default the cards are dealt at random.
+        start: the public state (:mod:`crib_env.solver.public_state`). By default pone leads and both roles hold four
+            cards: the pegging game.
         threads: how many threads walk the tree.
 
     Attributes:
@@ -85,7 +85,7 @@ class PlayGame:
         self._workspaces = [make_workspace(self.extent) for _ in range(threads)]
 
     def expected(self, policy: np.ndarray) -> float:
-        """What pone earns when both roles play a policy, net points a deal.
+        """Net points a deal that pone earns when both roles play a policy.
 
         Args:
             policy: (``extent.slots``,) float32 weights of choices: a hand's choices are made in proportion to those
@@ -94,7 +94,7 @@ class PlayGame:
         return self.walk(Weights(policy, _NOTHING), Step(PONE, EXPECTED))
 
     def best_responses(self, policy: np.ndarray) -> BestResponses:
-        """What exact best responses earn against a policy (see :meth:`expected`)."""
+        """Net points a deal that exact best responses earn against a policy (see :meth:`expected`)."""
         weights = Weights(policy, _NOTHING)
         return BestResponses(*(self.walk(weights, Step(role, BEST_RESPONSE)) for role in range(len(ROLES))))
 
@@ -141,7 +141,7 @@ class PlayGame:
         """Walks the whole tree once.
 
         Returns:
-            What ``step.role`` earns, net points a deal. It does not depend on the number of threads, to the last bit.
+            The net points a deal that ``step.role`` earns, to the last bit the same for any number of threads.
         """
         game, top, role = self._game, self._top, step.role
         tree = game.tree

@@ -1,7 +1,7 @@
 """The public state of the play: what both players have seen, which is the ranks laid and who said go.
 
-The rules here are those of :func:`crib_env.engine.lay`. They stand again because a game record holds the hands, which
-decide who must say go; here both answers lead on.
+The rules here are those of :func:`crib_env.engine.lay`. They are repeated because a game record holds the hands, which
+decide who must say go; in a public state both answers are possible.
 """
 
 from __future__ import annotations

@@ -55,10 +55,10 @@ ANALYSIS = np.dtype(
 
 
 class Outlook(NamedTuple):
-    """What the kernels below ask of the shipped tables, as arrays; the first axis is by role."""
+    """The parts of the shipped tables that the kernels below need, as arrays; the first axis is by role."""
 
     cribs: np.ndarray
-    """(2, 13, 13) by how much purposeful opposing discards change the mean of the crib, by ranks discarded."""
+    """(2, 13, 13) the change in the crib's mean when the opponent discards with purpose, by ranks discarded."""
     hands: np.ndarray
     """(2, 30) chances of the points that the *opponent* of this player shows."""
     pegging: np.ndarray
@@ -83,7 +83,7 @@ def outlook() -> Outlook:
 def _tilt(chances, mean):
     """Multiplies probabilities by a power of their points, so that they have this mean."""
     power = 1.0
-    for _ in range(50):  # Newton's steps for the logarithm of the power, none of them long enough to overshoot for good
+    for _ in range(50):  # Newton's method for the logarithm of the power, with steps limited so that it converges
         total, first, second, weight = 0.0, 0.0, 0.0, 1.0
         for points in range(N_POINTS):
             total += chances[points] * weight
@@ -187,7 +187,7 @@ def dealer_wins(dealer, pone, deal, win_table):
 
 @kernel
 def own_wins(is_dealer, scores, heels, play, hand, others_hand, crib, win_table):
-    """A player's chance to win, as :func:`dealer_wins` has it.
+    """A player's chance to win; see :func:`dealer_wins`.
 
     ``scores`` is a pair, own first; ``play`` (2, 61) has ``GAINED`` and ``GIVEN``.
     """
@@ -253,12 +253,12 @@ def analyse_discard(cards: Sequence[int | str] | str, *, dealer: bool, scores: t
         (15,) of dtype ``ANALYSIS``: the fields of :func:`crib_env.discard_statistics`; ``crib_min``, ``crib_max`` and
         ``crib_std`` of the crib's exact distribution against random opposing discards; ``crib_expected``, its mean
         against an opponent who discards by hand and crib; ``pegging``, points gained less points given in the play
-        between two ``careful`` players; ``total``, the net points to be expected (the hand, plus or less
-        ``crib_expected``, plus ``pegging``) and the standard error ``total_error`` of its sampled parts;
+        between two ``careful`` players; ``total``, the expected net points (the hand, plus or minus ``crib_expected``,
+        plus ``pegging``), and ``total_error``, the standard error of its sampled parts;
         ``win_probability`` by the win table of two ``expert`` players.
 
     Raises:
-        ValueError: not six different cards, or a score out of range; the message names it.
+        ValueError: the cards are not six different cards, or a score is out of range; the message names it.
     """
     held = six_cards([one_hand(cards)])
     is_pair = len(scores) == 2 and all(isinstance(score, (int, np.integer)) for score in scores)
@@ -288,7 +288,7 @@ def analyse_discard(cards: Sequence[int | str] | str, *, dealer: bool, scores: t
     played = standard_pegging().standard_error[role, kept]
     out["total_error"] = np.sqrt(np.nan_to_num(cribs) ** 2 + (played**2).sum(axis=1))
     wins = np.empty(N_DISCARDS)
-    own, other = map(int, scores)  # NumPy's integers would have kernels of their own
+    own, other = map(int, scores)  # for NumPy integers Numba would compile other kernels
     discard_chances(held[0], np.int64(0), dealer, (own, other), totals[0], tables, wins)
     out["win_probability"] = wins.clip(0, 1)  # sums of chances miss the ends by rounding
     return out[np.lexsort((-out["total"], -out["win_probability"]))]

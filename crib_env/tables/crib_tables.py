@@ -1,10 +1,10 @@
 """Cribs when both players discard by hand and crib: mean crib points by the ranks discarded, for pone and for dealer.
 
 Each player discards the pair with the best exact mean of the hand, plus (dealer) or minus (pone) the table's mean
-of a crib with these two ranks. The tables are the means that such play produces, so each depends on the other.
-They are solved to a fixed point in turns, starting from random opposing discards. The pair discarded from each six
-cards is exact, over all 20,358,520 deals. The opponent's hand is sampled, equally often for each pair of ranks,
-and the crib is counted over all 40 remaining starters. So rare pairs are known as precisely as common ones.
+of a crib with these two ranks. The tables are the means that such play produces, so each depends on the other. The
+solver updates them in turn, towards a fixed point, starting from random opposing discards. The pair discarded from
+each six cards is exact, over all 20,358,520 deals. The opponent's hand is sampled, equally often for each pair of
+ranks, and the crib is counted over all 40 remaining starters. So rare pairs are known as precisely as common ones.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class CribTables:
         error: (2, 13, 13) standard errors.
         share: (2, 13, 13) how often the pair is discarded, over all deals; each player's upper triangle adds up to 1.
             Where it is 0, the pair is never discarded, ``error`` is NaN, and ``mean`` is over the hands that hold it.
-        change: the largest change of a mean that occurs in the last round, for judging the fixed point.
+        change: how far the mean of any pair that is discarded changed in the last round; near 0 at the fixed point.
         against_random: (13, 13) exact mean of the crib by ranks discarded, against uniformly random opposing discards.
         kept: (2, 1820) how often each rank class of four is kept; each player's row adds up to 1.
         hand_points: (2, 30) how often the kept four show 0 … 29 points; each player's row adds up to 1.
@@ -176,7 +176,7 @@ class CribTables:
         """Reads tables.
 
         Raises:
-            ValueError: there is no such file, or it is damaged, of another version or no such file.
+            ValueError: the file does not exist, is damaged, has another version or is not a file of crib tables.
         """
         found: dict[str, Any] = load_arrays(path, _KIND, VERSION, _COLUMNS)
         return cls(**{**found, "change": float(found["change"])})
@@ -190,14 +190,14 @@ def solve_crib_tables(
     threads: int = 2,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> CribTables:
-    """Solves both tables by turns.
+    """Solves both tables in turn.
 
     Args:
-        rounds: of which all but the last draw a quarter as often.
+        rounds: the number of rounds; all but the last draw a quarter as many hands.
         draws: opposing hands for each pair of ranks and player in the last round.
-        seed: of the draws; the answer depends on it and not on ``threads``.
-        threads: how many work side by side.
-        on_progress: is told how many of ``rounds * 182`` means are done.
+        seed: random seed of the draws; the result depends on it and not on ``threads``.
+        threads: the number of threads.
+        on_progress: called with 1 after each of the ``rounds * 182`` means.
     """
     deals = _Deals(threads)
     against_random = deals.against_random()
@@ -253,7 +253,7 @@ class _Deals:
         return _square(points / np.bincount(self.pairs.ravel(), weights))
 
     def choices(self, table: np.ndarray, sign: int) -> np.ndarray:
-        """(N,) the number of the discard that goes by a table."""
+        """(N,) the number of the discard that a table prefers in each class of deals."""
         choice = np.empty(N_CLASSES, np.int64)
         _choose_all(self.totals, self.cards, table, sign, choice)
         return choice
@@ -267,7 +267,7 @@ class _Deals:
     def realise(
         self, number: int, word: np.uint64, *, discarded: np.ndarray, draws: int, table: np.ndarray, sign: int
     ) -> tuple[float, float, float]:
-        """Mean, standard error and share of one pair of ranks, when the opponent goes by ``table`` with ``sign``."""
+        """Mean, standard error and share of a pair of ranks, when the opponent discards by ``table`` with ``sign``."""
         chosen = np.take_along_axis(self.pairs, discarded[:, None], axis=1)[:, 0]
         rows = np.flatnonzero(chosen == number)
         share = self.sizes[rows].sum() / self.sizes.sum()
@@ -287,10 +287,10 @@ def crib_means_against(
 
     Args:
         cards: (6,) sorted ids.
-        tables: that the opponent goes by.
+        tables: the tables by which the opponent discards.
         is_dealer: whether this player deals, and so the opponent is pone.
         draws: opposing hands, the same for all fifteen.
-        seed: of the draws.
+        seed: random seed of the draws.
 
     Returns:
         Means and standard errors, (15,) each, in the order of :data:`PLACES`.

@@ -59,7 +59,7 @@ def fill_desirabilities(totals, cards, pegging, out):
 
 @kernel
 def _scale(values):
-    """The highest becomes 1, the lowest 0; all become 1 where they are equal."""
+    """Scales the highest value to 1 and the lowest to 0; if all are equal, all become 1."""
     low, high = values.min(), values.max()
     for k in range(len(values)):
         values[k] = (values[k] - low) / (high - low) if high > low else 1.0
@@ -72,7 +72,7 @@ def _fill_all(totals, cards, roles, pegging, out):
 
 
 def pegging_values(records: PeggingRecords) -> np.ndarray:
-    """What the strategies ask of records: (2, 1820, 3) float64, by role and rank class.
+    """The statistics of pegging records that the strategies use: (2, 1820, 3) float64, by role and rank class.
 
     The last axis is mean points gained, median points gained, mean points given.
 
@@ -93,15 +93,16 @@ def desirabilities(hands: ArrayLike | str, *, dealer: ArrayLike, records: Peggin
 
     Args:
         hands: (N, 6) card ids, or one hand as text such as ``"5H 5C JD QS 2H 3D"``.
-        dealer: whether the player deals, one for all or (N,): by which role the pegging records are read.
-        records: what the kept cards have gained and given in the play.
+        dealer: whether the player deals, one for all or (N,); it selects the role in the pegging records.
+        records: points gained and given in the play by the kept cards.
 
     Returns:
         (N, 8, 15) float64 from 0 to 1, by ``STRATEGIES`` and by discard, in the order of
         :func:`crib_env.discard_statistics`; the best discards have 1.
 
     Raises:
-        ValueError: a wrong shape, no integers, or a bad or doubled card; or records with a class missing.
+        ValueError: the shape is wrong, the values are not integers, a card is bad or repeated, or the records lack a
+            class.
     """
     cards = six_cards(hands)
     try:

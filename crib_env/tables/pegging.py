@@ -45,7 +45,7 @@ _COLUMNS = {
     "against": Column("U"),
     "counts": Column("i", (len(ROLES), N_RANK_CLASSES, 2, N_BINS)),
 }
-_BATCH = 200  # deals between two looks at the standard error
+_BATCH = 200  # deals between two checks of the standard error
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,12 @@ class PeggingRecords:
     """Points gained and conceded in the play by four kept cards, under a named pair of playing policies.
 
     Attributes:
-        policy: who plays the kept cards.
-        against: who plays, and discarded, the opponent's.
+        policy: the policy that plays the kept cards.
+        against: the policy that discarded and plays the opponent's cards.
         counts: (2, 1820, 2, 61) int64, how often, by role (``ROLES``), rank class, ``GAINED`` or ``GIVEN``, and
             points.
 
-    Statistics have the first axes of ``counts``, and are not a number where they need more plays than there are.
+    Statistics have the first axes of ``counts``. They are NaN where they need more plays than are recorded.
     """
 
     policy: str
@@ -94,7 +94,7 @@ class PeggingRecords:
         return np.where(n[..., 0] > 0, (low + high) / 2, np.nan)
 
     def add(self, classes: ArrayLike, roles: ArrayLike, gained: ArrayLike, given: ArrayLike) -> None:
-        """Records plays.
+        """Adds plays to the records.
 
         Args:
             classes: (N,) rank classes of the kept cards.
@@ -103,7 +103,7 @@ class PeggingRecords:
             given: (N,) points that the opponent made in it.
 
         Raises:
-            ValueError: a wrong shape, no integers or a value out of range; then nothing is recorded.
+            ValueError: the shape is wrong, the values are not integers or one is out of range; nothing is recorded.
         """
         plays = {"classes": classes, "roles": roles, "gained": gained, "given": given}
         columns = {name: np.asarray(values) for name, values in plays.items()}
@@ -125,7 +125,7 @@ class PeggingRecords:
         """Reads records.
 
         Raises:
-            ValueError: there is no such file, or it is damaged, of another version or no such file.
+            ValueError: the file does not exist, is damaged, has another version or is not a file of pegging records.
         """
         found = load_arrays(path, _KIND, VERSION, _COLUMNS)
         return cls(str(found["policy"]), str(found["against"]), found["counts"])
@@ -151,7 +151,7 @@ def _standard_error(counts: np.ndarray) -> np.ndarray:
 
 @kernel
 def _draw_cards(g, ranks):
-    """Draws thirteen cards for seat 0, which will keep the first four: these ranks in any suits; all others random."""
+    """Draws thirteen cards. Seat 0 will keep the first four, of these ranks in random suits; the others are random."""
     drawn = np.int64(0)
     for k in range(13):
         card = np.int64(-1)
@@ -163,7 +163,7 @@ def _draw_cards(g, ranks):
 
 @kernel
 def _play_deal(g, ranks, role, policy, against):
-    """What seat 0 gains and gives in the play of one deal in which it keeps cards of these ranks."""
+    """The points that seat 0 gains and gives in the play of one deal in which it keeps cards of these ranks."""
     begin_game(g, DEAL_EPISODE, 1 if role == PONE else 0, 0, 0, -1)
     _draw_cards(g, ranks)
     begin_deal(g)
@@ -174,7 +174,7 @@ def _play_deal(g, ranks, role, policy, against):
             discarded += 1
         else:
             act(g, native_card(g, against))
-    gained, given = 0, 0  # from here, so that his heels are not in it
+    gained, given = 0, 0  # counted from here, without his heels
     while g["phase"] == PLAY:
         act(g, native_card(g, policy if g["turn"] == 0 else against))
         for k in range(g["n_events"]):
@@ -207,18 +207,18 @@ def simulate_pegging(
     """Records of every rank class in both roles, simulated until each mean is precise enough.
 
     The kept cards have random suits; two other random cards are discarded. The opponent discards two of six random
-    unseen cards by its own policy. Every deal stands at 0–0.
+    unseen cards by its own policy. Every deal starts at 0–0.
 
     Args:
         policy: native policy (``crib_env.players.policies.NATIVE``) that plays the kept cards.
         against: native policy of the opponent.
-        standard_error: of every mean, gained and given, in points, is at most this.
-        threads: how many work side by side.
-        seed: of the deals; the answer depends on it and not on ``threads``.
-        on_progress: is told how many more of the 3,640 records are filled.
+        standard_error: the largest standard error allowed for any mean, gained or given, in points.
+        threads: the number of threads.
+        seed: random seed of the deals; the result depends on it and not on ``threads``.
+        on_progress: called with the number of records filled since the last call; there are 3,640 in all.
 
     Raises:
-        ValueError: a policy that is not native, or a standard error that is not above 0.
+        ValueError: a policy is not native, or the standard error is not above 0.
     """
     for name in (policy, against):
         if name not in NATIVE:

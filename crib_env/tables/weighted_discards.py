@@ -13,11 +13,11 @@ N_STRATEGIES = len(STRATEGIES)
 
 @kernel
 def weigh_discards(six, weights, pegging):
-    """What the fifteen discards of six cards are worth to a player with these weights: ``weights @ S``.
+    """The values of the fifteen discards of six cards for a player with these weights: ``weights @ S``.
 
     Args:
         six: mask of the cards dealt.
-        weights: (8,) of the strategies.
+        weights: (8,) the weight of each strategy.
         pegging: (1820, 3) of the player's role, from ``lang_strategies.pegging_values``.
 
     Returns:

@@ -34,7 +34,7 @@ _COLUMNS = {
     "endings": Column("f", (WIN, WIN, len(ENDINGS))),
     "errors": Column("f", (WIN, WIN, 2)),
 }
-_MOST_PEGS = 32  # eight cards earn at most three times each, and there are heels, three shows
+_MOST_PEGS = 32  # enough: each of eight cards scores at most three times, then there are heels and three hands
 
 
 class Player(Protocol):
@@ -112,8 +112,8 @@ class WinTable:
     """Expected results at every pair of scores below 121, before a deal.
 
     Attributes:
-        agent: whose outcomes these are.
-        deals: how many were sampled.
+        agent: the name of the agent that played the sampled deals.
+        deals: the number of sampled deals.
         endings: (121, 121, 6) float32, chances of ``ENDINGS`` by [dealer's score, pone's score].
         errors: (121, 121, 2) float32, standard errors of :attr:`win_probability` and of :attr:`match_points`.
     """
@@ -147,7 +147,7 @@ class WinTable:
         """Reads a win table.
 
         Raises:
-            ValueError: there is no such file, or it is damaged, of another version or not a win table.
+            ValueError: the file does not exist, is damaged, has another version or is not a win table.
         """
         found = load_arrays(path, _KIND, VERSION, _COLUMNS)
         return cls(str(found["agent"]), int(found["deals"]), found["endings"], found["errors"])
@@ -160,12 +160,12 @@ def solve_win_table(
 
     Args:
         outcomes: (n, 32) from :func:`sample_outcomes`.
-        agent: the name to remember.
-        threads: how many work side by side; the answer does not depend on it.
-        on_progress: is told how many more outcomes are done; in all there are twice as many as were sampled.
+        agent: the agent's name, saved with the table.
+        threads: the number of threads; the result does not depend on it.
+        on_progress: called with the number of outcomes done since the last call; in all, twice as many as sampled.
 
     Raises:
-        ValueError: fewer outcomes than ``BATCHES``.
+        ValueError: there are fewer outcomes than ``BATCHES``.
     """
     if len(outcomes) < BATCHES:
         raise ValueError(f"{len(outcomes)} outcomes are too few: give at least {BATCHES}")

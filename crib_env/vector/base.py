@@ -26,8 +26,8 @@ from crib_env.options import OPTIONS, OptionError, Start, check_bool, check_from
 from crib_env.single_agent import SingleAgentCribbage
 from crib_env.vector import kernels as vector_kernels
 
-# Games that a thread takes at once, in a step and in a kernel that does little for each: few, so that none waits long
-# for another that was late, and so many that to take them is next to nothing beside the work.
+# The number of games that a thread takes at once, in a step and in a kernel that does little for each. Small enough
+# that no thread waits long for a late one; large enough that taking a chunk costs little beside the work.
 CHUNK, LIGHT_CHUNK = 4_096, 32_768
 
 
@@ -63,7 +63,7 @@ class VectorOptions:
 
 VECTOR_OPTIONS = tuple(field.name for field in fields(VectorOptions))
 
-# What all games share, and the name of the vector environment's attribute that holds it.
+# The attributes that all games share, and the names of the vector environment's attributes that hold them.
 _SHARED = {
     "observation_space": "single_observation_space",
     "action_space": "single_action_space",
@@ -100,14 +100,14 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
     """N games in one array of records; a kernel steps all of them.
 
     Args:
-        single: one environment with the same options, which it has checked; its spaces are used.
+        single: a single environment with the same options; it has checked them, and its spaces are used.
         stream: the field of a record that a seed sets.
         options: by name, those of :class:`VectorOptions`.
     """
 
     _episode = "game"  # of options.Options
-    _out: Any  # what was handed out last: arrays observation, action_mask, rewards, over and others
-    _pool: tuple[int, ThreadPoolExecutor] | None = None  # with the process that it belongs to
+    _out: Any  # the last outputs: arrays observation, action_mask, rewards, over and others
+    _pool: tuple[int, ThreadPoolExecutor] | None = None  # with the id of its process
 
     def __init__(self, single: SingleAgentCribbage | DiscardGame, stream: str, options: dict[str, Any]) -> None:
         if single.render_mode is not None:
@@ -132,7 +132,7 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         self._max_episode_steps = read.max_episode_steps
         self._threads = int(read.threads)
         self._lock = threading.Lock()
-        self._attributes: dict[str, tuple[Any, ...]] = {}  # that set_attr has set
+        self._attributes: dict[str, tuple[Any, ...]] = {}  # set by set_attr
 
         self._games = np.zeros(n, GAME)
         self._games[stream] = streams(None, n)
@@ -152,7 +152,7 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         self._out = self._allocate()
         self._out.illegal[:] = False
 
-    # What each game does in its own way.
+    # Each kind of game implements these.
 
     def _allocate(self) -> Any:
         """Allocates the output arrays."""
@@ -189,9 +189,9 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         """Starts the next episode of every game.
 
         Args:
-            seed: ``s`` is s + i for game i; a list holds one seed or ``None`` a game.
+            seed: a number s seeds game i with s + i; a list holds a seed or ``None`` for each game.
             options: as in :mod:`crib_env.aec`, the same for every game; ``options["reset_mask"]`` (N,) bool resets
-                only some games, as ``AutoresetMode.DISABLED`` asks for. The infos' ``_key`` arrays name these games.
+                only some games, as ``AutoresetMode.DISABLED`` needs. The infos' ``_key`` arrays name these games.
 
         Raises:
             ValueError: the seed or an option has a value that is not allowed; nothing has changed.
@@ -229,7 +229,7 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
                 the message names the game, and no game has changed.
             RuntimeError: a game is over or has not begun, and has not been reset; no game has changed. Or another
                 thread is in a step or reset.
-            Exception: whatever the opponent's object raises, in the middle of the step: reset before going on.
+            Exception: any error of the opponent's object, in the middle of the step; call ``reset`` before going on.
         """
         cards = self._read_actions(actions)
         if self._copy:
@@ -262,7 +262,7 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         return self._observation(), out.rewards, out.over, truncations, self._infos(self._everybody) | last
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """``name`` of each game: ``action_masks``, or an attribute of :meth:`get_attr`.
+        """The result for each game: of ``action_masks``, or of an attribute as in :meth:`get_attr`.
 
         The games are rows of arrays, not objects, and have no other methods.
 
@@ -288,21 +288,21 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         return self.call(name)
 
     def set_attr(self, name: str, values: Any) -> None:
-        """Saves a value for each game under your own name, for :meth:`get_attr`: a list or tuple of N, or one value.
+        """Saves a value for each game under a name of your choice, for :meth:`get_attr`: N values, or one for all.
 
         Raises:
-            AttributeError: the name is an option or something else fixed when the environment is made.
+            AttributeError: the name is an option or something else that is fixed when the environment is made.
             ValueError: there are not N values.
         """
         if name in _SETTLED:
-            raise AttributeError(f"{name!r} cannot be set: it is settled when the vector environment is made")
+            raise AttributeError(f"{name!r} cannot be set: it is fixed when the vector environment is made")
         values = values if isinstance(values, (list, tuple)) else [values] * self.num_envs
         if len(values) != self.num_envs:
             raise ValueError(f"{name}: {len(values)} values were given for {self.num_envs} games")
         self._attributes[name] = tuple(values)
 
     def action_masks(self) -> np.ndarray:
-        """(N, 52) bool, the legal cards now, under the name that sb3-contrib's MaskablePPO asks for.
+        """(N, 52) bool, the legal cards now. sb3-contrib's MaskablePPO calls a method of this name.
 
         Raises:
             RuntimeError: before the first ``reset``.
@@ -326,7 +326,7 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         self.__dict__.update(state)
         self._lock = threading.Lock()
 
-    # What the methods above are made of.
+    # Helpers of the methods above.
 
     def _read_reset_mask(self, options: dict[str, Any] | None) -> np.ndarray:
         """The games to reset, (N,) bool, checked as ``SyncVectorEnv`` does."""
@@ -367,7 +367,7 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         except ValueError:  # of different lengths
             cards = np.empty(0)
         is_list = isinstance(actions, (list, tuple))
-        is_mixed = is_list and not {bool, np.bool_}.isdisjoint(map(type, actions))  # NumPy makes a number of True
+        is_mixed = is_list and not {bool, np.bool_}.isdisjoint(map(type, actions))  # NumPy would convert True to 1
         if cards.shape != (self.num_envs,) or cards.dtype.kind not in "iu" or is_mixed:
             cards = self._read_each(actions if is_list else cards)
         cards = cards.astype(np.int64, copy=False)
@@ -378,7 +378,7 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         return cards
 
     def _read_each(self, actions: Any) -> np.ndarray:
-        """Actions that are not one array of integers, as one; -1 for numbers that are no card."""
+        """Converts actions that are not one array of integers; numbers that are not a card become -1."""
         n = self.num_envs
         if (isinstance(actions, np.ndarray) and actions.ndim == 0) or len(actions) != n:
             raise ValueError(f"actions must be {n} integers, one a game, not {actions!r}")
@@ -428,7 +428,7 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
                     return
                 found.append(function(state, part, *rest))
 
-        # This thread begins at once; whichever of the others has not even woken by the end is not waited for.
+        # This thread begins at once. At the end it does not wait for threads that have not started.
         tasks = [self._threads_of_this_process().submit(work) for _ in range(threads - 1)]
         work()
         for task in tasks:
@@ -437,12 +437,12 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         return found
 
     def _threads_of_this_process(self) -> ThreadPoolExecutor:
-        if self._pool is None or self._pool[0] != os.getpid():  # a fork has none
+        if self._pool is None or self._pool[0] != os.getpid():  # a forked process has no threads
             self._pool = os.getpid(), ThreadPoolExecutor(self._threads - 1)
         return self._pool[1]
 
     def _begin(self, rows: np.ndarray, start: Start | None = None, is_seeded: np.ndarray | None = None) -> None:
-        """Starts the next episode of some games; without further arguments as a plain reset does."""
+        """Starts the next episode of some games; by default as a reset without seed and options does."""
         unseeded = np.zeros(self.num_envs, np.bool_)
         self._start(rows, start or Start(), unseeded if is_seeded is None else is_seeded)
         self._lengths[rows] = 0

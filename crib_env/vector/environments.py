@@ -21,7 +21,7 @@ option                default       meaning
 ``max_episode_steps`` ``None``      truncates episodes after this many of the learner's steps, as ``TimeLimit`` does
 ===================== ============= ==================================================================================
 
-Infos, each with its ``_key`` (N,) bool as Gymnasium has it: ``action_mask`` (N, 52) int8 (the array in the
+Infos, each with its ``_key`` (N,) bool as in Gymnasium: ``action_mask`` (N, 52) int8 (the array in the
 observation, if it has one), ``scores`` (N, 2) int16 (player_0's, player_1's), ``dealer`` and ``seat`` (N,) int8,
 ``illegal_action`` (N,) bool (the game has just ended because of an illegal card); at ends, with ``statistics``,
 ``episode`` = ``{"r", "l", "t"}`` (return, length in the learner's steps, seconds), and with ``SAME_STEP`` ``final_obs``
@@ -86,7 +86,7 @@ class CribbageVectorEnv(NativeVectorEnv):
         self._size = SIZES[game.observation]
         self._episode = game.episode
         super().__init__(single, "episode_stream", vector)
-        self._opponent = opponent = single.opponent  # an object, where its class was named
+        self._opponent = opponent = single.opponent  # an object, also if the option was a text
         self._rules = vector_kernels.Rules(
             policy=NATIVE.index(opponent) if isinstance(opponent, str) else vector_kernels.NO_POLICY,
             episode=EPISODES.index(game.episode),

@@ -62,8 +62,8 @@ class Shown(NamedTuple):
     illegal: np.ndarray  # (N,) bool, the episode has ended because the card was illegal
 
 
-# The kernels for one game take its record and numbers, no array: an array handed on is counted as a reference by two
-# atomic instructions, and a tuple of them costs three times what the game does.
+# The kernels for one game take its record and numbers but no arrays. Passing an array costs two atomic reference-count
+# instructions, and passing a tuple of arrays takes three times as long as the game itself.
 
 
 @kernel
@@ -74,7 +74,7 @@ def _margin(g, seat):
 
 @kernel
 def _payment(g, seat, reward, margin):
-    """The reward of a seat since its lead was ``margin``."""
+    """The reward of a seat whose lead was ``margin`` when it last acted."""
     if reward == _POINTS:
         return _margin(g, seat) - margin
     if g["phase"] != OVER:
@@ -89,7 +89,7 @@ def _is_legal(g, card):
 
 @kernel
 def first_bad(games, rows, cards, is_ignored):
-    """The first game, of ``rows`` that are not ignored, in which the card is not legal; or ``len(games)``."""
+    """The first game in ``rows``, without the ignored ones, in which the card is not legal; else ``len(games)``."""
     for i in rows:
         if not is_ignored[i] and not _is_legal(games[i], cards[i]):
             return i
@@ -124,7 +124,7 @@ def _go_on(table, rows, policy):
 
 @kernel
 def begin_all(table, rows, rules, first_dealer, score_0, score_1):
-    """The next episode of each game, up to the learner's first decision; see ``engine.begin_game``."""
+    """Starts the next episode of each game and plays to the learner's first decision; see ``engine.begin_game``."""
     for i in rows:
         g = table.games[i]
         begin_game(g, rules.episode, first_dealer, score_0, score_1, rules.start_spread)
@@ -135,7 +135,7 @@ def begin_all(table, rows, rules, first_dealer, score_0, score_1):
 
 @kernel
 def take_all(table, rows, cards):
-    """``cards[b]`` in game ``rows[b]``."""
+    """Plays ``cards[b]`` in game ``rows[b]``."""
     for b in range(len(rows)):
         act(table.games[rows[b]], cards[b])
     _go_on(table, rows, NO_POLICY)
@@ -176,7 +176,7 @@ def show_all(table, rows, out):
 
 @kernel
 def step_all(table, rows, cards, to_begin, rules, out):
-    """``cards[i]`` in game i, then a native opponent's answers; writes the learner's reward and observation.
+    """Plays ``cards[i]`` in game i, then a native opponent's answers; writes the learner's reward and observation.
 
     A card that is not legal ends the game. Games with a flag in ``to_begin`` (N,) restart instead, with the seats
     swapped if the learner's seat alternates.
@@ -231,7 +231,7 @@ def account_all(accounts, rows, to_begin, rewards, over, now):
             last_seconds[i] = np.rint((now - start_times[i]) * 1e6) / 1e6
 
 
-# The discard game. Of a record only the cards, the stream, the hand of seat 0 and the phase are used.
+# The discard game. It uses only the cards, the stream, the hand of seat 0 and the phase of a record.
 
 
 class DiscardShown(NamedTuple):
@@ -247,7 +247,7 @@ class DiscardShown(NamedTuple):
 
 @kernel
 def _begin_discards(g):
-    """Six cards and a starter."""
+    """Deals six cards and a starter."""
     shuffle(g)
     g["hand"][0], g["phase"], g["turn"] = 0, DISCARD, 0
     for k in range(6):
@@ -256,7 +256,7 @@ def _begin_discards(g):
 
 @kernel
 def begin_discards(games, rows):
-    """Six cards and a starter for each game."""
+    """Deals six cards and a starter in each game."""
     for i in rows:
         _begin_discards(games[i])
 

@@ -144,7 +144,7 @@ class League:
         return [matches[two] for two in self.pairings]
 
     def _read(self, two: tuple[int, int], path: Path) -> LeagueMatch:
-        again = "take it away, and it is played again"
+        again = "delete it to play it again"
 
         def build(content: dict[str, Any]) -> LeagueMatch:
             without = {"less_luck": None} | content

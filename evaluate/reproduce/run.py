@@ -83,7 +83,7 @@ class Reproduction:
     def __post_init__(self) -> None:
         for name in self.papers:
             if name not in PAPERS:
-                raise ValueError(f"there is no paper {name!r}: choose of {', '.join(PAPERS)}")
+                raise ValueError(f"there is no paper {name!r}: choose one of {', '.join(PAPERS)}")
         if self.choices is not None:
             read_choices(self.choices)
 
@@ -221,4 +221,4 @@ def _saved(content: Any) -> _Saved:
 
 
 def _read(path: Path) -> _Saved:
-    return read_json(path, f"{path} is not a whole result: take it away, and it is computed again", _saved)
+    return read_json(path, f"{path} is not a whole result: delete it to compute it again", _saved)

@@ -125,7 +125,7 @@ def main() -> int:
                 shown = time.monotonic()
                 print(report(run), flush=True)
     except KeyboardInterrupt:
-        print(f"stopped; the same command goes on from {settings.state}")
+        print(f"stopped; the same command continues from {settings.state}")
         return 130
     print(report(run))
     print("events:", ", ".join(f"{kind} {number:,}" for kind, number in run["events"].items()))

@@ -20,13 +20,13 @@ _PERCENT = 100.0
 
 
 class PlayAnswers(NamedTuple):
-    """The legal ranks, M of them in D decisions between two or more, and the expert's values."""
+    """The M legal ranks of D decisions with at least two of them, and the expert's values."""
 
-    decision: np.ndarray  # (M,) int64, which one, from 0 to D - 1; those of a decision stand together
+    decision: np.ndarray  # (M,) int64, the number of the decision, from 0 to D - 1, ascending
     seen: np.ndarray  # (M, N_PLAY_INPUTS) float32, with the card laid
-    gain: np.ndarray  # (M,) float32, of a chance to win by the points of the card, percent
-    worth: np.ndarray  # (M,) float32, of a point in this deal, percent
-    chances: np.ndarray  # (M,) float32, to win the game, percent
+    gain: np.ndarray  # (M,) float32, what the points of the card add to the probability of winning, percent
+    worth: np.ndarray  # (M,) float32, what a point in this deal adds to it, percent
+    chances: np.ndarray  # (M,) float32, the probability of winning the game, percent
 
     @property
     def n_decisions(self) -> int:
@@ -34,7 +34,7 @@ class PlayAnswers(NamedTuple):
         return int(self.decision[-1]) + 1 if len(self.decision) else 0
 
     def batches(self, size: int, rng: np.random.Generator) -> Iterator[PlayAnswers]:
-        """All of them in random order, about ``size`` decisions at a time."""
+        """Batches of about ``size`` decisions, in random order."""
         n_batches = max(1, round(self.n_decisions / size))
         which = rng.permutation(self.n_decisions) % n_batches
         for k in range(n_batches):
@@ -63,7 +63,7 @@ class PlayAnswers(NamedTuple):
 def new_deals(seeds: np.ndarray, first_id: int, start_spread: int, episode: str) -> list[GameBatch]:
     """Episodes without forced decisions, one for each of ``seeds`` (n,): half at random scores, half at 0–0.
 
-    Far from the end the play is the same at all scores, and its results are least noisy there. Scores are at most
+    Far from the end, good play does not depend on the scores, and its results are least noisy there. Scores are at most
     ``start_spread`` apart; ``first_id`` is the game id of the first; ``episode`` is ``"deal"`` or ``"pegging"``.
     """
     half = len(seeds) // 2
@@ -75,8 +75,8 @@ def new_deals(seeds: np.ndarray, first_id: int, start_spread: int, episode: str)
 
 
 def discard(batch: GameBatch, agent: BestAgent, epsilon: float, rng: np.random.Generator, thinking: Stopwatch) -> None:
-    """All discards of new deals: the best pair, or a random one with probability ``epsilon``. Both players use the
-    agent.
+    """Makes all discards of new deals, for both players: the agent's best pair, or a random one with probability
+    ``epsilon``.
 
     The agent's time is added to ``thinking``.
     """
@@ -91,12 +91,12 @@ def discard(batch: GameBatch, agent: BestAgent, epsilon: float, rng: np.random.G
 
 
 def epsilon_greedy(ranks: Ranks, n: int, epsilon: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """In each of ``n`` decisions the best of ``ranks``, but for a share ``epsilon`` of any of them.
+    """Chooses in each of ``n`` decisions the best of ``ranks``, or a random one with probability ``epsilon``.
 
     Returns:
-        Which of ``ranks`` they are, (n,), and which are best, (n,).
+        The indices in ``ranks`` of the chosen ones, (n,), and of the best ones, (n,).
     """
-    first = np.searchsorted(ranks.after.decision, np.arange(n + 1))  # the ranks of a decision stand together
+    first = np.searchsorted(ranks.after.decision, np.arange(n + 1))  # the ranks of a decision are consecutive
     highest = np.maximum.reduceat(ranks.values, first[:-1])
     is_best = np.flatnonzero(ranks.values == highest[ranks.after.decision])
     best = is_best[np.searchsorted(is_best, first[:-1])]
@@ -115,11 +115,11 @@ def play_and_ask(
     """Plays deals to their end, from the first card on, and asks the expert about every decision.
 
     Args:
-        batch: of deals after the discards, without forced decisions.
+        batch: deals after the discards, without forced decisions.
         agent: lays the best rank, or a random one with probability ``epsilon``.
-        expert: is asked with sampled hands.
-        epsilon: see above.
-        rng: for all samples.
+        expert: values every decision over sampled hands.
+        epsilon: probability of a random rank.
+        rng: random generator for all samples.
         thinking: the time of agent and expert is added to it.
     """
     parts = []
@@ -136,7 +136,7 @@ def play_and_ask(
             after.worth,
             chances[after.decision, after.rank].astype(np.float32),
         )
-        # Where a card wins at once the others have no value, and nothing is to be learned.
+        # Where a card wins at once, the other cards have no value, and there is nothing to learn.
         is_valued = answers.chances >= 0
         is_choice = np.bincount(after.decision[is_valued], minlength=len(rows)) > 1
         parts.append(answers.of(np.flatnonzero(is_valued & is_choice[after.decision])))

@@ -1,6 +1,7 @@
 """``best``: expert iteration, then responses to itself.
 
-Expert iteration (Anthony et al. 2017): networks play, ``expert`` values their choices, and they learn these values.
+Expert iteration (Anthony et al. 2017): networks play, ``expert`` values their choices, and the networks learn these
+values.
 
 In a round the networks play both sides of many deals, half of them at 0–0 and half at random scores, with a share of
 random cards. For every decision in the play ``expert`` gives the probability of winning after each
@@ -12,8 +13,8 @@ Scores are among their inputs, so they play to the score.
 
 Then the play network learns responses to itself (:mod:`train.best.responses`).
 
-Training uses no opponent but itself. ``expert`` assumes two types of opponent when it weighs hands (see
-:mod:`crib_env.agents.belief.opponent_hands`), which shows in its answers.
+The networks train against no opponent but themselves. ``expert`` assumes two types of opponent when it weighs hands
+(:mod:`crib_env.agents.belief.opponent_hands`), and this assumption shapes its answers.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ class Settings(ExploringSettings):
     start_spread: StartSpread = 40
     """Half of the deals start at 0–0, half at random scores at most this many points apart."""
     passes: Count = 2
-    """How often to train on each answer about the play, all in the round that produced it."""
+    """Passes over the answers about the play, in the round that produced them."""
     batch_size: Count = 256
     """Play decisions in a gradient step."""
     learning_rate: NotNegative = 1e-3
@@ -98,7 +99,7 @@ class Settings(ExploringSettings):
     discard_batch_size: Count = 512
     """Discards in a gradient step."""
     responses: WholeNumber = 2
-    """How many times the play network learns a response to itself at the end."""
+    """Number of responses to itself that the play network learns at the end."""
     response_episodes: Count = 4_000_000
     """Deals played in each response; its other settings are those of ``train response``."""
     evaluations: WholeNumber = 20
@@ -134,8 +135,8 @@ class ExpertIteration:
     """The networks in training, with their optimizers and the replay buffer of discards.
 
     Args:
-        agent: is trained in place.
-        settings: of the run.
+        agent: trained in place.
+        settings: the settings of the run.
     """
 
     def __init__(self, agent: BestAgent, settings: Settings) -> None:
@@ -196,14 +197,14 @@ class ExpertIteration:
         return {"learning/discard loss": float(loss_), "learning/discard regret, percent": float(regret_)}
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """All that a checkpoint keeps."""
+        """The tensors that a checkpoint saves."""
         kept = named("agent", self.agent.state_dict()) | named("discards", self.discards.state_dict())
         for name, optimizer in self.optimizers.items():
             kept |= named(f"adam.{name}", optimizer_state(optimizer))
         return kept
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Takes over what :meth:`state_dict` gave."""
+        """Restores the tensors of :meth:`state_dict`."""
         self.agent.load_state_dict(part("agent", tensors))
         self.discards.load_state_dict(part("discards", tensors))
         for name, optimizer in self.optimizers.items():
@@ -214,7 +215,7 @@ def centred_loss(values: torch.Tensor, chances: torch.Tensor, decision: torch.Te
     """Huber loss (δ = 2 percent) between values (M,) and win probabilities (M,), both centred within each decision
     (M,).
 
-    The mean over decisions, numbered from 0, of the sum over their choices.
+    Decisions are numbered from 0. The loss is the mean over decisions of the sum over their choices.
     """
     counts = torch.bincount(decision)
 
@@ -235,7 +236,7 @@ def ask_about_discards(batch: GameBatch, expert: ExpertAgent, share: float, rng:
 
 
 def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[BestAgent, dict[str, Any]]:
-    """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary."""
+    """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary."""
     torch.set_num_threads(1)
     torch.manual_seed(settings.seed)
     agent = BestAgent(settings.hidden, settings.hidden_discard)
@@ -279,7 +280,7 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[Be
 
 
 def _of_responses(settings: Settings) -> response.Settings:
-    """The settings of responses, but for who responds to whom."""
+    """The settings of the responses, except opponent and start."""
     return replace(
         response.PRESETS["default"],
         seed=settings.seed,

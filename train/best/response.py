@@ -1,11 +1,10 @@
 """``response`` measures how exploitable a player is: ``best`` trains against it, by TD(λ) on win probabilities.
 
-The opponent stays fixed. A round plays deals against it, half of them at 0–0 and half at random scores. The value
-of the position after each own card moves towards its λ-return (:mod:`train.td.returns`), a change in the
-probability of winning. The show is counted from the actual cards, so only the play causes this change. The
-learner knows only what the opponent plays. Discards are those of ``best``, for both players, in training. The
-gain over ``best`` against this opponent is a lower bound on how exploitable its play is. ``--opponent self`` is
-self-play.
+The opponent stays fixed. A round plays deals against it, half of them at 0–0 and half at random scores. The network's
+value of the position after each own card is trained towards its λ-return (:mod:`train.td.returns`): a change in the
+probability of winning. The show is counted from the actual cards, so only the play causes this change. The learner
+sees only the cards that the opponent plays. In training both players discard as ``best`` does. The gain over ``best``
+against this opponent is a lower bound on how exploitable its play is. ``--opponent self`` is self-play.
 """
 
 from __future__ import annotations
@@ -54,13 +53,13 @@ class Settings(ExploringSettings):
     start_spread: StartSpread = 40
     """Half of the deals start at 0–0, half at random scores at most this many points apart."""
     batch_size: Count = 2_048
-    """Plays in a gradient step."""
+    """Laid cards in a gradient step."""
     learning_rate: NotNegative = 3e-4
     epsilon: Share = 0.05
     checkpoint_seconds: NotNegative = 300.0
     """Seconds between checkpoints."""
     threads: Threads = 1
-    """Threads of torch. Runs with one thread repeat to the last bit."""
+    """Threads of torch. Runs with one thread are reproducible to the last bit."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -77,8 +76,8 @@ class Response:
     """The play network in training, with its optimizer.
 
     Args:
-        agent: is trained in place, in the play only.
-        settings: of the run.
+        agent: trained in place, in the play only.
+        settings: the settings of the run.
     """
 
     def __init__(self, agent: BestAgent, settings: Settings) -> None:
@@ -91,7 +90,7 @@ class Response:
         return steps_taken(self.optimizer)
 
     def learn(self, plays: Plays, rate: float, rng: np.random.Generator) -> dict[str, float]:
-        """Learns from every card laid once, in batches; returns scalars for TensorBoard.
+        """Learns once from every card laid, in batches; returns scalars for TensorBoard.
 
         Raises:
             FloatingPointError: a loss is not finite.
@@ -111,17 +110,17 @@ class Response:
         return {"learning/play loss": float(np.mean(losses))}
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """All that a checkpoint keeps."""
+        """The tensors that a checkpoint saves."""
         return named("agent", self.agent.state_dict()) | named("adam", optimizer_state(self.optimizer))
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Takes over what :meth:`state_dict` gave."""
+        """Restores the tensors of :meth:`state_dict`."""
         self.agent.load_state_dict(part("agent", tensors))
         load_optimizer_state(self.optimizer, part("adam", tensors))
 
 
 def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[BestAgent, dict[str, Any]]:
-    """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary."""
+    """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary."""
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
     agent = make_agent(settings.start)

@@ -21,7 +21,7 @@ from train.loop.stopwatch import Stopwatch
 from train.td.returns import lambda_returns
 
 _PERCENT = 100.0
-_POINT = 2.0  # percent, what a point is worth at 0–0
+_POINT = 2.0  # percent of win probability that a point is worth at 0–0
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class Plays(Columns):
     """M cards laid that did not win at once."""
 
     seen: np.ndarray  # (M, N_PLAY_INPUTS) float32, with the card laid
-    target: np.ndarray  # (M,) float32, the λ-return less what the points of the card gain, in points in this deal
-    weight: np.ndarray  # (M,) float32, at most 1; less where a point is worth little
+    target: np.ndarray  # (M,) float32, the λ-return minus the gain from the points of the card, in points of this deal
+    weight: np.ndarray  # (M,) float32, at most 1; smaller where a point is worth little
 
 
 @kernel
@@ -47,17 +47,17 @@ def _fill_chances(games, rows, seats, win_table, out):
             out[b] = _PERCENT if own >= WIN else 0.0
         elif g["episode"] == PEGGING_EPISODE:
             out[b] = _PERCENT * worth_of_pegging(own, other)
-        elif seat == pone(g):  # and deals next
+        elif seat == pone(g):  # pone deals next
             out[b] = _PERCENT * win_table[own, other]
         else:
             out[b] = _PERCENT * (1.0 - win_table[other, own])
 
 
 def chances_to_win(games: np.ndarray, rows: np.ndarray, seats: np.ndarray) -> np.ndarray:
-    """(B,) percent of ``seats`` (B,) in games ``rows`` (B,), by the win table, if nobody pegs any more in this deal.
+    """(B,) win probabilities of ``seats`` (B,) in games ``rows`` (B,), percent, if nobody pegs any more in this deal.
 
-    Hands and crib are counted from the actual cards, so only the play changes this probability. In the pegging episode
-    it is :func:`crib_env.agents.belief.prospects.worth_of_pegging`.
+    They come from the win table. Hands and crib are counted from the actual cards, so only the play changes these
+    probabilities. In the pegging episode they are :func:`crib_env.agents.belief.prospects.worth_of_pegging`.
     """
     out = np.empty(len(rows))
     _fill_chances(games, rows, seats, outlook().win_table, out)
@@ -76,12 +76,12 @@ def play(
     """Plays deals to their end, from the first card on.
 
     Args:
-        batch: of deals whose discards are made, without forced decisions.
-        agent: lays what it thinks best, but for a share ``epsilon`` of random ranks.
-        opponent: has the seats of the agent's opponent, seat 1 in games of even number, else seat 0; ``None`` is
-            self-play, where both seats are the agent's and both are learned from.
+        batch: deals whose discards are made, without forced decisions.
+        agent: lays the rank that it values most, or a random one with probability ``epsilon``.
+        opponent: plays seat 1 in games of even number, else seat 0. ``None`` is self-play: the agent plays both seats
+            and learns from both.
         td_lambda: λ.
-        rng: draws.
+        rng: random generator.
         thinking: the time that the agent and the opponent take is added to it.
     """
     rounds = []
@@ -106,7 +106,7 @@ def play(
             (
                 rows * 2 + seats,
                 now,
-                np.minimum(ranks.values[best], _PERCENT - now),  # a card that wins brings just that
+                np.minimum(ranks.values[best], _PERCENT - now),  # a card that wins gains no more than the rest to 100
                 chosen != best,
                 ranks.after.worth[chosen],
                 ranks.after.gain[chosen],

@@ -1,11 +1,11 @@
 """The second part of training ``best``: responses to itself, starting from expert iteration.
 
-Expert iteration learns what a search says, and never sees the outcome of a card in real deals. A response learns
-that (:mod:`train.best.response`), by TD(λ), against the current network. A response exploits this one opponent
-and is weaker against others. Averaging its weights with its initial ones keeps the gain and loses less. So the
-next response plays against this average, and starts from it. Training never meets
-greedy players. So the greedier the opponent's cards look, the more weight the network of expert iteration gets, and
-the last response gets the rest (:class:`crib_env.agents.best.agent.ByKind`).
+Expert iteration learns the values of a search, and never sees the outcome of a card in real deals. A response learns
+from these outcomes (:mod:`train.best.response`), by TD(λ), against the current network. A response exploits this one
+opponent and is weaker against others. Averaging its weights with its initial ones keeps the gain and loses less against
+others. So the next response plays against this average, and starts from it. Training never meets greedy players. So the
+greedier the opponent's cards look, the more weight the network of expert iteration gets, and the last response gets the
+rest (:class:`crib_env.agents.best.agent.ByKind`).
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from train.loop.run_folder import RunFolder
 def respond_to_itself(
     agent: BestAgent, times: int, settings: response.Settings, folder: RunFolder, progress: Progress
 ) -> Iterator[tuple[BestAgent, dict[str, Any]]]:
-    """Trains responses of an agent to itself; yields the agent after each of them, and the summary of that one.
+    """Trains responses of an agent to itself; yields the agent and the response's summary after each of them.
 
     Each has a run folder of its own within ``folder``.
 
     Args:
         agent: with one play network, from expert iteration.
-        times: how many responses.
-        settings: of each, except opponent and start.
-        folder: of the whole run; a stopped run continues in it.
+        times: the number of responses.
+        settings: the settings of each response, except opponent and start.
+        folder: the folder of the whole run; a stopped run continues in it.
         progress: shows the progress of each.
     """
     mean = agent
@@ -52,7 +52,7 @@ def respond_to_itself(
 
 
 def mean_of(first: BestAgent, second: BestAgent) -> BestAgent:
-    """The first one with its weights averaged with those of the second, which has the same shape."""
+    """Averages the weights of ``first``, in place, with those of ``second``, which has the same shape."""
     others = second.state_dict()
     first.load_state_dict({name: (tensor + others[name]) / 2 for name, tensor in first.state_dict().items()})
     return first

@@ -97,7 +97,7 @@ PRESETS = {
 
 @kernel
 def _play_and_learn(games, n, weights, trace, rate, tally):
-    """Deals ``n`` hands, keeps the best four of each, and learns what they make; as ``td_traces.play_and_learn``."""
+    """Deals ``n`` hands, keeps the best four of each and learns their points, as ``td.traces.play_and_learn`` does."""
     g = games[0]
     states = np.empty((15, N_ACTIONS), np.int8)
     nodes = np.empty(len(weights.hidden_bias), np.float32)
@@ -138,11 +138,11 @@ class Sampled:
         return means_of(tally), time.perf_counter() - started
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """All that a checkpoint keeps."""
+        """The tensors that a checkpoint saves."""
         return self.agent.network.state_dict()
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Takes over what :meth:`state_dict` gave."""
+        """Restores the tensors of :meth:`state_dict`."""
         self.agent.network.load_state_dict(tensors)
 
 
@@ -150,8 +150,8 @@ class Exact:
     """A network in training, with its optimizer.
 
     Args:
-        agent: is trained in place.
-        batch_size: of a gradient step.
+        agent: trained in place.
+        batch_size: samples in a gradient step.
         compute: number format of the network.
     """
 
@@ -177,7 +177,7 @@ class Exact:
         return loss.item()
 
     def play_and_learn(self, now: Round) -> tuple[dict[str, float], float]:
-        """Deals the hands of a round, and learns all fifteen ways to keep four of each; as :class:`Sampled`."""
+        """Deals the hands of a round, and learns all fifteen ways to keep four of each; returns as :class:`Sampled`."""
         started = time.perf_counter()
         hands = random_hands(now.rng, now.episodes)
         states, means = kept_of(hands), (hand_totals(hands).ravel() / STARTERS).astype(np.float32)
@@ -188,19 +188,19 @@ class Exact:
         return {"learning/loss": float(np.mean(losses))}, seconds
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """All that a checkpoint keeps."""
+        """The tensors that a checkpoint saves."""
         return named("network", self.agent.network.state_dict()) | named("adam", optimizer_state(self._optimizer))
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Takes over what :meth:`state_dict` gave."""
+        """Restores the tensors of :meth:`state_dict`."""
         self.agent.network.load_state_dict(part("network", tensors))
         load_optimizer_state(self._optimizer, part("adam", tensors))
 
 
 def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DiscardPlayer, dict[str, Any]]:
-    """Trains a player, from the last checkpoint in the folder if there is one; the player and a summary.
+    """Trains a player, from the last checkpoint in the folder if there is one; returns the player and a summary.
 
-    Its updates are gradient steps; for sampled values every hand is one.
+    The summary counts gradient steps as updates; with sampled values, every hand is one.
     """
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
@@ -209,7 +209,7 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[Di
     if settings.values == "sampled":
         gaussian_weights(agent.network)
         learner = Sampled(agent)
-        learner.play_and_learn(Round(0, 0, 0.0, 0.0, np.random.default_rng(0)))  # compiles outside the clocks
+        learner.play_and_learn(Round(0, 0, 0.0, 0.0, np.random.default_rng(0)))  # compiles before the clocks start
     else:
         learner = Exact(agent, settings.batch_size, settings.precision)
         hands = random_hands(np.random.default_rng(0), 1)

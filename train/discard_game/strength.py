@@ -55,7 +55,7 @@ def _fill_hand_totals(hands, out):
 
 
 def hand_totals(hands: np.ndarray) -> np.ndarray:
-    """Points over all 46 starters of what each discard of hands (N, 6) leaves, (N, 15) int64, in the order of ids."""
+    """Points of the kept four over all 46 starters, for every discard of hands (N, 6): (N, 15) int64, ordered by id."""
     out = np.empty((len(hands), 15), np.int64)
     _fill_hand_totals(hands, out)
     return out
@@ -63,7 +63,7 @@ def hand_totals(hands: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Result:
-    """Points a hand of a player, with a 95 % interval, and over how many hands."""
+    """A player's mean points a hand, with a 95 % interval, and the number of hands."""
 
     mean: float
     interval: tuple[float, float]
@@ -78,7 +78,7 @@ def total(games: int) -> int:
 def measure(
     agent: DiscardPlayer, games: int, seed: int, on_progress: Callable[[int], None] = lambda done: None
 ) -> Result:
-    """A player's average points over ``games`` hands; ``on_progress`` receives how many more are done."""
+    """A player's mean points over ``games`` hands; ``on_progress`` receives the number of further hands done."""
     rng, short = np.random.default_rng(seed), np.empty(games)
     for first in range(0, games, _AT_ONCE):
         hands = random_hands(rng, min(_AT_ONCE, games - first))
@@ -105,7 +105,7 @@ def as_json(result: Result) -> dict[str, Any]:
 
 
 def table(name: str, result: Result) -> Table:
-    """The player between O'Connor's three."""
+    """A table of the player among O'Connor's three."""
     shown = Table(title=f"the discard game, points a hand ({result.hands:,} deals; the others over all deals)")
     for column in ("player", "mean", "95 % interval", "O'Connor 2000"):
         shown.add_column(column, justify="left" if column == "player" else "right")
@@ -118,7 +118,7 @@ def table(name: str, result: Result) -> Table:
 
 
 def draw(folder: Path, title: str) -> Path:
-    """Draws ``learning-curve.png`` and ``.svg`` into a run folder: points a hand over hands dealt; the former."""
+    """Draws points a hand over hands dealt into a run folder, as ``learning-curve.png`` and ``.svg``; the path."""
     from evaluate.figures import BLUE, GREY, new_figure, number_ticks, save_figure  # matplotlib takes half a second
     from evaluate.runs.learning_curves import read_scalars
 

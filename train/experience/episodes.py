@@ -14,8 +14,8 @@ from crib_env.engine import DISCARD, PEGGING_EPISODE
 from crib_env.exact.discard_means import COMPLETIONS, best_discard_and_total
 from crib_env.kernels import kernel
 
-# (observations (B, n), masks (B, 52), whether each is a discard (B,), which player of which game decides (B,), as
-# ``Decisions.chain`` has it) -> cards (B,)
+# (observations (B, n), masks (B, 52), whether each is a discard (B,), which player of which game decides (B,), as in
+# ``Decisions.chain``) -> cards (B,)
 Policy = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -32,7 +32,7 @@ class Decisions:
     observation: np.ndarray  # (D, n) int8
     mask: np.ndarray  # (D, 52) int8
     card: np.ndarray  # (D,) int64
-    chain: np.ndarray  # (D,) int64, which player of which game decides; equal numbers stand together
+    chain: np.ndarray  # (D,) int64, which player of which game decides; equal numbers are consecutive
     is_discard: np.ndarray  # (D,) bool
     points: np.ndarray  # (D,) float64, when the decision is taken
     settled: np.ndarray  # (D,) float64

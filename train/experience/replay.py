@@ -12,7 +12,7 @@ import torch
 from crib_env.observation import N_ACTIONS
 
 C = TypeVar("C", bound="Columns")
-_LEAST_ERROR = 1e-3  # so that no transition is never drawn again
+_LEAST_ERROR = 1e-3  # so that every transition can be drawn again
 
 
 class Columns:
@@ -56,15 +56,15 @@ class Memory(Generic[C]):
         return self._rows[rng.integers(len(self), size=n)]
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """All that is held, bits packed, for a checkpoint."""
+        """The rows held, bits packed, and their number, for a checkpoint."""
         held = {name: torch.from_numpy(_pack(column[: len(self)])) for name, column in vars(self._rows).items()}
         return {**held, "added": torch.tensor(self._added)}
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Takes over what :meth:`state_dict` gave.
+        """Restores the tensors of :meth:`state_dict`.
 
         Raises:
-            ValueError: they are not those of such a memory.
+            ValueError: the tensors do not fit this buffer.
         """
         self._added = int(tensors["added"])
         if self._added < 0:
@@ -108,9 +108,10 @@ class Replay(Ring[Transitions]):
     """The last ``capacity`` transitions, drawn uniformly or by priority (Schaul et al. 2016, proportional).
 
     Args:
-        capacity: how many.
+        capacity: the number of transitions.
         n_inputs: length of an observation.
-        alpha: exponent α of the priorities, the last TD errors; new transitions have the largest so far; 0 is uniform.
+        alpha: exponent α of the priorities, which are the last TD errors; a new transition has the largest priority
+            so far; 0 samples uniformly.
         beta: importance-sampling exponent β, from 0 to 1.
     """
 

@@ -23,7 +23,7 @@ class Reservoir(Memory[Choices]):
     """``capacity`` of all choices added, each kept with the same probability (Vitter 1985, algorithm R).
 
     Args:
-        capacity: how many.
+        capacity: the number of choices.
         n_inputs: length of an observation.
     """
 
@@ -39,8 +39,8 @@ class Reservoir(Memory[Choices]):
     def add(self, new: Choices, rng: np.random.Generator) -> None:
         """Adds choices; the k-th ever added is kept with probability capacity / k, and replaces a random one."""
         capacity = len(self._rows)
-        number = self._added + np.arange(len(new))  # of choices before each
+        number = self._added + np.arange(len(new))  # of choices added before each
         places = np.where(number < capacity, number, rng.integers(number + 1))
         stays = places < capacity
-        self._put(new[stays], places[stays])  # of two for one place the later one is written last
+        self._put(new[stays], places[stays])  # if two have the same place, the later one is written last
         self._added += len(new)

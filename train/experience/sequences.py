@@ -16,16 +16,16 @@ from train.experience.replay import Columns
 class Sequences(Columns):
     """M sequences of L = burn-in + length + 1 decisions; the mask is all zeros where there is none.
 
-    The learner trains on the ``length`` decisions after the burn-in. Those of the burn-in, absent
-    at the start of a chain of decisions, only warm up the LSTM. The last one is the successor of the one before,
-    if the chain goes on.
+    The learner trains on the ``length`` decisions after the burn-in. The decisions of the burn-in only warm up the
+    LSTM; there are none at the start of a chain of decisions. The last decision is the successor of the one before, if
+    the chain goes on.
     """
 
     observation: np.ndarray  # (M, L, n) int8
     mask: np.ndarray  # (M, L, 52) int8
     card: np.ndarray  # (M, L) int64
     reward: np.ndarray  # (M, L) float32, up to the next decision
-    discount: np.ndarray  # (M, L) float32, what the value of the next decision counts, 0 where there is none
+    discount: np.ndarray  # (M, L) float32, factor of the next decision's value, 0 where there is none
     is_discard: np.ndarray  # (M, L) bool
 
     @classmethod
@@ -48,8 +48,8 @@ def sequences_of(
     """Cuts the decisions into sequences, so that each is learned from in exactly one of them.
 
     Args:
-        decisions: D of them.
-        rewards: and ``ends``, as :func:`train.ddqn.rewards_of` gives them, (D,).
+        decisions: D decisions.
+        rewards, ends: (D,), from :func:`train.ddqn.rewards_of`.
         burn_in: decisions before each sequence, at most ``length``.
         length: decisions to learn from in a sequence.
         gamma: discount for each decision.

@@ -25,10 +25,10 @@ class Position:
 
     @classmethod
     def restored(cls, folder: RunFolder, load_state_dict: Callable[[dict[str, torch.Tensor]], None]) -> Position:
-        """The position at the last checkpoint; the start if there is none.
+        """The position at the last checkpoint, or the start if there is none.
 
         Args:
-            folder: of the run.
+            folder: the folder of the run.
             load_state_dict: loads the tensors of the checkpoint; an error in it is a fault of the file.
 
         Raises:
@@ -40,7 +40,7 @@ class Position:
         try:
             position = typed(about, cls)
             if not all(value >= 0 for value in vars(position).values()):
-                raise ValueError("it stands before the start of the run")
+                raise ValueError("its position is before the start of the run")
             if position.episodes and not position.seconds:
                 raise ValueError("its episodes have taken no time")
             load_state_dict(tensors)
@@ -78,7 +78,7 @@ def named(name: str, tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor
 
 
 def part(name: str, tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """What :func:`named` put under a name, out of a whole checkpoint."""
+    """The tensors of a whole checkpoint that :func:`named` put under a name."""
     return {key.removeprefix(f"{name}."): value for key, value in tensors.items() if key.startswith(f"{name}.")}
 
 
@@ -89,10 +89,10 @@ def optimizer_state(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]
 
 
 def load_optimizer_state(optimizer: torch.optim.Optimizer, tensors: dict[str, torch.Tensor]) -> None:
-    """Takes over what :func:`optimizer_state` gave.
+    """Restores the state that :func:`optimizer_state` returned.
 
     Raises:
-        ValueError: a tensor belongs to no parameter, or has not its shape; torch would not look.
+        ValueError: a tensor belongs to no parameter or has another shape; torch does not check this.
     """
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     state: dict[int, dict[str, torch.Tensor]] = {}
@@ -107,5 +107,5 @@ def load_optimizer_state(optimizer: torch.optim.Optimizer, tensors: dict[str, to
 
 
 def steps_taken(optimizer: torch.optim.Optimizer) -> int:
-    """How many steps an Adam optimizer has taken in all, those before a checkpoint included."""
+    """The number of steps of an Adam optimizer, including those before a checkpoint."""
     return max((int(state["step"]) for state in optimizer.state.values()), default=0)

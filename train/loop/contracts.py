@@ -1,4 +1,4 @@
-"""What a learner and a measure of strength are: the contracts that runs, sweeps and the command line rely on."""
+"""The contracts of learners and measures of strength. Runs, sweeps and the command line rely on them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 
 class Player(Protocol):
-    """What a learner trains."""
+    """The player that a learner trains."""
 
     def save(self, path: Path) -> None:
         """Writes the weights to a file."""
@@ -31,7 +31,7 @@ class Player(Protocol):
 class Learner(Protocol[S]):
     """A module of ``train`` that trains a player.
 
-    A learner whose player cannot play matches of cribbage has one more name, ``STRENGTH``: a :class:`StrengthMeasure`.
+    A learner whose player cannot play matches of cribbage also has ``STRENGTH``: a :class:`StrengthMeasure`.
     """
 
     NAME: str
@@ -39,10 +39,10 @@ class Learner(Protocol[S]):
 
     @property
     def PRESETS(self) -> Mapping[str, S]:  # a constant of the module
-        """Settings by the name of their preset, ``default`` among them."""
+        """Settings by the name of their preset, including ``default``."""
 
     def train(self, settings: S, folder: RunFolder, progress: Progress) -> tuple[Player, dict[str, Any]]:
-        """Trains a player, from the last checkpoint in the folder if there is one; the player and a summary.
+        """Trains a player, from the last checkpoint in the folder if there is one; returns player and summary.
 
         The summary is that of :meth:`train.loop.checkpoint.Position.summary`, with ``updates``.
         """
@@ -52,7 +52,7 @@ class StrengthMeasure(Protocol[PlayerT_contra, Result]):
     """A module that measures how strong a player is: :mod:`train.loop.strength`, or one for another game."""
 
     SAMPLE: str
-    """What the number of ``games`` counts."""
+    """The unit that ``games`` counts, in words."""
 
     def total(self, games: int) -> int:
         """How many games :meth:`measure` plays in all."""
@@ -60,7 +60,7 @@ class StrengthMeasure(Protocol[PlayerT_contra, Result]):
     def measure(
         self, agent: PlayerT_contra, games: int, seed: int, on_progress: Callable[[int], None] = ..., /
     ) -> Result:
-        """Measures the strength; ``on_progress`` is told how many more games are done."""
+        """Measures the strength; ``on_progress`` receives the number of further games done."""
 
     def in_words(self, result: Result, /) -> str:
         """The result and half of its 95 % intervals, in a line."""
@@ -72,21 +72,21 @@ class StrengthMeasure(Protocol[PlayerT_contra, Result]):
         """The result for ``summary.json``."""
 
     def table(self, name: str, result: Result, /) -> Table:
-        """The result of a player of this name for people."""
+        """The result of a player of this name as a table."""
 
     def draw(self, folder: Path, title: str) -> Path:
-        """Draws the learning curve of a run into its folder; the path of the picture."""
+        """Draws the learning curve of a run into its folder; returns the path of the picture."""
 
 
 class Trainee(Protocol):
-    """What is trained, and all that a checkpoint keeps of it."""
+    """A player in training, with everything that a checkpoint saves."""
 
     @property
     def agent(self) -> Any:
         """The player whose strength is measured."""
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """All that a checkpoint keeps."""
+        """The tensors that a checkpoint saves."""
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Takes over what :meth:`state_dict` gave."""
+        """Restores the tensors of :meth:`state_dict`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-_LONGEST = 10.0  # gradient
+_LONGEST = 10.0  # norm of a gradient
 
 
 def descend(loss: torch.Tensor, network: nn.Module, optimizer: torch.optim.Optimizer, rate: float, what: str) -> None:
@@ -13,10 +13,10 @@ def descend(loss: torch.Tensor, network: nn.Module, optimizer: torch.optim.Optim
 
     Args:
         loss: a scalar.
-        network: whose parameters ``optimizer`` holds.
-        optimizer: of one group of parameters.
+        network: the network whose parameters ``optimizer`` holds.
+        optimizer: an optimizer with one group of parameters.
         rate: learning rate.
-        what: has this loss, for the message.
+        what: what the loss belongs to, for the message.
 
     Raises:
         FloatingPointError: the loss or its gradient is not finite; the network has not changed.
@@ -26,7 +26,7 @@ def descend(loss: torch.Tensor, network: nn.Module, optimizer: torch.optim.Optim
     optimizer.zero_grad()
     loss.backward()
     length = nn.utils.clip_grad_norm_(network.parameters(), _LONGEST)
-    if not torch.isfinite(length):  # a step would leave weights that are no numbers, and a checkpoint may be next
+    if not torch.isfinite(length):  # a step would make the weights NaN, and a checkpoint could save them
         raise FloatingPointError(f"the gradient of {what} is {length.item()}")
     optimizer.param_groups[0]["lr"] = rate
     optimizer.step()

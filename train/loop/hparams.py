@@ -28,12 +28,12 @@ _COLUMNS = {
     "seed": _NUMBER,
     "other settings": _TEXT,
 }
-_SHOWN = {"learner", "opponent", "hidden", "learning_rate", "other settings"}  # at first: five, TensorBoard's limit
+_SHOWN = {"learner", "opponent", "hidden", "learning_rate", "other settings"}  # at first; TensorBoard shows only five
 _METRICS = {
     win_rate_tag("greedy"): "win rate against greedy",
     POINTS_A_HAND: "points a hand (discard game)",
 }
-# What changes how a run is watched, and not what is learned.
+# Settings that change how a run is observed, not what it learns.
 _ASIDE = {"evaluations", "evaluation_games", "final_games", "checkpoint_seconds", "threads"}
 
 
@@ -43,7 +43,7 @@ def hparams_of(learner: str, settings: Any, start: Any) -> dict[str, str | float
     Args:
         learner: its name.
         settings: of the run, a dataclass.
-        start: the settings of its preset; what else differs from them is in ``other settings``.
+        start: the settings of its preset; other settings that differ from them are in ``other settings``.
     """
     given, before = asdict(settings), asdict(start)
     others = (name for name in given if name not in _COLUMNS and name not in _ASIDE and given[name] != before[name])
@@ -52,7 +52,7 @@ def hparams_of(learner: str, settings: Any, start: Any) -> dict[str, str | float
 
 
 def summaries(learner: str, settings: Any, start: Any) -> list[Summary]:
-    """The columns as a finished run writes them into its event file; arguments as :func:`hparams_of` has them."""
+    """The columns as a finished run writes them into its event file; arguments as for :func:`hparams_of`."""
     experiment = api_pb2.Experiment(
         hparam_infos=[
             api_pb2.HParamInfo(name=name, type=kind, differs=name in _SHOWN) for name, kind in _COLUMNS.items()
@@ -83,7 +83,7 @@ def _summary(tag: str, data: HParamsPluginData) -> Summary:
 
 
 def _plain(value: Any) -> str | float:
-    """A number as it is, all else as the command line takes it."""
+    """A number unchanged; any other value as text, in the form of the command line."""
     if isinstance(value, (tuple, list)):
         return " ".join(map(str, value))
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)

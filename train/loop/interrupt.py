@@ -18,15 +18,15 @@ class Interrupt:
 
     @property
     def asked(self) -> bool:
-        """Whether there was Ctrl-C or SIGTERM, or nobody reads the output any more."""
+        """Whether there was Ctrl-C or SIGTERM, or the output can no longer be written."""
         return self.signalled or output_failure() is not None
 
 
 @contextmanager
 def put_off_interrupts() -> Iterator[Interrupt]:
-    """Inside, Ctrl-C and SIGTERM are deferred, and a second one stops at once. At the end a deferred one is raised."""
+    """Defers Ctrl-C and SIGTERM inside the block; a second one stops at once. At the end a deferred one is raised."""
     interrupt = Interrupt()
-    if threading.current_thread() is not threading.main_thread():  # only there do signals arrive
+    if threading.current_thread() is not threading.main_thread():  # signals arrive in the main thread only
         yield interrupt
         return
 

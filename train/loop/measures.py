@@ -1,4 +1,4 @@
-"""Which measure of strength a run has."""
+"""The choice of the measure of strength for a run."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from train.loop.settings import RunSettings
 
 
 def measure_of(settings: RunSettings) -> StrengthMeasure[Any, Any]:
-    """Pegging games for what is trained in them, else whole games of cribbage."""
+    """Pegging games for players trained in pegging, else whole games of cribbage."""
     return pegging_strength if getattr(settings, "episode", "game") == "pegging" else strength

@@ -23,7 +23,7 @@ SAMPLE = "mirrored pegging games against each baseline"  # what ``games`` counts
 
 @dataclass(frozen=True)
 class Result:
-    """Net points a game against one opponent, with a 95 % interval, and over how many games."""
+    """Net points a game against one opponent, with a 95 % interval, and the number of games."""
 
     net_points: float
     interval: tuple[float, float]
@@ -33,7 +33,7 @@ class Result:
 def measure(
     agent: Agent, games: int, seed: int, on_progress: Callable[[int], None] = lambda done: None
 ) -> dict[str, Result]:
-    """``games`` games against each baseline; ``on_progress`` is told how many more are done."""
+    """Plays ``games`` games against each baseline; ``on_progress`` receives the number of further games done."""
     return {name: _against(agent, make_agent(name), games, seed, on_progress) for name in BASELINES}
 
 
@@ -68,7 +68,7 @@ def as_json(results: dict[str, Result]) -> dict[str, Any]:
 
 
 def table(name: str, results: dict[str, Result]) -> Table:
-    """The results for people."""
+    """The results as a table."""
     shown = Table(title=f"{name}, mirrored pegging games")
     shown.add_column("against")
     for column in ("games", "net points a game", "95 % interval"):
@@ -80,7 +80,7 @@ def table(name: str, results: dict[str, Result]) -> Table:
 
 
 def draw(folder: Path, title: str) -> Path:
-    """Draws the learning curve into a run folder; its path."""
-    from train.loop.learning_curve import draw_points_curve  # matplotlib takes half a second, and is needed last
+    """Draws the learning curve into a run folder; returns its path."""
+    from train.loop.learning_curve import draw_points_curve  # imported at the end: matplotlib takes half a second
 
     return draw_points_curve(folder, title, BASELINES)

@@ -1,4 +1,4 @@
-"""Training in rounds: play many episodes, learn from them; in between measure, log and save checkpoints."""
+"""Training in rounds: play many episodes and learn from them; in between measure, log and save checkpoints."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from train.loop.strength import is_due
 
 
 class Rounds:
-    """The rounds of a run: how far it has come, its curves, measurements of strength and checkpoints.
+    """The rounds of a run, with its position, curves, measurements of strength and checkpoints.
 
-    A run that was stopped goes on exactly where its last checkpoint stands.
+    A stopped run continues exactly from its last checkpoint.
 
     Args:
-        name: of the learner.
-        settings: of the run.
-        folder: of the run.
-        progress: is shown how far it has come.
-        trainee: is trained; takes over what the last checkpoint in the folder holds, if there is one.
-        total: episodes of the whole run.
-        strength: measures the player; ``None`` is what the settings ask for (:mod:`train.loop.measures`).
+        name: the name of the learner.
+        settings: the settings of the run.
+        folder: the folder of the run.
+        progress: shows the progress of the run.
+        trainee: the player in training; it is restored from the last checkpoint in the folder, if there is one.
+        total: the number of episodes in the whole run.
+        strength: measures the player; ``None`` selects the measure by the settings (:mod:`train.loop.measures`).
 
     Attributes:
-        position: how far the run has come.
+        position: the position of the run.
     """
 
     def __init__(
@@ -61,16 +61,16 @@ class Rounds:
         play_and_learn: Callable[[int], tuple[dict[str, float], float | None]],
         between: Callable[[int, int], None] = lambda before, now: None,
     ) -> dict[str, Any]:
-        """Does rounds to the end of the run; a summary.
+        """Plays and learns to the end of the run; returns a summary.
 
         Args:
-            size: how many episodes the next round has, by the number of those before.
-            play_and_learn: plays so many episodes and learns from them; values by tag, and the seconds spent in
-                simulation, ``None`` if all of them were.
-            between: comes after each round, when it has been measured; is told the episodes before and after it.
+            size: the number of episodes in the next round, by the number of episodes before it.
+            play_and_learn: plays that many episodes and learns from them; returns values by tag, and the seconds spent
+                in simulation, ``None`` for all of them.
+            between: called after each round and its measurement, with the number of episodes before and after it.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C or SIGTERM; there is a checkpoint of the last round.
+            KeyboardInterrupt: Ctrl-C or SIGTERM; a checkpoint of the last round is saved.
         """
         with put_off_interrupts() as interrupt:
             while self.position.episodes < self._total and not interrupt.asked:
@@ -84,13 +84,13 @@ class Rounds:
         return self.position.summary()
 
     def end_round(self, n: int, seconds: float, simulation_seconds: float | None, values: dict[str, float]) -> None:
-        """Notes a round of ``n`` episodes: measures strength if that is due, writes curves, shows progress.
+        """Records a round of ``n`` episodes: measures strength if that is due, writes curves, shows progress.
 
         Args:
-            n: episodes of the round.
-            seconds: that it took.
-            simulation_seconds: those spent in simulation; ``None`` for all of them, with no curve of their share.
-            values: what TensorBoard shows of it, by tag.
+            n: the number of episodes in the round.
+            seconds: the duration of the round.
+            simulation_seconds: the time spent in simulation; ``None`` for all of it, without a curve of its share.
+            values: the values of the round for TensorBoard, by tag.
         """
         position, settings, strength = self.position, self._settings, self._strength
         values = values | {EPISODES_PER_SECOND: n / seconds}
@@ -120,7 +120,7 @@ class Rounds:
 
 @dataclass(frozen=True)
 class Round:
-    """What a round is to do, and the random numbers that it may use: they follow from the seed and its number."""
+    """The task of a round, and its random generator, which follows from the seed and the number of episodes before."""
 
     episodes: int
     episodes_before: int
@@ -129,7 +129,7 @@ class Round:
     rng: np.random.Generator
 
 
-# Plays and learns; what TensorBoard shows of it, and the seconds spent in simulation.
+# Plays and learns; returns values for TensorBoard by tag, and the seconds spent in simulation.
 PlayAndLearn = Callable[[Round], tuple[dict[str, float], float]]
 
 
@@ -142,15 +142,15 @@ def train_in_rounds(
     play_and_learn: PlayAndLearn,
     strength: StrengthMeasure[Any, Any] | None = None,
 ) -> dict[str, Any]:
-    """Trains to the end of a run, from the last checkpoint in the folder if there is one; a summary.
+    """Trains to the end of a run, from the last checkpoint in the folder if there is one; returns a summary.
 
     Args:
-        name: of the learner.
-        settings: whose learning rate, and ε if it explores, change evenly from the first episode to the last.
-        folder: of the run.
-        progress: is shown how far it has come.
-        trainee: is trained.
-        play_and_learn: does a round.
+        name: the name of the learner.
+        settings: the settings of the run. The learning rate, and ε if it explores, change linearly during the run.
+        folder: the folder of the run.
+        progress: shows the progress of the run.
+        trainee: the player in training.
+        play_and_learn: plays a round and learns from it.
         strength: as for :class:`Rounds`.
     """
     rounds = Rounds(name, settings, folder, progress, trainee, settings.episodes, strength)

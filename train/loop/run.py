@@ -21,21 +21,21 @@ from train.loop.run_folder import RUNS, RunFolder
 
 
 def strength_of(learner: Learner[S], settings: S) -> StrengthMeasure[Any, Any]:
-    """How the player of a learner is measured."""
+    """The measure of strength for the player of a learner."""
     return getattr(learner, "STRENGTH", None) or measure_of(settings)
 
 
 def load_settings(learner: Learner[S], found: dict[str, Any], folder: Path, said: Collection[str] = ()) -> S:
-    """The settings of a run as its ``config.json`` gives them.
+    """Reads the settings of a run from its ``config.json``.
 
     Args:
-        learner: its module.
-        found: what stands in the file.
-        folder: of the run.
-        said: agents, ``module:Class``, whose code may run though it is not this project's.
+        learner: the learner's module.
+        found: the settings in the file.
+        folder: the folder of the run.
+        said: agents outside this project, ``module:Class``, that the user has named; only their code may run.
 
     Raises:
-        ValueError: a setting is unknown or not allowed, or names other such code.
+        ValueError: a setting is unknown or not allowed, or names another agent outside this project.
     """
     check_names_of_file(found.values(), said, folder)
     default = learner.PRESETS["default"]
@@ -49,14 +49,14 @@ def load_settings(learner: Learner[S], found: dict[str, Any], folder: Path, said
 def run_learner(
     learner: Learner[S], settings: S, folder: RunFolder, bar: Callable[[], Progress] = progress_bar
 ) -> None:
-    """Trains, saves the final weights, measures and prints their strength; the folder holds all of it.
+    """Trains, saves the final weights, measures and prints their strength; writes everything to the folder.
 
     If the run is finished it only prints the results again and leaves the folder unchanged.
 
     Args:
-        learner: its module.
-        settings: of the run.
-        folder: of the run.
+        learner: the learner's module.
+        settings: the settings of the run.
+        folder: the folder of the run.
         bar: makes the progress bar.
 
     Raises:
@@ -76,7 +76,7 @@ def _train_and_measure(learner: Learner[S], settings: S, folder: RunFolder, bar:
     _print(f"curves: tensorboard --logdir {RUNS if RUNS in folder.path.parents else folder.path}")
     if settings.evaluations:
         games = f"{settings.evaluation_games:,} {measured_by.SAMPLE}"
-        _print(f"strength on the way: {settings.evaluations} times, {games}")
+        _print(f"strength during training: {settings.evaluations} times, {games}")
     with bar() as progress:
         agent, summary = learner.train(settings, folder, progress)
         agent.save(folder.final)
@@ -100,5 +100,5 @@ def _train_and_measure(learner: Learner[S], settings: S, folder: RunFolder, bar:
 
 
 def _print(line: str) -> None:
-    """A line that is not broken, so that its path can be copied."""
+    """Prints a line without wrapping it, so that its path can be copied."""
     console.print(line, soft_wrap=True, markup=False)

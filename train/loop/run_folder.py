@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tensorboard.compat.proto.summary_pb2 import Summary
 
 RUNS = Path("runs")
-_KEPT = 2  # checkpoints
+_KEPT = 2  # number of checkpoints
 
 
 class RunFolder:
@@ -40,23 +40,23 @@ class RunFolder:
         self._checkpoints.mkdir(exist_ok=True)
         self._writer: SummaryWriter | None = None
         self._tags: dict[str, None] = {}  # of the scalars written, in order
-        self._restored = -1  # episodes of the checkpoint that the run goes on from
+        self._restored = -1  # number of episodes at the checkpoint that the run continues from
 
     @classmethod
     def create(
         cls, learner: str, settings: Any, runs: Path = RUNS, seeds: int | None = None, folder: Path | None = None
     ) -> RunFolder:
-        """A new folder for a learner's settings (a dataclass with a ``seed``), or for runs of several seeds.
+        """Creates a folder for a learner's settings (a dataclass with a ``seed``), or for runs of several seeds.
 
         Args:
-            learner: its name.
-            settings: of the run, or of the first.
+            learner: the name of the learner.
+            settings: the settings of the run, or of the first run.
             runs: where to make it, as ``<learner>/<time>-s<seed>``.
-            seeds: how many runs, if several.
-            folder: to make in place of that.
+            seeds: the number of runs, if there are several.
+            folder: the path to use instead.
 
         Raises:
-            ValueError: ``folder`` is there already.
+            ValueError: ``folder`` already exists.
         """
         return cls.begin(
             _new_run(runs / learner, settings.seed, seeds) if folder is None else new_folder(folder, runs),
@@ -72,7 +72,7 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path, learner: str) -> tuple[RunFolder, dict[str, Any]]:
-        """An existing folder, and the settings of its run.
+        """Opens an existing folder; returns it and the settings of its run.
 
         Raises:
             ValueError: it is not the folder of a run of this learner.
@@ -86,16 +86,16 @@ class RunFolder:
         """Writes scalars to TensorBoard, over the number of episodes played.
 
         Raises:
-            OSError: some do not fit on the disk, perhaps of an earlier call: TensorBoard writes in a thread.
+            OSError: values do not fit on the disk; perhaps those of an earlier call, as TensorBoard writes in a thread.
         """
         try:
             if self._writer is None:
                 self._tags = dict.fromkeys(EventAccumulator(str(self.path)).Reload().Tags()["scalars"])
-                # What a killed run wrote past the checkpoint that it goes on from will be written again.
+                # A killed run may have written values after its checkpoint. They will be written again.
                 self._writer = SummaryWriter(str(self.path), purge_step=self._restored + 1)
             if not values.keys() <= self._tags.keys():
                 self._tags |= dict.fromkeys(values)
-                self._writer.add_custom_scalars(layout_of(self._tags))  # TensorBoard goes by the last one
+                self._writer.add_custom_scalars(layout_of(self._tags))  # TensorBoard uses the last one
             for tag, value in values.items():
                 self._writer.add_scalar(tag, value, episodes)
         except OSError as error:
@@ -108,7 +108,7 @@ class RunFolder:
         self._writer.add_figure(tag, picture, episodes)
 
     def log_hparams(self, summaries: Iterable[Summary]) -> None:
-        """Writes what :func:`train.loop.hparams.summaries` gives."""
+        """Writes the summaries of :func:`train.loop.hparams.summaries`."""
         assert self._writer is not None
         for summary in summaries:
             self._writer.file_writer.add_summary(summary)  # type: ignore[attr-defined]  # declared None
@@ -140,7 +140,7 @@ class RunFolder:
                 damaged.append(str(error))
                 continue
             for what in damaged:
-                print(f"{what}; the run goes on from {path.name}", file=sys.stderr)
+                print(f"{what}; the run continues from {path.name}", file=sys.stderr)
             self._restored = int(path.stem.rpartition("-")[2])
             return found
         if damaged:
@@ -168,7 +168,7 @@ class RunFolder:
 
 
 def _new_run(folder: Path, seed: int, seeds: int | None) -> Path:
-    """A new folder within one, named after the time; runs that begin in the same second are numbered."""
+    """Makes a folder named after the time within ``folder``; runs that begin in the same second are numbered."""
     stamp = f"{time.strftime('%Y%m%d-%H%M%S')}-s{seed}" + (f"-x{seeds}" if seeds else "")
     for again in itertools.count():
         path = folder / (f"{stamp}-{again}" if again else stamp)

@@ -14,7 +14,7 @@ from train.loop.precision import Precision
 
 @dataclass(frozen=True)
 class Range:
-    """The numbers that a setting may be, as a note in its type: ``Annotated[int, Range(1)]``.
+    """The range of numbers that a setting accepts, as an annotation of its type: ``Annotated[int, Range(1)]``.
 
     Attributes:
         least: the smallest number allowed.
@@ -47,8 +47,8 @@ class Range:
 Count = Annotated[int, Range(1)]
 WholeNumber = Annotated[int, Range(0)]
 Games = Annotated[int, Range(2, MOST_GAMES, even=True)]  # mirrored games come in pairs
-Hands = Annotated[int, Range(2)]  # one alone has no interval
-Seed = Annotated[int, Range(0, 2**63 - 2)]  # torch takes 64 bits, and the last match has the seed that follows
+Hands = Annotated[int, Range(2)]  # a single hand has no interval
+Seed = Annotated[int, Range(0, 2**63 - 2)]  # torch takes 64 bits, and the last match uses the next seed
 Share = Annotated[float, Range(0, 1)]
 NotNegative = Annotated[float, Range(0)]
 Positive = Annotated[float, Range(0, above=True)]
@@ -107,7 +107,7 @@ class LearningSettings(RunSettings):
 
 @dataclass(frozen=True)
 class ExploringSettings(LearningSettings):
-    """Settings of a learner that plays random cards now and then."""
+    """Settings of a learner that explores with random cards."""
 
     epsilon: Share = 0.1
     """Initial probability of a random card."""
@@ -116,7 +116,7 @@ class ExploringSettings(LearningSettings):
 
 
 def _not_met(value: Any, kind: Any) -> str | None:
-    """What a value of this kind has to be, if it is not; ``None`` if it is."""
+    """What a value must be, in words, if it is not of this kind; ``None`` if it is."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Annotated:
         wanted = _not_met(value, parts[0])
@@ -124,7 +124,7 @@ def _not_met(value: Any, kind: Any) -> str | None:
         return wanted or next((str(one) for one in ranges if value not in one), None)
     if origin is Literal:
         return None if value in parts else f"one of {', '.join(map(repr, parts))}"
-    if origin in (Union, UnionType):  # with None
+    if origin in (Union, UnionType):  # `| None`
         (other,) = (part for part in parts if part is not NoneType)
         return None if value is None else _not_met(value, other)
     if origin is tuple:

@@ -1,6 +1,7 @@
 """Strength of an agent, by mirrored matches against the two baselines.
 
-A learner that does not train a cribbage player has a module of its own with the same functions, as ``STRENGTH``.
+The module of a learner that does not train a cribbage player has its own measure, with the same functions, as
+``STRENGTH``.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def total(games: int) -> int:
 def measure(
     agent: Agent, games: int, seed: int, on_progress: Callable[[int], None] = lambda done: None
 ) -> dict[str, MatchResult]:
-    """A match of ``games`` against each baseline; ``on_progress`` is told how many more games are done."""
+    """Plays a match of ``games`` against each baseline; ``on_progress`` receives the number of further games done."""
     return {name: play_match(agent, make_agent(name), games, seed, on_progress=on_progress) for name in BASELINES}
 
 
@@ -62,12 +63,12 @@ def as_json(results: dict[str, MatchResult]) -> dict[str, Any]:
 
 
 def table(name: str, results: dict[str, MatchResult]) -> Table:
-    """The results for people."""
+    """The results as a table."""
     return strength_table(name, results)
 
 
 def draw(folder: Path, title: str) -> Path:
-    """Draws the learning curve into a run folder; its path."""
-    from train.loop.learning_curve import draw_learning_curve  # matplotlib takes half a second, and is needed last
+    """Draws the learning curve into a run folder; returns its path."""
+    from train.loop.learning_curve import draw_learning_curve  # imported at the end: matplotlib takes half a second
 
     return draw_learning_curve(folder, title, BASELINES)

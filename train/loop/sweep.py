@@ -47,8 +47,8 @@ class Sweep(Generic[S]):
 
     Args:
         learner: the module of a learner.
-        settings: of the first run; the others have the following seeds.
-        seeds: how many.
+        settings: the settings of the first run; the others have the following seeds.
+        seeds: the number of runs.
         path: the folder.
     """
 
@@ -95,7 +95,7 @@ class Sweep(Generic[S]):
                     pass
 
     def _draw(self) -> None:
-        """Pictures of the curves."""
+        """Draws the curves."""
         for baseline in BASELINES:
             try:
                 curves = [read_curve(run, baseline, "episodes") for run in self._runs]
@@ -113,7 +113,7 @@ class Sweep(Generic[S]):
         return {tag: spread_of([final[tag] for final in finals]) for tag in finals[0] if not is_end(tag)}
 
     def table(self) -> Table:
-        """The spread of every final result, for people."""
+        """The spread of every final result, as a table."""
         games = f"{self._settings[0].final_games:,} {strength_of(self._learner, self._settings[0]).SAMPLE}"
         table = Table(title=f"{self._learner.NAME}: {len(self._runs)} seeds, {games}")
         for column in ("", "mean ± standard deviation", "lowest", "highest"):
@@ -124,9 +124,9 @@ class Sweep(Generic[S]):
         return table
 
     def _log_curves(self) -> None:
-        """The mean of each curve of strength under its own name, its range as ``low`` and ``high``."""
+        """Writes the mean of each curve of strength under its own name, and its range as ``low`` and ``high``."""
         for old in self._path.glob(EVENTS):
-            old.unlink()  # of a sweep that was stopped while it wrote them: all are written anew
+            old.unlink()  # of a sweep that was stopped while it wrote them: all are written again
         first, *others = (EventAccumulator(str(run)).Reload().Tags()["scalars"] for run in self._runs)
         shared = [tag for tag in first if all(tag in written for written in others)]
         tags = [tag for tag in shared if is_strength(tag)]
@@ -153,7 +153,7 @@ def _train(learner: Learner[S], settings: S, path: Path, bar: Callable[[], Progr
         folder, found = RunFolder.open(path, learner.NAME)
         asked = json.loads(json.dumps(asdict(settings)))
         if any(asked.get(name) != value for name, value in found.items()):
-            raise ValueError(f"{path} was begun with other settings: take it away, and it is trained again")
+            raise ValueError(f"{path} was begun with other settings: delete it to train it again")
     else:
         path.mkdir(exist_ok=True)
         folder = RunFolder.begin(path, learner.NAME, asdict(settings))
@@ -161,7 +161,7 @@ def _train(learner: Learner[S], settings: S, path: Path, bar: Callable[[], Progr
 
 
 def _train_there(learner: Learner[S], settings: S, path: Path, here: Path) -> None:
-    """On a worker: paths are meant as where the command was given, and lines are what arrives from there."""
+    """Trains on a worker, from the folder in which the command was given; prints lines in place of a progress bar."""
     os.chdir(here)
     _train(learner, settings, path, lambda: ProgressLines(f"seed {settings.seed}"))
 
@@ -177,7 +177,7 @@ def spread_of(values: list[float]) -> dict[str, float]:
 
 
 def in_figures(tag: str, value: float) -> str:
-    """A result for display: win rates in percent, points to two places, those of a hand to four."""
+    """A result for display: win rates in percent, points with two decimals, points a hand with four."""
     if "win rate" in tag:
         return f"{value:.2%}"
     return f"{value:.2f}" if "a game" in tag else f"{value:.4f}"

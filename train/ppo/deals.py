@@ -18,7 +18,7 @@ from train.ppo.sb3_vec_env import CribbageVecEnv
 
 @kernel
 def _show_margins(games, rows, seats, out):
-    """What ``seats`` made in the show of a deal that has just ended, less what the others made."""
+    """The points of ``seats`` in the show of a deal that has just ended, minus the points of the other seats."""
     for b in range(len(rows)):
         g = games[rows[b]]
         out[b] = 0.0
@@ -29,14 +29,14 @@ def _show_margins(games, rows, seats, out):
 
 
 class SettledDeals(CribbageVectorEnv):
-    """Single deals with the show rewarded by its exact mean at the discards, not by the cards that happen to fall.
+    """Single deals that reward the show by its exact mean at the discards, not by the cards that happen to fall.
 
     A decision earns the points of the play and of his heels, as they are scored, and the change in the value of
     the six cards in the show (:func:`train.experience.episodes.discards_worth`): never above zero, and zero for
     the best discard.
 
     Args:
-        num_envs: how many deals.
+        num_envs: the number of deals.
         episode: ``"deal"``, or ``"pegging"``, where the show is worth nothing.
         options: as for ``CribbageVectorEnv``, except ``reward`` and ``illegal``.
     """
@@ -56,7 +56,7 @@ class SettledDeals(CribbageVectorEnv):
         _show_margins(self._games, ended, self._seats(ended), shows)
         out.rewards[ended] -= shows
         worth = discards_worth(self._games, rows, self._seats(rows))
-        out.rewards[:] += np.where(self._to_begin, 0.0, worth - self._worth)  # deals that begin anew earn nothing yet
+        out.rewards[:] += np.where(self._to_begin, 0.0, worth - self._worth)  # deals that restart have earned nothing
         self._worth[:] = worth
 
     def _seats(self, rows: np.ndarray) -> np.ndarray:
@@ -68,11 +68,11 @@ class SettledVecEnv(CribbageVecEnv):
     (:mod:`crib_env.agents.features.suits`).
 
     Args:
-        num_envs: how many deals.
+        num_envs: the number of deals.
         options: of :class:`SettledDeals`.
 
     Attributes:
-        seconds: spent in steps, by rules, observations and the opponent.
+        seconds: the time spent in steps, on rules, observations and the opponent.
     """
 
     def __init__(self, num_envs: int, **options: Any) -> None:

@@ -2,12 +2,13 @@
 
 A round is one deal in each of ``episodes_at_once`` games: six decisions of the learner in each, two discards and four
 cards laid, so all deals end with the round. The opponent is the agent itself as it was up to ``refresh`` rounds
-ago. Rewards are settled (:class:`train.ppo.deals.SettledDeals`), like those of Double DQN. They come
+ago. Rewards are settled (:class:`train.ppo.deals.SettledDeals`), like those of Double DQN. They follow a card
 almost at once, so ``gae_lambda`` is far lower than usual.
 
 In TensorBoard, Stable-Baselines3's own values are under ``train/``, ``rollout/`` and ``time/``, over episodes.
 Agent ``ppo`` uses ``final.safetensors``. Beside it is ``final.zip`` in Stable-Baselines3's format, for
-``MaskablePPO.load`` from a checkout. It is a pickle: nothing here reads it, and you should not read a stranger's.
+``MaskablePPO.load`` from a checkout. It is a pickle: this project never reads it, and you should not load one from a
+stranger.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class Settings(LearningSettings):
 
     @property
     def whole_episodes(self) -> int:
-        """``episodes``, up to the end of the last round."""
+        """``episodes``, rounded up to whole rounds."""
         return -(-self.episodes // self.episodes_at_once) * self.episodes_at_once
 
 
@@ -108,7 +109,7 @@ class RankFeatures(BaseFeaturesExtractor):
 
 
 class FastMlp(MlpExtractor):
-    """The hidden layers, computed in a precision of choice; what comes out is float32."""
+    """The hidden layers, computed in a precision of choice; the output is float32."""
 
     def __init__(self, *args: Any, compute: Precision) -> None:
         super().__init__(*args)
@@ -138,14 +139,14 @@ class CribbagePolicy(MaskableActorCriticPolicy):
         )
 
     def _get_action_dist_from_latent(self, latent_pi: torch.Tensor) -> MaskableDistribution:
-        """The chances of the cards.
+        """The distribution over cards.
 
         Raises:
-            FloatingPointError: they are no numbers; torch's own error would print the whole batch.
+            FloatingPointError: the logits are not finite; torch's own error would print the whole batch.
         """
         logits = self.action_net(latent_pi)
         if not torch.isfinite(logits).all():
-            raise FloatingPointError("the policy's logits are no longer finite: the weights have run away")
+            raise FloatingPointError("the policy's logits are no longer finite: the weights have diverged")
         return self.action_dist.proba_distribution(action_logits=logits)
 
 
@@ -161,7 +162,7 @@ def check_gradients(optimizer: torch.optim.Optimizer, *_: Any) -> None:
 
 
 class FrozenSelf:
-    """The agent as it was some rounds ago, as an opponent; ``seconds`` is the time of its choices."""
+    """The agent as it was some rounds ago, as an opponent; ``seconds`` is the time spent on its choices."""
 
     name = "ppo, frozen"
 
@@ -182,7 +183,7 @@ class PPO(MaskablePPO):
     """MaskablePPO whose rounds begin with new deals."""
 
     def deal_anew(self, games: SettledVecEnv) -> None:
-        """Resets its games. The deals before have all ended, so nothing is cut short."""
+        """Resets its games. The deals before have all ended, so no deal is cut short."""
         self._last_obs = games.reset()
 
 
@@ -228,7 +229,7 @@ class Learner:
         self.refresh_opponent()
 
     def refresh_opponent(self) -> None:
-        """Makes the opponent of self-play the agent of this moment."""
+        """Makes the current agent the opponent in self-play."""
         self.frozen.network.load_state_dict(self.agent.network.state_dict())
 
     def begin_round(self, position: Position) -> None:
@@ -243,7 +244,7 @@ class Learner:
         return self.games.seconds - self.frozen.seconds
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """All that a checkpoint keeps."""
+        """The tensors that a checkpoint saves."""
         policy = self.model.policy
         return (
             named("policy", policy.state_dict())
@@ -252,7 +253,7 @@ class Learner:
         )
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Takes over what :meth:`state_dict` gave."""
+        """Restores the tensors of :meth:`state_dict`."""
         self.model.policy.load_state_dict(part("policy", tensors))
         load_optimizer_state(self.model.policy.optimizer, part("adam", tensors))
         self.frozen.network.load_state_dict(part("frozen", tensors))
@@ -282,8 +283,8 @@ class BetweenRounds(BaseCallback):
     """The work between the rounds of ``MaskablePPO.learn``.
 
     Args:
-        learner: in training.
-        rounds: of the run.
+        learner: the learner in training.
+        rounds: the rounds of the run.
         interrupt: stops the run after a round.
     """
 
@@ -305,7 +306,7 @@ class BetweenRounds(BaseCallback):
         self._end_round()
 
     def _end_round(self) -> None:
-        """Notes and measures what the round that is over has come to, if one is."""
+        """Records and measures the round that has just ended, if there is one."""
         position, settings = self._rounds.position, self._learner.settings
         n = settings.episodes_at_once
         if self.model.num_timesteps < DECISIONS[settings.episode] * (position.episodes + n):
@@ -318,7 +319,7 @@ class BetweenRounds(BaseCallback):
 
 
 def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[PPOAgent, dict[str, Any]]:
-    """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary.
+    """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary.
 
     A stopped run continues exactly from its last checkpoint.
     """
@@ -328,7 +329,7 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[PP
     model, decisions = learner.model, DECISIONS[settings.episode]
     model.num_timesteps = decisions * rounds.position.episodes
     learner.games.reset()
-    learner.games.step(learner.games.action_masks().argmax(axis=1))  # compiles, so that the clocks show work alone
+    learner.games.step(learner.games.action_masks().argmax(axis=1))  # compiles the kernels before the clocks start
     model.set_logger(Logger(folder=None, output_formats=[IntoFolder(folder, decisions)]))
     with put_off_interrupts() as interrupt:  # the library owns the loop
         left = decisions * settings.whole_episodes - model.num_timesteps

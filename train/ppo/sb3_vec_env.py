@@ -28,20 +28,20 @@ MASKS = "action_masks"  # the method that sb3-contrib looks for
 class CribbageVecEnv(VecEnv):
     """N games side by side, with the seeds, observations, rewards and ends of ``make_vec_env`` over single ones.
 
-    Observations are (N, n) int8, rewards (N,) float32. The info of a game is empty until its episode ends; then it has
-    what the vector environment says of the end (``scores``, ``seat`` …), ``terminal_observation`` (n,),
+    Observations are (N, n) int8, rewards (N,) float32. The info of a game is empty until its episode ends. Then it has
+    the vector environment's final infos (``scores``, ``seat`` …), ``terminal_observation`` (n,),
     ``TimeLimit.truncated`` (never), and ``episode``: the return ``r``, length ``l`` and seconds since this object was
-    made ``t``, as ``Monitor`` gives them. ``reset_infos`` stay empty.
+    made ``t``, as in ``Monitor``. ``reset_infos`` stay empty.
 
-    The games are rows of arrays, not objects: ``get_attr`` knows what all of them share (spaces, ``metadata``,
-    ``render_mode``) and ``action_masks``, ``env_method`` calls ``action_masks`` alone, ``set_attr`` raises
-    ``AttributeError``, and they count as wrapped in ``Monitor`` and in nothing else.
+    The games are rows of arrays, not objects. ``get_attr`` returns the attributes that all of them share (spaces,
+    ``metadata``, ``render_mode``) and ``action_masks``. ``env_method`` calls ``action_masks`` only. ``set_attr`` raises
+    ``AttributeError``. The games count as wrapped in ``Monitor`` and in no other wrapper.
 
     Args:
-        num_envs: how many games.
+        num_envs: the number of games.
         kind: the vector environment, ``CribbageVectorEnv`` or ``DiscardVectorEnv``.
-        options: of that environment (:mod:`crib_env.vector.environments`), save ``mask``,
-            ``autoreset_mode`` and ``statistics``, which are settled.
+        options: the options of that environment (:mod:`crib_env.vector.environments`), except ``mask``,
+            ``autoreset_mode`` and ``statistics``, which are fixed.
 
     Raises:
         OptionError: an option does not exist or has a value that is not allowed; the message names it.
@@ -75,14 +75,14 @@ class CribbageVecEnv(VecEnv):
         return observation
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Notes the card of each game, (N,) ids."""
+        """Stores the card of each game, (N,) ids."""
         self._actions = actions
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """Discards or lays the cards; observations (N, n), rewards (N,), ends (N,) bool, infos. Ended games begin anew.
+        """Discards or lays the cards; observations (N, n), rewards (N,), ends (N,) bool, infos. Ended games restart.
 
         Raises:
-            TypeError: an action is no integer; no game has changed.
+            TypeError: an action is not an integer; no game has changed.
             ValueError: with ``illegal="raise"``, a card is not legal; the message names the game, and none has changed.
         """
         observation, rewards, over, _, vector_infos = self._envs.step(self._actions)
@@ -109,7 +109,7 @@ class CribbageVecEnv(VecEnv):
         self._envs.close()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """What all games share, or ``action_masks`` of each; see the class."""
+        """An attribute that all games share, or ``action_masks`` of each; see the class."""
         rows = self._get_indices(indices)
         if attr_name == MASKS:
             return [partial(self._masks_of, i) for i in rows]
@@ -119,7 +119,7 @@ class CribbageVecEnv(VecEnv):
         return [self._shared[attr_name] for _ in rows]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """There is nothing to set: options are given when the environment is made."""
+        """Raises ``AttributeError``: options are given when the environment is made."""
         raise AttributeError(f"{attr_name!r} cannot be set: give options when the CribbageVecEnv is made")
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
@@ -130,7 +130,7 @@ class CribbageVecEnv(VecEnv):
         return list(masks) if indices is None else [masks[i] for i in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: type[gymnasium.Wrapper], indices: Any = None) -> list[bool]:
-        """Whether the games do what a wrapper does: ``Monitor``'s statistics they have."""
+        """Whether the games have the effect of a wrapper: true for ``Monitor``, whose statistics they have."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]
 
     def _masks_of(self, i: int) -> np.ndarray:

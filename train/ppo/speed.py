@@ -25,12 +25,12 @@ from evaluate.ending import reported_errors
 from evaluate.progress import progress_bar
 from train.ppo.sb3_vec_env import CribbageVecEnv
 
-DECISIONS, MINIBATCH, EPOCHS = 12_288, 2_048, 2  # of a rollout, of a gradient step, uses of a rollout
+DECISIONS, MINIBATCH, EPOCHS = 12_288, 2_048, 2  # decisions in a rollout and in a gradient step; uses of a rollout
 GAMES, PROCESSES = 2_048, (8,)
 
 
 def measure_ppo_speed(on_progress: Callable[[str], None] = lambda what: None) -> dict[str, Rates]:
-    """Steps a second by name, ours first; ``on_progress`` is told what is measured next."""
+    """Steps a second by name, ours first; ``on_progress`` receives the name of the next measurement."""
     torch.set_num_threads(1)
     envs: dict[str, VecEnv] = {f"CribbageVecEnv, {GAMES:,} games": CribbageVecEnv(GAMES)}
     options: dict[str, Any] = {"env_kwargs": {"mask": "info"}, "vec_env_cls": SubprocVecEnv}
@@ -44,7 +44,7 @@ def measure_ppo_speed(on_progress: Callable[[str], None] = lambda what: None) ->
 
 
 def _training(name: str, envs: VecEnv) -> Measurement:
-    """Steps of a model of its own, a rollout at a time."""
+    """Measures the steps of a new model, a rollout at a time."""
     steps = DECISIONS // envs.num_envs
     model = MaskablePPO("MlpPolicy", envs, n_steps=steps, batch_size=MINIBATCH, n_epochs=EPOCHS, device="cpu")
 

@@ -25,7 +25,7 @@ from crib_env.kernels import GOLDEN, below, kernel, mix
 from crib_env.players.policies import greedy_play
 from crib_env.tables.weighted_discards import N_STRATEGIES, weigh_discards
 
-_MOST_DEALS = 2 * WIN  # of a game: the last card of every deal pegs at least one
+_MOST_DEALS = 2 * WIN  # more than in any game: the last card of every deal scores at least one point
 _LEAST = 1e-6  # of a weight: one that sank to 0 could never rise again
 _PLACES = PLACES.astype(np.int64)
 # What the kernel counts, by place in its tally.
@@ -86,7 +86,7 @@ def variance_of(weights):
 
 @kernel
 def draw(values, word):
-    """A place in ``values``, with chances in proportion to them, by a random word."""
+    """A random index into ``values``, with probabilities in proportion to them, by a random word."""
     left = np.float64(word >> np.uint64(11)) * 2.0**-53 * values.sum()
     for k in range(len(values) - 1):
         left -= values[k]
@@ -135,7 +135,7 @@ def credits(expected, margin, credit_decay, out):
 
 @kernel
 def update(weights, advocates, factor, cap):
-    """Multiplies the advocates' weights, none to more than ``cap``, and normalises all (8,) to a sum of 1."""
+    """Multiplies the advocates' weights, each up to at most ``cap``, and normalises all (8,) to a sum of 1."""
     total = 0.0
     row = np.empty(N_STRATEGIES)
     for i in range(N_STRATEGIES):
@@ -150,14 +150,14 @@ def update(weights, advocates, factor, cap):
 
 @kernel
 def _word(g):
-    """A random word that deals do not depend on."""
+    """A random word from a stream that deals do not use."""
     g["policy_stream"] += GOLDEN
     return mix(g["policy_stream"])
 
 
 @kernel
 def _discard(g, weights, pegging, rule, place, advocates, tally):
-    """The discard of the seat to act; notes where it was made and who advocated it."""
+    """Chooses the discard of the seat to act; records where it was made and who advocated it."""
     seat = np.int64(g["turn"])
     role = DEALER if g["dealer"] == seat else PONE
     place[0], place[1], place[2] = g["scores"][seat], g["scores"][1 - seat], role
@@ -185,10 +185,10 @@ def play_and_learn(games, n, players, second_learns, expected, pegging, rule, ta
 
     Args:
         games: (1,) records, with their random stream.
-        n: how many.
-        players: (121, 121, 2, 8) float32 twice, the weights of seats 0 and 1; may be one array.
-        second_learns: whether seat 1's are changed too.
-        expected: (121, 121, 2) float32, the margin to be expected at each place; learned unless ``baseline`` is 0.
+        n: the number of games.
+        players: two arrays (121, 121, 2, 8) float32, the weights of seats 0 and 1; they may be the same array.
+        second_learns: whether the weights of seat 1 change too.
+        expected: (121, 121, 2) float32, the expected margin at each place; learned unless ``baseline`` is 0.
         pegging: (2, 1820, 3), from ``lang_strategies.pegging_values``.
         rule: how to explore and learn.
         tally: (5,) float64, to which sums are added, see ``COUNTED``; ``margin`` is seat 0's.

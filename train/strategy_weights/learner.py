@@ -61,8 +61,8 @@ from train.loop.strength import is_due
 from train.strategy_weights.games import COUNTED, Rule, blend_all, play_and_learn
 
 NAME = "strategy-weights"
-_CHUNK = 1_000  # games between two looks at the clock
-_STARTS, _DEALS, _MATCHES = range(3)  # what random numbers are for
+_CHUNK = 1_000  # games between two checks of the clock
+_STARTS, _DEALS, _MATCHES = range(3)  # uses of random numbers
 
 
 @dataclass(frozen=True)
@@ -92,11 +92,11 @@ class Settings(RunSettings):
     forgiveness: Share = 1.0
     """Weight of a loss relative to a win; 0.25 in the thesis's forgiving punishments."""
     cap: Positive | None = None
-    """K: the most that an update may raise a weight to; none, or 0.5 to 0.8 in the thesis."""
+    """K: upper limit of a weight after an update; none, or 0.5 to 0.8 in the thesis."""
     neighbours: Share = 0.0
     """Y: share of the weights at neighbouring scores in a decision."""
     baseline: Share = 0.0
-    """Learning rate of the expected margin at each pair of scores, which is then subtracted; 0, as in Lang: none is."""
+    """Learning rate of the expected margin at each pair of scores, which is then subtracted; 0, as in Lang: nothing."""
     exploration: Share = 0.3
     """Probability of a random discard in training."""
     exploration_rate: Literal["constant", "variance"] = "constant"
@@ -111,7 +111,7 @@ class Settings(RunSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.start not in STARTS:
-            raise ValueError(f"start={self.start!r} is not allowed: choose of {', '.join(STARTS)}")
+            raise ValueError(f"start={self.start!r} is not allowed: choose one of {', '.join(STARTS)}")
         if self.rounds > 1 and self.opponent != "other":
             raise ValueError(f"rounds={self.rounds} is not allowed with opponent={self.opponent!r}: choose 'other'")
 
@@ -155,11 +155,11 @@ PRESETS = {
 
 
 class Tournament:
-    """The agents of a run and how they pair off.
+    """The agents of a run and their pairing.
 
     Attributes:
         weights: (n, 121, 121, 2, 8) float32.
-        expected: (pairs, 121, 121, 2) float32, margins to be expected, see ``Settings.baseline``.
+        expected: (pairs, 121, 121, 2) float32, the expected margins, see ``Settings.baseline``.
         order: (n,) agents, neighbours play each other; the winners' bracket comes first.
     """
 
@@ -191,15 +191,15 @@ class Tournament:
         return sorted(set(self.pair(pair)))[: 1 if self.settings.opponent == "static" else 2]
 
     def turn(self, episodes: int) -> tuple[int, int, int]:
-        """Whose turn it is after so many games of all: the round, the pair, and the games of the pair before."""
+        """The round, the pair that plays next, and the number of its games so far, after a number of games of all."""
         pairing, played = divmod(episodes, self.settings.episodes)
         return *divmod(pairing, self.settings.pairs), played
 
     def play(self, pair: int, episodes_before: int, n: int) -> dict[str, float]:
-        """Plays ``n`` games of a pair; all that is random follows from the seed and the games before.
+        """Plays ``n`` games of a pair; everything random follows from the seed and the number of games before.
 
         Raises:
-            FloatingPointError: a weight of theirs is no longer a number.
+            FloatingPointError: a weight of the pair is NaN.
         """
         first, second = self.pair(pair)
         self._learner = self.learners(pair)[0]
@@ -209,14 +209,14 @@ class Tournament:
         players, expected = (self.weights[first], self.weights[second]), self.expected[pair]
         play_and_learn(games, n, players, learns, expected, self._pegging, self.settings.rule, tally)
         if not (np.isfinite(self.weights[first]).all() and np.isfinite(self.weights[second]).all()):
-            raise FloatingPointError(f"weights of the agents {first} and {second} are no numbers any more")
+            raise FloatingPointError(f"weights of the agents {first} and {second} are no longer numbers")
         sums = dict(zip(COUNTED, tally))
         values: dict[str, float] = {
             "learning/share of random discards": sums["explored"] / sums["discards"],
             "learning/exploration": sums["exploration"] / sums["discards"],
             "learning/variance of weights": sums["variance"] / sums["discards"],
         }
-        if self.settings.opponent != "self":  # in self-play both sides are one player: nothing but luck
+        if self.settings.opponent != "self":  # in self-play both sides are the same player, and the difference is luck
             values[NET_POINTS_IN_TRAINING] = sums["margin"] / n
         return values
 
@@ -243,18 +243,18 @@ class Tournament:
         self.order[:size] = winners + losers
 
     def save_snapshots(self, pair: int, games: int) -> None:
-        """Keeps the weights of a pair's learners as they are after so many games."""
+        """Saves the weights of a pair's learners after a number of games."""
         for k in self.learners(pair):
             path = snapshot(self._folder.path, k, games).with_suffix(SUFFIX)
             path.parent.mkdir(parents=True, exist_ok=True)
             self.player(k).save(path)
 
     def keep_and_pair_off(self, before: int, now: int) -> None:
-        """Comes between two rounds of games: keeps snapshots that are due, and ends a round of the tournament.
+        """Saves the snapshots that are due, and ends a round of the tournament; called between rounds of games.
 
         Args:
-            before: games of all before the last ones; ``now`` before the first.
-            now: games of all so far.
+            before: games of all pairs before the last round of games; equal to ``now`` before the first.
+            now: games of all pairs so far.
         """
         settings = self.settings
         if now > before:
@@ -269,15 +269,15 @@ class Tournament:
             self.save_snapshots(pair, number * settings.episodes)
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """All that a checkpoint keeps."""
+        """The tensors that a checkpoint saves."""
         kept = {"weights": self.weights, "expected": self.expected, "order": self.order}
         return {name: torch.from_numpy(array) for name, array in kept.items()}
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Takes over what :meth:`state_dict` gave.
+        """Restores the tensors of :meth:`state_dict`.
 
         Raises:
-            ValueError: they are not of this tournament; kernels would write past the end of a smaller one's.
+            ValueError: they do not fit this tournament; kernels would write past the end of smaller arrays.
         """
         own = self.state_dict()
         for name, tensor in own.items():
@@ -298,13 +298,13 @@ def seed_of(*what: int) -> int:
 
 
 def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[StrategyWeightsAgent, dict[str, Any]]:
-    """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary.
+    """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary.
 
-    A stopped run continues exactly from its last checkpoint. An update of the summary is a game, after
-    which the weights of one place for each of its deals are changed.
+    A stopped run continues exactly from its last checkpoint. The summary counts every game as an update. It changes the
+    weights of one place for each of its deals.
     """
     tournament = Tournament(settings, folder)
-    Tournament(replace(settings, opponent="self", rounds=1), folder).play(0, 0, 1)  # compiles outside the clocks
+    Tournament(replace(settings, opponent="self", rounds=1), folder).play(0, 0, 1)  # compiles before the clocks start
     rounds = Rounds(NAME, settings, folder, progress, tournament, settings.all_episodes)
 
     def size(before: int) -> int:

@@ -2,11 +2,11 @@
 
 A network values after-states, the 209 bits as the player sees them right after a move
 (:mod:`crib_env.agents.features.after_states`): the points made from that move on, minus the opponent's. Players choose
-the move with the most valuable after-state, both seats share the weights, and episodes are single deals, as his aim is
-the score of each hand.
+the move with the most valuable after-state, both seats share the weights, and episodes are single deals, because his
+aim is the score of each hand.
 
 ``--preset paper`` is O'Connor's: one hidden layer of sigmoids and a linear output on the bare bits, weights from a
-Gaussian of standard deviation 1, points as they fall, an update after every move by the difference to the next
+Gaussian of standard deviation 1, points as they are scored, an update after every move by the difference to the next
 value (TD(0)), no discount and no exploration (:mod:`train.td.traces`). ``--td-lambda 0.7`` makes it the TD(λ) that he
 names as further work. Where the paper is silent, or this differs:
 
@@ -14,8 +14,8 @@ names as further work. Where the paper is silent, or this differs:
   the rate of his discard game, and 1,000,000 deals.
 * Two discards are one move; the paper does not say whether his were. Of legal cards of one rank, the first stands
   for all.
-* A value includes the points of the move that led to its state, as his does. His text and his formula differ over where
-  those of the opponent's answer count; here a reward is the change of the lead from one own move to the next.
+* A value includes the points of the move that led to its state, as his does. His text and his formula count the points
+  of the opponent's answer in different places; here a reward is the change of the lead from one own move to the next.
 
 The default learns from λ-returns of many deals at once (:mod:`train.td.returns`), with Adam, some exploration, one
 network of ReLUs for discards and one for the play, inputs that follow from the bits
@@ -103,7 +103,7 @@ PRESETS = {
 
 
 def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[TDAgent, dict[str, Any]]:
-    """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary."""
+    """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary."""
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
     train_by = _train_by_traces if settings.updates == "traces" else _train_by_returns
@@ -118,7 +118,7 @@ def _train_by_traces(settings: Settings, folder: RunFolder, progress: Progress) 
         values = learner.play_and_learn(now.rng, now.episodes, now.learning_rate)
         return values, time.perf_counter() - started  # a kernel plays and learns at once: it all counts as simulation
 
-    learner.play_and_learn(np.random.default_rng(0), 0, 0.0)  # compiles, so that the clocks show work alone
+    learner.play_and_learn(np.random.default_rng(0), 0, 0.0)  # compiles the kernels before the clocks start
     summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
     return learner.agent, {**summary, "updates": UPDATES[settings.episode] * summary["episodes"]}
 

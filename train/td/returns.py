@@ -1,12 +1,12 @@
 """TD(λ) in batches: whole deals, and then gradient steps towards the λ-return of every after-state.
 
 The λ-return G of after-state i equals the update by the traces of :mod:`train.td.traces` if weights stay fixed
-during a deal (the forward view, Sutton and Barto 2018, section 12.1). With r made until the player's next move,
-to j::
+during a deal (the forward view, Sutton and Barto 2018, section 12.1). Let r be the reward until the player's next
+move, which leads to j. Then::
 
-    G(i) = r + (1 - λ) U(j) + λ G(j)        and r where no move is left
+    G(i) = r + (1 - λ) U(j) + λ G(j)        and r if there is no next move
 
-U(j) is that of the best move. If the player explored instead, λ counts as 0 (Watkins 1989): the result of
+U(j) is the value of the best move. If the player explored instead, λ counts as 0 (Watkins 1989): the result of
 a random move is not credited to the move before it.
 
 Rewards leave out the luck that no move controls: a discard earns the exact value of hand and crib in the show,
@@ -44,9 +44,9 @@ def lambda_returns(
 
     Args:
         rewards: (M,) up to the same player's next move.
-        ends: (M,) bool, whether there is none.
-        ahead: (M,) value of the best move instead of each.
-        explored: (M,) bool, whether another move was made.
+        ends: (M,) bool, whether there is no next move.
+        ahead: (M,) value of the best move at the same decision.
+        explored: (M,) bool, whether a random move was made instead.
         td_lambda: λ.
     """
     out = np.empty(len(rewards), np.float32)
@@ -62,7 +62,7 @@ def moves_of(decisions: Decisions) -> np.ndarray:
 
 def rewards_of_moves(decisions: Decisions, moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The reward of each move up to the same player's next, (M,), and whether there is no next one, (M,) bool."""
-    # Nothing is pegged before a discard: what stands then is the show alone, and it is the discard's to earn.
+    # Nothing is pegged before a discard. So the settled standing is the show alone, and the discard earns it.
     now = np.where(decisions.is_discard, 0.0, decisions.settled)[moves]
     chain = decisions.chain[moves]
     ends = np.append(chain[1:] != chain[:-1], True)
@@ -156,14 +156,14 @@ class Returns:
         return values
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """All that a checkpoint keeps."""
+        """The tensors that a checkpoint saves."""
         kept = named("agent", self.agent.state_dict()) | {"updates": torch.tensor(self.updates)}
         for name, optimizer in self._optimizers.items():
             kept |= named(f"adam.{name}", optimizer_state(optimizer))
         return kept
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Takes over what :meth:`state_dict` gave."""
+        """Restores the tensors of :meth:`state_dict`."""
         self.agent.load_state_dict(part("agent", tensors))
         for name, optimizer in self._optimizers.items():
             load_optimizer_state(optimizer, part(f"adam.{name}", tensors))

@@ -56,7 +56,7 @@ def means_of(tally: np.ndarray) -> dict[str, float]:
         FloatingPointError: it is not finite.
     """
     if not np.isfinite(tally).all():
-        raise FloatingPointError(f"the sum of squared errors is {tally[1]}: the weights have run away")
+        raise FloatingPointError(f"the sum of squared errors is {tally[1]}: the weights have diverged")
     loss, error, worth = tally[1:] / max(tally[0], 1)
     return {"learning/loss": loss, "learning/TD error": error, "learning/mean value": worth}
 
@@ -112,7 +112,7 @@ def learn(weights, trace, step):
 
 @kernel
 def learn_from_move(weights, trace, state, target, nodes, rate, fade, tally):
-    """One update of the rule above, with r + U(j) for the ``target``; ``tally`` as for :func:`play_and_learn`."""
+    """One update by the rule above, where ``target`` is r + U(j); ``tally`` as for :func:`play_and_learn`."""
     worth = value(weights, state, nodes)
     error = target - worth
     fade_and_add_gradient(trace, weights, state, nodes, fade)
@@ -128,11 +128,11 @@ def play_and_learn(games, episode, n, weights, traces, rate, fade, tally):
     """Plays ``n`` episodes of the network against itself, and learns from every move.
 
     Args:
-        games: (1,) GAME, its ``episodes`` stream set.
-        episode: index in ``engine.EPISODES``, one of a single deal.
-        n: how many of them.
+        games: (1,) GAME with a seeded ``episode_stream``.
+        episode: index in ``engine.EPISODES`` of an episode of one deal.
+        n: the number of episodes.
         weights: are changed in place.
-        traces: of seat 0 and of seat 1, room to work in.
+        traces: work arrays for the traces of seat 0 and of seat 1.
         rate: α, the learning rate.
         fade: γ λ.
         tally: (4,) float64, to which are added: moves learned from, squared errors, absolute errors, values.
@@ -142,7 +142,7 @@ def play_and_learn(games, episode, n, weights, traces, rate, fade, tally):
     states, cards = np.zeros((MOST_MOVES, _N_BITS), np.int8), np.empty(MOST_MOVES, np.int64)
     nodes = np.empty(len(weights.hidden_bias), np.float32)
     last = np.zeros((2, _N_BITS), np.int8)  # the after-state that each seat is in
-    standing, has_moved = np.zeros(2), np.zeros(2, np.bool_)  # when it moved there
+    standing, has_moved = np.zeros(2), np.zeros(2, np.bool_)  # the standing when it moved there, if it has moved
     for _ in range(n):
         begin_game(g, episode, -1, -1, -1, -1)
         shuffle(g)
@@ -178,7 +178,7 @@ class Traces:
     Args:
         agent: with inputs ``"bits"`` and one hidden layer; is trained in place.
         td_lambda: λ.
-        episode: what is played, a key of ``UPDATES``.
+        episode: the episode to play, a key of ``UPDATES``.
     """
 
     def __init__(self, agent: TDAgent, td_lambda: float, episode: str = "deal") -> None:
@@ -198,9 +198,9 @@ class Traces:
         return means_of(tally)
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """All that a checkpoint keeps; traces begin anew with every deal."""
+        """The tensors that a checkpoint saves; traces start at 0 in every deal."""
         return self.agent.state_dict()
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Takes over what :meth:`state_dict` gave."""
+        """Restores the tensors of :meth:`state_dict`."""
         self.agent.load_state_dict(tensors)
