@@ -1,0 +1,45 @@
+"""A player of your own, in a match against `greedy`.
+
+python examples/own_agent.py
+python -m evaluate match examples.own_agent:Wary greedy --games 2000      # the same on the command line
+python -m evaluate match examples.own_agent:Wary:fives=no careful         # with a setting
+"""
+
+import crib_env
+from crib_env.agents import make_agent
+from evaluate.matches.match import play_match
+
+
+class Wary:
+    """Keeps the hand with the best mean, and avoids a count of 5 or 21, which a ten turns into 15 or 31.
+
+    Args:
+        fives: whether it looks out for that.
+    """
+
+    name = "wary"
+
+    def __init__(self, fives: bool = True) -> None:
+        self.fives = fives
+
+    def throw(self, view):
+        """The two cards for the crib."""
+        rows = crib_env.discard_statistics([view.hand])[0]
+        return rows["discard"][(rows["hand_mean"] + (1 if view.is_dealer else -1) * rows["crib_mean"]).argmax()]
+
+    def lay(self, view):
+        """The next card of the play."""
+
+        def worth(card):
+            pile = [*view.laid[len(view.laid) - len(view.pile_ranks) :], card]
+            count = view.count + min(card % 13 + 1, 10)
+            risk = 1.0 if self.fives and count in (5, 21) else 0.0
+            return crib_env.score_play(pile) - risk, card % 13
+
+        return max(view.legal, key=worth)
+
+
+if __name__ == "__main__":
+    result = play_match(crib_env.OneAtATime(Wary()), make_agent("greedy"), games=2_000)
+    low, high = result.interval
+    print(f"{result.win_rate:.1%} against greedy, 95 % interval {low:.1%} to {high:.1%}, {result.games:,} games")

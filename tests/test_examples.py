@@ -1,0 +1,89 @@
+"""The examples run, at small sizes, and do what they say."""
+
+import json
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+NOTEBOOK = EXAMPLES / "hand_and_game.ipynb"
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Runs an example in this process; what it prints."""
+
+    def run(name, *arguments):
+        monkeypatch.setattr(sys, "argv", [name, *map(str, arguments)])
+        runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_each_example_is_tested():
+    names = {path.stem for path in EXAMPLES.iterdir() if path.suffix in (".py", ".ipynb")}
+    assert names == {"random_aec", "random_gymnasium", "maskable_ppo", "own_agent", "ppo", "dqn", NOTEBOOK.stem}
+
+
+def test_random_play_in_aec(run):
+    shown = run("random_aec")
+    (scores,) = re.findall(r"final scores \((\d+), (\d+)\)", shown)
+    assert max(map(int, scores)) == 121
+    told = [sum(map(int, re.findall(rf"player_{seat} scores +(\d+)", shown))) for seat in range(2)]
+    assert told == list(map(int, scores))
+
+
+def test_random_play_in_gymnasium(run):
+    one, many = run("random_gymnasium").splitlines()
+    mine, theirs, seat, net = map(int, re.findall(r"[-+]?\d+", one))
+    assert net == (mine - theirs if seat == 0 else theirs - mine)
+    won, games = map(int, many.split(" games won")[0].split(" of "))
+    assert 1_000 <= games < 2_000
+    assert won < 40
+
+
+def test_an_agent_of_ones_own(run):
+    assert re.search(r"\d\d\.\d% against greedy, .* 2,000 games", run("own_agent"))
+
+
+def test_maskable_ppo_is_thirty_lines(run):
+    assert len((EXAMPLES / "maskable_ppo.py").read_text().splitlines()) <= 30
+    assert re.search(r"net points a deal in the play: [-+]\d+\.\d\d ± \d\.\d\d, 500 deals", run("maskable_ppo", 2048))
+
+
+def test_ppo_in_one_file(run, tmp_path):
+    assert len((EXAMPLES / "ppo.py").read_text().splitlines()) < 200
+    small = ["--decisions", "40000", "--num-envs", "500", "--final-games", "200", "--evaluations", "2"]
+    shown = run("ppo", *small, "--folder", tmp_path).splitlines()
+    curve = json.loads((tmp_path / "curve.json").read_text())["curve"]
+    assert [point["decisions"] for point in curve] == [20_000, 40_000]
+    assert shown[-1].split()[0] == "40,000"
+    assert curve[-1]["low"] < curve[-1]["win_rate"] < curve[-1]["high"]
+    assert list(tmp_path.glob("events.*"))
+
+
+def test_dqn_in_one_file(run):
+    shown = run(
+        "dqn", *["--rounds", "10", "--deals", "64", "--updates", "2", "--batch-size", "32", "--test-deals", "50"]
+    ).splitlines()
+    assert len(shown) == 11
+    assert re.search(r"against greedy: [-+]\d\.\d{3} ± \d\.\d{3}, 100 deals", shown[-1])
+    decisions = int(shown[-2].split()[2].replace(",", ""))
+    assert decisions == 10 * 64 * 8  # both players' cards, none lost
+
+
+def test_the_notebook_runs_from_top_to_bottom():
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    notebook = nbformat.read(NOTEBOOK, 4)
+    kept = [cell.get("outputs") for cell in notebook.cells]
+    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(EXAMPLES)}}).execute()
+    text = "".join(output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", []))
+    assert "3D 2H    12.67  7.00  1.00  20.67  85.4%" in text
+    assert "final scores (121, 113)" in text
+    pictures = [output["data"] for cell in notebook.cells for output in cell.get("outputs", []) if "data" in output]
+    assert [set(picture) - {"text/plain"} for picture in pictures] == [{"image/png"}, {"text/html"}, {"image/svg+xml"}]
+    assert "".join(output.get("text", "") for outputs in kept for output in outputs or []) == text  # as it is shown
