@@ -6,7 +6,15 @@ import numpy as np
 
 from crib_env import PlayerViews
 from crib_env.kernels import GOLDEN, bit, kernel, mask_of, mix, streams
-from crib_env.players.policies import careful_discard, careful_play, greedy_discard, greedy_play, random_card
+from crib_env.players.policies import (
+    CAREFUL,
+    GREEDY,
+    careful_discard,
+    careful_play,
+    greedy_discard,
+    greedy_play,
+    random_card,
+)
 
 
 @kernel
@@ -50,15 +58,31 @@ class RandomAgent:
 
 
 @kernel
-def _greedy_cards(action_mask, hand, discards, laid, pile_start, count, is_dealer, cards):
+def _fill_cards(policy, views, cards):
     for b in range(len(cards)):
-        if hand[b, 4] >= 0:  # to discard two of six
-            cards[b] = greedy_discard(mask_of(hand[b]), mask_of(discards[b]), is_dealer[b])
+        is_dealer = views.is_dealer[b]
+        if views.hand[b, 4] >= 0:  # to discard two of six
+            held, discarded = mask_of(views.hand[b]), mask_of(views.discards[b])
+            if policy == GREEDY:
+                cards[b] = greedy_discard(held, discarded, is_dealer)
+            else:
+                cards[b] = careful_discard(held, discarded, is_dealer)
+            continue
+        n_laid = np.int64(0)
+        while n_laid < 8 and views.laid[b, n_laid] >= 0:
+            n_laid += 1
+        legal, laid = _legal(views.action_mask[b]), views.laid[b]
+        start, count = np.int64(views.pile_start[b]), np.int64(views.count[b])
+        if policy == GREEDY:
+            cards[b] = greedy_play(legal, laid, start, n_laid, count)
         else:
-            n_laid = 0
-            while n_laid < 8 and laid[b, n_laid] >= 0:
-                n_laid += 1
-            cards[b] = greedy_play(_legal(action_mask[b]), laid[b], pile_start[b], n_laid, np.int64(count[b]))
+            cards[b] = careful_play(legal, laid, start, n_laid, count, np.int64(views.opponent_cards[b]))
+
+
+def _policy_cards(policy: int, views: PlayerViews) -> np.ndarray:
+    cards = np.empty(len(views), np.int64)
+    _fill_cards(policy, views.arrays, cards)
+    return cards
 
 
 class GreedyAgent:
@@ -73,31 +97,7 @@ class GreedyAgent:
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.agents.agent.Agent`."""
-        cards = np.empty(len(views), np.int64)
-        _greedy_cards(
-            views.action_mask,
-            views.hand,
-            views.discards,
-            views.laid,
-            views.pile_start,
-            views.count,
-            views.is_dealer,
-            cards,
-        )
-        return cards
-
-
-@kernel
-def _careful_cards(action_mask, hand, discards, laid, pile_start, count, is_dealer, opponent_cards, cards):
-    for b in range(len(cards)):
-        if hand[b, 4] >= 0:  # to discard two of six
-            cards[b] = careful_discard(mask_of(hand[b]), mask_of(discards[b]), is_dealer[b])
-        else:
-            n_laid = np.int64(0)
-            while n_laid < 8 and laid[b, n_laid] >= 0:
-                n_laid += 1
-            start, theirs = np.int64(pile_start[b]), np.int64(opponent_cards[b])
-            cards[b] = careful_play(_legal(action_mask[b]), laid[b], start, n_laid, np.int64(count[b]), theirs)
+        return _policy_cards(GREEDY, views)
 
 
 class CarefulAgent:
@@ -112,16 +112,4 @@ class CarefulAgent:
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.agents.agent.Agent`."""
-        cards = np.empty(len(views), np.int64)
-        _careful_cards(
-            views.action_mask,
-            views.hand,
-            views.discards,
-            views.laid,
-            views.pile_start,
-            views.count,
-            views.is_dealer,
-            views.opponent_cards,
-            cards,
-        )
-        return cards
+        return _policy_cards(CAREFUL, views)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +32,9 @@ class ViewArrays(NamedTuple):
     opponent_cards: np.ndarray
     game_ids: np.ndarray
     decisions: np.ndarray
+
+
+_KERNEL_FIELDS = attrgetter(*ViewArrays._fields)
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ class PlayerViews:
     @property
     def arrays(self) -> ViewArrays:
         """The same arrays as one argument for a Numba kernel, without the observations."""
-        return ViewArrays(*(getattr(self, name) for name in ViewArrays._fields))
+        return ViewArrays(*_KERNEL_FIELDS(self))
 
     # Derived arrays, computed only when they are used.
 

@@ -14,7 +14,7 @@ import pytest
 from crib_env import analyse_discard, format_card, parse_card, parse_cards
 from crib_env.agents import make_agent
 from crib_env.agents.belief.opponent_hands import MOST_HANDS
-from crib_env.agents.expert.play_search import DEPTH, card_values
+from crib_env.agents.expert.play_search import DEPTH, HAND, OPPONENTS, Position, card_values
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, PLAY
 from crib_env.kernels import streams
@@ -44,29 +44,16 @@ ROOT = Path(__file__).parents[1]
 
 def searched(position, scores, hands, weights, kinds, shows, after_play):
     """The kernel's values by rank, for hands (ranks held) that the opponent may hold."""
-    size = len(hands)
-    lists = np.zeros((DEPTH, size), np.int64), np.zeros((DEPTH, size)), np.zeros((DEPTH, size), np.int64)
-    lists[0][0], lists[1][0], lists[2][0] = [pack(hand) for hand in hands], weights, np.arange(size)
+    lists = np.zeros((DEPTH, len(hands)), HAND)
+    lists["cards"][0], lists["weight"][0] = [pack(hand) for hand in hands], weights
+    lists["kind"][0], lists["show"][0] = kinds, shows
     pile, values = np.zeros(10, np.int64), np.zeros(13)
     pile[: len(position.laid)] = [rank(card) for _, card in position.laid]
     count = sum(reference.value(card) for _, card in position.laid[position.pile_start :])
-    card_values(
-        pack(map(rank, position.held)),
-        np.int64(scores[0]),
-        np.int64(scores[1]),
-        pile,
-        np.int64(position.pile_start),
-        np.int64(len(position.laid)),
-        np.int64(count),
-        np.int64(len(position.hidden)),
-        np.int64(size),
-        *lists,
-        np.array(kinds, np.int64),
-        np.array(shows, np.int64),
-        after_play,
-        True,
-        values,
-    )
+    held = pack(map(rank, position.held))
+    numbers = *scores, position.pile_start, len(position.laid), count, OPPONENTS, len(position.hidden)
+    seen = Position(held, *map(np.int64, numbers))
+    card_values(seen, np.int64(len(hands)), lists, pile, after_play, True, values)
     return values
 
 

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from crib_env import PlayerViews
+from crib_env.agents.belief.lookahead import packed
 from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, posterior, resample
 from crib_env.agents.belief.prospects import (
     DEALT,
@@ -19,7 +20,7 @@ from crib_env.agents.belief.prospects import (
     who_laid,
 )
 from crib_env.agents.discards import by_phase, lowest_of_rank, next_discard
-from crib_env.agents.expert.play_search import DEPTH, card_values
+from crib_env.agents.expert.play_search import DEPTH, HAND, OPPONENTS, Position, card_values
 from crib_env.engine import DEALER, PONE, WIN
 from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, TOTALS, fill_totals
 from crib_env.kernels import kernel, lowest, mask_of
@@ -55,11 +56,11 @@ def _fill_points(out):
 
 @kernel
 def _value_ranks(views, habits, win_table, most, offsets, aim, out):
-    hands, weights = np.zeros((DEPTH, MOST_HANDS), np.int64), np.zeros((DEPTH, MOST_HANDS))
-    numbers, classes = np.zeros((DEPTH, MOST_HANDS), np.int64), np.zeros(MOST_HANDS, np.int64)
-    kinds, shows = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS, np.int64)
+    cards, weights = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS)
+    classes, kinds = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS, np.int64)
+    all_hands, hands = Hands(cards, weights, classes, kinds), np.zeros((DEPTH, MOST_HANDS), HAND)
     after_play, crib = np.zeros((WIN, WIN + N_POINTS - 1)), np.zeros(N_POINTS)
-    pile, first = np.zeros(10, np.int64), Hands(hands[0], weights[0], classes, kinds)
+    pile = np.zeros(10, np.int64)
     for b in range(len(out)):
         n, own_laid, other_laid = who_laid(views.laid[b], views.laid_by[b])
         for k in range(n):
@@ -72,11 +73,12 @@ def _value_ranks(views, habits, win_table, most, offsets, aim, out):
         laid, laid_by, fresh = views.laid[b], views.laid_by[b], n > 0 and start == n
         is_pegging = starter < 0  # there is no starter, and nothing follows the play
         keeping = habits.keeping[DEALT if is_pegging else role]
-        size = posterior(kept | discarded, starter, laid, laid_by, n, fresh, keeping, first)
-        size = resample(size, most, offsets[b], first)
+        size = posterior(kept | discarded, starter, laid, laid_by, n, fresh, keeping, all_hands)
+        size = resample(size, most, offsets[b], all_hands)
         for k in range(size):
-            numbers[0, k] = k
-            shows[k] = class_show(classes[k], starter)
+            hand = hands[0, k]
+            hand["cards"], hand["weight"], hand["kind"] = cards[k], weights[k], kinds[k]
+            hand["show"] = class_show(classes[k], starter)
         furthest = _MOST_PLAY, _MOST_PLAY
         if aim == _POINTS:
             own_score, score = np.int64(0), np.int64(0)  # from where nobody can win in this play
@@ -87,29 +89,9 @@ def _value_ranks(views, habits, win_table, most, offsets, aim, out):
             crib_chances(kept | discarded, discarded, starter, other_laid, habits.discarding[role], crib)
             own_show = show_points(kept, starter, False)
             fill_after_play(views.is_dealer[b], (own_score, score), furthest, own_show, crib, win_table, after_play)
-        own, rest = np.int64(0), held
-        while rest:
-            own += np.int64(1) << (4 * (lowest(rest) % 13))
-            rest &= rest - 1
-        card_values(
-            own,
-            own_score,
-            score,
-            pile,
-            start,
-            n,
-            so_far,
-            np.int64(views.opponent_cards[b]),
-            size,
-            hands,
-            weights,
-            numbers,
-            kinds,
-            shows,
-            after_play,
-            aim == _WIN,
-            out[b],
-        )
+        held, theirs = packed(views.hand[b]), np.int64(views.opponent_cards[b])
+        position = Position(held, own_score, score, start, n, so_far, OPPONENTS, theirs)
+        card_values(position, size, hands, pile, after_play, aim == _WIN, out[b])
 
 
 class ExpertAgent:

@@ -8,9 +8,11 @@ best card.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from crib_env.agents.belief.lookahead import that_fit, without_rank
+from crib_env.agents.belief.lookahead import holds, one_of, that_fit, without_rank
 from crib_env.agents.belief.opponent_hands import (
     CAREFUL_TYPE,
     careful_chance,
@@ -28,19 +30,42 @@ _PASSED, _NOT_PASSED = np.bool_(True), np.bool_(False)
 _LEAST_CHANCE = 0.1  # opponent's cards less likely than this are left out of the tree
 DEPTH = 18  # lists at once: the opponent lays four times and may say go before each own card and each end of a count
 
+# A hand that the opponent may hold.
+HAND = np.dtype(
+    [
+        ("cards", "i8"),  # still held, packed
+        ("weight", "f8"),
+        ("kind", "i8"),  # of opponent
+        ("show", "i8"),  # points of all four cards
+    ]
+)
+
+
+class Position(NamedTuple):
+    """What both players see of the play, the ranks laid apart; and the player's hand."""
+
+    own: int
+    """Own cards, packed."""
+    own_score: int
+    score: int
+    """The opponent's."""
+    start: int
+    """The first card of this count among those laid."""
+    n: int
+    """How many cards are laid."""
+    count: int  # type: ignore[assignment]  # it hides `tuple.count`, which nobody needs
+    last: int
+    """Who laid the last card: ``OWN`` or ``OPPONENTS``."""
+    cards: int
+    """How many the opponent holds."""
+
 
 @kernel
-def _weight(weights, size):
+def _weight(hands, depth, size):
     total = 0.0
     for k in range(size):
-        total += weights[k]
+        total += hands[depth, k]["weight"]
     return total
-
-
-@kernel
-def _move_on(k, hand, weight, number, depth, hands, weights, numbers):
-    """Puts a hand into place ``k`` of the list at ``depth``."""
-    hands[depth, k], weights[depth, k], numbers[depth, k] = hand, weight, number
 
 
 @kernel
@@ -53,42 +78,19 @@ def _cards(hand):
 
 
 @kernel
-def value_of(
-    turn,
-    passed,
-    own,
-    own_score,
-    score,
-    pile,
-    start,
-    n,
-    count,
-    last,
-    cards,
-    depth,
-    size,
-    hands,
-    weights,
-    numbers,
-    kinds,
-    shows,
-    after_play,
-):
+def value_of(turn, passed, position, depth, size, hands, pile, after_play):
     """The chance to win, times the weight of the list of hands.
 
     Args:
         turn: ``OWN``, ``OPPONENTS``, or ``COUNT_OVER`` when neither can lay.
         passed: whether the player before could not lay.
-        own: own cards, packed.
-        own_score, score: own and the opponent's.
-        pile, start, n, count: ranks laid, the first of this count, how many, the count.
-        last: who laid the last card.
-        cards: how many the opponent holds.
+        position: a :class:`Position`.
         depth, size: which list of hands, and how many are in it.
-        hands, weights, numbers: (``DEPTH``, …) the lists: cards held (packed), weights, place in the first list.
-        kinds, shows: of each hand in the first list: kind of opponent, points in the show.
+        hands: (``DEPTH``, …) ``HAND``, the lists.
+        pile: ranks laid.
         after_play: (121, 150) chance to win by own score after the play and by the opponent's after its show.
     """
+    own, own_score, score, start, n, count, last, cards = position
     if turn == OWN and that_fit(own, count) == 0:
         turn = COUNT_OVER if passed else OPPONENTS
         passed = True
@@ -97,7 +99,7 @@ def value_of(
             if last == OWN:
                 own_score += 1
                 if own_score >= WIN:
-                    return _weight(weights[depth], size)
+                    return _weight(hands, depth, size)
             else:
                 score += 1
                 if score >= WIN:
@@ -105,7 +107,8 @@ def value_of(
         if own == 0 and cards == 0:
             total = 0.0
             for k in range(size):
-                total += weights[depth, k] * after_play[own_score, score + shows[numbers[depth, k]]]
+                hand = hands[depth, k]
+                total += hand["weight"] * after_play[own_score, score + hand["show"]]
             return total
         turn = 1 - last
         if (turn == OWN and own == 0) or (turn == OPPONENTS and cards == 0):
@@ -121,63 +124,25 @@ def value_of(
             pile[n] = rank
             made = own_score + pile_points(pile, start, n + 1, after)
             if made >= WIN:
-                return _weight(weights[depth], size)
-            value = value_of(
-                OPPONENTS,
-                _NOT_PASSED,
-                own - (np.int64(1) << (4 * rank)),
-                made,
-                score,
-                pile,
-                start,
-                n + 1,
-                after,
-                OWN,
-                cards,
-                depth,
-                size,
-                hands,
-                weights,
-                numbers,
-                kinds,
-                shows,
-                after_play,
-            )
-            best = max(best, value)
+                return _weight(hands, depth, size)
+            laid = Position(own - one_of(rank), made, score, start, n + 1, after, OWN, cards)
+            best = max(best, value_of(OPPONENTS, _NOT_PASSED, laid, depth, size, hands, pile, after_play))
         return best
 
     # The opponent's turn: first those hands that cannot lay, then the others by the card laid.
     total, stuck, present, choice = 0.0, np.int64(0), np.int64(0), False
     for k in range(size):
-        can = that_fit(hands[depth, k], count)
+        can = that_fit(hands[depth, k]["cards"], count)
         if can == 0:
-            _move_on(stuck, hands[depth, k], weights[depth, k], numbers[depth, k], depth + 1, hands, weights, numbers)
+            hands[depth + 1, stuck] = hands[depth, k]
             stuck += 1
         else:
             present |= can
             choice = choice or without_rank(can, lowest(can) >> 2) != 0
     if stuck:
-        total += value_of(
-            COUNT_OVER if passed else OWN,
-            _PASSED,
-            own,
-            own_score,
-            score,
-            pile,
-            start,
-            n,
-            count,
-            last,
-            cards,
-            depth + 1,
-            stuck,
-            hands,
-            weights,
-            numbers,
-            kinds,
-            shows,
-            after_play,
-        )
+        after_go = Position(own, own_score, score, start, n, count, last, cards)
+        turn = COUNT_OVER if passed else OWN
+        total += value_of(turn, _PASSED, after_go, depth + 1, stuck, hands, pile, after_play)
     if present == 0:
         return total
     care, greed = np.empty(13), np.empty(13, np.int64)
@@ -186,21 +151,21 @@ def value_of(
     while present:
         rank = lowest(present) >> 2
         present = without_rank(present, rank)
-        one = np.int64(1) << (4 * rank)
         laying = np.int64(0)
         for k in range(size):
             hand = hands[depth, k]
-            if (hand >> (4 * rank)) & 15:
+            if holds(hand["cards"], rank):
                 chance = 1.0
                 if choice:
-                    can, kind = that_fit(hand, count), kinds[numbers[depth, k]]
-                    if kind == CAREFUL_TYPE:
+                    can = that_fit(hand["cards"], count)
+                    if hand["kind"] == CAREFUL_TYPE:
                         chance = careful_chance(rank, can, care, _LEAST_CHANCE)
                     else:
                         chance = greedy_chance(rank, can, greed, 0.0)
                 if chance > 0:
-                    weight = weights[depth, k] * chance
-                    _move_on(laying, hand - one, weight, numbers[depth, k], depth + 1, hands, weights, numbers)
+                    then = hands[depth + 1, laying]
+                    then["cards"], then["weight"] = hand["cards"] - one_of(rank), hand["weight"] * chance
+                    then["kind"], then["show"] = hand["kind"], hand["show"]
                     laying += 1
         if laying == 0:
             continue
@@ -208,56 +173,20 @@ def value_of(
         pile[n] = rank
         made = score + pile_points(pile, start, n + 1, after)
         if made < WIN:
-            total += value_of(
-                OWN,
-                _NOT_PASSED,
-                own,
-                own_score,
-                made,
-                pile,
-                start,
-                n + 1,
-                after,
-                OPPONENTS,
-                cards - 1,
-                depth + 1,
-                laying,
-                hands,
-                weights,
-                numbers,
-                kinds,
-                shows,
-                after_play,
-            )
+            laid = Position(own, own_score, made, start, n + 1, after, OPPONENTS, cards - 1)
+            total += value_of(OWN, _NOT_PASSED, laid, depth + 1, laying, hands, pile, after_play)
     return total
 
 
 @kernel
-def card_values(
-    own,
-    own_score,
-    score,
-    pile,
-    start,
-    n,
-    count,
-    cards,
-    size,
-    hands,
-    weights,
-    numbers,
-    kinds,
-    shows,
-    after_play,
-    winner_alone,
-    values,
-):
+def card_values(position, size, hands, pile, after_play, winner_alone, values):
     """Fills ``values`` (13,) with the chance to win after each rank that may be laid, -inf for the others.
 
     Arguments as :func:`value_of`, the first list being all hands that the opponent may hold. With ``winner_alone`` a
     rank that wins at once is the only one with a value: the search may find that another wins too, but that is certain
     only as far as the hands are all that there may be.
     """
+    own, own_score, score, start, n, count, _, cards = position
     values[:] = -np.inf
     can = that_fit(own, count)
     while can:
@@ -273,24 +202,5 @@ def card_values(
                 return
             values[rank] = 1.0
             continue
-        values[rank] = value_of(
-            OPPONENTS,
-            _NOT_PASSED,
-            own - (np.int64(1) << (4 * rank)),
-            made,
-            score,
-            pile,
-            start,
-            n + 1,
-            after,
-            OWN,
-            cards,
-            np.int64(0),
-            size,
-            hands,
-            weights,
-            numbers,
-            kinds,
-            shows,
-            after_play,
-        )
+        laid = Position(own - one_of(rank), made, score, start, n + 1, after, OWN, cards)
+        values[rank] = value_of(OPPONENTS, _NOT_PASSED, laid, np.int64(0), size, hands, pile, after_play)

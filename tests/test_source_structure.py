@@ -1,0 +1,100 @@
+"""What keeps the source easy to read: short lists of arguments, no circles of imports, small files and folders."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+FILES = [
+    path for folder in ("crib_env", "agents", "train", "evaluate", "tests") for path in (ROOT / folder).rglob("*.py")
+]
+SOURCES = [path for path in FILES if path.relative_to(ROOT).parts[0] != "tests"]
+
+
+@cache
+def tree(path):
+    return ast.parse(path.read_text())
+
+
+def module_name(path):
+    """The dotted name that a file is imported by; the folder ``agents/`` is ``crib_env.agents``."""
+    parts = [*path.relative_to(ROOT).with_suffix("").parts]
+    if parts[0] == "agents":
+        parts.insert(0, "crib_env")
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def long_signatures(module, most):
+    """The functions of a module that take more positional parameters."""
+    functions = [node for node in ast.walk(module) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return [node.name for node in functions if len(node.args.posonlyargs) + len(node.args.args) > most]
+
+
+def imported_at_once(node):
+    """The imports of a module that run as soon as it is imported: ``(module, name or "")``."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            yield from ((alias.name, "") for alias in child.names)
+        elif isinstance(child, ast.ImportFrom):
+            yield from ((child.module, alias.name) for alias in child.names)
+        elif not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) and not is_for_types(child):
+            yield from imported_at_once(child)
+
+
+def is_for_types(node):
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+def circle(imports):
+    """A circle among modules, given what each imports; empty if there is none."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+def test_no_function_takes_more_than_eight_positional_parameters():
+    """In a longer list nobody sees that two arguments have changed places."""
+    long = {str(path.relative_to(ROOT)): long_signatures(tree(path), 8) for path in SOURCES}
+    assert not {file: names for file, names in long.items() if names}
+
+
+def test_a_long_signature_is_found():
+    source = "def short(a, *, b, c): pass\nclass A:\n    def long(self, a, b=1): pass"
+    assert long_signatures(ast.parse(source), 2) == ["long"]
+
+
+def test_no_circle_of_imports():
+    modules = {module_name(path): path for path in SOURCES}
+    imports = {
+        name: {
+            f"{module}.{part}" if f"{module}.{part}" in modules else module
+            for module, part in imported_at_once(tree(path))
+        }
+        - {name}
+        for name, path in modules.items()
+    }
+    assert not circle(imports)
+
+
+def test_a_circle_of_imports_is_found():
+    """An import for types, or within a function, closes none."""
+    source = "import a\ntry:\n    from b import c\nexcept ImportError:\n    pass\nif TYPE_CHECKING:\n    import d\n"
+    source += "def f():\n    import e"
+    assert list(imported_at_once(ast.parse(source))) == [("a", ""), ("b", "c")]
+    assert set(circle({"a": {"b"}, "b": {"c"}, "c": {"b"}})) == {"b", "c"}
+
+
+@pytest.mark.parametrize(
+    "path", sorted({path.parent for path in SOURCES}), ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_a_folder_can_be_looked_through(path):
+    files = list(path.glob("*.py"))
+    assert len(files) <= 20
+    assert not [file.name for file in files if len(file.read_text().splitlines()) >= 600]
