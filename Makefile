@@ -1,4 +1,5 @@
 # make train         set up, and train the first learner (about five minutes on two cores)
+# make play          set up, and play cribbage against the strongest agent in the browser
 # make check         set up, and run linters, type checks and the tests of the core, in under a minute
 # make test          set up, and run linters, type checks and all quick tests, one a core side by side
 # make tensorboard   open TensorBoard on runs/
@@ -8,11 +9,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup train check test lint tensorboard slow dist
+.PHONY: setup train play check test lint tensorboard slow dist
 .DELETE_ON_ERROR:
 
 train: setup
 	$(BIN)/python -m train ddqn
+
+play: setup
+	$(BIN)/python -m evaluate play best
 
 # Rules, environments and agents' contract: what an edit breaks most often.
 CORE := $(addprefix tests/test_,rules.py golden_games.py aec_course.py aec_observation.py aec_reset.py single_agent.py \
@@ -46,7 +50,7 @@ setup: .venv/ready
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[workbench,render,dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[workbench,render,play,dev]"
 	touch $@
 
 # What one target alone needs.

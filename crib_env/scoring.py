@@ -239,14 +239,22 @@ def describe_show(hand: str | Iterable[Card], starter: Card, *, crib: bool = Fal
     Raises:
         ValueError: as :func:`score_show`.
     """
-    words, total = [], 0
-    for item in explain_show(hand, starter, crib=crib):
-        total += item.points
-        name = f"fifteen-{_NUMBERS[total]}" if item.kind == "fifteen" else f"{item.kind} for {total}"
-        words.append(f"{item.kind if item.kind == 'his nobs' else name} ({format_cards(item.cards)})")
+    items = explain_show(hand, starter, crib=crib)
+    words = [f"{said} ({format_cards(item.cards)})" for said, item in zip(count_aloud(items), items)]
     if not words:
         return "nothing: 0"
+    total = sum(item.points for item in items)
     return f"{' and '.join(filter(None, [', '.join(words[:-1]), words[-1]]))}: {total}"
+
+
+def count_aloud(items: Sequence[ShowItem]) -> list[str]:
+    """What a player says at each line of a breakdown, such as ``"fifteen-four"``, ``"pair for 6"``, ``"his nobs"``."""
+    words, total = [], 0
+    for item in items:
+        total += item.points
+        name = f"fifteen-{_NUMBERS[total]}" if item.kind == "fifteen" else f"{item.kind} for {total}"
+        words.append(item.kind if item.kind == "his nobs" else name)
+    return words
 
 
 _NUMBERS = {2: "two", 4: "four", 6: "six", 8: "eight", 10: "ten", 12: "twelve", 14: "fourteen", 16: "sixteen"}

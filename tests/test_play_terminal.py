@@ -74,7 +74,7 @@ def test_a_whole_game_through_a_pseudo_terminal(tmp_path):
     assert record.start_scores == (90, 95)
     own, other = record.scores
     assert f"you {'win' if own == 121 else 'lose'} {own} to {other}" in lines
-    assert [path.name for path in (tmp_path / "runs" / "play").iterdir()] == ["games.jsonl"]
+    assert {path.name for path in (tmp_path / "runs" / "play").iterdir()} == {"games.jsonl", "finished"}
 
 
 def test_nothing_hidden_is_printed(folder, monkeypatch, capsys):
@@ -178,6 +178,17 @@ def test_an_illegal_card_changes_nothing(tmp_path):
     assert (tmp_path / "game.json").read_bytes() == kept
 
 
-def test_there_is_no_other_table_yet():
-    with pytest.raises(ValueError, match="play needs --terminal"):
-        play("best")
+def test_without_the_extra_the_error_names_it(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "evaluate.play.page.server", raising=False)
+    with pytest.raises(ValueError, match=r"the page needs uvicorn: .*crib-env\[play\].*--terminal"):
+        play("greedy")
+
+
+def test_a_finished_game_is_not_gone_on_with(folder, monkeypatch):
+    stop_after(monkeypatch, 10_000)
+    play("greedy", terminal=True, seed=8, scores=(119, 119), practice=True)
+    (finished,) = (folder / "finished").glob("*.json")
+    assert not (folder / "games.jsonl").exists()
+    with pytest.raises(ValueError, match="is over"):
+        play(terminal=True, resume=finished)

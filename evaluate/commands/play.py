@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import secrets
-import time
+import sys
+import threading
+import webbrowser
 from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
 
 from evaluate.commands.arguments import SomeFile, SomeInt
+from evaluate.console import console
 from evaluate.files import check_outputs
-from evaluate.matches.game_records import add_record
-from evaluate.play.kept_game import AGENT, PERSON, GameSoFar, KeptGame
+from evaluate.play.kept_game import DEALERS, FINISHED, GameSoFar, KeptGame, read_game
 from evaluate.play.terminal import play_in_terminal, say
 
 FOLDER = Path("runs/play")
-_DEALERS = {"cut": None, "me": PERSON, "agent": AGENT}
 
 
 def play(
@@ -25,12 +27,17 @@ def play(
     dealer: Literal["cut", "me", "agent"] = "cut",
     scores: tuple[int, int] = (0, 0),
     seed: SomeInt = None,
+    practice: bool = False,
+    coach: Literal["on", "deal", "off"] = "on",
+    count: bool = False,
     record: Annotated[Path, tyro.conf.arg(metavar="FILE")] = FOLDER / "games.jsonl",
     resume: SomeFile = None,
+    browser: bool = True,
 ) -> None:
-    """Plays a game between you and an agent.
+    """Plays a game between you and an agent: in the browser, or in this terminal.
 
-    Cards are typed as 5h, or by their numbers in your hand. Ctrl-C keeps the game.
+    The page comes from a server on this machine alone, until Ctrl-C. In the terminal cards are typed as 5h, or by their
+    numbers in your hand. The game is kept after every card.
 
     Args:
         agent: Your opponent; by default best.
@@ -38,25 +45,60 @@ def play(
         dealer: Who deals first.
         scores: Yours and the agent's at the start.
         seed: Random seed of the deals; by default another for each game.
+        practice: You may take cards back; the game is not recorded.
+        coach: When the coach speaks: after each card, at the end of the deal, or not before the end of the game.
+        count: You count your own hands before you are told what they are worth.
         record: The file that the finished game is added to, for `replay`.
         resume: Go on with the game kept in this file.
+        browser: Open the browser.
     """
-    if not terminal:
-        raise ValueError("play needs --terminal: there is no other table to play at yet")
-    if resume is not None:
-        check_outputs(record)
-        game = KeptGame.resume(resume, agent)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    check_outputs(record)
+    number = secrets.randbelow(2**32) if seed is None else seed
+    offered = GameSoFar(agent or "best", number, DEALERS[dealer], scores, (), practice, coach, count)
+    if terminal:
+        game = KeptGame.begin_in(offered, FOLDER) if resume is None else KeptGame.resume(resume, agent)
+        if game.is_over:
+            raise ValueError(f"the game of {resume} is over")
+        _in_terminal(game, record)
     else:
-        number = secrets.randbelow(2**32) if seed is None else seed
-        so_far = GameSoFar(agent or "best", number, _DEALERS[dealer], scores, ())
-        FOLDER.mkdir(parents=True, exist_ok=True)
-        check_outputs(record)
-        game = KeptGame.begin(so_far, FOLDER / f"{time.strftime('%Y%m%d-%H%M%S')}.json")
+        _in_browser(offered, resume, record, browser)
+
+
+def _in_terminal(game: KeptGame, record: Path) -> None:
     try:
         play_in_terminal(game)
     except KeyboardInterrupt:
         say(["", "the game is kept; go on with", f"python -m evaluate play --terminal --resume {game.file}"])
         raise
-    add_record(record, game.record())
-    game.file.unlink()
-    say([f"the game is added to {record}"])
+    game.finish(record)
+    if not game.so_far.practice:
+        say([f"the game is added to {record}"])
+
+
+def _in_browser(offered: GameSoFar, resumed: Path | None, record: Path, opens: bool) -> None:
+    try:
+        from evaluate.play.page.games import Games
+        from evaluate.play.page.server import serve
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"the page needs {error.name}: pip install 'crib-env[play]', or play with --terminal"
+        ) from None
+
+    def start(address: str) -> None:
+        console.print(f"Play at {address}\nCtrl-C ends the server. Games are kept.", highlight=False, soft_wrap=True)
+        if opens and _has_screen():
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+    folder, game = FOLDER, None
+    if resumed is not None:
+        read_game(resumed)
+        folder, game = resumed.parent, resumed.stem
+        if folder.name == FINISHED:
+            folder = folder.parent
+    serve(Games(folder, record, offered, game), start)
+
+
+def _has_screen() -> bool:
+    """Whether a browser would open a window, and not take over the terminal."""
+    return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -31,7 +31,7 @@ COMMANDS = {
     ),
     "play": Command(
         "play:play",
-        "Plays a game between you and an agent, in the terminal.",
+        "Plays a game between you and an agent, in the browser or in the terminal, with a coach.",
         takes_agents=True,
     ),
     "league": Command(

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import time
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from crib_env import GameBatch, PlayerViews, format_card, parse_card, streams
 from crib_env.agents import Agent, make_agent
 from crib_env.agents.registry import check_names_of_file, is_outside_agent
-from crib_env.engine import OVER
+from crib_env.engine import DISCARD, OVER
 from crib_env.files.json_text import read_json, typed
 from crib_env.options import check_seed
 from crib_env.picture.stages import stages
 from crib_env.views import views_of
 from evaluate.files import write_json
-from evaluate.matches.game_records import GameRecord, Recorder
+from evaluate.matches.game_records import GameRecord, Recorder, add_record
 from evaluate.matches.observers import Observers
 
 PERSON, AGENT = range(2)  # seats
+DEALERS = {"cut": None, "me": PERSON, "agent": AGENT}
+"""Who deals first, in the words of a command."""
+COACHING = ("on", "deal", "off")
+"""When the coach speaks: after each decision, at the end of the deal, or not at all."""
+FINISHED = "finished"
+"""Folder of finished games, within that of the others."""
 _ROW = np.zeros(1, np.int64)
 
 
@@ -38,6 +45,35 @@ class GameSoFar:
     """At the start: the person's, the agent's."""
     cards: tuple[str, ...]
     """All that were discarded and laid, by both, in order."""
+    practice: bool = False
+    """Whether cards may be taken back; such a game is not recorded."""
+    coach: str = "on"
+    """One of ``COACHING``."""
+    counts: bool = False
+    """Whether the person counts its own hands before it is told what they are worth."""
+
+    def __post_init__(self) -> None:
+        if self.coach not in COACHING:
+            raise ValueError(f"coach={self.coach!r} is not allowed: choose of {', '.join(COACHING)}")
+
+    @classmethod
+    def of_json(cls, content: Any) -> GameSoFar:
+        """Out of a file's content.
+
+        Raises:
+            ValueError: it is not a game.
+        """
+        defaults = {field.name: field.default for field in fields(cls) if field.default is not MISSING}
+        return typed({**defaults, **content} if isinstance(content, dict) else content, cls)
+
+
+class Played(NamedTuple):
+    """A card that was discarded or laid."""
+
+    before: np.ndarray
+    """(1,) the record of the game before it."""
+    seat: int
+    card: int
 
 
 class KeptGame:
@@ -58,7 +94,8 @@ class KeptGame:
         self._batch = GameBatch(streams(so_far.seed, 1), first_dealer=so_far.first_dealer, scores=so_far.scores)
         self._recorder = Recorder(self._batch)
         self._observers = Observers(self._batch, (agent, np.array([AGENT])))
-        self._cards: list[str] = []
+        self.played: list[Played] = []
+        """Every card so far, in order."""
         for card in so_far.cards:
             if self.is_over:
                 raise ValueError("there are cards after its end")
@@ -78,6 +115,14 @@ class KeptGame:
         return game
 
     @classmethod
+    def begin_in(cls, so_far: GameSoFar, folder: Path) -> KeptGame:
+        """A new game in a new file of a folder; errors as of :meth:`begin`."""
+        game = cls(so_far, make_agent(so_far.agent), folder)
+        game.file = _new_file(folder)
+        game._keep()
+        return game
+
+    @classmethod
     def resume(cls, file: Path, said: str | None) -> KeptGame:
         """The game in a file.
 
@@ -91,13 +136,18 @@ class KeptGame:
         """
 
         def build(content: Any) -> KeptGame:
-            so_far = typed(content, GameSoFar)
+            so_far = GameSoFar.of_json(content)
             if said is not None and said != so_far.agent:
                 raise ValueError(f"its agent is {so_far.agent}")
             check_names_of_file([so_far.agent], {so_far.agent} & {said} if is_outside_agent(so_far.agent) else (), file)
             return cls(so_far, make_agent(so_far.agent), file)
 
-        return read_json(file, f"{file} is not a game to go on with", build)
+        return read_json(file, _FAULT.format(file), build)
+
+    @property
+    def so_far(self) -> GameSoFar:
+        """As it stands."""
+        return replace(self._so_far, cards=tuple(format_card(played.card) for played in self.played))
 
     @property
     def games(self) -> np.ndarray:
@@ -141,19 +191,97 @@ class KeptGame:
         self._keep()
         return list(stages(before, card))
 
-    def _play(self, card: int) -> None:
-        before, cards = self.games.copy(), np.array([card])
-        legal = views_of(before, _ROW, np.array([self.turn]), self._batch.game_ids).action_mask[0]
+    def check(self, card: int) -> None:
+        """Checks that whoever is to act may play a card.
+
+        Raises:
+            ValueError: it is not legal.
+        """
+        legal = views_of(self.games, _ROW, np.array([self.turn]), self._batch.game_ids).action_mask[0]
         if not 0 <= card < len(legal) or not legal[card]:
             raise ValueError(f"{format_card(card)} is not legal")
+
+    def _play(self, card: int) -> None:
+        self.check(card)
+        before, cards = self.games.copy(), np.array([card])
         self._recorder.note(_ROW, cards)
         self._batch.step(_ROW, cards)
-        self._cards.append(format_card(card))
-        self._observers.tell(_ROW, before, cards)
+        self.played.append(Played(before, int(before["turn"][0]), int(card)))
+        self._observers.tell(_ROW, before.copy(), cards)  # it plays on with what it is given
+
+    def set(self, coach: str, counts: bool) -> None:
+        """Changes what is told and asked, from now on.
+
+        Raises:
+            ValueError: ``coach`` is not one of ``COACHING``.
+        """
+        self._so_far = replace(self._so_far, coach=coach, counts=counts)
+        self._keep()
 
     def _keep(self) -> None:
-        write_json(self.file, {**asdict(self._so_far), "cards": self._cards})
+        write_json(self.file, asdict(self.so_far))
+
+    def decisions(self) -> list[int]:
+        """Where in :attr:`played` the person decided something: a discard is one decision about two cards."""
+        return [
+            k
+            for k, played in enumerate(self.played)
+            if played.seat == PERSON
+            and not (played.before["phase"][0] == DISCARD and played.before["discards"][0, PERSON])
+        ]
+
+    def until(self, n: int, **changes: Any) -> GameSoFar:
+        """The game before its ``n``-th card (from 0), with some fields changed."""
+        return replace(self.so_far, cards=self.so_far.cards[:n], **changes)
+
+    def taken_back(self) -> KeptGame:
+        """The game before the person's last decision, which is kept in the place of this one.
+
+        Raises:
+            ValueError: it is not a practice game, or there is nothing to take back.
+        """
+        if not self._so_far.practice:
+            raise ValueError("cards can be taken back in a practice game only")
+        if not (decisions := self.decisions()):
+            raise ValueError("there is no card to take back")
+        return KeptGame.begin(self.until(decisions[-1]), self.file)
 
     def record(self) -> GameRecord:
         """The finished game as matches record it."""
         return self._recorder.records(self._so_far.seed, [("human", self.agent.name)])[0]
+
+    def finish(self, file: Path) -> None:
+        """Adds the finished game to a file of records, unless it was practice, and puts its own file away.
+
+        Raises:
+            ValueError, OSError: a file cannot be written.
+        """
+        if not self._so_far.practice:
+            add_record(file, self.record())
+        away = self.file.parent / FINISHED
+        away.mkdir(exist_ok=True)
+        self.file = self.file.replace(away / self.file.name)
+
+
+_FAULT = "{} is not a game to go on with"
+
+
+def read_game(file: Path) -> GameSoFar:
+    """What the file of a game holds; its cards are not checked.
+
+    Raises:
+        ValueError: it holds no such thing.
+    """
+    return read_json(file, _FAULT.format(file), GameSoFar.of_json)
+
+
+def _new_file(folder: Path) -> Path:
+    """An empty file that no other game of the folder has, finished ones included."""
+    (folder / FINISHED).mkdir(parents=True, exist_ok=True)
+    now = time.strftime("%Y%m%d-%H%M%S")
+    file, k = folder / f"{now}.json", 1
+    while file.exists() or (folder / FINISHED / file.name).exists():
+        k += 1
+        file = folder / f"{now}-{k}.json"
+    file.touch(exist_ok=False)
+    return file

@@ -15,6 +15,7 @@ from crib_env.picture.seen import see
 from evaluate.console import console
 from evaluate.ending import printable
 from evaluate.play.kept_game import AGENT, PERSON, KeptGame
+from evaluate.play.words import tell_card, tell_deal
 
 _RED = r"\b[A2-9TJQK][DH]\b"
 
@@ -30,11 +31,9 @@ def play_in_terminal(game: KeptGame) -> None:
     while not game.is_over:
         n_deals = int(game.games["n_deals"][0])
         if n_deals != said_deal:
-            dealer = game.names[int(game.games["dealer"][0])]
-            say(["", f"deal {n_deals}: {dealer} deal{'s' * (dealer != 'you')}"])
+            say(["", tell_deal(game.games, game.names)])
             said_deal = n_deals
-        seat = game.turn
-        if seat == AGENT:
+        if game.turn == AGENT:
             card = game.agents_card()
         else:
             if not named:
@@ -42,10 +41,9 @@ def play_in_terminal(game: KeptGame) -> None:
                 say(["", *table_lines(view)])
                 named = list(ask(view))
             card = named.pop(0)
-        before = game.view().said_go[0]
-        say(list(_told(game.play(card), seat, card, game.names)))
-        for who in np.flatnonzero(game.view().said_go[0] & ~before):
-            say([f"{game.names[who]}: go"])
+        first, *show = game.play(card)
+        say(list(tell_card(game.played[-1], first, game.names)))
+        say(list(_counted_aloud(show, game.names)))
     own, other = game.games["scores"][0].tolist()
     say(["", f"you {'win' if own == WIN else 'lose'} {own} to {other}"])
 
@@ -58,26 +56,15 @@ def say(lines: Sequence[str]) -> None:
         console.print(text, soft_wrap=True)
 
 
-def _told(steps: Sequence[np.ndarray], seat: int, card: int, names: tuple[str, str]) -> Iterator[str]:
-    """A card that was played, what it earned, and the show if it followed."""
-    first, *show = [see(games, PERSON, names=names) for games in steps]
-    if first.laid and first.laid[-1].card == card:
-        yield f"{names[seat]}: {format_card(card)}, {first.laid[-1].count}{_earned(steps[0])}"
-    elif seat == PERSON:
-        yield f"you discard {format_card(card)}"
-    if not first.laid and first.starter is not None and first.starter >= 0:
-        yield f"the starter is {format_card(first.starter)}{_earned(steps[0])}"
-    for table in show:
+def _counted_aloud(steps: Sequence[np.ndarray], names: tuple[str, str]) -> Iterator[str]:
+    """The hands of the show."""
+    for games in steps:
+        table = see(games, PERSON, names=names)
         counted = table.counted
         if counted is None or table.starter is None:
             continue
-        hand = table.crib if counted.kind == EVENTS[CRIB] else table.sides[counted.seat].hand
-        said = describe_show(hand, table.starter, crib=counted.kind == EVENTS[CRIB])
-        kind = "crib" if counted.kind == EVENTS[CRIB] else "hand"
+        is_crib = counted.kind == EVENTS[CRIB]
+        hand = table.crib if is_crib else table.sides[counted.seat].hand
+        said = describe_show(hand, table.starter, crib=is_crib)
+        kind = "crib" if is_crib else "hand"
         yield from wrap(f"{names[counted.seat]}, {kind} {format_cards(hand)} with {format_card(table.starter)}: {said}")
-
-
-def _earned(games: np.ndarray) -> str:
-    n = int(games["n_events"][0])
-    earned = zip(games["event_kind"][0, :n].tolist(), games["event_points"][0, :n].tolist())
-    return "".join(f", {EVENTS[kind]} for {points}" for kind, points in earned)

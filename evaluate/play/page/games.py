@@ -1,0 +1,206 @@
+"""The games behind the page: each is one file, and opened when it is asked for."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import tempfile
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from crib_env import parse_card
+from crib_env.agents.registry import is_outside_agent
+from evaluate.play.kept_game import AGENT, DEALERS, FINISHED, GameSoFar, KeptGame, read_game
+from evaluate.play.page.messages import Again, Back, Lobby, Look, MovedOn, New, Play, Set
+from evaluate.play.page.views import state, to_choose
+
+OFFERED = ("best", "expert", "halscrib", "careful", "heuristic", "greedy", "minimax", "ismcts", "random")
+"""Agents that the page lists; any other may be named."""
+_ID = re.compile(r"\d{8}-\d{6}(-\d+)?")
+_LISTED = 30
+
+
+@dataclass
+class _Open:
+    game: KeptGame
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class Games:
+    """All games of a folder. Each method but :meth:`warm_up` answers one kind of message.
+
+    Args:
+        folder: of the games; it exists.
+        record: the file that finished games are added to.
+        offered: the new game that the page offers. Its agent is the only one that may be code of the user's own.
+        resumed: id of the game to open first.
+    """
+
+    def __init__(self, folder: Path, record: Path, offered: GameSoFar, resumed: str | None = None) -> None:
+        self._folder, self._record, self._offered, self._resumed = folder, record, offered, resumed
+        self._open: dict[str, _Open] = {}
+        self._lock = threading.Lock()
+        self.is_warm = False
+
+    def warm_up(self) -> None:
+        """Plays the end of a game that nobody sees, so that all kernels are compiled.
+
+        Raises:
+            ValueError: the agent that is offered cannot be made.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            so_far = GameSoFar(self._offered.agent, 0, None, (105, 105), ())
+            game = KeptGame.begin_in(so_far, Path(folder))
+            while not game.is_over:
+                game.play(game.agents_card() if game.turn == AGENT else int(game.view().action_mask[0].argmax()))
+            state(game, 0)
+        self.is_warm = True
+
+    def lobby(self, message: Lobby) -> dict[str, Any]:
+        """The games that wait, those that are finished, and what a new one would be."""
+        offered = self._offered
+        return {
+            "warm": self.is_warm,
+            "resume": self._resumed,
+            "agents": OFFERED,
+            "offered": {
+                "agent": offered.agent,
+                "dealer": next(name for name, seat in DEALERS.items() if seat == offered.first_dealer),
+                "scores": offered.scores,
+                "practice": offered.practice,
+                "coach": offered.coach,
+                "counts": offered.counts,
+            },
+            "waiting": _listed(self._folder),
+            "finished": _listed(self._folder / FINISHED),
+        }
+
+    def new(self, message: New) -> dict[str, Any]:
+        """Begins a game."""
+        if message.dealer not in DEALERS:
+            raise ValueError(f"dealer={message.dealer!r} is not allowed: choose of {', '.join(DEALERS)}")
+        seed = secrets.randbelow(2**32) if message.seed is None else message.seed
+        return self._begin(
+            GameSoFar(
+                message.agent,
+                seed,
+                DEALERS[message.dealer],
+                message.scores,
+                (),
+                message.practice,
+                message.coach,
+                message.counts,
+            )
+        )
+
+    def look(self, message: Look) -> dict[str, Any]:
+        """A game as it stands, from the person's last decision on."""
+        opened = self._opened(message.game)
+        with opened.lock:
+            decisions = opened.game.decisions()
+            return self._settled(message.game, opened, decisions[-1] if decisions else 0)
+
+    def play(self, message: Play) -> dict[str, Any]:
+        """Plays the person's cards, and then the agent's until the person is to act."""
+        opened = self._opened(message.game)
+        with opened.lock:
+            game = self._at(opened, message.at)
+            cards = [parse_card(card) for card in message.cards]
+            if game.is_over or len(cards) != to_choose(game):
+                raise ValueError(f"{len(cards)} cards are not allowed: name {to_choose(game)}")
+            if len(set(cards)) < len(cards):
+                raise ValueError(f"{message.cards[0]} is named twice")
+            for card in cards:
+                game.check(card)
+            for card in cards:
+                game.play(card)
+            return self._settled(message.game, opened, message.at)
+
+    def back(self, message: Back) -> dict[str, Any]:
+        """Takes the last decision back."""
+        opened = self._opened(message.game)
+        with opened.lock:
+            opened.game = self._at(opened, message.at).taken_back()
+            return self._settled(message.game, opened, len(opened.game.played))
+
+    def again(self, message: Again) -> dict[str, Any]:
+        """A practice game from a moment on."""
+        opened = self._opened(message.game)
+        with opened.lock:
+            if message.at not in opened.game.decisions():
+                raise ValueError(f"at={message.at} is not allowed: it was no decision of yours")
+            so_far = opened.game.until(message.at, practice=True)
+        return self._begin(so_far)
+
+    def set(self, message: Set) -> dict[str, Any]:
+        """Changes what is told and asked."""
+        opened = self._opened(message.game)
+        with opened.lock:
+            opened.game.set(message.coach, message.counts)
+            return self._settled(message.game, opened, len(opened.game.played))
+
+    def _begin(self, so_far: GameSoFar) -> dict[str, Any]:
+        self._check_agent(so_far.agent)
+        opened = _Open(KeptGame.begin_in(so_far, self._folder))
+        name = opened.game.file.stem
+        with self._lock:
+            self._open[name] = opened
+        with opened.lock:
+            return self._settled(name, opened, len(so_far.cards))
+
+    def _check_agent(self, agent: str) -> None:
+        if agent.partition(":")[0] == "human":
+            raise ValueError("agent 'human' is not allowed: you are the human here")
+        if is_outside_agent(agent) and agent != self._offered.agent:
+            raise ValueError(f"agent {agent!r} is code of your own: name it on the command line to play against it")
+
+    def _opened(self, name: str) -> _Open:
+        if not _ID.fullmatch(name):
+            raise ValueError(f"there is no game {name[:40]!r}")
+        with self._lock:
+            if name not in self._open:
+                folders = (self._folder, self._folder / FINISHED)
+                file = next(
+                    (folder / f"{name}.json" for folder in folders if (folder / f"{name}.json").is_file()), None
+                )
+                if file is None:
+                    raise ValueError(f"there is no game {name!r}")
+                self._open[name] = _Open(KeptGame.resume(file, self._named(file)))
+            return self._open[name]
+
+    def _named(self, file: Path) -> str | None:
+        """The agent that the user has named, if it is that of the file."""
+        return self._offered.agent if read_game(file).agent == self._offered.agent else None
+
+    @staticmethod
+    def _at(opened: _Open, at: int) -> KeptGame:
+        """The game, if the page shows it as it stands."""
+        if at != len(opened.game.played):
+            raise MovedOn("the game has moved on")
+        return opened.game
+
+    def _settled(self, name: str, opened: _Open, since: int) -> dict[str, Any]:
+        """Lets the agent play until the person is to act, and puts a finished game away; the state since a card."""
+        game = opened.game
+        while not game.is_over and game.turn == AGENT:
+            game.play(game.agents_card())
+        if game.is_over and game.file.parent == self._folder:
+            game.finish(self._record)
+        return {"game": name, **state(game, since)}
+
+
+def _listed(folder: Path) -> list[dict[str, Any]]:
+    """The latest games of a folder; files that are no games are left out."""
+    found = []
+    for file in sorted(folder.glob("*.json"), reverse=True)[:_LISTED]:
+        if _ID.fullmatch(file.stem):
+            try:
+                so_far = read_game(file)
+            except ValueError:
+                continue
+            found.append(
+                {"game": file.stem, "agent": so_far.agent, "cards": len(so_far.cards), "practice": so_far.practice}
+            )
+    return found

@@ -1,0 +1,187 @@
+"""The local server of the page: this machine alone, one token, no other origin, small messages."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import socket
+import threading
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from crib_env.files.json_text import parse_json, typed
+from crib_env.picture.board import HEIGHT, LEFT, TOP, WIDTH, draw_board
+from crib_env.picture.cards import HIDDEN, card_faces
+from crib_env.picture.colours import DARK, LIGHT, STYLED, four_colours, style_variables
+from evaluate.play.kept_game import PERSON
+from evaluate.play.page import messages
+from evaluate.play.page.games import Games
+
+LARGEST = 4_096  # bytes of a message
+_STATIC = Path(__file__).parent / "static"
+_KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".html": "text/html"}
+_HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+@cache
+def page_files() -> dict[str, bytes]:
+    """All that the page consists of, by name; the same for every game."""
+    files = {path.name: path.read_bytes() for path in sorted(_STATIC.iterdir())}
+    board = f'<svg id="board" viewBox="{LEFT} {TOP} {WIDTH} {HEIGHT}" role="img">{draw_board(PERSON, STYLED)}'
+    pictures = {
+        "<!-- cards -->": card_faces(range(HIDDEN, 52), STYLED, ""),
+        "<!-- board -->": f'{board}<g id="pegs"></g></svg>',
+    }
+    page = files.pop("index.html").decode()
+    for place, picture in pictures.items():
+        page = page.replace(place, picture)
+    two, four = LIGHT._asdict(), four_colours(LIGHT)._asdict()
+    suits = "".join(f"--{name}:{colour};" for name, colour in four.items() if colour != two[name])
+    colours = (
+        f":root{{{style_variables(LIGHT)}color-scheme:light}}"
+        f"@media(prefers-color-scheme:dark){{:root{{{style_variables(DARK)}color-scheme:dark}}}}"
+        f":root.four{{{suits}}}"
+    )
+    return files | {"": page.encode(), "colours.css": colours.encode()}
+
+
+def make_app(games: Games, token: str, origin: str) -> ASGIApp:
+    """The server's application.
+
+    Args:
+        games: what it answers from.
+        token: first part of every path.
+        origin: as in ``http://127.0.0.1:8000``; requests by another name of the machine, or from a page of another
+            origin, are refused.
+    """
+
+    async def send_file(request: Request) -> Response:
+        name = request.path_params.get("name", "")
+        if name not in page_files():
+            return PlainTextResponse("there is no such file", 404)
+        return Response(page_files()[name], media_type=_KINDS[Path(name).suffix or ".html"])
+
+    async def answer(request: Request) -> Response:
+        name = request.path_params["name"]
+        kind = _MESSAGES.get(name)
+        if kind is None:
+            return JSONResponse({"error": f"there is no message {name!r}"}, 404)
+        content = b""
+        async for part in request.stream():
+            content += part
+            if len(content) > LARGEST:
+                return JSONResponse({"error": f"a message has at most {LARGEST} bytes"}, 413)
+        try:
+            message = typed(parse_json(content.decode()), kind, "the message")
+            found = await run_in_threadpool(getattr(games, name), message)
+        except messages.MovedOn as error:
+            return JSONResponse({"error": str(error)}, 409)
+        except ValueError as error:
+            return JSONResponse({"error": str(error)}, 400)
+        except OSError as error:
+            return JSONResponse({"error": f"the game cannot be kept: {error}"}, 507)
+        return Response(json.dumps(found, separators=(",", ":")), media_type="application/json")
+
+    app = Starlette(
+        routes=[
+            Route(f"/{token}/do/{{name}}", answer, methods=["POST"]),
+            Route(f"/{token}/{{name}}", send_file, methods=["GET"]),
+            Route(f"/{token}/", send_file, methods=["GET"]),
+        ]
+    )
+    return _Guard(app, token, origin)
+
+
+_MESSAGES: dict[str, type] = {
+    "lobby": messages.Lobby,
+    "new": messages.New,
+    "look": messages.Look,
+    "play": messages.Play,
+    "back": messages.Back,
+    "again": messages.Again,
+    "set": messages.Set,
+}
+
+
+class _Guard:
+    """Lets requests of the page itself through, and no other."""
+
+    def __init__(self, app: ASGIApp, token: str, origin: str) -> None:
+        self._app, self._token, self._origin = app, token.encode(), origin.encode()
+        self._host = self._origin.partition(b"://")[2]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = dict(scope.get("headers", ()))
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+                message = {**message, "headers": [*message["headers"], *own]}
+            await send(message)
+
+        if scope["type"] == "http" and (fault := self._fault(scope, headers)):
+            await PlainTextResponse(fault, 403)(scope, receive, send_with_headers)
+        else:
+            await self._app(scope, receive, send_with_headers)
+
+    def _fault(self, scope: Scope, headers: dict[bytes, bytes]) -> str:
+        token = scope["path"].split("/")[1].encode()
+        if not hmac.compare_digest(token, self._token):
+            return "the token is wrong: take the address that the server has printed"
+        if headers.get(b"host") != self._host:
+            return "the page is asked for by another name"
+        origin = headers.get(b"origin", b"" if scope["method"] == "POST" else self._origin)
+        if origin != self._origin or headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
+            return "another page is asking"
+        return ""
+
+
+def serve(games: Games, on_start: Callable[[str], object]) -> None:
+    """Serves the page until Ctrl-C, on a free port of this machine alone.
+
+    Args:
+        games: what it answers from; meanwhile they warm up.
+        on_start: is given the address.
+
+    Raises:
+        ValueError: the agent that is offered cannot be made.
+    """
+    faults: list[Exception] = []
+
+    def warm_up() -> None:
+        try:
+            games.warm_up()
+        except Exception as error:
+            faults.append(error)
+            server.should_exit = True
+
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        origin, token = f"http://127.0.0.1:{listening.getsockname()[1]}", secrets.token_urlsafe(24)
+        app = make_app(games, token, origin)
+        config = uvicorn.Config(app, log_level="warning", lifespan="off", ws="none", timeout_graceful_shutdown=2)
+        server = uvicorn.Server(config)
+        threading.Thread(target=warm_up, daemon=True).start()
+        on_start(f"{origin}/{token}/")
+        server.run(sockets=[listening])
+    if faults:
+        raise faults[0]

@@ -1,0 +1,4 @@
+export function coachOn() {}
+export function openCoach() {}
+export function closeCoach() {}
+export function showHint() {}

@@ -1,0 +1,227 @@
+// The course of a game: moments are shown one after the other, then the person chooses.
+
+import { coachOn, closeCoach, openCoach, showHint } from "./coach.js";
+import { fault } from "./main.js";
+import { element, find, hurry, wait, withCards } from "./parts.js";
+import { pace, preferences, prefer } from "./preferences.js";
+import { ask } from "./server_link.js";
+import { askCount, countAloud } from "./show.js";
+import { drawTable, focusHand } from "./table.js";
+
+const THINKING = 650, LOOKING = 450; // milliseconds
+
+let id = null; // of the game that is open
+let state = null; // what the server said last
+let frame = null; // what is drawn
+let chosen = []; // cards for the crib
+let busy = false;
+
+const names = () => ["you", state.name];
+const present = () => state.frames.at(-1);
+
+export async function openGame(game) {
+  id = game;
+  frame = null;
+  find("actions").hidden = find("middle").hidden = true;
+  find("said").textContent = "The table is being set …";
+  const found = await ask("look", { game });
+  if (id !== game) return;
+  find("actions").hidden = find("middle").hidden = false;
+  find("said").textContent = "";
+  // What has been seen is not shown again, but a show that has only begun is.
+  const show = found.frames.findIndex(one => one.counted);
+  found.frames = found.over || show < 0 ? found.frames.slice(-1) : found.frames.slice(Math.max(0, show - 1));
+  await follow(found);
+}
+
+export function closeGame() {
+  id = null;
+  hurry();
+  closeCoach();
+}
+
+// Sends a message about the game, and shows what came of it.
+async function act(name, message) {
+  if (busy) return;
+  busy = true;
+  controls();
+  try {
+    await follow(await ask(name, { game: id, at: state.at, ...message }));
+  } catch (error) {
+    busy = false;
+    if (error.status === 409) return openGame(id).catch(fault);
+    fault(error);
+    draw(frame);
+    controls();
+  }
+}
+
+async function follow(found) {
+  const game = id;
+  busy = true;
+  state = found;
+  chosen = [];
+  find("fault").hidden = true;
+  find("against").textContent = `against ${state.name}${state.practice ? ", practice" : ""}`;
+  document.title = `Cribbage against ${state.name}`;
+  settings();
+  controls();
+  for (const one of state.frames) {
+    if (id !== game) return;
+    await step(one);
+  }
+  if (id !== game) return;
+  busy = false;
+  draw(present());
+  controls();
+  coachOn({ ...state, again: at => again(at) });
+}
+
+async function step(one) {
+  if (one.mover === 1 && frame && !one.counted) await wait(THINKING * pace());
+  if (one.counted) {
+    if (state.counts && one.counted.seat === 0) await guess(one);
+    draw(one);
+    await countAloud(one, names(), say);
+    frame = one;
+    if (one !== present() || state.over) await next(one);
+  } else {
+    draw(one);
+    say(one.said.join(". "));
+    if (one !== present()) await wait(LOOKING * pace());
+  }
+}
+
+// The hand as it lies, with the scores before it is counted.
+async function guess(one) {
+  const before = frame ?? one;
+  draw({ ...one, sides: one.sides.map((side, seat) => ({ ...side, score: before.sides[seat].score, pegs: before.sides[seat].pegs })) });
+  find("said").textContent = "";
+  const told = await askCount(one, names());
+  say(told);
+  find("verdict")?.remove();
+  find("said").before(element("p", { id: "verdict" }, told));
+}
+
+async function next(one) {
+  const game = id;
+  await new Promise(done => {
+    button(state.over && one === present() ? "To the end of the game" : "Next", done);
+    if (pace() === 0 && !state.counts) done();
+  });
+  if (id === game) button(null);
+  find("verdict")?.remove();
+}
+
+function draw(one) {
+  const isNow = one === present() && !busy;
+  drawTable(one, names(), isNow && state.choose ? { cards: chosen, many: one.count === null } : null);
+  frame = one;
+}
+
+function say(text) {
+  if (text) find("said").replaceChildren(`${text[0].toUpperCase()}${text.slice(1)}.`);
+}
+
+// One button for what comes next.
+let onButton = null;
+function button(label, then = null) {
+  const made = find("do");
+  onButton = then;
+  made.hidden = label === null;
+  made.disabled = then === null;
+  if (label === null) return;
+  made.replaceChildren(withCards(label));
+  if (then && !find("game").contains(document.activeElement)) made.focus({ preventScroll: true });
+}
+find("do").addEventListener("click", () => onButton?.());
+
+function controls() {
+  const isMine = !busy && state && state.choose > 0, discards = isMine && present().count === null;
+  find("prompt").textContent = "";
+  button(null);
+  find("hint").hidden = !isMine;
+  find("undo").hidden = busy || !state?.practice;
+  if (busy || !state) return;
+  if (state.over) {
+    say(present().caption);
+    button("New game", () => { location.hash = ""; });
+  } else if (discards) {
+    const whose = present().sides[0].dealer ? "your crib" : `${state.name}’s crib`;
+    const left = state.choose - chosen.length;
+    find("prompt").textContent = left ? `Choose ${left === 1 ? "one card" : "two cards"} for ${whose}.` : "";
+    if (!left) button(`Discard ${chosen.join(" ")}`, () => act("play", { cards: chosen }));
+  } else if (isMine) {
+    find("prompt").textContent = "Lay a card.";
+  }
+  if (isMine && document.activeElement === document.body) focusHand();
+}
+
+function choose(card) {
+  if (busy || !state.choose) return;
+  if (present().count !== null) { act("play", { cards: [card] }); return; }
+  if (chosen.includes(card)) chosen = chosen.filter(one => one !== card);
+  else if (chosen.length < state.choose) chosen = [...chosen, card];
+  else chosen = [...chosen.slice(1), card];
+  draw(frame);
+  controls();
+}
+
+async function again(at) {
+  try {
+    location.hash = (await ask("again", { game: id, at })).game;
+  } catch (error) {
+    fault(error);
+  }
+}
+
+find("mine").addEventListener("click", event => {
+  const card = event.target.closest("button.card");
+  if (card && !card.disabled) choose(card.dataset.card);
+});
+find("undo").addEventListener("click", () => act("back", {}));
+find("hint").addEventListener("click", async () => {
+  try { showHint(await ask("hint", { game: id, at: state.at })); } catch (error) { fault(error); }
+});
+
+document.addEventListener("keydown", event => {
+  if (event.ctrlKey || event.metaKey || event.altKey || find("game").hidden) return;
+  const inField = event.target.matches("input, select, textarea, summary");
+  const buttons = [...document.querySelectorAll("#mine .hand button")];
+  const at = buttons.indexOf(document.activeElement);
+  if (at >= 0 && (event.key === "ArrowRight" || event.key === "ArrowLeft")) {
+    const step = event.key === "ArrowRight" ? 1 : -1;
+    for (let k = at + step; k >= 0 && k < buttons.length; k += step) if (!buttons[k].disabled) { buttons[k].focus(); break; }
+    event.preventDefault();
+  } else if (!inField && preferences.keys && /^[1-6]$/.test(event.key)) {
+    buttons[Number(event.key) - 1]?.click();
+  } else if (event.target === document.body && (event.key === "Enter" || event.key === " ")) {
+    if (onButton) onButton(); else hurry();
+    event.preventDefault();
+  }
+});
+
+// Settings: of the game, and of the reader.
+
+function settings() {
+  const form = find("settings");
+  form.coach.value = state.coach;
+  form.counts.checked = state.counts;
+}
+
+const form = find("settings");
+form.pace.value = preferences.pace;
+form.four.checked = preferences.four;
+form.keys.checked = preferences.keys;
+form.addEventListener("submit", event => event.preventDefault());
+form.addEventListener("change", async event => {
+  prefer({ pace: form.pace.value, four: form.four.checked, keys: form.keys.checked });
+  if (!["coach", "counts"].includes(event.target.name) || !id) return;
+  try {
+    const found = await ask("set", { game: id, coach: form.coach.value, counts: form.counts.checked });
+    Object.assign(state, { coach: found.coach, counts: found.counts });
+    openCoach({ ...state, again });
+  } catch (error) {
+    fault(error);
+  }
+});

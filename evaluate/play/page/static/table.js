@@ -1,0 +1,120 @@
+// Draws one moment of a game. It knows no rules: all that it shows is in the frame that the server has sent.
+
+import { drawn, element, face, find, nameOf, picture } from "./parts.js";
+import { moves } from "./preferences.js";
+
+export function drawTable(frame, names, chosen = null) {
+  const before = places();
+  const holder = document.activeElement?.closest?.("#mine .hand") ? document.activeElement.dataset.card : null;
+  pegs(frame);
+  side(find("theirs"), frame, 1, names, null);
+  side(find("mine"), frame, 0, names, chosen);
+  laid(frame, names);
+  count(frame);
+  starter(frame);
+  find("show").hidden = !frame.counted;
+  find("laid").hidden = Boolean(frame.counted);
+  if (holder !== null) focusHand(holder);
+  move(before, frame);
+}
+
+// The hand's button of a card, or else its first that may be chosen.
+export function focusHand(card) {
+  const buttons = [...document.querySelectorAll("#mine .hand button:not(:disabled)")];
+  (buttons.find(button => button.dataset.card === card) ?? buttons[0])?.focus({ preventScroll: true });
+}
+
+function pegs(frame) {
+  const group = find("pegs");
+  if (!group.childElementCount) {
+    for (const seat of [1, 0]) for (const radius of [7.5, 9]) {
+      group.append(drawn("circle", { r: radius, class: `peg seat-${seat}` }));
+    }
+  }
+  [1, 0].forEach((seat, k) => frame.sides[seat].pegs.forEach(([x, y], j) => {
+    group.children[2 * k + j].style.transform = `translate(${x}px, ${y}px)`;
+  }));
+  find("board").setAttribute("aria-label", `the board: you ${frame.sides[0].score}, opponent ${frame.sides[1].score}, to 121`);
+}
+
+function side(row, frame, seat, names, chosen) {
+  const one = frame.sides[seat];
+  const [plate, hand, crib] = row.children;
+  const old = Number(plate.dataset.score ?? one.score);
+  plate.className = `plate seat-${seat}${one.acts ? " acts" : ""}`;
+  plate.dataset.score = one.score;
+  plate.replaceChildren(...[
+    element("span", { className: "name" }, names[seat]),
+    element("span", { className: "score" }, String(one.score)),
+    element("span", { className: "pills" },
+      one.dealer ? element("span", { className: "pill" }, "dealer") : null,
+      one.go ? element("span", { className: "pill go" }, "go") : null),
+    one.score > old ? element("span", { className: "gain", ariaHidden: "true" }, `+${one.score - old}`) : null,
+  ].filter(Boolean));
+  if (seat === 0 && chosen) {
+    hand.replaceChildren(...one.hand.map(card => element("button", {
+      className: "card", type: "button", ariaLabel: nameOf(card), disabled: !one.legal.includes(card),
+      ...(chosen.many ? { ariaPressed: String(chosen.cards.includes(card)) } : {}), "data-card": card,
+    }, face(card))));
+  } else {
+    hand.replaceChildren(...one.hand.map(card => picture(card)));
+  }
+  if (seat === 1) hand.setAttribute("aria-label", `${names[1]} holds ${one.hand.length} cards`);
+  if (seat === 1) hand.setAttribute("role", "group");
+  const cards = one.dealer ? frame.crib : [];
+  crib.hidden = !cards.length;
+  crib.replaceChildren(...cards.map(card => picture(card)), ...(cards.length ? [element("span", { className: "pill" }, "crib")] : []));
+}
+
+function laid(frame, names) {
+  find("laid").replaceChildren(...frame.laid.map(one => {
+    const points = one.points ? `, ${one.points} points` : "";
+    const said = element("span", { className: "counted", ariaHidden: "true" }, String(one.count), one.points ? element("b", {}, ` +${one.points}`) : null);
+    return element("li", { className: `seat-${one.seat}${one.past ? " past" : ""}` },
+      picture(one.card, "", `${nameOf(one.card)} by ${names[one.seat]}, count ${one.count}${points}`), said);
+  }));
+}
+
+function count(frame) {
+  const shown = frame.count !== null && !frame.counted;
+  find("count").hidden = !shown;
+  if (shown) find("count").replaceChildren(element("span", { className: "label" }, "count"), element("strong", {}, String(frame.count)));
+}
+
+function starter(frame) {
+  const place = find("starter");
+  place.hidden = frame.starter === null;
+  if (frame.starter === null) return;
+  const label = frame.starter ? `starter: ${nameOf(frame.starter)}` : "the deck, before the starter is cut";
+  place.replaceChildren(element("span", { className: "deck" }, picture(frame.starter, "", label)), element("span", { className: "label" }, "starter"));
+}
+
+// Cards go from where they were to where they are.
+
+function places() {
+  const found = new Map();
+  for (const card of document.querySelectorAll("#table [data-card]")) {
+    if (!card.closest("[hidden]")) found.set(card.dataset.card, card.getBoundingClientRect());
+  }
+  const backs = [...document.querySelectorAll("#theirs .hand .card:not([data-card])")];
+  if (backs.length) found.set("theirs", backs.at(-1).getBoundingClientRect());
+  const deck = document.querySelector("#starter .card");
+  if (deck) found.set("deck", deck.getBoundingClientRect());
+  return found;
+}
+
+function move(before, frame) {
+  if (!moves() || !before.size) return;
+  const last = frame.laid.at(-1);
+  for (const card of document.querySelectorAll("#table [data-card]")) {
+    const now = card.getBoundingClientRect();
+    let from = before.get(card.dataset.card);
+    if (!from && card.closest("#laid") && last?.card === card.dataset.card) from = before.get("theirs");
+    if (!from && card.closest("#mine .hand")) from = before.get("deck");
+    if (!from || !now.width || (Math.abs(from.x - now.x) < 1 && Math.abs(from.y - now.y) < 1)) continue;
+    card.animate([
+      { transform: `translate(${from.x - now.x}px, ${from.y - now.y}px) scale(${from.width / now.width})`, transformOrigin: "0 0", zIndex: 5 },
+      { transform: "none", transformOrigin: "0 0", zIndex: 5 },
+    ], { duration: 320, easing: "cubic-bezier(.2,.7,.2,1)" });
+  }
+}

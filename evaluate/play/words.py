@@ -1,0 +1,51 @@
+"""What happens at the table, in words: for the terminal, and for those to whom the page is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from crib_env.cards import format_card
+from crib_env.engine import EVENTS
+from crib_env.picture.seen import see
+from crib_env.views import views_of
+from evaluate.play.kept_game import AGENT, PERSON, Played
+
+_ONE = np.zeros(1, np.int64)
+
+
+def tell_deal(games: np.ndarray, names: tuple[str, str]) -> str:
+    """Who deals."""
+    dealer = names[int(games["dealer"][0])]
+    return f"deal {int(games['n_deals'][0])}: {dealer} deal{'s' * (dealer != 'you')}"
+
+
+def tell_card(
+    played: Played, step: np.ndarray, names: tuple[str, str], named: Callable[[int], str] = format_card
+) -> Iterator[str]:
+    """A card that was discarded or laid, and what it brought; the agent's discards are not told.
+
+    Args:
+        played: the card.
+        step: (1,) the game after it, the first of its stages.
+        names: by seat.
+        named: says a card.
+    """
+    table, earned = see(step, PERSON, names=names), _earned(step)
+    if table.laid and table.laid[-1].card == played.card:
+        yield f"{names[played.seat]}: {named(played.card)}, {table.laid[-1].count}{earned}"
+    elif played.seat == PERSON:
+        yield f"you discard {named(played.card)}"
+    if not table.laid and table.starter is not None and table.starter >= 0:
+        yield f"the starter is {named(table.starter)}{earned}"
+    before, after = (views_of(games, _ONE, _ONE + PERSON, _ONE).said_go[0] for games in (played.before, step))
+    for seat in (PERSON, AGENT):
+        if after[seat] and not before[seat]:
+            yield f"{names[seat]}: go"
+
+
+def _earned(games: np.ndarray) -> str:
+    n = int(games["n_events"][0])
+    earned = zip(games["event_kind"][0, :n].tolist(), games["event_points"][0, :n].tolist())
+    return "".join(f", {EVENTS[kind]} for {points}" for kind, points in earned)

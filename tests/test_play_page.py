@@ -1,0 +1,279 @@
+"""The server of the page: whole games by messages, nothing hidden in any, bad ones refused and the game unharmed."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+from crib_env import format_card
+from crib_env.agents.registry import NAMES
+from crib_env.engine import DISCARD
+from crib_env.picture.cards import card_name
+from evaluate.matches.game_records import read_records
+from evaluate.play.kept_game import AGENT, FINISHED, PERSON
+from evaluate.play.page.games import OFFERED
+from evaluate.play.page.server import LARGEST, page_files
+from tests.helpers.page import TOKEN, served
+from tests.test_leaks import cards_of
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    with served(tmp_path_factory.mktemp("play")) as page:
+        yield page
+
+
+def first_choice(state):
+    """The cards that a person who takes the first ones would play."""
+    return state["frames"][-1]["sides"][PERSON]["legal"][: state["choose"]]
+
+
+def play_on(page, state, n=10_000):
+    """Plays so many messages, or to the end; all states on the way."""
+    states = [state]
+    while not states[-1]["over"] and len(states) <= n:
+        now = states[-1]
+        status, state = page.ask("play", game=now["game"], at=now["at"], cards=first_choice(now))
+        assert status == 200, state
+        states.append(state)
+    return states
+
+
+def kept(page, state):
+    return page.games._open[state["game"]].game
+
+
+def records(page):
+    file = page.games._record
+    return read_records(file) if file.exists() else []
+
+
+@pytest.mark.parametrize("agent", ["greedy", "random", "halscrib:adaptive=yes"])
+def test_a_whole_game_by_messages_is_recorded_as_the_engine_played_it(page, agent):
+    before = len(records(page))
+    states = play_on(page, page.begin(agent, scores=[60, 70]))
+    found = records(page)
+    assert len(found) == before + 1
+    sides = states[-1]["frames"][-1]["sides"]
+    assert found[-1].scores == tuple(side["score"] for side in sides)
+    assert max(found[-1].scores) == 121
+    assert found[-1].players[0] == "human"
+    assert (page.games._folder / FINISHED / f"{states[-1]['game']}.json").exists()
+    assert play_on(page, page.ask("look", game=states[-1]["game"])[1])[-1]["over"]
+    assert len(records(page)) == before + 1
+
+
+def test_frames_follow_the_cards_and_the_show(page):
+    states = play_on(page, page.begin(seed=5))
+    frames = [frame for state in states for frame in state["frames"]]
+    scores = np.array([[side["score"] for side in frame["sides"]] for frame in frames])
+    assert (np.diff(scores, axis=0) >= 0).all()
+    shows = [frame["counted"] for frame in frames if frame["counted"]]
+    assert [(show["seat"], show["crib"]) for show in shows[:3]] in (
+        [(0, False), (1, False), (1, True)],
+        [(1, False), (0, False), (0, True)],
+    )
+    for show in shows:
+        assert sum(item["points"] for item in show["items"]) == show["points"]
+    assert {frame["deal"] for frame in frames} == set(range(1, frames[-1]["deal"] + 1))
+    assert all(frame["mover"] in (None, PERSON, AGENT) for frame in frames)
+
+
+def hidden_cards(game):
+    """Cards of this deal that the person may not know."""
+    now = game.games[0]
+    hidden = set(cards_of(now["hand"][AGENT])) | set(cards_of(now["discards"][AGENT]))
+    return hidden | ({int(now["cards"][12])} if now["phase"] == DISCARD else set())
+
+
+def named(content):
+    """Every card that a message names, as 5H or as five of hearts."""
+    text = json.dumps(content)
+    return {card for card in range(52) if re.search(rf"\\b{format_card(card)}\\b|{card_name(card)}", text)}
+
+
+def test_nothing_hidden_is_in_any_message(page):
+    """In no message of a game stands a card of its deal that the person may not know, and no seed of deals."""
+    n_checked = 0
+    for seed in range(2):
+        state = page.begin("greedy", seed=seed + 1_000_003)
+        while not state["over"]:
+            game = kept(page, state)
+            for message in (state, *(page.ask(name, game=state["game"], **more)[1] for name, more in asked(state))):
+                # The show of the deal before has other cards of this deal face up.
+                frames = [frame for frame in message.pop("frames", []) if frame["deal"] == game.games["n_deals"][0]]
+                of_deal = [note for note in message.pop("notes", []) if note["deal"] == game.games["n_deals"][0]]
+                assert not named([frames, of_deal, message]) & hidden_cards(game)
+                assert str(seed + 1_000_003) not in json.dumps([frames, of_deal, message])
+                n_checked += 1
+                state.setdefault("frames", frames)
+            state = play_on(page, state, 1)[-1]
+    assert n_checked > 100
+
+
+def asked(state):
+    """Other messages that a page may send at this moment."""
+    yield "look", {}
+
+
+def test_only_the_page_itself_is_answered(page):
+    state = page.begin("greedy")
+    path, good = f"/{TOKEN}/do/look", {"Origin": page.origin}
+    body = json.dumps({"game": state["game"]}).encode()
+    assert page.send("POST", path, body, good)[0] == 200
+    other = f"http://127.0.0.1:{page.port + 1}"
+    for changed, headers in (
+        (path.replace(TOKEN, "wrong"), good),
+        (path.replace(TOKEN, ""), good),
+        (path, {}),
+        (path, {"Origin": "https://example.com"}),
+        (path, {"Origin": other}),
+        (path, {"Origin": "null"}),
+        (path, {**good, "Host": f"localhost:{page.port}"}),
+        (path, {**good, "Host": "rebound.example"}),
+        (path, {**good, "Sec-Fetch-Site": "cross-site"}),
+    ):
+        status, _, answer = page.send("POST", changed, body, headers)
+        assert status == 403, (changed, headers)
+        assert state["game"].encode() not in answer
+    assert page.send("GET", "/")[0] == page.send("GET", "/wrong/")[0] == 403
+    assert page.send("GET", f"/{TOKEN}/", headers={"Origin": other})[0] == 403
+    assert page.send("GET", f"/{TOKEN}/")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "fault"),
+    [
+        ("play", {"cards": ["ZZ"]}, "'ZZ' is not a card"),
+        ("play", {"cards": []}, "0 cards are not allowed: name 2"),
+        ("play", {"cards": ["5H", "5H"]}, "named twice"),
+        ("play", {"cards": "5H"}, "a list"),
+        ("play", {"cards": [5, 6]}, "text"),
+        ("play", {"at": "0"}, "a whole number"),
+        ("play", {"at": -1}, "moved on"),
+        ("play", {"game": "../secret"}, "there is no game"),
+        ("play", {"game": "20200101-000000"}, "there is no game"),
+        ("back", {}, "practice"),
+        ("again", {"at": 99}, "no decision of yours"),
+        ("set", {"coach": "loud", "counts": True}, "coach='loud'"),
+        ("new", {"agent": "nobody"}, "there is no agent 'nobody'"),
+        ("new", {"agent": "human"}, "you are the human"),
+        ("new", {"agent": "tests.helpers.page:Page"}, "name it on the command line"),
+        ("new", {"scores": [121, 0]}, "scores"),
+        ("new", {"scores": [0]}, "a list of 2"),
+        ("new", {"seed": -1}, "seed"),
+        ("new", {"dealer": "nobody"}, "dealer"),
+        ("nothing", {}, "there is no message"),
+    ],
+)
+def test_a_bad_message_is_refused_and_changes_nothing(page, name, message, fault):
+    state = page.begin("greedy", dealer="agent")
+    game = kept(page, state)
+    before, file = game.games.copy(), game.file.read_bytes()
+    fields = {
+        "new": {
+            "agent": "greedy",
+            "dealer": "cut",
+            "scores": [0, 0],
+            "seed": None,
+            "practice": False,
+            "coach": "on",
+            "counts": False,
+        },
+        "play": {"game": state["game"], "at": state["at"], "cards": ["5H", "6H"]},
+    }.get(name, {"game": state["game"], "at": state["at"]})
+    status, answer = page.ask(name, **{**fields, **message})
+    assert status in (400, 404, 409)
+    assert fault in answer["error"]
+    np.testing.assert_array_equal(game.games, before)
+    assert game.file.read_bytes() == file
+
+
+def test_cards_not_held_and_the_opponents_are_refused(page):
+    state = page.begin("greedy", dealer="agent", seed=4)
+    game = kept(page, state)
+    file, own = game.file.read_bytes(), state["frames"][-1]["sides"][PERSON]["hand"]
+    for card in range(52):
+        if (text := format_card(card)) not in own:
+            status, answer = page.ask("play", game=state["game"], at=state["at"], cards=[own[0], text])
+            assert (status, answer) == (400, {"error": f"{text} is not legal"})
+    assert game.file.read_bytes() == file
+
+
+def test_malformed_and_oversized_messages_are_refused(page):
+    path, good = f"/{TOKEN}/do/lobby", {"Origin": page.origin}
+    for body in (b"", b"{", b"[]", b"\xff", b"[" * 3000, b'{"a": 1e999}', b"null"):
+        assert page.send("POST", path, body, good)[0] == 400
+    assert page.send("POST", path, b" " * (LARGEST + 1), good)[0] == 413
+    assert page.send("POST", path, json.dumps({"a": "x" * 10_000_000}).encode()[: 1 << 17], good)[0] == 413
+    assert page.send("PUT", path, b"{}", good)[0] == 405
+    assert page.ask("lobby")[0] == 200
+
+
+def test_a_card_sent_twice_is_played_once(page):
+    state = page.begin("greedy", dealer="agent", seed=4)
+    message = {"game": state["game"], "at": state["at"], "cards": first_choice(state)}
+    first, second = page.ask("play", **message), page.ask("play", **message)
+    assert (first[0], second[0]) == (200, 409)
+    assert page.ask("look", game=state["game"])[1]["at"] == first[1]["at"]
+
+
+def test_another_server_goes_on_with_the_game(tmp_path):
+    with served(tmp_path, "halscrib") as page:
+        state = play_on(page, page.begin("halscrib", seed=9, scores=[80, 80]), 7)[-1]
+    with served(tmp_path) as page:
+        assert [one["game"] for one in page.ask("lobby")[1]["waiting"]] == [state["game"]]
+        found = page.ask("look", game=state["game"])[1]
+        assert found["frames"][-1] == state["frames"][-1]
+        assert found["at"] == state["at"]
+        whole = play_on(page, found)[-1]
+    with served(tmp_path / "other") as page:
+        unbroken = play_on(page, page.begin("halscrib", seed=9, scores=[80, 80]))[-1]
+        assert unbroken["frames"][-1] == whole["frames"][-1]
+
+
+def test_practice_takes_cards_back_and_is_not_recorded(page):
+    before = len(records(page))
+    states = play_on(page, page.begin("greedy", practice=True, seed=6, scores=[110, 110]), 4)
+    for earlier in reversed(states[1:-1]):
+        status, state = page.ask("back", game=states[0]["game"], at=kept(page, states[0]).so_far.cards.__len__())
+        assert status == 200
+        assert state["frames"][-1]["sides"] == earlier["frames"][-1]["sides"]
+    play_on(page, state)
+    assert len(records(page)) == before
+
+
+def test_a_moment_of_a_game_is_tried_again(page):
+    states = play_on(page, page.begin("greedy", seed=8, scores=[100, 100]))
+    at = states[2]["at"]
+    status, state = page.ask("again", game=states[0]["game"], at=at)
+    assert status == 200
+    assert state["practice"]
+    assert state["game"] != states[0]["game"]
+    assert state["at"] == at
+    assert state["frames"][-1]["sides"] == states[2]["frames"][-1]["sides"]
+
+
+def test_the_page_is_small_and_loads_nothing_from_elsewhere(page):
+    files = page_files()
+    assert sum(map(len, files.values())) < 200_000
+    for name, content in files.items():
+        status, headers, sent = page.send("GET", f"/{TOKEN}/{name}")
+        assert (status, sent) == (200, content)
+        assert "default-src 'none'" in headers["content-security-policy"]
+        links = set(re.findall(r"""https?://[^"'\s<)]+""", content.decode()))
+        assert links <= {"http://www.w3.org/2000/svg"}
+        assert not re.search(r"@import|url\(", content.decode())
+    assert page.send("GET", f"/{TOKEN}/server.py")[0] == 404
+    assert page.send("GET", f"/{TOKEN}/..%2fserver.py")[0] == 404
+
+
+@pytest.mark.parametrize("agent", OFFERED)
+def test_every_agent_that_is_offered_exists(agent):
+    assert agent in NAMES
