@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
 
+import numpy as np
 import tyro
+from rich.progress import Progress
 from rich.table import Table
 
 from crib_env.cards import RANKS
 from crib_env.solver.cfr import PlaySolver
-from crib_env.solver.play_game import PlayGame
+from crib_env.solver.play_game import BestResponses, PlayGame
+from crib_env.solver.prior import prior_of_discards
 from crib_env.solver.public_state import start_of_play
 from evaluate.commands.arguments import File, SomeJson, check_positive
 from evaluate.console import console
@@ -23,82 +27,141 @@ SomeRank = Annotated[str | None, tyro.conf.arg(metavar="RANK", help_behavior_hin
 _SAVE_EVERY = 120.0  # seconds
 
 
+class _Solved(NamedTuple):
+    """What is known of a solution."""
+
+    game: str
+    value_to_dealer: float
+    """Net points a deal."""
+    responses: BestResponses
+    iterations: int
+    seconds: float
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "game": self.game,
+            "value_to_dealer": self.value_to_dealer,
+            "nash_conv": self.responses.nash_conv,
+            "best_response_as_pone": self.responses.as_pone,
+            "best_response_as_dealer": self.responses.as_dealer,
+            "iterations": self.iterations,
+            "seconds": self.seconds,
+        }
+
+
 def solve_play(
     path: File,
+    prior: Literal["deal", "discards"] = "deal",
     starter: SomeRank = None,
     nash_conv: float = 0.01,
     threads: int = 2,
     json_file: SomeJson = None,
 ) -> None:
-    """Solves the play of a deal: eight cards dealt at random, pone leads, points as they fall.
+    """Solves the play of a deal: pone leads, points as they fall.
 
     Suits have no part in it. NashConv is what exact best responses to both roles earn together, in points a deal; it is
     0 in equilibrium, and nobody can win more than half of it, on average over both roles, from the policy that is
     saved.
 
     Args:
-        path: The file of the solution, about 900 MB. One that is there is continued, also after a kill.
-        starter: Rank of a starter that both players see (A, 2 to 9, T, J, Q or K); by default there is none.
+        path: The file of the solution, about 900 MB. One that is there is continued, also after a kill. With
+            --prior discards a folder, in which each starter has a file.
+        prior: What the players hold: eight cards dealt at random, or of six cards each the four that are worth most.
+        starter: Rank of a starter that both players see (A, 2 to 9, T, J, Q or K). By default there is none; with
+            --prior discards, all thirteen are solved one after the other.
         nash_conv: Ends when NashConv is at most this many points a deal.
         threads: Number of threads; they do not change the result.
         json_file: Also write the result to this file, as JSON.
     """
-    check_outputs(path, json_file)
+    check_outputs(path if prior == "deal" else None, json_file)
     check_positive(threads=threads)
     if not nash_conv > 0:
         raise ValueError(f"nash_conv={nash_conv} is not allowed: give a number above 0")
-    start, about = start_of_play(), "the pegging game"
-    if starter is not None:
-        rank = RANKS.find(starter.upper())
-        if len(starter) != 1 or rank < 0:
-            raise ValueError(f"starter={starter} is no rank: give one of {' '.join(RANKS)}")
-        start = start_of_play(starter=rank)
-        about = f"the play with the starter {RANKS[rank]}"
+    rank = None if starter is None else RANKS.find(starter.upper())
+    if starter is not None and (len(starter) != 1 or rank == -1):
+        raise ValueError(f"starter={starter} is no rank: give one of {' '.join(RANKS)}")
     with progress_bar() as progress:
-        task = progress.add_task("the public tree", total=None)
-        game = PlayGame(start=start, threads=threads)
-        solver = PlaySolver(game)
-        if path.exists():
-            solver.load(path, about)
-            say(progress, f"{path} has {solver.iterations:,} iterations")
-        progress.update(task, description="iterations", completed=solver.iterations)
-        saved = time.monotonic()
-        while True:
-            if solver.iterations and _is_measured(solver.iterations):
-                responses = solver.best_responses()
-                say(
-                    progress,
-                    f"{solver.iterations:,} iterations, {solver.seconds:.0f} s: NashConv {responses.nash_conv:.5f}",
-                )
-                if responses.nash_conv <= nash_conv:
-                    break
-                if time.monotonic() - saved > _SAVE_EVERY:
-                    solver.save(path, about)
-                    saved = time.monotonic()
-            solver.iterate()
-            progress.update(task, completed=solver.iterations)
-        solver.save(path, about)
-        value = -game.expected(solver.average)
+        if prior == "deal":
+            start = start_of_play(starter=rank)
+            about = "the pegging game" if rank is None else f"the play with the starter {RANKS[rank]}"
+            found = [_solve(path, about, start, None, nash_conv, threads, progress)]
+        else:
+            if path.exists() and not path.is_dir():
+                raise ValueError(f"{path} is a file: with --prior discards, give a folder")
+            path.mkdir(parents=True, exist_ok=True)
+            found = []
+            for each in range(len(RANKS)) if rank is None else [rank]:
+                file, about = path / f"{RANKS[each]}.npz", f"the play after discards with the starter {RANKS[each]}"
+                held = prior_of_discards(each)
+                found.append(_solve(file, about, start_of_play(starter=each), held, nash_conv, threads, progress))
     if json_file is not None:
-        write_json(
-            json_file,
-            {
-                "game": about,
-                "value_to_dealer": value,
-                "nash_conv": responses.nash_conv,
-                "best_response_as_pone": responses.as_pone,
-                "best_response_as_dealer": responses.as_dealer,
-                "iterations": solver.iterations,
-                "seconds": solver.seconds,
-            },
-        )
-    table = Table(title=f"{about}: {path}", show_header=False)
-    table.add_row("value to the dealer, points a deal", f"{value:.4f}")
-    table.add_row("it lies between", f"{-responses.as_pone:.4f} and {responses.as_dealer:.4f}")
-    table.add_row("NashConv", f"{responses.nash_conv:.5f}")
-    table.add_row("iterations", f"{solver.iterations:,}")
-    table.add_row("seconds", f"{solver.seconds:,.0f}")
-    console.print(table)
+        means = {"starters": [solved.as_json() for solved in found]} if prior == "discards" else {}
+        write_json(json_file, _over_starters(found).as_json() | means)
+    for solved in found:
+        console.print(_table(solved, path))
+    if len(found) > 1:
+        console.print(_table(_over_starters(found), path))
+
+
+def _over_starters(found: list[_Solved]) -> _Solved:
+    """The mean over starters, each of which is cut as often as any other."""
+    if len(found) == 1:
+        return found[0]
+    responses = BestResponses(*np.mean([solved.responses for solved in found], axis=0).tolist())
+    value = float(np.mean([solved.value_to_dealer for solved in found]))
+    iterations, seconds = (sum(numbers) for numbers in zip(*(solved[3:] for solved in found)))
+    return _Solved("the play after discards, all starters", value, responses, iterations, seconds)
+
+
+def _solve(
+    path: Path,
+    about: str,
+    start: np.ndarray,
+    prior: tuple[np.ndarray, np.ndarray] | None,
+    nash_conv: float,
+    threads: int,
+    progress: Progress,
+) -> _Solved:
+    """Solves one game, or goes on with it; the file is written now and then and in the end."""
+    task = progress.add_task("the public tree", total=None)
+    game = PlayGame(prior, start, threads)
+    solver = PlaySolver(game)
+    if path.exists():
+        solver.load(path, about)
+        say(progress, f"{path} has {solver.iterations:,} iterations")
+    progress.update(task, description="iterations", completed=solver.iterations)
+    saved, is_new = time.monotonic(), True
+    while True:
+        if solver.iterations and (is_new or _is_measured(solver.iterations)):
+            responses = solver.best_responses()
+            say(
+                progress,
+                f"{about}: {solver.iterations:,} iterations, {solver.seconds:.0f} s: "
+                f"NashConv {responses.nash_conv:.5f}",
+            )
+            if responses.nash_conv <= nash_conv:
+                break
+            if time.monotonic() - saved > _SAVE_EVERY:
+                solver.save(path, about)
+                saved = time.monotonic()
+        solver.iterate()
+        is_new = False
+        progress.update(task, completed=solver.iterations)
+    if not is_new:
+        solver.save(path, about)
+    value = -game.expected(solver.average)
+    progress.remove_task(task)
+    return _Solved(about, value, responses, solver.iterations, solver.seconds)
+
+
+def _table(solved: _Solved, path: Path) -> Table:
+    table = Table(title=f"{solved.game}: {path}", show_header=False)
+    table.add_row("value to the dealer, points a deal", f"{solved.value_to_dealer:.4f}")
+    table.add_row("it lies between", f"{-solved.responses.as_pone:.4f} and {solved.responses.as_dealer:.4f}")
+    table.add_row("NashConv", f"{solved.responses.nash_conv:.5f}")
+    table.add_row("iterations", f"{solved.iterations:,}")
+    table.add_row("seconds", f"{solved.seconds:,.0f}")
+    return table
 
 
 def _is_measured(iterations: int) -> bool:

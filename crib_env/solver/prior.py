@@ -1,0 +1,97 @@
+"""What both players hold when the play of a real deal begins: four cards of six, the others discarded.
+
+Each of the 20,358,520 sets of six cards keeps the four with the best expectation in points: hand, crib and play, as
+:func:`crib_env.analyse_discard` has them. At 0–0, where a point is worth about the same everywhere, ``expert`` keeps
+the same ranks in 98 to 99 % of hands.
+
+How often each role keeps each hand of four ranks beside each starter is exact. Two hands meet as often as the cards
+allow that they and the starter share. What is left out: how the two discards of one player change what the other was
+dealt.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from crib_env.engine import PONE, ROLES
+from crib_env.exact.deal_classes import N_CLASSES, cards_of, class_sizes
+from crib_env.exact.discard_means import COMPLETIONS, STARTERS
+from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
+from crib_env.exact.rank_classes import CLASS_RANKS, N_RANK_CLASSES, rank_class
+from crib_env.kernels import bit, kernel, mask_of
+from crib_env.solver.hands import N_RANKS, ORDERINGS, hand_number
+from crib_env.solver.play_game import pairs_dealt
+from crib_env.solver.public_state import start_of_play
+from crib_env.tables.analysis import outlook
+from crib_env.tables.crib_tables import SIGNS
+from crib_env.tables.pegging import GAINED, GIVEN, N_BINS
+
+UNUSUAL = 0.03
+"""How often a player keeps any four cards, as if at random. So every hand has a policy, as unlikely as it may be."""
+_CHUNK = 50_000
+_ROUNDS = 40  # after which shares of hands are exact to seven digits
+
+
+@kernel
+def _count_kept(cards, totals, sizes, cribs, pegging, kept):
+    """Adds to ``kept`` (13, 2, 1820), by starter, role and class, over six cards each."""
+    for n in range(len(cards)):
+        six = mask_of(cards[n])
+        for role in range(2):
+            best, four = -np.inf, np.int64(0)
+            for k in range(N_DISCARDS):
+                first, second = cards[n, PLACES[k, 0]], cards[n, PLACES[k, 1]]
+                rest = six ^ bit(first) ^ bit(second)
+                crib = totals[n]["crib_total"][k] / COMPLETIONS + cribs[role, first % 13, second % 13]
+                value = totals[n]["hand_total"][k] / STARTERS + SIGNS[role] * crib + pegging[role, rank_class(rest)]
+                if value > best:
+                    best, four = value, rest
+            number = rank_class(four)
+            for rank in range(N_RANKS):
+                kept[rank, role, number] += 4 * sizes[n]
+            for k in range(6):
+                kept[cards[n, k] % 13, role, number] -= sizes[n]
+
+
+@cache
+def kept_hands() -> np.ndarray:
+    """(13, 2, 1820) how often each role keeps each hand of four ranks (:data:`crib_env.solver.hands.HANDS`) when a
+    starter of each rank is cut; each row adds up to 1. Takes ten seconds."""
+    tables = outlook()
+    play = tables.pegging @ np.arange(N_BINS)
+    sizes, totals = class_sizes(), np.zeros((_CHUNK, N_DISCARDS), TOTALS)
+    kept = np.zeros((N_RANKS, len(ROLES), N_RANK_CLASSES), np.int64)
+    for start in range(0, N_CLASSES, _CHUNK):
+        rows = np.arange(start, min(start + _CHUNK, N_CLASSES))
+        cards = cards_of(rows)
+        fill_totals(cards, totals[: len(rows)])
+        _count_kept(cards, totals, sizes[rows], tables.cribs, play[..., GAINED] - play[..., GIVEN], kept)
+    shares = np.zeros(kept.shape)
+    shares[..., [hand_number(ranks) for ranks in CLASS_RANKS.tolist()]] = kept
+    return shares / shares.sum(axis=2, keepdims=True)
+
+
+def prior_of_discards(starter: int, kept: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The weights of pone's and of the dealer's hands beside a starter, (1820,) each, for
+    :class:`crib_env.solver.play_game.PlayGame`.
+
+    With these weights each role holds each hand as often as ``kept`` says, and ``UNUSUAL`` of the time any four cards
+    (iterative proportional fitting: Deming and Stephan 1940).
+
+    Args:
+        starter: its rank.
+        kept: as of :func:`kept_hands`, which are those of this deal if there are none.
+    """
+    ways = pairs_dealt(start_of_play(starter=starter))
+    dealt = ORDERINGS[4][:, None] * ways * ORDERINGS[4]
+    shares = (kept_hands() if kept is None else kept)[starter]
+    anything = np.stack([dealt.sum(axis=1), dealt.sum(axis=0)]) / dealt.sum()
+    shares = (1 - UNUSUAL) * shares + UNUSUAL * anything
+    weights = np.divide(shares, anything, out=np.zeros_like(shares), where=anything > 0) * ORDERINGS[4]
+    for _ in range(_ROUNDS):
+        for role in range(len(ROLES)):
+            met = ways @ weights[1] if role == PONE else weights[0] @ ways
+            weights[role] = np.divide(shares[role], met, out=np.zeros_like(met), where=met > 0)
+    return weights[0] / weights[0].max(), weights[1] / weights[1].max()
