@@ -8,23 +8,28 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from crib_env.engine import GAME, PEGGING_EPISODE, act, begin_deal, begin_game, legal_cards, shuffle
+from crib_env.engine import DEALER, GAME, PEGGING_EPISODE, PONE, act, begin_deal, begin_game, legal_cards, shuffle
+from crib_env.exact.discard_statistics import TOTALS, fill_totals
+from crib_env.exact.rank_classes import rank_class
 from crib_env.kernels import kernel, lowest, streams
+from crib_env.solver import prior
 from crib_env.solver.cfr import PlaySolver
 from crib_env.solver.hands import HANDS, ORDERINGS, hand_number
-from crib_env.solver.play_game import PlayGame
+from crib_env.solver.play_game import PlayGame, pairs_dealt
+from crib_env.solver.prior import UNUSUAL, prior_of_discards
 from crib_env.solver.public_state import (
     ACTOR,
     COUNT,
     GONE,
     N_FIELDS,
-    NET,
     lay_rank,
     n_playable_ranks,
+    net_points,
     say_go,
     start_of_play,
 )
 from crib_env.solver.tree import build_tree
+from crib_env.tables.analysis import analyse_discard
 from evaluate.commands.solve_play import solve_play
 from tests.helpers import reference
 
@@ -59,7 +64,7 @@ def first_difference(games, n, start):
             lay_rank(s, card % 13)
             act(g, card)
             settle(g, s)
-            if s[NET] != g["scores"][1 - dealer] - g["scores"][dealer]:
+            if net_points(s) != g["scores"][1 - dealer] - g["scores"][dealer]:
                 return deal
     return n
 
@@ -241,6 +246,43 @@ def test_a_starter_is_one_card_less_of_its_rank(three_cards):
     assert with_starter.expected(policy[: with_starter.extent.slots]) != three_cards.expected(policy)
 
 
+# --- Real deals as priors --------------------------------------------------------------------------------------------
+
+
+def test_hands_after_discards_are_as_frequent_as_kept_and_fit_beside_each_other():
+    rng, starter = np.random.default_rng(0), 4
+    kept = rng.random((13, 2, 1820)) * (rng.random((13, 2, 1820)) < 0.3)
+    kept[..., hand_number([4] * 4)] = 0
+    kept /= kept.sum(axis=2, keepdims=True)
+    weights = prior_of_discards(starter, kept)
+    ways = pairs_dealt(start_of_play(starter=starter))
+    joint = weights[PONE][:, None] * ways * weights[DEALER]
+    joint /= joint.sum()
+    dealt = ORDERINGS[4][:, None] * ways * ORDERINGS[4]
+    dealt /= dealt.sum()
+    for role, axis in ((PONE, 1), (DEALER, 0)):
+        expected = (1 - UNUSUAL) * kept[starter, role] + UNUSUAL * dealt.sum(axis=axis)
+        np.testing.assert_allclose(joint.sum(axis=axis), expected, rtol=1e-3, atol=1e-9)
+    fives, rest = hand_number([4, 4, 0, 1]), hand_number([4, 4, 9, 9])
+    assert joint[fives, rest] == 0  # with the starter they would be five fives
+
+
+def test_kept_hands_are_those_that_are_worth_most():
+    hands = np.sort(np.argsort(np.random.default_rng(2).random((25, 52)), axis=1)[:, :6], axis=1)
+    totals, kept = np.zeros((len(hands), 15), TOTALS), np.zeros((13, 2, 1820), np.int64)
+    fill_totals(hands, totals)
+    prior.add_kept(hands, totals, np.ones(len(hands), np.int64), kept)
+    expected = np.zeros((13, 2, 1820), np.int64)
+    for six in hands.tolist():
+        for role in (PONE, DEALER):
+            rows = analyse_discard(six, dealer=role == DEALER)
+            four = set(six) - set(rows["discard"][rows["total"].argmax()].tolist())
+            number = rank_class(sum(1 << card for card in four))
+            for starter in set(range(52)) - set(six):
+                expected[starter % 13, role, number] += 1
+    assert (kept == expected).all()
+
+
 # --- The command -----------------------------------------------------------------------------------------------------
 
 
@@ -261,3 +303,19 @@ def test_the_command_solves_continues_and_says_so(tmp_path, monkeypatch, capsys)
         solve_play(play, starter="1")
     with pytest.raises(ValueError, match="nash_conv=0 is not allowed"):
         solve_play(play, nash_conv=0)
+
+
+def test_the_command_solves_real_deals_starter_by_starter(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("evaluate.commands.solve_play.start_of_play", lambda starter=None: start_of_play(2, starter))
+    monkeypatch.setattr("evaluate.commands.solve_play.prior_of_discards", lambda starter: (ORDERINGS[2], ORDERINGS[2]))
+    folder, json_file = tmp_path / "plays", tmp_path / "plays.json"
+    solve_play(folder, "discards", starter="5", nash_conv=0.01)
+    assert [path.name for path in folder.iterdir()] == ["5.npz"]
+    solve_play(folder, "discards", nash_conv=0.01, json_file=json_file)
+    assert sorted(path.stem for path in folder.iterdir()) == sorted("A23456789TJQK")
+    assert f"{folder / '5.npz'} has" in capsys.readouterr().out.replace("\n", "")
+    found = json.loads(json_file.read_text())
+    assert len(found["starters"]) == 13
+    assert found["nash_conv"] == pytest.approx(np.mean([each["nash_conv"] for each in found["starters"]]))
+    with pytest.raises(ValueError, match="is a file: with --prior discards, give a folder"):
+        solve_play(json_file, "discards")

@@ -72,10 +72,25 @@ class PlaySolver:
         Raises:
             ValueError: the file is damaged, or holds another game.
         """
-        slots = Column("f", self.regrets.shape)
-        columns = {"about": Column("U"), "iterations": Column("i"), "seconds": Column("f")}
-        found = load_arrays(path, _KIND, VERSION, columns | {"regrets": slots, "average": slots})
-        if str(found["about"]) != about:
-            raise ValueError(f"{path} is a solution of {found['about']}, not of {about}: give another file")
+        found = load_solution(path, about, len(self.regrets))
         self.regrets, self.average = found["regrets"], found["average"]
         self.iterations, self.seconds = int(found["iterations"]), float(found["seconds"])
+
+
+def load_solution(path: str | Path, about: str, slots: int) -> dict[str, np.ndarray]:
+    """The arrays of a file of :meth:`PlaySolver.save`, by the names of its attributes.
+
+    Args:
+        path: the file.
+        about: which game it must be of.
+        slots: of the game's tree.
+
+    Raises:
+        ValueError: it is damaged, or of another game.
+    """
+    numbers = Column("f", (slots,))
+    columns = {"about": Column("U"), "iterations": Column("i"), "seconds": Column("f")}
+    found = load_arrays(path, _KIND, VERSION, columns | {"regrets": numbers, "average": numbers})
+    if str(found["about"]) != about:
+        raise ValueError(f"{path} is a solution of {found['about']}, not of {about}: give another file")
+    return found

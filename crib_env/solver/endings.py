@@ -18,11 +18,14 @@ from crib_env.solver.public_state import (
     ALONE,
     CARDS,
     COUNT,
+    GOAL,
     N_FIELDS,
     N_PILE,
-    NET,
+    NEVER,
+    POINTS,
     lay_rank,
     n_playable_ranks,
+    net_points,
     say_go,
 )
 
@@ -44,6 +47,7 @@ def ending_key(s):
 def _state_of(key, s):
     """The public state of a key, as if the actor were pone."""
     s[:] = 0
+    s[GOAL], s[GOAL + 1] = NEVER, NEVER
     s[CARDS + 1], s[CARDS], s[ALONE], s[N_PILE] = key & 1, (key >> 1) & 1, (key >> 2) & 1, (key >> 3) & 15
     key >>= 7
     for k in range(s[N_PILE] - 1, -1, -1):
@@ -53,8 +57,8 @@ def _state_of(key, s):
 
 
 @kernel
-def _points(start, ranks, s):
-    """Net points of the actor, who holds ``ranks[0]`` against ``ranks[1]``."""
+def _play_out(start, ranks, s):
+    """Plays from ``start`` to the end into ``s``: the actor holds ``ranks[0]`` against ``ranks[1]``."""
     s[:] = start
     while s[CARDS] + s[CARDS + 1]:
         rank = ranks[s[ACTOR]]
@@ -62,7 +66,6 @@ def _points(start, ranks, s):
             lay_rank(s, rank)
         else:
             say_go(s)
-    return s[NET]
 
 
 @kernel
@@ -73,7 +76,8 @@ def _fill(keys, first, last, endings):
         for own in range(N_RANKS if start[CARDS] else 1):
             for other in range(N_RANKS if start[CARDS + 1] else 1):
                 ranks[0], ranks[1] = KING - own, KING - other
-                points = _points(start, ranks, s)
+                _play_out(start, ranks, s)
+                points = net_points(s)
                 endings[e, OF_ACTOR, other, own] = points
                 endings[e, OF_OTHER, own, other] = -points
 
@@ -95,3 +99,45 @@ def make_endings(keys: np.ndarray, threads: int) -> np.ndarray:
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(lambda first, last: _fill(keys, first, last, endings), ends[:-1], ends[1:]))
     return endings
+
+
+_SHORT = 3  # cards: few of the endings of a deal have more in their last count
+_KNOWN = np.zeros((2 * 2 * 2, (N_RANKS + 1) ** _SHORT), np.bool_)
+_POINTS = np.zeros((*_KNOWN.shape, 2, N_RANKS, N_RANKS), np.int8)  # 7 MB when all are known
+
+
+def ending_points(keys: np.ndarray) -> np.ndarray:
+    """What both players make in E endings.
+
+    Args:
+        keys: (E,) int64, see :func:`ending_key`.
+
+    Returns:
+        (E, 2, 13, 13) int8: ``[e, 0, x, y]`` is what whoever acts first makes with hand x against hand y, and ``[e, 1,
+        x, y]`` what the other makes then.
+    """
+    points = np.zeros((len(keys), 2, N_RANKS, N_RANKS), np.int8)
+    _fill_points(keys, _KNOWN, _POINTS, points)
+    return points
+
+
+@kernel
+def _fill_points(keys, known, short, points):
+    start, s, ranks = np.empty(N_FIELDS, np.int64), np.empty(N_FIELDS, np.int64), np.empty(2, np.int64)
+    for e in range(len(keys)):
+        _state_of(keys[e], start)
+        kind, pile = keys[e] & 7, 0
+        if start[N_PILE] <= _SHORT:
+            for k in range(start[N_PILE]):
+                pile = pile * (N_RANKS + 1) + start[k] + 1
+            if known[kind, pile]:
+                points[e] = short[kind, pile]
+                continue
+        for own in range(N_RANKS if start[CARDS] else 1):
+            for other in range(N_RANKS if start[CARDS + 1] else 1):
+                ranks[0], ranks[1] = KING - own, KING - other
+                _play_out(start, ranks, s)
+                points[e, 0, own, other], points[e, 1, own, other] = s[POINTS], s[POINTS + 1]
+        if start[N_PILE] <= _SHORT:
+            short[kind, pile] = points[e]
+            known[kind, pile] = True

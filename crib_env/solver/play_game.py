@@ -29,7 +29,7 @@ from crib_env.solver.sweeps import (
 )
 from crib_env.solver.tree import build_tree
 
-_SPLIT = 3  # the tree has 2,197 parts for threads to share
+SPLIT = 3  # the tree has 2,197 parts for threads to share
 _STRETCHES = 16  # of parts for each thread, since they take different times
 _NOTHING = np.zeros(0, np.float32)
 
@@ -78,7 +78,7 @@ class PlayGame:
         start = start_of_play() if start is None else start
         sizes = start[CARDS : CARDS + len(ROLES)].tolist()
         self.prior = tuple(ORDERINGS[size] for size in sizes) if prior is None else tuple(prior)
-        tree, self.extent, keys = build_tree(start, min(_SPLIT, sum(sizes) - 4))
+        tree, self.extent, keys = build_tree(start, min(SPLIT, sum(sizes) - 4))
         self._game = Game(tree, make_endings(keys, threads), HAND_TABLES)
         self._deals = float(self.prior[PONE] @ pairs_dealt(start) @ self.prior[DEALER])
         self._top = make_workspace(self.extent)

@@ -36,7 +36,6 @@ _ROUNDS = 40  # after which shares of hands are exact to seven digits
 
 @kernel
 def _count_kept(cards, totals, sizes, cribs, pegging, kept):
-    """Adds to ``kept`` (13, 2, 1820), by starter, role and class, over six cards each."""
     for n in range(len(cards)):
         six = mask_of(cards[n])
         for role in range(2):
@@ -55,19 +54,31 @@ def _count_kept(cards, totals, sizes, cribs, pegging, kept):
                 kept[cards[n, k] % 13, role, number] -= sizes[n]
 
 
+def add_kept(cards: np.ndarray, totals: np.ndarray, sizes: np.ndarray, kept: np.ndarray) -> None:
+    """Adds to ``kept`` (13, 2, 1820) what is kept of some sets of six cards, by the starter's rank, role and class.
+
+    Args:
+        cards: (N, 6) int64, sorted ids.
+        totals: (N, 15) of ``TOTALS``.
+        sizes: (N,) how often each counts.
+        kept: int64; for each starter that may be cut, one more.
+    """
+    tables = outlook()
+    play = tables.pegging @ np.arange(N_BINS)
+    _count_kept(cards, totals, sizes, tables.cribs, play[..., GAINED] - play[..., GIVEN], kept)
+
+
 @cache
 def kept_hands() -> np.ndarray:
     """(13, 2, 1820) how often each role keeps each hand of four ranks (:data:`crib_env.solver.hands.HANDS`) when a
     starter of each rank is cut; each row adds up to 1. Takes ten seconds."""
-    tables = outlook()
-    play = tables.pegging @ np.arange(N_BINS)
     sizes, totals = class_sizes(), np.zeros((_CHUNK, N_DISCARDS), TOTALS)
     kept = np.zeros((N_RANKS, len(ROLES), N_RANK_CLASSES), np.int64)
     for start in range(0, N_CLASSES, _CHUNK):
         rows = np.arange(start, min(start + _CHUNK, N_CLASSES))
         cards = cards_of(rows)
         fill_totals(cards, totals[: len(rows)])
-        _count_kept(cards, totals, sizes[rows], tables.cribs, play[..., GAINED] - play[..., GIVEN], kept)
+        add_kept(cards, totals[: len(rows)], sizes[rows], kept)
     shares = np.zeros(kept.shape)
     shares[..., [hand_number(ranks) for ranks in CLASS_RANKS.tolist()]] = kept
     return shares / shares.sum(axis=2, keepdims=True)

@@ -24,9 +24,13 @@ from crib_env.solver.hands import N_RANKS
     _,
     FLOOR,  # the lowest rank that pone may still hold after saying go, and in the next place the dealer
     _,
-    NET,  # points of pone less those of the dealer, so far
+    POINTS,  # made in the play by pone, and in the next place by the dealer
+    _,
+    GOAL,  # points at which pone has won the game, and in the next place the dealer; nobody makes any more then
+    _,
     N_FIELDS,
-) = range(8, 19)
+) = range(8, 22)
+NEVER = 1_000  # points that nobody makes in the play
 
 
 def start_of_play(n_cards: int = 4, starter: int | None = None) -> np.ndarray:
@@ -34,7 +38,14 @@ def start_of_play(n_cards: int = 4, starter: int | None = None) -> np.ndarray:
     state = np.zeros(N_FIELDS, np.int64)
     state[ACTOR], state[CARDS : CARDS + 2] = PONE, n_cards
     state[GONE] = 0 if starter is None else 1 << (3 * starter)
+    state[GOAL : GOAL + 2] = NEVER
     return state
+
+
+@kernel
+def net_points(s):
+    """Points of pone less those of the dealer, so far."""
+    return s[POINTS] - s[POINTS + 1]
 
 
 @kernel
@@ -57,7 +68,8 @@ def _new_count(s, leader):
 
 @kernel
 def _earn(s, role, points):
-    s[NET] += points if role == PONE else -points
+    if s[POINTS] < s[GOAL] and s[POINTS + 1] < s[GOAL + 1]:
+        s[POINTS + role] += points
 
 
 @kernel

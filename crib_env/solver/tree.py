@@ -25,10 +25,10 @@ from crib_env.solver.public_state import (
     FLOOR,
     GONE,
     N_FIELDS,
-    NET,
     gone_of,
     lay_rank,
     n_playable_ranks,
+    net_points,
     say_go,
 )
 
@@ -198,7 +198,7 @@ def _build(split, tree, keys, top, stack, n_hands, fill):
             else:
                 lay_rank(child, rank)
             if fill:
-                tree.links[link]["net"] = child[NET]
+                tree.links[link]["net"] = net_points(child)
             if child[CARDS] <= 1 and child[CARDS + 1] <= 1:
                 if fill:
                     ends = child[CARDS] + child[CARDS + 1] == 0

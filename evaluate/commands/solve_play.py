@@ -25,6 +25,12 @@ from evaluate.progress import progress_bar, say
 SomeRank = Annotated[str | None, tyro.conf.arg(metavar="RANK", help_behavior_hint="")]
 
 _SAVE_EVERY = 120.0  # seconds
+PEGGING_GAME = "the pegging game"
+
+
+def after_discards(folder: Path, starter: int) -> tuple[Path, str]:
+    """The file of a starter's solution with --prior discards, and which game it is."""
+    return folder / f"{RANKS[starter]}.npz", f"the play after discards with the starter {RANKS[starter]}"
 
 
 class _Solved(NamedTuple):
@@ -82,16 +88,15 @@ def solve_play(
         raise ValueError(f"starter={starter} is no rank: give one of {' '.join(RANKS)}")
     with progress_bar() as progress:
         if prior == "deal":
-            start = start_of_play(starter=rank)
-            about = "the pegging game" if rank is None else f"the play with the starter {RANKS[rank]}"
-            found = [_solve(path, about, start, None, nash_conv, threads, progress)]
+            about = PEGGING_GAME if rank is None else f"the play with the starter {RANKS[rank]}"
+            found = [_solve(path, about, start_of_play(starter=rank), None, nash_conv, threads, progress)]
         else:
             if path.exists() and not path.is_dir():
                 raise ValueError(f"{path} is a file: with --prior discards, give a folder")
             path.mkdir(parents=True, exist_ok=True)
             found = []
             for each in range(len(RANKS)) if rank is None else [rank]:
-                file, about = path / f"{RANKS[each]}.npz", f"the play after discards with the starter {RANKS[each]}"
+                file, about = after_discards(path, each)
                 held = prior_of_discards(each)
                 found.append(_solve(file, about, start_of_play(starter=each), held, nash_conv, threads, progress))
     if json_file is not None:
