@@ -71,8 +71,8 @@ class Subgame:
         points = ending_points(keys)
         links = tree.links.copy()
         endings = np.zeros((np.count_nonzero(links["to"] <= FIRST_ENDING), 2, N_RANKS, WIDTH), np.float32)
-        numbers, sizes = [hand_number(ranks) for ranks in laid], [len(ranks) for ranks in laid]
-        _stake(root, np.array(numbers), np.array(sizes), tree, points, stakes, HAND_TABLES, links, endings)
+        before = np.array([[hand_number(ranks) for ranks in laid], [len(ranks) for ranks in laid]])
+        _stake(root, before, tree, points, stakes, HAND_TABLES, links, endings)
         self.tree = tree._replace(links=links)
         self.policy = np.zeros(extent.slots, np.float32)
         self._game = Game(self.tree, endings, HAND_TABLES)
@@ -95,11 +95,15 @@ class Subgame:
 
 
 @kernel
-def _stake(root, laid, sizes, tree, points, stakes, hands, links, endings):
-    """Gives each link that leads to an ending a table of its own, by what its points are worth."""
+def _stake(root, laid, tree, points, stakes, hands, links, endings):
+    """Gives each link that leads to an ending a table of its own, by what its points are worth.
+
+    ``laid`` (2, 2) is the number of the hand of ranks that each role laid before the root, and below it their number.
+    """
     nodes = tree.nodes
     states, numbers = np.empty((len(nodes), N_FIELDS), np.int64), np.empty((len(nodes), 2), np.int64)
-    states[0], numbers[0] = root, laid
+    states[0], numbers[0] = root, laid[0]
+    sizes = laid[1]
     s, number = np.empty(N_FIELDS, np.int64), np.empty(2, np.int64)
     n = 0
     for at in range(len(nodes)):
