@@ -4,12 +4,14 @@
 # make test          set up, and run linters, type checks and all quick tests, one a core side by side
 # make tensorboard   open TensorBoard on runs/
 # make slow          the long statistical and strength checks
+# make docs          build the documentation site, docs/_build/html, and test its examples
+# make figures       draw the figures of the documentation anew from their data
 # make dist          build the source distribution and the wheel into dist/, and check them
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup train play check test lint tensorboard slow dist
+.PHONY: setup train play check test lint tensorboard slow docs figures dist
 .DELETE_ON_ERROR:
 
 train: setup
@@ -40,6 +42,15 @@ slow: setup
 tensorboard: setup
 	@echo 'TensorBoard prints its address below; strength comes first there. Ctrl-C ends it.'
 	$(BIN)/tensorboard --logdir runs
+
+docs: .venv/docs-ready
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -W -q -b doctest docs docs/_build/doctest
+	$(BIN)/python -m pytest tests/test_examples.py -k notebook
+	@echo 'docs/_build/html/index.html'
+
+figures: setup
+	$(BIN)/python -m docs.figures
 
 dist: .venv/release-ready
 	rm -rf build dist

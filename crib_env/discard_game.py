@@ -1,4 +1,6 @@
-"""O'Connor's discard game for one player (2000, section 2), as ``crib_env/CribbageDiscard-v0``.
+"""# The discard game
+
+O'Connor's discard game for one player (2000, section 2), as ``crib_env/CribbageDiscard-v0``.
 
 Six cards are dealt, two are discarded one after the other, and the four that are kept score with a random starter.
 
@@ -13,6 +15,24 @@ Six cards are dealt, two are discarded one after the other, and the four that ar
 An illegal card ends the episode with ``illegal_reward`` (by default -1, which is below the score of any hand). With
 ``illegal="raise"`` it raises ``ValueError`` instead. Over all deals, the best play without knowledge of the starter
 scores 8.29 points on average (O'Connor measured 8.1 over 20,000 hands, and 4.7 for random play).
+
+## Action
+
+The id of a card in the hand, ``13 * suit + rank`` (suits C D H S, ranks A … K).
+
+## Observation
+
+| index | meaning                                  |
+|-------|------------------------------------------|
+| 0–51  | 1 for each card in the hand (bit card id) |
+
+## Options
+
+``mask``, ``illegal``, ``illegal_reward`` and ``render_mode``, as :mod:`crib_env.aec` has them.
+
+## Version history
+
+* v0: first version.
 """
 
 from __future__ import annotations

@@ -1,27 +1,31 @@
-"""A player's observation as bits: O'Connor's 209 (2000), and the board observation, which adds what they lack.
+"""# Observation
 
-=========  ==========================================================================================
-209 bits   meaning
-=========  ==========================================================================================
-0          1 if this player is the dealer
-1–52       cards in this player's hand (bit 1 + card id)
-53–104     other known cards: own discards, the starter once cut, every card laid by either player
-105–208    the play of this deal: eight slots of 13 ranks, slot k is the k-th card laid
-=========  ==========================================================================================
+A player's observation as bits: O'Connor's 209 (2000), and the board observation, which adds what they lack.
 
-=========  ==========================================================================================
-board      the 209 bits, then
-=========  ==========================================================================================
-209–328    own score in thermometer coding: bit 209 + k is 1 if the score is above k
-329–448    opponent's score, the same
-449–479    the count, one bit for each of 0 … 30 (nobody acts at 31)
-480–487    bit 480 + k is 1 if this player laid the k-th card
-488–495    bit 488 + k is 1 if the k-th card belongs to the current count
-496–547    own discards (bit 496 + card id)
-548–599    cards laid by the opponent
-600–651    the starter once cut
-652–658    cards the opponent holds, one bit for each of 0 … 6
-=========  ==========================================================================================
+## The 209 bits
+
+| index   | meaning                                                                             |
+|---------|-------------------------------------------------------------------------------------|
+| 0       | 1 if this player is the dealer                                                      |
+| 1–52    | cards in this player's hand (bit 1 + card id)                                       |
+| 53–104  | other known cards: own discards, the starter once cut, every card laid by either player (bit 53 + card id) |
+| 105–208 | the play of this deal: eight slots of 13 ranks, slot k is the k-th card laid (bit 105 + 13 · k + rank) |
+
+## The board observation
+
+The 209 bits, then:
+
+| index   | meaning                                                                             |
+|---------|-------------------------------------------------------------------------------------|
+| 209–328 | own score in thermometer coding: bit 209 + k is 1 if the score is above k           |
+| 329–448 | opponent's score, the same                                                          |
+| 449–479 | the count, one bit for each of 0 … 30 (nobody acts at 31)                           |
+| 480–487 | bit 480 + k is 1 if this player laid the k-th card                                  |
+| 488–495 | bit 488 + k is 1 if the k-th card belongs to the current count                      |
+| 496–547 | own discards (bit 496 + card id)                                                    |
+| 548–599 | cards laid by the opponent                                                          |
+| 600–651 | the starter once cut                                                                |
+| 652–658 | cards the opponent holds, one bit for each of 0 … 6                                 |
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""One player against an opponent, as Gymnasium environments: ``crib_env/Cribbage-v0``, ``crib_env/CribbagePlay-v0`` and
+"""# Cribbage against an opponent
+
+One player against an opponent, as Gymnasium environments: ``crib_env/Cribbage-v0``, ``crib_env/CribbagePlay-v0`` and
 ``crib_env/CribbagePegging-v0``.
 
-Observation, action, reward, options and episode ends are those of the PettingZoo environment (:mod:`crib_env.aec`),
-seen from one seat. ``CribbagePlay-v0`` has ``episode="play"``, ``CribbagePegging-v0`` has ``episode="pegging"``. The
-differences:
+Action, observation, reward, options and episode ends are those of the PettingZoo environment (:mod:`crib_env.aec`),
+seen from one seat. The differences:
 
 * ``opponent`` plays the other seat: ``"random"`` (default), ``"greedy"``, ``"careful"``, any other agent that
   :func:`crib_env.make_agent` makes of a text, such as ``"best"`` or your own ``"module:Class"``, or any object with an
@@ -14,16 +15,24 @@ differences:
   without a mask does not learn to play illegal cards), unless ``illegal="raise"``.
 * When the episode is over the mask is all ones: with Gymnasium's autoreset the next action is ignored, and a mask of
   zeros would turn all logits of a learner that samples it into minus infinity.
-* Infos are NumPy scalars and arrays, as TorchRL requires, with the same keys at every step:
+* ``action_masks()`` is what MaskablePPO of sb3-contrib asks for.
 
-  =================== ==========================================================================================
-  ``scores``          (2,) int16: player_0's, player_1's
-  ``dealer``          int8, 0 or 1
-  ``seat``            int8, 0 or 1: which player this is
-  ``action_mask``     (52,) int8, also if the observation holds the mask
-  ``illegal_action``  () bool: the episode has ended because this player's card was illegal
-  ``events``          with ``events=True`` only: the tuple of :mod:`crib_env.aec`
-  =================== ==========================================================================================
+## Infos
+
+NumPy scalars and arrays, as TorchRL requires, with the same keys at every step:
+
+| key                  | value                                                                   |
+|----------------------|-------------------------------------------------------------------------|
+| ``scores``           | (2,) int16: player_0's, player_1's                                      |
+| ``dealer``           | int8, 0 or 1                                                            |
+| ``seat``             | int8, 0 or 1: which player this is                                      |
+| ``action_mask``      | (52,) int8, also if the observation holds the mask                      |
+| ``illegal_action``   | () bool: the episode has ended because this player's card was illegal   |
+| ``events``           | with ``events=True`` only: the tuple of :mod:`crib_env.aec`             |
+
+## Version history
+
+* v0: first version.
 """
 
 from __future__ import annotations

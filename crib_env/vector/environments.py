@@ -1,8 +1,15 @@
-"""Many single-agent games at once: the native vector environments behind ``gymnasium.make_vec``.
+"""# Vector environments
 
-    envs = gymnasium.make_vec(
-        "crib_env/Cribbage-v0", num_envs=4096, vectorization_mode="vector_entry_point", opponent="greedy"
-    )
+Many single-agent games at once: the native vector environments behind ``gymnasium.make_vec``.
+
+```python
+import crib_env
+import gymnasium
+
+envs = gymnasium.make_vec(
+    "crib_env/Cribbage-v0", num_envs=4096, vectorization_mode="vector_entry_point", opponent="greedy"
+)
+```
 
 Each of the N games is one :class:`~crib_env.single_agent.SingleAgentCribbage`: the same options, seeds, observations,
 masks, rewards and ends. Game i of a vector seeded with s equals the single environment seeded with s + i. One
@@ -10,22 +17,30 @@ kernel call discards or lays N cards, lets the native opponents answer, and writ
 options are those of the single environment (without ``render_mode`` and ``events``: with
 ``vectorization_mode="sync"`` Gymnasium runs single environments, which have both) and these:
 
-===================== ============= ==================================================================================
-option                default       meaning
-===================== ============= ==================================================================================
-``autoreset_mode``    ``NEXT_STEP`` any of ``gymnasium.vector.AutoresetMode``, with the semantics of ``SyncVectorEnv``
-``copy``              ``True``      ``False`` returns the environment's own arrays, which the next call overwrites
-``statistics``        ``False``     ``True``: ``infos["episode"]`` at ends, as Gymnasium's ``RecordEpisodeStatistics``
-                                    would add it, at less cost
-``threads``           1             number of threads that share the games; results do not depend on it
-``max_episode_steps`` ``None``      truncates episodes after this many of the learner's steps, as ``TimeLimit`` does
-===================== ============= ==================================================================================
+| option                | default       | meaning                                                                         |
+|-----------------------|---------------|---------------------------------------------------------------------------------|
+| ``autoreset_mode``    | ``NEXT_STEP`` | any of ``gymnasium.vector.AutoresetMode``, with the semantics of ``SyncVectorEnv`` |
+| ``copy``              | ``True``      | ``False`` returns the environment's own arrays, which the next call overwrites  |
+| ``statistics``        | ``False``     | ``True``: ``infos["episode"]`` at ends, as ``RecordEpisodeStatistics`` would add it, at less cost |
+| ``threads``           | 1             | number of threads that share the games; results do not depend on it             |
+| ``max_episode_steps`` | ``None``      | truncates episodes after this many of the learner's steps, as ``TimeLimit`` does |
 
-Infos, each with its ``_key`` (N,) bool as in Gymnasium: ``action_mask`` (N, 52) int8 (the array in the
-observation, if it has one), ``scores`` (N, 2) int16 (player_0's, player_1's), ``dealer`` and ``seat`` (N,) int8,
-``illegal_action`` (N,) bool (the game has just ended because of an illegal card); at ends, with ``statistics``,
-``episode`` = ``{"r", "l", "t"}`` (return, length in the learner's steps, seconds), and with ``SAME_STEP`` ``final_obs``
-and ``final_info``. There are no lists of events; use the single environment for them.
+## Infos
+
+Each has its ``_key`` (N,) bool as in Gymnasium:
+
+| key                | value                                                                                      |
+|--------------------|--------------------------------------------------------------------------------------------|
+| ``action_mask``    | (N, 52) int8, the array in the observation, if it has one                                  |
+| ``scores``         | (N, 2) int16: player_0's, player_1's                                                       |
+| ``dealer``, ``seat`` | (N,) int8                                                                                |
+| ``illegal_action`` | (N,) bool: the game has just ended because of an illegal card                              |
+| ``episode``        | at ends, with ``statistics``: ``{"r", "l", "t"}`` (return, length in the learner's steps, seconds) |
+| ``final_obs``, ``final_info`` | at ends, with ``SAME_STEP``                                                     |
+
+There are no lists of events; use the single environment for them.
+
+## Ends and illegal cards
 
 The mask of a game that is over is all ones. With ``NEXT_STEP`` the next action in that game is ignored, so a
 learner may sample it like any other; a mask of zeros would leave nothing to sample.
@@ -33,12 +48,18 @@ learner may sample it like any other; a mask of zeros would leave nothing to sam
 An illegal card ends its game, as in the single environment; with ``illegal="raise"`` it raises ``ValueError``, which
 names the game, and no game has changed. An action that is no integer raises ``TypeError`` either way.
 
-What differs from N single environments: a view's ``game_ids`` differ between all episodes of all games. An
+## What differs from N single environments
+
+A view's ``game_ids`` differ between all episodes of all games. An
 ``opponent`` that is an agent gets one call of ``act(views)`` for all games in which it is to act.
+
+## Threads and memory
 
 Only one thread at a time may step or reset an environment: a concurrent call from another raises ``RuntimeError``.
 
 Memory is linear in N, 1.7 to 1.9 KB a game, of which 1.06 KB are the bounds of Gymnasium's batched spaces.
+
+## The discard game
 
 ``crib_env/CribbageDiscard-v0`` (:mod:`crib_env.discard_game`) takes the same options, ``mask``, ``illegal`` and
 ``illegal_reward``; its infos are ``action_mask``, ``starter`` (N,) int8 (-1 until a game is over), ``illegal_action``.

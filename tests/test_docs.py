@@ -1,0 +1,101 @@
+"""The pages of the documentation: their Python runs as pasted, their commands exist, and what they take in is there."""
+
+import io
+import re
+import shlex
+from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from evaluate.commands.registry import COMMANDS
+from train.__main__ import LEARNERS
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *(path for path in sorted(DOCS.rglob("*.md")) if "_build" not in path.parts)]
+ELSEWHERE = ("README.md", "other-loops.md", "your-own-agent.md")  # tests of their own run their Python
+BLOCKS = [
+    pytest.param(block, id=f"{page.stem}-{number}")
+    for page in PAGES
+    if page.name not in ELSEWHERE
+    for number, block in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL))
+]
+COMMAND = re.compile(r"^(?:PYTHONPATH=\S+ )?python -m (evaluate|train) (.*?)(?:\s+#.*)?$")
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_python_runs_as_pasted(block):
+    exec(compile(block, "page", "exec"), {})
+
+
+def commands(page):
+    """The commands of a page's shell blocks, each as words."""
+    for block in re.findall(r"```bash\n(.*?)```", page.read_text(), re.DOTALL):
+        for line in block.replace("\\\n", " ").splitlines():
+            if found := COMMAND.match(line):
+                yield found[1], shlex.split(found[2])
+
+
+@cache
+def options_of(package, name):
+    """The options that the help of a command lists."""
+    from evaluate.__main__ import main as evaluate
+    from train.__main__ import main as train
+
+    shown = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(shown), redirect_stderr(shown):
+        patch.setattr("sys.argv", [package, name, "--help"])
+        patch.setenv("COLUMNS", "200")
+        with pytest.raises(SystemExit):
+            {"evaluate": evaluate, "train": train}[package]()
+    return set(re.findall(r"--[a-z][-a-z0-9]*", shown.getvalue()))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_commands_exist_and_have_these_options(page):
+    for package, (name, *words) in commands(page):
+        if name.startswith("-"):  # help, or resuming a run
+            continue
+        assert name in {"evaluate": COMMANDS, "train": LEARNERS}[package], f"{package} {name}"
+        said = {word.partition("=")[0] for word in words if word.startswith("--")}
+        assert said <= options_of(package, name), f"{package} {name}"
+
+
+def test_pages_take_in_what_there_is():
+    markers = [found for page in PAGES for found in re.findall(r"<!-- (\w+): (\S+)", page.read_text())]
+    assert {kind for kind, _ in markers} == {"docstring", "file", "specification"}
+    for kind, name in markers:
+        if kind == "file":
+            assert (ROOT / name).is_file()
+        elif kind == "docstring":
+            assert (ROOT / f"{name.replace('.', '/')}.py").is_file()
+
+
+def test_every_id_has_a_specification():
+    from gymnasium import registry
+
+    shown = {name for page in PAGES for name in re.findall(r"<!-- specification: (\S+)", page.read_text())}
+    assert shown == {name for name in registry if name.startswith("crib_env/")}
+
+
+def test_every_page_is_in_the_table_of_contents():
+    listed = {
+        line.strip()
+        for tree in re.findall(r"```\{toctree\}(.*?)```", (DOCS / "index.md").read_text(), re.DOTALL)
+        for line in tree.splitlines()
+        if line.strip() and not line.startswith(":")
+    }
+    pages = {str(page.relative_to(DOCS).with_suffix("")) for page in PAGES[1:]} - {"index", "listing"}
+    assert "*" in listed  # pages beside the index
+    assert {page for page in pages if "/" in page} == {page for page in listed if "/" in page}
+
+
+def test_every_public_name_is_described():
+    import crib_env
+
+    described = set(
+        re.findall(r"auto(?:function|class):: (?:crib_env\.)?(\w+)$", (DOCS / "reference" / "api.md").read_text(), re.M)
+    )
+    assert set(crib_env.__all__) - {"__version__"} <= described
