@@ -120,6 +120,8 @@ def test_nothing_hidden_is_in_any_message(page):
 def asked(state):
     """Other messages that a page may send at this moment."""
     yield "look", {}
+    yield "notes", {}
+    yield "hint", {"at": state["at"]}
 
 
 def test_only_the_page_itself_is_answered(page):

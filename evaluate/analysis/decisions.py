@@ -96,7 +96,7 @@ def analyse(
             row = int(moment.rows[k])
             scores[row][moment.deals[k]] = played.games["scores"][row]
             dealers[row].append(int(played.games["dealer"][row]))
-        for row, decision in (*_discards(moment, analyst), *_cards_laid(moment, judge)):
+        for row, decision in decisions_at(moment, analyst, judge):
             decisions[row].append(decision)
         on_progress(len(moment.rows))
         previous = moment
@@ -106,6 +106,18 @@ def analyse(
         GameAnalysis(record, tuple(decisions[n]), luck[n], scores[n], tuple(dealers[n]))
         for n, record in enumerate(records)
     ]
+
+
+def decisions_at(moment: Moment, analyst: ExpertAgent, judge: PlayJudge) -> Iterator[tuple[int, Decision]]:
+    """The decisions that are made at a moment, each with its game.
+
+    Args:
+        moment: cards about to be played.
+        analyst: values discards.
+        judge: of the play.
+    """
+    yield from _discards(moment, analyst)
+    yield from _cards_laid(moment, judge)
 
 
 def _lost(worth: Worth, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -6,26 +6,34 @@ import re
 import secrets
 import tempfile
 import threading
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from crib_env import parse_card
 from crib_env.agents.registry import is_outside_agent
+from evaluate.analysis.judges import ExpertJudge
+from evaluate.play.coach import Coach
 from evaluate.play.kept_game import AGENT, DEALERS, FINISHED, GameSoFar, KeptGame, read_game
-from evaluate.play.page.messages import Again, Back, Lobby, Look, MovedOn, New, Play, Set
-from evaluate.play.page.views import state, to_choose
+from evaluate.play.page.messages import Again, Back, Hint, Lobby, Look, MovedOn, New, Notes, Play, Review, Set
+from evaluate.play.page.views import hint_as_json, notes_as_json, review_as_json, state, to_choose
 
 OFFERED = ("best", "expert", "halscrib", "careful", "heuristic", "greedy", "minimax", "ismcts", "random")
 """Agents that the page lists; any other may be named."""
 _ID = re.compile(r"\d{8}-\d{6}(-\d+)?")
 _LISTED = 30
+_JUDGE = ExpertJudge()
 
 
-@dataclass
 class _Open:
-    game: KeptGame
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    """A game that has been asked for, and its coach."""
+
+    def __init__(self, game: KeptGame) -> None:
+        self.lock = threading.Lock()
+        self.show(game)
+
+    def show(self, game: KeptGame) -> None:
+        """Puts a game in this place."""
+        self.game, self.coach = game, Coach(game, _JUDGE)
 
 
 class Games:
@@ -54,8 +62,12 @@ class Games:
             so_far = GameSoFar(self._offered.agent, 0, None, (105, 105), ())
             game = KeptGame.begin_in(so_far, Path(folder))
             while not game.is_over:
+                if game.turn != AGENT:
+                    Coach(game, _JUDGE).hint()
                 game.play(game.agents_card() if game.turn == AGENT else int(game.view().action_mask[0].argmax()))
             state(game, 0)
+            coach = Coach(game, _JUDGE)
+            review_as_json(coach)
         self.is_warm = True
 
     def lobby(self, message: Lobby) -> dict[str, Any]:
@@ -122,7 +134,7 @@ class Games:
         """Takes the last decision back."""
         opened = self._opened(message.game)
         with opened.lock:
-            opened.game = self._at(opened, message.at).taken_back()
+            opened.show(self._at(opened, message.at).taken_back())
             return self._settled(message.game, opened, len(opened.game.played))
 
     def again(self, message: Again) -> dict[str, Any]:
@@ -140,6 +152,27 @@ class Games:
         with opened.lock:
             opened.game.set(message.coach, message.counts)
             return self._settled(message.game, opened, len(opened.game.played))
+
+    def hint(self, message: Hint) -> dict[str, Any]:
+        """What the coach would do now."""
+        opened = self._opened(message.game)
+        with opened.lock:
+            self._at(opened, message.at)
+            return hint_as_json(opened.coach.hint())
+
+    def notes(self, message: Notes) -> dict[str, Any]:
+        """What the coach has to say so far, and the chance to win."""
+        opened = self._opened(message.game)
+        with opened.lock:
+            return {"judge": _JUDGE.name, **notes_as_json(opened.coach)}
+
+    def review(self, message: Review) -> dict[str, Any]:
+        """A finished game: errors, luck, the costliest moments."""
+        opened = self._opened(message.game)
+        with opened.lock:
+            if not opened.game.is_over:
+                raise ValueError("the game is not over")
+            return review_as_json(opened.coach)
 
     def _begin(self, so_far: GameSoFar) -> dict[str, Any]:
         self._check_agent(so_far.agent)

@@ -118,6 +118,9 @@ _MESSAGES: dict[str, type] = {
     "back": messages.Back,
     "again": messages.Again,
     "set": messages.Set,
+    "hint": messages.Hint,
+    "notes": messages.Notes,
+    "review": messages.Review,
 }
 
 

@@ -14,6 +14,7 @@ from crib_env.picture.cards import HIDDEN, card_name
 from crib_env.picture.seen import Side, see
 from crib_env.picture.stages import stages
 from crib_env.scoring import count_aloud
+from evaluate.play.coach import Coach, Hint, Note, review_rows
 from evaluate.play.kept_game import PERSON, KeptGame
 from evaluate.play.words import tell_card, tell_deal
 
@@ -105,6 +106,27 @@ def _frame(games: np.ndarray, names: Sequence[str], said: Iterable[str], mover: 
         "caption": table.caption,
         "said": list(said),
     }
+
+
+def notes_as_json(coach: Coach) -> dict[str, Any]:
+    """What the coach has to say so far, and the line of the chance to win."""
+    return {"notes": [_note(note) for note in coach.notes()], "line": coach.line()}
+
+
+def _note(note: Note) -> dict[str, Any]:
+    lost = note.decision.chance_lost
+    return {"at": note.at, "deal": note.deal, "lost": lost, "text": note.text, "why": note.why}
+
+
+def hint_as_json(hint: Hint) -> dict[str, Any]:
+    """What the coach would do."""
+    return {"cards": _cards(hint.cards), "chance": hint.chance, "why": hint.why}
+
+
+def review_as_json(coach: Coach) -> dict[str, Any]:
+    """The coach on a finished game."""
+    rows = list(review_rows(coach.analysis()))
+    return {"rows": rows, "costliest": [_note(note) for note in coach.costliest()]}
 
 
 def _side(side: Side, is_below: bool) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 // The course of a game: moments are shown one after the other, then the person chooses.
 
-import { coachOn, closeCoach, openCoach, showHint } from "./coach.js";
+import { closeCoach, openCoach, showHint } from "./coach.js";
 import { fault } from "./main.js";
 import { element, find, hurry, wait, withCards } from "./parts.js";
 import { pace, preferences, prefer } from "./preferences.js";
@@ -74,7 +74,7 @@ async function follow(found) {
   busy = false;
   draw(present());
   controls();
-  coachOn({ ...state, again: at => again(at) });
+  openCoach({ ...state, again });
 }
 
 async function step(one) {

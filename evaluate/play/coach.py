@@ -1,0 +1,210 @@
+"""The coach: what each decision of the person cost, what was best and why, from what the person could see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env import PlayerViews
+from crib_env.agents.discards import lowest_of_rank, six_dealt
+from crib_env.agents.expert.agent import ExpertAgent
+from crib_env.cards import format_cards
+from crib_env.engine import DISCARD, WIN
+from crib_env.exact.discard_statistics import PLACES
+from crib_env.tables.standard import standard_win_table
+from crib_env.views import views_of
+from evaluate.analysis.decisions import Decision, GameAnalysis, analyse, decisions_at
+from evaluate.analysis.judges import PlayJudge, Worth, discard_points
+from evaluate.analysis.recorded_games import Moment
+from evaluate.analysis.summary import PlayerSummary, summarise_players
+from evaluate.analysis.words import LEAST, tell_loss
+from evaluate.luck.table import NET_POINTS, RESULTS, WINS
+from evaluate.play.kept_game import PERSON, KeptGame
+from evaluate.play.reasons import why_card, why_discard
+
+_ROW = np.zeros(1, np.int64)
+_COSTLIEST = 3
+
+
+class Note(NamedTuple):
+    """What the coach has to say of a decision."""
+
+    at: int
+    """Where it stands in :attr:`KeptGame.played`."""
+    deal: int
+    """From 1."""
+    decision: Decision
+    text: str
+    """What was chosen, and what it cost."""
+    why: str
+    """A sentence; empty if nothing was better."""
+
+
+class Hint(NamedTuple):
+    """What the coach would do."""
+
+    cards: tuple[int, ...]
+    chance: float
+    """To win the game."""
+    why: str
+
+
+class LinePoint(NamedTuple):
+    """A point of the line of the person's chance to win."""
+
+    deals: float
+    """How many deals had been played, and how much of the present one."""
+    chance: float
+
+
+class Coach:
+    """Watches a game from the person's seat.
+
+    Args:
+        game: the game; its decisions are judged when they are asked for, each once.
+        judge: of the play. Discards are valued by the exact analysis at the score.
+    """
+
+    def __init__(self, game: KeptGame, judge: PlayJudge) -> None:
+        self._game, self._judge, self._analyst = game, judge, ExpertAgent()
+        self._notes: list[Note] = []
+        self._next = 0  # card of the game that is looked at next
+        self._deal_began = 0
+
+    def notes(self) -> list[Note]:
+        """What the coach may say by now: everything, what belongs to deals that are over, or nothing."""
+        self._catch_up()
+        so_far = self._game.so_far
+        if self._game.is_over or so_far.coach == "on":
+            return self._notes
+        if so_far.coach == "off":
+            return []
+        return [note for note in self._notes if note.deal < self._game.games["n_deals"][0]]
+
+    def costliest(self) -> list[Note]:
+        """The decisions that lost the most chance to win, at most three, of those in :meth:`notes`."""
+        lost = [note for note in self.notes() if note.decision.chance_lost >= LEAST]
+        return sorted(lost, key=lambda note: -note.decision.chance_lost)[:_COSTLIEST]
+
+    def line(self) -> list[LinePoint]:
+        """The person's chance to win: at the start of each deal, after each decision, and at the end."""
+        game = self._game
+        if not (notes := self.notes()) and game.so_far.coach == "off" and not game.is_over:
+            return []
+        points, after = [], {note.at: note for note in notes}
+        last = None
+        for k, games in enumerate((*(played.before for played in game.played), game.games)):
+            deal = int(games["n_deals"][0])
+            if deal != last and not (k == len(game.played) and game.is_over):
+                points.append(LinePoint(deal - 1, _chance_before_deal(games)))
+                last = deal
+            if k in after:
+                decision = after[k].decision
+                share = 0.1 if decision.kind == "discard" else 0.2 + 0.07 * decision.place
+                points.append(LinePoint(deal - 1 + min(share, 0.95), decision.chance - decision.chance_lost))
+        if game.is_over:
+            points.append(LinePoint(int(game.games["n_deals"][0]), float(game.games["scores"][0, PERSON] == WIN)))
+        return points
+
+    def hint(self) -> Hint:
+        """What to do now, and why rather than the next best.
+
+        Raises:
+            ValueError: the person is not to act.
+        """
+        game = self._game
+        if game.is_over or game.turn != PERSON:
+            raise ValueError("there is nothing to choose now")
+        view = game.view()
+        if not view.is_discard[0]:
+            return self._hint_of_card(view)
+        sixes = six_dealt(view)
+        worth = Worth(self._analyst.discard_values(view), discard_points(sixes, view.is_dealer))
+        pairs = sixes[0, PLACES].tolist()
+        best, *others = np.argsort(-worth.chances[0], kind="stable").tolist()
+        ranks = [sorted(card % 13 for card in pair) for pair in pairs]
+        other = (
+            next(k for k in others if ranks[k] != ranks[best]) if np.isfinite(worth.chances[0, others]).any() else best
+        )
+        still = tuple(card for card in pairs[best] if card in view.hand[0])
+        return Hint(still, float(worth.chances[0, best]), why_discard(view, pairs[best], pairs[other]))
+
+    def _hint_of_card(self, view: PlayerViews) -> Hint:
+        worth = self._judge.worth(view)
+        best, *others = [
+            rank for rank in np.argsort(-worth.chances[0], kind="stable") if np.isfinite(worth.chances[0, rank])
+        ]
+        card, chance = int(lowest_of_rank(view, np.array([best]))[0]), float(worth.chances[0, best])
+        if not others:
+            return Hint((card,), chance, "You have no other choice.")
+        other = int(lowest_of_rank(view, np.array(others[:1]))[0])
+        gives = bool(worth.points[0, best] < worth.points[0, others[0]])
+        return Hint((card,), chance, why_card(view, card, other, gives))
+
+    def analysis(self) -> GameAnalysis:
+        """The finished game, both sides and the luck between them."""
+        return analyse([self._game.record()], self._judge)[0]
+
+    def _catch_up(self) -> None:
+        played = self._game.played
+        while self._next < len(played):
+            now = played[self._next]
+            if not now.before["discards"][0].any():
+                self._deal_began = self._next
+            is_discard = now.before["phase"][0] == DISCARD
+            if now.seat == PERSON and not (is_discard and now.before["discards"][0, PERSON]):
+                if is_discard and self._next + 1 == len(played):
+                    return  # the second card is still to come
+                self._judge_card(self._next)
+            self._next += 1
+
+    def _judge_card(self, at: int) -> None:
+        played = self._game.played
+        before, pair = played[at].before, played[at + 1].card if at + 1 < len(played) else -1
+        view, deal = views_of(before, _ROW, np.array([PERSON]), _ROW), int(before["n_deals"][0])
+        place, card = at - self._deal_began, played[at].card
+        moment = Moment(_ROW, _ROW + PERSON, view, *(np.array([n]) for n in (deal - 1, place, card, pair)))
+        for _, decision in decisions_at(moment, self._analyst, self._judge):
+            self._notes.append(Note(at, deal, decision, _tell(decision), _why(view, decision)))
+
+
+def _chance_before_deal(games: np.ndarray) -> float:
+    own, other = games["scores"][0].tolist()
+    wins = standard_win_table().win_probability
+    return float(wins[own, other] if games["dealer"][0] == PERSON else 1 - wins[other, own])
+
+
+def _tell(decision: Decision) -> str:
+    verb = "You discard" if decision.kind == "discard" else "You lay"
+    if decision.chance_lost < LEAST:
+        return f"{verb} {format_cards(decision.chosen)}: nothing is better."
+    return f"{verb} {format_cards(decision.chosen)}. {tell_loss(decision)}."
+
+
+def _why(view: PlayerViews, decision: Decision) -> str:
+    if decision.chance_lost < LEAST:
+        return ""
+    if decision.kind == "discard":
+        return why_discard(view, decision.best, decision.chosen)
+    return why_card(view, decision.best[0], decision.chosen[0], decision.points_lost <= 0)
+
+
+def review_rows(analysis: GameAnalysis) -> Iterator[tuple[str, str, str]]:
+    """The figures of one game, for the person and for the agent; a single game has no intervals."""
+    you, other = summarise_players([analysis])
+    for kind, title, one in (
+        ("discard", "discards", "a discard"),
+        ("play", "choices in the play", "a choice in the play"),
+    ):
+        rates = [player.errors.get(kind) for player in (you, other)]
+        yield (title, *(str(rate.decisions) if rate else "0" for rate in rates))
+        yield (f"{one} loses, % to win", *(f"{100 * rate.chance_lost.mean:.2f}" if rate else "" for rate in rates))
+    yield ("lost by errors in all, % to win", *(f"{100 * _lost(player):.1f}" for player in (you, other)))
+    yield ("luck, % to win", *(f"{100 * player.luck[RESULTS[WINS]]:+.1f}" for player in (you, other)))
+    yield ("luck, points", *(f"{player.luck[RESULTS[NET_POINTS]]:+.1f}" for player in (you, other)))
+
+
+def _lost(player: PlayerSummary) -> float:
+    return sum(rate.decisions * rate.chance_lost.mean for rate in player.errors.values())
