@@ -90,7 +90,7 @@ def why_card(view: PlayerViews, better: int, other: int, gives_points: bool) -> 
         fit = f"{first.fitting} fit{'s' * (first.fitting == 1)}"
         said = f"of the {unseen} cards you do not see, {fit} after it, and {second.fitting} after {named}"
     else:
-        said = f"the cards that you then still hold do more for the rest of the deal than after {named}"
+        said = f"the cards it leaves you do more in the rest of the deal than after {named}"
     if gives_points:
         own, opponents = view.scores[0].tolist()
         return f"At {own} to {opponents} it wins more often, though not by more points: {said}."
