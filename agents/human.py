@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -99,8 +99,12 @@ def wrap(line: str) -> list[str]:
     return textwrap.wrap(line, 80, subsequent_indent="    ", break_on_hyphens=False)
 
 
-def ask(view: PlayerViews) -> tuple[int, ...]:
+def ask(view: PlayerViews, commands: Mapping[str, Callable[[], None]] | None = None) -> tuple[int, ...]:
     """Asks for a legal card until one is named; for the discard, both may be named at once.
+
+    Args:
+        view: one decision.
+        commands: words that are answered in another way, and how; then it asks again.
 
     Raises:
         KeyboardInterrupt: there is no more input.
@@ -113,6 +117,9 @@ def ask(view: PlayerViews) -> tuple[int, ...]:
             said = input(prompt)
         except EOFError:
             raise KeyboardInterrupt from None
+        if commands and (command := commands.get(said.strip().lower())):
+            command()
+            continue
         try:
             return read_choice(said, hand, legal, max(left, 1))
         except ValueError as error:

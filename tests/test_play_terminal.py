@@ -17,6 +17,7 @@ import pytest
 
 from crib_env import format_card
 from crib_env.engine import PLAY
+from evaluate.analysis.judges import ExpertJudge
 from evaluate.commands.play import play
 from evaluate.matches.game_records import read_record
 from evaluate.play.kept_game import PERSON, GameSoFar, KeptGame
@@ -38,6 +39,8 @@ def stop_after(monkeypatch, n, line="1"):
     lines = iter([line] * n)
 
     def read(prompt):
+        if prompt.startswith("try one again"):
+            return ""
         for said in lines:
             return said
         raise KeyboardInterrupt
@@ -52,7 +55,7 @@ def test_a_whole_game_through_a_pseudo_terminal(tmp_path):
     command = [sys.executable, "-m", "evaluate", "play", "greedy", "--terminal", "--seed", "3", "--scores", "90", "95"]
     process = subprocess.Popen(command, cwd=tmp_path, env=variables, stdin=slave, stdout=slave, stderr=slave)
     os.close(slave)
-    said, answered, end = "", 0, time.monotonic() + 120
+    said, answered, has_left, end = "", 0, False, time.monotonic() + 120
     while time.monotonic() < end:
         if not select.select([master], [], [], 1)[0]:
             continue
@@ -64,6 +67,9 @@ def test_a_whole_game_through_a_pseudo_terminal(tmp_path):
         if prompts > answered:
             os.write(master, b"1\n")
             answered += 1
+        elif "Enter to leave" in said and not has_left:
+            os.write(master, b"\n")
+            has_left = True
     assert process.wait(10) == 0
     os.close(master)
     assert "\x1b[" not in said
@@ -75,6 +81,10 @@ def test_a_whole_game_through_a_pseudo_terminal(tmp_path):
     own, other = record.scores
     assert f"you {'win' if own == 121 else 'lose'} {own} to {other}" in lines
     assert {path.name for path in (tmp_path / "runs" / "play").iterdir()} == {"games.jsonl", "finished"}
+    notes = [line for line in lines if line.startswith("coach: You ")]
+    assert len([line for line in notes if "You discard" in line]) == len(record.deals)
+    assert any(line.startswith("luck, % to win") for line in lines)
+    assert re.search(r"^chance +\d+\.\d % to win$", said.replace("\r", ""), re.MULTILINE)
 
 
 def test_nothing_hidden_is_printed(folder, monkeypatch, capsys):
@@ -98,7 +108,7 @@ def test_nothing_hidden_is_printed(folder, monkeypatch, capsys):
         return "1"
 
     monkeypatch.setattr("builtins.input", read)
-    play_in_terminal(game)
+    play_in_terminal(game, ExpertJudge())
     assert n_checked > 100
     assert game.is_over
 
@@ -126,6 +136,39 @@ def test_ctrl_c_keeps_the_game_and_resume_goes_on_with_it(agent, folder, monkeyp
         assert not kept.exists()
     games = (folder / "games.jsonl").read_text().splitlines()
     assert games == [whole.to_line()] * 3
+
+
+def test_hints_undo_counting_and_another_try(folder, monkeypatch, capsys):
+    """In practice: a hint, cards taken back, hands counted by the person, and after the end another try at a moment."""
+    script = iter(["?", "1 2", "undo", "1 2", "hint", "1"])
+    tries = iter(["1", ""])
+
+    def read(prompt):
+        if prompt.startswith("try one again"):
+            return next(tries)
+        return "0" if "how many points?" in prompt else next(script, "1")
+
+    monkeypatch.setattr("builtins.input", read)
+    play("greedy", terminal=True, seed=3, scores=(95, 95), dealer="agent", practice=True, count=True)
+    out = capsys.readouterr().out
+    assert out.count("% to win. ") > 2
+    assert "muggins! You counted 0 of" in out
+    assert out.count("deal 1: greedy deals") == 3  # at first, after the undo, in the other try
+    assert out.count("the costliest moments:") == 2
+    assert max(map(len, out.splitlines())) <= 80
+    assert not (folder / "games.jsonl").exists()
+
+
+@pytest.mark.parametrize(("coach", "notes_early"), [("deal", False), ("off", False), ("on", True)])
+def test_the_coach_speaks_when_it_is_asked_to(coach, notes_early, folder, monkeypatch, capsys):
+    stop_after(monkeypatch, 3)
+    with pytest.raises(KeyboardInterrupt):
+        play("greedy", terminal=True, seed=3, coach=coach)
+    assert ("coach: You discard" in capsys.readouterr().out) == notes_early
+    stop_after(monkeypatch, 9)
+    with pytest.raises(KeyboardInterrupt):
+        play("greedy", terminal=True, seed=3, coach=coach)
+    assert ("coach: You discard" in capsys.readouterr().out) == (coach != "off")
 
 
 def test_the_dealer_and_the_scores_are_chosen(folder, monkeypatch, capsys):

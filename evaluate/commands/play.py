@@ -12,11 +12,12 @@ from typing import Annotated, Literal
 
 import tyro
 
+from evaluate.analysis.judges import ExpertJudge
 from evaluate.commands.arguments import SomeFile, SomeInt
 from evaluate.console import console
 from evaluate.files import check_outputs
 from evaluate.play.kept_game import DEALERS, FINISHED, GameSoFar, KeptGame, read_game
-from evaluate.play.terminal import play_in_terminal, say
+from evaluate.play.terminal import play_in_terminal, review_in_terminal, say
 
 FOLDER = Path("runs/play")
 
@@ -37,7 +38,8 @@ def play(
     """Plays a game between you and an agent: in the browser, or in this terminal.
 
     The page comes from a server on this machine alone, until Ctrl-C. In the terminal cards are typed as 5h, or by their
-    numbers in your hand. The game is kept after every card.
+    numbers in your hand; ? asks the coach for a hint, and undo takes a card back in practice. The game is kept after
+    every card. The coach values discards exactly at the score, and the play as `expert` does.
 
     Args:
         agent: Your opponent; by default best.
@@ -65,15 +67,19 @@ def play(
         _in_browser(offered, resume, record, browser)
 
 
-def _in_terminal(game: KeptGame, record: Path) -> None:
-    try:
-        play_in_terminal(game)
-    except KeyboardInterrupt:
-        say(["", "the game is kept; go on with", f"python -m evaluate play --terminal --resume {game.file}"])
-        raise
-    game.finish(record)
-    if not game.so_far.practice:
-        say([f"the game is added to {record}"])
+def _in_terminal(game: KeptGame | None, record: Path) -> None:
+    judge = ExpertJudge()
+    while game is not None:
+        try:
+            game = play_in_terminal(game, judge)
+        except KeyboardInterrupt:
+            say(["", "the game is kept; go on with", f"python -m evaluate play --terminal --resume {game.file}"])
+            raise
+        game.finish(record)
+        if not game.so_far.practice:
+            say([f"the game is added to {record}"])
+        again = review_in_terminal(game, judge)
+        game = None if again is None else KeptGame.begin_in(game.until(again, practice=True), FOLDER)
 
 
 def _in_browser(offered: GameSoFar, resumed: Path | None, record: Path, opens: bool) -> None:

@@ -191,8 +191,8 @@ def _why(view: PlayerViews, decision: Decision) -> str:
     return why_card(view, decision.best[0], decision.chosen[0], decision.points_lost <= 0)
 
 
-def review_rows(analysis: GameAnalysis) -> Iterator[tuple[str, str, str]]:
-    """The figures of one game, for the person and for the agent; a single game has no intervals."""
+def review_rows(analysis: GameAnalysis) -> Iterator[tuple[str, ...]]:
+    """The figures of one game in words, each for the person and for the agent; a single game has no intervals."""
     you, other = summarise_players([analysis])
     for kind, title, one in (
         ("discard", "discards", "a discard"),

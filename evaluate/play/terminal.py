@@ -1,8 +1,8 @@
-"""A game at the terminal: what has happened in words, the table as text, cards typed in."""
+"""A game at the terminal: what has happened in words, the table as text, cards typed in, and the coach."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from rich.text import Text
@@ -12,40 +12,127 @@ from crib_env.agents.human import ask, table_lines, wrap
 from crib_env.cards import format_cards
 from crib_env.engine import CRIB, EVENTS, WIN
 from crib_env.picture.seen import see
+from evaluate.analysis.judges import PlayJudge
 from evaluate.console import console
 from evaluate.ending import printable
+from evaluate.play.coach import Coach, review_rows
 from evaluate.play.kept_game import AGENT, PERSON, KeptGame
-from evaluate.play.words import tell_card, tell_deal
+from evaluate.play.words import tell_card, tell_deal, tell_muggins
 
 _RED = r"\b[A2-9TJQK][DH]\b"
 
 
-def play_in_terminal(game: KeptGame) -> None:
-    """Plays a game to its end.
+class _TakenBack(Exception):
+    """The person wants to decide anew."""
+
+
+def play_in_terminal(game: KeptGame, judge: PlayJudge) -> KeptGame:
+    """Plays a game to its end, which is given back: another object than ``game`` if cards were taken back.
+
+    Args:
+        game: the game.
+        judge: of the play, for the coach.
 
     Raises:
         KeyboardInterrupt: the person stopped, or there is no more input; the game is kept.
     """
-    said_deal = 0
+    coach, said_deal = Coach(game, judge), 0
+    n_notes = len(coach.notes())
     named: list[int] = []  # cards that the person has chosen already
     while not game.is_over:
         n_deals = int(game.games["n_deals"][0])
         if n_deals != said_deal:
             say(["", tell_deal(game.games, game.names)])
             said_deal = n_deals
-        if game.turn == AGENT:
-            card = game.agents_card()
-        else:
-            if not named:
-                view = game.view()
-                say(["", *table_lines(view)])
-                named = list(ask(view))
-            card = named.pop(0)
+        try:
+            card = game.agents_card() if game.turn == AGENT else _next_card(game, coach, named)
+        except _TakenBack:
+            game = game.taken_back()
+            coach, said_deal = Coach(game, judge), 0
+            n_notes = len(coach.notes())
+            continue
         first, *show = game.play(card)
         say(list(tell_card(game.played[-1], first, game.names)))
-        say(list(_counted_aloud(show, game.names)))
+        for games in show:
+            _count_aloud(games, game)
+        for note in coach.notes()[n_notes:]:
+            say(wrap(f"coach: {note.text} {note.why}".rstrip()))
+        n_notes = len(coach.notes())
     own, other = game.games["scores"][0].tolist()
     say(["", f"you {'win' if own == WIN else 'lose'} {own} to {other}"])
+    return game
+
+
+def review_in_terminal(game: KeptGame, judge: PlayJudge) -> int | None:
+    """Tells what the coach thinks of a finished game; the card from which the person wants to try again, if any."""
+    coach = Coach(game, judge)
+    rows = [("", *(name[:20] for name in game.names)), *review_rows(coach.analysis())]
+    say(["", *(f"{title:<38}{own:>10}{other:>22}" for title, own, other in rows)])
+    say([f"the play is judged by {judge.name}"])
+    costliest = coach.costliest()
+    if not costliest:
+        return None
+    say(["", "the costliest moments:"])
+    for k, note in enumerate(costliest, start=1):
+        say(wrap(f"{k}. deal {note.deal}: {note.text} {note.why}"))
+    try:
+        said = input("try one again, by its number; or Enter to leave: ").strip()
+    except EOFError:
+        return None
+    return costliest[int(said) - 1].at if said in map(str, range(1, len(costliest) + 1)) else None
+
+
+def _next_card(game: KeptGame, coach: Coach, named: list[int]) -> int:
+    """A card that the person has named already, or is asked for."""
+    if named:
+        return named.pop(0)
+
+    def hint() -> None:
+        found = coach.hint()
+        say(wrap(f"coach: {format_cards(found.cards)}, {_percent(found.chance)} to win. {found.why}"))
+
+    def undo() -> None:
+        if not game.so_far.practice:
+            say(["cards can be taken back in a practice game only"])
+        elif not game.decisions():
+            say(["there is no card to take back"])
+        else:
+            raise _TakenBack
+
+    view, line = game.view(), coach.line()
+    say(["", *table_lines(view), *([f"{'chance':<10}{_percent(line[-1].chance)} to win"] if line else [])])
+    first, *rest = ask(view, {"?": hint, "hint": hint, "undo": undo})
+    named += rest
+    return first
+
+
+def _percent(chance: float) -> str:
+    return f"{100 * chance:.1f} %"
+
+
+def _count_aloud(games: np.ndarray, game: KeptGame) -> None:
+    """A hand of the show; if the person counts first, its own ones are asked for."""
+    table = see(games, PERSON, names=game.names)
+    counted = table.counted
+    if counted is None or table.starter is None:
+        return
+    is_crib = counted.kind == EVENTS[CRIB]
+    hand, kind = (table.crib, "crib") if is_crib else (table.sides[counted.seat].hand, "hand")
+    who = f"{game.names[counted.seat]}, {kind} {format_cards(hand)} with {format_card(table.starter)}"
+    if game.so_far.counts and counted.seat == PERSON:
+        say([tell_muggins(_ask_count(f"{who}: how many points? "), counted.points)])
+    say(wrap(f"{who}: {describe_show(hand, table.starter, crib=is_crib)}"))
+
+
+def _ask_count(prompt: str) -> int:
+    while True:
+        try:
+            said = input(prompt).strip()
+        except EOFError:
+            raise KeyboardInterrupt from None
+        if said.isdecimal() and len(said) <= 2:
+            return int(said)
+        prompt = "a number of points, please: "
 
 
 def say(lines: Sequence[str]) -> None:
@@ -54,17 +141,3 @@ def say(lines: Sequence[str]) -> None:
         text = Text(printable(line))
         text.highlight_regex(_RED, "red")
         console.print(text, soft_wrap=True)
-
-
-def _counted_aloud(steps: Sequence[np.ndarray], names: tuple[str, str]) -> Iterator[str]:
-    """The hands of the show."""
-    for games in steps:
-        table = see(games, PERSON, names=names)
-        counted = table.counted
-        if counted is None or table.starter is None:
-            continue
-        is_crib = counted.kind == EVENTS[CRIB]
-        hand = table.crib if is_crib else table.sides[counted.seat].hand
-        said = describe_show(hand, table.starter, crib=is_crib)
-        kind = "crib" if is_crib else "hand"
-        yield from wrap(f"{names[counted.seat]}, {kind} {format_cards(hand)} with {format_card(table.starter)}: {said}")

@@ -49,3 +49,12 @@ def _earned(games: np.ndarray) -> str:
     n = int(games["n_events"][0])
     earned = zip(games["event_kind"][0, :n].tolist(), games["event_points"][0, :n].tolist())
     return "".join(f", {EVENTS[kind]} for {points}" for kind, points in earned)
+
+
+def tell_muggins(said: int, points: int) -> str:
+    """What to say to a person who has counted a hand."""
+    if said == points:
+        return f"{said} is right"
+    if said > points:
+        return f"{said} is too many: it is {points}"
+    return f"muggins! You counted {said} of {points}, and missed {points - said}"
