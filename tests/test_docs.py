@@ -8,7 +8,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from gymnasium import registry
 
+import crib_env
 from evaluate.commands.registry import COMMANDS
 from train.__main__ import LEARNERS
 
@@ -74,8 +76,6 @@ def test_pages_take_in_what_there_is():
 
 
 def test_every_id_has_a_specification():
-    from gymnasium import registry
-
     shown = {name for page in PAGES for name in re.findall(r"<!-- specification: (\S+)", page.read_text())}
     assert shown == {name for name in registry if name.startswith("crib_env/")}
 
@@ -93,8 +93,6 @@ def test_every_page_is_in_the_table_of_contents():
 
 
 def test_every_public_name_is_described():
-    import crib_env
-
     described = set(
         re.findall(r"auto(?:function|class):: (?:crib_env\.)?(\w+)$", (DOCS / "reference" / "api.md").read_text(), re.M)
     )

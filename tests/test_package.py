@@ -1,6 +1,7 @@
 """What is built for others to install: the sources build a wheel, the wheel plays in any folder."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -60,8 +61,16 @@ def test_the_wheel_holds_the_library_with_its_agents_and_nothing_else(built):
 
 def test_the_source_distribution_holds_what_the_wheel_is_built_of(built):
     tops = {path.name for path in built[0].iterdir()} - {"build"}  # of the wheel
-    documents = {"CHANGELOG.md", "LICENSE", "README.md", "PKG-INFO"}
+    documents = {"CHANGELOG.md", "CITATION.cff", "LICENSE", "README.md", "PKG-INFO"}
     assert tops == documents | {"crib_env", "crib_env.egg-info", "MANIFEST.in", "pyproject.toml", "setup.cfg"}
+
+
+def test_one_version_everywhere():
+    """The package, its citation and the newest entry of the changelog with a date are of one version, of one day."""
+    citation, changelog = ((ROOT / name).read_text() for name in ("CITATION.cff", "CHANGELOG.md"))
+    version, day = re.search(r"^## (\d+\.\d+\.\d+), (\d{4}-\d\d-\d\d)$", changelog, re.MULTILINE).groups()
+    assert version == __version__
+    assert f"\nversion: {version}\ndate-released: {day}\n" in citation
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,11 @@ BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
 def test_there_are_examples():
-    assert len(BLOCKS) >= 4
+    assert len(BLOCKS) == 1
+
+
+def test_it_is_one_screen_and_a_half():
+    assert len(README.splitlines()) < 75
 
 
 @pytest.mark.parametrize("block", BLOCKS)

@@ -30,6 +30,10 @@ def readme(words, unit=1):
     return Place("README.md", words, unit)
 
 
+def learners(words, unit=1):
+    return Place("docs/reference/learners.md", words, unit)
+
+
 def benchmarks(words):
     return Place("BENCHMARKS.md", words)
 
@@ -49,37 +53,37 @@ FIGURES = {
         benchmarks("# bytes a game with all buffers at 100,000 games"),
     ],
     "best against greedy": [
-        readme("`best` wins # % (# to #, # mirrored games) against `greedy`"),
+        learners("`best` wins # % (# to #, # mirrored games) against `greedy`"),
         benchmarks("`best greedy --games 20000 --seed 5` | 20,000 | #% (#% to #%)"),
     ],
     "best against expert": [
-        readme("# % (# to #, 20,000) against `expert`"),
+        learners("# % (# to #, 20,000) against `expert`"),
         benchmarks("`best expert:threads=1 --games 20000 --seed 4` | 20,000 | #% (#% to #%)"),
     ],
-    "a decision of best": [readme("# µs a decision in batch"), benchmarks("A decision takes # µs in batch")],
-    "weights of best": [readme("The weights (# MB)", 1_000_000), benchmarks("# bytes of weights")],
+    "a decision of best": [learners("# µs a decision in batch"), benchmarks("A decision takes # µs in batch")],
+    "weights of best": [learners("The weights (# MB)", 1_000_000), benchmarks("# bytes of weights")],
     "a response to best": [
-        readme("it found # ± # points a deal on `best`"),
+        learners("it found # ± # points a deal on `best`"),
         benchmarks("`best --episodes 4000000` | 51.23% (50.73% to 51.73%) | 50% | +0.47 ± 0.14 | +# ± #"),
     ],
     "O'Connor's measure": [
-        readme("It gains # points on a random player in two deals"),
+        learners("It gains # points on a random player in two deals"),
         benchmarks("one dealt by each: the paper's settings +# ("),
     ],
     "O'Connor's measure and its interval": [
         benchmarks("one dealt by each: the paper's settings +# (# to #, 50,000 pairs of deals"),
         Place("evaluate/REPRODUCTION.md", "around 4 (read as 3.5 to 4.5) | +# (+# to +#) | 50,000 pairs of deals"),
     ],
-    "the discard game": [readme("from exact values # of"), benchmarks("| `discard-game` | # (")],
+    "the discard game": [learners("from exact values # of"), benchmarks("| `discard-game` | # (")],
     "the discard game, 20 nodes": [
-        readme("and reaches #."),
+        learners("and reaches #."),
         benchmarks("`discard-game --preset paper` (20 nodes) | # ("),
     ],
     "td": [
         benchmarks("| `td` | #% (#% to #%) | #% (#% to #%) | # deals, # s |"),
         benchmarks("| `td` | #% (#% to #%) | #% (#% to #%) | # | # | 7.8% |"),
     ],
-    "Lang's learner": [readme("neighbouring weights it wins # %"), benchmarks("| default, 1,000,000 games | #% (")],
+    "Lang's learner": [learners("neighbouring weights it wins # %"), benchmarks("| default, 1,000,000 games | #% (")],
 }
 
 
@@ -94,10 +98,23 @@ def test_a_figure_is_the_same_wherever_it_stands(name):
 
 
 def test_ratings_of_the_league_are_those_of_its_table():
-    """README names every player of the table once, with its rating."""
+    """The page on players names every player of the table once, with its rating."""
     table = dict(
         re.findall(r"^\| \d+ \| `?([-a-z=:\d]+)`? \| (\d+) \|", (ROOT / "BENCHMARKS.md").read_text(), re.MULTILINE)
     )
-    (text,) = re.findall(r"Ratings, 95 % within.*?± 70", (ROOT / "README.md").read_text(), re.DOTALL)
+    page = (ROOT / "docs" / "reference" / "players.md").read_text()
+    (text,) = re.findall(r"Ratings, 95 % within.*?± 70", page, re.DOTALL)
     assert len(table) == 17
     assert dict(re.findall(r"`([-a-z=:\d]+)`\s+(\d+)", text)) == table
+
+
+def test_strengths_in_the_readme_are_those_of_the_benchmarks():
+    """Each row of its table has the win rate, the interval and the number of games of a match against greedy."""
+    rate = r"\d+\.\d+% \(\d+\.\d+% to \d+\.\d+%\)"
+    readme, measured = ((ROOT / name).read_text() for name in ("README.md", "BENCHMARKS.md"))
+    stated = re.findall(rf"^\| `(\w+)` \|.*\| ({rate}) \| ([\d,]+) \|$", readme, re.MULTILINE)
+    matches = re.findall(rf"^\| `(\w+) greedy[^|]*` \| ([\d,]+) \| ({rate}) \|", measured, re.MULTILINE)
+    learned = re.findall(rf"^\| `(\w+)`[^|]* \| {rate} \| ({rate}) \| [\d,]+ \| [\d,]+ \|", measured, re.MULTILINE)
+    known = {(name, found, games) for name, games, found in matches} | {(*row, "10,000") for row in learned}
+    assert len(stated) == 7
+    assert set(stated) <= known
