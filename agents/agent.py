@@ -39,13 +39,13 @@ class Agent(Protocol):
 
 @runtime_checkable
 class MixedAgent(Agent, Protocol):
-    """An agent that draws its cards by chance, and can say how likely each is, as exact exploitability asks.
+    """An agent that draws its cards by chance and gives the probability of each, which exact exploitability needs.
 
-    Agents whose choice follows from the views, or from them and what they remember, do without.
+    Agents that choose deterministically, from the views and from their memory, do not need it.
     """
 
     def probabilities(self, views: PlayerViews) -> np.ndarray:
-        """How likely :meth:`act` chooses each card in B decisions, whatever the game's id and number of the decision.
+        """The probability that :meth:`act` chooses each card in B decisions, over all game ids and decision numbers.
 
         (B, 52) float64; each row adds up to 1, and is 0 for cards that are not legal.
         """

@@ -11,9 +11,9 @@ import numpy as np
 from crib_env import PlayerViews
 from crib_env.exact.discard_statistics import PLACES
 
-_SAME = 1e-9  # values are sums of a few exact fractions: what differs by less is rounding
+_SAME = 1e-9  # values are sums of a few exact fractions: smaller differences are rounding
 # Values of a network, percent or points, are some tens in float32, whose last digits depend on the batch they are in.
-# Pairs that differ in their suits alone may be worth exactly the same, and must not be told apart by these digits.
+# Pairs that differ only in suits may have exactly the same value, and these digits must not decide between them.
 SAME_TO_A_NETWORK = 1e-4
 
 
@@ -52,8 +52,8 @@ def next_discard(views: PlayerViews, values: np.ndarray, ties: np.ndarray, same:
 
     Args:
         views: discards to be made.
-        values: (B, 15) what each pair is worth, in the order of :func:`crib_env.discard_statistics`.
-        ties: (B, 15) decides between pairs of equal value; then comes the first in the order of ids.
+        values: (B, 15) the value of each pair, in the order of :func:`crib_env.discard_statistics`.
+        ties: (B, 15) decides between pairs of equal value; if these are equal too, the first in the order of ids.
         same: values that differ by less are equal.
 
     Returns:

@@ -5,8 +5,8 @@ rules: keep a double run; as dealer discard a five with a ten-card, or else a pa
 as pone discard cards far apart. The code printed beside the text adds: two cards that make five, gaps of two, one suit,
 and the ranks 3 4 7 8 J Q. In the play this player does the same as their greedy one.
 
-A discard is worth the exact mean of the four cards kept over the 46 starters, plus the weights of the rules that apply
-to it.
+The value of a discard is the exact mean of the four cards kept over the 46 starters, plus the weights of the rules that
+apply to it.
 
 Differences: in the paper a rule removed discards from the list, even the best ones, and the player then took the one
 with the *lowest* hand; it lost to a random player. Here a rule is a preference, in points. The weights of
@@ -51,7 +51,7 @@ class Discards(NamedTuple):
 
     @property
     def total(self) -> np.ndarray:
-        """(N, 15) what the two discards count together."""
+        """(N, 15) the sum of the values of the two discards, as in fifteens."""
         return np.minimum(self.low + 1, 10) + np.minimum(self.high + 1, 10)
 
     def discarded(self, ranks: str) -> np.ndarray:
@@ -106,13 +106,13 @@ def _added(rules: tuple[Rule, ...], d: Discards) -> np.ndarray:
     return np.sum([rule.weight * rule.holds(d) for rule in rules], axis=0)
 
 
-# What the rules of each role add to two discards: (2, 13, 13, 2) by role, lower and higher rank, one suit or not.
+# The sum of each role's rules for two discards: (2, 13, 13, 2) by role, lower and higher rank, one suit or not.
 _PAIRS = Discards(np.empty(0), *np.indices((13, 13, 2)))
 _ADDED = np.stack([_added(rules, _PAIRS) for rules in (PONE_RULES, DEALER_RULES)])
 
 
 def preferences(six: np.ndarray, is_dealer: np.ndarray) -> np.ndarray:
-    """(N, 15) what the rules add, in points, to the discards of hands (N, 6), each as dealer or not, (N,) bool."""
+    """(N, 15) the points that the rules add to the discards of hands (N, 6), each as dealer or not, (N,) bool."""
     d = discards_of(six)
     return _added(ALWAYS, d) + _ADDED[is_dealer[:, None].astype(int), d.low, d.high, d.suited.astype(int)]
 

@@ -1,4 +1,4 @@
-"""A person at the terminal as an agent, and what it takes to ask one: the table as text, and cards read from a line."""
+"""A person at the terminal as an agent: the table as text, and cards read from a line."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from crib_env.picture.seen import cards_laid
 
 
 class HumanAgent:
-    """Asks at the terminal for every card, and tells the show and the end.
+    """Asks at the terminal for every card, and prints the show and the result.
 
-    A person meets a game once: in mirrored games, as matches and leagues play them, it would hold the cards that it
-    has just played against.
+    A person plays single games. In the mirrored games of matches and leagues, the person would hold the cards that the
+    opponent has just held.
     """
 
     name = "human"
@@ -41,20 +41,20 @@ class HumanAgent:
         return first
 
     def observe_deal(self, deals: DealResults) -> None:
-        """Tells the shows of deals that are over."""
+        """Prints the shows of finished deals."""
         for k in range(len(deals)):
             print("\n".join(["", *show_lines(deals, k)]))
 
     def observe_end(self, games: GameResults) -> None:
-        """Tells who has won."""
+        """Prints who has won."""
         for won, (own, other) in zip(games.won, games.scores.tolist()):
             print(f"\nyou {'win' if won else 'lose'} {own} to {other}")
 
 
 def table_lines(view: PlayerViews) -> list[str]:
-    """What the player of one decision sees, in lines of at most 80 columns.
+    """The view of the player of one decision, in lines of at most 80 columns.
 
-    The cards of the hand have numbers, those that do not fit the count a dash. Beside each count is what it earned.
+    The cards of the hand have numbers; those that do not fit the count have a dash. Beside each count are its points.
     """
     (own, other), n_cards = view.scores[0].tolist(), int(view.opponent_cards[0])
     starter = f"   starter {format_card(int(view.starter[0]))}" if view.starter[0] >= 0 else ""
@@ -81,7 +81,7 @@ def _row(name: str, cells: Iterable[str]) -> str:
 
 
 def show_lines(deals: DealResults, k: int) -> list[str]:
-    """The show of the ``k``-th of some deals, counted aloud, as far as it went."""
+    """The show of the ``k``-th of some deals, counted aloud, up to the end of the game."""
     own = ("you", deals.hand[k].tolist())
     other = ("opponent", deals.opponent_hand[k].tolist())
     dealer, pone = (own, other) if deals.is_dealer[k] else (other, own)
@@ -95,7 +95,7 @@ def show_lines(deals: DealResults, k: int) -> list[str]:
 
 
 def wrap(line: str) -> list[str]:
-    """A line in lines of at most 80 columns, the later ones set in."""
+    """A line wrapped to 80 columns; the later lines are indented."""
     return textwrap.wrap(line, 80, subsequent_indent="    ", break_on_hyphens=False)
 
 

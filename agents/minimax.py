@@ -6,7 +6,7 @@ Discards, by their text: the dealer adds the lowest possible crib to the hand, p
 is its exact mean over the 46 starters, and the lowest and highest cribs are over all completions. The exact mean of the
 crib breaks ties. All completions count, without enumerating them: :func:`crib_env.crib_distribution` gives them.
 
-The play: MAX maximises its points less the opponent's, MIN minimises them. The chance node deals the opponent every
+The play: MAX maximises its points minus the opponent's, MIN minimises them. The chance node deals the opponent every
 hand that the unseen cards allow and no go has ruled out, weighted by the number of ways to draw it. For each such hand
 (at most 1,820 by ranks) alpha-beta searches the next ``depth`` cards, and the card with the best mean over the
 hands is laid. With at most ``SHORT`` cards in both hands together, the search goes to the end of the play.

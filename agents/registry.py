@@ -9,7 +9,7 @@ from crib_env.agents.agent import Agent
 from crib_env.files.json_text import read_json, typed
 from crib_env.players.agent_from_text import is_outside, make, make_outside
 
-# Imported only when they are asked for: torch and large tables take a while. A setting is a parameter of what is named.
+# Imported on first use, because torch and large tables take a while. Settings are parameters of the class or method.
 _AGENTS = {
     "random": "crib_env.agents.baselines:RandomAgent",
     "greedy": "crib_env.agents.baselines:GreedyAgent",
@@ -31,7 +31,7 @@ _AGENTS = {
     "td": "crib_env.agents.networks.td:TDAgent.load",
 }
 NAMES = tuple(_AGENTS)
-# Learners whose weights an agent of another name plays.
+# Learners whose weights are played by an agent of another name.
 _PLAYERS_OF_RUNS = {"response": "best"}
 
 
@@ -40,7 +40,7 @@ def make_agent(spec: str) -> Agent:
 
     Args:
         spec: ``name``, ``name:setting=value,setting=value``, ``name:PATH``, the path of a run folder, ``module:Class``
-            or ``module:Class:setting=value``. A path with a comma stands in quotes or after ``path=``. To name a
+            or ``module:Class:setting=value``. Write a path with a comma in quotes or after ``path=``. Naming a
             module runs its code (:mod:`crib_env.players.agent_from_text`).
 
     Raises:

@@ -19,21 +19,21 @@ from crib_env.tables.weighted_discards import weigh_discards
 
 SHAPE = (WIN, WIN, 2, len(STRATEGIES))
 STARTS = ("random", *STRATEGIES)
-_OTHERS = 0.01  # of the strategy of a pure start: at 0 no update could ever raise a weight (Lang 2018, section 4.2)
+_OTHERS = 0.01  # weight of the others in a pure start: at 0 no update could raise a weight (Lang 2018, section 4.2)
 
 
 def starting_weights(start: str, seed: int = 0) -> np.ndarray:
-    """Weights to start from: at each place uniformly random numbers scaled to a sum of 1, or nearly one strategy alone.
+    """Initial weights: at each place random numbers scaled to a sum of 1, or nearly all the weight on one strategy.
 
     Args:
         start: one of ``STARTS``.
-        seed: of the random numbers.
+        seed: random seed.
 
     Returns:
         (121, 121, 2, 8) float32 by own score, opponent's score, role (``ROLES``) and strategy.
 
     Raises:
-        ValueError: ``start`` is none of ``STARTS``.
+        ValueError: ``start`` is not one of ``STARTS``.
     """
     if start not in STARTS:
         raise ValueError(f"start={start!r} is not allowed: choose one of {', '.join(STARTS)}")
@@ -63,11 +63,11 @@ class StrategyWeightsAgent:
     """Discards the pair with the highest weighted desirability; plays as ``greedy`` does.
 
     Lang's player lays the card with the most points at once, ties to the higher value (section 3.1).
-    Equal pairs: the first in the order of ids.
+    Ties between pairs go to the first in the order of ids.
 
     Args:
         weights: (121, 121, 2, 8) float32, see :func:`starting_weights`.
-        name: what tables call it.
+        name: its name in tables.
     """
 
     def __init__(self, weights: np.ndarray, name: str = "strategy-weights") -> None:

@@ -12,10 +12,10 @@ _PROG = "python -m evaluate"
 
 
 def _about(command: Command) -> str:
-    """What a command does, and which agents it takes."""
+    """The description of a command, with the agents that it takes."""
     if not command.takes_agents:
         return command.about
-    from crib_env.agents.registry import NAMES as AGENTS  # with the kernels it takes a second
+    from crib_env.agents.registry import NAMES as AGENTS  # imported here: with the kernels it takes a second
 
     return (
         f"{command.about}\n\nAgents: {', '.join(AGENTS)}. Settings follow a colon, as in ismcts:iterations=1000. The "

@@ -1,4 +1,4 @@
-"""What the command lines of ``evaluate`` and ``train`` share: a choice of commands, and how their options look."""
+"""Shared parts of the command lines of ``evaluate`` and ``train``: the choice of a command, and the look of options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.table import Table
 
 from evaluate.console import console
 
-# No value may be given as "None", and so none is described as such.
+# No option accepts the text "None", so the help does not mention it.
 MARKERS = (tyro.conf.DisallowNone,)
 
 
@@ -21,13 +21,13 @@ def choose(prog: str, what: str, about: str, commands: Mapping[str, str], argume
 
     Args:
         prog: as in ``python -m evaluate``.
-        what: a command is called, such as ``"learner"``.
-        about: the program, in a sentence or several.
-        commands: what each does.
+        what: the word for a command, such as ``"learner"``.
+        about: a description of the program, in a sentence or several.
+        commands: the description of each command, by name.
         arguments: the command line.
 
     Raises:
-        ValueError: there is no such command; the message names similar ones, and all.
+        ValueError: there is no such command; the message names similar ones and all others.
     """
     word = arguments[0] if arguments else "--help"
     if word in ("-h", "--help"):
@@ -47,16 +47,16 @@ def _print_help(prog: str, what: str, about: str, commands: Mapping[str, str]) -
     console.print(f"usage: {prog} {what.upper()} [OPTIONS]", markup=False, highlight=False)
     console.print(f"\n{about}\n", markup=False, highlight=False)
     console.print(Panel(list_of, title=f"{what}s", title_align="left", border_style="dim"))
-    console.print(f"\nOptions of one: {prog} {what.upper()} --help", markup=False, highlight=False)
+    console.print(f"\nOptions of a {what}: {prog} {what.upper()} --help", markup=False, highlight=False)
 
 
 def read(options: Any, prog: str, about: str, arguments: Sequence[str]) -> Any:
-    """Reads options by tyro, with what they stand for; prints help, or what is wrong, and exits.
+    """Reads options by tyro; prints help or an error and exits if necessary.
 
     Args:
         options: a dataclass, or a function to be called with them.
         prog: as in ``python -m evaluate match``.
-        about: what it does, for the help.
+        about: a description of the command, for the help.
         arguments: the command line after ``prog``.
     """
     if not {"-h", "--help"}.isdisjoint(arguments):

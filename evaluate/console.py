@@ -1,4 +1,4 @@
-"""Where every command's output goes."""
+"""The console to which every command prints."""
 
 from rich.console import Console
 

@@ -1,4 +1,4 @@
-"""The end of a command: one line for bad input, Ctrl-C, SIGTERM or output that nobody reads, and no work lost."""
+"""How a command ends: with one line for bad input, Ctrl-C, SIGTERM or a closed output, and without losing work."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, TextIO, cast
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM: ends a command as Ctrl-C does, but has reached this process alone, not its children."""
+    """SIGTERM: ends a command as Ctrl-C does, but only this process has received it, not its children."""
 
 
 def printable(text: str) -> str:
@@ -27,7 +27,7 @@ class LastingOutput:
     Characters missing in the encoding are replaced by a question mark.
 
     Attributes:
-        failure: why nothing can be printed any more, if so: a closed pipe, a full disk.
+        failure: the error after which nothing can be printed, such as a closed pipe or a full disk; else ``None``.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -37,7 +37,7 @@ class LastingOutput:
             stream.reconfigure(errors="replace")
 
     def write(self, text: str) -> int:
-        """As of any text file."""
+        """As for any text file."""
         if self.failure is None:
             try:
                 return self._stream.write(text)
@@ -46,7 +46,7 @@ class LastingOutput:
         return len(text)
 
     def flush(self) -> None:
-        """As of any text file."""
+        """As for any text file."""
         if self.failure is None:
             try:
                 self._stream.flush()
@@ -58,20 +58,20 @@ class LastingOutput:
 
     def _give_up(self, error: OSError) -> None:
         self.failure = error
-        with suppress(OSError):  # or Python would try to write the rest at exit; not every stream has a number
+        with suppress(OSError):  # else Python would try to write the rest at exit; not every stream has a number
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self._stream.fileno())
             os.close(nowhere)
 
 
 def output_failure() -> OSError | None:
-    """Why nothing can be printed any more, ``None`` while it can."""
+    """The error after which nothing can be printed any more, ``None`` if there was none."""
     return getattr(sys.stdout, "failure", None)
 
 
 @contextmanager
 def reported_errors(on_interrupt: str = "stopped") -> Iterator[None]:
-    """Surrounds every command: turns its errors into one line on stderr and an exit status.
+    """Surrounds every command: turns errors into one line on stderr and an exit status.
 
     Status 2 for bad input, errors of files and too little memory, 130 for Ctrl-C and SIGTERM, 1 for output that cannot
     be written.
@@ -93,7 +93,7 @@ def reported_errors(on_interrupt: str = "stopped") -> Iterator[None]:
             _say(f"{_in_words(failure)}: {on_interrupt}")
             raise SystemExit(1) from None
         if (failure := output_failure()) is not None:
-            if not isinstance(failure, BrokenPipeError):  # as of head, which has what it wants
+            if not isinstance(failure, BrokenPipeError):  # for example `head`, which has read enough
                 _say(f"error: {_in_words(failure)}")
             raise SystemExit(1)
 
@@ -123,7 +123,7 @@ def _lasting_output() -> Iterator[None]:
 
 @contextmanager
 def _quiet_threads() -> Iterator[None]:
-    """Inside, a full disk that ends a thread prints nothing: TensorBoard's writer raises it at the next value."""
+    """Prints nothing when a full disk ends a thread in the block; TensorBoard's writer raises it at the next value."""
     before = threading.excepthook
 
     def report(ended: threading.ExceptHookArgs) -> None:
@@ -139,8 +139,8 @@ def _quiet_threads() -> Iterator[None]:
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Inside, SIGTERM raises :class:`Terminated`."""
-    if threading.current_thread() is not threading.main_thread():  # only there do signals arrive
+    """Inside the block, SIGTERM raises :class:`Terminated`."""
+    if threading.current_thread() is not threading.main_thread():  # signals arrive in the main thread only
         yield
         return
 

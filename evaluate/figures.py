@@ -26,8 +26,8 @@ BLUE, RED, GREEN, YELLOW, CYAN, PURPLE, GREY = COLOURS = (
     "#AA3377",
     "#BBBBBB",
 )
-GOOD_AND_BAD = "RdBu"  # colour map of what has a middle: blue is good
-AMOUNT = "gray_r"  # colour map of what has none: black is all
+GOOD_AND_BAD = "RdBu"  # colour map for values with a middle; blue is good
+AMOUNT = "gray_r"  # colour map for amounts; black is the whole
 
 matplotlib.rcParams.update(
     {
@@ -45,7 +45,7 @@ matplotlib.rcParams.update(
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of so many inches."""
+    """An empty figure of this size in inches."""
     return Figure(figsize=(width, height), layout="constrained")
 
 

@@ -15,25 +15,25 @@ _ENDINGS = (".png", ".svg")
 
 
 def check_outputs(*files: Path | None) -> None:
-    """Checks that files can be written, before hours are spent on what goes into them.
+    """Checks that files can be written, before hours of work go into their content.
 
     Raises:
-        ValueError, OSError: one cannot, see :func:`crib_env.files.whole_file.check_output`, or two are the same.
+        ValueError, OSError: a file cannot be (:func:`crib_env.files.whole_file.check_output`), or two are the same.
     """
     targets: set[Path] = set()
     for file in files:
         if file is not None:
             target = check_output(file)
             if target in targets:
-                raise ValueError(f"{file} is to be written twice: give two different files")
+                raise ValueError(f"{file} would be written twice: give two different files")
             targets.add(target)
 
 
 def new_folder(folder: Path | None, parent: Path) -> Path:
-    """Makes the folder of work that can be resumed, by default ``<parent>/<time>``.
+    """Makes the folder for work that can be resumed, by default ``<parent>/<time>``.
 
     Raises:
-        ValueError: it exists already.
+        ValueError: it already exists.
     """
     folder = folder or parent / time.strftime("%Y%m%d-%H%M%S")
     try:
@@ -44,10 +44,10 @@ def new_folder(folder: Path | None, parent: Path) -> Path:
 
 
 def picture_paths(path: Path | None) -> tuple[Path, ...]:
-    """Paths of a picture: ``curve.png`` and ``curve.svg``, for ``curve`` as for either of them; none for ``None``.
+    """The paths of a picture, ``curve.png`` and ``curve.svg``, for ``curve`` or either of them; none for ``None``.
 
     Raises:
-        ValueError: it has another ending.
+        ValueError: the path has another suffix.
     """
     if path is None:
         return ()
@@ -64,12 +64,12 @@ def whole_text(path: Path) -> Iterator[TextIO]:
 
 
 def markdown_table(header: list[str], rows: list[list[str]]) -> str:
-    """A table in Markdown, every line ended."""
+    """A table in Markdown, with a line break after every line."""
     lines = [header, ["---"] * len(header), *rows]
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Writes plain values for people and programs."""
+    """Writes plain values as JSON, whole or not at all."""
     with whole_text(path) as file:
         file.write(json.dumps(content, indent=2) + "\n")

@@ -21,9 +21,9 @@ LOCK = ".lock"
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Keeps other processes out of a folder, and removes half-written files of a killed one.
+    """Locks a folder against other processes, and removes half-written files of a killed one.
 
-    The lock is on the file ``.lock`` of the folder. The system releases it when a process dies, however it dies.
+    The lock is on the file ``.lock`` of the folder. The system releases it when a process ends, also by a kill.
 
     Raises:
         ValueError: another process works in the folder.

@@ -19,9 +19,9 @@ from crib_env.agents import Agent
 from evaluate.matches.mirrored import Games, Shard, is_copyable, play_shard
 
 LOCAL = "local"  # the address that stands for the cores of this machine
-_RETRIES = 10  # what takes ten workers down with it will take the next one, too
+_RETRIES = 10  # a call that ten workers have not survived would end the next one, too
 _CONNECTING = 10.0  # seconds
-_PATIENCE = 60.0  # seconds that what is stopped may take to save its state
+_PATIENCE = 60.0  # seconds that stopped tasks may take to save their state
 
 
 class Cluster:
@@ -33,7 +33,7 @@ class Cluster:
 
     @property
     def most_cpus(self) -> int:
-        """Of one machine: a task that asks for more would wait for ever."""
+        """The most CPUs of one machine; a task that asks for more would wait for ever."""
         return max(int(node["Resources"].get("CPU", 0)) for node in self._ray.nodes() if node["Alive"])
 
     def each(
@@ -42,16 +42,16 @@ class Cluster:
         """Calls a function of a module with each of several tuples of arguments, a task each.
 
         Args:
-            function: that may be called again where a worker was lost.
+            function: the function; it may be called again if a worker was lost.
             calls: the arguments.
-            cpus: how many of a machine's a task keeps busy.
+            cpus: the number of CPUs that a task keeps busy.
 
         Yields:
-            The place of a call in ``calls`` and what came out, in the order in which they finish.
+            The index of a call in ``calls`` and its result, in the order in which calls finish.
 
         Raises:
             OSError: a call was lost again and again, or cannot be made.
-            Exception: what a call has raised.
+            Exception: the error that a call has raised.
         """
         task = self._ray.remote(num_cpus=cpus, max_retries=_RETRIES)(function)
         left = [task.remote(*arguments) for arguments in calls]
@@ -79,7 +79,7 @@ class Cluster:
         on_progress: Callable[[int], None] = lambda done: None,
         measure_luck: bool = False,
     ) -> Iterator[Games]:
-        """:func:`evaluate.matches.mirrored.play_shards` with a task for each shard; the players travel as they are."""
+        """:func:`evaluate.matches.mirrored.play_shards` with a task for each shard; players are sent as they are."""
         players, finished, place = self._send(a, b), dict[int, Games](), 0
         for done, games in self.each(play_there, [(players, shard, keep_records, measure_luck) for shard in parts]):
             on_progress(len(games.scores))
@@ -95,15 +95,15 @@ class Cluster:
         on_progress: Callable[[int, int], None] = lambda match, done: None,
         measure_luck: bool = False,
     ) -> Iterator[tuple[int, Games]]:
-        """Plays the same shards with each two of several players.
+        """Plays the same shards with each of several pairs of players.
 
         Args:
-            players: of each match.
-            parts: what each of them plays.
-            on_progress: is told in which match how many more games are done.
+            players: the pair of players of each match.
+            parts: the shards that each match plays.
+            on_progress: called with the index of a match and the number of further games done in it.
 
         Yields:
-            The place of a match in ``players`` and its games, in the order in which matches finish.
+            The index of a match in ``players`` and its games, in the order in which matches finish.
         """
         sent = [self._send(*two) for two in players]
         played = [dict[int, Games]() for _ in players]
@@ -123,7 +123,7 @@ class Cluster:
         return self._ray.put((a, b))
 
     def stop(self) -> None:
-        """Interrupts what is running, as Ctrl-C does, and waits until it has saved its state."""
+        """Interrupts running tasks, as Ctrl-C does, and waits until they have saved their state."""
         running = list(self._running)
         for one in running:
             self._ray.cancel(one)
@@ -133,7 +133,7 @@ class Cluster:
 
 
 def play_there(players: tuple[Agent, Agent], shard: Shard, keep_records: bool, measure_luck: bool) -> Games:
-    """Plays a shard on a worker, with players of its own: those that arrive cannot be written to."""
+    """Plays a shard on a worker, with copies of the players: the objects that arrive are read-only."""
     return play_shard(*copy.deepcopy(players), shard, keep_records, measure_luck=measure_luck)
 
 
@@ -141,15 +141,15 @@ def load_ray(address: str) -> Any:
     """The module ``ray``.
 
     Args:
-        address: what it is asked for with.
+        address: the address that the user has given, for the message.
 
     Raises:
         ValueError: it is not installed.
     """
-    os.environ.setdefault("RAY_DEDUP_LOGS", "0")  # or the lines of one worker hide those of another
+    os.environ.setdefault("RAY_DEDUP_LOGS", "0")  # else the lines of one worker hide those of another
     if address == LOCAL:
-        # Ray then listens on 127.0.0.1 alone. It reads this once, when it is imported; on macOS and Windows it is so
-        # without it.
+        # Ray then listens on 127.0.0.1 only. It reads this variable once, at its import. On macOS and Windows this is
+        # the default.
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     try:
         import ray
@@ -161,7 +161,7 @@ def load_ray(address: str) -> Any:
 
 
 def _knock(address: str) -> None:
-    """Raises ``OSError`` if nobody listens: Ray itself would try for minutes."""
+    """Raises ``OSError`` if nothing listens at an address: Ray itself would try for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if port.isdigit():
         socket.create_connection((host, int(port)), timeout=_CONNECTING).close()
@@ -178,11 +178,11 @@ def _warn_of_open_ports(listens_at: str) -> None:
 
 @contextmanager
 def connected(address: str) -> Iterator[Cluster]:
-    """A cluster for as long as it is needed; at the end what still runs there is stopped.
+    """Connects to a cluster; at the end of the block, tasks that still run there are stopped.
 
     Args:
-        address: of a cluster's head, as ``ray start --head`` prints it, or ``"local"`` for one of this machine's cores,
-            which no other machine can reach; where it can, a line on stderr says so.
+        address: the address of a cluster's head, as ``ray start --head`` prints it, or ``"local"`` for a cluster of
+            this machine's cores. No other machine can reach a local one; if it can, a line on stderr says so.
 
     Raises:
         ValueError: Ray is not installed, or there is no cluster at this address.

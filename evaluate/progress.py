@@ -19,20 +19,20 @@ from rich.text import Text
 
 from evaluate.console import console
 
-_PERIOD = math.inf  # the time left is estimated from all that rich keeps, the last 1,000 updates
+_PERIOD = math.inf  # the time left is estimated from all updates that rich keeps, the last 1,000
 _SILENCE = 60.0  # seconds without a line at most
 _WIDTH = 80  # of a line
 
 
 class _Description(ProgressColumn):
-    """What is being done, shortened where room is scarce: numbers never are."""
+    """The task's description, shortened if there is little room; numbers are never shortened."""
 
     def render(self, task: Task) -> Text:
         return Text(task.description, no_wrap=True, overflow="ellipsis")
 
 
 class _Count(ProgressColumn):
-    """How much is done, of how much."""
+    """The amount done, and the total."""
 
     def render(self, task: Task) -> Text:
         return Text(_count(task, "/"), no_wrap=True)
@@ -41,7 +41,7 @@ class _Count(ProgressColumn):
 class _TimeLeft(ProgressColumn):
     """The time left, where it can be estimated."""
 
-    max_refresh = 0.5  # or it flickers
+    max_refresh = 0.5  # else it flickers
 
     def render(self, task: Task) -> Text:
         left = task.time_remaining
@@ -53,7 +53,7 @@ def _count(task: Task, of: str) -> str:
 
 
 def progress_bar() -> Progress:
-    """A bar with counts, time spent and time left, or :class:`ProgressLines` where output goes to no terminal."""
+    """A bar with counts, time spent and time left, or :class:`ProgressLines` if the output is not a terminal."""
     if not console.is_terminal or console.is_dumb_terminal:
         return ProgressLines()
     return Progress(
@@ -77,10 +77,10 @@ def say(progress: Progress, line: str) -> None:
 class ProgressLines(Progress):
     """Progress as lines: one for each tenth of the work, and one a minute.
 
-    Of a task that was begun within another, which is not finished yet, only the lines once a minute are printed.
+    For a task within another unfinished task, only the lines once a minute are printed.
 
     Args:
-        name: what each line begins with, where several processes write to one place.
+        name: the beginning of each line, if several processes write to one place.
     """
 
     def __init__(self, name: str = "") -> None:

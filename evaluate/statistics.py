@@ -11,7 +11,7 @@ from crib_env.engine import SKUNK, WIN
 
 Z = 1.959964  # 97.5 % quantile of the normal distribution
 _FIRST_LOOK = 500  # pairs
-_GROWTH = 1.25  # from one look to the next
+_GROWTH = 1.25  # factor from one look to the next
 
 
 def mean_interval(values: np.ndarray) -> tuple[float, float]:
@@ -53,10 +53,10 @@ def reach(pairs: np.ndarray) -> float:
 
 
 def luckless_reach(pairs: np.ndarray) -> float:
-    """Half of the 95 % interval of a win rate less luck.
+    """Half of the 95 % interval of a win rate minus luck.
 
     Args:
-        pairs: (N,) mean result of each pair of games less luck.
+        pairs: (N,) mean result of each pair of games minus luck.
     """
     return half_width(mean_interval(pairs))
 
@@ -69,7 +69,7 @@ def looks(most: int) -> Iterator[int]:
     who leads (a fixed-width rule: Chow and Robbins 1965); the tests show this by simulation, lopsided matches included.
 
     Args:
-        most: the last check.
+        most: the number of pairs at the last check.
     """
     pairs = _FIRST_LOOK
     while pairs < most:

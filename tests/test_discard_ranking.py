@@ -73,7 +73,7 @@ def test_a_choice_is_not_compared_with_itself():
 def test_a_tie_names_some_of_its_choices():
     words = sentence(SIX, False, (120, 0))
     assert words.startswith("too close to call: ")
-    assert " more differ by less than the tables are sure of" in words
+    assert " more differ by less than the error of the tables" in words
     assert words.count(",") == 3
 
 

@@ -347,7 +347,7 @@ def test_a_match_hands_the_cheat_copies_and_nobody_else_whole_games():
     assert result.win_rate > 0.7
     assert result.a == "uct-cheating:iterations=200 (sees every card)"
     batch, rows = games_after(0)
-    with pytest.raises(ValueError, match="uct-cheating plays in matches alone"):
+    with pytest.raises(ValueError, match="uct-cheating plays only in matches"):
         cheat.act(batch.views(rows))
 
 

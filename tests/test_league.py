@@ -177,7 +177,7 @@ def test_games_that_do_not_come_to_the_result_are_a_damaged_match(tmp_path):
     file = folder / "matches" / "1-2.json"
     for won in ("", "2" * 20, "0" * 19):
         file.write_text(json.dumps(json.loads(file.read_text()) | {"won": won}))
-        with pytest.raises(ValueError, match=r"1-2\.json is not a whole match.* \(its games do not come to its result"):
+        with pytest.raises(ValueError, match=r"1-2\.json is not a whole match.* \(its games do not match its result"):
             league.play(folder)
 
 

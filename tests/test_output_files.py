@@ -70,7 +70,7 @@ def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path):
 
 def test_one_file_for_two_results_is_refused(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "result")
-    with pytest.raises(ValueError, match="link is to be written twice"):
+    with pytest.raises(ValueError, match="link would be written twice"):
         check_outputs(tmp_path / "result", None, tmp_path / "link")
 
 

@@ -299,7 +299,7 @@ def test_the_command_solves_continues_and_says_so(tmp_path, monkeypatch, capsys)
     assert second["iterations"] > first["iterations"]
     with pytest.raises(ValueError, match="is a solution of the pegging game, not of the play with the starter 5"):
         solve_play(play, starter="5")
-    with pytest.raises(ValueError, match="starter=1 is no rank"):
+    with pytest.raises(ValueError, match="starter=1 is not a rank"):
         solve_play(play, starter="1")
     with pytest.raises(ValueError, match="nash_conv=0 is not allowed"):
         solve_play(play, nash_conv=0)

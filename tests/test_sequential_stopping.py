@@ -21,7 +21,7 @@ def test_a_half_width_is_read_in_points_of_percent(text):
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "±50%", "half", "nan", "inf"])
 def test_other_half_widths_are_refused(text):
-    with pytest.raises(ValueError, match="is not allowed: give points of percent between 0 and 50"):
+    with pytest.raises(ValueError, match="is not allowed: give percentage points between 0 and 50"):
         read_half_width(text)
 
 

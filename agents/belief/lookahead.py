@@ -13,7 +13,7 @@ import numpy as np
 from crib_env.kernels import kernel
 from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
 
-MOST_CARDS = 8  # laid in one deal
+MOST_CARDS = 8  # cards laid in one deal
 N_HANDS = 2_380  # ways to hold at most four cards, by ranks
 # All copies of the ranks that fit when `room` is left to 31, for room 0 … 10.
 _FITS = np.array(
@@ -99,7 +99,7 @@ def packed(cards):
 
 @kernel
 def read_laid(laid, ranks):
-    """Fills ``ranks`` (8,) with the ranks of the cards laid (ids, then -1); how many there are."""
+    """Fills ``ranks`` (8,) with the ranks of the cards laid (ids, then -1); returns how many there are."""
     n = np.int64(0)
     while n < MOST_CARDS and laid[n] >= 0:
         ranks[n] = laid[n] % 13

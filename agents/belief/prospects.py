@@ -28,7 +28,7 @@ from crib_env.tables.standard import standard_cribs
 OWN_POINTS, OTHER_POINTS = 14 + 8 + 1, 8 + 1
 
 
-# The third row of ``Habits.keeping``: of a hand that was dealt, not kept of six, all sets of four cards are as likely.
+# The third row of ``Habits.keeping``: in a hand that was dealt, not kept of six, all sets of four are equally likely.
 DEALT = len(ROLES)
 
 
@@ -41,7 +41,7 @@ class Habits(NamedTuple):
 
 @cache
 def habits() -> Habits:
-    """Those of the shipped tables."""
+    """The habits of the shipped tables."""
     tables, pairs = standard_cribs(), np.array(PAIRS)
     ways = np.full((13, 13), 16.0)
     ways[np.diag_indices(13)] = 6.0
@@ -116,9 +116,9 @@ def fill_after_play(is_dealer, scores, most, own_show, crib, win_table, out):
 
 @kernel
 def worth_of_pegging(own, other):
-    """What takes the place of the chance to win in the pegging episode, which nothing follows, by scores below 121.
+    """The pegging episode's substitute for the chance to win, by scores below 121; nothing follows the play there.
 
-    One half, and more or less by the net points, each of which counts the same; to peg out is still worth more.
+    It is 1/2, plus or minus the same amount for each net point. Pegging out is still worth more.
     """
     return 0.5 + (own - other) / (2 * WIN)
 

@@ -198,11 +198,11 @@ def _fill_discards(six, totals, scores, is_dealer, out):
 class AfterPlays(NamedTuple):
     """The positions after the legal ranks, M of them, one decision after the other."""
 
-    decision: np.ndarray  # (M,) int64, which one
+    decision: np.ndarray  # (M,) int64, the number of the decision
     rank: np.ndarray  # (M,) int64
-    points: np.ndarray  # (M,) int64, that the card makes
-    gain: np.ndarray  # (M,) float32, of a chance to win by these points, percent
-    worth: np.ndarray  # (M,) float32, of a point that either pegs in this deal, percent
+    points: np.ndarray  # (M,) int64, the points that the card scores
+    gain: np.ndarray  # (M,) float32, what these points add to the probability of winning, percent
+    worth: np.ndarray  # (M,) float32, what a point that either player pegs in this deal changes in it, percent
     seen: np.ndarray  # (M, N_PLAY_INPUTS) float32, as the player sees it with the card laid
 
     @classmethod

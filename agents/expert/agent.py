@@ -29,7 +29,7 @@ from crib_env.tables.analysis import discard_chances, outlook
 
 _MOST_PLAY = 61  # the most points that a player can make in one play
 _CHUNK = 64  # decisions that a thread takes at once
-_WIN, _EVERY_CHANCE, _POINTS = range(3)  # what values of ranks are for: a choice, a comparison, net points
+_WIN, _EVERY_CHANCE, _POINTS = range(3)  # uses of the values of ranks: a choice, a comparison, net points
 
 
 @kernel
@@ -143,9 +143,10 @@ class ExpertAgent:
         """The chance to win the game after each rank, (B, 13), for B positions in the play; -inf if it cannot be laid.
 
         In the pegging episode it is :func:`crib_env.agents.belief.prospects.worth_of_pegging`.
-        Where a rank wins at once no other has a value. If there are more hands than a search looks at they are picked
-        evenly, or drawn with ``rng``, so that the mean of many answers looks at all of them. Searches over few hands
-        are too hopeful: they find out too soon which one the opponent holds. That hardly touches how ranks differ.
+        If a rank wins at once, no other rank has a value. If there are more hands than a search covers, they are picked
+        evenly, or drawn with ``rng``, so that the mean of many answers covers all of them. Searches over few hands are
+        too optimistic: they find out too soon which hand the opponent holds. This hardly changes the differences
+        between ranks.
         """
         offsets = np.full(len(views), 0.5) if rng is None else rng.random(len(views))
         return self._value_ranks(views, offsets, _WIN)
@@ -157,8 +158,8 @@ class ExpertAgent:
     def rank_points(self, views: PlayerViews) -> np.ndarray:
         """Net points of the deal after each rank, (B, 13), for B positions in the play, -inf if it cannot be laid.
 
-        The player now goes for points whatever the score is. Hands and crib, which the play does not change, count for
-        some constant of the position: only differences between ranks mean anything.
+        Here the player maximises points, whatever the score is. Hands and crib, which the play does not change, add a
+        constant of the position, so only differences between ranks are meaningful.
         """
         return self._value_ranks(views, np.full(len(views), 0.5), _POINTS)
 

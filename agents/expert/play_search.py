@@ -23,8 +23,8 @@ from crib_env.engine import WIN
 from crib_env.kernels import kernel, lowest
 from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
 
-# NumPy's numbers, not Python's: Numba would compile `value_of` anew for each constant that it is called with, and to
-# load several of those from the cache, which call each other, ends the process (numba/numba#6061).
+# NumPy's numbers, not Python's: Numba would compile `value_of` again for each constant argument. Loading several of
+# these versions, which call each other, from the cache crashes the process (numba/numba#6061).
 OWN, OPPONENTS, COUNT_OVER = np.arange(3)  # whose turn it is
 _PASSED, _NOT_PASSED = np.bool_(True), np.bool_(False)
 _LEAST_CHANCE = 0.1  # opponent's cards less likely than this are left out of the tree
@@ -182,9 +182,9 @@ def value_of(turn, passed, position, depth, size, hands, pile, after_play):
 def card_values(position, size, hands, pile, after_play, winner_alone, values):
     """Fills ``values`` (13,) with the chance to win after each rank that may be laid, -inf for the others.
 
-    Arguments as :func:`value_of`, the first list being all hands that the opponent may hold. With ``winner_alone`` a
-    rank that wins at once is the only one with a value: the search may find that another wins too, but that is certain
-    only as far as the hands are all that there may be.
+    Arguments as for :func:`value_of`; the first list holds all hands that the opponent may hold. With ``winner_alone``
+    a rank that wins at once is the only one with a value. The search may find that another rank wins too, but this is
+    certain only if the list holds every possible hand.
     """
     own, own_score, score, start, n, count, _, cards = position
     values[:] = -np.inf

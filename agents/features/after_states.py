@@ -21,7 +21,7 @@ _HELD, _SEEN, _LAID, _PILE, _THEIRS, N_PLAY_INPUTS = np.cumsum([1, 52, 13, 104, 
 
 @kernel
 def discard(state, card):
-    """A card of the hand becomes another known card."""
+    """Moves a card from the hand to the other known cards."""
     state[HAND + card] = 0
     state[KNOWN + card] = 1
 
@@ -74,7 +74,7 @@ def _after_states(observation, masks, is_discard, states, cards, ends):
 def after_states(
     observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What the moves of B decisions lead to, one decision after the other.
+    """The after-states of all moves of B decisions, one decision after another.
 
     Two discards are one move: the first considers all fifteen pairs, the second the five that are left. In the play
     each rank is considered once, as its card with the lowest id.

@@ -28,7 +28,7 @@ def read_pile(seen, pile):
         if rank == 13:
             break
         count += card_value(rank)
-        if count > COUNT_LIMIT:  # whoever laid this card could not go on with the count before it
+        if count > COUNT_LIMIT:  # this card begins a new count, because it did not fit the one before
             start, count = n, card_value(rank)
         pile[n] = rank
         n += 1
@@ -59,11 +59,11 @@ def _write_play_features(observation, out):
                 n_hand += 1
                 least = min(least, card_value(card % 13))
         start, n, count = read_pile(seen, pile)
-        if count + least > COUNT_LIMIT:  # nor can the player who is to act now, and so it is over
+        if count + least > COUNT_LIMIT:  # the player who is to act cannot lay either, so the count is over
             start, count = n, 0
         write_pile(pile, start, n, count, row)
         theirs = 8 - n - n_hand
-        if n_hand < 5 and theirs < 5:  # else it is no decision of the play
+        if n_hand < 5 and theirs < 5:  # else it is not a decision of the play
             row[_THEIRS + theirs] = 1
 
 
@@ -72,7 +72,7 @@ def play_features(observation: np.ndarray) -> np.ndarray:
 
     The count, one of 0 … 30; the last three cards of this count, the latest first; what a card of each rank would earn
     now; how many cards the opponent holds, one of 0 … 4. A count has ended where the next card, or
-    every legal card, would take it past 31: nobody says go who can lay a card.
+    every legal card, would take it past 31, because a player who can lay a card never says go.
     """
     out = np.zeros((len(observation), N_PLAY_FEATURES), np.float32)
     _write_play_features(observation, out)

@@ -68,7 +68,7 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
     Args:
         networks: by the names of ``NETWORKS[kind]``, for a kind of ``"one"`` or ``"split"``.
         about: ``kind``, ``observation``, ``hidden``, ``ranks``, ``features`` and ``dueling``, see :meth:`new`.
-        name: what tables call it.
+        name: its name in tables.
     """
 
     def __init__(self, networks: dict[str, QNetwork], about: dict[str, Any], name: str = "ddqn") -> None:
@@ -90,7 +90,7 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
             kind: ``"one"`` network or ``"split"``.
             observation: ``"209"`` or ``"board"``.
             hidden, ranks, dueling: of the networks, see :class:`QNetwork`.
-            features: whether they are also fed what the play has come to (:mod:`crib_env.agents.features.play`).
+            features: whether the state of the play is added to their inputs (:mod:`crib_env.agents.features.play`).
         """
         n_inputs = SIZES[observation] + N_PLAY_FEATURES * features
         networks = {name: QNetwork(n_inputs, hidden, ranks, dueling) for name in NETWORKS[kind]}

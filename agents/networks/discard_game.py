@@ -37,7 +37,7 @@ def _write_all_kept(hands, states):
 
 
 def kept_of(hands: np.ndarray) -> np.ndarray:
-    """What the discards of six-card hands (N, 6) leave: (15 N, 52) int8, fifteen in a row for each hand."""
+    """The four cards left by each discard of hands (N, 6): (15 N, 52) int8, fifteen in a row for each hand."""
     states = np.empty((15 * len(hands), N_ACTIONS), np.int8)
     _write_all_kept(hands, states)
     return states

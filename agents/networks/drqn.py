@@ -72,8 +72,8 @@ class DRQNAgent:
 
     Args:
         network: of the kind that ``about`` describes.
-        about: what :meth:`new` was given.
-        name: what tables call it.
+        about: the arguments of :meth:`new`.
+        name: its name in tables.
     """
 
     def __init__(self, network: RecurrentQNetwork, about: dict[str, Any], name: str = "drqn") -> None:
@@ -96,11 +96,11 @@ class DRQNAgent:
         """An agent with random weights, from torch's generator.
 
         Args:
-            networks: and ``memory``, ``hidden``, ``direct`` as :class:`RecurrentQNetwork` has them.
+            networks, memory, hidden, direct: see :class:`RecurrentQNetwork`.
             observation: ``"209"`` or ``"board"``.
-            features: also feed what follows from the observation, rank counts and :mod:`crib_env.agents.features.play`.
+            features: add rank counts and the state of the play to the inputs (:mod:`crib_env.agents.features.play`).
             lasts: how long it remembers, a ``"deal"`` or a ``"game"``: as long as the episodes that it learned on.
-            skip_forced: whether it remembers no decision of the play in which all legal cards share a rank.
+            skip_forced: whether decisions of the play in which all legal cards share a rank are left out of its memory.
         """
         about = {key: value for key, value in locals().items() if key != "cls"}
         n_inputs = SIZES[observation] + N_PLAY_FEATURES * features

@@ -1,4 +1,4 @@
-"""What agents of one network, or of one for each phase, have in common: names, and weights in a file."""
+"""Shared parts of agents with one network, or with one for each phase: names, and weights in a file."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class NetworksByPhase(Generic[Network]):
 
     Args:
         networks: by name.
-        about: the settings that a weights file keeps, and the learner.
-        name: what tables call the agent.
+        about: the learner, and the settings that a weights file holds.
+        name: the name of the agent in tables.
     """
 
     def __init__(self, networks: dict[str, Network], about: dict[str, Any], name: str) -> None:

@@ -38,7 +38,7 @@ def draw(logits: torch.Tensor, masks: np.ndarray, numbers: np.ndarray) -> np.nda
     Args:
         logits: (B, 52).
         masks: (B, 52) int8, legal cards.
-        numbers: (B,) from 0 to 1, which decide.
+        numbers: (B,) random numbers from 0 to 1 that decide.
 
     Returns:
         (B,) int64 card ids.
@@ -50,7 +50,7 @@ def draw(logits: torch.Tensor, masks: np.ndarray, numbers: np.ndarray) -> np.nda
 
 
 def legal_log_chances(logits: torch.Tensor, masks: np.ndarray) -> torch.Tensor:
-    """Logarithms of the probabilities (B, 52) of cards, for logits (B, 52) and masks (B, 52); of others -inf."""
+    """Logarithms of the probabilities (B, 52) of cards, for logits (B, 52) and masks (B, 52); -inf if not legal."""
     return logits.masked_fill(torch.from_numpy(masks == 0), -torch.inf).log_softmax(dim=1)
 
 
@@ -88,13 +88,13 @@ class NFSPAgent:
     def choose(
         self, observation: np.ndarray, masks: np.ndarray, discards: np.ndarray, numbers: np.ndarray
     ) -> np.ndarray:
-        """Drawn cards (B,).
+        """Samples cards (B,).
 
         Args:
             observation: (B, n) int8.
             masks: (B, 52) int8, legal cards.
             discards: (B,) bool, which decisions are discards.
-            numbers: (B,) from 0 to 1, which decide.
+            numbers: (B,) random numbers from 0 to 1 that decide.
         """
         observation, masks, order = relabel(observation, masks)
         return original(draw(self._logits(observation, discards), masks, numbers), order)

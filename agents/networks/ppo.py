@@ -34,7 +34,7 @@ class PPOAgent:
         layers: of the policy, from an observation with rank counts (B, n + 65) to logits (B, 52).
         observation: ``"209"`` or ``"board"``.
         hidden: widths of the hidden layers.
-        name: what tables call it.
+        name: its name in tables.
     """
 
     def __init__(

@@ -7,7 +7,7 @@ import numpy as np
 from crib_env import PlayerViews
 
 _DECISIONS_OF_A_DEAL = 12  # four discards, eight cards laid
-_KEPT = 1 << 14  # players of games: twice what a match plays at once
+_KEPT = 1 << 14  # number of players of games: twice what a match plays at once
 
 
 def players(views: PlayerViews) -> np.ndarray:
@@ -30,9 +30,9 @@ class RecurrentMemory:
 
     def __init__(self, width: int, lasts: str) -> None:
         self._lasts = lasts
-        self._places: dict[int, int] = {}  # by player, the one asked for longest ago first
-        self._last = np.zeros(0, np.int64)  # decision
-        self._before = np.zeros((0, 2, width), np.float32)  # that decision, and after it
+        self._places: dict[int, int] = {}  # by player; the one that was unused for longest comes first
+        self._last = np.zeros(0, np.int64)  # the last decision of each player
+        self._before = np.zeros((0, 2, width), np.float32)  # the states before that decision, and then after it
         self._after = np.zeros((0, 2, width), np.float32)
 
     def __len__(self) -> int:

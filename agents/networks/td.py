@@ -47,7 +47,7 @@ class TDAgent(NetworksByPhase[ValueNetwork]):
     Args:
         networks: ``all``, or ``discard`` and ``play``.
         about: ``inputs`` (``"bits"`` or ``"features"``) and ``hidden`` (of the networks).
-        name: what tables call it.
+        name: its name in tables.
     """
 
     def __init__(self, networks: dict[str, ValueNetwork], about: dict[str, Any], name: str = "td") -> None:
@@ -102,7 +102,7 @@ class TDAgent(NetworksByPhase[ValueNetwork]):
     def look_ahead(
         self, observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray, same: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The best cards (B,) and the values of what they lead to, (B,) float32.
+        """The best cards (B,) and the values of their after-states, (B,) float32.
 
         Args:
             observation: (B, 209) int8.

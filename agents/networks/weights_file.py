@@ -23,15 +23,15 @@ from crib_env.files.whole_file import whole_file
 
 SUFFIX = ".safetensors"
 _WEIGHTS = ("F16", "F32")  # the types of weights, as the format calls them
-_LONGEST = 10_000  # characters of a description, which is a few settings
+_LONGEST = 10_000  # most characters of a description, which has only a few settings
 
 
 def save_tensors(path: Path, tensors: dict[str, torch.Tensor], about: dict[str, Any]) -> None:
     """Writes a file, whole or not at all.
 
     Args:
-        path: where to, ending in ``.safetensors``.
-        tensors: to save.
+        path: the file, with the suffix ``.safetensors``.
+        tensors: the tensors to save.
         about: their description; any JSON value.
 
     Raises:
@@ -47,10 +47,10 @@ def save_tensors(path: Path, tensors: dict[str, torch.Tensor], about: dict[str, 
 
 
 def load_tensors(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    """Reads what :func:`save_tensors` wrote; the ending ``.safetensors`` may be left out.
+    """Reads a file of :func:`save_tensors`; the suffix ``.safetensors`` may be left out.
 
     Raises:
-        ValueError: there is no such file, or it is cut short, damaged or not one of ours; the message names it.
+        ValueError: the file does not exist, is cut short, damaged or not written by this project; the message names it.
     """
     found = _found(path)
     with _naming(path, "is not a whole weights file of this project"):
@@ -59,7 +59,7 @@ def load_tensors(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, A
 
 
 class WeightsFile:
-    """A weights file: its description, and its tensors, which are read only when they are asked for.
+    """A weights file: its description, and its tensors, which are read on demand.
 
     Attributes:
         about: the description.
@@ -86,11 +86,11 @@ class WeightsFile:
         return tensors
 
     def load_weights(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, torch.Tensor]:
-        """All tensors, as finite float32 numbers, if they have just these names and shapes.
+        """All tensors, as finite float32 numbers; they must have exactly these names and shapes.
 
         Raises:
-            ValueError: they have not, or the checksum is wrong. Names, shapes and types stand at the beginning of the
-                file: where those are wrong, no memory is taken for the tensors.
+            ValueError: names, shapes or types differ, or the checksum is wrong. Names, shapes and types are at the
+                beginning of the file: if they are wrong, no memory is allocated for the tensors.
         """
         found = {name: self._file.get_slice(name) for name in self._file.keys()}  # noqa: SIM118 -- not a mapping
         for name in sorted(found.keys() ^ shapes.keys()):
@@ -125,7 +125,7 @@ def reading_weights(path: str | Path, learner: str) -> Iterator[WeightsFile]:
 
     Args:
         path: as in :func:`load_tensors`.
-        learner: that must have written them, ``about["learner"]``.
+        learner: the learner that must have written them, ``about["learner"]``.
     """
     found = _found(path)
     with _naming(path, "is not a whole weights file of this project"):
@@ -156,7 +156,7 @@ def _naming(path: str | Path, fault: str) -> Iterator[None]:
 
 
 def _checksum(tensors: Mapping[str, torch.Tensor], about: str) -> str:
-    """Of the description, and of names, types, shapes and bytes."""
+    """The checksum of the description, and of names, types, shapes and bytes."""
     digest = hashlib.blake2b(about.encode(), digest_size=16)
     for name, tensor in sorted(tensors.items()):
         digest.update(f"{name} {tensor.dtype} {list(tensor.shape)} ".encode())

@@ -1,4 +1,4 @@
-"""Sampling of hidden cards: the opponent's hand and discards, and the starter before it is cut, where there are such.
+"""Sampling of hidden cards: the opponent's hand and discards, and the starter before it is cut, if there is one.
 
 A search plays on GAME records. :func:`known_games` makes them from views; :func:`draw_hidden` fills in cards that agree
 with all known facts, every go included. Ranks are drawn first, with exact weights, from all hands of ranks that the
@@ -113,10 +113,10 @@ def draw_hidden(g, unseen, hands, weights, word):
         g: a record of :func:`known_games`.
         unseen: :func:`unseen_cards` of it.
         hands, weights: (n,) of :func:`weigh_hands`.
-        word: the random stream's place.
+        word: the state of the random stream.
 
     Returns:
-        The stream's next place.
+        The next state of the stream.
     """
     word += GOLDEN
     at = np.float64(mix(word) >> np.uint64(11)) / 2.0**53 * weights[-1]

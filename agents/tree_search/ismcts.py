@@ -6,7 +6,7 @@ tree, new hidden cards for each iteration, availability counts in the selection 
 of the deal, and the most visited move. The tree is in :mod:`crib_env.agents.tree_search.search`, the hidden cards are
 in :mod:`crib_env.agents.tree_search.hidden_cards`.
 
-Differences from Sharan and Pawar: they search the play alone, this searches the discard as well. Their agent is
+Differences from Sharan and Pawar: they search only the play; this agent searches the discard as well. Their agent is
 ``ismcts:draw=uniform,show=drawn``, and ``exploration=0`` is their ablation. The defaults add two things:
 
 * ``show=mean``: once the discards are made the show is settled, and summed over sampled hands it is mostly noise.
@@ -35,9 +35,9 @@ class ISMCTSAgent(TreeSearchAgent):
     name = "ismcts"
 
     draw: str = "likelihood"
-    """``likelihood``, or ``uniform``: all hidden cards that agree with what is known are as likely."""
+    """``likelihood``, or ``uniform``: all hidden cards that agree with what is known are equally likely."""
     show: str = "mean"
-    """``mean``, or ``drawn``: the show counts as it comes with the hidden cards drawn."""
+    """``mean``, or ``drawn``: the show is counted with the hidden cards that were drawn."""
 
     def __post_init__(self) -> None:
         self._check("draw", self.draw in ("uniform", "likelihood"), "choose one of uniform, likelihood")

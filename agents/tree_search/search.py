@@ -56,16 +56,16 @@ NODE = np.dtype(
     ],
     align=True,
 )
-_DEPTH = 16  # more than the longest way down: two discards and eight cards laid
+_DEPTH = 16  # more than the longest path: two discards and eight cards laid
 _ROOT, _WORLD, _GAME = range(
     3
 )  # records of a search: what is known, that with sampled hidden cards, and the game being played out
 _POINTS_A_GAME = 50.0  # a point is worth about two percent of a game: puts rewards of both kinds on one scale
 _SHOWS = 500  # samples for a mean probability of winning
 _MOST_PLAY = 64  # above the points of heels and any play
-_MOST_NODES = 1 << 18  # of a tree that grows for a time
-_SLICE = 50  # iterations between two looks at the clock
-MOST_ITERATIONS = 2**31 - 1  # what a node can count
+_MOST_NODES = 1 << 18  # nodes of a tree whose search is limited by time
+_SLICE = 50  # iterations between two checks of the clock
+MOST_ITERATIONS = 2**31 - 1  # the largest count that a node can hold
 _CHUNK = 32  # decisions that a thread takes at once
 _STATE = np.dtype([("word", "u8"), ("unseen", "i8"), ("n_hands", "i8"), ("n_nodes", "i8")])
 
@@ -101,9 +101,9 @@ class Work(NamedTuple):
     state: np.ndarray
     """(1,)"""
     nodes: np.ndarray
-    """(N,) NODE; a tree that has used all of them grows no more, and is still searched."""
+    """(N,) NODE; a tree that has used all of them does not grow any more, but is still searched."""
     path: np.ndarray
-    """(16,) int64, the nodes of one way down"""
+    """(16,) int64, the nodes of one path"""
     hands: np.ndarray
     """(3640,) int64, see :func:`crib_env.agents.tree_search.hidden_cards.weigh_hands`"""
     weights: np.ndarray
@@ -113,13 +113,13 @@ class Work(NamedTuple):
     shows: np.ndarray
     """(15, 500, 3) int64 points of the own hand, the other and the crib, drawn; by own discard, or the first alone"""
     chances: np.ndarray
-    """(15, 64, 64) to win after such shows, by points made and given in the play; NaN where not yet computed"""
+    """(15, 64, 64) chances to win after such shows, by points made and given in the play; NaN if not yet computed"""
     votes: np.ndarray
     """(15,) int64, visits of the root's moves over all trees"""
 
 
 def new_work(n_nodes: int) -> Work:
-    """Arrays for searches with at most so many nodes a tree."""
+    """Arrays for searches with at most ``n_nodes`` nodes a tree."""
     return Work(
         np.zeros(3, GAME),
         np.zeros(1, _STATE),
@@ -175,7 +175,7 @@ def card_of_move(g, move):
 
 @kernel
 def make_move(g, move):
-    """Lays a card, or discards a pair; then the opponent's discards, if they are drawn, have been made as well."""
+    """Lays a card, or discards a pair. After that the opponent's discards, if they are drawn, are made as well."""
     if g["phase"] == PLAY:
         act(g, card_of_move(g, move))
         return
@@ -318,7 +318,7 @@ def fill_exact_shows(g, crib_shift, show_value):
 
 @kernel
 def draw_shows(work):
-    """Draws what the searcher's hand, the opponent's and the crib show, after each own discard, or as it is known."""
+    """Draws the points in the show of own hand, opponent's hand and crib, for each own discard or for the known one."""
     for k in range(_SHOWS):
         draw_world(work)
         world = work.games[_WORLD]
@@ -451,8 +451,8 @@ class TreeSearchAgent:
     rollout: str = "random"
     """Rollout policy, a native one: ``random``, ``greedy`` or another."""
     reward: str = "points"
-    """``points``: made in this deal, minus the opponent's; ``win``: the probability of winning the game after it, which
-    the pegging episode has not: there it is points."""
+    """``points``: made in this deal, minus the opponent's; ``win``: the probability of winning the game after it. In
+    the pegging episode both are points."""
     seed: int = 0
     """Random seed; a choice depends only on it, the game's id and the decision's number."""
     threads: int = 2

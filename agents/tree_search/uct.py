@@ -57,19 +57,19 @@ class CheatingUCTAgent(TreeSearchAgent):
         return super()._kernel_settings()._replace(trees=1, knows_all=True)
 
     def act_cheating(self, games: np.ndarray, game_ids: np.ndarray) -> np.ndarray:
-        """One card for the seat to act in each of ``games`` (B,) GAME records, hidden cards and all: (B,) card ids.
+        """One card for the seat to act in each of ``games`` (B,) GAME records, with all hidden cards: (B,) card ids.
 
         Args:
-            games: copies; they are written to.
+            games: copies; they will be changed.
             game_ids: (B,) int64, keys of the random streams.
         """
-        games["episode"] = np.maximum(games["episode"], DEAL_EPISODE)  # of a game only this deal is searched
+        games["episode"] = np.maximum(games["episode"], DEAL_EPISODE)  # only this deal of a game is searched
         return self._search(games, game_ids, games["decisions"])
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """Refuses: views hold no hidden cards.
+        """Raises an error, because views hold no hidden cards.
 
         Raises:
             ValueError: always.
         """
-        raise ValueError("uct-cheating plays in matches alone, where it is handed what players may not see")
+        raise ValueError("uct-cheating plays only in matches, which give it the hidden cards")

@@ -1,1 +1,1 @@
-"""Recorded games, decision by decision: what each choice lost, and what was luck."""
+"""Recorded games, decision by decision: the loss of each choice, and the luck."""

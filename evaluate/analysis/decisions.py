@@ -1,9 +1,9 @@
-"""Every decision of recorded games against the best one, and the luck between them.
+"""Every decision of recorded games compared with the best one, and the luck between them.
 
-A discard is one decision about two cards; a card of the play is one if it is a choice, between cards of different
-ranks. What a decision loses is the chance to win the game that the best choice has more than the one made, by what the
-player could see. The loss in points is how many points fewer that choice brings than the one with the best chance to
-win, but not less than 0: who gives points away to win more often has lost nothing.
+A discard is one decision about two cards. A card of the play is a decision if it is a choice between cards of different
+ranks. A decision's loss of winning chance is the chance after the best choice minus the chance after the choice made,
+both by what the player could see. Its loss of points is the same difference in points, but not less than 0: giving up
+points in order to win more often is no loss.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from evaluate.luck.variates import CHANCES, LuckMeter
 from evaluate.matches.game_records import GameRecord
 
 KINDS = ("discard", "play")
-_SAME = 1e-9  # chances are sums of many products: what differs by less is rounding
+_SAME = 1e-9  # chances are sums of many products: smaller differences are rounding
 
 
 class Decision(NamedTuple):
@@ -37,11 +37,11 @@ class Decision(NamedTuple):
     kind: str
     """One of ``KINDS``."""
     chosen: tuple[int, ...]
-    """The cards thrown, or the card laid."""
+    """The cards discarded, or the card laid."""
     best: tuple[int, ...]
-    """Those with the best chance to win; what was chosen if nothing is better."""
+    """The cards with the best chance to win; the cards chosen if no others are better."""
     chance: float
-    """To win the game after the best choice."""
+    """The chance to win the game after the best choice."""
     chance_lost: float
     points_lost: float
 
@@ -55,7 +55,7 @@ class GameAnalysis(NamedTuple):
     luck: np.ndarray
     """(D, 3, 3) luck of seat 0 by deal, ``CHANCES`` and ``RESULTS``; the coin counts with the first deal."""
     scores: np.ndarray
-    """(D, 2) before each deal."""
+    """(D, 2) scores before each deal."""
     dealers: tuple[int, ...]
     """Seat of the dealer of each deal."""
 
@@ -69,9 +69,9 @@ def analyse(
     """The decisions and the luck of recorded games.
 
     Args:
-        records: games that play.
-        judge: of the play.
-        on_progress: is told how many more cards are looked at.
+        records: games that can be replayed.
+        judge: values the choices in the play.
+        on_progress: called with the number of further cards analysed.
         threads: how many discards are valued in parallel.
     """
     played, analyst = RecordedGames(records), ExpertAgent(threads=threads)
@@ -121,7 +121,7 @@ def decisions_at(moment: Moment, analyst: ExpertAgent, judge: PlayJudge) -> Iter
 
 
 def _lost(worth: Worth, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of B decisions the best choice, and the chance to win and the points that the chosen one loses, each (B,)."""
+    """The best choice of B decisions, and the chance to win and the points that the chosen one loses, each (B,)."""
     at = np.arange(len(chosen))
     best = worth.chances.argmax(axis=1)
     best = np.where(worth.chances[at, chosen] >= worth.chances[at, best] - _SAME, chosen, best)

@@ -1,4 +1,4 @@
-"""What each choice is worth: discards by the exact analysis, the play by a judge that can be exchanged."""
+"""The values of choices: of discards by the exact analysis, of the play by a judge that can be exchanged."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from evaluate.luck.usual_deal import DiscardValues
 
 
 class Worth(NamedTuple):
-    """What the choices of B decisions are worth to the player; -inf for those that are not allowed."""
+    """The values of the choices of B decisions to the player; -inf for choices that are not allowed."""
 
     chances: np.ndarray
     """(B, C) chances to win the game."""
     points: np.ndarray
-    """(B, C) net points of the deal, up to a constant of the position, by a player who goes for points."""
+    """(B, C) net points of the deal, up to a constant of the position, by a player who maximises points."""
 
 
 class PlayJudge(Protocol):
-    """Who knows the play: it sees what the player sees, and values each rank."""
+    """A judge of the play: it sees what the player sees, and values each rank."""
 
     name: str
 
     def worth(self, views: PlayerViews) -> Worth:
-        """The worth of the thirteen ranks in B positions of the play."""
+        """The values of the thirteen ranks in B positions of the play."""
         ...
 
 

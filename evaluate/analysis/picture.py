@@ -14,15 +14,16 @@ from evaluate.luck.variates import CARDS, STARTER
 
 _CARDS_AT, _STARTER_AT = 0.15, 0.4  # of a deal's width: when its cards are seen, and when its starter is cut
 _LEAST = 0.005  # errors that lose less than this chance to win are not drawn
-_LABELLED = 4  # the worst errors
-_COLOURS, _MARKS = (BLUE, RED), ("v", "^")  # by seat; an error pulls away from who makes it
+_LABELLED = 4  # number of errors with a label, the worst ones
+_COLOURS, _MARKS = (BLUE, RED), ("v", "^")  # by seat; an error's triangle points away from the player who makes it
 
 
 def draw_game(analysis: GameAnalysis) -> Figure:
-    """The chance to win of the player in seat 0.
+    """Draws the chance to win of the player in seat 0.
 
-    Within a deal the curve moves by the luck of its cards and of its starter, in the colour of whom they helped; then
-    by the play, in grey, to the chance at the next deal's scores. Triangles are errors, as large as what they lose.
+    Within a deal the curve moves by the luck of its cards and of its starter, in the colour of the player they helped.
+    Then it moves by the play, in grey, to the chance at the next deal's scores. Triangles mark errors; their size shows
+    the loss.
     """
     names, n = analysis.record.names, len(analysis.scores)
     figure = new_figure(9, 4.2)

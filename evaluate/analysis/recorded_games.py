@@ -1,4 +1,4 @@
-"""Recorded games, played again side by side."""
+"""Recorded games, replayed side by side."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Moment(NamedTuple):
     """A card about to be discarded or laid in each of B games."""
 
     rows: np.ndarray
-    """(B,) int64, which games."""
+    """(B,) int64, the index of each game."""
     seats: np.ndarray
-    """(B,) int64, who acts."""
+    """(B,) int64, the seat that acts."""
     views: PlayerViews
     """What they see."""
     deals: np.ndarray
@@ -48,17 +48,17 @@ class Moment(NamedTuple):
     cards: np.ndarray
     """(B,) int64, the card."""
     pairs: np.ndarray
-    """(B,) int64, the card after it in the same deal, which for a first discard is the second; or -1."""
+    """(B,) int64, the next card of the same deal, which after a first discard is the second one; or -1."""
 
 
 class RecordedGames:
-    """Games of a file, to be played again from their first card.
+    """Recorded games, replayed from their first card.
 
     Args:
-        records: games that play (:meth:`evaluate.matches.game_records.GameRecord.check`).
+        records: valid games (:meth:`evaluate.matches.game_records.GameRecord.check`).
 
     Attributes:
-        games: (N,) records of dtype :data:`crib_env.engine.GAME`, as they stand.
+        games: (N,) records of dtype :data:`crib_env.engine.GAME`, in their current state.
     """
 
     def __init__(self, records: Sequence[GameRecord]) -> None:
@@ -69,7 +69,7 @@ class RecordedGames:
         _begin(self.games, first_dealers, np.array([record.start_scores for record in records], np.int64))
 
     def moments(self) -> Iterator[Moment]:
-        """Plays all games to their ends; each moment is given before its cards are played."""
+        """Plays all games to their ends; yields each moment before its cards are played."""
         games, places = self.games, np.zeros(len(self.games), np.int64)
         while len(rows := np.flatnonzero(games["phase"] != OVER)):
             begun = rows[games["phase"][rows] == DEAL]

@@ -1,4 +1,4 @@
-"""What recorded games say of a player: errors, blunders, luck, and results with average luck."""
+"""Statistics of a player over recorded games: errors, blunders, luck, and results with average luck."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ BLUNDERS = {"1 to 2 %": (0.01, 0.02), "2 to 5 %": (0.02, 0.05), "5 % or more": (
 
 
 class Mean(NamedTuple):
-    """A mean and half of its 95 % interval, which is not known for a single value."""
+    """A mean and half of its 95 % interval, which is ``None`` for a single value."""
 
     mean: float
     half_width: float | None
 
     @classmethod
     def of(cls, values: np.ndarray) -> Mean:
-        """Of independent values (N,)."""
+        """The mean of independent values (N,)."""
         low, high = mean_interval(values)
         return cls(float(np.mean(values)), (high - low) / 2 if len(values) > 1 else None)
 
 
 class ErrorRate(NamedTuple):
-    """What the decisions of one kind lose, on average; intervals are from the spread between games."""
+    """The mean losses of decisions of one kind; intervals are from the spread between games."""
 
     decisions: int
     chance_lost: Mean
@@ -48,17 +48,17 @@ class PlayerSummary(NamedTuple):
     blunders: dict[str, int]
     """By ``BLUNDERS``."""
     luck: dict[str, float]
-    """A game, by ``RESULTS``."""
+    """Mean luck of a game, by ``RESULTS``."""
     result: dict[str, float]
-    """A game, by ``RESULTS``."""
+    """Mean result of a game, by ``RESULTS``."""
     with_average_luck: dict[str, Mean]
-    """The result less the luck."""
+    """The result minus the luck."""
 
 
 def summarise_players(analyses: Sequence[GameAnalysis]) -> list[PlayerSummary]:
     """The players of recorded games, in the order in which they first appear.
 
-    Who plays itself in some game is two players, one a seat.
+    A player that plays itself in some game counts as two players, one for each seat.
     """
     sides: dict[str, list[tuple[GameAnalysis, int]]] = {}
     for analysis in analyses:
@@ -86,7 +86,7 @@ def _summarise(name: str, played: list[tuple[GameAnalysis, int]]) -> PlayerSumma
 
 
 def _error_rate(games: list[list[Decision]]) -> ErrorRate | None:
-    """Of the decisions in each of N games; ``None`` if there are none."""
+    """The error rate over the decisions of N games; ``None`` if there are no decisions."""
     counts = np.array([len(decisions) for decisions in games])
     if not counts.sum():
         return None

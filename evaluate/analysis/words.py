@@ -1,4 +1,4 @@
-"""An analysis in words: what a decision lost, who was lucky."""
+"""An analysis in words: the loss of a decision, the luck of a deal."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from evaluate.luck.table import NET_POINTS, WINS
 from evaluate.luck.variates import CARDS, CHANCES, FIRST_DEAL, STARTER
 
 LEAST = 0.0005
-"""Chances to win below this are not worth a word."""
+"""Smaller chances to win are left out."""
 
 
 def tell_loss(decision: Decision) -> str:
-    """What was better: ``"5C 5H is better: +1.20 points, +2.3 % to win"``."""
+    """Names the better choice: ``"5C 5H is better: +1.20 points, +2.3 % to win"``."""
     points = f"+{decision.points_lost:.2f} points, " if decision.points_lost >= 0.005 else ""
     return f"{format_cards(decision.best)} is better: {points}+{decision.chance_lost:.1%} to win".replace("%", " %")
 
@@ -31,7 +31,7 @@ def tell_luck(analysis: GameAnalysis, deal: int) -> list[str]:
 
 
 def notes_of_deal(analysis: GameAnalysis, deal: int) -> dict[int, str]:
-    """What to say of the decisions of a deal that lost anything, by the number of the card in the deal."""
+    """Notes on the decisions of a deal that lost something, by the number of the card in the deal."""
     return {
         decision.place: tell_loss(decision)
         for decision in analysis.decisions

@@ -1,6 +1,6 @@
 """Decision times of players, in the form of the table of Anderson et al. (2022), "Performance Observation".
 
-A discard is a pair of cards, a play one card laid. Agents decide one decision at a time, as in a game against a
+A discard is a pair of cards, a play one laid card. Agents decide one decision at a time, as in a game against a
 person; in a batch they take less time (``match`` reports that). The last row is the work of the paper's greedy
 agent for one discard: every pair discarded with every three of the 46 unseen cards, counted one by one in plain
 Python.
@@ -33,7 +33,7 @@ _WARM_UP = 3  # deals
 
 
 class DecisionTime(NamedTuple):
-    """One row: mean seconds here, and as published; ``None`` where there is no such decision or figure."""
+    """One row: mean seconds here and in the paper; ``None`` where there is no such decision or figure."""
 
     name: str
     discard: float
@@ -59,7 +59,7 @@ def time_deals(agent: Agent, seeds: np.ndarray) -> tuple[float, float]:
 
 
 def enumerate_cribs(six: list[int]) -> list[float]:
-    """Mean crib of each of the fifteen discards, with one starter for each three unseen cards, as the paper has it."""
+    """Mean crib of each of the fifteen discards, with one starter for each three unseen cards, as in the paper."""
     unseen = [card for card in range(52) if card not in six]
     means = []
     for discard in combinations(six, 2):
@@ -77,10 +77,10 @@ def measure_decisions(
     """Measures players, and then one plain enumeration, in one run.
 
     Args:
-        agents: their names, with settings.
-        deals: how many each plays against itself: two discards and eight plays a deal.
-        seed: of the deals.
-        on_progress: is told what is measured next.
+        agents: names of the agents, with settings.
+        deals: the number of deals that each agent plays against itself; a deal has two discards and eight plays.
+        seed: random seed of the deals.
+        on_progress: called with the name of the next measurement.
 
     Raises:
         ValueError: ``deals`` is below 1, or an agent cannot be made.

@@ -1,4 +1,4 @@
-"""Measuring speeds: in interleaved rounds, so that a busy moment of the machine affects all rows alike."""
+"""Measuring speeds in interleaved rounds, so that a busy moment of the machine affects all rows alike."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ ROUNDS = 5
 
 
 class Measurement(NamedTuple):
-    """Something whose speed is measured.
+    """A piece of work whose speed is measured.
 
     Attributes:
-        name: what it is, with the unit that is counted.
-        run: does some of it, at most a fraction of a second; returns the number of units.
-        also: the same work counted in another unit: its name, and how many of these one unit is.
+        name: its name, with the unit that is counted.
+        run: does a fraction of a second of the work; returns the number of units.
+        also: the same work counted in another unit: the unit's name, and how many of them make one unit.
     """
 
     name: str
@@ -75,5 +75,5 @@ def _per_second(run: Callable[[], int], seconds: float) -> float:
 
 
 def say_skipped(what: str, package: str) -> None:
-    """Prints one line about what needs a package that is not installed."""
-    console.print(f"skipped: {what} ({package} is not installed; the extra 'compare' brings it)")
+    """Prints that a measurement is skipped, because a package is not installed."""
+    console.print(f"skipped: {what} ({package} is not installed; the extra 'compare' installs it)")

@@ -10,8 +10,8 @@ from evaluate.benchmark.vector import GAMES, RandomPlay
 
 SIZES = (1, 1_000, 100_000, 1_000_000)
 STEPS = 100_000_000
-_MARKS = 10  # on the way to STEPS
-CALLS = len(SIZES) + 1 + _MARKS  # of on_progress, in both functions together
+_MARKS = 10  # measurements during STEPS
+CALLS = len(SIZES) + 1 + _MARKS  # calls of on_progress, in both functions together
 _STATUS = Path("/proc/self/status")  # Linux; a child's getrusage() would report its parent's peak
 _WARM_UP = 2_000_000  # steps after which every buffer and pool has its size
 
@@ -28,15 +28,15 @@ def _resident(field: str) -> int:
 
 
 def _play_and_report(n: int) -> tuple[int, int]:
-    """Memory of this process, a fresh one, before it plays ``n`` games side by side, and its maximum while it does."""
-    RandomPlay(1).run(calls=10)  # brings the kernels
+    """Memory of this fresh process before it plays ``n`` games side by side, and its maximum while it plays them."""
+    RandomPlay(1).run(calls=10)  # loads the kernels
     before = _resident("VmRSS")
     RandomPlay(n).run(calls=10)
     return before, _resident("VmHWM")
 
 
 def memory_by_games(on_progress: Callable[[str], None]) -> dict[int, tuple[int, int]]:
-    """Bytes of a process without games and at most with them, by number of games; a fresh process each."""
+    """Bytes of a process without games and at most with them, by the number of games; each in a fresh process."""
     taken = {}
     for n in SIZES:
         on_progress(f"memory of {n:,} games")
@@ -46,7 +46,7 @@ def memory_by_games(on_progress: Callable[[str], None]) -> dict[int, tuple[int, 
 
 
 def memory_over_steps(on_progress: Callable[[str], None]) -> dict[int, int]:
-    """Bytes of this process by steps played: after the warm-up, and at marks on the way to ``STEPS`` more."""
+    """Bytes of this process by steps played: after the warm-up, and at regular intervals during ``STEPS`` more."""
     play = RandomPlay(GAMES)
     played, resident = 0, {}
     for mark in (_WARM_UP, *(_WARM_UP + STEPS * k // _MARKS for k in range(1, _MARKS + 1))):

@@ -39,7 +39,7 @@ def _sampled_games(game: Any, n: int) -> Callable[[], int]:
 
 
 def _fast_game(game: Any, pick: random.Random) -> Any:
-    """The end of one game. Every card is as likely as any other, so that chance can be picked as an action is."""
+    """Plays one game to its end. All cards are equally likely, so an outcome of chance can be picked like an action."""
     state = game.new_initial_state()
     while not state.is_terminal():
         legal = state.legal_actions()
@@ -73,7 +73,7 @@ def _replayed_games(game: Any, n: int) -> Callable[[], int]:
 
 
 def measurements() -> list[Measurement]:
-    """Whole games; OpenSpiel plays the last show out, and asks a player for "pass" where this project says go."""
+    """Random full games. OpenSpiel counts the last show to its end, and asks players to pass where here they say go."""
     try:
         import pyspiel
     except ImportError:

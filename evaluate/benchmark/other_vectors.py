@@ -20,7 +20,7 @@ _ENVPOOL_GAMES = ("CartPole-v1", "Catch-v0", "Taxi-v3", "NChain-v0")
 
 
 def _steps(envs: Any, actions: np.ndarray, calls: int) -> Callable[[], int]:
-    """The same actions again and again: choosing them costs nothing."""
+    """Repeats the same actions, so that choosing them takes no time."""
     envs.reset()
 
     def run() -> int:

@@ -13,7 +13,7 @@ from evaluate.benchmark.other_vectors import ENVPOOL
 from evaluate.benchmark.vector import COPIES, ONE_THREAD, TWO_THREADS, YARDSTICK, YARDSTICK_OF_TWO, ZERO_COPY
 from evaluate.figures import GREEN, GREY, new_figure, save_figure
 
-# What is set in relation, each over the other: both must have been measured.
+# The pairs of speeds whose ratio is shown, if both were measured.
 _RATIOS = (
     (TWO_THREADS, ONE_THREAD),
     (YARDSTICK_OF_TWO, YARDSTICK),
@@ -35,9 +35,9 @@ def ratios(rates: dict[str, Rates]) -> dict[str, Rates]:
 
 
 def speed_table(rates: dict[str, Rates]) -> Table:
-    """Units a second, a row each."""
+    """Speeds in units a second, a row each."""
     table = Table(title=f"a second: median of {ROUNDS} rounds (lowest to highest)")
-    table.add_column("one core, where nothing else is said")
+    table.add_column("one core, unless stated otherwise")
     for column in ("a second", "range", "one takes"):
         table.add_column(column, justify="right")
     for name, rate in rates.items():
@@ -47,7 +47,7 @@ def speed_table(rates: dict[str, Rates]) -> Table:
 
 
 def ratio_table(rates: dict[str, Rates]) -> Table:
-    """Ratios, a row each; that of the yardstick is what a second thread could bring while this was measured."""
+    """Ratios, a row each; the ratio of the yardstick is the gain that a second thread could bring at that time."""
     table = Table(title="times as fast, in the same rounds")
     table.add_column("one / other")
     for column in ("times", "range"):
@@ -91,7 +91,7 @@ def _time(seconds: float) -> str:
 
 
 def draw_speeds(rates: dict[str, Rates], path: Path) -> None:
-    """A bar for each speed on a logarithmic scale, with the range of the rounds; other people's are grey."""
+    """A bar for each speed on a logarithmic scale, with the range of the rounds; speeds of other projects are grey."""
     names = [name for name in reversed(rates) if not name.startswith("yardstick")]
     medians = [rates[name].median for name in names]
     ranges = [

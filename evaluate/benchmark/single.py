@@ -53,7 +53,7 @@ def _aec_turns(env: Any, episodes: int) -> Callable[[], int]:
 
 
 def measurements() -> list[Measurement]:
-    """Random play, a whole episode after the other."""
+    """Random play, in whole episodes."""
     rows = [
         Measurement("single env, learner's steps", _single_steps(SingleAgentCribbage(), 20)),
         Measurement(

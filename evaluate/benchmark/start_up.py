@@ -23,7 +23,7 @@ _MAIN_JOB = (
 
 
 def _start_up(code: str, cache: Path) -> float:
-    """Seconds that a fresh Python takes for some code, with Numba's cache in a folder given."""
+    """Seconds that a fresh Python takes for some code, with Numba's cache in the folder ``cache``."""
     started = time.perf_counter()
     subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "NUMBA_CACHE_DIR": str(cache)})
     return time.perf_counter() - started

@@ -17,7 +17,7 @@ from evaluate.benchmark.games import new_game, play_games
 from evaluate.benchmark.measuring import Measurement
 
 GAMES = 4_096
-MANY_GAMES = 65_536  # where to wake a second thread takes next to no time beside the work that it does
+MANY_GAMES = 65_536  # so many that waking a second thread takes almost no time beside its work
 LEARNERS, BOTHS = "learner's steps", "decisions of both players"
 _BITS = np.array([1 << card for card in range(52)], np.int64)
 COPIES = f"vector env, {LEARNERS}"
@@ -30,7 +30,7 @@ YARDSTICK_OF_TWO = "yardstick: random games of two threads alone"
 
 @kernel
 def pick_legal(masks, words, cards):
-    """Writes a random legal card for each row of ``masks`` (N, 52) int8 into ``cards`` (N,) int64; 0 where none is.
+    """Writes a random legal card for each row of ``masks`` (N, 52) int8 into ``cards`` (N,) int64; 0 if none is legal.
 
     ``words`` (N,) uint64 are the random streams.
     """
@@ -43,7 +43,7 @@ def pick_legal(masks, words, cards):
 
 
 class RandomPlay:
-    """Random legal cards in N games against an opponent that plays at random, or against an object given."""
+    """Random legal cards in N games against an opponent that plays at random, or against a given object."""
 
     def __init__(self, n: int, opponent: Any = "random", **options: Any) -> None:
         self.envs = gymnasium.make_vec(
@@ -58,11 +58,11 @@ class RandomPlay:
         self._over = np.zeros(n, np.bool_)
 
     def run(self, calls: int = 20) -> int:
-        """Calls ``step`` so often; the number of cards that the learner has played."""
+        """Calls ``step`` this many times; returns the number of cards that the learner has played."""
         played = 0
         for _ in range(calls):
             pick_legal(self._infos["action_mask"], self._words, self._cards)
-            played += len(self._over) - int(np.count_nonzero(self._over))  # games that are over begin anew instead
+            played += len(self._over) - int(np.count_nonzero(self._over))  # games that are over restart instead
             _, _, self._over, _, self._infos = self.envs.step(self._cards)
         return played
 
@@ -96,7 +96,7 @@ def bytes_a_step() -> int:
 
 
 def _games_on_threads(threads: int) -> Callable[[], int]:
-    """Plain games that share nothing: what a second thread can bring on this machine at this moment."""
+    """Random games that share nothing: the most that a second thread can gain on this machine at this moment."""
     pool, games, n = ThreadPoolExecutor(threads), [new_game(seed) for seed in range(threads)], 2_000
 
     def run() -> int:
@@ -107,7 +107,7 @@ def _games_on_threads(threads: int) -> Callable[[], int]:
 
 
 def measurements() -> list[Measurement]:
-    """Steps of 4,096 games that hand out observations and masks, the choice of random cards included."""
+    """Steps of 4,096 games that return observations and masks, including the choice of random cards."""
     decisions = _decisions_a_step()
     rows = {
         COPIES: RandomPlay(GAMES),

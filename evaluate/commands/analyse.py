@@ -1,4 +1,4 @@
-"""Recorded games against the analysis: what each decision lost, how lucky each player was."""
+"""Recorded games compared with the analysis: what each decision lost, how lucky each player was."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ AgentNames = Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(meta
 AgentOption = Annotated[str, tyro.conf.arg(metavar="AGENT")]
 File = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
 Runs = Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN ...", help_behavior_hint="")]
-# Options without a default value: the help of each says what happens when it is not given.
+# Options without a default value: the help of each says what happens if it is not given.
 SomeFile = Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")]
 SomeJson = Annotated[Path | None, tyro.conf.arg(name="json", metavar="FILE", help_behavior_hint="")]
 SomeFolder = Annotated[Path | None, tyro.conf.arg(metavar="FOLDER", help_behavior_hint="")]

@@ -19,12 +19,12 @@ from evaluate.files import check_outputs, picture_paths, write_json
 from evaluate.matches.match import MatchResult, play_match
 from evaluate.progress import progress_bar
 
-PLACE = "{}"  # of the budget in an agent's name
+PLACE = "{}"  # the place of the budget in an agent's name
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Agents such as ``"ismcts:iterations={}"``, what to put into the braces, and the matches to play with each.
+    """Agents such as ``"ismcts:iterations={}"``, the budgets in place of the braces, and the matches to play with each.
 
     Raises:
         ValueError: an agent has no braces or cannot be made, or there are no budgets.
@@ -51,7 +51,7 @@ def play_curves(plan: Plan, file: Path) -> dict[str, list[MatchResult]]:
     """Plays the matches missing in the file, and rewrites it after each; results by agent, budget by budget.
 
     Raises:
-        ValueError: the file is there and holds something else.
+        ValueError: the file exists and holds something else.
     """
     header: dict[str, Any] = json.loads(json.dumps(asdict(plan)))
     matches: dict[str, MatchResult] = {}
@@ -59,7 +59,7 @@ def play_curves(plan: Plan, file: Path) -> dict[str, list[MatchResult]]:
 
         def build(found: Any) -> dict[str, MatchResult]:
             if found["plan"] != header:
-                raise ValueError("it is of another plan")
+                raise ValueError("it belongs to another plan")
             return typed(found["matches"], dict[str, MatchResult])
 
         matches = read_json(file, f"{file} does not hold these curves: give another file", build)
@@ -100,7 +100,7 @@ def budget_curve(
 
     Args:
         agents: Agents with {} where the budget goes, such as "ismcts:iterations={}".
-        budgets: The budgets to put there.
+        budgets: The budgets to put in place of {}.
         json_file: The file for the results; matches it already holds are not played again.
         against: The opponent.
         games: Number of games each, even.

@@ -17,14 +17,14 @@ from crib_env.tables.standard import standard_win_table
 from evaluate.console import console
 
 _NAMED = 4  # pairs that the sentence names
-_SHOWN = 0.0001  # what a chance to win is shown to
+_SHOWN = 0.0001  # rounding of the chances to win that are shown
 
 
 class Choice(NamedTuple):
     """Discards that differ only in suits and have the same value."""
 
     row: np.void
-    """Of ``ANALYSIS``, of the first of them."""
+    """The row of dtype ``ANALYSIS`` of the first of them."""
     pairs: list[list[int]]
 
     @property
@@ -39,7 +39,7 @@ def _by_rank(cards: Iterable[int]) -> str:
 
 
 def choices_of(rows: np.ndarray) -> list[Choice]:
-    """The rows of an analysis, in their order, with pairs of the same ranks and the same worth as one."""
+    """The rows of an analysis, in their order; pairs of the same ranks and the same values are one choice."""
     choices: dict[tuple[object, ...], Choice] = {}
     for row in rows:
         pair = row["discard"].tolist()
@@ -96,10 +96,10 @@ def discard(
 
 
 def too_close(choices: Sequence[Choice], dealer: bool, scores: tuple[int, int]) -> list[Choice]:
-    """The first choice and those that may win as often, within the tables' error; none if it is alone.
+    """The first choice and the choices that may win as often, within the tables' error; empty if there are none.
 
-    The error of a difference is that of the points, at what a point is worth by the win table, whose own error moves
-    all choices together.
+    The error of a difference is the error of the points times the value of a point by the win table. The win table's
+    own error moves all choices together.
     """
     wins = standard_win_table().win_probability
     own, other = scores
@@ -120,7 +120,7 @@ def tie(close: Sequence[Choice]) -> str:
     """A line saying that these choices are too close to call."""
     names = ", ".join(choice.name for choice in close[:_NAMED])
     more = f" and {len(close) - _NAMED} more" if len(close) > _NAMED else ""
-    return f"too close to call: {names}{more} differ by less than the tables are sure of"
+    return f"too close to call: {names}{more} differ by less than the error of the tables"
 
 
 def reason(choices: Sequence[Choice], shares: WinShares, dealer: bool) -> str:
@@ -153,6 +153,6 @@ def _first_part(parts: dict[str, float]) -> str:
 
 
 def _in_order(parts: dict[str, float], form: str) -> str:
-    """The parts, the largest first, but for those that would read as zero."""
+    """The parts, the largest first, without those that would read as zero."""
     shown = {name: f"{parts[name]:{form}}" for name in sorted(parts, key=lambda part: -parts[part])}
     return ", ".join(f"{name} {text}" for name, text in shown.items() if text.strip("+-0.%"))

@@ -16,7 +16,7 @@ from evaluate.matches.mirrored import mean_of_pairs, play_shards, shards
 from evaluate.progress import progress_bar
 from evaluate.statistics import paired_rate_interval
 
-# Holes that the dealer and pone have to go.
+# Holes that the dealer and pone still need.
 POSITIONS = {
     "a hole each": (1, 1),
     "two holes each": (2, 2),

@@ -45,7 +45,7 @@ def league(
         folder: A new folder for matches and reports, by default runs/league/<time>.
         resume: Folder of a stopped league to continue; give no other settings then, but name agents from your own
             modules again.
-        luck_adjusted: Rate by results less the luck of cards and starters, which vary less.
+        luck_adjusted: Rate by results minus the luck of cards and starters; these results vary less.
         threads: Number of threads.
         ray: Play on the Ray cluster of this address, or with `local` on all cores, instead of threads.
     """
@@ -57,7 +57,7 @@ def league(
         resume = plan.begin(folder)
     elif not all(map(is_outside_agent, agents)) or (games, seed, folder, luck_adjusted) != (None, None, None, False):
         raise ValueError(
-            "--resume takes agents, games and seed from the folder, and whether results are less luck: "
+            "--resume takes agents, games and seed from the folder, and --luck-adjusted too: "
             "give none of them, and no --folder"
         )
     else:
@@ -104,9 +104,9 @@ def in_words(standings: Standings) -> str:
     """How the tables were measured."""
     league = standings.league
     return (
-        f"{league.games:,} mirrored games of every two, seed {league.seed}"
-        f"{', all results less luck' if league.luck_adjusted else ''}; ratings by Bradley and Terry, mean "
-        f"{MEAN:.0f}; they miss no win rate by more than {100 * standings.misfit:.1f} points of percent"
+        f"{league.games:,} mirrored games for each pair, seed {league.seed}"
+        f"{', all results less luck' if league.luck_adjusted else ''}; Bradley-Terry ratings with mean "
+        f"{MEAN:.0f}, which predict every win rate to within {100 * standings.misfit:.1f} percentage points"
     )
 
 
@@ -122,10 +122,10 @@ def _standings_on_screen(standings: Standings) -> Table:
 
 
 def _matrix_on_screen(standings: Standings) -> Table:
-    """The matrix in whole percent, with agents by their place, so that thirteen fit into 80 columns."""
+    """The matrix in whole percent; columns are numbered by rank, so that thirteen agents fit into 80 columns."""
     order = standings.order
     widest = 100 * max(half_width((cell.low, cell.high)) for cell in standings.cells.values())
-    caption = f"each to within ± {widest:.1f} or less (95 %); intervals of each: league.md"
+    caption = f"95 % intervals within ± {widest:.1f} of each; all intervals: league.md"
     table = Table(title="wins of the row against the column, %", caption=caption, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("", justify="right", no_wrap=True, min_width=2)
     table.add_column("", overflow="ellipsis")
@@ -162,7 +162,7 @@ def draw_matrix(standings: Standings) -> Figure:
 
 
 def write_report(standings: Standings, folder: Path) -> None:
-    """Writes ``ratings.csv``, ``win-rates.csv`` (a row for every two agents), ``league.md`` and ``heat-map``."""
+    """Writes ``ratings.csv``, ``win-rates.csv`` (a row for each pair of agents), ``league.md`` and ``heat-map``."""
     names, order = standings.league.agents, standings.order
     with whole_text(folder / "ratings.csv") as file:
         writer = csv.writer(file)
@@ -185,7 +185,7 @@ def write_report(standings: Standings, folder: Path) -> None:
 
 
 def play_and_report(league: League, folder: Path, threads: int, ray: str | None = None) -> None:
-    """Plays what is left of a league, on a cluster if one is given, prints the tables and writes the files."""
+    """Plays the matches left to play, on a cluster if one is given, prints the tables and writes the files."""
     with held(folder), progress_bar() as progress, nullcontext() if ray is None else connected(ray) as cluster:
         task = progress.add_task("matches", total=league.games * len(league.pairings))
 

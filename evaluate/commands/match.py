@@ -22,7 +22,7 @@ from evaluate.on_ray import connected
 from evaluate.progress import progress_bar
 from evaluate.statistics import looks, luckless_reach, reach
 
-GAMES, MOST_GAMES = 10_000, 1_000_000  # without and with ``until``, if nothing is said
+GAMES, MOST_GAMES = 10_000, 1_000_000  # the default numbers of games, without and with ``until``
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class MatchArguments:
     record: SomeFile = None
     """Also write every game to this file, card by card, for `replay`."""
     luck_adjusted: bool = False
-    """Also report results less the luck of cards and starters, with narrower intervals; --until asks for theirs."""
+    """Also report results minus the luck of cards and starters, with narrower intervals, which --until then checks."""
     ray: SomeRay = None
     """Play on the Ray cluster of this address, or with `local` on all cores, instead of threads."""
 
@@ -55,14 +55,14 @@ def read_half_width(text: str) -> float:
     """A half width in percentage points as a share: ``"0.5"``, ``"0.5%"`` and ``"±0.5%"`` are 0.005.
 
     Raises:
-        ValueError: it is none, or not between 0 and 50.
+        ValueError: it is not a number, or not between 0 and 50.
     """
     try:
         share = float(text.strip().removeprefix("±").removesuffix("%")) / 100
     except ValueError:
         share = 0.0
     if not 0 < share < 0.5:
-        raise ValueError(f"until={text!r} is not allowed: give points of percent between 0 and 50, as in ±0.5%")
+        raise ValueError(f"until={text!r} is not allowed: give percentage points between 0 and 50, as in ±0.5%")
     return share
 
 
@@ -88,7 +88,7 @@ def match(asked: Annotated[MatchArguments, tyro.conf.arg(name="")]) -> None:
     stopped: BaseException | None = None
     try:
         with progress_bar() as progress, ExitStack() as opened:
-            # How many games a match that stops by itself takes can be said after its first look, and better at each.
+            # The length of a match that stops by itself can be estimated after its first look, and better at each look.
             ends = set(looks(games // 2))
             task = progress.add_task(f"{first.name} against {second.name}", total=games if half is None else None)
 
@@ -134,7 +134,7 @@ def match(asked: Annotated[MatchArguments, tyro.conf.arg(name="")]) -> None:
 
 
 def _reach(parts: list[Games]) -> float:
-    """How far the interval of the win rate reaches, without luck if it was measured."""
+    """The distance from the win rate to the end of its interval; without luck, if luck was measured."""
     games = Games.merged(parts)
     if games.luck is not None:
         return luckless_reach(mean_of_pairs(less_luck(games)[:, WINS]))
@@ -142,7 +142,7 @@ def _reach(parts: list[Games]) -> float:
 
 
 def _play_one(a: Agent, b: Agent, asked: MatchArguments) -> None:
-    """One game: no intervals, and nothing but who won."""
+    """Plays one game and prints only who won, without intervals."""
     if asked.until is not None or asked.json_file is not None or asked.ray is not None or asked.luck_adjusted:
         raise ValueError("games=1 has no interval: --until, --json, --ray and --luck-adjusted are not allowed with it")
     played = play_shard(a, b, replace(Shard.of(asked.seed, 0, 1), is_single=True), asked.record is not None)
@@ -154,13 +154,13 @@ def _play_one(a: Agent, b: Agent, asked: MatchArguments) -> None:
 
 
 def games_needed(pairs: int, reached: float, half: float, most: int) -> int:
-    """Estimated number of games until a match stops: to the first look that should be narrow enough.
+    """The estimated number of games until a match stops, at the first look that should be narrow enough.
 
     Args:
-        pairs: of games so far.
-        reached: how far the interval of the win rate reaches now.
-        half: how far it may.
-        most: the most games that are played.
+        pairs: the number of pairs so far.
+        reached: the distance from the win rate to the end of its interval now.
+        half: the requested distance.
+        most: the largest number of games.
     """
     needed = pairs * max(1.0, reached / half) ** 2
     return 2 * next((look for look in looks(most // 2) if look >= needed), most // 2)

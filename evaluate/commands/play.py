@@ -45,13 +45,13 @@ def play(
         agent: Your opponent; by default best.
         terminal: Play in this terminal.
         dealer: Who deals first.
-        scores: Yours and the agent's at the start.
+        scores: Your score and the agent's at the start.
         seed: Random seed of the deals; by default another for each game.
         practice: You may take cards back; the game is not recorded.
         coach: When the coach speaks: after each card, at the end of the deal, or not before the end of the game.
         count: You count your own hands before you are told what they are worth.
         record: The file that the finished game is added to, for `replay`.
-        resume: Go on with the game kept in this file.
+        resume: Continue the game kept in this file.
         browser: Open the browser.
     """
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -73,7 +73,7 @@ def _in_terminal(game: KeptGame | None, record: Path) -> None:
         try:
             game = play_in_terminal(game, judge)
         except KeyboardInterrupt:
-            say(["", "the game is kept; go on with", f"python -m evaluate play --terminal --resume {game.file}"])
+            say(["", "the game is kept; continue with", f"python -m evaluate play --terminal --resume {game.file}"])
             raise
         game.finish(record)
         if not game.so_far.practice:

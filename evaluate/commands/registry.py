@@ -80,7 +80,7 @@ COMMANDS = {
     ),
     "luck-table": Command(
         "tables.luck_table:luck_table",
-        "Computes what cards are worth over all deals, by which `match --luck-adjusted` measures luck.",
+        "Computes the values of cards over all deals, by which `match --luck-adjusted` measures luck.",
         takes_agents=True,
     ),
     "discard": Command(

@@ -48,7 +48,7 @@ def replay(
         deal: This deal alone, from 1; by default the whole game.
         html: Write a page to step through, with all cards face up, instead of printing the game.
         gif: Write a moving picture, with all cards face up; needs the extra `render`.
-        analyse: Also print the luck of each deal, and what was better than a decision that lost something.
+        analyse: Also print the luck of each deal, and the better choice where a decision lost something.
         dark: Draw the moving picture in dark colours. The page follows its reader's choice.
         four_colours: Draw the moving picture with green clubs and blue diamonds. On the page the reader chooses.
     """
@@ -78,7 +78,7 @@ def tell_game(record: GameRecord, only: int | None = None, analysis: GameAnalysi
     """A recorded game as text, or one of its deals, from 1; with an analysis also luck and errors.
 
     Raises:
-        ValueError: it does not play.
+        ValueError: it cannot be replayed.
     """
     first, second = record.players
     names, env = record.names, record.begin()
@@ -106,7 +106,7 @@ def _tell_deal(
     names: tuple[str, str],
     notes: Mapping[int, str],
 ) -> Iterator[str]:
-    """One deal, line by line; ``notes`` are what to say of cards, by their number in the deal."""
+    """One deal, line by line; ``notes`` are comments on cards, by their number in the deal."""
     width = max(map(len, (*names, "starter")))
     dealer, starter = env.dealer, format_card(deal[12])
     yield f"deal {number}: {names[0]} {env.scores[0]}, {names[1]} {env.scores[1]}, {names[dealer]} deals"

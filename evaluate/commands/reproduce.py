@@ -1,4 +1,4 @@
-"""The figures of papers computed anew; :mod:`evaluate.reproduce` computes them and writes the report."""
+"""The command that recomputes the figures of papers, with :mod:`evaluate.reproduce`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ReproduceArguments:
     paper: Annotated[
         Name | Literal["all"] | None, tyro.conf.Positional, tyro.conf.arg(metavar="[PAPER]", help_behavior_hint="")
     ] = None
-    """lang-2018, oconnor-2000, anderson-2022, sharan-pawar-2022, mueller-1987, or all of them: all."""
+    """lang-2018, oconnor-2000, anderson-2022, sharan-pawar-2022, mueller-1987, or all."""
     quick: bool = False
     """Small samples, short trainings, no long computations: about two minutes a paper."""
     seed: SomeInt = None
@@ -56,9 +56,9 @@ def reproduce(asked: Annotated[ReproduceArguments, tyro.conf.arg(name="")]) -> N
         raise ValueError(f"there is no paper: give one of {', '.join(NAMES)}, or all")
     settings = (paper, asked.quick, asked.seed, asked.choices, asked.folder)
     if resume is not None and settings != (None, False, None, None, None):
-        raise ValueError("--resume takes all settings from the folder: only --report, --threads and --ray go beside it")
+        raise ValueError("--resume takes all settings from the folder: give only --report, --threads and --ray with it")
     from evaluate.on_ray import load_ray
-    from evaluate.reproduce.report import reproduce_and_report  # every agent and torch: seconds
+    from evaluate.reproduce.report import reproduce_and_report  # imported here: all agents and torch take seconds
     from evaluate.reproduce.run import Reproduction
 
     if asked.ray is not None:

@@ -34,7 +34,7 @@ def after_discards(folder: Path, starter: int) -> tuple[Path, str]:
 
 
 class _Solved(NamedTuple):
-    """What is known of a solution."""
+    """A solution: its value, its distance from equilibrium and its cost."""
 
     game: str
     value_to_dealer: float
@@ -65,14 +65,13 @@ def solve_play(
 ) -> None:
     """Solves the play of a deal: pone leads, points as they fall.
 
-    Suits have no part in it. NashConv is what exact best responses to both roles earn together, in points a deal; it is
-    0 in equilibrium, and nobody can win more than half of it, on average over both roles, from the policy that is
-    saved.
+    Suits do not matter. NashConv is what exact best responses to both roles earn together, in points a deal. It is 0 in
+    equilibrium. No opponent can win more than half of it from the saved policy, on average over both roles.
 
     Args:
-        path: The file of the solution, about 900 MB. One that is there is continued, also after a kill. With
-            --prior discards a folder, in which each starter has a file.
-        prior: What the players hold: eight cards dealt at random, or of six cards each the four that are worth most.
+        path: The file of the solution, about 900 MB. An existing file is continued, also after a kill.
+            With --prior discards, a folder with one file for each starter.
+        prior: The hands: eight cards dealt at random, or of six cards each the four that are worth most.
         starter: Rank of a starter that both players see (A, 2 to 9, T, J, Q or K). By default there is none; with
             --prior discards, all thirteen are solved one after the other.
         nash_conv: Ends when NashConv is at most this many points a deal.
@@ -85,7 +84,7 @@ def solve_play(
         raise ValueError(f"nash_conv={nash_conv} is not allowed: give a number above 0")
     rank = None if starter is None else RANKS.find(starter.upper())
     if starter is not None and (len(starter) != 1 or rank == -1):
-        raise ValueError(f"starter={starter} is no rank: give one of {' '.join(RANKS)}")
+        raise ValueError(f"starter={starter} is not a rank: give one of {' '.join(RANKS)}")
     with progress_bar() as progress:
         if prior == "deal":
             about = PEGGING_GAME if rank is None else f"the play with the starter {RANKS[rank]}"
@@ -109,7 +108,7 @@ def solve_play(
 
 
 def _over_starters(found: list[_Solved]) -> _Solved:
-    """The mean over starters, each of which is cut as often as any other."""
+    """The mean over the starters, which are all cut equally often."""
     if len(found) == 1:
         return found[0]
     responses = BestResponses(*np.mean([solved.responses for solved in found], axis=0).tolist())
@@ -127,7 +126,7 @@ def _solve(
     threads: int,
     progress: Progress,
 ) -> _Solved:
-    """Solves one game, or goes on with it; the file is written now and then and in the end."""
+    """Solves one game, or continues it. The file is written every few minutes and at the end."""
     task = progress.add_task("the public tree", total=None)
     game = PlayGame(prior, start, threads)
     solver = PlaySolver(game)

@@ -1,7 +1,7 @@
-"""The exact means of what twelve cards are worth (:func:`evaluate.luck.usual_deal.value_cards`), over all deals.
+"""Exact means over all deals of the values of twelve cards (:func:`evaluate.luck.usual_deal.value_cards`).
 
-A hand is settled by the six cards it comes from, and the mean over the opponent's cards and the starter is the mean
-over the 46 starters. Crib and play depend on the cards of both: those are sums over all pairs of disjoint hands.
+A hand depends only on the six cards it comes from, so its mean is that over the 46 starters. Crib and play depend on
+the cards of both players: their means are sums over all pairs of disjoint hands.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ PAIR_RANKS = np.array([(a, b) for b in range(13) for a in range(b + 1)])
 
 
 @kernel
-def _choose(sixes, role, values, kept, thrown, weights, hands):
-    """For each hand of six (N,): of both discards the rank class kept, the ranks thrown, the weight and hand total."""
+def _choose(sixes, role, values, kept, discarded, weights, hands):
+    """For each six cards (N,) and both of their discards: rank class kept, ranks discarded, weight and hand total."""
     pairs = np.zeros(2, np.int64)
     for n in range(len(sixes)):
         usual_discards(sixes[n], role, values, pairs, weights[n])
         for k in range(2):
             kept[n, k] = rank_class(sixes[n] ^ pairs[k])
             a, b = lowest(pairs[k]) % 13, lowest(pairs[k] & (pairs[k] - 1)) % 13
-            thrown[n, k] = max(a, b) * (max(a, b) + 1) // 2 + min(a, b)
+            discarded[n, k] = max(a, b) * (max(a, b) + 1) // 2 + min(a, b)
             hands[n, k] = hand_total(sixes[n] ^ pairs[k], sixes[n])
 
 
@@ -64,7 +64,7 @@ def _play_all(class_ranks, scratch, first, points):
             for k in range(4):
                 held[class_ranks[first + i, k]] += 1
                 held[class_ranks[j, k]] += 1
-            if held.max() <= 4:  # else no deal has them, and what stands there cancels out
+            if held.max() <= 4:  # else no deal has these ranks, and their values cancel out
                 usual_play(_four(class_ranks[first + i], 0, 1), _four(class_ranks[j], 3, -1), scratch, played)
                 for play in range(PLAYS):
                     for role in range(2):
@@ -72,7 +72,7 @@ def _play_all(class_ranks, scratch, first, points):
 
 
 def _crib_table() -> np.ndarray:
-    """(91, 91) rank points of two pairs thrown, over 48 starters, by their ranks."""
+    """(91, 91) rank points of two discarded pairs, over 48 starters, by their ranks."""
     table = np.zeros((len(PAIR_RANKS), len(PAIR_RANKS)), np.int64)
     for i, first in enumerate(PAIR_RANKS):
         for j, second in enumerate(PAIR_RANKS):
@@ -84,13 +84,13 @@ def exact_means(values: DiscardValues, on_progress: Callable[[int], None] = lamb
     """The mean over all deals of each of ``PARTS``, in points; takes some minutes.
 
     Args:
-        values: by which cards are thrown.
-        on_progress: is told how many more of :func:`steps_of_means` are done.
+        values: the values by which cards are discarded.
+        on_progress: called with the number of further steps done, of :func:`steps_of_means` in all.
     """
     sixes, sizes = representatives(), class_sizes()
-    kept, thrown, weights, hands = (np.zeros((2, N_CLASSES, 2), np.int64) for _ in range(4))
+    kept, discarded, weights, hands = (np.zeros((2, N_CLASSES, 2), np.int64) for _ in range(4))
     for role in (PONE, DEALER):
-        _choose(sixes, role, values, kept[role], thrown[role], weights[role], hands[role])
+        _choose(sixes, role, values, kept[role], discarded[role], weights[role], hands[role])
         on_progress(1)
     play = np.zeros((N_RANK_CLASSES, N_RANK_CLASSES, 2), np.int64)
     for first in range(0, N_RANK_CLASSES, _ROWS):
@@ -110,13 +110,13 @@ def exact_means(values: DiscardValues, on_progress: Callable[[int], None] = lamb
     return [
         hand(PONE),
         hand(DEALER) + heels,
-        disjoint(thrown, _crib_table(), 48),
+        disjoint(discarded, _crib_table(), 48),
         disjoint(kept, play[..., PONE], PLAYS),
         disjoint(kept, play[..., DEALER], PLAYS),
     ]
 
 
-_ROWS = 20  # rank classes at once
+_ROWS = 20  # number of rank classes in a step
 
 
 def steps_of_means() -> int:

@@ -1,9 +1,9 @@
-"""The table behind luck-adjusted results: expected results from every pair of scores, and what points are worth there.
+"""The table behind luck-adjusted results: expected results from every pair of scores, and the value of points there.
 
 It is solved from deals that an agent played against itself, as :mod:`crib_env.tables.win_table` solves the win table,
-for three results at once. At each pair of scores the result after the deal is also regressed on what the twelve
-cards were worth (:func:`evaluate.luck.usual_deal.value_cards`): least squares gives the slopes with which luck in
-points becomes luck in results. A bad table would take less noise away; it cannot bias anything.
+for three results at once. At each pair of scores the result after the deal is also regressed on the values of the
+twelve cards (:func:`evaluate.luck.usual_deal.value_cards`). Least squares gives the slopes that turn luck in points
+into luck in results. A bad table would remove less noise, but it cannot cause bias.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from crib_env.tables.win_table import sample_outcomes
 from evaluate.luck.usual_deal import PARTS, DiscardValues, new_scratch, value_cards
 
 RESULTS = ("win rate", "net points", "match points")
-"""Of a game, for one player: 1 for a win, points less the opponent's, ACC match points less the opponent's."""
+"""The results of a game for one player: 1 for a win, net points, net ACC match points."""
 WINS, NET_POINTS, MATCH_POINTS = range(3)
 VERSION = 1
 _KIND = "luck table"
@@ -44,10 +44,10 @@ class LuckTable:
     """Expected results and slopes by score, before a deal.
 
     Attributes:
-        agent: whose deals they come from.
-        deals: how many were sampled.
+        agent: the name of the agent that played the sampled deals.
+        deals: the number of sampled deals.
         expected: (121, 121, 3) float32, the dealer's ``RESULTS`` by [dealer's score, pone's score].
-        slopes: (121, 121, 3, 5) float16, the dealer's results to a point of each of ``PARTS``.
+        slopes: (121, 121, 3, 5) float16, the change of the dealer's results per point of each of ``PARTS``.
         means: (5,) the exact means of ``PARTS`` over all deals, in points.
         cribs, pegging: the values by which cards are discarded, see :class:`evaluate.luck.usual_deal.DiscardValues`.
     """
@@ -62,7 +62,7 @@ class LuckTable:
 
     @property
     def discard_values(self) -> DiscardValues:
-        """By which cards are discarded."""
+        """The values by which cards are discarded."""
         return DiscardValues(self.cribs, self.pegging)
 
     def save(self, path: str | Path) -> None:
@@ -74,7 +74,7 @@ class LuckTable:
         """Reads a table.
 
         Raises:
-            ValueError: there is no such file, or it is damaged, of another version or not a luck table.
+            ValueError: the file does not exist, is damaged, has another version or is not a luck table.
         """
         found = load_arrays(path, _KIND, VERSION, _COLUMNS)
         return cls(str(found.pop("agent")), int(found.pop("deals")), **found)
@@ -97,7 +97,7 @@ def final_result(dealer, pone, out):
 
 @kernel
 def result_after(dealer, pone, expected, out):
-    """The dealer's expected ``RESULTS`` (3,) after a deal, which passes to the other side unless the game is over."""
+    """The dealer's expected ``RESULTS`` (3,) after a deal; then the other side deals, unless the game is over."""
     if dealer >= WIN or pone >= WIN:
         final_result(dealer, pone, out)
     else:
@@ -109,7 +109,7 @@ def result_after(dealer, pone, expected, out):
 def _solve(outcomes, weights, expected, slopes):
     """Fills ``expected`` and ``slopes`` from high scores to low.
 
-    ``weights`` (5, n) turn n results, less their mean, into slopes.
+    ``weights`` (5, n) turn n results, minus their mean, into slopes.
     """
     n = len(outcomes)
     made, after = np.zeros((n, 2), np.int64), np.empty((n, 3))
@@ -154,17 +154,17 @@ def _value_all(games, values, scratch, out):
 
 
 def solve_luck_table(agent: Agent, deals: int, seed: int, means: np.ndarray, values: DiscardValues) -> LuckTable:
-    """A luck table from so many deals that an agent plays against itself.
+    """A luck table from a number of deals that an agent plays against itself.
 
     Args:
-        agent: who plays.
-        deals: how many.
-        seed: of the deals.
+        agent: the agent that plays.
+        deals: the number of deals.
+        seed: random seed of the deals.
         means: (5,) from :func:`evaluate.luck.exact_means.exact_means`.
-        values: by which cards are thrown.
+        values: the values by which cards are discarded.
 
     Raises:
-        ValueError: fewer deals than 100, from which no slopes can be had.
+        ValueError: there are fewer than 100 deals, too few for slopes.
     """
     if deals < 100:
         raise ValueError(f"deals={deals} is not allowed: give at least 100")

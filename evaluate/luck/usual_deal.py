@@ -1,9 +1,9 @@
-"""How a deal usually goes: the discards and the play of fixed players, the yardstick by which cards are lucky or not.
+"""The usual course of a deal: discards and play of fixed players, against which the luck of cards is measured.
 
 Discards: the best of the exact analysis in points at 0–0 (hand, crib, pegging). If the second best is less than
-``_CLOSE`` points worse, either is thrown, with weights that go from equal to none. Play: ``greedy`` and ``careful``,
-each against each, four plays in all. What follows from six cards depends on them up to a renaming of suits alone, and
-the play on ranks alone, so that means over all deals can be computed exactly (:mod:`evaluate.luck.exact_means`).
+``_CLOSE`` points worse, both count, with weights from equal to 0 for the second. Play: ``greedy`` and ``careful``,
+each against each, four plays in all. Discards depend on six cards only up to a renaming of suits, and the play depends
+on ranks only. So means over all deals can be computed exactly (:mod:`evaluate.luck.exact_means`).
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from crib_env.tables.pegging import GAINED, GIVEN
 from crib_env.tables.standard import standard_pegging
 
 PARTS = ("pone's hand", "dealer's hand and heels", "crib", "pone's play", "dealer's play")
-"""What the twelve cards are worth, by where the points come from."""
-SHARES = 16  # what the weights of the two discards of six cards add up to
+"""The parts of the value of twelve cards, by the source of the points."""
+SHARES = 16  # sum of the weights of the two discards of six cards
 PLAYS = 4  # greedy and careful, each against each
 _CLOSE = 0.8  # points
 UNSEEN = 40  # cards from which the starter is cut
 
 
 class DiscardValues(NamedTuple):
-    """What the analysis adds to the exact means of hand and crib, in points."""
+    """The terms that the analysis adds to the exact means of hand and crib, in points."""
 
     cribs: np.ndarray
-    """(2, 13, 13) by role and ranks thrown: how purposeful opposing discards change the mean of the crib."""
+    """(2, 13, 13) by role and ranks discarded: how the crib's mean changes when the opponent discards with purpose."""
     pegging: np.ndarray
-    """(2, 1820) by role and ranks kept: points gained less points given in the play."""
+    """(2, 1820) by role and ranks kept: points gained minus points given in the play."""
 
     @classmethod
     def standard(cls) -> DiscardValues:
-        """Those of the tables that ship with the package."""
+        """The values of the tables that ship with the package."""
         mean = standard_pegging().mean
         return cls(np.ascontiguousarray(outlook().cribs), np.ascontiguousarray(mean[..., GAINED] - mean[..., GIVEN]))
 
@@ -50,7 +50,7 @@ class DiscardValues(NamedTuple):
 def usual_discards(six, role, values, pairs, weights):
     """Writes the two best pairs of six cards (masks), and the weights of both, which add up to ``SHARES``.
 
-    Equal values are told apart by the hand and then by ranks, never by suits.
+    Ties are broken by the hand and then by ranks, never by suits.
     """
     cards = np.empty(6, np.int64)
     rest = six
@@ -80,7 +80,7 @@ def usual_discards(six, role, values, pairs, weights):
 
 @kernel
 def _by_ranks(kept, first_suit, step):
-    """Four cards of the same ranks in suits that do not depend on theirs."""
+    """Four cards of the same ranks, in suits that do not depend on the suits of these cards."""
     out = np.int64(0)
     for rank in range(13):
         suit = first_suit
@@ -93,7 +93,7 @@ def _by_ranks(kept, first_suit, step):
 
 @kernel
 def usual_play(pones_four, dealers_four, scratch, points):
-    """Fills ``points`` (``PLAYS``, 2) with pone's and dealer's in each play of these cards (masks).
+    """Fills ``points`` (``PLAYS``, 2) with the points of pone and dealer in each play of these cards (masks).
 
     ``scratch`` is one game record to play on.
     """
@@ -101,7 +101,7 @@ def usual_play(pones_four, dealers_four, scratch, points):
     for policy in (GREEDY, CAREFUL):
         for other in (GREEDY, CAREFUL):
             g["phase"], g["episode"], g["dealer"], g["turn"] = PLAY, PLAY_EPISODE, DEALER, PONE
-            # From either end of the suits, so that no card is held twice.
+            # Suits are given from opposite ends, so that no card is held twice.
             g["hand"][PONE], g["hand"][DEALER] = _by_ranks(pones_four, 0, 1), _by_ranks(dealers_four, 3, -1)
             g["scores"][PONE], g["scores"][DEALER] = 0, 0
             for k in range(8):
@@ -114,10 +114,10 @@ def usual_play(pones_four, dealers_four, scratch, points):
 
 
 @kernel
-def crib_rank_total(thrown):
+def crib_rank_total(discarded):
     """Points of four cards by rank alone (fifteens, pairs, runs), summed over the 48 other cards as starters."""
     counts, sums = np.int64(0), np.int64(1)
-    rest = thrown
+    rest = discarded
     while rest:
         counts, sums = add_rank(counts, sums, lowest(rest) % 13)
         rest &= rest - 1
@@ -125,7 +125,7 @@ def crib_rank_total(thrown):
     for rank in range(13):
         left = np.int64(4)
         for suit in range(4):
-            left -= (thrown >> (13 * suit + rank)) & 1
+            left -= (discarded >> (13 * suit + rank)) & 1
         more_counts, more_sums = add_rank(counts, sums, rank)
         total += left * rank_points(more_counts, more_sums)
     return total
@@ -133,7 +133,7 @@ def crib_rank_total(thrown):
 
 @kernel
 def value_cards(pones_six, dealers_six, values, scratch, out):
-    """What twelve cards are worth before anything is thrown or cut: fills ``out`` (5,) with points by ``PARTS``."""
+    """Values twelve cards before the discards and the cut: fills ``out`` (5,) with points by ``PARTS``."""
     seen = pones_six | dealers_six
     pones, dealers = np.zeros(2, np.int64), np.zeros(2, np.int64)
     pone_weights, dealer_weights = np.zeros(2, np.int64), np.zeros(2, np.int64)

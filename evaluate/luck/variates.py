@@ -1,24 +1,24 @@
 """The luck of games: control variates for the first dealer, the cards and the starter (AIVAT, Burch et al. 2018).
 
 Three things in a game are chance: the coin for the first deal, the twelve cards of each deal, and its starter. For
-each there is a number, its luck, whose mean is zero whatever has happened before. Results less all luck have the same
-mean as results, and much less spread.
+each there is a number, its luck, whose mean is zero given everything before it. Results minus all luck have the same
+mean as results, and vary much less.
 
-**Why this is unbiased, whoever plays.** The luck of a chance event is a fixed function of what came before and of the
-event, less the function's mean over everything that could have come instead:
+**Why this is unbiased, whoever plays.** The luck of a chance event is a fixed function of the event and of everything
+before it, minus the mean of this function over all outcomes that the event could have had:
 
-* the coin: half of the difference between dealing first and not, with one sign or the other;
-* the twelve cards: slope times (worth of these cards - mean worth over all deals). The worth follows from the cards
+* the coin: half of the difference between dealing first and not, with the sign of the outcome;
+* the twelve cards: slope times (value of these cards - mean value over all deals). The value follows from the cards
   alone, by fixed discards and a fixed play (:mod:`evaluate.luck.usual_deal`); its mean over all deals is exact
-  (:mod:`evaluate.luck.exact_means`); the slope depends on the scores before the deal alone;
-* the starter: the expected result with the starter that was cut, for the cards really kept and thrown and the scores
-  before the deal, less its mean over all forty cards that could have been cut, each of which is looked at.
+  (:mod:`evaluate.luck.exact_means`); the slope depends only on the scores before the deal;
+* the starter: the expected result with the starter that was cut, for the cards actually kept and discarded and the
+  scores before the deal, minus its mean over all forty cards that could have been cut, computed one by one.
 
-The cards come from a shuffled pack whatever the players do or have done, so the mean of each luck is zero given all
-that came before it, also in the last deal of a game, whose end only decides whether there is a next one; and a sum of
-such numbers over a game has the mean zero too. Nothing that players throw or lay is taken for luck: of their choices
-only those made before the cut are used, and only for the luck of the cut. The functions were fixed before the games;
-were they bad, they would leave more noise, and no bias.
+The cards come from a shuffled pack, whatever the players do or have done. So the mean of each luck is zero given
+everything before it. This is true in the last deal of a game too, because the end of a game only decides whether there
+is a next deal. The sum of such numbers over a game then has mean zero as well. No choice of a player counts as luck:
+only choices before the cut are used, and only for the luck of the cut. The functions were fixed before the games. Bad
+functions would leave more noise, but no bias.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from evaluate.luck.table import RESULTS, LuckTable, result_after, standard_luck_
 from evaluate.luck.usual_deal import PARTS, PLAYS, UNSEEN, DiscardValues, new_scratch, usual_play, value_cards
 
 CHANCES = ("first deal", "cards", "starter")
-"""What brings luck, in the order of the game."""
+"""The events of chance, in the order of the game."""
 FIRST_DEAL, CARDS, STARTER = range(3)
 
 
 class Measure(NamedTuple):
-    """What the kernels ask of a luck table."""
+    """The parts of a luck table that the kernels need."""
 
     expected: np.ndarray
     """(121, 121, 3) float64."""
@@ -68,7 +68,7 @@ def luck_of_cards(pones_six, dealers_six, dealer, pone, measure, scratch, out):
 
 
 class Hands(NamedTuple):
-    """What is shown after the play, as masks."""
+    """The hands and the crib that are shown after the play, as masks."""
 
     pone: int
     dealer: int
@@ -87,7 +87,7 @@ def result_with_starter(hands, starter, dealer, pone, plays, expected, out):
         expected: (121, 121, 3) results by score, before a deal.
     """
     pones, dealers = show_points(hands.pone, starter, False), show_points(hands.dealer, starter, False)
-    dealers += show_points(hands.crib, starter, True)  # nothing comes between hand and crib
+    dealers += show_points(hands.crib, starter, True)  # the crib is counted directly after the dealer's hand
     heels = 2 if starter % 13 == JACK else 0
     one = np.empty(len(out))
     for result in range(len(out)):
@@ -96,7 +96,7 @@ def result_with_starter(hands, starter, dealer, pone, plays, expected, out):
         d, p = dealer + heels, np.int64(pone)
         if d < WIN:
             d, p = d + plays[play, DEALER], p + plays[play, PONE]
-            if d >= WIN and p >= WIN:  # who was first is not known: either, half the time
+            if d >= WIN and p >= WIN:  # it is not known who was first: each, half the time
                 d, p = (WIN, WIN - 1) if play % 2 else (WIN - 1, WIN)
             elif d < WIN and p < WIN:
                 p += pones
@@ -109,7 +109,7 @@ def result_with_starter(hands, starter, dealer, pone, plays, expected, out):
 
 @kernel
 def luck_of_starter(hands, starter, dealer, pone, measure, scratch, out):
-    """Fills ``out`` (3,) with the dealer's luck in the starter; arguments as above."""
+    """Fills ``out`` (3,) with the dealer's luck in the starter; arguments as for :func:`result_with_starter`."""
     seen = hands.pone | hands.dealer | hands.crib
     plays, one, mean = np.empty((PLAYS, 2), np.int64), np.empty(len(out)), np.zeros(len(out))
     usual_play(hands.pone, hands.dealer, scratch, plays)
@@ -158,7 +158,7 @@ class LuckMeter:
         by_coin: whether a fair coin chose the first dealer.
 
     Attributes:
-        luck: (B, 3, 3) float64 so far, of seat 0, by ``CHANCES`` and ``RESULTS``; of seat 1 it is the opposite.
+        luck: (B, 3, 3) float64, the luck of seat 0 so far, by ``CHANCES`` and ``RESULTS``; seat 1 has the opposite.
     """
 
     def __init__(self, games: np.ndarray, by_coin: bool = True) -> None:
@@ -175,7 +175,7 @@ class LuckMeter:
             self.luck[:, FIRST_DEAL] = sign[:, None] * (deals - not_deals)
 
     def note(self, rows: np.ndarray) -> None:
-        """Call it after each card that was thrown or laid in games ``rows``, (N,) int64."""
+        """Call it after each card that was discarded or laid in games ``rows``, (N,) int64."""
         _note(self._games, rows, self._measure, self._scratch, self.luck)
 
 

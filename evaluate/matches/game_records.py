@@ -1,4 +1,4 @@
-"""Recorded games: JSON lines with all that is needed to replay them, and the expected result.
+"""Recorded games: JSON lines with everything needed to replay them, and the expected result.
 
 A line holds ``game`` (its number in the match), ``seed`` (the match's), ``players`` (the names in seat 0 and seat
 1), ``first_dealer`` (a seat), ``start_scores`` (by seat, left out if they are 0–0), ``deals`` (thirteen cards each: six
@@ -40,7 +40,7 @@ class GameRecord:
 
     @property
     def names(self) -> tuple[str, str]:
-        """The players by seat, told apart where a player played itself."""
+        """The players by seat; the seat is added where a player played itself."""
         first, second = self.players
         return self.players if first != second else (f"{first} (seat 0)", f"{second} (seat 1)")
 
@@ -53,7 +53,7 @@ class GameRecord:
 
     @classmethod
     def of_line(cls, line: str) -> GameRecord:
-        """Reads what :meth:`to_line` gave.
+        """Reads a line of :meth:`to_line`.
 
         Raises:
             ValueError: it is not a recorded game.
@@ -65,17 +65,17 @@ class GameRecord:
             raise ValueError(f"it is not a recorded game ({error})") from None
 
     def begin(self) -> raw_env:
-        """The environment in which this game is about to be played.
+        """An environment at the start of this game.
 
         Raises:
-            ValueError: a deal is not one, or a game cannot start from these scores; the message names them.
+            ValueError: a deal is invalid, or a game cannot start from these scores; the message names them.
         """
         env = raw_env()
         env.reset(options={"first_dealer": self.first_dealer, "deals": self.deals, "scores": self.start_scores})
         return env
 
     def check(self) -> None:
-        """Plays the game again.
+        """Replays the game.
 
         Raises:
             ValueError: a card is not legal, or the game does not end with these scores.
@@ -136,7 +136,7 @@ def _pair(scores: np.ndarray) -> tuple[int, int]:
 
 @contextmanager
 def games_file(path: Path) -> Iterator[Callable[[Sequence[GameRecord]], None]]:
-    """A new file of games; inside, a function that adds some to it.
+    """Opens a new file of games; yields a function that adds games to it.
 
     The file appears under its name at the end. After an error or Ctrl-C it holds the games added before; if there are
     none, there is no file.
@@ -175,7 +175,7 @@ def add_record(path: Path, record: GameRecord) -> None:
     """Adds a game at the end of a file of games, or makes the file.
 
     Raises:
-        ValueError, OSError: the file cannot be written; it is as it was.
+        ValueError, OSError: the file cannot be written; it is unchanged.
     """
     before = path.read_bytes() if path.exists() else b""
     with whole_file(path) as temporary, open(temporary, "wb") as file:

@@ -33,7 +33,7 @@ LEAGUES = Path("runs") / "league"
 class LeagueMatch:
     """A finished match: its result, and how many of the two games over each deal ``a`` won, (N,) 0, 1 or 2.
 
-    ``less_luck`` (N,) float64 is the same without luck, if that was measured.
+    ``less_luck`` (N,) float64 is the same minus luck, if luck was measured.
     """
 
     result: MatchResult
@@ -43,7 +43,7 @@ class LeagueMatch:
 
 @dataclass(frozen=True)
 class League:
-    """Who plays, how many games per pair, the seed of the deals, and whether results are less luck.
+    """The agents, the number of games per pair, the seed of the deals, and whether luck is subtracted from results.
 
     Raises:
         ValueError: there are not two different agents, one cannot be made, or ``games`` is not positive and even.
@@ -71,7 +71,7 @@ class League:
         """Makes the folder of this league, by default ``runs/league/<time>``.
 
         Raises:
-            ValueError: it is there already.
+            ValueError: it already exists.
         """
         folder = new_folder(folder, LEAGUES)
         (folder / "matches").mkdir()
@@ -80,14 +80,15 @@ class League:
 
     @classmethod
     def of_folder(cls, folder: Path, said: Collection[str] = ()) -> League:
-        """The league that a folder was begun for.
+        """Reads the league of a folder.
 
         Args:
-            folder: of the league.
-            said: those of its agents whose code may run though it is not this project's, ``module:Class``.
+            folder: the folder of the league.
+            said: agents outside this project, ``module:Class``, that the user has named; only their code may run.
 
         Raises:
-            ValueError: it is not the folder of a league, or names other such code; the message names it.
+            ValueError: it is not the folder of a league, or names another agent outside this project; the message names
+                it.
         """
         fault = f"{folder} is not the folder of a league: it has no readable config.json"
         found = read_json(
@@ -106,10 +107,10 @@ class League:
         """Plays the matches that are not in the folder yet.
 
         Args:
-            folder: of this league.
-            threads: how many work side by side, on games of one match.
-            on_progress: is told how many more games are done, those of earlier too, and in which match.
-            cluster: to play all matches on side by side, in place of threads; the games are the same.
+            folder: the folder of this league.
+            threads: the number of threads, which share the games of one match.
+            on_progress: called with the number of further games done, those found in the folder too, and their match.
+            cluster: a cluster to play all matches on side by side, in place of threads; the games are the same.
 
         Returns:
             All matches, in the order of ``pairings``.
@@ -153,9 +154,9 @@ class League:
             less = None if found.less_luck is None else np.array(found.less_luck)
             match = LeagueMatch(found.result, np.array(["012".index(digit) for digit in found.won]), less)
             if (2 * len(match.won), match.won.sum()) != (match.result.games, match.result.wins):
-                raise ValueError("its games do not come to its result")
+                raise ValueError("its games do not match its result")
             if less is not None and len(less) != len(match.won):
-                raise ValueError("its games and its results less luck do not fit together")
+                raise ValueError("its games and its results less luck do not match")
             return match
 
         match = read_json(path, f"{path} is not a whole match: {again}", build)
@@ -202,7 +203,7 @@ class League:
 
 
 class _Config(NamedTuple):
-    """What ``config.json`` holds."""
+    """The content of ``config.json``."""
 
     agents: tuple[str, ...]
     games: int
@@ -211,7 +212,7 @@ class _Config(NamedTuple):
 
 
 class _Saved(NamedTuple):
-    """What the file of a match holds."""
+    """The content of the file of a match."""
 
     result: MatchResult
     won: str

@@ -24,11 +24,11 @@ MOST_GAMES = 100_000_000  # some gigabytes of scores and deals
 
 @dataclass(frozen=True)
 class LuckAdjusted:
-    """The results of a match less luck, from the side of ``a`` (:mod:`evaluate.luck.variates`); intervals are at 95 %.
+    """The results of a match minus luck, from the side of ``a`` (:mod:`evaluate.luck.variates`); intervals are at 95 %.
 
-    ``variance_ratio`` says for each of ``RESULTS`` how many times smaller the variance of a mirrored pair has become:
-    as many times more games would narrow the intervals without it as much. ``single_variance_ratio`` is that of games
-    by themselves. A rate may lie outside 0 to 1.
+    ``variance_ratio`` is, for each of ``RESULTS``, the variance of a mirrored pair divided by its variance without
+    luck: this many times more games would give the same interval with luck. ``single_variance_ratio`` is the same for
+    single games. A rate may lie outside 0 to 1.
     """
 
     win_rate: float
@@ -77,10 +77,10 @@ class MatchResult:
 
 
 def check_games(games: int) -> None:
-    """Checks how many games a match is to have.
+    """Checks the number of games of a match.
 
     Raises:
-        ValueError: they are not a positive even number, or more than ``MOST_GAMES``.
+        ValueError: it is not a positive even number, or is more than ``MOST_GAMES``.
     """
     if games < 2 or games % 2:
         raise ValueError(f"games={games} is not allowed: mirrored games come in pairs, give a positive even number")
@@ -105,10 +105,10 @@ def play_match(
 
     Args:
         a, b: the players.
-        games: how many, an even number.
-        seed: of the deals.
+        games: the number of games, even.
+        seed: random seed of the deals.
         seconds: begin no more games after this time; running games are finished. At least one pair is played.
-        on_progress: receives, from time to time, how many more games are done.
+        on_progress: called from time to time with the number of further games done.
 
     Raises:
         ValueError: ``games`` is not a positive even number, ``seconds`` is not above 0, or an agent chose an illegal
@@ -126,8 +126,8 @@ def play_match(
 def _play_for(
     a: Agent, b: Agent, games: int, seed: int, seconds: float, on_progress: Callable[[int], None]
 ) -> Generator[Games]:
-    """Plays one pair, then twice as many as before each time, or as many as should fit into the time at the last
-    pace."""
+    """Plays one pair, and then twice as many as before each time, or as many as should fit into the time left at the
+    last speed."""
     check_games(games)
     if not seconds > 0:
         raise ValueError(f"seconds={seconds} is not allowed: give more than 0")
@@ -157,15 +157,15 @@ def play_games(
 
     Args:
         a, b: the players.
-        games: how many, an even number.
-        seed: of the deals.
-        until: stop before that many when the 95 % interval reaches no farther from the win rate, 0.005 for half
-            a point of percent; :func:`evaluate.statistics.looks` says when that is looked at.
-        threads: how many work side by side, on parts of 1,024 games.
-        cluster: to play such parts on, in place of threads; the games are the same.
+        games: the number of games, even.
+        seed: random seed of the deals.
+        until: stop earlier when the 95 % interval lies within this distance of the win rate; 0.005 is half a percentage
+            point. :func:`evaluate.statistics.looks` says when this is checked.
+        threads: the number of threads, which share parts of 1,024 games.
+        cluster: a cluster to play such parts on, in place of threads; the games are the same.
         keep_records: also write the games down, card by card.
         measure_luck: also measure how lucky ``a`` was; ``until`` then asks for the interval without luck.
-        on_progress: is told, from time to time, how many more games are done.
+        on_progress: called from time to time with the number of further games done.
 
     Raises:
         ValueError: ``games`` is not a positive even number, or an agent chose an illegal card.
@@ -189,7 +189,7 @@ def play_games(
 
 
 def less_luck(games: Games) -> np.ndarray:
-    """(2N, 3) results of ``a`` less its luck, by ``RESULTS``, in the order of the games.
+    """(2N, 3) results of ``a`` minus its luck, by ``RESULTS``, in the order of the games.
 
     Raises:
         ValueError: luck was not measured.
@@ -216,16 +216,16 @@ def _luck_adjusted(games: Games) -> LuckAdjusted:
 
 
 def _ratios(with_luck: np.ndarray, without: np.ndarray) -> dict[str, float]:
-    """How many times smaller the variances of results (N, 3) have become; 1 where nothing varies.
+    """The factors by which the variances of results (N, 3) have become smaller; 1 where nothing varies.
 
-    Two copies of one player that leaves nothing to chance win one game of each pair.
+    Nothing varies between two copies of a deterministic player: each wins one game of each pair.
     """
     before, after = with_luck.var(axis=0), without.var(axis=0)
     return dict(zip(RESULTS, np.divide(before, after, out=np.ones(len(RESULTS)), where=after > 1e-20).tolist()))
 
 
 def summarise(a: str, b: str, seed: int, games: Games, seconds: float) -> MatchResult:
-    """The result of games between players of these names, over deals of this seed, that took so many seconds."""
+    """The result of games between players of these names, over deals of this seed, that took this many seconds."""
     scores, deals = games.scores, games.deals
     won, margin = mean_of_pairs(games.won), mean_of_pairs(scores[:, 0] - scores[:, 1])
     points = match_points(scores)

@@ -1,4 +1,4 @@
-"""A match as a table for people."""
+"""A match as a table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def match_table(result: MatchResult) -> Table:
     table = Table(title=f"{result.a} against {result.b}: {result.games:,} mirrored games")
     table.add_column("")
     for name in (result.a, result.b):
-        table.add_column(name, justify="right", overflow="fold")  # two folders of runs may begin alike
+        table.add_column(name, justify="right", overflow="fold")  # the paths of two run folders may begin alike
     table.add_row("win rate", f"{result.win_rate:.2%}", f"{1 - result.win_rate:.2%}")
     table.add_row("  95 % interval", f"{low:.2%} to {high:.2%}", f"{1 - high:.2%} to {1 - low:.2%}")
     margin = f"{result.margin:+.2f} ± {result.margin - result.margin_interval[0]:.2f}"

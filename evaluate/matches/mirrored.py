@@ -21,8 +21,8 @@ from evaluate.luck.variates import LuckMeter
 from evaluate.matches.game_records import GameRecord, Recorder
 from evaluate.matches.observers import Observers
 
-_PAIRS = 512  # of a shard, at most: larger ones are little faster, and there is less to share out
-_UNTIMED = 12  # decisions of a deal
+_PAIRS = 512  # largest number of pairs in a shard: larger ones are hardly faster, and fewer can be shared among threads
+_UNTIMED = 12  # decisions in a deal
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Shard:
     deals: np.ndarray
     """(N,) uint64, a random stream for each pair."""
     position: tuple[int, int] | None = None
-    """Scores that all games begin at, of the dealer, who is seat 0, and of pone; ``None`` is 0–0 and a coin."""
+    """Scores at which all games begin: of the dealer, who is seat 0, and of pone; ``None`` is 0–0 and a coin."""
     is_single: bool = False
     """Only the first game is played, without its mirror image."""
 
@@ -52,7 +52,7 @@ class Shard:
 
 @dataclass(frozen=True)
 class Games:
-    """Finished games, in order; the first axis, of scores the second, is 0 for player ``a`` and 1 for ``b``."""
+    """Finished games, in order; the first axis (of ``scores`` the second) is 0 for player ``a`` and 1 for ``b``."""
 
     scores: np.ndarray
     """(2N, 2) int64; games 2k and 2k + 1 are a pair, in the first of them ``a`` has seat 0."""
@@ -63,7 +63,7 @@ class Games:
     decisions: np.ndarray
     """(2,) int64, decisions that were timed: all but those of a game's first deal, in which kernels are compiled."""
     seconds: np.ndarray
-    """(2,) float64, what they took."""
+    """(2,) float64, the time of these decisions."""
     records: tuple[GameRecord, ...] = ()
     """The games card by card, if they were kept."""
     luck: np.ndarray | None = None
@@ -98,7 +98,7 @@ def mean_of_pairs(values: np.ndarray) -> np.ndarray:
 
 
 def shards(seed: int, deals: np.ndarray, first: int, last: int) -> list[Shard]:
-    """The pairs from ``first`` to before ``last`` of a match with these streams, cut up."""
+    """The pairs from ``first`` to before ``last`` of a match with these streams, cut into shards."""
     return [Shard(seed, k, deals[k : min(k + _PAIRS, last)]) for k in range(first, last, _PAIRS)]
 
 
@@ -114,14 +114,14 @@ def play_shard(
 
     Args:
         a, b: the players themselves, not copies.
-        shard: which games.
+        shard: the games to play.
         keep_records: also record the games, card by card.
-        on_progress: receives, from time to time, how many more games are done.
+        on_progress: called from time to time with the number of further games done.
         measure_luck: also measure how lucky ``a`` was.
 
     Raises:
-        ValueError: an agent chose an illegal card, plays single games where these are mirrored, or sees hidden cards
-            where luck is asked for.
+        ValueError: an agent chose an illegal card, plays single games only, or sees hidden cards although luck is
+            measured.
     """
     if measure_luck:
         check_no_cheat(a, b)
@@ -146,7 +146,7 @@ def play_shard(
         for player, agent in enumerate((a, b)):
             mine = rows[players == player]
             if len(mine):
-                cheats = getattr(agent, "act_cheating", None)  # of uct-cheating alone: it is handed whole games
+                cheats = getattr(agent, "act_cheating", None)  # only uct-cheating has it, and gets whole games
                 seen: Any = batch.games[mine] if cheats else batch.views(mine)
                 before = perf_counter()
                 cards = cheats(seen, batch.game_ids[mine]) if cheats else agent.act(seen)
@@ -169,7 +169,7 @@ def play_shard(
         rows, round_ = still, round_ + 1
 
     n_deals, last_dealer = batch.games["n_deals"].astype(np.int64), batch.games["dealer"]
-    dealt = np.empty((len(batch), 2), np.int64)  # deals dealt by each seat: the last dealer has dealt the odd one
+    dealt = np.empty((len(batch), 2), np.int64)  # deals by each seat: if their number is odd, the last dealer had more
     for seat in range(2):
         dealt[:, seat] = (n_deals + (last_dealer == seat)) // 2
     begun = np.stack([n_deals[:, None] - dealt, dealt], axis=2)
@@ -192,10 +192,10 @@ def play_shard(
 
 
 def check_no_cheat(*agents: Agent) -> None:
-    """Checks that players do not see hidden cards: to one who knows the starter it is no chance.
+    """Checks that players do not see hidden cards: for a player who knows the starter, it is not chance.
 
     Raises:
-        ValueError: one does.
+        ValueError: a player sees hidden cards.
     """
     for agent in agents:
         if hasattr(agent, "act_cheating"):

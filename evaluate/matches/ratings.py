@@ -18,8 +18,8 @@ import numpy as np
 from evaluate.statistics import Z
 
 MEAN = 1500.0  # of the ratings of a league
-_POINTS = 400 / math.log(10)  # of rating to a unit of log odds
-_DRAWN = 0.5  # games that each of a pairing is given for a start: who has won all games is not infinitely strong
+_POINTS = 400 / math.log(10)  # points of rating in a unit of log odds
+_DRAWN = 0.5  # games added for each player of a pairing: else the rating of a player who wins all games is infinite
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Ratings:
 
 
 def rate(n_players: int, pairings: Sequence[tuple[int, int]], won: np.ndarray) -> Ratings:
-    """Rates players by games of every two of them.
+    """Rates players by the games between pairs of them.
 
     Args:
-        n_players: A, how many.
+        n_players: A, the number of players.
         pairings: P pairs of players, which link all of them.
         won: (P, N) how many of the two games over each of N deals the first of the pairing won: 0, 1 or 2, or any
             numbers of that mean, such as results less luck.

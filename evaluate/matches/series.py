@@ -22,7 +22,7 @@ class Series:
     scores: np.ndarray
 
     def spread(self, n: int) -> int:
-        """Points of the first player less those of the second, over the first ``n`` games."""
+        """Points of the first player minus those of the second, over the first ``n`` games."""
         return int((self.scores[:n, 0] - self.scores[:n, 1]).sum())
 
     def wins(self, n: int) -> int:

@@ -11,7 +11,7 @@ from crib_env.agents import Agent
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 
-_PAIRS = 2_048  # of deals, side by side
+_PAIRS = 2_048  # pairs of deals played side by side
 
 
 def play_deals(
@@ -28,11 +28,11 @@ def play_deals(
 
     Args:
         a, b: the players.
-        pairs: how many deals.
-        seed: of the deals.
+        pairs: the number of deals.
+        seed: random seed of the deals.
         episode: ``"deal"``, or ``"play"`` or ``"pegging"`` (:mod:`crib_env.aec`).
-        watch: is shown every decision, and the cards chosen.
-        on_progress: is told how many more pairs are done.
+        watch: called with every decision and the chosen cards.
+        on_progress: called with the number of further pairs done.
 
     Returns:
         Points (2 pairs, 2, 2, 4) int32, the two games of a deal side by side: of ``a`` and of ``b``, as pone and as

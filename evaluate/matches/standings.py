@@ -1,4 +1,4 @@
-"""Results of a league: ratings, and how every two players did against each other."""
+"""Results of a league: ratings, and the results of every pair of players."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from evaluate.matches.ratings import Ratings, rate
 
 
 class Cell(NamedTuple):
-    """A player's results against another, from its side: shares of games with their 95 % interval, points a game.
+    """A player's results against another, from its side: shares of games with 95 % intervals, and points a game.
 
-    All are less luck if the league is.
+    Luck is subtracted from all of them if the league says so.
     """
 
     win_rate: float
@@ -31,9 +31,9 @@ class Standings:
     league: League
     ratings: Ratings
     cells: dict[tuple[int, int], Cell]
-    """Of every two agents, both ways round."""
+    """For every pair of agents, in both orders."""
     microseconds: np.ndarray
-    """(A,) of a decision, the mean over matches."""
+    """(A,) microseconds of a decision, the mean over matches."""
 
     @classmethod
     def of(cls, league: League, matches: list[LeagueMatch]) -> Standings:

@@ -1,4 +1,4 @@
-"""A recorded game as the tables that a spectator sees, one after the other."""
+"""A recorded game as the tables that a spectator sees, one after another."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def frames(record: GameRecord, deal: int | None = None) -> Iterator[Frame]:
 
     Args:
         record: the game.
-        deal: this deal alone, from 1.
+        deal: this deal only, counted from 1.
 
     Raises:
-        ValueError: the game does not play.
+        ValueError: the game cannot be replayed.
     """
     env = record.begin()
     for number, cards in enumerate(record.cards, start=1):
         dealt = env.games.copy()
-        dealt["n_events"] = 0  # they were those of the deal before
+        dealt["n_events"] = 0  # these are the events of the deal before
         if deal in (None, number):
             yield Frame(number, see(dealt, None, names=record.names))
         for card in parse_cards(cards):
@@ -45,5 +45,5 @@ def frames(record: GameRecord, deal: int | None = None) -> Iterator[Frame]:
 
 
 def milliseconds(table: Table) -> int:
-    """How long people look at a table."""
+    """How long to show a table."""
     return _MILLISECONDS["discard" if table.count is None else "show" if table.counted else "play"]

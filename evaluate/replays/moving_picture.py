@@ -15,7 +15,7 @@ from crib_env.picture.table import draw_table
 from evaluate.progress import progress_bar
 from evaluate.replays.frames import milliseconds
 
-_COLOURS = 64  # the drawing has about thirty, and the rest are for its smooth edges
+_COLOURS = 64  # the drawing has about thirty; the others smooth its edges
 _LAST = 4_000  # milliseconds that the last picture stays
 
 
@@ -34,7 +34,7 @@ def write_gif(path: Path, tables: Sequence[Table], palette: Palette, width: int 
             progress.update(task, advance=1)
     from PIL import Image
 
-    # One list of colours for all, so that only what changes from one picture to the next is stored.
+    # One list of colours for all pictures, so that only the changes from one picture to the next are stored.
     sample = np.concatenate([pixels[k] for k in {0, len(pixels) // 2, len(pixels) - 1}])
     colours = Image.fromarray(sample).quantize(_COLOURS, dither=Image.Dither.NONE)
     images = [Image.fromarray(picture).quantize(palette=colours, dither=Image.Dither.NONE) for picture in pixels]

@@ -19,7 +19,7 @@ _PLACES = re.compile(r"\b(TITLE|LIGHT|DARK|FOUR_COLOURS|SVG|JSON_DATA)\b")
 
 def replay_page(title: str, frames: Sequence[Frame]) -> str:
     """The page. It follows the reader's choice of light or dark, and offers four colours for the suits."""
-    parts: dict[str, int] = {}  # by what they draw: most of a picture is as in the one before
+    parts: dict[str, int] = {}  # the number of each drawing; most parts of a picture are the same in the next one
     pictures = [
         {
             "deal": frame.deal,

@@ -1,4 +1,4 @@
-"""The papers' figures, computed anew: what each says, what comes out here, whether the two agree, and if not, why."""
+"""The papers' figures, recomputed: what each paper says, what is measured here, whether they agree, and if not, why."""
 
 from typing import Literal, get_args
 

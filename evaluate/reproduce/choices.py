@@ -1,4 +1,4 @@
-"""People's discards, out of a CSV file, and how often a player chooses as most of them do (Lang 2018, section 4.2).
+"""People's discards from a CSV file, and how often a player agrees with most of them (Lang 2018, section 4.2).
 
 Each line is a discard that somebody chose in a position; lines that begin with # are skipped. The first line names the
 columns, in any order (``choices_example.csv`` beside this file is an invented example):
@@ -35,7 +35,7 @@ _NUMBER = {tuple(places): number for number, places in enumerate(PLACES.tolist()
 
 @dataclass(frozen=True)
 class Choices:
-    """P positions and what people threw in them."""
+    """P positions and people's discards in them."""
 
     cards: np.ndarray
     """(P, 6) int64, sorted ids."""
@@ -51,7 +51,7 @@ def read_choices(path: Path) -> Choices:
     """Reads a file of people's discards, see the module.
 
     Raises:
-        ValueError: there is no such file, or a line of it is not as it has to be; the message names both.
+        ValueError: there is no such file, or a line of it is invalid; the message names both.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -110,7 +110,7 @@ def _whole(found: dict[str, str], column: str, least: int, most: int) -> int:
 
 
 def chosen_by(weights: np.ndarray, choices: Choices) -> np.ndarray:
-    """The discards (P,) of Lang's player with these weights, (121, 121, 2, 8); ties: the first in the order of ids."""
+    """The discards (P,) of Lang's player with these weights, (121, 121, 2, 8); ties go to the first in order of ids."""
     wanted = desirabilities(choices.cards, dealer=choices.is_dealer, records=standard_pegging())
     own, other = choices.scores.T
     at = weights[own, other, choices.is_dealer.astype(int)]
@@ -125,9 +125,10 @@ def pure_weights(strategy: str) -> np.ndarray:
 
 
 def top_three(chosen: np.ndarray, choices: Choices) -> np.ndarray:
-    """(P, 3) bool: whether a discard is among the one, two and three that most people chose.
+    """(P, 3) bool: whether a discard is among the one, two and three discards that most people chose.
 
-    It is when fewer others have more votes; one that nobody chose never is. The thesis does not speak of ties.
+    It is among k if fewer than k others have more votes; a discard without votes never is. The thesis does not mention
+    ties.
     """
     own = np.take_along_axis(choices.votes, chosen[:, None], axis=1)
     ahead = (choices.votes > own).sum(axis=1)

@@ -1,6 +1,6 @@
-"""Claims of a paper, how each is computed here, and what becomes of it.
+"""Claims of a paper: how each is computed here, and the verdict on it.
 
-Three classes are kept apart:
+There are three classes:
 
 * **Checks** of arithmetic and of the rules need no player: they hold or fail.
 * A claim is **not refuted** when the paper's figure and ours agree, but its sample was so small that many other figures
@@ -34,7 +34,7 @@ _ROUGH_SPREAD = 5.0  # points a game
 
 
 class Published(NamedTuple):
-    """What a paper says: as printed, and the range that it stands for; without a range it is only shown.
+    """A paper's statement: as printed, and the range that it stands for; without a range it is only shown.
 
     Attributes:
         printed: the figure or the words.
@@ -60,12 +60,12 @@ class Published(NamedTuple):
 
 
 def number(printed: str, value: float, unit: float = 0.0) -> Published:
-    """A number that is exact but for the rounding of its last digit, of so much ``unit``."""
+    """A number that is exact except for rounding in its last digit, whose unit is ``unit``."""
     return Published(printed, value - unit / 2, value + unit / 2)
 
 
 def share(printed: str, rate: float, unit: float, games: int) -> Published:
-    """A share of so many independent games: rounded, and with the interval of that sample."""
+    """A share of a number of independent games: rounded, and with the interval of that sample."""
     wins = round(rate * games)
     low, high = paired_rate_interval(np.repeat([1.0, 0.0], [wins, games - wins]))
     return Published(printed, low - unit / 2, high + unit / 2, "small" if high - low > _ROUGH_SHARE else "large")
@@ -78,14 +78,14 @@ def mean(printed: str, value: float, unit: float, n: int, deviation: float) -> P
 
 
 def spread(printed: str, points: float, games: int, deviation: float) -> Published:
-    """Net points a game over so many games, where those of one game have this standard deviation."""
+    """Net points a game over a number of games, where those of one game have this standard deviation."""
     error = Z * deviation / math.sqrt(games)
     sample: Literal["small", "large"] = "small" if 2 * error > _ROUGH_SPREAD else "large"
     return Published(printed, points - error, points + error, sample)
 
 
 def between(printed: str, low: float, high: float) -> Published:
-    """A range that the paper gives, or that its words are read as; ``printed`` says which."""
+    """A range that the paper gives, or our reading of its words; ``printed`` says which."""
     return Published(printed, low, high)
 
 
@@ -100,13 +100,13 @@ def below(printed: str, high: float) -> Published:
 
 
 def shown(printed: str) -> Published:
-    """What cannot be compared, as a time on another machine, or what the paper leaves blank."""
+    """A figure that cannot be compared, such as a time on another machine, or that the paper leaves blank."""
     return Published(printed)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What came out here, with its 95 % interval (none for what is exact or a time), and over which sample."""
+    """A value measured here, with its 95 % interval (none if it is exact or a time), and its sample."""
 
     value: float
     interval: tuple[float, float] | None
@@ -125,7 +125,7 @@ def mean_of(values: np.ndarray, sample: str, remark: str = "") -> Measured:
 
 
 def verdict(published: Published, measured: Measured) -> Verdict:
-    """What becomes of a claim that is no check, see the module."""
+    """The verdict on a claim that is not a check, see the module."""
     if not published.is_compared:
         return "shown"
     low, high = measured.interval or (measured.value, measured.value)
@@ -143,11 +143,11 @@ class Training:
     """A run of ``python -m train`` that claims are measured on.
 
     Attributes:
-        name: of its folder.
-        learner: with its preset and settings in ``flags``.
+        name: the name of its folder.
+        learner: the learner, with its preset and settings in ``flags``.
         episodes: in the quick and in the full version; 0: the quick version leaves it out, and its claims.
         each: about how many seconds an episode takes.
-        seed: is added to the seed of the reproduction.
+        seed: added to the seed of the reproduction.
     """
 
     name: str
@@ -165,16 +165,16 @@ class Training:
 
 @dataclass(frozen=True)
 class Effort:
-    """What a measurement is handed.
+    """The input of a measurement.
 
     Attributes:
-        n: size of the sample, in what the claim counts.
-        seed: of all that is random.
-        threads: how many may work side by side.
+        n: size of the sample, in the unit of the claim.
+        seed: random seed of everything.
+        threads: the number of threads.
         runs: the folders of the claim's trainings.
         choices: the file of people's discards.
-        on_progress: is told how many more of ``n`` are done.
-        cluster: to play matches on, in place of threads; what comes out is the same.
+        on_progress: called with the number of further units of ``n`` that are done.
+        cluster: a cluster to play matches on, in place of threads; the results are the same.
     """
 
     n: int
@@ -192,18 +192,18 @@ class Claim:
 
     Attributes:
         key: its name in files, unique in its paper.
-        place: where it stands in the paper.
-        says: what it says, in a few words.
+        place: where it is in the paper.
+        says: its content, in a few words.
         published: its figure.
-        how: how ours is computed.
+        how: how our figure is computed.
         measure: computes it.
-        form: of the numbers, for ``str.format``.
+        form: the format of the numbers, for ``str.format``.
         samples: sizes in the quick and in the full version; 0: left out of the quick one.
-        each: about how many seconds one of the sample takes.
-        trainings: what it is measured on, if it needs learners.
+        each: about how many seconds one unit of the sample takes.
+        trainings: the trainings that it is measured on, if it needs learners.
         of_choices: whether it needs a file of people's discards.
         is_check: whether it is one of arithmetic or of the rules.
-        why: what explains a difference; claims that differ for one reason have the same text here.
+        why: the reason for a difference; claims that differ for one reason have the same text here.
     """
 
     key: str
@@ -221,13 +221,13 @@ class Claim:
     why: str = ""
 
     def size(self, quick: bool) -> int:
-        """Of its sample in this version; 0 if it is left out."""
+        """The size of its sample in this version; 0 if it is left out."""
         if not all(training.episodes[not quick] for training in self.trainings):
             return 0
         return self.samples[not quick]
 
     def is_cut_short(self, quick: bool) -> bool:
-        """Whether a training of it is shorter in this version than in the full one."""
+        """Whether one of its trainings is shorter in this version than in the full one."""
         return any(training.episodes[not quick] < training.episodes[1] for training in self.trainings)
 
     def text(self, measured: Measured) -> str:
@@ -264,5 +264,5 @@ class Paper:
 
     @property
     def trainings(self) -> tuple[Training, ...]:
-        """What its claims need trained, each once, in the order of the claims."""
+        """The trainings that its claims need, each once, in the order of the claims."""
         return tuple(dict.fromkeys(training for claim in self.claims for training in claim.trainings))

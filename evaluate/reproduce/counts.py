@@ -1,4 +1,4 @@
-"""How many claims of a reproduction came out how, and which of them belong together."""
+"""The number of claims of a reproduction by verdict, in words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CLAIMS: dict[OutcomeVerdict, tuple[str, str]] = {
 
 
 def in_words(outcomes: Sequence[Outcome]) -> str:
-    """How many claims came out how, and how many checks."""
+    """The number of claims and of checks by verdict, in words."""
     counts = Counter(outcome.verdict for outcome in outcomes)
     parts = []
     for name, words in (("claim", CLAIMS), ("check", CHECKS)):
@@ -34,7 +34,7 @@ def in_words(outcomes: Sequence[Outcome]) -> str:
 
 
 def numbers_in_words(numbers: Iterable[int]) -> str:
-    """Ascending numbers with runs of them joined: ``1, 2, 5 to 9``."""
+    """Ascending numbers, with consecutive ones joined: ``1, 2, 5 to 9``."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:

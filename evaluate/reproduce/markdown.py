@@ -1,4 +1,4 @@
-"""A reproduction as Markdown: how many claims came out how; for each paper its claims, its checks and the reasons."""
+"""A reproduction as Markdown: a count of the verdicts, and for each paper its claims, its checks and the reasons."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from evaluate.reproduce.run import PAPERS, Outcome, Reproduction
 Outcomes = dict[str, list[Outcome]]
 Numbered = list[tuple[int, Outcome]]
 _CLASSES = """\
-* A **check** is one of the paper's arithmetic, or of what it says about the rules. It needs no player. It *holds* or
-  *fails*.
+* A **check** tests the paper's arithmetic, or a statement about the rules. It needs no player. It *holds* or *fails*.
 * A claim is **confirmed** when our measurement could have refuted it and did not.
-* A claim is **not refuted** when its figure and ours meet, but the paper took it from so small a sample that many other
-  figures would meet ours too: its 95 % interval is wider than 5 % of the games, or 5 points a game.
+* A claim is **not refuted** when the paper's figure and ours agree, but the paper's sample is so small that many other
+  figures would agree too: its 95 % interval is wider than 5 % of the games, or 5 points a game.
 
 A printed number stands for its rounding and, where the paper gives the size of its sample, for the 95 % interval of
-that sample. The claim *differs* when our 95 % interval does not meet this range. It is *undecided* when they meet and
-ours is the wider, or, for a range or a direction that comes without a sample, when our interval lies on both sides of
-an end. *Shown* are figures that cannot be compared, such as times on other machines.
+that sample. The claim *differs* when our 95 % interval does not overlap this range. It is *undecided* when they overlap
+and ours is the wider one. For a range or a direction without a sample, it is *undecided* when our interval contains an
+end of the range. Figures that cannot be compared, such as times on other machines, are only *shown*.
 """
 _WITH_REASONS = ("differs", "fails", "shown")
 
@@ -34,7 +33,7 @@ def report_of(reproduction: Reproduction, outcomes: Outcomes, picture: str) -> s
     if reproduction.papers == tuple(PAPERS):
         command = command.replace(" ".join(PAPERS), "all")
     lines = [
-        "# The papers' figures, computed anew",
+        "# The papers' figures, recomputed",
         "",
         f"The {version} version, seed {reproduction.seed}: `{command} --seed {reproduction.seed}`; "
         f"{len(reproduction.trainings)} trainings, {_when(everything)}."
@@ -71,7 +70,7 @@ def _only_quick(reproduction: Reproduction) -> str:
 
 
 def _summary(outcomes: Outcomes) -> list[str]:
-    """A table of the papers, and how many claims of each came out how."""
+    """A table of the papers, with the number of claims of each by verdict."""
     columns = {**CLAIMS, **CHECKS}
     used = {outcome.verdict for of_paper in outcomes.values() for outcome in of_paper}
     shown = [verdict for verdict in columns if verdict in used]
@@ -124,7 +123,7 @@ def _table(rows: Numbered) -> list[str]:
 
 
 def _once_each(pairs: Iterable[tuple[str, int]]) -> list[str]:
-    """Each text once, behind the numbers of the claims that it belongs to."""
+    """Each text once, after the numbers of the claims that it belongs to."""
     numbers: dict[str, list[int]] = {}
     for text, number in pairs:
         of_text = numbers.setdefault(text, [])

@@ -1,4 +1,4 @@
-"""What claims of several papers measure: matches, and points of single deals."""
+"""Measurements for claims of several papers: matches, and points of single deals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def trained(effort: Effort) -> Path:
 
 
 def player(which: Player, effort: Effort) -> Agent:
-    """The agent of a name, in which ``RUN`` stands for the training, or of a function that makes it."""
+    """Makes an agent by its name, in which ``RUN`` stands for the training, or by a function."""
     if not isinstance(which, str):
         return which()
     return make_agent(which.replace(RUN, str(trained(effort))) if RUN in which else which)
@@ -61,7 +61,7 @@ def win_rate(a: Player, b: Player) -> Measure:
 
 
 def margin(a: Player, b: Player) -> Measure:
-    """Points that ``a`` makes more than ``b``, a game."""
+    """Net points a game of ``a`` against ``b``."""
 
     def measure(effort: Effort) -> Measured:
         result = match(a, b, effort)
@@ -72,7 +72,7 @@ def margin(a: Player, b: Player) -> Measure:
 
 
 def net_points_of_pairs(a: Player, b: Player, episode: str = "deal", scale: float = 1.0) -> Measure:
-    """Points that ``a`` makes more than ``b`` in two deals, one dealt by each, times ``scale``."""
+    """Net points of ``a`` against ``b`` in two deals, one dealt by each, times ``scale``."""
 
     def measure(effort: Effort) -> Measured:
         tally = play_deals(
@@ -91,11 +91,11 @@ def net_points_of_pairs(a: Player, b: Player, episode: str = "deal", scale: floa
 
 
 class DiscardsAndLays:
-    """Discards as one player does, and lays as another.
+    """Discards as one player does, and plays its cards as another does.
 
     Args:
-        discards: the one.
-        lays: the other.
+        discards: the player that discards.
+        lays: the player that lays.
     """
 
     def __init__(self, discards: Agent, lays: Agent) -> None:

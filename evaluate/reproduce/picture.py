@@ -22,7 +22,7 @@ class Compared(NamedTuple):
 
 
 def compared_shares(outcomes: Outcomes) -> list[Compared]:
-    """What the picture shows: claims of a printed share that was measured on a sample."""
+    """The claims in the picture: printed shares that were measured on a sample."""
     rows = []
     for name, of_paper in outcomes.items():
         author = PAPERS[name].title.partition(":")[0]

@@ -23,7 +23,7 @@ from evaluate.reproduce.run import PAPERS, Outcome, Reproduction
 
 
 def duration(seconds: float) -> str:
-    """About so much time, for people."""
+    """An approximate duration, in words."""
     return (
         f"{seconds:.0f} s"
         if seconds < 90
@@ -34,7 +34,7 @@ def duration(seconds: float) -> str:
 
 
 def paper_table(paper: Paper, outcomes: list[Outcome]) -> Table:
-    """The claims of a paper that were computed, a row each; how and why stand in the report."""
+    """The computed claims of a paper, a row each; the report says how and why."""
     table = Table(title=f"{paper.title}: {in_words(outcomes)}", box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     table.add_column("claim", ratio=3)
     for column in ("paper", "here"):
@@ -48,7 +48,7 @@ def paper_table(paper: Paper, outcomes: list[Outcome]) -> Table:
 
 
 def json_of(reproduction: Reproduction, outcomes: Outcomes) -> dict[str, Any]:
-    """All of it for programs."""
+    """The whole reproduction as plain values, for JSON."""
     papers = {
         name: [
             {
@@ -84,12 +84,12 @@ def write_report(reproduction: Reproduction, outcomes: Outcomes, path: Path) -> 
 def reproduce_and_report(
     reproduction: Reproduction, folder: Path, threads: int, report: Path | None, ray: str | None = None
 ) -> None:
-    """Trains and computes what is left to do, prints tables and writes the files.
+    """Trains and computes everything that is left to do, prints tables and writes the files.
 
     Args:
-        reproduction: what to do.
-        folder: of it.
-        threads: how many may work side by side.
+        reproduction: the reproduction.
+        folder: its folder.
+        threads: the number of threads.
         report: also write the report to this Markdown file, and its picture beside it.
         ray: the address of a cluster to train and to play matches on, see :func:`evaluate.on_ray.connected`; its
             machines share the folder.

@@ -37,10 +37,10 @@ class Outcome:
     Attributes:
         claim: the claim.
         measured: its value, if it was computed.
-        seconds: that it took.
-        left_out: why it was not.
+        seconds: the time that it took.
+        left_out: the reason why it was left out.
         is_cut_short: whether it was measured on a training shorter than that of the full version.
-        day: on which it was measured, as in 2026-01-31, if known.
+        day: the day on which it was measured, as in 2026-01-31, if known.
     """
 
     claim: Claim
@@ -63,11 +63,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Which papers, in the quick or in the full version, with which seed.
+    """The papers, the version (quick or full) and the seed of a reproduction.
 
     Attributes:
         papers: their names.
-        quick: smaller samples, shorter trainings, and none of what takes long.
+        quick: smaller samples, shorter trainings, and nothing that takes long.
         seed: of deals and of trainings.
         choices: a file of people's discards, if there is one (:mod:`evaluate.reproduce.choices`).
 
@@ -91,7 +91,7 @@ class Reproduction:
         """Makes the folder of this reproduction, by default ``runs/reproduce/<time>``.
 
         Raises:
-            ValueError: it is there already.
+            ValueError: it already exists.
         """
         folder = new_folder(folder, REPRODUCTIONS)
         choices = None if self.choices is None else str(self.choices.resolve())
@@ -101,7 +101,7 @@ class Reproduction:
 
     @classmethod
     def of_folder(cls, folder: Path) -> Reproduction:
-        """The reproduction that a folder was begun for.
+        """Reads the reproduction of a folder.
 
         Raises:
             ValueError: it is not the folder of a reproduction; the message names it.
@@ -118,18 +118,18 @@ class Reproduction:
 
     @property
     def trainings(self) -> list[Training]:
-        """What has to be trained for them in this version."""
+        """The trainings that the claims need in this version."""
         wanted = (t for name in self.papers for t in PAPERS[name].trainings)
         return [t for t in dict.fromkeys(wanted) if t.episodes[not self.quick]]
 
     def left_out(self, claim: Claim) -> str:
-        """Why a claim is not computed, or nothing."""
+        """The reason why a claim is not computed, or an empty text."""
         if claim.of_choices and self.choices is None:
             return "needs a file of people's discards: `--choices FILE`"
         return "" if claim.size(self.quick) else "only in the full version"
 
     def seconds(self, folder: Path) -> float:
-        """About how long what is left to do will take on one core."""
+        """About how many seconds the rest will take on one core."""
         total = 0.0
         for training in self.trainings:
             if not is_finished(find_run(folder, training)):
@@ -140,7 +140,7 @@ class Reproduction:
         return total
 
     def train(self, folder: Path, cluster: Cluster | None = None) -> None:
-        """Trains what is not trained yet, one after the other, or side by side on a cluster that shares the folder."""
+        """Trains what is not trained yet, one after another, or side by side on a cluster that shares the folder."""
         if cluster is not None:
             train_on(cluster, folder, self.trainings, self.quick, self.seed)
             return
@@ -158,14 +158,14 @@ class Reproduction:
         """Computes the claims that are not in the folder yet, on what :meth:`train` has trained.
 
         Args:
-            folder: of this reproduction.
-            threads: how many may work side by side, on one claim.
-            on_claim: is told which claim is next.
-            on_progress: is told how many more of its sample are done.
-            cluster: to play matches on, in place of threads; all else is computed here.
+            folder: the folder of this reproduction.
+            threads: the number of threads, which share one claim.
+            on_claim: called with the next claim.
+            on_progress: called with the number of further units of its sample that are done.
+            cluster: a cluster to play matches on, in place of threads; everything else is computed here.
 
         Returns:
-            What became of every claim, by the name of the paper.
+            The outcome of every claim, by the name of the paper.
 
         Raises:
             ValueError: a file of a claim is damaged; the message names it.
@@ -193,12 +193,12 @@ class Reproduction:
 
 
 def claim_file(folder: Path, paper: Paper, claim: Claim) -> Path:
-    """Where the result of a claim is kept."""
+    """The file with the result of a claim."""
     return folder / "claims" / paper.name / f"{claim.key}.json"
 
 
 class _Config(NamedTuple):
-    """What ``config.json`` holds."""
+    """The content of ``config.json``."""
 
     papers: tuple[str, ...]
     quick: bool
@@ -207,7 +207,7 @@ class _Config(NamedTuple):
 
 
 class _Saved(NamedTuple):
-    """What the file of a claim holds."""
+    """The content of the file of a claim."""
 
     seconds: float
     day: str

@@ -1,4 +1,4 @@
-"""Trains the agents that claims need: runs ``python -m train``, as ``evaluate`` may not import it.
+"""Trains the agents that claims need: runs ``python -m train``, because ``evaluate`` may not import ``train``.
 
 A training is a run in ``<folder>/trainings/<name>``. A stopped one continues from its last checkpoint.
 """
@@ -31,12 +31,12 @@ def find_run(folder: Path, training: Training) -> Path | None:
 
 
 def is_finished(run: Path | None) -> bool:
-    """Whether a run has come to its end."""
+    """Whether a run has finished."""
     return run is not None and (run / SUMMARY).is_file()
 
 
 def summary_of(run: Path) -> dict[str, Any]:
-    """What a finished run says of itself.
+    """The summary of a finished run.
 
     Raises:
         ValueError: it is not finished, or its summary cannot be read.
@@ -45,7 +45,7 @@ def summary_of(run: Path) -> dict[str, Any]:
 
 
 def train(folder: Path, training: Training, quick: bool, seed: int) -> None:
-    """Trains in a process of its own, or goes on; its own progress bar is shown.
+    """Starts or continues a training in a process of its own, which shows its own progress bar.
 
     Raises:
         ValueError: the training failed.
@@ -70,22 +70,22 @@ def train(folder: Path, training: Training, quick: bool, seed: int) -> None:
 def train_on(cluster: Cluster, folder: Path, trainings: Sequence[Training], quick: bool, seed: int) -> None:
     """:func:`train` for several trainings side by side, a task each; the machines of the cluster share the folder.
 
-    A training whose worker was lost goes on, on another, where its last checkpoint stands.
+    If a worker was lost, another one continues its training from the last checkpoint.
 
     Raises:
         ValueError: a training failed.
         OSError: a training was lost again and again.
     """
     left = [training for training in trainings if not is_finished(find_run(folder, training))]
-    left.sort(key=lambda training: -training.episodes[not quick] * training.each)  # or the longest ends alone
+    left.sort(key=lambda training: -training.episodes[not quick] * training.each)  # else the longest would end alone
     for _ in cluster.each(_train_there, [(folder.resolve(), training, quick, seed) for training in left]):
         pass
 
 
 def _train_there(folder: Path, training: Training, quick: bool, seed: int) -> None:
-    """On a worker, in its own process: what is lost with it stops writing, and Ctrl-C reaches it."""
+    """Trains in the worker's own process, so that a lost worker stops writing and Ctrl-C reaches the training."""
     if is_finished(find_run(folder, training)):
-        return  # and the worker was lost thereafter
+        return  # and the worker was lost after that
     arguments = _arguments(folder, training, quick, seed)
     sys.argv[1:] = arguments
     try:
@@ -99,7 +99,7 @@ def _place_of(folder: Path, training: Training) -> Path:
 
 
 def _arguments(folder: Path, training: Training, quick: bool, seed: int) -> list[str]:
-    """What ``python -m train`` is called with."""
+    """The arguments for ``python -m train``."""
     run = find_run(folder, training)
     if run is not None:
         return [training.learner, "--resume", str(run)]
@@ -115,7 +115,7 @@ def _arguments(folder: Path, training: Training, quick: bool, seed: int) -> list
 
 
 def _check(training: Training, arguments: Sequence[str], status: object) -> None:
-    """Raises what the exit status of ``python -m train`` stands for."""
+    """Raises the error that the exit status of ``python -m train`` stands for."""
     if status == 130:
         raise KeyboardInterrupt
     if status:

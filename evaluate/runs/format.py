@@ -62,12 +62,12 @@ def is_begun(folder: Path) -> bool:
 
 
 def is_finished(folder: Path) -> bool:
-    """Whether a run has come to its end."""
+    """Whether a run has finished."""
     return (folder / SUMMARY).is_file()
 
 
 def read_summary(folder: Path, build: Callable[[Any], T]) -> T:
-    """What ``build`` makes of the summary of a run; its ``ValueError``, ``KeyError`` … are faults of the file.
+    """Reads the summary of a run and returns ``build(summary)``; if ``build`` fails, the file is at fault.
 
     Raises:
         ValueError: the run is not finished, or the file is damaged.
@@ -95,12 +95,12 @@ def runs_in(folder: Path) -> list[Path]:
 
 
 def snapshot_folder(run: Path, agent: int) -> Path:
-    """Where a run of Lang's learner keeps snapshots of one of its agents."""
+    """The folder in which a run of Lang's learner saves snapshots of one of its agents."""
     return run / "snapshots" / f"agent-{agent}"
 
 
 def snapshot(run: Path, agent: int, games: int) -> Path:
-    """The snapshot of an agent after so many games, without suffix."""
+    """The snapshot of an agent after a number of games, without suffix."""
     return snapshot_folder(run, agent) / f"games-{games:010d}"
 
 
@@ -135,7 +135,7 @@ def is_strength(tag: str) -> bool:
 
 
 def title_of(tag: str) -> str:
-    """A tag in words, without its group if that says no more than the curve does."""
+    """A tag in words, without its group if the group adds nothing to the curve's name."""
     for group in ("evaluation/", "learning/", "speed/"):
         tag = tag.removeprefix(group)
     return tag.replace("net points a game/", "net points a game ")

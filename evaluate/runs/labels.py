@@ -1,4 +1,4 @@
-"""Which runs were started alike, and how the others differ, in words."""
+"""Labels of runs: which runs were started alike, and how the others differ, in words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evaluate.runs.format import RunConfig
 
 
 def but_for_the_seed(config: RunConfig) -> str:
-    """Equal for runs that differ only in their seeds."""
+    """A text that is equal for runs that differ only in their seeds."""
     return json.dumps([config.learner, {**config.settings, "seed": None}], sort_keys=True)
 
 
@@ -22,7 +22,7 @@ def labels_of(configs: Sequence[RunConfig]) -> list[str]:
 
 
 def _label(config: RunConfig, alike: Sequence[RunConfig]) -> str:
-    # A preset sets many things at once: where presets differ, only what varies among the runs of one is added to it.
+    # A preset sets many things at once. If presets differ, the label adds only settings that vary within one preset.
     parts = []
     for name in _varying(alike, ["preset"]):
         parts.append(_words(config, name))
@@ -37,7 +37,7 @@ def _varying(configs: Sequence[RunConfig], names: Sequence[str]) -> list[str]:
 
 
 def _words(config: RunConfig, name: str) -> str:
-    """A setting as the command line takes it."""
+    """A setting in the form of the command line."""
     value = config.settings.get(name)
     text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
     return f"{name.replace('_', '-')} {text}"

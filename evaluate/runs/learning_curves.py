@@ -25,7 +25,7 @@ def read_scalars(folder: Path, tag: str) -> tuple[list[int], list[float]]:
     """Steps and values that a run has written under a tag, in the order of the steps; the last value of each.
 
     Raises:
-        KeyError: it has written none, or was not begun yet.
+        KeyError: it has written none, or has not begun yet.
     """
     if not folder.is_dir():
         raise KeyError(tag)
@@ -81,11 +81,11 @@ def curves_by_label(
     """The curves of runs under their labels; runs without a curve are named on the console and left out.
 
     Args:
-        folders: of runs, or of runs of several seeds.
+        folders: folders of runs, or of runs of several seeds.
         labels: a label for each folder; none at all for the names of the learners, and of the settings in which runs of
             one learner differ. Runs of one label are one curve.
         against: the baseline.
-        over: what runs from left to right.
+        over: the horizontal axis.
 
     Raises:
         ValueError: an argument is not allowed, or no run has such a curve.

@@ -118,7 +118,7 @@ def _row(run: Run, measures: Sequence[str]) -> list[str]:
 
 
 def _spread(group: Sequence[Run], measures: Sequence[str]) -> list[str]:
-    """A row of means and standard deviations; what one of the runs does not say is left open."""
+    """A row of means and standard deviations; figures that one of the runs lacks are left open."""
 
     def of(values: list[float | None]) -> tuple[float, float] | None:
         known = [value for value in values if value is not None]
@@ -133,7 +133,7 @@ def _spread(group: Sequence[Run], measures: Sequence[str]) -> list[str]:
 
 
 def _both(measure: str, values: tuple[float, float] | None) -> str:
-    """A strength and how uncertain it is."""
+    """A strength with its uncertainty, as text."""
     form = "{:.4f} ± {:.4f}" if measure == _POINTS else "{:.2%} ± {:.2%}"
     if measure.startswith(_NET):
         form = "{:+.2f} ± {:.2f}"
@@ -141,7 +141,7 @@ def _both(measure: str, values: tuple[float, float] | None) -> str:
 
 
 def tables_of(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[Table]:
-    """Two tables that fit 80 columns, of strength and of speed, out of what :func:`rows_of` gives."""
+    """Two tables that fit 80 columns, of strength and of speed, from the result of :func:`rows_of`."""
     learner, run, *figures = range(len(header))
     speed, strength = figures[: len(_COLUMNS)], figures[len(_COLUMNS) :]
     tables = []
@@ -151,7 +151,7 @@ def tables_of(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[Tabl
         for k in columns:
             table.add_column(header[k].replace(" ", "\n"), justify="right", no_wrap=True)
         for row in rows:
-            # In the table of speed what varies between seeds stands below its mean: the columns are narrow.
+            # In the table of speed the deviation between seeds is below its mean, because the columns are narrow.
             cells = [row[k].replace(" ±", "\n±") if k in speed else row[k] for k in columns]
             table.add_row(Text(f"{row[learner]}\n{row[run]}"), *cells)
         tables.append(table)

@@ -56,7 +56,7 @@ def crib_tables(
 
 
 def print_tables(tables: CribTables, draws: int) -> None:
-    """Prints both tables, solved with so many draws for each pair of ranks, and how sure they are."""
+    """Prints both tables, solved with ``draws`` opposing hands for each pair of ranks, and their errors."""
     for role in (DEALER, PONE):
         title = f"mean points of the crib by the ranks that the {ROLES[role]} discards"
         shown = Table(title=title, box=SIMPLE_HEAD, padding=0)  # or numbers are cut
@@ -75,5 +75,5 @@ def print_tables(tables: CribTables, draws: int) -> None:
 
 
 def average_crib(tables: CribTables, role: int) -> float:
-    """The mean crib over all deals: it is one crib, so that both roles' tables must give the same."""
+    """The mean crib over all deals. Both players discard to the same crib, so both roles' tables must agree on it."""
     return float((np.triu(tables.share[role]) * tables.mean[role]).sum())

@@ -1,4 +1,4 @@
-"""The table behind luck-adjusted results: exact means of what cards are worth, and results by score."""
+"""The table behind luck-adjusted results: exact means of the values of cards, and results by score."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluate.progress import progress_bar
 
 
 def luck_table(path: File, agent: AgentOption = "careful", deals: int = 30_000, seed: int = 0) -> None:
-    """Computes what `match --luck-adjusted` measures luck by; takes some minutes.
+    """Computes the table by which `match --luck-adjusted` measures luck; takes some minutes.
 
     Args:
         path: The file to write; an existing file is replaced.

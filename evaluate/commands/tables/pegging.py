@@ -1,4 +1,4 @@
-"""Pegging records by simulation: filled, saved, and shown for some hands that people know."""
+"""Pegging records by simulation: filled, saved, and shown for some well-known hands."""
 
 from __future__ import annotations
 

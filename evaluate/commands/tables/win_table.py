@@ -96,7 +96,7 @@ def win_table(
 
 
 def draw_win_table(win_table: WinTable, path: Path) -> None:
-    """Two heat maps over both scores: the dealer's chance to win, and the match points it may expect."""
+    """Two heat maps over both scores: the dealer's chance to win, and its expected match points."""
     figure = new_figure(10, 4.4)
     pictures = (
         ("dealer wins", win_table.win_probability, 0, 1),

@@ -1,7 +1,7 @@
 """Anderson, Amiri, Sharan and Ding (2022), "CS5100 Spring 2022 Final Project: Cribbage".
 
-The tables stand in "Performance Observation": 1,000 games of each two players. The players here are those of the text;
-:mod:`evaluate.reproduce.papers.anderson_printed` has the discards that their listings make.
+The tables are in "Performance Observation": 1,000 games of each two players. The players here are those of the text;
+:mod:`evaluate.reproduce.papers.anderson_printed` has the discards of their listings.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _KEEPS_THE_WORST = (
     "Their listing keeps the worst hand, not the best; here the rules of thumb are preferences on top of the hand's "
     "mean. (Their reflection calls this agent better than chance; their table does not.)"
 )
-_CRIB_ALONE = "Their listing discards by the crib alone, and does not look at the hand that it keeps."
+_CRIB_ALONE = "Their listing discards by the crib alone, and ignores the hand that it keeps."
 _LISTED = (
-    "How the listing of heuristic scores a hand is not printed, nor all of how minimax plays; here both play as greedy "
-    "does. Most of these are nearer to the printed figures than the players of the text are."
+    "The paper does not print how heuristic scores a hand, nor all of minimax's play; here both play as greedy does. "
+    "Most of these results are nearer to the printed figures than those of the players that the text describes."
 )
 _LEARNING = (
-    "Their training program is not printed, nor is how long it ran; the discards of its network take no account of "
-    "pone's crib."
+    "The paper prints neither their training program nor how long it ran. As pone, the discards of their network "
+    "ignore the crib."
 )
 
 
@@ -138,8 +138,8 @@ PAPER = Paper(
             "{:.1%}",
             (1_000, 10_000),
             3e-4,
-            why="The text's greedy player makes the printed figure; the listing's does not, for it keeps whatever hand "
-            "the least crib leaves.",
+            why="The greedy player of the text reaches the printed figure. The player of the listing does not: it "
+            "minimises the crib, whatever hand is left.",
         ),
         Claim(
             "decision-times",

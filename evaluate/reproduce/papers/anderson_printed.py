@@ -1,4 +1,4 @@
-"""The discards that the program listings in Anderson et al. (2022) make, which are not those that their text describes.
+"""The discards of the program listings in Anderson et al. (2022), which differ from those that their text describes.
 
 =========  ======================================  ===================================================
 player     text                                    listing
@@ -32,7 +32,7 @@ _STRUCK = -1e3
 
 
 def greedy_listing(six: np.ndarray, is_dealer: np.ndarray) -> np.ndarray:
-    """What the listing makes of the discards of hands (N, 6), (N, 15): the most is discarded."""
+    """The values (N, 15) that the listing gives the discards of hands (N, 6); the highest is discarded."""
     return -discard_statistics(six)["crib_mean"]
 
 

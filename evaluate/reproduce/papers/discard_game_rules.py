@@ -1,4 +1,4 @@
-"""What three players of O'Connor's discard game make by the rules, and where his nobs or flushes are not counted."""
+"""Mean points of three players of O'Connor's discard game, by the rules and without his nobs or flushes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CHUNK = 4_096  # hands
 
 
 class Rules(NamedTuple):
-    """What a show counts besides fifteens, pairs and runs."""
+    """The combinations that a show counts besides fifteens, pairs and runs."""
 
     nobs: bool = True
     flushes: bool = True
@@ -35,7 +35,7 @@ def _flush(kept, starter):
 
 @kernel
 def fill_totals(hands, rules, out):
-    """Fills ``out`` (N, 3), by ``PLAYERS``: points of six cards (N, 6) over the 46 starters; of random, 15 times."""
+    """Fills ``out`` (N, 3), by ``PLAYERS``: points of six cards (N, 6) over 46 starters; for random, 15 times them."""
     for n in range(len(hands)):
         six = mask_of(hands[n])
         best = np.zeros(52, np.int64)  # when the starter is known

@@ -53,7 +53,7 @@ def _cap(cap: str) -> Claim:
         (0, 10_000),
         SECONDS_A_GAME,
         (experiment(f"cap-{cap}", "--cap", cap),),
-        why="The thesis reads this off the ends of one curve, and doubts it itself.",
+        why="The thesis reads this from the ends of one curve, and doubts it.",
     )
 
 
@@ -87,11 +87,11 @@ def _blank(key: str, place: str, says: str, *flags: str) -> Claim:
 
 
 _ADVOCATES = (
-    "Where the player leads most games are won, whatever it threw, so that weight goes to the strategies that answer "
-    "for most discards. Which those are hangs on how many answer for one, which the thesis does not say (here three, "
-    "and all that want it as much as the third), and on its pegging records, of 100,000 hands."
+    "A player who leads wins most games, whatever it discards. So weight goes to the strategies that advocate the most "
+    "discards. Which strategies these are depends on the number of advocates of a discard, which the thesis does not "
+    "give (here three, and all tied with the third), and on its pegging records of 100,000 hands."
 )
-_OVER_THE_BOARD = "the strategy of the highest weight at each place of the board, as dealer"
+_OVER_THE_BOARD = "the strategy with the highest weight at each pair of scores, as dealer"
 
 PAPER = Paper(
     "lang-2018",
@@ -100,13 +100,13 @@ PAPER = Paper(
         Claim(
             "martin-dealer",
             "2.2, after Martin (2000)",
-            "what the first dealer gains by its crib",
+            "gain of the first dealer from its crib",
             between("about 5 points (read as 4.5 to 5.5)", 4.5, 5.5),
-            "hands and crib in single deals between two `careful` players, as Martin leaves the play out",
+            "hands and crib in single deals between two `careful` players, because Martin leaves the play out",
             _dealers_advantage,
             samples=(10_000, 200_000),
             each=1e-4,
-            why="Martin's discards are others, and the thesis gives his figure without a second digit.",
+            why="Martin's players discard differently, and the thesis gives his figure with one digit only.",
         ),
         *COUNTS,
         *TABLES_2_AND_3,
@@ -195,7 +195,7 @@ PAPER = Paper(
             (0, 36_000),
             SECONDS_A_GAME,
             (LOSERS,),
-            why="The thesis says neither how long these matches are nor of which of them 25 points are the average.",
+            why="The thesis gives neither the length of these matches nor which matches the 25 points are the mean of.",
         ),
         *(_cap(cap) for cap in ("0.50", "0.60", "0.70", "0.80")),
         _blank("neighbours", "Neighboring Weights", "half of the weight to the neighbours", "--neighbours", "0.5"),

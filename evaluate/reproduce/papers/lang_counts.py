@@ -1,4 +1,4 @@
-"""What Lang (2018) counts, and what its program took in time and space: none of it needs a training."""
+"""Counts in Lang (2018), and the time and space that its program took; none of them needs a training."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ COUNTS = (
     check(
         "least-exploration",
         "4.1, Applications for Round 2",
-        "the exploration rate 0.3 - Var(w) falls to so much where one strategy has all the weight",
+        "the exploration rate 0.3 - Var(w) where one strategy has all the weight",
         number("18 %", 0.18, 0.01),
         "the variance of one 1 and seven 0, with n - 1 in the denominator",
         _least_exploration,

@@ -1,4 +1,4 @@
-"""What is read out of a run of Lang's learner: its weights over the board, and how it plays its own past."""
+"""Measurements of a run of Lang's learner: its weights by score, and its games against its earlier weights."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from evaluate.reproduce.trainings import summary_of
 from evaluate.runs.format import snapshots_of
 from evaluate.statistics import Z
 
-TENTHS = 10  # snapshots of a run, beside the one it starts with
+TENTHS = 10  # snapshots of a run, besides the initial one
 RANDOM_WEIGHTS = "strategy-weights:random,seed=77"
 SECONDS_A_GAME = 6e-4  # between two of the players
 _SHORT = 9  # games of a match
@@ -56,12 +56,12 @@ def snapshots(run: Path) -> list[StrategyWeightsAgent]:
 
 
 def _against(agent: StrategyWeightsAgent, effort: Effort) -> MatchResult:
-    """A match of the final weights against others."""
+    """A match of the final weights against other weights."""
     return match(RUN, lambda: agent, effort)
 
 
 def wins_against_snapshot(tenths: int) -> Measure:
-    """The share of games that the final weights win of those after so many tenths of the training."""
+    """The share of games that the final weights win against those after a number of tenths of the training."""
 
     def measure(effort: Effort) -> Measured:
         result = _against(snapshots(trained(effort))[tenths], effort)
@@ -71,7 +71,7 @@ def wins_against_snapshot(tenths: int) -> Measure:
 
 
 def points_against_snapshot(tenths: int) -> Measure:
-    """Net points a game of the final weights against those after so many tenths of the training."""
+    """Net points a game of the final weights against those after a number of tenths of the training."""
 
     def measure(effort: Effort) -> Measured:
         result = _against(snapshots(trained(effort))[tenths], effort)
@@ -81,7 +81,7 @@ def points_against_snapshot(tenths: int) -> Measure:
 
 
 def wins_against_all_snapshots(effort: Effort) -> Measured:
-    """The share of games that the final weights win of all their snapshots but the last, which they are themselves."""
+    """The share of games that the final weights win against all their snapshots but the last, which equals them."""
     return _against_all(effort, lambda result: result.win_rate)
 
 
@@ -93,7 +93,7 @@ def points_against_all_snapshots(effort: Effort) -> Measured:
 def _against_all(effort: Effort, of: Callable[[MatchResult], float]) -> Measured:
     each = replace(effort, n=effort.n // TENTHS // 2 * 2)
     values = np.array([of(_against(agent, each)) for agent in snapshots(trained(effort))[:TENTHS]])
-    # The spread between snapshots holds that of the games.
+    # The spread between snapshots includes that of the games.
     return mean_of(values, f"{effort.n:,} games, ten opponents")
 
 
@@ -145,8 +145,8 @@ def _visited(run: Path) -> np.ndarray:
 
 
 def preferred(strategy: str, least: int, most: int) -> Measure:
-    """At the dealer's places with leads from ``least`` to ``most`` that it has learned at: in how many more of them
-    this strategy weighs most than the next best of the others does, as a share."""
+    """Among the dealer's places with leads from ``least`` to ``most`` where it has learned: the share at which this
+    strategy has the highest weight, minus the largest such share of another strategy."""
 
     def measure(effort: Effort) -> Measured:
         run = trained(effort)
@@ -164,7 +164,7 @@ def preferred(strategy: str, least: int, most: int) -> Measure:
 
 
 def useful_over_irrelevant(effort: Effort) -> Measured:
-    """Mean weight of the strategies that the thesis calls useful less that of those it calls irrelevant."""
+    """Mean weight of the strategies that the thesis calls useful minus that of those it calls irrelevant."""
     run = trained(effort)
     weights = snapshots(run)[-1].weights[:, :, DEALER][_visited(run)].mean(axis=0)
 

@@ -1,4 +1,4 @@
-"""Tables 2, 3 and 4 of Lang (2018): what they say of themselves, and the same matches and choices here."""
+"""Tables 2, 3 and 4 of Lang (2018): whether they are consistent, and the same matches and choices here."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from evaluate.statistics import match_points, paired_rate_interval
 TABLE_2 = np.array(
     [(104, 121), (121, 114), (75, 121), (121, 118), (111, 121), (121, 99), (121, 87), (110, 121), (121, 64)]
 )
-# Table 3: games that the agent of one million games won of 100 against itself after so many tenths of them, and the
-# points that it made more. (The table prints the points from the other side: +523, +200, -27 …)
+# Table 3: games that the agent of one million games won of 100 against itself after each tenth of them, and its net
+# points. (The table prints the points from the other side: +523, +200, -27 …)
 TABLE_3 = (
     (41, -523),
     (45, -200),
@@ -54,8 +54,8 @@ TABLE_3_SCORES = np.array(
         (111, 111),
     ]
 )
-# Table 4: in how many of 3,623 positions a strategy chose among people's one, two and three most common choices, and
-# the last of them in percent.
+# Table 4: the number of 3,623 positions in which a strategy chose among people's one, two and three most common
+# choices, and the last number in percent.
 TABLE_4 = {
     "pegging_min_avg_given": (160, 303, 458, 12.64),
     "pegging_max_med_gained": (268, 519, 796, 21.97),
@@ -116,7 +116,7 @@ def _table_3_wins(tenths: int) -> Claim:
     return Claim(
         f"table-3-{tenths}",
         "4.1, Table 3",
-        f"games that the trained agent wins of itself {_EARLIER[tenths]}",
+        f"games that the trained agent wins against itself {_EARLIER[tenths]}",
         share(f"{wins} of 100", wins / 100, 0, 100),
         "a match between the final weights of a run and earlier ones",
         wins_against_snapshot(tenths),
@@ -140,7 +140,7 @@ def _table_3_spread(tenths: int) -> Claim:
         (1_000, 10_000),
         SECONDS_A_GAME,
         (ROUND_1,),
-        why="It is another training; and of twenty such intervals one misses by chance.",
+        why="Ours is another training. And of twenty such intervals one misses by chance.",
     )
 
 
@@ -172,7 +172,7 @@ def _table_4(row: str, top: int) -> Claim:
         "{:.2%}",
         trainings=(LOSERS,) if row == "Trained" else (),
         of_choices=True,
-        why="Other positions and other people: the thesis's are records of dailycribbagehand.org that are not public.",
+        why="Positions and people differ: the thesis uses records of dailycribbagehand.org that are not public.",
     )
 
 
@@ -197,7 +197,7 @@ TABLES_2_AND_3 = (
     Claim(
         "table-2",
         "4.1, Table 2",
-        "games that the agent of one million games wins of random weights",
+        "games that the agent of one million games wins against random weights",
         share("4 of 9", 4 / 9, 0, 9),
         f"a match against `{RANDOM_WEIGHTS}`",
         win_rate(RUN, RANDOM_WEIGHTS),
@@ -230,7 +230,7 @@ TABLES_2_AND_3 = (
     Claim(
         "table-3-together",
         "4.1, Table 3",
-        "games that the trained agent wins of all ten of its earlier selves",
+        "games that the trained agent wins against all ten of its earlier selves",
         share("500 of 1,000", 0.5, 0, 1000),
         "matches against ten snapshots; the interval is of the spread between them",
         wins_against_all_snapshots,
@@ -261,7 +261,7 @@ TABLE_4_CLAIMS = (
         number("0", 0),
         "the counts printed",
         _table_4_misprints,
-        why="A misprint: what is among the two most common is also counted among one, and 177 is less than 380.",
+        why="A misprint: every most common discard is also among the two most common, but 177 is less than 380.",
     ),
     *(_table_4(row, top) for row in TABLE_4 for top in (1, 2, 3)),
 )

@@ -43,7 +43,7 @@ def _share(won: int, lost: int) -> tuple[float, float, float]:
 
 
 def _share_of(of: Callable[[PlayerViews, np.ndarray], np.ndarray]) -> Measure:
-    """The mean of what ``of`` says (N,) of decisions and cards, over deals that two players from 0–0 play."""
+    """The mean of ``of`` (N,) over decisions and cards, in deals that two players play from 0–0."""
 
     def measure(effort: Effort) -> Measured:
         first, second = (player(f"halscrib:seed={effort.seed + k}", effort) for k in range(2))
@@ -68,13 +68,13 @@ def _held(views: PlayerViews, ranks: np.ndarray) -> np.ndarray:
 
 
 def leads_from_pair(views: PlayerViews, cards: np.ndarray) -> np.ndarray:
-    """Of the first cards of the play among B decisions: whether each is led from a pair, bool."""
+    """For the first cards of the play among B decisions: whether each is led from a pair, bool."""
     leads = ~views.is_discard & (views.laid[:, 0] < 0)
     return _held(views[leads], cards[leads] % 13) > 1
 
 
 def leads_from_pair_by_choice(views: PlayerViews, cards: np.ndarray) -> np.ndarray:
-    """The same, of those leads alone whose player holds both a pair and a card that is not of one."""
+    """The same, for those leads only whose player holds both a pair and a card that is not of one."""
     leads = ~views.is_discard & (views.laid[:, 0] < 0)
     hands = views.hand[leads][:, :4] % 13
     alike = (hands[:, :, None] == hands[:, None, :]).sum(axis=2) > 1
@@ -83,13 +83,13 @@ def leads_from_pair_by_choice(views: PlayerViews, cards: np.ndarray) -> np.ndarr
 
 
 def pairs_the_lead(views: PlayerViews, cards: np.ndarray) -> np.ndarray:
-    """Of the second cards of the play among B decisions: whether each pairs the first, bool."""
+    """For the second cards of the play among B decisions: whether each pairs the first, bool."""
     answers = (views.laid[:, 0] >= 0) & (views.laid[:, 1] < 0)
     return cards[answers] % 13 == views.laid[answers, 0] % 13
 
 
 def pairs_the_lead_by_choice(views: PlayerViews, cards: np.ndarray) -> np.ndarray:
-    """The same, of those players alone who hold such a card and another."""
+    """The same, for those players only who hold such a card and another."""
     answers = (views.laid[:, 0] >= 0) & (views.laid[:, 1] < 0)
     mine = views[answers]
     held = _held(mine, mine.laid[:, 0] % 13)
@@ -119,8 +119,8 @@ def _mixing(key: str, says: str, printed: str, of: Callable[[PlayerViews, np.nda
         "{:.1%}",
         (1_000, 20_000),
         3e-3,
-        why="The program mixes only where a pair nets most, and many pairs do not: fives, or an answer that may be "
-        "paired again.",
+        why="The program mixes only where a pair nets the most points. Many pairs do not, such as fives, or an answer "
+        "that can be paired again.",
     )
 
 
@@ -182,9 +182,15 @@ PAPER = Paper(
             _difference,
             "{:+.1%}",
         ),
-        _stand_in("halscrib", "greedy", _TALLY, "games won of people; here of `greedy`", "72 of 125", 10_000, 1e-2),
-        _stand_in("halscrib", "careful", _TALLY, "games won of people; here of `careful`", "72 of 125", 10_000, 1e-2),
-        _stand_in("halscrib", "expert", _TALLY, "games won of people; here of `expert`", "72 of 125", 2_000, 0.2),
+        _stand_in(
+            "halscrib", "greedy", _TALLY, "games won against people; here against `greedy`", "72 of 125", 10_000, 1e-2
+        ),
+        _stand_in(
+            "halscrib", "careful", _TALLY, "games won against people; here against `careful`", "72 of 125", 10_000, 1e-2
+        ),
+        _stand_in(
+            "halscrib", "expert", _TALLY, "games won against people; here against `expert`", "72 of 125", 2_000, 0.2
+        ),
         _stand_in(
             "halscrib:adaptive=yes",
             "halscrib",
@@ -202,7 +208,7 @@ PAPER = Paper(
             f"{_RULES}, Sequences",
             "in 3-4-6-2 there is no run",
             number("0 for runs", 0),
-            "`score_play('3C 4C 6C 2C')`, less the two for fifteen",
+            "`score_play('3C 4C 6C 2C')`, minus the two for fifteen",
             lambda effort: exact(score_play("3C 4C 6C 2C") - 2),
         ),
         check(
@@ -215,8 +221,8 @@ PAPER = Paper(
         ),
     ),
     (
-        ("Preliminary Results, the tallies", "games against people; what stands for them here are other players"),
-        ("Preliminary Results, before the change", "`halscrib` has the mixed play alone"),
+        ("Preliminary Results, the tallies", "games against people; other players take their place here"),
+        ("Preliminary Results, before the change", "`halscrib` has only the mixed play"),
         ("Elements and Rules, skunks double and double skunks quadruple a game", "house rules; here ACC match points"),
     ),
 )

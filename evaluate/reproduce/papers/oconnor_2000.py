@@ -1,7 +1,7 @@
 """O'Connor (2000), "Temporal Difference Reinforcement Learning Applied to Cribbage".
 
-All figures stand in the section "Discussion". The three players of the discard game come out lower there than by the
-rules, by 0.07, 0.19 and 0.19 points; if neither his nobs nor flushes are counted, all three come out as printed. So
+All figures are in the section "Discussion". The three players of the discard game score less there than by the
+rules, by 0.07, 0.19 and 0.19 points; if neither his nobs nor flushes are counted, all three score as printed. So
 his networks' 7.3 to 7.6 points are on a scale that ends at 8.07, where ours end at 8.29.
 """
 
@@ -66,8 +66,8 @@ def _discard_network(hidden: int, quick: int) -> Claim:
                 4e-5,
             ),
         ),
-        why="The paper does not say how many hands its networks were dealt, nor how the weights of this game start. "
-        "If it did not count his nobs and flushes, its scale ends 0.22 points lower than ours, at the ideal player's.",
+        why="The paper gives neither the number of hands that its networks played nor their initial weights for this "
+        "game. If it did not count his nobs and flushes, its ideal player scores 0.22 points less than ours.",
     )
 
 

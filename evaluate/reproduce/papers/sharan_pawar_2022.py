@@ -1,7 +1,7 @@
 """Sharan and Pawar (2022), "Cribbage AI agent".
 
-The paper works on the play alone, and does not define the games that its players win. Its greedy player discards well,
-plays at random (section "Greedy Agent") and wins 51 % against random, so discards seem to have no part in them. Hence
+The paper studies the play alone, and does not define the games that its players win. Its greedy player discards well,
+plays at random (section "Greedy Agent") and wins 51 % against random, so these games seem to have no discards. Hence
 each of its matches is played twice here: as whole games, and as games in which both discard at random and only the
 play is contested. Its DDQN and DRQN learn twice as well: whole games in one trial, and the play of single deals in
 five trials of 2,000 episodes, where the paper has 6,000. Its search is ``ismcts:draw=uniform,show=drawn``.
@@ -47,15 +47,17 @@ _PLACE = "Experiments, MCTS"
 _LEARNERS = "Experiments, DDQN and DRQN"
 _GAME = 0.1  # seconds of one core that a game of 1,000 iterations a decision takes
 _BROKEN = (
-    "One reason stands in the log that the Conclusion prints: a root with 1,000 children after 1,000 iterations, for a "
-    "player with one card, so that none was visited twice. Moves were not found again in the tree, the "
-    "most visited one was any of them, and choices would be close to random ones, as the paper's rates are."
+    "The log printed in the Conclusion shows one reason: for a player with one card, the root has 1,000 children after "
+    "1,000 iterations, so no child was visited twice. Moves were not found again in the tree, so the most visited one "
+    "was any of them. Choices would then be close to random, as the paper's rates are."
 )
 _OTHER_SETTINGS = (
-    "The paper's inputs are 13 × 14 bits, its learning rate is 0.1, the program that it prints hands no memory from "
-    "one call of its DRQN to the next, and what it calls a fluctuation is seen in pictures."
+    "The paper's inputs are 13 × 14 bits, its learning rate is 0.1, its printed program passes no memory from one call "
+    "of its DRQN to the next, and its fluctuations are visible in pictures only."
 )
-_GREEDY = "A player that discards as the paper describes wins nearly all whole games; its 51 % cannot have been those."
+_GREEDY = (
+    "A player that discards as the paper describes wins nearly all whole games; its 51 % cannot be of whole games."
+)
 
 
 def _discards_and_lays(discards: str, lays: str) -> Player:
@@ -119,7 +121,7 @@ def _deep(learner: str, opponent: str, each: float) -> Claim:
     )
 
 
-# The paper's exploration for both learners, which the presets do not have: their rewards while they learn are compared.
+# The paper's exploration for both learners, which the presets do not have: their rewards during training are compared.
 _TRIAL = (
     *("--preset", "paper", "--opponent", "random", "--episode", "play"),
     *("--epsilon", "0.1", "--final-epsilon", "0.1"),
@@ -188,7 +190,7 @@ PAPER = Paper(
             _PLACE,
             "greedy beats random; the play alone",
             share("51 %", 0.51, 0.01, 400),
-            "a match of two players that discard and lay at random, which is what is left of it",
+            "a match of two players that discard and lay at random, since the paper's greedy player lays at random",
             win_rate("random", "random:seed=1"),
             "{:.1%}",
             (1_000, 10_000),
@@ -196,7 +198,7 @@ PAPER = Paper(
         ),
         *_both(
             "no-exploration",
-            "without exploration SO-ISMCTS falls to so much against random",
+            "SO-ISMCTS without exploration against random",
             f"{_SEARCH},exploration=0",
             "random",
             share("45.33 %", 0.4533, 1e-4, 400),
@@ -271,7 +273,7 @@ PAPER = Paper(
             "Conclusion, DDQN and DRQN",
             "DRQN learns more slowly than DDQN in five trials each; here of 2,000",
             below("slower", 0.0),
-            _CURVE.format("an episode, over all 2,000: DRQN's less DDQN's of the same seed"),
+            _CURVE.format("an episode, over all 2,000: DRQN's minus DDQN's of the same seed"),
             slower,
             "{:+.3f}",
             trainings=_BOTH,
@@ -283,7 +285,7 @@ PAPER = Paper(
             "DRQN learns more stably, with fewer fluctuations, than DDQN in five trials each; here of 2,000",
             below("more stable", 0.0),
             _CURVE.format(
-                "an episode in blocks of 100: the change from block to block, root mean square, DRQN's less DDQN's"
+                "an episode in blocks of 100: the change from block to block, root mean square, DRQN's minus DDQN's"
             ),
             stabler,
             "{:+.3f}",

@@ -1,4 +1,4 @@
-"""What is read off the learning curves of several trials of two learners (Sharan and Pawar 2022)."""
+"""Measurements of the learning curves of several trials of two learners (Sharan and Pawar 2022)."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def late_gain(effort: Effort) -> Measured:
 
 
 def slower(effort: Effort) -> Measured:
-    """Net points an episode over all episodes: the second learner's less the first one's, trial by trial."""
+    """Net points an episode over all episodes: the second learner's minus the first one's, trial by trial."""
     return _second_less_first(np.array([mean_net_points(*net_points(run)) for run in effort.runs]))
 
 
 def stabler(effort: Effort) -> Measured:
-    """The change of net points an episode from block to block: the second learner's less the first one's."""
+    """The change of net points an episode from block to block: the second learner's minus the first one's."""
     return _second_less_first(np.array([_fluctuation(*net_points(run)) for run in effort.runs]))
 
 
 def mean_net_points(episodes: np.ndarray, points: np.ndarray, last: int | None = None) -> float:
-    """Net points an episode, over all rounds or over those that begin within so many episodes of the end."""
+    """Net points an episode, over all rounds or over the rounds that begin within the ``last`` episodes."""
     late = episodes[::-1].cumsum()[::-1] <= (last or episodes.sum())
     return float(np.average(points[late], weights=episodes[late]))
 
