@@ -1,7 +1,7 @@
-"""What all tests share."""
+"""Settings that all tests share."""
 
 import os
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side, a core each
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side, on one core each
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # windows open, and nobody sees them
 os.environ["CRIB_ENV_QUIET"] = "1"  # what a command prints does not depend on whether kernels had to be compiled

@@ -1,4 +1,4 @@
-"""A full disk for tests, which need none of their own for it."""
+"""A simulated full disk for tests."""
 
 import resource
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def full_disk(size):
-    """Inside, no file grows beyond so many bytes: writes fail with an ``OSError``, as they do on a full disk."""
+    """Inside the block no file grows beyond ``size`` bytes: writes fail with an ``OSError``, as on a full disk."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:

@@ -1,4 +1,4 @@
-"""Bad input of every kind gives one clear error that names it and what is allowed, and changes nothing."""
+"""Bad input of every kind gives one clear error, which names it and lists what is allowed, and changes nothing."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def state_of(env):
     "value", ["", "Game", "rgb", 0, 209, True, ["game"], {}, object, np.array(["a", "b"])], ids=repr
 )
 @both_environments
-def test_a_bad_value_is_named_with_all_that_are_allowed(make, option, allowed, value):
+def test_the_error_for_a_bad_value_lists_the_allowed_values(make, option, allowed, value):
     with pytest.raises(ValueError, match=re.escape(f"{option}={value!r} is not allowed")) as error:
         make(**{option: value})
-    assert isinstance(error.value, TypeError)  # what Stable-Baselines3 and TorchRL wait for
+    assert isinstance(error.value, TypeError)  # the error after which Stable-Baselines3 and TorchRL retry
     assert all(name in str(error.value) for name in allowed)
 
 
@@ -85,7 +85,7 @@ def test_events_are_on_or_off(make, value):
 
 
 @both_environments
-def test_an_unknown_option_is_named_with_all_there_are(make):
+def test_the_error_for_an_unknown_option_lists_all_options(make):
     with pytest.raises(ValueError, match="unexpected keyword argument 'rewards'") as error:
         make(rewards="points")
     assert isinstance(error.value, TypeError)
@@ -178,7 +178,7 @@ def test_a_legal_card_may_come_as_any_integer_or_integer_array_of_one_element(ma
 
 @pytest.mark.parametrize("action", NO_INTEGERS, ids=repr)
 @both_environments
-def test_what_is_no_integer_is_an_error_and_nothing_has_changed(make, action):
+def test_an_action_that_is_not_an_integer_raises_and_changes_nothing(make, action):
     env = begun(make)
     before = state_of(env)
     with pytest.raises(TypeError, match=re.escape(f"{action!r} is not the id of a card: give an integer")):
@@ -230,7 +230,7 @@ def test_the_cost_of_an_illegal_card_is_an_option(loss):
     assert env.rewards == {"player_0": loss, "player_1": -loss}
 
 
-def test_both_functions_take_either_answer_to_an_illegal_card():
+def test_env_and_raw_env_accept_both_values_of_illegal():
     with pytest.raises(ValueError, match="is not a legal action of player_0"):
         begun(crib_env.env, illegal="raise").step(51)
     env = begun(crib_env.raw_env, illegal="end")
@@ -240,7 +240,7 @@ def test_both_functions_take_either_answer_to_an_illegal_card():
 
 @pytest.mark.parametrize("text", ["9C", "KC", "JD", "TD", "2S", "6S"])
 def test_the_play_refuses_a_card_that_passes_31_or_is_not_in_hand(text):
-    """9C would make 39; KC and JD lie on the table, TD is the opponent's, 2S lies in the crib, 6S is the starter."""
+    """9C would make 39; KC and JD are laid, TD is the opponent's, 2S is in the crib, 6S is the starter."""
     card = parse_card(text)
     raw, env = crib_env.raw_env(episode="play"), crib_env.env(episode="play")
     for one in (raw, env):
@@ -267,7 +267,7 @@ def test_the_offender_may_be_player_1():
 
 
 def test_the_opponent_keeps_points_made_before_an_illegal_action():
-    """What last() gives is a sum since one's last act: here two for a pair and one for the broken rule."""
+    """last() returns a sum since the agent's last act: here two for a pair and one for the illegal card."""
     env = crib_env.env(episode="play", illegal_reward=-1)
     env.reset(options={"deals": ["KC QC AC 9C 2S 3S KD TD TH QH 4S 5S 6S"], "first_dealer": 1})
     for card in ("KC", "KD", "TD"):  # a card, its pair, and a card that player_0 does not hold
@@ -318,7 +318,7 @@ def test_a_call_before_reset_says_so(make, call):
 
 @pytest.mark.parametrize("name", ATTRIBUTES)
 @both_environments
-def test_what_reset_makes_does_not_exist_before(make, name):
+def test_attributes_set_by_reset_do_not_exist_before(make, name):
     env = make()
     with pytest.raises(AttributeError, match=r"before reset\(\): call it first"):
         getattr(env, name)
@@ -326,7 +326,7 @@ def test_what_reset_makes_does_not_exist_before(make, name):
     assert getattr(env, name) is not None
 
 
-def test_what_does_not_exist_at_all_is_an_ordinary_error():
+def test_an_unknown_attribute_is_an_ordinary_error():
     for env in (crib_env.env(), crib_env.raw_env()):
         assert not hasattr(env, "score")
         with pytest.raises(AttributeError, match="no attribute 'score'"):
@@ -353,7 +353,7 @@ def test_a_step_after_the_end_says_to_reset(make):
 
 @pytest.mark.parametrize("action", [0, -1, "x", False], ids=repr)
 @both_environments
-def test_a_player_who_is_out_can_only_step_with_none(make, action):
+def test_a_terminated_player_can_only_step_with_none(make, action):
     env = over(make)
     for n_left in (2, 1):
         before = state_of(env)
@@ -367,7 +367,7 @@ def test_a_player_who_is_out_can_only_step_with_none(make, action):
 @pytest.mark.parametrize("agent", ["player_2", "Player_0", "", 0, None, ("player_0",)], ids=repr)
 @pytest.mark.parametrize("method", ["observe", "views", "observation_space", "action_space"])
 @both_environments
-def test_an_unknown_agent_is_named_with_those_there_are(make, method, agent):
+def test_the_error_for_an_unknown_agent_lists_the_agents(make, method, agent):
     env = make()
     env.reset(seed=1)
     with pytest.raises(

@@ -83,7 +83,7 @@ def test_a_player_goes_on_alone_when_the_other_has_no_cards_left():
 
 
 @all_episodes
-def test_infos_hold_scores_dealer_and_the_events_since_one_last_acted(episode):
+def test_infos_hold_scores_dealer_and_the_events_since_the_agent_last_acted(episode):
     events, scores_then, scores_before, longest = {}, {}, (), 0
     for env, game, mover in side_by_side(10, 60, episode=episode):
         if mover is None:
@@ -133,7 +133,7 @@ def test_events_in_plain_words():
 
 
 @all_episodes
-def test_points_are_paid_as_they_fall_and_sum_to_zero(episode):
+def test_points_are_paid_when_they_are_scored_and_sum_to_zero(episode):
     paid, lead_before = 0, 0
     for env, game, mover in side_by_side(11, 60, episode=episode):
         lead = game.scores[0] - game.scores[1]
@@ -147,7 +147,7 @@ def test_points_are_paid_as_they_fall_and_sum_to_zero(episode):
 
 @pytest.mark.parametrize("reward", ["points", "win", "match"])
 @all_episodes
-def test_what_last_gives_is_the_sum_of_rewards_since_ones_own_last_act_that_act_included(episode, reward):
+def test_last_returns_the_sum_of_rewards_since_the_agents_last_act_including_that_act(episode, reward):
     env = crib_env.env(episode=episode, reward=reward, start_spread=100)
     rng = np.random.default_rng(12)
     for seed in range(20):
@@ -171,7 +171,7 @@ def test_what_last_gives_is_the_sum_of_rewards_since_ones_own_last_act_that_act_
 
 
 def test_two_points_are_received_once_by_each_player():
-    """The trap: an account that is not cleared pays a single +2/-2 again at every turn that follows."""
+    """The trap: a cumulative reward that is not cleared pays a single +2/-2 again at every turn that follows."""
     env = play_of("KC 2C 6C 8D", "KD 3S 7H 9D")
     received = {agent: [] for agent in PLAYERS}
     for card in ("KC", "KD", "2C", "3S"):  # counts 10, 20 for a pair, 22, 25

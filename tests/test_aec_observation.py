@@ -125,7 +125,7 @@ def expected_rest_of_board(game, seat):
     return bits
 
 
-# The count and which cards belong to it: once the episode is over no count goes on, and these bits stay as they fall.
+# The count and the cards that belong to it: an episode that is over has no current count, and these bits may be any.
 COUNT_BITS = {*range(449, 480), *range(488, 496)}
 
 
@@ -171,7 +171,7 @@ def test_the_mask_shows_the_legal_cards_of_the_player_to_act_and_nothing_to_the_
     assert n_held_back > 5  # cards that would have passed 31
 
 
-def test_the_mask_stands_in_one_place_only():
+def test_the_mask_is_in_one_place_only():
     in_observation, in_info = crib_env.raw_env(), crib_env.raw_env(mask="info")
     for env in (in_observation, in_info):
         env.reset(seed=1)
@@ -199,7 +199,7 @@ def test_last_is_what_the_player_to_act_sees():
 
 
 @both_masks
-def test_what_a_user_has_kept_does_not_change_when_the_game_goes_on(mask):
+def test_kept_observations_do_not_change_when_the_game_continues(mask):
     env = crib_env.raw_env(mask=mask)
     env.reset(seed=5)
     rng = np.random.default_rng(5)
@@ -213,7 +213,7 @@ def test_what_a_user_has_kept_does_not_change_when_the_game_goes_on(mask):
 
 
 @both_masks
-def test_to_write_into_an_observation_changes_nothing(mask):
+def test_writing_into_an_observation_does_not_change_the_game(mask):
     env = crib_env.raw_env(mask=mask)
     env.reset(seed=6)
     agent = env.agent_selection
@@ -231,7 +231,7 @@ CARD = re.compile(r"\b[A23456789TJQK][CDHS]\b")
 
 
 def line(table, name):
-    """What stands behind a name, lowest line first."""
+    """The text after a name, lowest line first."""
     return [row.split(name, 1)[1].strip() for row in table.splitlines() if row.strip().startswith(name + " ")][::-1]
 
 

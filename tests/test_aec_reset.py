@@ -1,4 +1,4 @@
-"""What a reset of the PettingZoo environment takes, actions of every integer kind, and copies."""
+"""Options of a reset of the PettingZoo environment, actions of every integer kind, and copies."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.helpers.aec_play import (
 # ------------------------------------------------------------------------------------------------------------- reset
 
 
-def test_first_dealer_is_a_coin_or_what_is_asked_for():
+def test_first_dealer_is_a_coin_or_as_given():
     env = crib_env.raw_env()
     coin = []
     for seed in range(60):
@@ -97,7 +97,7 @@ def test_the_starter_is_the_thirteenth_card():
     assert all(ones(bits_of(env, agent)[600:652]) == {parse_card("KH")} for agent in PLAYERS)
 
 
-def test_deals_serve_one_episode_only():
+def test_given_deals_are_used_in_one_episode_only():
     env = crib_env.raw_env()
     env.reset(seed=1, options={"deals": [FIRST, SECOND]})
     env.reset()
@@ -129,7 +129,7 @@ def test_start_spread_draws_scores_that_lie_close_together(spread):
     assert env.scores == (0, 120)  # what is asked for goes first
 
 
-def test_games_start_at_nothing_without_start_spread():
+def test_games_start_at_zero_without_start_spread():
     env = crib_env.raw_env()
     env.reset(seed=1)
     assert env.scores == (0, 0)
@@ -159,7 +159,7 @@ def test_a_reset_without_a_seed_goes_on_to_the_next_game_of_the_seed():
     assert first_hands(used, 2, 5, play=3) != games
 
 
-def test_two_environments_that_got_no_seed_differ():
+def test_two_environments_without_a_seed_differ():
     one, other = crib_env.raw_env(), crib_env.raw_env()
     one.reset()
     other.reset()
@@ -206,7 +206,7 @@ each_way_of_copying = pytest.mark.parametrize("copied", [by_pickle, by_newest_pi
 @pytest.mark.parametrize("options", [{}, {"mask": "info", "observation": "board", "reward": "win"}], ids=str)
 @pytest.mark.parametrize("n_decisions", [0, 1, 3, 4, 7, 11, 12, 40])
 @both_environments
-def test_a_copy_goes_on_alike_and_apart(make, options, copied, n_decisions):
+def test_a_copy_continues_the_same_game_independently(make, options, copied, n_decisions):
     env = make(**options)
     env.reset(seed=21, options={"deals": [FIRST, SECOND], "first_dealer": 0})
     rng = np.random.default_rng(21)
@@ -250,7 +250,7 @@ def test_a_copy_can_be_made_before_the_first_reset(make, copied):
     assert list(play_on(twin)) == list(play_on(env))
 
 
-def test_several_environments_do_not_touch_each_other():
+def test_several_environments_are_independent():
     kinds = [{}, {"episode": "deal", "observation": "board"}, {"mask": "info", "start_spread": 60}]
 
     def begun():

@@ -38,7 +38,7 @@ def test_a_choice_does_not_depend_on_the_batch(name):
     assert len({crib_env.format_card(card) for card in together}) > 10
 
 
-def test_greedy_agent_and_greedy_opponent_are_one_player():
+def test_greedy_agent_and_greedy_opponent_choose_alike():
     batch = GameBatch(streams(2, 200))
     agent = make_agent("greedy")
     while len(rows := batch.acting()):
@@ -47,7 +47,7 @@ def test_greedy_agent_and_greedy_opponent_are_one_player():
         batch.step(rows, cards)
 
 
-def test_random_choices_are_even_and_follow_the_seed():
+def test_random_choices_are_uniform_and_follow_the_seed():
     batch = GameBatch(streams(3, 20_000))
     views = batch.views(batch.acting())
     cards = make_agent("random:seed=1").act(views)
@@ -69,11 +69,11 @@ def test_random_choices_are_even_and_follow_the_seed():
         ("ddqn:nowhere/final", "there is no weights file nowhere/final"),
     ],
 )
-def test_bad_names_are_named(spec, message):
+def test_the_error_for_a_bad_name_shows_it(spec, message):
     with pytest.raises(ValueError, match=message.replace(".", r"\.")):
         make_agent(spec)
 
 
-def test_a_folder_that_is_no_run_is_named(tmp_path):
+def test_a_folder_that_is_not_a_run_is_named(tmp_path):
     with pytest.raises(ValueError, match="is not the folder of a run"):
         make_agent(str(tmp_path))

@@ -67,7 +67,7 @@ def choices(agent, batch, rows):
 
 @pytest.mark.parametrize("name", PLAYERS)
 def test_plays_fifty_games_legally(name):
-    """An illegal card is an error of the batch; and which cards are hidden does not matter."""
+    """An illegal card is an error of the batch, and hidden cards must not change a choice."""
     agent, twin, rng = player(name), player(name), np.random.default_rng(4)
     batch = GameBatch(streams(6, 50), episode="pegging")
     while len(rows := batch.acting()):
@@ -97,7 +97,7 @@ def net_points(one, other, pairs, seed=8):
 @pytest.mark.parametrize(
     ("better", "worse"), [("greedy", "random"), ("uct-cheating", "greedy"), ("ismcts", "random"), ("best", "random")]
 )
-def test_strong_players_are_strong_in_it(better, worse):
+def test_strong_players_are_strong_in_pegging(better, worse):
     mean, error = net_points(player(better), player(worse), pairs=250)
     assert mean > 3 * error
 
@@ -111,7 +111,7 @@ def some_views(decisions, n=40, seed=3):
     return batch.views(batch.acting()), batch
 
 
-def test_at_first_all_hands_of_the_unseen_cards_are_as_likely():
+def test_at_first_all_hands_of_the_unseen_cards_are_equally_likely():
     views, _ = some_views(0, n=20)
     held, weights = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS)
     classes, kinds = np.zeros((2, MOST_HANDS), np.int64)
@@ -147,7 +147,7 @@ def test_drawn_worlds_have_no_discards_and_no_starter():
 
 
 def endings():
-    """Views with two own cards and one of the opponent's, after which nobody but the player decides."""
+    """Views with two own cards and one of the opponent's: from here on only the player has a choice."""
     found = []
     for decisions in (4, 5):
         views, _ = some_views(decisions, n=300)
@@ -157,7 +157,7 @@ def endings():
 
 
 def best_net(game, own, before):
-    """Own points from ``before`` on less the opponent's, if the player of seat ``own`` does what is best."""
+    """Net points from ``before`` on, if the player in seat ``own`` plays best."""
     if game.phase == "over":
         return game.scores[own] - game.scores[1 - own] - before
     nets = []

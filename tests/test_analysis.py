@@ -1,4 +1,4 @@
-"""Recorded games, decision by decision: errors are found with what they lose, and luck is that of the match."""
+"""Recorded games, decision by decision: errors are found with their losses, and luck equals that of the match."""
 
 import json
 from dataclasses import replace
@@ -31,7 +31,7 @@ def recorded(a, b, games, seed=4):
 
 
 class Careless(ExpertAgent):
-    """An expert that throws the pair it values least."""
+    """An expert that discards the pair it values least."""
 
     name = "careless"
 
@@ -62,7 +62,7 @@ def test_the_judge_itself_makes_no_errors(found):
 
 
 def test_a_bad_discard_is_found_with_its_exact_loss(found):
-    """All that the careless player throws, against the analysis of one hand at a time."""
+    """All discards of the careless player, against the analysis of one hand at a time."""
     seen = 0
     for analysis in found:
         seat = seat_of(analysis, "careless")
@@ -94,13 +94,13 @@ def test_every_choice_is_a_decision(games, found):
             assert sorted(made) == sorted(decision.chosen)
 
 
-def test_luck_is_that_of_the_match(games, found):
+def test_luck_equals_that_of_the_match(games, found):
     for k, analysis in enumerate(found):
         luck = analysis.luck.sum(axis=0)
         assert np.allclose(luck if k % 2 == 0 else -luck, games.luck[k])  # a sits in seat 0, then in seat 1
 
 
-def test_a_game_played_again_ends_as_recorded(games):
+def test_a_replayed_game_ends_as_recorded(games):
     played = RecordedGames(games.records)
     for _ in played.moments():
         pass
@@ -124,7 +124,7 @@ def test_a_rank_that_wins_at_once_does_not_hide_what_the_others_lose(games):
     assert seen
 
 
-def test_a_game_from_other_scores_begins_at_them(games):
+def test_a_game_with_starting_scores_begins_at_them(games):
     record = games.records[0]
     last = len(record.deals) - 1
     (whole,) = analyse(games.records[:1], Other())
@@ -211,14 +211,14 @@ def test_the_command(games, tmp_path, capsys):
         analyse_games(tmp_path / "none.jsonl")
 
 
-def test_many_players_stand_below_each_other(found):
+def test_many_players_are_rows_of_one_table(found):
     players = summarise_players(found)
     assert [column.header for column in players_table(players, "x").columns][1:] == [player.name for player in players]
     assert ladder(players, "x").row_count == 2
 
 
 class Other:
-    """A judge of one's own, to whom all is the same."""
+    """A user's own judge, for whom all choices have the same value."""
 
     name = "other"
 

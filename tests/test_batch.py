@@ -1,4 +1,4 @@
-"""``GameBatch`` trusts nobody: what is refused, by name, and that nothing has changed then."""
+"""``GameBatch`` refuses bad arguments with an error that names them, and nothing has changed then."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_no_rows_are_fine(batch):
 
 
 @pytest.mark.parametrize("policy", [77, -1, 3, 1.0, True, "greedy", None])
-def test_other_policies_are_refused(batch, policy):
+def test_unknown_policies_are_refused(batch, policy):
     with pytest.raises(ValueError, match=r"policy=.* is not allowed: give 0 \(random\), 1 \(greedy\), 2 \(careful\)"):
         batch.native_cards(np.arange(4), policy)
 
@@ -76,7 +76,7 @@ def test_a_native_policy_has_no_card_for_a_game_that_is_over(batch):
         batch.native_cards(np.arange(4), GREEDY)
 
 
-def test_other_observations_are_refused(batch):
+def test_unknown_observations_are_refused(batch):
     with pytest.raises(ValueError, match="observation='208' is not allowed: choose one of '209', 'board'"):
         batch.observe(np.arange(4), "208")
 
@@ -98,6 +98,6 @@ def test_other_observations_are_refused(batch):
         ({"seeds": 7}, r"seeds must be \(n,\) uint64"),
     ],
 )
-def test_other_arguments_are_refused(arguments, message):
+def test_bad_arguments_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         GameBatch(**{"seeds": streams(1, 2)} | arguments)

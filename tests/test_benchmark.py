@@ -1,4 +1,4 @@
-"""The benchmark measures what it says and writes what is asked for; the speeds themselves are no test's matter."""
+"""The benchmark measures what it says and writes what is asked for; the speeds themselves are not tested."""
 
 import json
 
@@ -13,7 +13,7 @@ from evaluate.benchmark.vector import RandomPlay, _decisions_a_step, pick_legal
 from evaluate.commands.benchmark import benchmark
 
 
-def test_picked_cards_are_legal_and_all_legal_cards_are_picked_alike():
+def test_picked_cards_are_legal_and_all_legal_cards_are_picked_equally_often():
     rng = np.random.default_rng(0)
     n_legal = rng.integers(7, size=1_000)
     masks = (rng.permuted(np.tile(np.arange(52), (1_000, 1)), axis=1) < n_legal[:, None]).astype(np.int8)
@@ -39,7 +39,7 @@ def test_steps_are_counted_without_those_that_begin_a_game():
     assert begun >= 300
 
 
-def test_a_learners_step_stands_for_two_decisions():
+def test_a_learners_step_is_about_two_decisions():
     assert _decisions_a_step() == pytest.approx(2, abs=0.02)
 
 

@@ -1,4 +1,4 @@
-"""The agent ``best``: what its networks see, by hand and against a game that goes on; how it chooses; what ships."""
+"""The agent ``best``: its networks' inputs, by hand and against games; its choices; the shipped weights."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def new_agent(hidden=(16,), by_kind=False):
 
 
 def parts(seen):
-    """What the network for the play sees, (N_PLAY_INPUTS,), by name."""
+    """The inputs of the play network, (N_PLAY_INPUTS,), by name."""
     sizes = {"dealer": 1, "held": 52, "seen": 52, "slots": 120, "latest": 39, "count": 32, "opponent": 5}
     sizes |= {"answers": 78, "least": 9, "own": 36, "own less the show": 36, "other": 36}
     sizes |= {"holds": 13, "greedy": 1, "win": 1, "moves": 48}
@@ -110,7 +110,7 @@ def test_a_go_tells_what_the_opponent_cannot_hold():
     assert parts(seen)["least"].tolist() == [1, 0, 0, 0, 0, 0, 0, 0, 0]
 
 
-def test_after_plays_are_what_the_game_comes_to():
+def test_after_plays_match_the_game_after_each_card():
     """Each card is laid in a copy of the game, before anything else happens in it."""
     batch = GameBatch(streams(1, 300), episode="deal", start_spread=50)
     met = set()
@@ -172,7 +172,7 @@ def test_inputs_say_how_points_still_pegged_would_move_the_chance_to_win():
     assert met > 100
 
 
-def test_inputs_do_not_ask_for_the_names_of_suits():
+def test_inputs_do_not_depend_on_the_names_of_suits():
     rng = np.random.default_rng(0)
     for views in some_views(20):
         swap = rng.permutation(4)
@@ -245,7 +245,7 @@ def test_a_card_that_wins_is_laid(score, wins):
 
 
 @pytest.mark.parametrize(("greedy", "share"), [(0.0, 0.0), (0.2, 0.4), (0.5, 1.0), (0.9, 1.0)])
-def test_the_network_for_any_opponent_counts_more_the_likelier_a_greedy_one_is(greedy, share):
+def test_the_network_for_any_opponent_gets_more_weight_against_greedy_ones(greedy, share):
     torch.manual_seed(0)
     play, seen = ByKind((16,)), torch.rand(7, N_PLAY_INPUTS)
     seen[:, GREEDY_INPUT] = greedy
@@ -293,7 +293,7 @@ def test_the_shipped_weights_are_small_and_strong():
     assert result.interval[0] > 0.55, result
 
 
-def test_it_looks_at_the_score_unless_it_is_told_not_to():
+def test_it_plays_to_the_score_unless_told_not_to():
     blind, sighted = make_agent("best:scores=no"), make_agent("best")
     differ = 0
     for views in some_views(300, seed=5):

@@ -1,4 +1,4 @@
-"""Expert iteration: its loss by hand, its answers, that it learns, that a stopped run goes on."""
+"""Expert iteration: its loss by hand, its answers, that it learns, that a stopped run continues."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ def test_loss_by_hand():
     assert loss_of(values, chances, [0, 0, 1, 1, 1]) == pytest.approx(2 * 0.5 * 1.5**2 / 2)
 
 
-def test_loss_grows_straight_beyond_two_percent():
+def test_loss_is_linear_beyond_two_percent():
     assert loss_of([0.0, 0.0], [0.0, 20.0], [0, 0]) == pytest.approx(2 * 2.0 * (10.0 - 1.0))
 
 
-def test_loss_does_not_ask_for_the_level():
+def test_loss_does_not_depend_on_the_level():
     values, chances, decision = torch.randn(12), 100 * torch.rand(12), torch.arange(4).repeat_interleave(3)
     shifted = values + decision * 7.0
     expected = centred_loss(values, chances, decision).item()
@@ -124,8 +124,8 @@ def test_exploratory_plays_are_any_rank_and_the_others_the_best():
     assert (again == best_ones).all()
 
 
-def test_answers_are_the_experts_to_every_choice():
-    """One by one, in games that go on by what the agent thinks best; all hands are searched, so that none is drawn."""
+def test_answers_are_the_experts_values_of_every_choice():
+    """One by one, in games that continue with the agent's best card; all hands are searched, so none is drawn."""
     agent, expert, n = new_agent(), ExpertAgent(MOST_HANDS, 1), 6
     batch = deals(n, seed=3, start_spread=100)
     discard(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
@@ -154,7 +154,7 @@ def test_answers_are_the_experts_to_every_choice():
 
 
 def some_answers(sizes):
-    """Decisions of so many ranks; chances count the ranks from 0."""
+    """Decisions with these numbers of ranks; chances count the ranks from 0."""
     m = sum(sizes)
     decision = np.repeat(np.arange(len(sizes)), sizes)
     numbers = np.arange(m, dtype=np.float32)
@@ -214,7 +214,7 @@ def test_answers_about_discards_are_those_of_the_exact_analysis_for_pone_and_dea
 # --- learning -------------------------------------------------------------------------------------------------------
 
 
-def test_learns_a_discard_by_heart():
+def test_learns_one_discard_exactly():
     learner = ExpertIteration(new_agent(), replace(SMALL, discard_batch_size=8))
     six = np.sort(np.array([parse_cards("2C 9C 5H QH 3D JS")]), axis=1)
     chances = np.zeros((1, 15), np.float32)
@@ -234,7 +234,7 @@ def two_ranks(chances):
     return PlayAnswers(np.zeros(2, np.int64), seen, gain, worth, np.array(chances, np.float32))
 
 
-def test_learns_what_cards_differ_by_on_average_beyond_their_points():
+def test_learns_mean_differences_between_cards_beyond_their_points():
     learner, rng = ExpertIteration(new_agent(), SMALL), np.random.default_rng(0)
     for _ in range(300):
         for second in (49.0, 50.0):  # half a percent more than the first one, which gains four at once
@@ -244,7 +244,7 @@ def test_learns_what_cards_differ_by_on_average_beyond_their_points():
 
 
 @pytest.mark.parametrize("what", ["play", "discard"])
-def test_a_loss_that_is_no_number_stops_and_changes_nothing(what):
+def test_a_loss_that_is_not_finite_stops_and_changes_nothing(what):
     learner, rng = ExpertIteration(new_agent(), SMALL), np.random.default_rng(0)
     before = {key: value.clone() for key, value in learner.agent.state_dict().items()}
     answer = DiscardAnswers.empty(1)
@@ -329,7 +329,7 @@ def test_without_responses_there_is_one_network_for_the_play(tmp_path):
     assert summary["episodes"] == 192
 
 
-def test_threads_do_not_matter(tmp_path):
+def test_the_result_does_not_depend_on_threads(tmp_path):
     one, _ = new_run(best, SMALL, tmp_path / "one")
     two, _ = new_run(best, replace(SMALL, threads=2), tmp_path / "two")
     assert all(torch.equal(value, two.state_dict()[key]) for key, value in one.state_dict().items())

@@ -11,7 +11,7 @@ from evaluate.matches.match import play_match
 PLAN = Plan(("random:seed={}",), (3, 4), "greedy", 10, 1)
 
 
-def test_each_point_is_the_match_alone_and_is_kept(tmp_path):
+def test_each_point_equals_the_match_played_alone_and_is_kept(tmp_path):
     file = tmp_path / "curve.json"
     first = play_curves(PLAN, file)
     alone = play_match(make_agent("random:seed=3"), make_agent("greedy"), 10, 1)

@@ -29,11 +29,11 @@ from tests.helpers.positions import PAIRINGS, mask, positions
 from tests.helpers.reference import rank, value
 from tests.test_exact_discards import KINDS, six_cards
 
-# The discard: the best exact mean of the hand plus one's own crib or less the opponent's, ties to the first ids.
+# The discard: the best exact mean of the hand plus one's own crib or minus the opponent's; ties go to the first ids.
 
 
 def totals(six, is_dealer):
-    """By pair, on the crib's scale, out of the whole distributions: whole numbers, so that ties are ties."""
+    """By pair, on the crib's scale, from the whole distributions: whole numbers, so that ties are exact."""
     points = np.arange(30)
     hands, cribs = hand_distribution([six])[0] @ points * HAND_SCALE, crib_distribution([six])[0] @ points
     values = hands + cribs if is_dealer else hands - cribs
@@ -58,7 +58,7 @@ def test_the_pair_of_move_has_the_best_exact_mean(kind, is_dealer):
         rest = max((pair for pair in by_pair if discarded in pair), key=by_pair.get)
         (second,) = set(rest) - {discarded}
         assert careful_discard(mask(six) ^ mask([discarded]), mask([discarded]), is_dealer) == second
-    assert (n_other_than_greedy == 0) == is_dealer  # it is pone who fears for the crib
+    assert (n_other_than_greedy == 0) == is_dealer  # only pone differs, because it counts the opponent's crib
     if kind == "fives and tens":
         assert n_ties > 0
 
@@ -67,7 +67,7 @@ def test_the_pair_of_move_has_the_best_exact_mean(kind, is_dealer):
 
 
 def replied(pile, cards):
-    """The kernel's answer, with cards of an older count before the pile."""
+    """The kernel's result, with cards of an older count before the pile."""
     ranks = np.full(9, 4)
     ranks[2 : 2 + len(pile)] = pile
     return expected_reply(ranks, 2, 2 + len(pile), sum(map(value, pile)), cards)
@@ -84,7 +84,7 @@ def random_pile(rng):
 
 
 @pytest.mark.parametrize("cards", [0, 1, 2, 3, 4])
-def test_the_expected_reply_is_that_of_its_plain_definition(cards):
+def test_the_expected_reply_equals_its_plain_definition(cards):
     rng = np.random.default_rng(cards)
     values = []
     for _ in range(150):
@@ -97,7 +97,7 @@ def test_the_expected_reply_is_that_of_its_plain_definition(cards):
 @pytest.mark.parametrize(
     ("pile", "cards", "reply"),
     [
-        ("TC 5C", 0, 0.0),  # nobody answers
+        ("TC 5C", 0, 0.0),  # the opponent has no cards
         ("TC KC JC AC", 4, -1.0),  # thirty-one: nothing fits
         ("TC JC KC", 1, 2 / 13 - 12 / 13),  # an ace makes thirty-one, anything else is a go
         ("TC KC", 1, 2 / 13),  # a pair, and everything fits
@@ -160,7 +160,7 @@ def test_known_choices(legal, pile, opponent_cards, card):
 # The agent.
 
 
-def test_the_agent_and_the_native_player_are_one():
+def test_the_agent_and_the_native_player_choose_alike():
     batch = GameBatch(streams(2, 100))
     agent = make_agent("careful")
     assert NATIVE[CAREFUL] == agent.name == "careful"

@@ -1,4 +1,4 @@
-"""The command lines: what their help says, how options are read, and what is refused before any work."""
+"""The command lines: their help, how options are read, and what is refused before any work."""
 
 import re
 import subprocess
@@ -32,7 +32,7 @@ def shown_by(capsys, call, *arguments):
     return re.sub(r"\x1b\[[0-9;]*m", "", done.out + done.err), stopped.value.code or 0
 
 
-def test_settings_and_what_stands_beside_them():
+def test_settings_and_start_options_are_read():
     start, settings, opponent = read(td, "--seeds", "5", "--hidden", "8", "4", "--ray=local", "--td-lambda", "0.5")
     assert start == Start(seeds=5, ray="local")
     assert settings == td.Settings(hidden=(8, 4), td_lambda=0.5)
@@ -42,12 +42,12 @@ def test_settings_and_what_stands_beside_them():
 
 
 @pytest.mark.parametrize("given", [["--preset", "paper", "--gamma", "0.5"], ["--gamma=0.5", "--preset=paper"]])
-def test_a_preset_is_where_settings_start_from(given):
+def test_a_preset_sets_the_defaults(given):
     settings = read(ddqn, *given).settings
     assert (settings.preset, settings.gamma, settings.opponent) == ("paper", 0.5, "random")
 
 
-def test_a_run_that_goes_on_keeps_its_settings():
+def test_a_resumed_run_keeps_its_settings():
     assert read(ddqn, "--resume", "run", "--ray", "local") == (Start(resume=Path("run"), ray="local"), None, None)
     assert read(ddqn, "--opponent", "mine:Player", "--resume", "run").opponent == "mine:Player"
     for given in (["--gamma", "1.0"], ["--seeds", "3"], ["--folder", "there"], ["--preset", "paper"]):
@@ -73,7 +73,7 @@ def test_a_bad_number_of_seeds_is_named(number):
         (["--seed", "None"], "Error parsing --seed"),
     ],
 )
-def test_what_cannot_be_read_is_named_with_a_command_that_runs(given, message, capsys):
+def test_an_unreadable_option_is_answered_with_a_command_that_runs(given, message, capsys):
     shown, status = shown_by(capsys, read, td, *given)
     assert message in shown
     assert "python -m train td --help" in shown
@@ -152,7 +152,7 @@ def test_a_misspelled_option_is_answered_with_a_command_that_runs(monkeypatch, c
     assert re.findall("python .*--help", shown) == ["python -m evaluate match --help"]
 
 
-def test_a_misspelled_command_is_answered_with_those_like_it():
+def test_a_misspelled_command_is_answered_with_similar_ones():
     commands = {"match": "", "league": "", "reproduce": ""}
     assert choose("prog", "command", "", commands, ["match", "a", "b"]) == ("match", ["a", "b"])
     with pytest.raises(ValueError, match="there is no command 'mach': did you mean match\\? All: match, league, repr"):
@@ -173,7 +173,7 @@ def test_a_misspelled_command_is_answered_with_those_like_it():
         (["td", "--ray", "local"], "ray='local' is not allowed without --seeds"),
     ],
 )
-def test_what_is_not_allowed_is_one_line_and_begins_no_folder(arguments, message, monkeypatch, tmp_path, capsys):
+def test_bad_input_is_one_line_and_creates_no_folder(arguments, message, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["train", *arguments])
     shown, status = shown_by(capsys, main)

@@ -29,7 +29,7 @@ def blocks(section):
 
 
 def entry(line, **names):
-    """What an entry of a dictionary says, as it stands in a source file."""
+    """The value of a dictionary entry, as it is written in a source file."""
     ((name, value),) = eval(f"{{{line}}}", names).items()
     return name, value
 
@@ -131,7 +131,7 @@ def test_a_rule_is_changed_in_the_scoring_and_in_the_reference(monkeypatch):
         assert reference.score_show(flush, starter, crib) == 6
 
 
-def test_what_a_card_counts_is_stated_once():
+def test_card_values_are_stated_once():
     """``explain_show`` states it again on purpose, as a check, and two modules for whole arrays."""
     sources = [path for layer in ("crib_env", "agents", "evaluate", "train") for path in (ROOT / layer).rglob("*.py")]
     found = {str(path.relative_to(ROOT)): len(re.findall(r"\+ 1, 10\)", path.read_text())) for path in sources}
@@ -149,7 +149,7 @@ def test_links_lead_to_files(page):
     assert not [target for target in targets if not target.exists() and not target.is_relative_to(BUILT)]
 
 
-def test_the_tree_of_rooms_names_what_there_is():
+def test_the_annotated_tree_names_existing_files():
     (tree,) = re.findall(r"```text\n(.*?)```", (ROOT / "docs" / "architecture.md").read_text(), re.DOTALL)
     package, missing = "", []
     for line in tree.splitlines():

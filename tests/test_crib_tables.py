@@ -1,4 +1,4 @@
-"""Cribs against purposeful discards: against plain play of the same policies, and against themselves."""
+"""Cribs against purposeful discards: compared with plain play of the same policies, and for consistency."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def tables(deals):
         return solve_crib_tables(rounds=3, draws=3_000, seed=1)
 
 
-def test_the_mean_over_starters_is_that_of_all_starters():
+def test_the_mean_over_starters_equals_enumeration():
     rng = np.random.default_rng(0)
     for _ in range(200):
         cards = rng.choice(52, 12, replace=False)
@@ -59,14 +59,14 @@ def test_plain_play_of_the_policies_realises_the_tables(tables):
         assert np.corrcoef(realised, expected)[0, 1] > 0.1  # the table knows which cribs are good
 
 
-def test_both_players_look_at_the_same_crib(tables):
+def test_both_players_tables_agree_on_the_crib(tables):
     average = [(np.triu(tables.share[player]) * tables.mean[player]).sum() for player in (DEALER, PONE)]
     error = np.nanmax(tables.error) / np.sqrt(len(PAIRS) / 4)
     assert abs(average[0] - average[1]) < 5 * error
     assert 4.6 < average[0] < 5.0
 
 
-def test_tables_are_symmetric_whole_and_settled(tables):
+def test_tables_are_symmetric_complete_and_converged(tables):
     assert (tables.mean == tables.mean.transpose(0, 2, 1)).all()
     for player in (DEALER, PONE):
         assert np.triu(tables.share[player]).sum() == pytest.approx(1)
@@ -75,7 +75,7 @@ def test_tables_are_symmetric_whole_and_settled(tables):
     assert np.unravel_index(tables.mean[DEALER].argmax(), (13, 13)) == (4, 4)  # two fives
 
 
-def test_the_answer_follows_the_seed_and_not_the_threads(deals, monkeypatch):
+def test_the_result_depends_on_the_seed_and_not_on_threads(deals, monkeypatch):
     one = solve_crib_tables(rounds=1, draws=20, seed=3, threads=1)
     monkeypatch.setattr(DEALS, lambda threads: deals)
     two, other = (solve_crib_tables(rounds=1, draws=20, seed=seed, threads=2) for seed in (3, 4))

@@ -31,7 +31,7 @@ A_ROUND = {"learning/loss": 1.0, "learning/TD error": 0.3, "speed/episodes per s
 
 @pytest.fixture(scope="module")
 def strengths():
-    """What the strength of a learner's agent is written as."""
+    """The scalars under which the strength of a learner's agent is written."""
     return {
         "ddqn": strength.scalars(strength.measure(make_agent("careful"), 4, 1)),
         "discard-game": discard_strength.scalars(discard_strength.Result(8.2, (8.1, 8.3), 50)),
@@ -79,7 +79,7 @@ def test_the_strength_of_each_learner_comes_first(learner, strengths, tmp_path):
     assert groups["speed"] == {"episodes per second": ["speed/episodes per second"]}
 
 
-def test_a_run_that_goes_on_keeps_its_charts(strengths, tmp_path):
+def test_a_resumed_run_keeps_its_charts(strengths, tmp_path):
     first = begin(tmp_path / "run")
     first.log(A_ROUND | strengths["ddqn"], 10)
     first.finish({})
@@ -129,8 +129,8 @@ def test_time_series_begin_with_strength_and_end_with_the_ends_of_bands(strength
     assert not any(tag.startswith("uncertainty/") for tag in tags[:-8])
 
 
-def test_make_board_promises_no_port():
-    """TensorBoard takes the next one where 6006 is taken, and prints it."""
+def test_make_tensorboard_promises_no_port():
+    """TensorBoard takes the next port if 6006 is taken, and prints it."""
     makefile = (Path(__file__).parents[1] / "Makefile").read_text()
     assert "tensorboard --logdir runs" in makefile
     assert "localhost" not in makefile

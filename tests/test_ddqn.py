@@ -124,13 +124,13 @@ def test_a_step_weighs_errors():
 
 
 def some_transitions(n):
-    """Told apart by their rewards."""
+    """Transitions with different rewards."""
     bits, flags = np.zeros((n, 209), np.int8), np.zeros(n, bool)
     rewards = np.arange(n, dtype=np.float32)
     return Transitions(bits, np.zeros(n, int), rewards, np.zeros(n, np.float32), bits, bits[:, :52], flags)
 
 
-def test_transitions_are_drawn_by_their_errors_and_count_as_much_less():
+def test_transitions_are_drawn_by_their_errors_with_importance_weights():
     replay, rng = Replay(4, 209, alpha=0.5, beta=1.0), np.random.default_rng(0)
     assert replay.add(some_transitions(4)).tolist() == [0, 1, 2, 3]
     rows, weights = replay.draw(20_000, rng)
@@ -159,7 +159,7 @@ def test_priorities_survive_a_checkpoint():
     assert (np.bincount(draws[0][0])[[1, 3]] > 300).all()
 
 
-def test_a_dueling_network_adds_the_state_to_what_cards_differ_by():
+def test_a_dueling_network_adds_the_state_value_to_the_advantages():
     network = DDQNAgent.new("one", "209", (8,), ranks=True, dueling=True).networks["all"]
     seen = torch.randn(3, 209).round().abs()
     with torch.inference_mode():
@@ -171,7 +171,7 @@ def test_a_dueling_network_adds_the_state_to_what_cards_differ_by():
         torch.testing.assert_close(network(seen), before, rtol=1e-4, atol=1e-4)
 
 
-def test_a_loss_that_explodes_stops_the_run():
+def test_a_diverging_loss_stops_the_run():
     learner = DoubleDQN(DDQNAgent.new("one", "209", (8,), ranks=False), replace(SMALL, networks="one"))
     _, decisions = some_decisions()
     batch = transitions_of(decisions, *rewards_of(decisions, True), 1, 1.0)
@@ -237,7 +237,7 @@ def test_rewards_of_real_deals_add_up():
             assert rewards[mine].sum() == scores[seat] - scores[1 - seat] - decisions.points[mine][0]
 
 
-def test_settled_rewards_pay_a_discard_by_what_it_falls_short():
+def test_settled_rewards_pay_a_discard_its_loss_to_the_best_one():
     _, decisions = some_decisions(200)
     rewards, _ = rewards_of(decisions, settled=True)
     first = decisions.is_discard & np.append(True, ~decisions.is_discard[:-1])
@@ -267,7 +267,7 @@ def test_replay_keeps_the_newest_and_survives_a_checkpoint():
     assert kept <= {observation.tobytes() for observation in new.observation[-100:]}
 
 
-def test_relabelled_suits_are_one_position_and_lead_back():
+def test_relabelled_suits_are_one_position_and_can_be_undone():
     batch = GameBatch(streams(4, 300), episode="deal")
     for _ in range(6):
         rows = batch.acting()
@@ -322,7 +322,7 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path):
     assert not all(torch.equal(first[key], other[key]) for key in first)
 
 
-def test_ctrl_c_keeps_every_finished_round_and_says_how_to_go_on(tmp_path):
+def test_ctrl_c_keeps_every_finished_round_and_says_how_to_continue(tmp_path):
     arguments, options = command("train", "ddqn", "--episodes-at-once", "128", "--hidden", "16", cwd=tmp_path)
     process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
     deadline = time.monotonic() + 120
@@ -440,7 +440,7 @@ def test_the_networks_of_anderson_et_al():
     assert set(agent.networks) == {"discard", "play"}
 
 
-def test_features_follow_from_the_bits_and_are_fed(tmp_path):
+def test_features_follow_from_the_bits_and_are_inputs(tmp_path):
     agent = DDQNAgent.new("split", "209", (8,), ranks=True, features=True)
     agent.save(tmp_path / "weights.safetensors")
     again = DDQNAgent.load(tmp_path / "weights")

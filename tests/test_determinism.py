@@ -36,7 +36,7 @@ def test_a_game_is_the_same_whatever_the_batch_it_is_in(episode, policy):
 
 
 def test_skipping_forced_cards_changes_no_game():
-    """Of cards of one rank greedy lays the lowest, and so does the batch when it does not ask."""
+    """``greedy`` lays the lowest card of a rank, and so does the batch where it skips a forced decision."""
     seeds = streams(8, 300)
     for episode in ("game", "play", "pegging"):
         asked = finish(GameBatch(seeds, episode=episode), GREEDY)

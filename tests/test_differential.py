@@ -15,7 +15,7 @@ from tests.differential import comparison, plain_rules
 from tests.differential.comparison import FIELDS, PLAYS
 from tests.differential.plain_rules import KINDS
 
-# Errors in the plain rules: what stands there, what takes its place, and the field in which it must come to light.
+# Errors for the plain rules: the right text, the wrong text, and the field in which the difference must appear.
 WRONG_RULES = {
     "two for the last card": ("peg(t, player, 1, LAST_CARD", "peg(t, player, 2, LAST_CARD", "scores"),
     "31 and one for the last card": ("count(t) != 31 and peg", "peg", "scores"),
@@ -51,7 +51,7 @@ def rules_in_python(right="", wrong=""):
 
 @pytest.fixture
 def in_python(monkeypatch):
-    """Lets the loop around both sides run as plain Python, on rules that are given."""
+    """Lets the loop around both sides run as plain Python, on given rules."""
 
     def patch(rules):
         monkeypatch.setattr(comparison, "rules", rules)

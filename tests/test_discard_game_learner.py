@@ -58,7 +58,7 @@ def a_round(episodes, rate, seed=0):
 # --- the game -------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_kept_stands_in_the_order_of_discards():
+def test_kept_hands_are_in_the_order_of_discards():
     hands = random_hands(np.random.default_rng(0), 50)
     kept = kept_of(hands).reshape(50, 15, 52)
     for hand, states in zip(hands, kept):

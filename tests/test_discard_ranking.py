@@ -38,18 +38,18 @@ def test_pairs_that_differ_in_suit_alone_are_one_choice():
     assert pairs("6D KD") in found
 
 
-def test_what_a_flush_needs_sets_equal_ranks_apart():
+def test_a_possible_flush_separates_equal_ranks():
     found = ranking_of("2H 4H 6H 9H 9C KD")
     assert pairs("9C KD") in found
     assert pairs("9H KD") in found
 
 
-def test_far_from_the_end_points_say_why():
+def test_far_from_the_end_the_reason_is_in_points():
     words = sentence(SIX, True, (96, 101))
     assert words.startswith("2H 3D leads 5C 5H by 3.63 points: hand +5.57, ")
 
 
-def test_where_pegging_alone_can_decide_it_is_what_is_named():
+def test_the_reason_is_pegging_where_only_pegging_can_decide():
     words = sentence("AS 2H 3D 4C 5S 6D", True, (120, 120))
     assert words.startswith("AS 5S wins ")
     assert "at this score: pegging +" in words

@@ -1,4 +1,4 @@
-"""The whole table: a bijective index, the same figures as the direct way, and files that are never half trusted."""
+"""The whole table: a bijective index, the same figures as direct computation, and files that are checked in full."""
 
 import json
 import subprocess
@@ -45,7 +45,7 @@ def test_renaming_suits_never_changes_the_class():
     assert (renamed % 13 == hands % 13).all()
 
 
-def test_the_table_says_what_the_direct_way_says(path):
+def test_the_table_equals_direct_computation(path):
     hands = random_hands(20_000, seed=1)
     assert (DiscardTable(path).statistics(hands) == discard_statistics(hands)).all()
 

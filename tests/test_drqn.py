@@ -1,4 +1,4 @@
-"""DRQN: its update rule by hand, its pieces by hand, what it remembers and forgets, that it learns and goes on."""
+"""DRQN: its update rule by hand, its pieces by hand, what it remembers and forgets, that it learns and continues."""
 
 from __future__ import annotations
 
@@ -316,7 +316,7 @@ def test_forced_cards_are_not_remembered_when_training_leaves_them_out():
 
 
 def test_memory_matters_in_play():
-    """The same decisions asked out of the blue are answered otherwise now and then."""
+    """Without what came before, the same decisions sometimes get other answers."""
     batch, agent = GameBatch(streams(2, 100)), new_agent(direct=False)
     for _ in range(30):
         rows = batch.acting()
@@ -327,7 +327,7 @@ def test_memory_matters_in_play():
     assert 0 < differ < 1
 
 
-def test_asked_twice_it_answers_the_same_and_a_new_game_starts_at_nothing():
+def test_asked_twice_it_answers_the_same_and_a_new_game_starts_at_zero():
     agent = new_agent()
     memory = agent._memory
     batch = GameBatch(streams(4, 60))
@@ -343,7 +343,7 @@ def test_asked_twice_it_answers_the_same_and_a_new_game_starts_at_nothing():
     assert not memory.recall(again.views(again.acting()))[1].any()
 
 
-def test_what_was_asked_for_longest_ago_is_forgotten(monkeypatch):
+def test_the_games_unused_for_longest_are_forgotten(monkeypatch):
     monkeypatch.setattr("crib_env.agents.networks.recurrent_memory._KEPT", 20)
     memory, batch = RecurrentMemory(4, "game"), GameBatch(streams(6, 30))
     views = batch.views(batch.acting())
@@ -381,7 +381,7 @@ def test_it_drives_a_plain_aec_loop():
 # --- runs -----------------------------------------------------------------------------------------------------------
 
 
-def test_it_learns_what_only_memory_can_tell():
+def test_it_learns_a_task_that_needs_memory():
     """The first decision shows a bit and pays nothing; the second, which looks the same either way, must tell it."""
     learner = new_learner(networks="one", length=2, hidden=(16,), memory=16, features=False, target_sync=20)
     rng = np.random.default_rng(0)

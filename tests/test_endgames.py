@@ -17,7 +17,7 @@ def test_twenty_close_positions():
     assert all(1 <= holes <= 30 for position in POSITIONS.values() for holes in position)
 
 
-def test_games_begin_where_they_are_told_to():
+def test_games_begin_at_the_given_scores():
     batch = GameBatch(streams(0, 50), first_dealer=1, scores=(110, 97))
     assert (batch.games["scores"] == [110, 97]).all()
     assert (batch.games["dealer"] == 1).all()
@@ -39,7 +39,7 @@ def test_the_first_of_a_pair_begins_as_dealer_with_the_dealers_score():
         assert (won[1::2] != won[::2]).all()  # the same games from the other side
 
 
-def test_better_play_shows():
+def test_a_stronger_player_wins_more():
     won = play_endgames(make_agent("greedy"), make_agent("random"), 400, seed=2, threads=1)
     assert np.mean(won["twenty-five each"]) > 0.55
 

@@ -1,4 +1,4 @@
-"""How commands end: SIGTERM as Ctrl-C, output that nobody reads, terminals that lack signs, text that steers them."""
+"""How commands end: SIGTERM like Ctrl-C, closed output, terminals without some characters, control characters."""
 
 import io
 import json
@@ -42,7 +42,7 @@ def test_a_signal_ends_a_command_with_one_line(number, capsys):
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_a_signal_waits_for_a_state_worth_keeping(number):
+def test_a_signal_waits_for_a_complete_state(number):
     done = []
 
     def work():
@@ -104,7 +104,7 @@ def closed_pipe():
         yield stream
 
 
-def test_work_goes_on_though_nobody_reads_it(tmp_path, closed_pipe, monkeypatch, capfd):
+def test_work_continues_after_the_output_is_closed(tmp_path, closed_pipe, monkeypatch, capfd):
     result = tmp_path / "match.json"
     monkeypatch.setattr(sys, "stdout", closed_pipe)
     with pytest.raises(SystemExit) as ended, reported_errors():
@@ -114,7 +114,7 @@ def test_work_goes_on_though_nobody_reads_it(tmp_path, closed_pipe, monkeypatch,
     assert capfd.readouterr().err == ""  # head has what it wants
 
 
-def test_a_run_that_nobody_reads_stops_and_says_why(closed_pipe, monkeypatch, capfd):
+def test_a_run_whose_output_is_closed_stops_and_says_why(closed_pipe, monkeypatch, capfd):
     monkeypatch.setattr(sys, "stdout", closed_pipe)
 
     def work():
@@ -175,12 +175,12 @@ def test_help_comes_in_every_encoding(main, arguments, monkeypatch, capfd):
 HOSTILE = "\x1b]0;owned\x07\x1b[31mred\x9b2J\u202e"
 
 
-def test_control_characters_are_written_out():
+def test_control_characters_are_escaped():
     assert printable(HOSTILE) == r"\x1b]0;owned\x07\x1b[31mred\x9b2J\u202e"
     assert printable("τ µs ± 2–3\n") == "τ µs ± 2–3\n"
 
 
-def test_a_recorded_name_cannot_steer_the_terminal(tmp_path, capsys):
+def test_a_recorded_name_cannot_control_the_terminal(tmp_path, capsys):
     agents = make_agent("random"), make_agent("greedy")
     (game, _) = Games.merged(list(play_games(*agents, 2, keep_records=True))).records
     path = tmp_path / "games.jsonl"
@@ -191,7 +191,7 @@ def test_a_recorded_name_cannot_steer_the_terminal(tmp_path, capsys):
     assert all(c.isprintable() or c == "\n" for c in shown)
 
 
-def test_an_error_cannot_steer_the_terminal(capsys):
+def test_an_error_cannot_control_the_terminal(capsys):
     with pytest.raises(SystemExit) as ended, reported_errors():
         raise ValueError(f"{HOSTILE} is not allowed")
     assert ended.value.code == 2

@@ -160,7 +160,7 @@ def test_every_state_of_a_deal_that_hypothesis_makes_up(episode, dealer, start, 
 
 
 def test_a_wrong_rule_is_found(monkeypatch):
-    """The comparison bites: with pairs worth three in the reference the two part company."""
+    """The comparison can fail: with pairs worth three in the reference, the two differ."""
     monkeypatch.setattr("tests.helpers.reference.score_play", lambda pile: [(3, "pair")] if len(pile) == 2 else [])
     with pytest.raises(AssertionError):
         play_side_by_side("play", 50, seed=1, highest_start=0)

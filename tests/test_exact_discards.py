@@ -1,4 +1,4 @@
-"""Exact discard values against plain enumeration, and the greedy player that stands on them."""
+"""Exact discard values against plain enumeration, and the greedy player that uses them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The expert: its posterior, how it searches and what it then lays, against plain and slow Python."""
+"""The expert: its search and its choices, against plain and slow Python."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def searched(position, scores, hands, weights, kinds, shows, after_play):
 
 
 def world(position, scores, hand, weight, kind, show):
-    """One thing that may be the case, as a game in which the opponent holds cards of these ranks."""
+    """A possible world: a game in which the opponent holds cards of these ranks."""
     suits, held = Counter(), []
     for r in hand:
         held.append(r + 13 * suits[r])
@@ -77,7 +77,7 @@ def compare_search(position, scores, hands, weights, kinds, shows, after_play):
     expected = own_values(worlds, after_play)
     pile = [card for _, card in position.laid[position.pile_start :]]
     winning = [r for r in expected if scores[0] + points_of(pile, r) >= 121]
-    if winning:  # the first of them is all that is looked for
+    if winning:  # the search looks only for the first of them
         assert all(expected[r] == pytest.approx(1) for r in winning)
         expected = {winning[0]: expected[winning[0]]}
     assert {r for r in range(13) if found[r] != -np.inf} == set(expected)
@@ -149,8 +149,8 @@ def small_search():
     return searched(position, (0, 0), hands, weights, kinds, classes % 20, after_play).tolist()
 
 
-def test_a_search_out_of_the_cache_is_the_same():
-    """Numba cannot load functions that call each other: the search, which calls itself, must be compiled once only."""
+def test_a_search_loaded_from_the_cache_gives_the_same_values():
+    """Numba cannot load functions that call each other: the search, which calls itself, must be compiled only once."""
     here = small_search()  # the machine code is on disk now
     program = "import json, tests.test_expert as here; print(json.dumps(here.small_search()))"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
@@ -167,7 +167,7 @@ def all_hands():
 
 
 def plain_values(position, scores):
-    """The expert's chance to win by rank laid, with nothing of the expert's in it."""
+    """The expert's chance to win by rank laid, computed without any code of the expert."""
     starter, own_show = position.starter, reference.score_show(position.own_four, position.starter, crib=False)
     crib, win_table = plain_crib_chances(position), standard_win_table().win_probability.astype(float)
     after_play = np.zeros((121, 150))
@@ -299,8 +299,8 @@ def test_choices_do_not_depend_on_threads():
     assert phases == {DISCARD, PLAY}
 
 
-def test_more_hands_choose_otherwise_now_and_then():
-    """The setting does something: with one hand only, the search is blind to all others."""
+def test_more_hands_sometimes_change_the_choice():
+    """The setting has an effect: with one hand only, the search ignores all others."""
     differ, n = 0, 0
     for batch, rows in batches_in_play(40, seed=3, pairing=(CAREFUL, CAREFUL)):
         seen = batch.views(rows)

@@ -63,7 +63,7 @@ def test_curves_are_joined_where_all_of_them_reach():
     assert mean.tolist() == [1, 1.5, 2, 2.5]
 
 
-def test_curves_without_a_place_in_common_are_refused():
+def test_curves_without_a_common_range_are_refused():
     one, two = (np.array([0.0, 10.0]), np.zeros(2)), (np.array([20.0, 30.0]), np.zeros(2))
     with pytest.raises(ValueError, match="no learning curve in common"):
         mean_and_range([one, two])
@@ -148,7 +148,7 @@ def test_runs_of_several_seeds_are_taken_and_what_has_no_curve_is_left_out(tmp_p
 @pytest.mark.parametrize(
     ("last", "ticks"), [(10, ["2.5", "5", "7.5"]), (600_000, ["200,000", "400,000"]), (0.5, ["0.1", "0.3"])]
 )
-def test_ticks_say_where_they_stand(last, ticks):
+def test_ticks_are_labelled_with_their_values(last, ticks):
     figure = draw_curves({"a": [(np.array([0.0, last]), np.array([0.5, 0.6]))]}, "greedy", "seconds")
     axes = figure.axes[0]
     axes.set_xticks([float(tick.replace(",", "")) for tick in ticks])

@@ -144,14 +144,14 @@ def test_files_of_matches_and_claims_are_read_with_their_types(tmp_path):
     "changes",
     [{"seconds": 0}, {"seconds": "long"}, {"strength": {}}, {"strength": {"greedy": 7}}, {"episodes": "many"}],
 )
-def test_a_summary_that_cannot_be_one_is_named(changes, tmp_path):
+def test_an_impossible_summary_is_named(changes, tmp_path):
     run = write_run(tmp_path / "mine", summary=good_summary(**changes))
     with pytest.raises(ValueError, match=r"mine.summary\.json is not the summary of a run"):
         read_runs(run)
 
 
 @pytest.mark.parametrize("settings", [{"seeds": 10**12}, {"seeds": "3"}, {"seeds": 0}, {"seed": "a", "seeds": 2}])
-def test_seeds_that_cannot_be_are_named(settings, tmp_path):
+def test_impossible_seeds_are_named(settings, tmp_path):
     with pytest.raises(ValueError, match="mine is not the folder of a run"):
         read_config(write_run(tmp_path / "mine", **settings))
 
@@ -209,7 +209,7 @@ def td_learner():
         {"learner": "td"},
     ],
 )
-def test_a_checkpoint_that_stands_nowhere_is_refused(about, tmp_path):
+def test_a_checkpoint_with_an_impossible_position_is_refused(about, tmp_path):
     learner = td_learner()
     folder = folder_with(tmp_path, learner.state_dict(), about)
     with pytest.raises(ValueError, match=r"the last checkpoint of .* is not one of this run"):
@@ -258,7 +258,7 @@ def test_a_state_of_the_optimizer_has_the_shape_of_its_parameter(tmp_path):
 @pytest.mark.parametrize(
     "changes", [{"added": torch.tensor(-1)}, {"card": torch.zeros(3)}, {"observation": torch.ones(1, 2)}]
 )
-def test_a_memory_takes_only_rows_of_its_own_form(changes):
+def test_a_replay_buffer_refuses_rows_of_another_form(changes):
     replay = Replay(10, 209)
     with pytest.raises(ValueError, match=r"has the shape|rows were added"):
         replay.load_state_dict(replay.state_dict() | changes)
@@ -274,7 +274,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize("kind", TABLES)
-def test_tables_behind_a_valid_checksum_are_refused_unless_they_are_ones(kind, tmp_path):
+def test_bad_tables_with_a_valid_checksum_are_refused(kind, tmp_path):
     good, table, version = TABLES[kind]
     arrays = {name: np.asarray(value) for name, value in vars(good()).items()}
     path = tmp_path / "mine.npz"
@@ -295,7 +295,7 @@ def test_tables_behind_a_valid_checksum_are_refused_unless_they_are_ones(kind, t
                 table.load(path)
 
 
-def test_the_errors_of_pairs_never_discarded_may_be_gaps(tmp_path):
+def test_the_errors_of_pairs_never_discarded_may_be_nan(tmp_path):
     tables = standard_cribs()
     replace(tables, error=np.full_like(tables.error, np.nan)).save(tmp_path / "mine.npz")
     assert np.isnan(CribTables.load(tmp_path / "mine.npz").error).all()

@@ -57,7 +57,7 @@ def test_a_line_replays_in_the_environment_to_the_recorded_result(games):
         assert list(env.scores) == line["scores"]
 
 
-def test_a_file_gives_its_games_back(games, file):
+def test_games_are_read_back_from_their_file(games, file):
     assert [read_record(file, k) for k in range(GAMES)] == list(games.records)
 
 
@@ -85,7 +85,7 @@ def test_a_match_writes_its_games_to_a_file(tmp_path, capsys):
         ({"cards": ("2C 2D",)}, "is not a legal action|leads to"),
     ],
 )
-def test_a_game_that_does_not_play_is_refused_by_file_and_line(games, tmp_path, change, says):
+def test_a_game_that_cannot_be_replayed_is_refused_by_file_and_line(games, tmp_path, change, says):
     path = tmp_path / "games.jsonl"
     path.write_text(games.records[0].to_line() + "\n" + replace(games.records[1], **change).to_line() + "\n")
     assert read_record(path, 0) == games.records[0]
@@ -101,7 +101,7 @@ def test_cards_after_the_end_are_refused(games):
 
 
 @pytest.mark.parametrize("line", ["", "{}", "[]", "no game", '{"game": 1, "seed": 2}'])
-def test_a_line_that_is_no_game_is_refused(line):
+def test_a_line_that_is_not_a_game_is_refused(line):
     with pytest.raises(ValueError, match="it is not a recorded game"):
         GameRecord.of_line(line)
 

@@ -1,4 +1,4 @@
-"""Mueller (1987), Halscrib: which strategy when, what each asks for, mixed frequencies, and adapting to an opponent."""
+"""Mueller (1987), Halscrib: when each strategy applies, what it maximises, mixed frequencies, and adaptation."""
 
 from itertools import combinations
 
@@ -148,7 +148,7 @@ def test_without_a_pair_the_best_card_is_led_every_time():
     assert len(set(make_agent("halscrib").act(views).tolist())) == 1
 
 
-def test_a_pair_of_fives_is_no_sound_lead():
+def test_a_pair_of_fives_is_never_led():
     assert share_of(views_of_play("5C 5D 9H KS", n=200), "5C 5D") == 0
 
 
@@ -162,7 +162,7 @@ def test_draws_depend_on_seed_game_and_decision_alone():
     assert (make_agent("halscrib:seed=3").act(views) != cards).any()
 
 
-def test_safe_optimal_and_risky_play_ask_for_different_things():
+def test_safe_optimal_and_risky_play_choose_different_cards():
     """A king can be answered by 2 points at most, a nine nets most in the mean, a six may net 4, or lose a run."""
     views = views_of_play("AC 6D 9H KS", laid="7D", n=3)
     views.scores[:] = [SCORES[SAFE], SCORES[OPTIMAL], SCORES[RISKY]]

@@ -1,4 +1,4 @@
-"""TensorBoard's tab HParams: what people vary beside the strength of the run, and no curve of a single point."""
+"""TensorBoard's tab HParams: varied settings beside the strength of the run, and no curve of a single point."""
 
 from dataclasses import replace
 

@@ -121,7 +121,7 @@ def test_one_game_against_a_person_is_played_told_and_recorded(typed, tmp_path, 
     assert len((tmp_path / "game.jsonl").read_text().splitlines()) == 1
 
 
-def test_a_person_meets_no_mirror_image(typed):
+def test_a_person_plays_no_mirrored_games(typed):
     with pytest.raises(ValueError, match=r"agent 'human' plays no mirrored games.*--games 1"):
         play_match(HumanAgent(), make_agent("random"), 2)
     assert typed == []

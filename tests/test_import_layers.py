@@ -49,7 +49,7 @@ def layer_of(name):
 
 
 def unsafe_loading(source):
-    """Ways to run code that stands in a data file."""
+    """Ways to run code that is in a data file."""
     found = {
         name for name in imported(source) if name.split(".")[0] in ("pickle", "cloudpickle", "dill", "joblib", "shelve")
     }
@@ -66,7 +66,7 @@ def unsafe_loading(source):
 
 
 def careless_writing(source):
-    """Ways to write a file that leave half of it after an error; ``crib_env/files/whole_file.py`` has the other."""
+    """Ways to write a file that leave half of it after an error; ``crib_env/files/whole_file.py`` avoids this."""
     careless = {"write_text", "write_bytes", "rename", "replace", "savetxt", "tofile"}
     calls = (node.func for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
     methods = {call for call in calls if isinstance(call, ast.Attribute) and call.attr in careless}
@@ -104,7 +104,7 @@ def is_ours(name):
 
 
 def runs_code_by_name(source):
-    """Whether a module runs code that is not written down in it: imports by a name in a variable, exec, eval."""
+    """Whether a module runs code that is not written in it: imports by a name in a variable, exec, eval."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call):
             function = ast.unparse(node.func).split(".")[-1]
@@ -116,9 +116,8 @@ def runs_code_by_name(source):
     return False
 
 
-def test_one_module_alone_imports_what_a_person_names():
-    """And what it is handed comes from a person: names in files go through
-    ``registry.check_names_of_file``."""
+def test_only_one_module_imports_what_a_user_names():
+    """It gets these names from the user: names in files go through ``registry.check_names_of_file``."""
     found = [str(path.relative_to(ROOT)) for path in MODULES if runs_code_by_name(path.read_text())]
     assert found == ["crib_env/players/agent_from_text.py"]
 

@@ -1,4 +1,4 @@
-"""Runs of every learner that break off: killed ones end as whole ones do, and those that explode keep what was good."""
+"""Interrupted runs of every learner: killed ones end like others, diverging ones keep their last good checkpoint."""
 
 import json
 import math
@@ -35,7 +35,7 @@ from train.td import learner as td
 
 
 class Kind(NamedTuple):
-    """A learner, small settings, and how many rounds take about two seconds: enough to be killed in their midst."""
+    """A learner, small settings, and how many rounds take about two seconds: enough to kill it between them."""
 
     learner: Any
     settings: Any
@@ -136,7 +136,7 @@ def test_a_run_that_explodes_stops_and_the_last_good_checkpoint_stays(tmp_path, 
         (lambda value: value.sqrt(), "the gradient of the net is (nan|inf)"),  # that of √0
     ],
 )
-def test_a_step_that_leads_nowhere_is_not_taken(loss_of, message):
+def test_a_step_that_is_not_finite_is_not_taken(loss_of, message):
     network = torch.nn.Linear(2, 1, bias=False)
     torch.nn.init.zeros_(network.weight)
     optimizer = torch.optim.Adam(network.parameters())

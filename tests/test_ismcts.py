@@ -115,7 +115,7 @@ def test_draws_agree_with_all_that_is_known(likely):
                     np.testing.assert_array_equal(world[field], root[field])
 
 
-def test_the_true_hand_is_among_the_weighed():
+def test_the_true_hand_is_among_the_weighed_hands():
     for decisions in range(20):
         batch, rows = games_after(decisions, seed=decisions)
         for row, root in zip(rows, known_games(batch.views(rows))):
@@ -201,7 +201,7 @@ def test_visits_and_availability_on_a_tree_worked_out_by_hand():
 
 
 def points_of_laying(game, card, opponents):
-    """Mean points of laying a card, less the opponent's, when all that follows is forced; by trying every hand."""
+    """Mean net points of laying a card when everything after it is forced, by trying every hand."""
     seat, nets = int(game["turn"]), []
     for held in opponents:
         world = np.array([game])[0]
@@ -260,7 +260,7 @@ def test_the_cheat_finds_the_best_move_of_endings_that_it_sees():
         assert values[int(card)] == max(values.values())
 
 
-def test_the_show_of_a_discard_is_taken_in_its_mean():
+def test_the_show_of_a_discard_counts_as_its_mean():
     batch = GameBatch(streams(2, 4), episode="deal")
     views = batch.views(batch.acting())
     how, work, statistics = settings(), new_work(10), crib_env.discard_statistics(views.hand)
@@ -271,8 +271,8 @@ def test_the_show_of_a_discard_is_taken_in_its_mean():
         np.testing.assert_allclose(work.show_value, exact["hand_mean"] + sign * exact["crib_mean"])
 
 
-def test_chances_to_win_in_the_mean_are_those_of_the_shows_drawn():
-    """The engine counts the shows of drawn hands to 121; the mean over shows must come to the same."""
+def test_mean_chances_to_win_equal_those_of_the_drawn_shows():
+    """The engine counts the shows of drawn hands to 121; the mean over shows must be the same."""
     games = endings(6, own=3, others=3, seed=8)
     games["scores"] = [(112, 108), (104, 115), (117, 117), (60, 60), (120, 103), (110, 120)]
     even, work = settings(exploration=1e6, win=outlook().win_table), new_work(6001)
@@ -287,7 +287,7 @@ def test_chances_to_win_in_the_mean_are_those_of_the_shows_drawn():
 
 
 @pytest.mark.parametrize("reward", ["points", "win"])
-def test_discards_keep_what_is_worth_most(reward):
+def test_discards_keep_the_best_four(reward):
     """Three fives and a jack, at the beginning of a game and near its end."""
     env = crib_env.raw_env()
     six = parse_cards("5C 5D 5H JS 9C KD")
@@ -340,7 +340,7 @@ def test_a_search_changes_nothing_outside_it(spec):
     assert views.action_mask[np.arange(len(cards)), cards].all()
 
 
-def test_a_match_hands_the_cheat_copies_and_nobody_else_whole_games():
+def test_a_match_gives_whole_games_to_the_cheat_only_as_copies():
     with pytest.warns(UserWarning, match="sees every card"):
         cheat = make_agent("uct-cheating:iterations=200")
     result = play_match(cheat, make_agent("greedy"), games=20)
@@ -351,7 +351,7 @@ def test_a_match_hands_the_cheat_copies_and_nobody_else_whole_games():
         cheat.act(batch.views(rows))
 
 
-def test_time_is_kept():
+def test_the_time_limit_is_kept():
     batch, rows = games_after(4, n=1)
     views = batch.views(rows)
     for spec in ("ismcts:milliseconds=100", "uct-determinized:milliseconds=100"):
@@ -407,7 +407,7 @@ def test_bad_settings_are_named(spec, message):
         make_agent(spec)
 
 
-def test_names_say_what_was_set():
+def test_names_show_the_settings():
     assert make_agent("ismcts").name == "ismcts"
     assert make_agent("ismcts:iterations=300,exploration=0,threads=1").name == "ismcts:iterations=300,exploration=0.0"
 

@@ -43,7 +43,7 @@ def start(folder, code=CHOOSE, **changes):
 
 
 def finish(process):
-    """The card that was chosen, how many kernels were compiled for it, and what was said."""
+    """The card that was chosen, how many kernels were compiled for it, and what was printed."""
     out, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
     card, n_compiled = map(int, out.split())
@@ -111,7 +111,7 @@ def test_processes_that_start_together_compile_once_and_say_it_once(compiled, tm
     assert "".join(said).count(TOLD) == 1
 
 
-def test_a_compiler_that_dies_holds_nobody_up(compiled, tmp_path):
+def test_nobody_waits_for_a_compiler_that_was_killed(compiled, tmp_path):
     hold = (
         "import time, crib_env\nfrom crib_env.kernel_cache import one_compiler\n"
         "with one_compiler.at_work():\n    one_compiler.wait()\n    print('held', flush=True)\n    time.sleep(600)\n"

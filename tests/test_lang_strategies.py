@@ -85,7 +85,7 @@ def test_the_names_are_langs():
 
 
 def statistics_of(hand, role, records):
-    """What each strategy looks at, (8, 15), the more the better."""
+    """The statistic of each strategy, (8, 15); higher is better."""
     rows = discard_statistics([list(hand)])[0]
     kept = [class_of(set(hand) - set(row["discard"].tolist())) for row in rows]
     mean, median = records.mean[role, kept], records.median[role, kept]

@@ -1,4 +1,4 @@
-"""Leagues: every match is the one that is played alone, and one that was stopped comes out as one that was not."""
+"""Leagues: every match equals the match played alone, and a stopped league ends like an uninterrupted one."""
 
 import csv
 import json
@@ -47,7 +47,7 @@ def test_a_match_of_a_league_is_the_match_played_alone(league, tmp_path):
         assert (match.result.a, match.result.b) == (AGENTS[i], AGENTS[j])
 
 
-def test_a_league_that_was_stopped_comes_out_as_one_that_was_not(league, tmp_path, monkeypatch):
+def test_a_stopped_league_ends_like_an_uninterrupted_one(league, tmp_path, monkeypatch):
     whole = league.play(league.begin(tmp_path / "whole"))
     folder = league.begin(tmp_path / "stopped")
     played, real = [], league_module.play_games
@@ -132,13 +132,13 @@ def test_a_bad_league_is_refused(agents, games, says):
         League(agents, games, 0)
 
 
-def test_a_folder_that_is_there_is_not_written_over(league, tmp_path):
+def test_an_existing_folder_is_not_overwritten(league, tmp_path):
     folder = league.begin(tmp_path / "league")
     with pytest.raises(ValueError, match="exists already: continue it with --resume"):
         league.begin(folder)
 
 
-def test_what_is_no_league_is_not_resumed(tmp_path):
+def test_a_folder_that_is_not_a_league_is_not_resumed(tmp_path):
     with pytest.raises(ValueError, match="is not the folder of a league"):
         League.of_folder(tmp_path)
 
@@ -170,7 +170,7 @@ def test_a_match_of_another_league_is_not_taken_over(tmp_path, change, asked):
         League.of_folder(folder).play(folder)
 
 
-def test_games_that_do_not_come_to_the_result_are_a_damaged_match(tmp_path):
+def test_games_that_do_not_match_the_result_are_a_damaged_match(tmp_path):
     league = League(("random", "greedy"), games=40, seed=2)
     folder = league.begin(tmp_path / "league")
     league.play(folder)

@@ -44,7 +44,7 @@ def mask_of(cards):
 def deal_hidden_again(game, seat, rng):
     """Gives the opponent other cards in hand and in the crib, cuts another starter, and changes the cards to come.
 
-    What a go has told about the opponent's hand is not respected: the test is the stricter for it.
+    Conclusions from a go about the opponent's hand are ignored, which makes the test stricter.
     """
     other = 1 - seat
     laid = game["laid"][: game["n_laid"]].tolist()

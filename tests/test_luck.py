@@ -1,4 +1,4 @@
-"""Luck: a mean of zero over every chance, whoever plays; exact means over all deals; adjusted matches and leagues."""
+"""Luck: mean zero over every chance event, whoever plays; exact means over all deals; adjusted matches and leagues."""
 
 import json
 from itertools import permutations
@@ -38,7 +38,7 @@ def random_cards(n, count, seed=0):
 
 
 def to_the_cut(cards, scores, dealer, agents):
-    """Games with these cards (N, 13) at these scores, played to the cut; and the meter that watched."""
+    """Games with these cards (N, 13) at these scores, played to the cut, and their luck meter."""
     batch = GameBatch(streams(0, len(cards)), first_dealer=dealer, scores=scores)
     batch.games["cards"] = cards
     for seat in range(2):
@@ -58,7 +58,7 @@ def to_the_cut(cards, scores, dealer, agents):
 @pytest.mark.parametrize("scores", [(0, 0), (85, 30), (118, 117), (120, 120), (105, 112)])
 @pytest.mark.parametrize("dealer", [0, 1])
 @pytest.mark.parametrize("names", [("greedy", "careful"), ("heuristic", "greedy")])
-def test_the_luck_of_all_forty_starters_adds_up_to_nothing(scores, dealer, names):
+def test_the_luck_of_all_forty_starters_adds_up_to_zero(scores, dealer, names):
     twelve = random_cards(1, 12, seed=sum(scores) + dealer)[0]
     rest = np.setdiff1d(np.arange(52), twelve)
     cards = np.concatenate([np.tile(twelve, (40, 1)), rest[:, None]], axis=1)
@@ -79,7 +79,7 @@ def test_his_heels_that_win_are_luck():
     assert meter.luck[0, STARTER, 0] > 0
 
 
-def test_the_luck_of_the_coin_adds_up_to_nothing():
+def test_the_luck_of_the_coin_adds_up_to_zero():
     luck = [LuckMeter(GameBatch(streams(1, 3), first_dealer=dealer, scores=(70, 60)).games).luck for dealer in range(2)]
     assert (luck[0] > 0)[:, FIRST_DEAL].all()
     assert not luck[0][:, [CARDS, STARTER]].any()
@@ -114,7 +114,7 @@ def test_the_exact_means_are_those_of_many_deals():
     assert (abs(off) < 4 * worth.std(axis=0) / np.sqrt(len(worth))).all()
 
 
-def test_the_table_throws_by_the_shipped_tables():
+def test_the_luck_table_discards_by_the_shipped_tables():
     table = standard_luck_table()
     assert np.array_equal(table.cribs, VALUES.cribs)
     assert np.array_equal(table.pegging, VALUES.pegging)
@@ -137,7 +137,7 @@ def test_results_of_games():
     assert results(np.array([[121, 90], [60, 121], [121, 91]])).tolist() == [[1, 31, 3], [0, -61, -3], [1, 30, 2]]
 
 
-def test_less_luck_results_vary_less_and_do_not_depend_on_threads():
+def test_luck_adjusted_results_vary_less_and_do_not_depend_on_threads():
     agents = make_agent("careful"), make_agent("greedy")
     games, same = (
         Games.merged(list(play_games(*agents, 1_200, seed=2, measure_luck=True, threads=threads))) for threads in (1, 2)
@@ -168,14 +168,14 @@ def test_a_player_against_itself_has_no_luck_in_mirrored_games():
     assert play_match(agent, agent, 2).luck_adjusted is None
 
 
-def test_who_sees_the_starter_is_refused():
+def test_a_player_who_sees_the_starter_is_refused():
     with pytest.raises(ValueError, match=r"'uct-cheating.*' sees the starter before it is cut"):
         play_shard(make_agent("uct-cheating"), make_agent("greedy"), Shard.of(0, 0, 1), measure_luck=True)
     with pytest.raises(ValueError, match=r"'uct-cheating.*' sees the starter"):
         League(("greedy", "uct-cheating"), 2, 0, luck_adjusted=True)
 
 
-def test_a_league_less_luck_can_be_resumed(tmp_path):
+def test_a_luck_adjusted_league_can_be_resumed(tmp_path):
     league = League(("greedy", "careful", "random"), 20, 1, luck_adjusted=True)
     folder = league.begin(tmp_path / "league")
     played = Standings.of(league, league.play(folder))
@@ -214,7 +214,7 @@ def test_sums_over_disjoint_hands():
 
 
 @pytest.mark.slow
-def test_the_interval_holds_the_truth_between_equals():
+def test_intervals_hold_the_true_rate_between_equal_players():
     """1,000 matches of 100 games that are not mirrored; 96.4 and 93.6 % are two standard errors away."""
     agent = make_agent("careful")
     held = np.zeros(len(RESULTS))

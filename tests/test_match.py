@@ -1,4 +1,4 @@
-"""Mirrored matches: their games, their intervals, and how they come out of any cut into shards."""
+"""Mirrored matches: their games, their intervals, and that the cut into shards does not matter."""
 
 import io
 import json
@@ -24,7 +24,7 @@ def played(a, b, games, seed=0, **settings):
     return Games.merged(list(play_games(make_agent(a), make_agent(b), games, seed, **settings)))
 
 
-def test_equal_players_of_one_mind_split_every_pair():
+def test_identical_players_split_every_pair():
     result = play_match(make_agent("greedy"), make_agent("greedy"), 400, seed=1)
     assert result.win_rate == 0.5
     assert result.margin == 0
@@ -32,7 +32,7 @@ def test_equal_players_of_one_mind_split_every_pair():
 
 
 class FirstCard:
-    """Has no random stream that would follow the game's id."""
+    """Uses no random numbers, so the game's id does not matter."""
 
     name = "first card"
 
@@ -116,7 +116,7 @@ def test_an_agent_that_cheats_is_named(threads):
 
 
 class HoldsALock(FirstCard):
-    """As one that talks to a process does; it knows the threads that ask it."""
+    """Like an agent that talks to a process; it records the threads that call it."""
 
     name = "holds a lock"
 
@@ -132,7 +132,7 @@ class OneOfItsKind(HoldsALock):
     copyable = False
 
 
-def test_an_agent_that_is_not_to_be_copied_is_asked_from_one_thread(monkeypatch):
+def test_an_agent_that_must_not_be_copied_plays_on_one_thread(monkeypatch):
     monkeypatch.setattr(mirrored, "_PAIRS", 5)
     agent = OneOfItsKind()
     on_threads = Games.merged(list(play_games(make_agent("greedy"), agent, 40, seed=3, threads=4)))
@@ -150,7 +150,7 @@ def test_an_agent_that_cannot_be_copied_is_named(monkeypatch):
         list(parts)
 
 
-def test_an_agent_that_is_not_to_be_copied_is_not_sent_to_a_cluster():
+def test_an_agent_that_must_not_be_copied_is_not_sent_to_a_cluster():
     with pytest.raises(ValueError, match="'holds a lock' is not to be copied, and cannot play on a Ray cluster"):
         list(play_games(make_agent("greedy"), OneOfItsKind(), 40, cluster=Cluster(ray=None)))
 
@@ -204,7 +204,7 @@ def test_a_time_limit_that_is_long_enough_changes_nothing():
         play_match(FirstCard(), FirstCard(), 3, seconds=1)
 
 
-def test_shards_of_ones_own_add_up_to_the_match():
+def test_shards_played_one_by_one_add_up_to_the_match():
     agents = FirstCard(), make_agent("greedy")
     parts = [
         play_shard(*agents, Shard.of(seed=7, first=first, pairs=pairs)) for first, pairs in ((0, 4), (4, 1), (5, 7))
@@ -249,7 +249,7 @@ def plain_interval(values):
 
 
 @pytest.mark.parametrize(("names", "most"), [(("careful", "greedy"), 0.75), (("heuristic", "greedy"), 0.7)])
-def test_mirrored_games_tell_more_than_plain_ones(names, most):
+def test_mirrored_games_have_less_variance(names, most):
     """The variance of a mirrored match's margin, as part of that of as many games on deals of their own."""
     games = played(*names, 4_000, seed=5)
     margins = (games.scores[:, 0] - games.scores[:, 1]).astype(float)

@@ -109,7 +109,7 @@ def test_endings_are_exact(opponent_cards, n):
 
 
 @pytest.mark.slow
-def test_a_look_three_cards_ahead_takes_the_best_mean():
+def test_a_search_of_three_cards_takes_the_best_mean():
     for view in endings(3, 4):
         depth = 8 if np.count_nonzero(view.hand >= 0) == 2 else 3
         nets = expected_nets(view, depth)

@@ -60,7 +60,7 @@ def scores():
 
 
 def run_without_jit(function):
-    """What a function of this file gives in a process in which Numba compiles nothing."""
+    """The result of a function of this file in a process in which Numba compiles nothing."""
     program = (
         "import json, numba, crib_env.engine, tests.test_no_jit as here\n"
         "assert type(crib_env.engine.act).__name__ == 'function'\n"

@@ -1,4 +1,4 @@
-"""Players are told how deals and games end: in time, with the cards that were shown, and with nothing else."""
+"""Players receive the results of deals and games: in time, with the cards that were shown, and with nothing else."""
 
 from collections import defaultdict
 
@@ -12,7 +12,7 @@ from evaluate.matches.mirrored import Games, Shard, play_shard
 
 
 class Listener(GreedyAgent):
-    """Writes down what it is told, by game, and when."""
+    """Records the results that it receives, by game, and when."""
 
     name = "listener"
     last = None
@@ -40,7 +40,7 @@ class Listener(GreedyAgent):
 
 
 def told_by_the_table(record, seat):
-    """What a seat is to be told of each deal of a recorded game: out of the events that the environment shows."""
+    """The results that a seat should receive of a recorded game, from the events that the environment shows."""
     env, (me, other) = record.begin(), (PLAYERS[seat], PLAYERS[1 - seat])
     expected = []
     for deal, cards in zip(map(crib_env.parse_cards, record.deals), map(crib_env.parse_cards, record.cards)):
@@ -72,7 +72,7 @@ def told_by_the_table(record, seat):
     return expected
 
 
-def test_deals_and_games_are_told_as_the_table_has_shown_them():
+def test_results_hold_what_the_table_has_shown():
     listener, n_unshown = Listener(), 0
     games = Games.merged(list(play_games(listener, RandomAgent(), 120, seed=4, keep_records=True)))
     for record in games.records:
@@ -84,7 +84,7 @@ def test_deals_and_games_are_told_as_the_table_has_shown_them():
     assert 40 < n_unshown < 120  # a game mostly ends before its last crib is counted
 
 
-def test_a_deal_is_told_after_its_last_card_and_before_the_next_one_is_discarded():
+def test_a_deal_is_reported_after_its_last_card_and_before_the_next_discard():
     listener = Listener()
     play_match(listener, RandomAgent(), 40, seed=5)
     for heard in listener.heard.values():
@@ -97,7 +97,7 @@ def test_a_deal_is_told_after_its_last_card_and_before_the_next_one_is_discarded
         assert heard[-2:] == ["deal", "end"]
 
 
-def test_both_players_are_told_each_from_its_own_side():
+def test_both_players_receive_results_from_their_own_side():
     one, two = Listener(), Listener()
     games = play_shard(one, two, Shard.of(seed=6, first=3, pairs=10))
     assert sorted(one.games) == list(range(6, 26)) == sorted(two.games)
@@ -111,13 +111,13 @@ def test_both_players_are_told_each_from_its_own_side():
     assert games.won.sum() == sum(won for won, _ in one.games.values())
 
 
-def test_leagues_tell_as_well(tmp_path):
+def test_leagues_report_results_as_well(tmp_path):
     league = League(("tests.test_observers:Listener", "random"), 8, 0)
     league.play(league.begin(tmp_path / "league"))
     assert sorted(Listener.last.games) == list(range(8))
 
 
-def test_players_who_do_not_listen_cost_nothing(monkeypatch):
+def test_players_without_observers_cost_nothing(monkeypatch):
     def never(*arguments):
         raise AssertionError
 

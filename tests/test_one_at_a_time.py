@@ -1,4 +1,4 @@
-"""Players who think in hands, and what views hold for them: the cards kept, goes, and the ranks of the count."""
+"""Players that decide one hand at a time, and their views: the cards kept, goes, and the ranks of the count."""
 
 import copy
 import re
@@ -21,7 +21,7 @@ def cards_of(mask):
 
 
 def test_views_hold_the_hand_kept_the_goes_and_the_ranks_of_the_count():
-    """Against the rules by hand: a go is said by who holds cards of which none fits."""
+    """Against the rules by hand: a player says go if it holds cards and none fits."""
     batch = GameBatch(streams(5, 200), episode="deal")
     kept, gone, pile = {}, {}, {}
     n_gone = np.zeros(2, int)
@@ -59,7 +59,7 @@ def test_views_hold_the_hand_kept_the_goes_and_the_ranks_of_the_count():
 
 
 class Greedy:
-    """``greedy``, asked in hands; cards are given back in every form that is read."""
+    """``greedy`` as a player that decides one hand at a time; it returns cards in every form that is accepted."""
 
     name = "greedy in hands"
 
@@ -99,7 +99,7 @@ class Greedy:
         return crib_env.format_card(best) if view.decision % 2 else np.int64(best)
 
 
-def test_a_player_in_hands_is_an_agent_and_plays_as_the_one_it_copies():
+def test_a_one_at_a_time_player_plays_like_the_agent_it_copies():
     player = Greedy()
     agent = crib_env.OneAtATime(player)
     assert isinstance(agent, Agent)
@@ -131,7 +131,7 @@ class Says:
 
 
 def first_view(thrown=()):
-    """Of a player who holds A to 6 of clubs and has thrown some of them."""
+    """The view of a player who holds A to 6 of clubs and has discarded some of them."""
     env = crib_env.raw_env()
     deal = [*range(6), *range(13, 19), 30]
     env.reset(options={"first_dealer": 1, "deals": [deal]})
@@ -174,7 +174,7 @@ def test_a_lay_of_anything_else_is_named(given, message):
 
 
 def test_the_second_card_of_a_throw_that_somebody_else_began():
-    """The player is asked for the whole throw, and it has to hold the card that is thrown."""
+    """The player is asked for both discards, which must include the card discarded already."""
     asked = []
 
     def throw(view):
@@ -217,7 +217,7 @@ class NoName:
 
 
 @pytest.mark.parametrize(("player", "lacks"), [(NoThrow, "method throw(view)"), (NoName, "name")])
-def test_what_is_no_player_is_refused(player, lacks):
+def test_objects_that_are_not_players_are_refused(player, lacks):
     message = f"{player.__name__} is no player for OneAtATime: it has no {lacks}"
     with pytest.raises(ValueError, match=re.escape(message)):
         crib_env.OneAtATime(player())
@@ -237,7 +237,7 @@ class Told(NoName):
         self.games.append(game)
 
 
-def test_a_player_in_hands_is_told_how_deals_and_games_end():
+def test_a_one_at_a_time_player_receives_results():
     player = Told()
     result = play_match(crib_env.OneAtATime(player), make_agent("greedy"), 4)
     assert not crib_env.OneAtATime(player).copyable
@@ -252,7 +252,7 @@ def test_a_player_in_hands_is_told_how_deals_and_games_end():
     assert all(len(deal.laid) == 8 for deal in player.deals if deal.crib)
 
 
-def test_copies_are_told_by_themselves():
+def test_copies_receive_their_own_results():
     agent = crib_env.OneAtATime(Told())
     twin = copy.deepcopy(agent)
     play_match(twin, make_agent("greedy"), 2)

@@ -137,7 +137,7 @@ def test_beliefs_are_those_of_plain_enumeration():
 
 
 @pytest.mark.parametrize("pairing", PAIRINGS)
-def test_what_the_opponent_holds_is_never_ruled_out(pairing):
+def test_the_true_hand_is_never_ruled_out(pairing):
     n = 0
     for position in positions(150, seed=7, pairing=pairing):
         hands, weights, classes, kinds = beliefs(position)
@@ -152,7 +152,7 @@ def test_what_the_opponent_holds_is_never_ruled_out(pairing):
     assert n > 900
 
 
-def test_the_likely_is_thought_likely():
+def test_the_true_hand_gets_more_weight_than_a_random_one():
     """Over many deals, the true hand gets more weight than a hand drawn by what is unseen alone."""
     gain = []
     for position in positions(150, seed=8, pairing=(CAREFUL, CAREFUL)):

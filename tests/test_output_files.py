@@ -45,7 +45,7 @@ KINDS = ["a folder", "a FIFO", "a device", "link to a folder", "link to a FIFO",
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_no_file_is_refused_and_stays(tmp_path, kind):
+def test_a_path_that_is_not_a_file_is_refused_and_unchanged(tmp_path, kind):
     path = special(tmp_path, kind)
     before = path.lstat()
     says = rf"special\.json is {kind.removeprefix('link to ')}: give the name of a file"
@@ -84,7 +84,7 @@ def test_the_file_at_the_end_of_a_link_is_written(tmp_path):
         assert json.loads(target.read_text()) == content
 
 
-def test_what_fails_leaves_the_file_before_and_nothing_else(tmp_path):
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "result"
     path.write_text("before")
     with pytest.raises(ZeroDivisionError), whole_file(path) as temporary, open(temporary, "w") as file:
@@ -112,7 +112,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_looks_before_it_works(tmp_path, command):
+def test_every_command_checks_its_files_before_the_work(tmp_path, command):
     path = special(tmp_path, "a FIFO")
     for ending in (".png", ".md"):
         path.with_suffix(ending).symlink_to(path)
@@ -135,7 +135,7 @@ WRITERS = {
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_on_a_full_disk_the_file_before_stays_and_is_named(tmp_path, name):
+def test_on_a_full_disk_the_old_file_stays_and_is_named(tmp_path, name):
     path = tmp_path / name
     path.write_text("before")
     with full_disk(1_000), pytest.raises(OSError, match=name):
@@ -202,7 +202,7 @@ def test_a_match_that_fails_keeps_the_games_before(tmp_path, monkeypatch):
 
 
 class BrokenConsole:
-    """Where nothing can be printed."""
+    """A console on which nothing can be printed."""
 
     def print(self, *args, **settings):
         raise BrokenPipeError

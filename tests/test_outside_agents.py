@@ -1,4 +1,4 @@
-"""Agents named in text: settings out of signatures, ``module:Class`` of anybody's own file, and what is refused."""
+"""Agents named in text: settings from signatures, ``module:Class`` of anybody's own file, and what is refused."""
 
 import json
 import re
@@ -189,7 +189,7 @@ def test_a_name_keeps_the_settings_that_make_a_difference(my_file, spec, name):
         ("greedy:3", "agent 'greedy' has no setting '3': it has none"),
     ],
 )
-def test_what_is_wrong_is_named(my_file, spec, message):
+def test_errors_name_what_is_wrong(my_file, spec, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         make_agent(spec)
 
@@ -218,7 +218,7 @@ def test_a_weights_file_may_have_commas_and_equals_signs_in_its_path(tmp_path):
     assert make_agent(str(folder)).sees_scores
 
 
-def test_a_file_does_not_say_which_code_to_run(my_file):
+def test_a_file_cannot_choose_which_code_runs(my_file):
     config = my_file / "config.json"
     config.write_text(json.dumps({"learner": "my_file:MyAgent"}))
     with pytest.raises(ValueError, match="is not the folder of a run that plays cribbage"):
@@ -292,7 +292,7 @@ def test_an_opponent_of_ones_own_is_named_in_gymnasium(my_file):
         gymnasium.make("crib_env/Cribbage-v0", opponent="my_file:Numb")
 
 
-def test_a_class_that_thinks_in_hands_is_named_as_well(my_file):
+def test_a_one_at_a_time_class_can_be_named_too(my_file):
     agent = make_agent("my_file:InHands:depth=4")
     assert isinstance(agent, OneAtATime)
     assert agent.name == "in hands:depth=4"

@@ -1,4 +1,4 @@
-"""Pegging records: against slow play in the reference engine, as they grow, and in files never half trusted."""
+"""Pegging records: against slow play in the reference engine, as they grow, and in files that are checked in full."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_every_record_is_filled_to_the_error_that_was_asked(records):
     assert (records.n == records.counts[:, :, GIVEN].sum(axis=-1)).all()
 
 
-def test_the_answer_follows_the_seed_and_not_the_threads(records):
+def test_the_result_depends_on_the_seed_and_not_on_threads(records):
     done = []
     again = simulate_pegging("greedy", "random", standard_error=0.3, seed=1, threads=1, on_progress=done.append)
     assert (again.counts == records.counts).all()
@@ -213,7 +213,7 @@ def test_statistics_are_those_of_the_plays():
     assert {int(n) % 2 for n in records.n[:, :5].ravel()} == {0, 1}  # medians of even and of odd numbers were asked
 
 
-def test_what_is_not_known_is_not_a_number():
+def test_unknown_statistics_are_nan():
     records = PeggingRecords("greedy", "greedy")
     records.add([7], [1], [2], [0])
     assert records.mean[DEALER, 7].tolist() == records.median[DEALER, 7].tolist() == [2, 0]
@@ -310,7 +310,7 @@ def test_a_flipped_bit_anywhere_never_gives_other_content(tmp_path):
     assert all(str(outcome).startswith(str(path)) for outcome in refused)
 
 
-def test_files_that_are_no_whole_records_are_refused(saved, tmp_path):
+def test_files_that_are_not_whole_records_are_refused(saved, tmp_path):
     whole = saved.read_bytes()
 
     def written(name, content):

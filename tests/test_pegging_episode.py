@@ -83,7 +83,7 @@ def test_a_play_by_hand():
     assert env.games["phase"][0] == OVER
 
 
-def test_a_jack_is_nothing_but_a_card():
+def test_a_jack_scores_nothing_by_itself():
     """No heels, no nobs, no flush, no show: the episode ends with the last card."""
     env = begin("JC 9C 7C 3C KC QC 8C 2C")
     pegged = lay(env, "JC KC 9C 2C 7C QC 3C 8C")
@@ -167,7 +167,7 @@ def test_the_vector_environment_takes_given_deals():
     assert not observations["observation"][:, 53:209].any()
 
 
-def test_what_players_are_told_of_it():
+def test_results_of_the_pegging_episode():
     batch = GameBatch(streams(5, 40), episode="pegging")
     while len(rows := batch.acting()):
         cards = batch.native_cards(rows, 0)

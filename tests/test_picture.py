@@ -280,7 +280,7 @@ def lab(colour, kind):
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_colours_stand_out(palette):
+def test_colours_have_enough_contrast(palette):
     for suits in (palette.suits, four_colours(palette).suits):
         assert min(contrast(suit, palette.card) for suit in suits) >= 4.5
     assert min(contrast(palette.ink, ground) for ground in (palette.felt, palette.plate)) >= 7

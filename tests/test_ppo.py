@@ -150,7 +150,7 @@ def test_it_learns(tmp_path):
     assert play_match(agent, make_agent("random"), 2_000).interval[0] > 0.75
 
 
-def test_a_reward_that_is_no_number_stops_before_a_weight_changes(monkeypatch, tmp_path):
+def test_a_reward_that_is_nan_stops_before_a_weight_changes(monkeypatch, tmp_path):
     step_wait, learner = SettledVecEnv.step_wait, Learner(SMALL)
 
     def without_rewards(games):

@@ -1,4 +1,4 @@
-"""Agents that mix say how likely each card is: how often `act` chooses it bears them out."""
+"""Agents that mix give the probability of each card, and the choices of ``act`` have these frequencies."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from crib_env.agents.networks.nfsp import NFSPAgent
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 
-N_POSITIONS, N_GAMES = 12, 1_000  # of each of some rounds; and games in each of which a position stands
-SEARCHES = {"halscrib", "adaptive"}  # take their time: fewer games
+N_POSITIONS, N_GAMES = 12, 1_000  # positions of each of some rounds, and games in which each position occurs
+SEARCHES = {"halscrib", "adaptive"}  # slow: fewer games
 
 
 def average_policy(kind, observation, greedy=False):

@@ -1,4 +1,4 @@
-"""What progress looks like: a bar of 80 columns that cuts no number, and lines where there is no terminal."""
+"""The look of progress: a bar of 80 columns that cuts no number, and lines where there is no terminal."""
 
 import io
 import re
@@ -71,7 +71,7 @@ def test_long_names_are_shortened_in_lines_and_numbers_are_not(capsys):
     assert line.endswith("…: 50 %, 500,000 of 1,000,000, 0:00:00 spent")
 
 
-def test_slow_work_breaks_its_silence(capsys, monkeypatch):
+def test_slow_work_prints_a_line_a_minute(capsys, monkeypatch):
     monkeypatch.setattr(progress, "_SILENCE", 0.05)
     with ProgressLines("seed 3") as lines:
         task = lines.add_task("td", total=None)
@@ -82,7 +82,7 @@ def test_slow_work_breaks_its_silence(capsys, monkeypatch):
     assert set(shown) <= {"seed 3: td: 7, 0:00:00 spent", "seed 3: td: 7, 0:00:01 spent"}
 
 
-def test_parts_of_a_whole_leave_the_tenths_to_it(capsys):
+def test_nested_tasks_print_no_tenths(capsys):
     with ProgressLines() as lines:
         whole, part = lines.add_task("claims", total=2), lines.add_task("one claim", total=10)
         for _ in range(2):
@@ -96,7 +96,7 @@ def test_parts_of_a_whole_leave_the_tenths_to_it(capsys):
     assert named == ["claims: 50 %", "claims: 100 %"]
 
 
-def test_what_is_said_in_between_has_the_name_of_its_process(capsys):
+def test_lines_in_between_have_the_name_of_their_process(capsys):
     for lines in (ProgressLines(), ProgressLines("seed 3")):
         say(lines, "1,000 episodes: 50.0 ± 3.1 % against greedy")
     assert capsys.readouterr().out.splitlines() == [
@@ -105,7 +105,7 @@ def test_what_is_said_in_between_has_the_name_of_its_process(capsys):
     ]
 
 
-def test_a_match_that_stops_by_itself_is_said_to_end_at_a_look():
+def test_a_match_that_stops_by_itself_is_expected_to_end_at_a_look():
     pairs = np.random.default_rng(0).choice([0.0, 0.5, 1.0], size=500)
     ends = [2 * look for look in looks(500_000)]
     for half in (0.02, 0.005, 0.002):

@@ -1,4 +1,4 @@
-"""What a player in the play can reckon with, against plain enumeration."""
+"""Estimates of the rest of a deal, against plain enumeration."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_the_crib_is_weighed_by_what_the_opponent_discards():
 
 @pytest.mark.parametrize("near_the_end", [False, True])
 def test_prospects_are_those_of_plain_enumeration(near_the_end):
-    """The hands that the opponent may hold, and what show, crib and win table make of points pegged."""
+    """The hands that the opponent may hold, and how pegged points change the chance to win, with show and crib."""
     rng, win_table = np.random.default_rng(near_the_end), standard_win_table().win_probability.astype(float)
     n, met = 0, set()
     for batch, rows in batches_in_play(12, seed=30 + near_the_end, pairing=(CAREFUL, RANDOM)):

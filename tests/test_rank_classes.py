@@ -1,4 +1,4 @@
-"""Four ranks as a number: every class once, with as many hands as it stands for."""
+"""Four ranks as a number: every class once, with its number of hands."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def test_mirrored_luck_makes_intervals_narrower():
     assert drawn.points == pytest.approx([MEAN, MEAN])
 
 
-def test_who_wins_every_game_is_strong_and_not_known_closely():
+def test_a_player_who_wins_every_game_has_a_finite_rating_and_a_wide_interval():
     ratings = rate(3, list(combinations(range(3), 2)), np.full((3, 100), 2))
     assert ratings.points[0] > ratings.points[1] > ratings.points[2]
     assert np.isfinite(ratings.points).all()

@@ -321,7 +321,7 @@ def wait_for_ever(folder: Path):
         raise
 
 
-def test_what_is_stopped_has_time_to_save_its_state(address, monkeypatch, tmp_path):
+def test_stopped_tasks_have_time_to_save_their_state(address, monkeypatch, tmp_path):
     monkeypatch.chdir(ROOT)
     with pytest.raises(KeyboardInterrupt):
         wait_and_press_ctrl_c(address, tmp_path)

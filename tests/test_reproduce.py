@@ -1,4 +1,4 @@
-"""Reproductions: what claims are, when they agree, what one tiny sample of each paper gives, and work that goes on."""
+"""Reproductions: claims, their verdicts, the results of one tiny sample of each paper, and resumed work."""
 
 import json
 import math
@@ -122,7 +122,7 @@ def test_the_quick_version_takes_about_two_minutes_a_paper():
         ("mueller-1987", "four-of-a-kind", 7, "holds"),
     ],
 )
-def test_what_needs_no_sample_comes_out(name, key, value, word):
+def test_claims_that_need_no_sample(name, key, value, word):
     claim = BY_KEY[name, key]
     measured = claim.measure(Effort(1))
     assert measured.value == pytest.approx(value, abs=1e-9)
@@ -215,13 +215,13 @@ def test_verdicts_by_hand(published, interval, word):
     assert verdict(published, Measured(sum(interval) / 2, interval, "by hand")) == word
 
 
-def test_what_is_exact_is_so_to_the_last_digit_or_not_at_all():
+def test_exact_claims_agree_to_the_last_digit_or_differ():
     assert verdict(number("28", 28), exact(28)) == "confirmed"
     assert verdict(number("28", 28), exact(29)) == "differs"
     assert verdict(number("18 %", 0.18, 0.01), exact(0.19)) == "differs"
 
 
-def test_a_training_that_was_cut_short_bears_no_verdict():
+def test_a_training_that_was_cut_short_gives_no_verdict():
     short, whole = (Training("some", "td", (), (quick, 100), 1.0) for quick in (10, 100))
     claim = replace(BY_KEY["lang-2018", "table-2-loses"], trainings=(short,))
     assert [claim.is_cut_short(quick) for quick in (True, False)] == [True, False]
@@ -360,7 +360,7 @@ def small(monkeypatch):
     return computed
 
 
-def test_a_reproduction_that_was_stopped_goes_on(small, tmp_path):
+def test_a_stopped_reproduction_continues(small, tmp_path):
     plan = Reproduction(("oconnor-2000",), True, 5)
     folder = plan.begin(tmp_path / "reproduction")
 

@@ -1,4 +1,4 @@
-"""Lang's Table 4: people's discards from a file, and what a strategy has in common with them."""
+"""Lang's Table 4: people's discards from a file, and how often a strategy agrees with them."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ GOOD = "1,5H 5C JD QS 2H 3D,yes,0,0,2H 3D,4"
 
 
 def test_top_three_by_hand(tmp_path):
-    """Votes 4, 4, 1 and none: both of the first are most common, and what nobody threw is in no top."""
+    """Votes 4, 4, 1 and none: both of the first are most common, and a discard without votes is in no top."""
     lines = [GOOD, GOOD.replace("2H 3D,4", "5H 5C,4"), GOOD.replace("2H 3D,4", "QS 3D,1")]
     choices = read_choices(write_choices(tmp_path / "choices.csv", *lines))
     order = np.argsort(-choices.votes[0], kind="stable")

@@ -1,4 +1,4 @@
-"""Trainings of a reproduction: begun, stopped and gone on with, on a cluster too, and the claims on what they leave."""
+"""Trainings of a reproduction: begun, stopped and continued, also on a cluster, and the claims measured on them."""
 
 import json
 import math
@@ -185,7 +185,7 @@ def test_trials_have_seeds_of_their_own(tmp_path, monkeypatch):
     assert " --seed 10 " in " ".join(FakeTrain.commands[0])
 
 
-def test_a_training_is_told_as_its_version_runs_it():
+def test_the_command_of_a_training_is_that_of_its_version():
     assert TRAINING.command(quick=True) == TRAINING.command(quick=False) == "train td --preset paper --episodes 50"
     assert replace(TRAINING, episodes=(5, 50)).command(quick=True) == "train td --preset paper --episodes 5"
 
@@ -198,7 +198,7 @@ def test_a_training_that_fails_is_named(tmp_path, monkeypatch):
 
 
 class InPlace:
-    """Stands in for a cluster: makes the calls here, one after the other."""
+    """Takes the place of a cluster: makes the calls here, one after another."""
 
     def each(self, function, calls):
         for place, arguments in enumerate(calls):
@@ -207,7 +207,7 @@ class InPlace:
 
 @pytest.fixture
 def called(tmp_path, monkeypatch):
-    """What a worker has called ``python -m train`` with; each training of it fails at first."""
+    """The arguments with which a worker has called ``python -m train``; each of its trainings fails at first."""
     calls = []
 
     def run_module(name, run_name, alter_sys):

@@ -55,7 +55,7 @@ def cards_of(mask):
 
 
 def plain_chance(record, seat):
-    """Percent by the win table if nobody pegs any more, show and all, in plain Python."""
+    """Percent by the win table if nobody pegs any more, with the show, in plain Python."""
     scores, dealer = [int(score) for score in record["scores"]], int(record["dealer"])
     if record["phase"] != OVER:
         shown = [(1 - dealer, record["kept"][1 - dealer], False), (dealer, record["kept"][dealer], False)]
@@ -137,7 +137,7 @@ def test_plays_are_those_of_a_plain_loop(opponent, td_lambda):
 
 
 def test_random_cards_cut_the_trace():
-    """All cards random: what a card leads to is what the best next one is worth, whatever λ."""
+    """If all cards are random, the target of a card is the value of the best next one, whatever λ."""
     agent, values = new_agent(), []
     for td_lambda in (0.0, 0.9):
         batch = deals(100, seed=5)
@@ -183,7 +183,7 @@ def test_learns_the_weighted_mean():
     assert learner.agent.play(torch.ones(1, N_PLAY_INPUTS)).item() == pytest.approx(12 / 4.5, abs=0.1)
 
 
-def test_a_loss_that_is_no_number_stops_and_changes_nothing():
+def test_a_loss_that_is_not_finite_stops_and_changes_nothing():
     learner = Response(new_agent(), SMALL)
     before = {key: value.clone() for key, value in learner.agent.state_dict().items()}
     with pytest.raises(FloatingPointError, match="network 'play'"):
@@ -231,7 +231,7 @@ def test_bad_settings_are_named(changes, message):
 
 
 @pytest.mark.slow
-def test_gains_on_greedy_from_nothing(tmp_path):
+def test_learns_to_beat_greedy_from_random_weights(tmp_path):
     """40,960 deals from weights that know nothing: what it pegs against greedy, on the same discards."""
     new_agent(hidden=(64, 64)).save(tmp_path / "new.safetensors")
     start = f"best:{tmp_path / 'new.safetensors'}"

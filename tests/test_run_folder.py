@@ -1,4 +1,4 @@
-"""What a run keeps: two checkpoints, where the one before will do if the last is damaged; a full disk is one error."""
+"""Checkpoints of a run: two are kept, and the earlier one is used if the last is damaged; a full disk is one error."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The table of finished runs: what stands in it by hand, the spread over seeds, what is unknown, and bad folders."""
+"""The table of finished runs: its content by hand, the spread over seeds, unknown figures, and bad folders."""
 
 import json
 import subprocess
@@ -81,7 +81,7 @@ def test_a_seed_that_was_run_twice_says_nothing_of_the_spread(tmp_path):
     assert [row[1] for row in table_of(*runs)[1]] == ["a", "b"]
 
 
-def test_what_one_of_several_seeds_does_not_say_is_left_open(tmp_path):
+def test_figures_that_one_seed_lacks_are_left_open(tmp_path):
     old = summary_of()
     del old["updates"]
     runs = [write_run(tmp_path / str(seed), summary=one, seed=seed) for seed, one in enumerate((summary_of(), old))]

@@ -1,4 +1,4 @@
-"""The adapter for Stable-Baselines3: the games of its own loop over single environments, and all that it asks for."""
+"""The adapter for Stable-Baselines3: the games of its own loop over single environments, and all that it needs."""
 
 import sys
 import warnings
@@ -119,7 +119,7 @@ def test_a_learner_without_masks_loses_by_its_illegal_cards_and_does_not_fail():
     assert min(episode["r"] for episode in model.ep_info_buffer) < -100
 
 
-def test_it_says_what_the_vector_environment_says():
+def test_infos_are_those_of_the_vector_environment():
     adapter = CribbageVecEnv(6, episode="deal")
     native = CribbageVectorEnv(6, episode="deal", mask="info", autoreset_mode=AutoresetMode.SAME_STEP)
     adapter.seed(3)
@@ -140,7 +140,7 @@ def test_it_says_what_the_vector_environment_says():
     assert len({id(info) for info in infos}) == 6
 
 
-def test_masks_in_every_way_they_are_asked_for():
+def test_masks_by_every_method_of_the_library():
     envs = CribbageVecEnv(5)
     envs.seed(1)
     envs.reset()
@@ -155,7 +155,7 @@ def test_masks_in_every_way_they_are_asked_for():
     np.testing.assert_array_equal([ask() for ask in envs.get_attr("action_masks", indices=[4])], masks[[4]])
 
 
-def test_what_the_games_share_and_nothing_else():
+def test_shared_attributes_and_nothing_else():
     envs = CribbageVecEnv(3)
     assert envs.get_attr("observation_space") == [gymnasium.spaces.Box(0, 1, (209,), np.int8)] * 3
     assert envs.get_attr("action_space", indices=1) == [gymnasium.spaces.Discrete(52)]

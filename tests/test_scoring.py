@@ -1,4 +1,4 @@
-"""What cards are worth: every hand against known figures and the reference, the play, and bad input."""
+"""Points of hands and cards: every hand against known figures and the reference, the play, and bad input."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crib_env.scoring import explain_show, show_points
 from tests.helpers import reference
 from tests.helpers.engine_calls import compiled
 
-# design 2.6: all 12,994,800 choices of four cards and a starter. 19, 25, 26 and 27 cannot be had.
+# design 2.6: all 12,994,800 choices of four cards and a starter. 19, 25, 26 and 27 are impossible.
 HAND_HISTOGRAM = {
     0: 1_009_008, 1: 99_792, 2: 2_813_796, 3: 505_008, 4: 2_855_676, 5: 697_508, 6: 1_800_268, 7: 751_324,
     8: 1_137_236, 9: 361_224, 10: 388_740, 11: 51_680, 12: 317_340, 13: 19_656, 14: 90_100, 15: 9_168, 16: 58_248,
@@ -303,7 +303,7 @@ BAD_CARDS = ["", "5", "5X", "1H", "11H", "5H5", -1, 52, 200, 10**30, 5.0, None, 
 
 
 @pytest.mark.parametrize("bad", BAD_CARDS, ids=repr)
-def test_what_is_no_card_is_named(bad):
+def test_values_that_are_not_cards_are_named(bad):
     for call in (
         lambda: parse_card(bad),
         lambda: parse_cards(["AC", bad]),
@@ -315,7 +315,7 @@ def test_what_is_no_card_is_named(bad):
             call()
 
 
-def test_a_card_that_is_no_text_cannot_be_formatted():
+def test_a_value_that_is_not_a_card_cannot_be_formatted():
     for bad in (-1, 52):
         with pytest.raises(ValueError, match=str(bad)):
             format_card(bad)

@@ -1,4 +1,4 @@
-"""Matches that stop when their interval is narrow enough: when they look, and that they keep what they promise."""
+"""Matches that stop when their interval is narrow enough: when they check it, and that the interval is right."""
 
 import math
 from itertools import pairwise
@@ -15,7 +15,7 @@ from evaluate.statistics import looks, paired_rate_interval, reach
 
 
 @pytest.mark.parametrize("text", ["0.5", "0.5%", "±0.5%", "±0.5", " ±0.5% "])
-def test_a_half_width_is_read_in_points_of_percent(text):
+def test_a_half_width_is_read_in_percentage_points(text):
     assert read_half_width(text) == pytest.approx(0.005)
 
 
@@ -49,7 +49,7 @@ def test_a_match_that_cannot_reach_it_plays_all_its_games():
 
 
 def simulated(chances, rng):
-    """In the place of played games: pairs won twice, once and never, with these chances."""
+    """In place of played games: pairs won twice, once and never, with these chances."""
 
     def play_shards(a, b, shards, *_):
         for shard in shards:
@@ -89,7 +89,7 @@ def test_the_promise_is_kept(chances, half, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("chances", "half"), CASES)
-def test_the_promise_is_kept_to_a_point_of_percent(chances, half, monkeypatch):
+def test_the_promise_is_kept_to_a_percentage_point(chances, half, monkeypatch):
     holds, within = coverage(chances, half, 4_000, monkeypatch)
     assert 0.94 < holds < 0.97
     assert within > 0.945

@@ -1,4 +1,4 @@
-"""Settings of all learners: every number has a range, and what is out of it is refused before anything is trained."""
+"""Settings of all learners: every number has a range, and a value outside it is refused before training begins."""
 
 import math
 from dataclasses import fields, replace
@@ -20,7 +20,7 @@ NAMES = [learner.NAME for learner in LEARNERS]
 
 
 def notes_in(kind):
-    """Every number in a type, each with the notes it carries."""
+    """Every number in a type, each with its annotations."""
     if get_origin(kind) is Annotated:
         number, *notes = get_args(kind)
         return [(number, notes)]

@@ -1,4 +1,4 @@
-"""The four Gymnasium ids: the field's own checkers, and what the single-agent view promises."""
+"""The four Gymnasium ids: the field's own checkers, and the promises of the single-agent view."""
 
 import copy
 import pickle
@@ -181,7 +181,7 @@ def test_an_illegal_card_can_be_made_to_raise_instead(env_id):
 
 @pytest.mark.parametrize("env_id", IDS)
 @pytest.mark.parametrize("action", [6.0, None, "AC", True, np.array([6.0]), np.array([6, 7]), [6]], ids=repr)
-def test_what_is_no_integer_is_an_error_and_the_episode_goes_on(env_id, action):
+def test_an_action_that_is_not_an_integer_raises_and_the_episode_continues(env_id, action):
     env = gymnasium.make(env_id, disable_env_checker=True).unwrapped
     _, info = env.reset(seed=0)
     with pytest.raises(TypeError, match="is not the id of a card"):
@@ -222,7 +222,7 @@ def test_an_opponents_illegal_card_is_an_error_that_names_the_opponent():
 
 
 @pytest.mark.parametrize("answer", [np.zeros(2, int), np.zeros(1), [[0]], None], ids=repr)
-def test_an_opponents_answer_that_is_no_card_is_an_error_that_names_the_opponent(answer):
+def test_an_opponents_answer_that_is_not_a_card_is_an_error_that_names_the_opponent(answer):
     class Odd:
         def act(self, views):
             return answer

@@ -1,4 +1,4 @@
-"""The exact values that ship with the package: that they load, hang together and are known well enough."""
+"""The exact values that ship with the package: that they load, are consistent and precise enough."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_wheel_holds_them():
 # Cribs.
 
 
-def test_crib_tables_hang_together():
+def test_crib_tables_are_consistent():
     tables = standard_cribs()
     assert (tables.mean == tables.mean.transpose(0, 2, 1)).all()
     assert (tables.share == tables.share.transpose(0, 2, 1)).all()
@@ -65,7 +65,7 @@ def test_crib_tables_hang_together():
         assert tables.kept[player].sum() == pytest.approx(1)
         assert tables.hand_points[player].sum() == pytest.approx(1)
         assert not tables.hand_points[player][[19, 25, 26, 27]].any()  # which no hand can show
-        # Where something is discarded, how well its crib is known.
+        # The standard error is known for every pair that is discarded.
         assert (np.isnan(tables.error[player]) == (tables.share[player] == 0)).all()
     assert np.nanmax(tables.error) < 0.05
     assert tables.change < 0.2
@@ -213,7 +213,7 @@ def test_pegging_of_both_sides_agrees():
 # The win table.
 
 
-def test_the_board_is_whole_and_monotone():
+def test_the_win_table_is_complete_and_monotone():
     found = standard_win_table()
     assert found.agent.partition(":")[0] in NAMES
     assert found.deals >= 10_000

@@ -1,4 +1,4 @@
-"""A figure that stands in several places is the same in all of them, to as many digits as each place gives."""
+"""A figure that appears in several places is the same in all of them, to as many digits as each place gives."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ NUMBER = r"([\d,]*\d(?:\.\d+)?)"
 
 
 class Place(NamedTuple):
-    """Where numbers stand: in which file, in what words (# for each number), and how large their unit is."""
+    """The place of numbers: the file, the words around them (# for each number), and the size of their unit."""
 
     file: str
     words: str
     unit: int = 1
 
     def numbers(self) -> list[str]:
-        """As they are written; the words must be there once."""
+        """The numbers as they are written; the words must appear once."""
         pattern = re.escape(self.words).replace(r"\ ", r"\s+").replace(r"\#", NUMBER)
         (found,) = re.finditer(pattern, (ROOT / self.file).read_text())
         return [number.replace(",", "") for number in found.groups()]

@@ -1,4 +1,4 @@
-"""Lang's learner and player: the update by hand, the choice, exploration, runs that go on, files, nothing hidden."""
+"""Lang's learner and player: the update by hand, the choice, exploration, resumed runs, files, nothing hidden."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_the_factor_fades_with_every_deal_before_the_last():
     np.testing.assert_allclose(credited([0, 0, 0], 30.0, 0.0), [30, 30, 30])
     np.testing.assert_allclose(credited([0, 0, 0], 30.0, 1.0), [0, 0, 30])
     assert factor_of(points[0], 2.0, 1.0) == pytest.approx(math.exp(0.486))
-    # A loss undoes a win, and a quarter of one does so to a quarter.
+    # A loss undoes a win; with a forgiveness of a quarter it undoes a quarter of it.
     assert factor_of(-points[0], 2.0, 1.0) == pytest.approx(math.exp(-0.486))
     assert factor_of(-points[0], 2.0, 0.25) == pytest.approx(math.exp(-0.1215))
     assert factor_of(points[0], 2.0, 0.25) == pytest.approx(math.exp(0.486))
@@ -131,7 +131,7 @@ def test_the_cap_holds_before_scaling_and_for_advocates_alone():
     np.testing.assert_allclose(row, [0.5 / 1.375, *[0.125 / 1.375] * 7])
 
 
-def test_no_weight_sinks_to_nothing():
+def test_no_weight_falls_to_zero():
     row = np.full(8, 0.125, np.float32)
     for _ in range(50):
         update(row, np.arange(8) < 7, 0.01, np.inf)

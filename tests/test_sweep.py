@@ -1,4 +1,4 @@
-"""Several seeds of one learner: each run equals the run alone, mean and spread by hand, stopped ones go on."""
+"""Several seeds of one learner: each run equals the run alone, mean and spread by hand, stopped sweeps continue."""
 
 import json
 import sys
@@ -41,7 +41,7 @@ def test_spread_by_hand():
         ("strength/points a hand", 8.29333, "8.2933"),
     ],
 )
-def test_results_read_as_everywhere_else(tag, value, shown):
+def test_results_are_formatted_as_elsewhere(tag, value, shown):
     assert in_figures(tag, value) == shown
 
 
@@ -81,7 +81,7 @@ def test_a_sweep_that_was_stopped_goes_on_and_equals_its_runs_alone(tmp_path):
     assert mean == pytest.approx(np.mean(finals), rel=1e-6)
 
 
-def test_what_is_finished_is_told_again_and_left_as_it_is(tmp_path, monkeypatch, capsys):
+def test_a_finished_sweep_is_reported_again_and_unchanged(tmp_path, monkeypatch, capsys):
     small = ["--episodes", "64", "--episodes-at-once", "64", "--evaluations", "1", "--evaluation-games", "4"]
     monkeypatch.chdir(tmp_path)
 

@@ -1,4 +1,4 @@
-"""TD learning: after-states against the engine, traces and λ-returns by hand, that it learns, and that runs go on."""
+"""TD learning: after-states against the engine, traces and λ-returns by hand, that it learns, that runs continue."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def positions(n=40, decisions=12):
 
 
 def test_an_after_state_is_what_the_engine_shows_after_the_move():
-    """Of every move in many positions; what the engine adds by itself, a starter cut or a new deal, is left out."""
+    """For every move in many positions; the engine's own additions, a starter cut or a new deal, are left out."""
     compared = {DISCARD: 0, PLAY: 0}
     for batch, rows in positions():
         views = batch.views(rows)
@@ -106,7 +106,7 @@ def test_an_after_state_is_what_the_engine_shows_after_the_move():
     assert min(compared.values()) > 300
 
 
-def test_all_moves_are_looked_at():
+def test_all_moves_are_considered():
     """Fifteen discards, or the five with the card discarded already; in the play one card of each rank."""
     for batch, rows in positions(50):
         views = batch.views(rows)
@@ -122,7 +122,7 @@ def test_all_moves_are_looked_at():
                 assert sorted(cards[first:end] % 13) == sorted(set(legal % 13))
 
 
-def test_a_move_that_is_made_is_one_that_was_looked_at():
+def test_a_move_that_is_made_was_considered():
     agent = new_agent()
     for batch, rows in positions(50):
         views = batch.views(rows)
@@ -165,7 +165,7 @@ def test_inputs_of_the_play_by_hand():
     assert points.tolist() == [0]
     assert play_inputs(pile_state("5C 5D 5H", hand="2C")[None])[1].tolist() == [8]
     inputs, points = play_inputs(pile_state("KC KD JH AS")[None])
-    assert inputs[0, 170:].nonzero()[0].tolist() == [0, 83 + 4]  # a new count, in which nothing is to be had yet
+    assert inputs[0, 170:].nonzero()[0].tolist() == [0, 83 + 4]  # a new count, in which no card scores yet
     assert points.tolist() == [2]
 
 
@@ -313,7 +313,7 @@ def test_lambda_returns_by_hand():
     assert lambda_returns(rewards, ends, ahead, np.zeros(5, bool), 1.0).tolist() == [10, 9, 7, 4, 5]
 
 
-def test_traces_come_to_lambda_returns_where_weights_stand_still():
+def test_traces_equal_lambda_returns_if_weights_are_fixed():
     """Backward and forward view (Sutton and Barto 2018, section 12.1): the same sum of gradients over an episode."""
     torch.manual_seed(2)
     network = ValueNetwork(20, (4,), torch.nn.Sigmoid)
@@ -357,7 +357,7 @@ def test_two_discards_are_one_move_and_earn_the_show():
     assert ends.tolist() == [False, True, True]
 
 
-def test_rewards_of_real_deals_add_up_and_thoughts_stand_in_order():
+def test_rewards_of_real_deals_add_up_and_values_are_in_order():
     agent = new_agent()
     explorer = Explorer(agent, 0.3, np.random.default_rng(0))
     batch = GameBatch(streams(0, 200), episode="deal", skip_forced=True)
@@ -446,7 +446,7 @@ def test_the_default_beats_greedy(tmp_path):
 
 @pytest.mark.slow
 def test_the_papers_settings_gain_what_the_paper_says(tmp_path):
-    """Around 4 points on a random player in two deals, after 1,000,000; a quarter of them for the test."""
+    """Around 4 points more than a random player in two deals, after 1,000,000; a quarter of them for the test."""
     agent, _ = new_run(td, replace(PRESETS["paper"], episodes=250_000, evaluations=0), tmp_path)
     result = play_match(agent, make_agent("random"), 5_000)
     assert 2 * result.margin_interval[0] / result.deals_per_game > 2.5

@@ -1,4 +1,4 @@
-"""The native vector environment: its arrays, attributes and copies belong to whoever asked for them."""
+"""The native vector environment: its arrays, attributes and copies are independent of each other."""
 
 import copy
 import tracemalloc
@@ -39,7 +39,7 @@ def test_fresh_arrays_by_default_and_the_same_with_copy_false(mode):
             assert (a is None and b is None) or (a["observation"] == b["observation"]).all()
 
 
-def test_no_array_is_handed_out_twice():
+def test_no_array_is_returned_twice():
     envs = CribbageVectorEnv(3)
     observations, infos = envs.reset(seed=0)
     for _ in range(3):
@@ -62,7 +62,7 @@ def test_a_step_into_the_own_buffers_allocates_nothing_that_grows_with_the_games
     assert peak < 4096
 
 
-def test_what_the_games_share_can_be_asked_and_ones_own_values_kept():
+def test_shared_attributes_can_be_read_and_own_ones_set():
     envs = gymnasium.make_vec("crib_env/Cribbage-v0", num_envs=3, vectorization_mode="vector_entry_point").unwrapped
     envs.reset(seed=0)
     assert envs.get_attr("action_space") == (gymnasium.spaces.Discrete(52),) * 3

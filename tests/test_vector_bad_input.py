@@ -37,7 +37,7 @@ def begun_games(mode, **options):
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", NO_CARD)
-def test_an_illegal_card_that_shall_raise_names_the_game_and_changes_nothing(name, mode):
+def test_with_illegal_raise_the_error_names_the_game_and_changes_nothing(name, mode):
     envs, masks = begun_games(mode, illegal="raise")
     before = [array.tobytes() for array in envs._table]
     cards = masks.argmax(axis=1)
@@ -63,7 +63,7 @@ def test_an_illegal_card_ends_its_own_game_only(name):
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", NO_INTEGER)
-def test_an_action_that_is_no_integer_names_the_game_and_changes_nothing(name, mode):
+def test_the_error_for_an_action_that_is_not_an_integer_names_the_game_and_changes_nothing(name, mode):
     envs, masks = begun_games(mode)
     before = [array.tobytes() for array in envs._table]
     cards = masks.argmax(axis=1)
@@ -148,7 +148,7 @@ def test_bad_options_are_named(option, value):
 
 
 @pytest.mark.parametrize("kind", [CribbageVectorEnv, DiscardVectorEnv])
-def test_an_unknown_option_is_named_with_all_there_are(kind):
+def test_the_error_for_an_unknown_option_lists_all_options(kind):
     with pytest.raises(OptionError, match=r"unexpected keyword argument 'frameskip': .*statistics, threads.* mask"):
         kind(2, frameskip=1)
 

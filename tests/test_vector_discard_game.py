@@ -51,7 +51,7 @@ def test_an_illegal_discard_ends_its_game_as_in_the_single_environment(mode):
     assert compare(native, sync, steps=20, seed=12, share_of_any_card=0.3) >= 30
 
 
-def test_an_illegal_discard_that_shall_raise_changes_nothing():
+def test_with_illegal_raise_an_illegal_discard_changes_nothing():
     envs = DiscardVectorEnv(3, illegal="raise")
     _, infos = envs.reset(seed=0)
     before = envs._games.tobytes()

@@ -1,4 +1,4 @@
-"""Weight files that are damaged, foreign or made to do harm."""
+"""Weight files that are damaged, foreign or malicious."""
 
 import functools
 import json
@@ -62,7 +62,7 @@ def first_of(tensors):
 
 @each_agent
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_weights_that_are_no_numbers_are_refused(name, bad, tmp_path):
+def test_nan_and_infinite_weights_are_refused(name, bad, tmp_path):
     path, tensors, about = saved(name, tmp_path)
     tensors[first_of(tensors)].view(-1)[-1] = bad
     save_tensors(path, tensors, about)
@@ -127,7 +127,7 @@ def test_the_shipped_file_has_a_checksum(tmp_path):
 
 
 @pytest.mark.parametrize("about", ['{"a": 1e400}', "[" * 1_000, "[]", "7", '{"a": NaN}', '{"learner": 9}', "{"])
-def test_a_description_that_is_none_is_refused(about, tmp_path):
+def test_a_bad_description_is_refused(about, tmp_path):
     path = tmp_path / "mine.safetensors"
     save_file({"x": torch.zeros(1)}, path, {"about": about})
     with pytest.raises(ValueError, match=r"mine\.safetensors"):
@@ -137,7 +137,7 @@ def test_a_description_that_is_none_is_refused(about, tmp_path):
 # --- 1,500 damaged files --------------------------------------------------------------------------------------------
 
 _EXECUTING = {"pickle.find_class", "os.system", "os.exec", "os.posix_spawn", "subprocess.Popen", "os.mkdir"}
-_watched = []  # the lists that are noted in: an audit hook stays until Python ends
+_watched = []  # the lists in which events are noted: an audit hook stays until Python ends
 
 
 def _note(event, _):

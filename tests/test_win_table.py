@@ -1,4 +1,4 @@
-"""The win table: against hand-worked games, against play, and files that are never half trusted."""
+"""The win table: against hand-worked games, against play, and in files that are checked in full."""
 
 import os
 import subprocess
@@ -33,7 +33,7 @@ def rows(*outcomes):
 
 
 def test_one_outcome_by_hand():
-    """Pone makes 1, dealer 2, pone 10 in every deal: who is dealer at the end is a matter of counting."""
+    """Pone makes 1, dealer 2, pone 10 in every deal, so the end of a game can be counted by hand."""
     win_table = solve_win_table(rows([-1, 2, -10]), "nobody")
     assert win_table.endings[119, 120].tolist() == [0, 0, 0, 1, 0, 0]  # pone pegs first
     assert win_table.endings[119, 119].tolist() == [1, 0, 0, 0, 0, 0]  # then the dealer, before pone's hand
@@ -50,7 +50,7 @@ def test_one_outcome_by_hand():
 def test_two_outcomes_are_weighed():
     win_table = solve_win_table(rows([5], [-5]), "nobody")
     assert win_table.win_probability[116, 116] == 0.5
-    # from 111 each: the winner of the deal is one deal from home, and the right to deal changes nothing
+    # from 111 each: whoever wins this deal needs one more, and the right to deal changes nothing
     assert win_table.win_probability[111, 116] == 0.25
 
 

@@ -1,7 +1,7 @@
 """``python -m tests.differential``: the engine against plain rules over 10⁹ random cards laid, in chunks.
 
-Each chunk has random numbers of its own, so that a run that was stopped and goes on has the same result as one that was
-not. It ends at the first difference, with exit status 1.
+Each chunk has its own random numbers, so a resumed run has the same result as an uninterrupted one. It ends at the
+first difference, with exit status 1.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def sources() -> str:
 
 
 def compare_chunk(seed: int, chunk: int, n_plays: int) -> tuple[Compared, str | None]:
-    """What one chunk has compared, and the difference at which it ended, in words."""
+    """Compares one chunk; returns the counts, and the difference at which it ended, in words."""
     random = np.random.default_rng((seed, chunk))
     games, tables, traces = np.zeros(1, GAME), np.zeros(1, TABLE), np.zeros(1, TRACE)
     games["episode_stream"] = random.integers(2**64, dtype=np.uint64)
@@ -45,7 +45,7 @@ def compare_chunk(seed: int, chunk: int, n_plays: int) -> tuple[Compared, str | 
 
 
 def describe(trace: Any) -> str:
-    """A difference, with all that it takes to see it again."""
+    """A difference, with everything needed to reproduce it."""
     cards = " ".join(format_card(card) for card in trace["cards"])
     acted = " ".join(format_card(card) for card in trace["acted"][: trace["n_acted"]])
     return (
@@ -55,7 +55,7 @@ def describe(trace: Any) -> str:
 
 
 def fresh(seed: int) -> dict[str, Any]:
-    """A run of which nothing is done yet."""
+    """A run that has not begun yet."""
     return {
         "seed": seed,
         "rules": sources(),
@@ -69,7 +69,7 @@ def fresh(seed: int) -> dict[str, Any]:
 
 
 def read(path: Path, seed: int) -> dict[str, Any]:
-    """The run that a file holds, to go on with.
+    """The run in a file, to be continued.
 
     Raises:
         ValueError: the file holds a run of another seed or of other rules.
@@ -98,13 +98,13 @@ def go_on(run: dict[str, Any]) -> None:
 
 
 def report(run: dict[str, Any]) -> str:
-    """What has been compared up to now."""
+    """The counts so far, in words."""
     found = "no difference" if run["difference"] is None else "ONE DIFFERENCE"
     return ", ".join(f"{run[name]:,} {name}" for name in TOTALS) + f", {run['seconds']:,.0f} s: {found}"
 
 
 def main() -> int:
-    """Runs or goes on; the exit status."""
+    """Starts or continues a run; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.differential", description=__doc__)
     parser.add_argument("--plays", type=int, default=1_000_000_000, help="how many cards to lay (%(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of all random numbers (%(default)s)")

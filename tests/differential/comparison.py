@@ -53,7 +53,7 @@ FIELDS = (
 
 
 class Compared(NamedTuple):
-    """How much has been compared; int64 arrays, added to by :func:`compare`."""
+    """Counts of what was compared; int64 arrays, which :func:`compare` increases."""
 
     totals: np.ndarray
     """(4,): cards laid, deals, hands and cribs shown, games."""
@@ -156,7 +156,7 @@ def difference(g, t):
 
 @kernel
 def difference_at_the_end(g, t):
-    """The same for what the end of a game pays: only of games won at 121."""
+    """The same for the rewards at the end of a game that was won at 121."""
     winner = 0 if t["scores"][0] > t["scores"][1] else 1
     sign = 1 if winner == 0 else -1
     if engine.winner_pays(g, False) != sign:
@@ -252,15 +252,15 @@ def compare_deal(g, t, trace, compared, random):
 
 @kernel
 def compare(random, n_plays, games, tables, compared, traces):
-    """Plays random games until ``n_plays`` cards have been laid, or to the first difference.
+    """Plays random games until ``n_plays`` cards have been laid, or up to the first difference.
 
     Args:
         random: a NumPy ``Generator``, for all but the cards of most deals, which the engine draws itself.
-        n_plays: when ``compared.totals`` holds so many cards, the game in hand is the last.
+        n_plays: when ``compared.totals`` holds this many cards, the current game is the last.
         games: (1,) GAME, the engine's side, with its stream of deals.
         tables: (1,) TABLE, the plain rules' side.
-        compared: what is added to.
-        traces: (1,) TRACE, the last deal, and what differed in it.
+        compared: the counts, which are increased.
+        traces: (1,) TRACE, the last deal, and the difference in it.
     """
     g, t, trace = games[0], tables[0], traces[0]
     found = NOTHING

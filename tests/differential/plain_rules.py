@@ -1,8 +1,8 @@
-"""Two-player cribbage as the rules are told, compiled by Numba so that it can follow the engine over 10⁹ cards.
+"""The rules of two-player cribbage in plain code, compiled by Numba so that it can follow the engine over 10⁹ cards.
 
 The same rules as ``tests/helpers/reference.py``, stated once more with small arrays of card ids (``13 * suit + rank``,
--1 where there is no card). Nothing is imported from ``crib_env``, and nothing is clever: no bit masks, no tables, every
-subset of a hand is looked at. A deal goes ``deal`` → four times ``discard`` → ``cut`` → ``lay`` … → ``show``.
+-1 where there is no card). Nothing is imported from ``crib_env``, and the code is deliberately simple: no bit masks, no
+tables, every subset of a hand is checked. A deal: ``deal`` → ``discard`` four times → ``cut`` → ``lay`` … → ``show``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-plain = numba.njit(cache=True)  # no kernel here stands on another file, so Numba's own cache is right
+plain = numba.njit(cache=True)  # no kernel here depends on another file, so Numba's own cache is right
 
 WINNING_SCORE = 121
 JACK = 10
@@ -181,10 +181,10 @@ def show_points(five, is_crib):
 
 @plain
 def begin(t, episode, first_dealer, score_0, score_1):
-    """A new game, whose first deal is awaited."""
+    """A new game, before its first deal."""
     t["episode"] = episode
     t["phase"] = AWAITING_DEAL
-    t["dealer"] = 1 - first_dealer  # the first deal turns this round
+    t["dealer"] = 1 - first_dealer  # the first deal swaps this
     t["scores"][0], t["scores"][1] = score_0, score_1
     t["n_events"] = 0
 
@@ -392,5 +392,5 @@ def show(t):
 
 @plain
 def match_points(t):
-    """What a game that was won at 121 is worth to the winner: two, or three when the loser has 90 or less."""
+    """ACC match points of the winner of a game won at 121: two, or three when the loser has 90 or less."""
     return 3 if min(t["scores"][0], t["scores"][1]) <= 90 else 2

@@ -1,4 +1,4 @@
-"""How the tests of the PettingZoo environment play it and read it.
+"""Helpers that play the PettingZoo environment and read it.
 
 Where the test must know all cards, they are dealt through ``options["deals"]`` and the environment is played beside the
 slow reference game of tests/helpers/reference.py: from its lists the test states in plain Python what each player
@@ -26,7 +26,7 @@ def bits_of(env, agent):
 
 
 def mask_of(env, agent):
-    """From whichever place it stands in."""
+    """The mask, from the observation or from the info."""
     observation = env.observe(agent)
     return observation["action_mask"] if isinstance(observation, dict) else env.infos[agent]["action_mask"]
 

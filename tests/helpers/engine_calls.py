@@ -1,7 +1,7 @@
 """The engine's kernels over arrays of games, for tests that drive them from Python.
 
-These wrappers are compiled anew in every run: a cached one would go on with the engine as it was when it was cached,
-because Numba's cache does not see an edit in an imported file.
+These wrappers are compiled again in every run. A cached wrapper would keep using the engine as it was when it was
+cached, because Numba's cache does not see an edit in an imported file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def shuffle(games):
 
 @compiled
 def deal(games, rows):
-    """Hands out ``games["cards"]``."""
+    """Deals ``games["cards"]``."""
     for i in rows:
         engine.begin_deal(games[i])
 

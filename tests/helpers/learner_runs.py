@@ -1,4 +1,4 @@
-"""What the tests of several learners share: small runs, runs that are stopped and go on, commands."""
+"""Helpers for the tests of learners: small runs, stopped and resumed runs, commands."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ ROOT = Path(__file__).parents[2]
 
 
 def run(learner, settings, folder):
-    """Trains on one thread, in a run folder; the agent and a summary."""
+    """Trains on one thread, in a run folder; returns the agent and a summary."""
     torch.set_num_threads(1)
     with Progress(disable=True) as progress:
         return learner.train(settings, folder, progress)
 
 
 def new_run(learner, settings, runs):
-    """Trains in a new run folder below a path; the agent and a summary."""
+    """Trains in a new run folder below a path; returns the agent and a summary."""
     return run(learner, settings, RunFolder.create(learner.NAME, settings, runs))
 
 
@@ -53,7 +53,7 @@ def stopped_run(learner, settings, runs, after):
 
 
 def killed_run(learner, settings, runs):
-    """A run killed once it has a checkpoint, in the midst of whatever it then does; its folder."""
+    """A run that is killed at some point after its first checkpoint; returns its folder."""
     folder = RunFolder.create(learner.NAME, settings, runs)
     arguments, options = command("train", learner.NAME, "--resume", str(folder.path), cwd=runs)
     process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
@@ -69,6 +69,6 @@ def killed_run(learner, settings, runs):
 
 
 def command(*arguments, cwd):
-    """What runs ``python -m`` of this checkout in another folder: arguments and options of ``subprocess.run``."""
+    """Arguments and options of ``subprocess.run`` that run ``python -m`` of this checkout in another folder."""
     path = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
     return [sys.executable, "-m", *arguments], {"cwd": cwd, "env": path, "text": True}

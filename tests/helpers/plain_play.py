@@ -1,4 +1,4 @@
-"""What the careful and the searching players say of the play, as plain Python on the reference game.
+"""How careful and searching players value the play, as plain Python on the reference game.
 
 Everything is lists of ranks (0 to 12), dictionaries and copies of a :class:`tests.helpers.reference.ReferenceGame`, in
 which seat 0 is the player who thinks and seat 1 the opponent.
@@ -26,9 +26,9 @@ def points_of(pile, card):
 
 @cache
 def expected_reply(pile, cards):
-    """The best points at once to be expected of so many cards of any ranks, less the chance of a go.
+    """The expected best points of the next card, out of some cards of any ranks, minus the probability of a go.
 
-    For the points, each rank is there with its chance whichever others are; a go asks for all cards at once.
+    For the points, holding one rank is independent of holding another; for the go, all cards are considered together.
     """
     if cards == 0:
         return 0.0
@@ -43,13 +43,13 @@ def expected_reply(pile, cards):
 
 
 def careful_value(pile, card, other_cards):
-    """Points at once less seven tenths of the reply that is to be expected."""
+    """Points at once minus seven tenths of the expected reply."""
     return points_of(pile, card) - 0.7 * expected_reply((*pile, card), other_cards)
 
 
 @cache
 def chances_of_cards(kind, pile, ranks, other_cards, least, slip):
-    """How likely an opponent of a kind lays each of the ranks that it may lay, as a dictionary.
+    """The probability that an opponent of a kind lays each of the ranks that it may lay, as a dictionary.
 
     Args:
         kind: ``CAREFUL_TYPE`` or ``GREEDY_TYPE``.
@@ -57,7 +57,7 @@ def chances_of_cards(kind, pile, ranks, other_cards, least, slip):
         ranks: different ones, all of which fit.
         other_cards: how many cards the other player holds.
         least: a careful opponent leaves out what is less likely than this.
-        slip: how often a greedy one lays any card.
+        slip: the probability that a greedy one lays any card.
     """
     if kind == CAREFUL_TYPE:
         weights = {card: math.exp(careful_value(pile, card, other_cards) / 0.5) for card in ranks}
@@ -109,7 +109,7 @@ def after(game, laid_rank):
 
 
 class World(NamedTuple):
-    """What may be the case: the opponent's cards lie in the game's hands."""
+    """A possible world: the game holds cards that the opponent may have."""
 
     weight: float
     kind: int
@@ -119,7 +119,7 @@ class World(NamedTuple):
 
 
 def own_values(worlds, after_play):
-    """The chance to win, times the weight of the worlds, by each rank that the player may lay."""
+    """The chance to win, times the weight of the worlds, for each rank that the player may lay."""
     (ranks,) = {playable_ranks(world.game) for world in worlds}
     return {
         card: chance_to_win([world._replace(game=after(world.game, card)) for world in worlds], after_play)
@@ -128,7 +128,7 @@ def own_values(worlds, after_play):
 
 
 def chance_to_win(worlds, after_play):
-    """The same for the best card in every position that the player can tell from others."""
+    """The same, if the player chooses the best card in every position that it can tell from others."""
     total, alike = 0.0, defaultdict(list)
     for world in worlds:
         game = world.game

@@ -1,4 +1,4 @@
-"""Positions in the play as they come up between native players, for tests that say in plain Python what to do."""
+"""Positions of the play from games between native players, for tests that state the right choice in plain Python."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def positions_of(batch, rows):
 
 
 def batches_in_play(n, seed, pairing):
-    """Deals between two native players, in which every decision of the play is come by; with those who act."""
+    """Deals between two native players, at each decision of the play, with the rows that act."""
     batch = GameBatch(streams(seed, n), episode="deal")
     while len(rows := batch.acting()):
         in_play = rows[batch.games["phase"][rows] == PLAY]

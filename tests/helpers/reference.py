@@ -1,7 +1,7 @@
-"""Two-player cribbage as the rules are told: slow, obvious, and independent of the engine that it checks.
+"""The rules of two-player cribbage in plain code: slow, obvious, and independent of the engine that it checks.
 
 Cards are ids as everywhere (``13 * suit + rank``); everything else is plain lists. Nothing is imported from
-``crib_env``. Points are found by looking at every subset of the cards, the game ends by an exception.
+``crib_env``. Points are found by checking every subset of the cards. The game ends by an exception.
 """
 
 from __future__ import annotations
@@ -73,14 +73,14 @@ def score_play(pile):
 
 
 class GameIsWon(Exception):
-    """Somebody stands in the last hole: nothing more happens."""
+    """A player has reached the last hole: nothing more happens."""
 
 
 class ReferenceGame:
-    """One game. ``phase`` is "discard", "play", "deal" (the next cards are awaited) or "over"."""
+    """One game. ``phase`` is "discard", "play", "deal" (the next cards are needed) or "over"."""
 
     def __init__(self, first_dealer, scores=(0, 0), episode="game"):
-        self.dealer = 1 - first_dealer  # the first deal turns this round
+        self.dealer = 1 - first_dealer  # the first deal swaps this
         self.scores = list(scores)
         self.episode = episode
         self.phase = "deal"

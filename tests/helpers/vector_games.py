@@ -1,4 +1,4 @@
-"""Vector environments beside Gymnasium's loop over single ones: plays both, compares all that they hand out."""
+"""Vector environments beside Gymnasium's loop over single ones: plays both, and compares all their outputs."""
 
 import copy
 
@@ -13,13 +13,13 @@ INFOS = ("action_mask", "illegal_action", "scores", "dealer", "seat", "starter")
 
 
 def one_game_a_chunk(monkeypatch):
-    """Threads share out even a few games."""
+    """Lets threads share even a few games."""
     monkeypatch.setattr("crib_env.vector.base.CHUNK", 1)
     monkeypatch.setattr("crib_env.vector.base.LIGHT_CHUNK", 1)
 
 
 def some_cards(masks, rng):
-    """A random legal card a game, (N,), 0 where there is none."""
+    """A random legal card for each game, (N,), 0 where there is none."""
     return (masks * rng.random(masks.shape)).argmax(axis=1)
 
 
@@ -34,7 +34,7 @@ def assert_equal_observations(one, two):
 
 
 def assert_equal_infos(native, sync):
-    """The same keys and dtypes, and the same values where both say something."""
+    """The same keys and dtypes, and the same values where both have one."""
     assert {key for key in native if key in INFOS} == {key for key in sync if key in INFOS}
     for key in native.keys() & set(INFOS):
         assert native[key].dtype == sync[key].dtype
@@ -67,7 +67,7 @@ def both(n, mode, **options):
 
 
 def compare(native, sync, *, steps, seed, options=None, share_of_any_card=0.0):
-    """Plays the same random cards in both, legal or any at all; how many episodes ended."""
+    """Plays the same random cards in both, legal ones or any; returns how many episodes ended."""
     rng = np.random.default_rng(seed)
     one, two = (env.reset(seed=seed, options=copy.copy(options)) for env in (native, sync))
     assert_equal_observations(one[0], two[0])

@@ -1,1 +1,1 @@
-"""Other people's training loops on this environment: each runs where its library is installed, else it is skipped."""
+"""Training loops of other libraries on this environment: each runs if its library is installed, else it is skipped."""

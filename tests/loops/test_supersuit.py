@@ -1,4 +1,4 @@
-"""SuperSuit's wrappers in PettingZoo's loop, with the mask in the infos: they want a bare Box to observe."""
+"""SuperSuit's wrappers in PettingZoo's loop, with the mask in the infos: they need a bare Box as observation."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def test_a_game_under_a_wrapper(name):
 
 
 @pytest.mark.parametrize("convert", [supersuit.pettingzoo_env_to_vec_env_v1, supersuit.black_death_v3])
-def test_what_needs_players_who_act_at_once_is_refused(convert):
+def test_wrappers_for_simultaneous_moves_are_refused(convert):
     with pytest.raises(AssertionError, match=r"(?i)parallel"):
         convert(crib_env.raw_env(mask="info"))
 

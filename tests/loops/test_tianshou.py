@@ -17,7 +17,7 @@ from tianshou.utils.net.common import Net
 
 import crib_env
 
-DECISIONS = 12  # in a deal; returns over so many steps see all of it, the opponent's points too
+DECISIONS = 12  # in a deal; returns over this many steps cover the whole deal, with the opponent's points
 
 
 def make_env():
