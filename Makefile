@@ -1,11 +1,11 @@
 # make train         set up, and train the first learner (about five minutes on two cores)
 # make play          set up, and play cribbage against the strongest agent in the browser
 # make check         set up, and run linters, type checks and the tests of the core, in under a minute
-# make test          set up, and run linters, type checks and all quick tests, one a core side by side
+# make test          set up, and run linters, type checks and all quick tests, in parallel on all cores
 # make tensorboard   open TensorBoard on runs/
 # make slow          the long statistical and strength checks
 # make docs          build the documentation site, docs/_build/html, and test its examples
-# make figures       draw the figures of the documentation anew from their data
+# make figures       draw the figures of the documentation again from their data
 # make dist          build the source distribution and the wheel into dist/, and check them
 
 PYTHON ?= python3
@@ -20,7 +20,7 @@ train: setup
 play: setup
 	$(BIN)/python -m evaluate play best
 
-# Rules, environments and agents' contract: what an edit breaks most often.
+# Rules, environments and the agents' protocol: edits break these most often.
 CORE := $(addprefix tests/test_,rules.py golden_games.py aec_course.py aec_observation.py aec_reset.py single_agent.py \
 	batch.py agents.py import_layers.py settings.py command_line.py)
 
@@ -64,12 +64,12 @@ setup: .venv/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[workbench,render,play,dev]"
 	touch $@
 
-# What one target alone needs.
+# Requirements of a single target.
 .venv/%-ready: .venv/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$*]"
 	touch $@
 
-# The oldest Gymnasium and PettingZoo that must work, in an environment of their own.
+# The oldest supported Gymnasium and PettingZoo, in an environment of their own.
 .venv-oldest/ready: pyproject.toml
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -e ".[render]" gymnasium==1.2.2 "pettingzoo==1.26.*" pytest

@@ -1,4 +1,4 @@
-"""Cribs against purposeful discards: compared with plain play of the same policies, and for consistency."""
+"""Cribs of deliberate discards: compared with plain play of the same policies, and for consistency."""
 
 import numpy as np
 import pytest

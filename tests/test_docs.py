@@ -1,4 +1,4 @@
-"""The pages of the documentation: their Python runs as pasted, their commands exist, and what they take in is there."""
+"""The documentation: its Python runs as pasted, its commands exist, and the texts that its pages include exist."""
 
 import io
 import re
@@ -65,7 +65,7 @@ def test_commands_exist_and_have_these_options(page):
         assert said <= options_of(package, name), f"{package} {name}"
 
 
-def test_pages_take_in_what_there_is():
+def test_pages_include_existing_files_and_docstrings():
     markers = [found for page in PAGES for found in re.findall(r"<!-- (\w+): (\S+)", page.read_text())]
     assert {kind for kind, _ in markers} == {"docstring", "file", "specification"}
     for kind, name in markers:

@@ -1,4 +1,4 @@
-"""The examples run, at small sizes, and do what they say."""
+"""The examples run, at small sizes, and do what their texts promise."""
 
 import json
 import re
@@ -14,7 +14,7 @@ NOTEBOOK = EXAMPLES / "hand_and_game.ipynb"
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Runs an example in this process; what it prints."""
+    """Runs an example in this process; returns its output."""
 
     def run(name, *arguments):
         monkeypatch.setattr(sys, "argv", [name, *map(str, arguments)])

@@ -1,4 +1,4 @@
-"""What is built for others to install: the sources build a wheel, the wheel plays in any folder."""
+"""The distributions: the source distribution builds a wheel, and the wheel plays in any folder."""
 
 import os
 import re
@@ -19,7 +19,7 @@ WITHOUT_TORCH = "import sys; sys.modules['torch'] = None\n"
 
 
 def python(code, folder, executable=sys.executable):
-    """What a program prints, on either stream."""
+    """Runs a program; returns its output on both streams."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run([executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -45,7 +45,7 @@ def built(tmp_path_factory):
 
 
 def modules(folder):
-    """The library's modules and data, as the wheel should have them."""
+    """The library's modules and data that the wheel should contain."""
     kinds = (".py", ".typed", ".npz", ".safetensors")
     agents = [Path("crib_env") / path.relative_to(folder) for path in (folder / "agents").rglob("*")]
     library = [path.relative_to(folder) for path in (folder / "crib_env").rglob("*")]
@@ -59,14 +59,14 @@ def test_the_wheel_holds_the_library_with_its_agents_and_nothing_else(built):
     assert f"{about}licenses/LICENSE" in names
 
 
-def test_the_source_distribution_holds_what_the_wheel_is_built_of(built):
+def test_the_source_distribution_holds_the_sources_of_the_wheel(built):
     tops = {path.name for path in built[0].iterdir()} - {"build"}  # of the wheel
     documents = {"CHANGELOG.md", "CITATION.cff", "LICENSE", "README.md", "PKG-INFO"}
     assert tops == documents | {"crib_env", "crib_env.egg-info", "MANIFEST.in", "pyproject.toml", "setup.cfg"}
 
 
 def test_one_version_everywhere():
-    """The package, its citation and the newest entry of the changelog with a date are of one version, of one day."""
+    """The package, its citation and the newest dated entry of the changelog have the same version and date."""
     citation, changelog = ((ROOT / name).read_text() for name in ("CITATION.cff", "CHANGELOG.md"))
     version, day = re.search(r"^## (\d+\.\d+\.\d+), (\d{4}-\d\d-\d\d)$", changelog, re.MULTILINE).groups()
     assert version == __version__
@@ -75,7 +75,7 @@ def test_one_version_everywhere():
 
 @pytest.fixture(scope="module")
 def installed(built, tmp_path_factory):
-    """The Python of an environment that holds the wheel, and sees the packages that it depends on."""
+    """The Python of an environment that has the wheel, and sees the packages that it depends on."""
     folder = tmp_path_factory.mktemp("environment")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     (packages,) = folder.glob("lib/python*/site-packages")

@@ -1,4 +1,4 @@
-"""What keeps the source easy to read: short lists of arguments, no circles of imports, small files and folders."""
+"""Checks that the source stays easy to read: short lists of arguments, no import cycles, small files and folders."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def module_name(path):
 
 
 def long_signatures(module, most):
-    """The functions of a module that take more positional parameters."""
+    """The functions of a module with more than ``most`` positional parameters."""
     functions = [node for node in ast.walk(module) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     return [node.name for node in functions if len(node.args.posonlyargs) + len(node.args.args) > most]
 
@@ -51,7 +51,7 @@ def is_for_types(node):
 
 
 def circle(imports):
-    """A circle among modules, given what each imports; empty if there is none."""
+    """A cycle among modules, given the imports of each; empty if there is none."""
     try:
         TopologicalSorter(imports).prepare()
     except CycleError as error:
@@ -60,7 +60,7 @@ def circle(imports):
 
 
 def test_no_function_takes_more_than_eight_positional_parameters():
-    """In a longer list nobody sees that two arguments have changed places."""
+    """In a longer list, two swapped arguments are easy to miss."""
     long = {str(path.relative_to(ROOT)): long_signatures(tree(path), 8) for path in SOURCES}
     assert not {file: names for file, names in long.items() if names}
 
@@ -70,7 +70,7 @@ def test_a_long_signature_is_found():
     assert long_signatures(ast.parse(source), 2) == ["long"]
 
 
-def test_no_circle_of_imports():
+def test_no_import_cycles():
     modules = {module_name(path): path for path in SOURCES}
     imports = {
         name: {
@@ -83,8 +83,8 @@ def test_no_circle_of_imports():
     assert not circle(imports)
 
 
-def test_a_circle_of_imports_is_found():
-    """An import for types, or within a function, closes none."""
+def test_an_import_cycle_is_found():
+    """An import for types, or within a function, closes no cycle."""
     source = "import a\ntry:\n    from b import c\nexcept ImportError:\n    pass\nif TYPE_CHECKING:\n    import d\n"
     source += "def f():\n    import e"
     assert list(imported_at_once(ast.parse(source))) == [("a", ""), ("b", "c")]
@@ -94,7 +94,7 @@ def test_a_circle_of_imports_is_found():
 @pytest.mark.parametrize(
     "path", sorted({path.parent for path in SOURCES}), ids=lambda path: str(path.relative_to(ROOT))
 )
-def test_a_folder_can_be_looked_through(path):
+def test_a_folder_has_few_and_short_files(path):
     files = list(path.glob("*.py"))
     assert len(files) <= 20
     assert not [file.name for file in files if len(file.read_text().splitlines()) >= 600]

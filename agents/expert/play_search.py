@@ -1,4 +1,4 @@
-"""The best card in the play against every hand that the opponent may hold: a search to the end of the play.
+"""The best card in the play against every possible hand of the opponent: a search to the end of the play.
 
 The player does not see the opponent's hand, so it must make the same choice for all hands that look alike. The search
 carries a list of weighted hands down the tree, splits it by what the opponent would lay or by a go, and takes the best
@@ -28,36 +28,36 @@ from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
 OWN, OPPONENTS, COUNT_OVER = np.arange(3)  # whose turn it is
 _PASSED, _NOT_PASSED = np.bool_(True), np.bool_(False)
 _LEAST_CHANCE = 0.1  # opponent's cards less likely than this are left out of the tree
-DEPTH = 18  # lists at once: the opponent lays four times and may say go before each own card and each end of a count
+DEPTH = 18  # number of lists: the opponent lays four times and can say go before each own card and each end of a count
 
-# A hand that the opponent may hold.
+# A possible hand of the opponent.
 HAND = np.dtype(
     [
         ("cards", "i8"),  # still held, packed
         ("weight", "f8"),
-        ("kind", "i8"),  # of opponent
+        ("kind", "i8"),  # type of opponent
         ("show", "i8"),  # points of all four cards
     ]
 )
 
 
 class Position(NamedTuple):
-    """What both players see of the play, the ranks laid apart; and the player's hand."""
+    """The state of the play as both players see it, without the ranks laid, and the player's hand."""
 
     own: int
     """Own cards, packed."""
     own_score: int
     score: int
-    """The opponent's."""
+    """The opponent's score."""
     start: int
-    """The first card of this count among those laid."""
+    """Index of the first card of this count among the cards laid."""
     n: int
-    """How many cards are laid."""
-    count: int  # type: ignore[assignment]  # it hides `tuple.count`, which nobody needs
+    """Number of cards laid."""
+    count: int  # type: ignore[assignment]  # it hides `tuple.count`, which nothing here uses
     last: int
     """Who laid the last card: ``OWN`` or ``OPPONENTS``."""
     cards: int
-    """How many the opponent holds."""
+    """Number of cards that the opponent holds."""
 
 
 @kernel
@@ -83,12 +83,12 @@ def value_of(turn, passed, position, depth, size, hands, pile, after_play):
 
     Args:
         turn: ``OWN``, ``OPPONENTS``, or ``COUNT_OVER`` when neither can lay.
-        passed: whether the player before could not lay.
+        passed: whether the other player has just said go.
         position: a :class:`Position`.
-        depth, size: which list of hands, and how many are in it.
+        depth, size: index of the list of hands, and the number of hands in it.
         hands: (``DEPTH``, …) ``HAND``, the lists.
         pile: ranks laid.
-        after_play: (121, 150) chance to win by own score after the play and by the opponent's after its show.
+        after_play: (121, 150) chance to win, by own score after the play and by the opponent's score after its show.
     """
     own, own_score, score, start, n, count, last, cards = position
     if turn == OWN and that_fit(own, count) == 0:
@@ -129,7 +129,7 @@ def value_of(turn, passed, position, depth, size, hands, pile, after_play):
             best = max(best, value_of(OPPONENTS, _NOT_PASSED, laid, depth, size, hands, pile, after_play))
         return best
 
-    # The opponent's turn: first those hands that cannot lay, then the others by the card laid.
+    # The opponent's turn: first the hands that cannot lay, then the others, split by the card laid.
     total, stuck, present, choice = 0.0, np.int64(0), np.int64(0), False
     for k in range(size):
         can = that_fit(hands[depth, k]["cards"], count)
@@ -182,7 +182,7 @@ def value_of(turn, passed, position, depth, size, hands, pile, after_play):
 def card_values(position, size, hands, pile, after_play, winner_alone, values):
     """Fills ``values`` (13,) with the chance to win after each rank that may be laid, -inf for the others.
 
-    Arguments as for :func:`value_of`; the first list holds all hands that the opponent may hold. With ``winner_alone``
+    Arguments as for :func:`value_of`; the first list holds all possible hands of the opponent. With ``winner_alone``
     a rank that wins at once is the only one with a value. The search may find that another rank wins too, but this is
     certain only if the list holds every possible hand.
     """
