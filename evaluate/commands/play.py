@@ -24,6 +24,7 @@ FOLDER = Path("runs/play")
 
 def play(
     agent: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="AGENT", help_behavior_hint="")] = None,
+    *,
     terminal: bool = False,
     dealer: Literal["cut", "me", "agent"] = "cut",
     scores: tuple[int, int] = (0, 0),
