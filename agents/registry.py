@@ -18,6 +18,7 @@ _AGENTS = {
     "minimax": "crib_env.agents.minimax:MinimaxAgent",
     "halscrib": "crib_env.agents.halscrib.agent:HalscribAgent",
     "expert": "crib_env.agents.expert.agent:ExpertAgent",
+    "equilibrium": "crib_env.agents.equilibrium.agent:EquilibriumAgent",
     "ismcts": "crib_env.agents.tree_search.ismcts:ISMCTSAgent",
     "uct-determinized": "crib_env.agents.tree_search.uct:DeterminizedUCTAgent",
     "uct-cheating": "crib_env.agents.tree_search.uct:CheatingUCTAgent",

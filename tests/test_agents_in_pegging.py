@@ -40,6 +40,7 @@ NETWORKS = {
     "td": lambda: TDAgent.new("features", (16,)),
 }  # fmt: skip
 SETTINGS = {
+    "equilibrium": "equilibrium:iterations=2",
     "expert": "expert:hands=5",
     "ismcts": "ismcts:iterations=30",
     "uct-determinized": "uct-determinized:iterations=30",

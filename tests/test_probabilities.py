@@ -17,7 +17,7 @@ from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 
 N_POSITIONS, N_GAMES = 12, 1_000  # positions of each of some rounds, and games in which each position occurs
-SEARCHES = {"halscrib", "adaptive"}  # slow: fewer games
+SEARCHES = {"halscrib", "adaptive", "equilibrium"}  # slow: fewer games
 
 
 def average_policy(kind, observation, greedy=False):
@@ -31,6 +31,7 @@ def average_policy(kind, observation, greedy=False):
 AGENTS = {
     "random": lambda: make_agent("random:seed=4"),
     "halscrib": HalscribAgent,
+    "equilibrium": lambda: make_agent("equilibrium:iterations=3"),
     "adaptive": lambda: HalscribAgent(adaptive=True),
     "nfsp": lambda: average_policy("one", "209"),
     "nfsp with two networks": lambda: average_policy("split", "board"),

@@ -91,6 +91,10 @@ COMMANDS = {
         "tables.pegging:pegging",
         "Simulates the points that every four kept cards gain and concede in the play, as pone and as dealer.",
     ),
+    "blueprint": Command(
+        "tables.blueprint:blueprint",
+        "Makes the blueprint that `equilibrium` plays by, of solutions of the play.",
+    ),
     "solve-play": Command(
         "solve_play:solve_play",
         "Solves the play for its equilibrium, to a stated distance from it.",

@@ -1,0 +1,1 @@
+"""``equilibrium``: discards as ``expert`` does, and plays what nobody can exploit."""

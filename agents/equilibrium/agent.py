@@ -1,0 +1,169 @@
+"""``equilibrium``: plays so that nobody can exploit it, and exploits nobody.
+
+Discards are those of ``expert``. The first three cards of a deal's play come from a blueprint
+(:mod:`crib_env.agents.equilibrium.blueprint`), an equilibrium in points, solved in advance for hands kept at 0-0. The
+rest is solved at the table (:mod:`crib_env.solver.subgame`): from the public state after three cards, by what both
+players may hold if they follow the blueprint, with the chance to win the game as the stakes
+(:mod:`crib_env.agents.equilibrium.stakes`). In the pegging episode the stakes are points.
+
+It mixes: a card is drawn from the policy with a random number that follows from the seed, the game's id and the
+decision. Nothing is remembered that could not be computed anew from what the player sees.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from pathlib import Path
+
+import numpy as np
+
+from crib_env import PlayerViews
+from crib_env.agents.belief.prospects import crib_chances, habits
+from crib_env.agents.chance import uniforms
+from crib_env.agents.discards import by_phase, lowest_of_rank
+from crib_env.agents.equilibrium.blueprint import (
+    N_CARDS,
+    NO_STARTER,
+    SHIPPED,
+    first_chances,
+    load_blueprint,
+    ranges,
+)
+from crib_env.agents.equilibrium.situation import Situation, situation
+from crib_env.agents.equilibrium.stakes import chances_to_win, net_points, rank_shows
+from crib_env.agents.expert.agent import ExpertAgent
+from crib_env.engine import WIN
+from crib_env.exact.discard_statistics import N_POINTS
+from crib_env.kernels import kernel, streams
+from crib_env.observation import N_ACTIONS
+from crib_env.scoring import card_value, pile_points, show_points
+from crib_env.solver.hands import HAND_TABLES, N_RANKS, hand_number
+from crib_env.solver.subgame import Choices, Stakes, Subgame
+from crib_env.tables.analysis import outlook
+
+_MISTAKES = 0.05
+"""How often players are thought to lay any rank in place of the blueprint's: opponents do not all follow it."""
+_RARE = 0.03
+"""Choices less likely than this are left out: few iterations leave traces of all that they tried."""
+_DEALS = 8_192  # for so many deals what the own hand is to lay is kept
+
+
+class EquilibriumAgent:
+    """See the module.
+
+    Args:
+        iterations: how often the rest of a play is solved over; more come closer to its equilibrium.
+        seed: of the mixing; draws depend only on it, the game's id and the decision's number.
+        blueprint: another file than the one that ships with the project.
+
+    Raises:
+        ValueError: ``iterations`` is below 1, or the file cannot be read.
+    """
+
+    def __init__(self, iterations: int = 6, seed: int = 0, blueprint: Path = SHIPPED) -> None:
+        if iterations < 1:
+            raise ValueError(f"agent 'equilibrium': iterations={iterations} is not allowed, give at least 1")
+        self.name = "equilibrium"
+        self._iterations, self._seed = iterations, streams(seed, 1)[0]
+        self._blueprint = load_blueprint(Path(blueprint))
+        self._expert = ExpertAgent(threads=1)
+        self._choices: OrderedDict[tuple[object, ...], Choices] = OrderedDict()
+        self._about: tuple[object, ...] = ()  # which subgame was solved last
+        self._subgame: Subgame
+
+    def act(self, views: PlayerViews) -> np.ndarray:
+        """See :class:`crib_env.agents.agent.Agent`."""
+        return by_phase(views, self._expert.act, self._lay)
+
+    def probabilities(self, views: PlayerViews) -> np.ndarray:
+        """See :class:`crib_env.agents.agent.MixedAgent`."""
+        chances, discards = np.zeros((len(views), N_ACTIONS)), np.flatnonzero(views.is_discard)
+        if len(discards):
+            chances[discards, self._expert.act(views[discards])] = 1.0
+        play = np.flatnonzero(~views.is_discard)
+        if len(play):
+            by_rank = self.rank_chances(views[play])
+            for rank in range(N_RANKS):
+                laid = np.flatnonzero(by_rank[:, rank] > 0)
+                cards = lowest_of_rank(views[play[laid]], np.full(len(laid), rank))
+                chances[play[laid], cards] = by_rank[laid, rank]
+        return chances
+
+    def _lay(self, views: PlayerViews) -> np.ndarray:
+        up_to = np.cumsum(self.rank_chances(views), axis=1)
+        return lowest_of_rank(views, (up_to <= uniforms(self._seed, views)[:, None] * up_to[:, -1:]).sum(axis=1))
+
+    def rank_chances(self, views: PlayerViews) -> np.ndarray:
+        """How likely each rank is laid, (B, 13), at B decisions of the play."""
+        fits = views.action_mask.reshape(-1, 4, N_RANKS).any(axis=1)
+        chances = fits.astype(float)
+        has_choice = fits.sum(axis=1) > 1
+        is_early = views.laid[:, N_CARDS - 1] < 0
+        _fill_early(views.arrays, np.flatnonzero(has_choice & is_early), self._blueprint, HAND_TABLES, chances)
+        for row in np.flatnonzero(has_choice & ~is_early).tolist():
+            chances[row] = self._solved_chances(views, row)
+        chances[chances < _RARE * chances.max(axis=1, keepdims=True)] = 0.0
+        return chances / chances.sum(axis=1, keepdims=True)
+
+    def _solved_chances(self, views: PlayerViews, row: int) -> np.ndarray:
+        """(13,) how likely each rank is laid at one decision behind the blueprint."""
+        seen = situation(views, row)
+        starter = int(views.starter[row])
+        about = (starter, *seen.ranks[:N_CARDS].tolist())
+        if starter >= 0:  # own cards decide what the opponent cannot hold, the show and the crib
+            about += (seen.role, seen.scores, seen.kept, seen.discards, seen.laid)
+        key = (about, seen.role, seen.hand)
+        choices = self._choices.pop(key, None)
+        if choices is None:
+            if about != self._about:
+                self._about, self._subgame = about, self._solve(seen, starter)
+            choices = self._subgame.choices(seen.role, seen.hand)
+        self._choices[key] = choices
+        if len(self._choices) > _DEALS:
+            self._choices.popitem(last=False)
+        return choices.chances[np.searchsorted(choices.codes, seen.code)]
+
+    def _solve(self, seen: Situation, starter: int) -> Subgame:
+        stakes = net_points() if starter < 0 else _chances_to_win(seen, starter)
+        ranks = seen.ranks[:N_CARDS]
+        prior = ranges(self._blueprint, NO_STARTER if starter < 0 else starter % N_RANKS, ranks, _MISTAKES)
+        subgame = Subgame(seen.root, (ranks[::2].tolist(), ranks[1::2].tolist()), stakes, prior)
+        subgame.solve(self._iterations)
+        return subgame
+
+
+def _chances_to_win(seen: Situation, starter: int) -> Stakes:
+    crib, shows = np.empty(N_POINTS), rank_shows()[[starter % N_RANKS] * 2]
+    six = seen.kept | seen.discards
+    crib_chances(six, seen.discards, np.int64(starter), seen.laid, habits().discarding[seen.role], crib)
+    own = [card % N_RANKS for card in range(52) if seen.kept >> card & 1]
+    # flush and nobs: those of the hand that the player holds, in place of all that it might
+    shows[seen.role] += show_points(seen.kept, np.int64(starter), False) - shows[seen.role, hand_number(own)]
+    return chances_to_win(seen.scores, shows, crib, outlook().win_table)
+
+
+@kernel
+def _fill_early(views, rows, blueprint, hands, out):
+    """Fills rows of ``out`` (B, 13) with the chances of the blueprint, and with a card that wins the game at once."""
+    ranks = np.empty(8, np.int64)
+    for b in rows:
+        n, hand, size = 0, np.int64(0), 0
+        while views.laid[b, n] >= 0:
+            ranks[n] = np.int64(views.laid[b, n]) % 13
+            n += 1
+        while size < 4 and views.hand[b, size] >= 0:
+            hand = hands.with_rank[size, np.int64(views.hand[b, size]) % 13, hand]
+            size += 1
+        starter = np.int64(views.starter[b]) % 13 if views.starter[b] >= 0 else NO_STARTER
+        wins = np.int64(-1)
+        if starter != NO_STARTER:  # the first cards are all of one count
+            for rank in range(N_RANKS):
+                ranks[n] = rank
+                points = pile_points(ranks, 0, n + 1, np.int64(views.count[b]) + card_value(rank))
+                if out[b, rank] > 0 and views.scores[b, 0] + points >= WIN:
+                    wins = rank
+        if wins >= 0:
+            out[b] = 0.0
+            out[b, wins] = 1.0
+        else:
+            first_chances(blueprint, starter, ranks, n, size == 4, hand, hands, out[b])

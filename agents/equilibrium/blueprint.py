@@ -1,0 +1,125 @@
+"""The blueprint: what an equilibrium of the play lays first, and what both players may hold when a deal begins.
+
+It holds the first three cards of a deal: pone's lead, the dealer's reply, pone's second card. Until then the count is
+at most 20, so every card fits and nobody has said go.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env.engine import DEALER, PONE
+from crib_env.files.checked_file import Column, load_arrays, save_arrays
+from crib_env.kernels import kernel
+from crib_env.solver.hands import HAND_TABLES, N_HANDS, N_RANKS
+
+SHIPPED = Path(__file__).parent / "data" / "blueprint.npz"
+N_CARDS = 3
+"""How many cards of a deal it covers."""
+NO_STARTER = N_RANKS
+"""The place of the pegging game, behind those of the thirteen starters."""
+_KIND = "blueprint of the play"
+_VERSION = 1
+_N_STARTERS = N_RANKS + 1
+_THREE, _TWO, _FOUR = (int(N_HANDS[k, 0]) for k in (3, 2, 4))
+_COLUMNS = {
+    "weights": Column("f", (_N_STARTERS, 2, _FOUR)),
+    "lead": Column("u", (_N_STARTERS, N_RANKS, _THREE)),
+    "reply": Column("u", (_N_STARTERS, N_RANKS, N_RANKS, _THREE)),
+    "third": Column("u", (_N_STARTERS, N_RANKS, N_RANKS, N_RANKS, _TWO)),
+}
+
+
+class Blueprint(NamedTuple):
+    """Arrays by starter. Chances are in 255ths, by the ranks laid so far, the rank to lay and the hand left then."""
+
+    weights: np.ndarray
+    """(14, 2, 1820) float32 weights of the hands that pone and the dealer may hold, before the play."""
+    lead: np.ndarray
+    """(14, 13, 455) uint8"""
+    reply: np.ndarray
+    """(14, 13, 13, 455) uint8"""
+    third: np.ndarray
+    """(14, 13, 13, 13, 91) uint8"""
+
+    def save(self, path: Path) -> None:
+        """Writes it with a checksum, whole or not at all."""
+        save_arrays(path, _KIND, _VERSION, self._asdict())
+
+
+@cache
+def load_blueprint(path: Path = SHIPPED) -> Blueprint:
+    """Reads a blueprint.
+
+    Raises:
+        ValueError: there is no such file, or it is damaged, of another version or no blueprint.
+    """
+    return Blueprint(**load_arrays(path, _KIND, _VERSION, _COLUMNS))
+
+
+@kernel
+def first_chances(blueprint, starter, ranks, n, four, hand, hands, out):
+    """Fills ``out`` (13,) with how likely the next card is of each rank, the first ``N_CARDS`` cards of a deal.
+
+    Args:
+        blueprint: :class:`Blueprint`.
+        starter: its rank, or ``NO_STARTER``.
+        ranks: laid so far, ``n`` of them.
+        four: whether the player holds four cards, else three.
+        hand: its number among those of its size.
+        hands: :class:`crib_env.solver.hands.HandTables`.
+    """
+    total = 0.0
+    for rank in range(N_RANKS):
+        out[rank] = 0.0
+        left = hands.without_rank[4 if four else 3, rank, hand]
+        if left >= 0:
+            if n == 0:
+                out[rank] = blueprint.lead[starter, rank, left]
+            elif n == 1:
+                out[rank] = blueprint.reply[starter, ranks[0], rank, left]
+            else:
+                out[rank] = blueprint.third[starter, ranks[0], ranks[1], rank, left]
+            total += out[rank]
+    for rank in range(N_RANKS):
+        out[rank] /= total
+
+
+@kernel
+def _as_played(chance, n_ranks, mistakes):
+    return (1 - mistakes) * chance / 255 + mistakes / n_ranks
+
+
+@kernel
+def _fill_ranges(blueprint, starter, ranks, mistakes, hands, pone, dealer):
+    lead, reply, third = ranks[0], ranks[1], ranks[2]
+    weights = blueprint.weights[starter]
+    for two in range(len(pone)):
+        three = hands.with_rank[2, third, two]
+        four = hands.with_rank[3, lead, three]
+        led = _as_played(blueprint.lead[starter, lead, three], hands.n_playable[4, N_RANKS, four], mistakes)
+        then = blueprint.third[starter, lead, reply, third, two]
+        pone[two] = weights[PONE, four] * led * _as_played(then, hands.n_playable[3, N_RANKS, three], mistakes)
+    for three in range(len(dealer)):
+        four = hands.with_rank[3, reply, three]
+        chance = blueprint.reply[starter, lead, reply, three]
+        dealer[three] = weights[DEALER, four] * _as_played(chance, hands.n_playable[4, N_RANKS, four], mistakes)
+
+
+def ranges(blueprint: Blueprint, starter: int, ranks: np.ndarray, mistakes: float) -> tuple[np.ndarray, np.ndarray]:
+    """What both players may hold after the first ``N_CARDS`` cards: weights (91,) of pone's hands, (455,) of the
+    dealer's.
+
+    Args:
+        blueprint: what they play by.
+        starter: its rank, or ``NO_STARTER``.
+        ranks: (3,) int64 that were laid.
+        mistakes: how often a player lays any rank of its hand instead.
+    """
+    pone, dealer = np.empty(_TWO), np.empty(_THREE)
+    _fill_ranges(blueprint, starter, ranks, mistakes, HAND_TABLES, pone, dealer)
+    return pone / pone.max(), dealer / dealer.max()

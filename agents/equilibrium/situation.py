@@ -1,0 +1,95 @@
+"""Where a player stands in the play: the public state behind the blueprint, and the way from there."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env import PlayerViews
+from crib_env.agents.equilibrium.blueprint import N_CARDS
+from crib_env.engine import DEALER, PONE, WIN
+from crib_env.kernels import bit, kernel, lowest, mask_of
+from crib_env.solver.hands import HAND_TABLES, N_RANKS
+from crib_env.solver.public_state import GOAL, GONE, N_FIELDS, POINTS, lay_rank, start_of_play
+from crib_env.solver.subgame import follow
+
+_START = start_of_play()
+
+
+class Situation(NamedTuple):
+    """What a player with a choice sees after the first ``N_CARDS`` cards of a deal."""
+
+    root: np.ndarray
+    """(``N_FIELDS``,) the public state after these cards; known cards are the starter and own discards too."""
+    ranks: np.ndarray
+    """(8,) int64 laid so far."""
+    code: int
+    """The way from the root to the decision (:func:`crib_env.solver.subgame.follow`)."""
+    role: int
+    hand: int
+    """The number of the hand that the player held at the root."""
+    scores: tuple[int, int]
+    """Of pone and of the dealer, before the play."""
+    kept: int
+    """Mask of the four cards that the player kept."""
+    discards: int
+    """Mask."""
+    laid: int
+    """Mask of what the opponent has laid of the first ``N_CARDS`` cards."""
+
+
+@kernel
+def _situate(views, b, start, root, ranks, hands):
+    roles, now, points = np.empty(8, np.int64), np.empty(N_FIELDS, np.int64), np.empty(2, np.int64)
+    role = DEALER if views.is_dealer[b] else PONE
+    kept, discards, laid = mask_of(views.hand[b]), mask_of(views.discards[b]), np.int64(0)
+    lowest_held = np.int64(N_RANKS)
+    for k in range(4):
+        if views.hand[b, k] >= 0:
+            lowest_held = min(lowest_held, np.int64(views.hand[b, k]) % 13)
+    n = 0
+    while n < 8 and views.laid[b, n] >= 0:
+        card = np.int64(views.laid[b, n])
+        ranks[n], roles[n] = card % 13, role if views.laid_by[b, n] == 0 else 1 - role
+        if roles[n] == role:
+            kept |= bit(card)
+        elif n < N_CARDS:
+            laid |= bit(card)
+        n += 1
+    root[:] = start
+    if views.starter[b] >= 0:
+        root[GONE] += np.int64(1) << (3 * (np.int64(views.starter[b]) % 13))
+    for k in range(N_CARDS):
+        lay_rank(root, ranks[k])
+    now[:] = root
+    code = follow(now, ranks, roles, N_CARDS, n, role, lowest_held)
+    points[role], points[1 - role] = (
+        views.scores[b, 0] - now[POINTS + role],
+        views.scores[b, 1] - now[POINTS + 1 - role],
+    )
+    rest, size, hand = kept, 0, np.int64(0)
+    for k in range(N_CARDS):
+        if roles[k] == role:  # this card was laid before
+            for suit in range(4):
+                if (rest >> (13 * suit + ranks[k])) & 1:
+                    rest ^= bit(13 * suit + ranks[k])
+                    break
+    while rest:
+        hand = hands.with_rank[size, lowest(rest) % 13, hand]
+        size += 1
+        rest &= rest - 1
+    rest = discards
+    while rest:
+        root[GONE] += np.int64(1) << (3 * (lowest(rest) % 13))
+        rest &= rest - 1
+    if views.starter[b] >= 0:
+        root[GOAL], root[GOAL + 1] = WIN - points[PONE], WIN - points[DEALER]
+    return code, role, hand, points[PONE], points[DEALER], kept, discards, laid
+
+
+def situation(views: PlayerViews, row: int) -> Situation:
+    """Of one decision with a choice, after at least ``N_CARDS`` cards."""
+    root, ranks = np.empty(N_FIELDS, np.int64), np.full(8, -1, np.int64)
+    code, role, hand, pone, dealer, *masks = _situate(views.arrays, row, _START, root, ranks, HAND_TABLES)
+    return Situation(root, ranks, code, role, hand, (pone, dealer), *masks)

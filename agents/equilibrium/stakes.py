@@ -1,0 +1,63 @@
+"""What points are worth at a score: the chance to win after the play, by the shows, the crib and the win table."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from crib_env.agents.belief.prospects import class_show
+from crib_env.engine import ROLES, WIN
+from crib_env.exact.discard_statistics import N_POINTS
+from crib_env.exact.rank_classes import CLASS_RANKS
+from crib_env.kernels import kernel
+from crib_env.solver.hands import N_RANKS, hand_number
+from crib_env.solver.subgame import WON, Stakes
+
+_MOST = 64  # points that a player makes in a play and the show of its hand: more are very rare, and count as this many
+
+
+@cache
+def rank_shows() -> np.ndarray:
+    """(13, 1820) points of the ranks of each hand (:data:`crib_env.solver.hands.HANDS`) with each starter, without
+    flush and nobs."""
+    shows = np.empty((N_RANKS, len(CLASS_RANKS)), np.int64)
+    numbers = [hand_number(ranks) for ranks in CLASS_RANKS.tolist()]
+    for starter in range(N_RANKS):
+        shows[starter, numbers] = [class_show(number, starter) for number in range(len(CLASS_RANKS))]
+    return shows
+
+
+@kernel
+def _fill_worth(pone, dealer, crib, win_table, out):
+    for a in range(out.shape[0]):
+        for b in range(out.shape[1]):
+            if pone + a >= WIN:  # pone counts first
+                out[a, b] = WON
+                continue
+            out[a, b] = 0.0
+            if dealer + b < WIN:
+                for points in range(N_POINTS):
+                    if crib[points] > 0 and dealer + b + points < WIN:
+                        out[a, b] += WON * crib[points] * win_table[pone + a, dealer + b + points]  # pone deals next
+
+
+def chances_to_win(scores: tuple[int, int], shows: np.ndarray, crib: np.ndarray, win_table: np.ndarray) -> Stakes:
+    """The chance that pone wins the game.
+
+    Args:
+        scores: of pone and of the dealer, before the play.
+        shows: (2, 1820) points that each hand of pone and of the dealer shows.
+        crib: (30,) chances of the crib's points.
+        win_table: (121, 121) the dealer's chance to win, before a deal.
+    """
+    worth = np.empty((_MOST, _MOST))
+    _fill_worth(*scores, crib, win_table, worth)
+    return Stakes(worth, shows)
+
+
+@cache
+def net_points() -> Stakes:
+    """Points of the play alone, pone's less the dealer's."""
+    points = np.arange(float(_MOST))
+    return Stakes(points[:, None] - points, np.zeros((len(ROLES), len(CLASS_RANKS)), np.int64))

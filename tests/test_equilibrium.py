@@ -1,0 +1,146 @@
+"""The agent that plays an equilibrium: its blueprint, its stakes, and its choices."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from crib_env.agents import make_agent
+from crib_env.agents.equilibrium.blueprint import N_CARDS, NO_STARTER, SHIPPED, load_blueprint, ranges
+from crib_env.agents.equilibrium.situation import situation
+from crib_env.agents.equilibrium.stakes import chances_to_win, rank_shows
+from crib_env.batch import GameBatch
+from crib_env.engine import PONE
+from crib_env.kernels import streams
+from crib_env.scoring import score_play, score_show
+from crib_env.solver.hands import HANDS, hand_number
+from crib_env.solver.public_state import CARDS
+
+
+def test_stakes_are_chances_to_win():
+    crib, table = np.zeros(30), np.full((121, 121), 0.25)
+    crib[5] = 1
+    shows = np.zeros((2, 1820), np.int64)
+    worth = chances_to_win((110, 115), shows, crib, table).worth
+    assert worth[0, 0] == 0.25 * (115 + 5 < 121)  # pone deals next
+    assert worth[0, 1] == 0  # the crib takes the dealer out
+    assert worth[11, 40] == 1  # pone counts first
+    assert worth[10, 6] == 0
+
+
+def test_shows_by_rank():
+    shows = rank_shows()
+    for starter, cards in ((4, (17, 30, 9, 23)), (0, (1, 15, 29, 12))):
+        ranks = sorted(card % 13 for card in cards)
+        assert shows[starter, hand_number(ranks)] == score_show(list(cards), starter)
+
+
+# --- The blueprint ---------------------------------------------------------------------------------------------------
+
+
+def test_the_blueprint_is_small_and_checked(tmp_path):
+    assert SHIPPED.stat().st_size < 8_000_000
+    damaged = tmp_path / "blueprint.npz"
+    shutil.copy(SHIPPED, damaged)
+    raw = bytearray(damaged.read_bytes())
+    raw[len(raw) // 2] ^= 1
+    damaged.write_bytes(raw)
+    with pytest.raises(ValueError, match="is damaged"):
+        make_agent(f"equilibrium:blueprint={damaged}")
+    with pytest.raises(ValueError, match="there is no blueprint of the play nowhere"):
+        make_agent("equilibrium:blueprint=nowhere")
+
+
+def test_the_blueprints_chances_add_up():
+    blueprint = load_blueprint()
+    leads = np.zeros((NO_STARTER + 1, 1820))
+    for rank in range(13):
+        for left, ranks in enumerate(HANDS[3].tolist()):
+            leads[:, hand_number([*ranks, rank])] += blueprint.lead[:, rank, left]
+    possible = blueprint.weights[:, PONE] > 0
+    assert (abs(leads[possible] - 255) <= 2).all()
+
+
+def test_ranges_hold_what_was_laid_out_of_it():
+    pone, dealer = ranges(load_blueprint(), NO_STARTER, np.array([9, 4, 8]), 0.05)
+    assert (pone.max(), dealer.max()) == (1, 1)
+    assert (pone > 0).all()
+    assert (dealer > 0).all()
+
+
+# --- The agent -------------------------------------------------------------------------------------------------------
+
+
+def positions(decisions, n=12, episode="game", seed=1, scores=(0, 0)):
+    batch = GameBatch(streams(seed, n), episode=episode, scores=scores)
+    for _ in range(decisions):
+        rows = batch.acting()
+        batch.step(rows, batch.native_cards(rows, 0))
+    return batch, batch.acting()
+
+
+@pytest.mark.parametrize(("episode", "decisions"), [("game", 4), ("game", 7), ("game", 9), ("pegging", 4)])
+def test_a_choice_does_not_depend_on_the_batch(episode, decisions):
+    batch, rows = positions(decisions, episode=episode)
+    agent = make_agent("equilibrium:iterations=3")
+    together = agent.act(batch.views(rows))
+    alone = [make_agent("equilibrium:iterations=3").act(batch.views(rows[k : k + 1]))[0] for k in range(len(rows))]
+    assert together.tolist() == alone
+    assert (agent.act(batch.views(rows)) == together).all()  # and not on what it has solved before
+
+
+def test_probabilities_are_chances_of_legal_cards():
+    for decisions in (1, 5, 8):
+        batch, rows = positions(decisions, scores=(100, 110))
+        views = batch.views(rows)
+        chances = make_agent("equilibrium:iterations=3").probabilities(views)
+        np.testing.assert_allclose(chances.sum(axis=1), 1)
+        assert (chances[views.action_mask == 0] == 0).all()
+
+
+def test_it_takes_the_points_that_win():
+    """At 119 a pair or a fifteen wins the game, whatever the opponent holds."""
+    n = 0
+    for decisions in (5, 6, 7, 8, 9):
+        batch, rows = positions(decisions, n=60, scores=(119, 119), seed=5)
+        views = batch.views(rows)
+        wins = np.array([can_win(views, b) for b in range(len(views))], bool)
+        if not wins.any():
+            continue
+        chances = make_agent("equilibrium").probabilities(views[wins])
+        for b in range(len(chances)):
+            winning = winning_ranks(views[wins], b)
+            assert chances[b].reshape(4, 13).sum(axis=0)[winning].sum() > 0.99
+            n += 1
+    assert n > 5
+
+
+def winning_ranks(views, b):
+    pile = [int(card) for card in views.laid[b, views.pile_start[b] :] if card >= 0]
+    legal = np.flatnonzero(views.action_mask[b])
+    return sorted({int(card) % 13 for card in legal if score_play([*pile, int(card)]) >= 121 - views.scores[b, 0]})
+
+
+def can_win(views, b):
+    return bool(winning_ranks(views, b)) and len({card % 13 for card in np.flatnonzero(views.action_mask[b])}) > 1
+
+
+def test_the_root_is_the_same_at_every_later_decision_of_a_deal():
+    batch = GameBatch(streams(3, 30), episode="deal")
+    seen = {}
+    while len(rows := batch.acting()):
+        views = batch.views(rows)
+        for b in range(len(views)):
+            if views.laid[b, N_CARDS - 1] >= 0 and not views.is_discard[b]:
+                found = situation(views, b)
+                key = (int(views.game_ids[b]), found.role)
+                about = (found.root.tolist(), found.hand, found.scores, found.kept, found.discards, found.laid)
+                assert seen.setdefault(key, about) == about
+                assert found.root[CARDS : CARDS + 2].tolist() == [2, 3]
+        batch.step(rows, batch.native_cards(rows, 0))
+    assert len(seen) == 60
+
+
+def test_bad_settings_are_named():
+    with pytest.raises(ValueError, match="iterations=0 is not allowed"):
+        make_agent("equilibrium:iterations=0")
