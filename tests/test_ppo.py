@@ -95,6 +95,24 @@ def test_rewards_are_settled_as_those_of_double_dqn_are():
     assert (rewards[:, :2].min(axis=1) < -0.5).any()
 
 
+def test_rewards_are_settled_in_every_mode_of_autoreset():
+    """With ``NEXT_STEP`` a deal begins in a step of its own, which earns nothing."""
+    same = SettledDeals(50, opponent="greedy", mask="info", autoreset_mode="SameStep")
+    later = SettledDeals(50, opponent="greedy", mask="info")
+    masks, later_masks = same.reset(seed=3)[1]["action_mask"], later.reset(seed=3)[1]["action_mask"]
+    for _ in range(3):
+        for _ in range(6):
+            _, rewards, over, _, infos = same.step(first_card(masks))
+            _, later_rewards, later_over, _, later_infos = later.step(first_card(later_masks))
+            np.testing.assert_array_equal(rewards, later_rewards)
+            np.testing.assert_array_equal(over, later_over)
+            masks, later_masks = infos["action_mask"], later_infos["action_mask"]
+        assert over.all()
+        _, nothing, _, _, later_infos = later.step(np.zeros(50, np.int64))
+        later_masks = later_infos["action_mask"]
+        assert not nothing.any()
+
+
 def test_suits_are_relabelled_on_the_way_in_and_out():
     rng = np.random.default_rng(0)
     plain = SettledDeals(50, opponent="greedy", mask="info", autoreset_mode="SameStep")

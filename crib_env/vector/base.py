@@ -152,6 +152,24 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         self._out = self._allocate()
         self._out.illegal[:] = False
 
+    @property
+    def games(self) -> np.ndarray:
+        """(N,) the games' own records (:data:`crib_env.engine.GAME`), hidden cards included; do not write to them."""
+        return self._games
+
+    # A subclass with rewards of its own implements these.
+
+    def on_begin(self, rows: np.ndarray) -> None:
+        """Called when episodes of these games have begun."""
+
+    def on_step(self, rewards: np.ndarray, over: np.ndarray) -> None:
+        """Called in every step, while games that have ended are still as they ended.
+
+        Args:
+            rewards: (N,) the rewards of the step, to be changed in place; 0 in games that begin in this step.
+            over: (N,) bool, which games have ended.
+        """
+
     # Each kind of game implements these.
 
     def _allocate(self) -> Any:
@@ -236,6 +254,9 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
             self._out = self._allocate()
         out = self._out
         self._play(cards, out)
+        if self._to_begin.any():
+            self.on_begin(np.flatnonzero(self._to_begin))
+        self.on_step(out.rewards, out.over)
         ended = self._end_late_episodes(out.over)
         if self._statistics:
             self._account(out.rewards, ended)
@@ -445,6 +466,7 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         """Starts the next episode of some games; by default as a reset without seed and options does."""
         unseeded = np.zeros(self.num_envs, np.bool_)
         self._start(rows, start or Start(), unseeded if is_seeded is None else is_seeded)
+        self.on_begin(rows)
         self._lengths[rows] = 0
         self._clear_statistics(rows)
 

@@ -53,6 +53,11 @@ names the game, and no game has changed. An action that is no integer raises ``T
 A view's ``game_ids`` differ between all episodes of all games. An
 ``opponent`` that is an agent gets one call of ``act(views)`` for all games in which it is to act.
 
+## Rewards of your own
+
+A subclass may change the rewards: ``on_step`` gets those of every step, ``on_begin`` the games that begin, and
+``games`` and ``seats`` are their state.
+
 ## Threads and memory
 
 Only one thread at a time may step or reset an environment: a concurrent call from another raises ``RuntimeError``.
@@ -125,6 +130,11 @@ class CribbageVectorEnv(NativeVectorEnv):
             margins=np.zeros(n, np.int64),
             n_begun=np.zeros(n, np.int64),
         )
+
+    @property
+    def seats(self) -> np.ndarray:
+        """(N,) int8, the learner's seat in each game; do not write to it."""
+        return self._table.seats
 
     def _allocate(self) -> vector_kernels.Shown:
         n = self.num_envs

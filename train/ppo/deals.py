@@ -10,7 +10,6 @@ import numpy as np
 from crib_env.agents.features.suits import original, relabel
 from crib_env.engine import CRIB, DEALERS_HAND, PONES_HAND
 from crib_env.kernels import kernel
-from crib_env.options import Start
 from crib_env.vector.environments import CribbageVectorEnv
 from train.experience.episodes import discards_worth
 from train.ppo.sb3_vec_env import CribbageVecEnv
@@ -43,24 +42,24 @@ class SettledDeals(CribbageVectorEnv):
 
     def __init__(self, num_envs: int, episode: str = "deal", **options: Any) -> None:
         super().__init__(num_envs, episode=episode, reward="points", illegal="raise", **options)
-        self._worth = np.zeros(self.num_envs)
+        self._worth = np.zeros(num_envs)
 
-    def _start(self, rows: np.ndarray, start: Start, is_seeded: np.ndarray) -> None:
-        super()._start(rows, start, is_seeded)
-        self._worth[rows] = discards_worth(self._games, rows, self._seats(rows))
+    def on_begin(self, rows: np.ndarray) -> None:
+        """See :class:`crib_env.vector.base.NativeVectorEnv`."""
+        self._worth[rows] = self._worth_of(rows)
 
-    def _play(self, cards: np.ndarray, out: Any) -> None:
-        super()._play(cards, out)
-        rows, ended = self._all_rows, np.flatnonzero(out.over)
+    def on_step(self, rewards: np.ndarray, over: np.ndarray) -> None:
+        """See :class:`crib_env.vector.base.NativeVectorEnv`."""
+        ended = np.flatnonzero(over)
         shows = np.empty(len(ended))
-        _show_margins(self._games, ended, self._seats(ended), shows)
-        out.rewards[ended] -= shows
-        worth = discards_worth(self._games, rows, self._seats(rows))
-        out.rewards[:] += np.where(self._to_begin, 0.0, worth - self._worth)  # deals that restart have earned nothing
-        self._worth[:] = worth
+        _show_margins(self.games, ended, self.seats[ended].astype(np.int64), shows)
+        rewards[ended] -= shows
+        worth = self._worth_of(np.arange(self.num_envs))
+        rewards += worth - self._worth
+        self._worth = worth
 
-    def _seats(self, rows: np.ndarray) -> np.ndarray:
-        return self._table.seats[rows].astype(np.int64)
+    def _worth_of(self, rows: np.ndarray) -> np.ndarray:
+        return discards_worth(self.games, rows, self.seats[rows].astype(np.int64))
 
 
 class SettledVecEnv(CribbageVecEnv):
