@@ -23,8 +23,9 @@ from crib_env.kernels import streams
 from evaluate.matches.match import play_match
 from tests.helpers.learner_runs import command, new_run
 from train import ddqn
-from train.ddqn import PRESETS, DoubleDQN, explore, new_agent, rewards_of, transitions_of
+from train.ddqn import PRESETS, DoubleDQN, explore, new_agent, transitions_of
 from train.experience.episodes import Decisions, play_episodes
+from train.experience.q_learning import rewards_of
 from train.experience.replay import Replay, Transitions
 
 SMALL = replace(

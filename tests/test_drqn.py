@@ -24,9 +24,9 @@ from crib_env.kernels import streams
 from evaluate.matches.match import play_match
 from tests.helpers.learner_runs import new_run, run, stopped_run
 from train import drqn
-from train.ddqn import rewards_of
 from train.drqn import DRQN, PRESETS, explore
 from train.experience.episodes import Decisions, play_episodes
+from train.experience.q_learning import rewards_of
 from train.experience.sequences import Sequences, sequences_of
 from train.loop.run import run_learner
 from train.loop.run_folder import RunFolder

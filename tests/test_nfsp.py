@@ -19,8 +19,9 @@ from crib_env.kernels import streams
 from evaluate.matches.match import play_match
 from tests.helpers.learner_runs import new_run, run, stopped_run
 from train import ddqn, nfsp
-from train.ddqn import rewards_of, transitions_of
+from train.ddqn import transitions_of
 from train.experience.episodes import play_episodes
+from train.experience.q_learning import rewards_of
 from train.experience.reservoir import Choices, Reservoir
 from train.loop.run import run_learner
 from train.loop.run_folder import RunFolder

@@ -21,8 +21,8 @@ from crib_env.engine import starter
 from crib_env.kernels import streams
 from evaluate.matches.match import play_match
 from tests.helpers.learner_runs import stopped_run
-from train.ddqn import rewards_of
 from train.experience.episodes import play_episodes
+from train.experience.q_learning import rewards_of
 from train.loop.learning_curve import read_scalars
 from train.loop.run_folder import RunFolder
 from train.ppo import learner as ppo

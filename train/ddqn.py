@@ -40,29 +40,25 @@ from crib_env.agents.networks.ddqn import DDQNAgent, best_legal
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from crib_env.observation import SIZES
-from evaluate.runs.format import EPISODE_RETURN, NET_POINTS_IN_TRAINING
 from train.experience.episodes import Decisions, Episodes, Policy, play_episodes
+from train.experience.q_learning import QSettings, epsilon_greedy, rewards_of, values_of
 from train.experience.replay import Replay, Transitions
 from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part
 from train.loop.gradient import descend
 from train.loop.precision import precision
 from train.loop.rounds import Round, train_in_rounds
 from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, ExploringSettings, Positive, Share, WholeNumber, Widths
+from train.loop.settings import Count, Share, Widths
 
 NAME = "ddqn"
 
 
 @dataclass(frozen=True)
-class Settings(ExploringSettings):
+class Settings(QSettings):
     """Settings of Double DQN."""
 
     preset: Literal["default", "paper", "anderson-2022"] = "default"
     """Defaults of the other settings: the best found, Sharan and Pawar's, or Anderson et al.'s."""
-    opponent: str = "self"
-    """The opponent: "self", or the name of any agent, for example "random" or "greedy"."""
-    observation: Literal["209", "board"] = "209"
-    """Observation of the networks."""
     networks: Literal["split", "one"] = "split"
     """"split" trains one network for discards and one for the play; "one" trains one for both. Pegging has no discards,
     so its discard network stays untrained."""
@@ -72,18 +68,8 @@ class Settings(ExploringSettings):
     """Add rank counts to the inputs, and let the four cards of a rank share part of their value."""
     features: bool = True
     """Add the state of the play to the inputs: the count, the last cards, and what each rank would score."""
-    episode: Literal["play", "pegging", "deal", "game"] = "deal"
-    """What an episode is: the play of a deal, the play of eight cards and nothing else, a deal, or a game."""
-    rewards: Literal["settled", "points"] = "settled"
-    """"points" as they are scored, or "settled": without the luck that no decision controls (deals and pegging)."""
-    skip_forced: bool = True
-    """Leave out decisions in which all legal cards have the same rank."""
-    warm_up: WholeNumber = 1_024
-    """Episodes before the first gradient step."""
     replay: Count = 50_000
     """Capacity of each network's replay buffer, in transitions."""
-    reuse: Positive = 2.0
-    """How often a transition is used on average."""
     batch_size: Count = 256
     """Transitions in a gradient step."""
     n_step: Count = 1
@@ -94,19 +80,11 @@ class Settings(ExploringSettings):
     """Exponent α of prioritised replay (Schaul et al. 2016); 0 samples uniformly."""
     priority_beta: Share = 1.0
     """Importance-sampling exponent β of prioritised replay."""
-    gamma: Share = 1.0
-    """Discount for each of the player's own decisions."""
-    target_sync: Count = 500
-    """Gradient steps between updates of the target network."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.rewards == "settled" and self.episode not in ("deal", "pegging"):
-            raise ValueError(f"rewards='settled' is not allowed with episode={self.episode!r}: choose rewards='points'")
         if self.episode == "play" and self.networks != "one":
             raise ValueError("networks='split' is not allowed with episode='play', which has no discards: choose 'one'")
-        if self.opponent != "self":
-            make_agent(self.opponent)
 
 
 PRESETS = {
@@ -264,14 +242,6 @@ class DoubleDQN:
             self.updates[name] = int(tensors[f"updates.{name}"])
 
 
-def rewards_of(decisions: Decisions, settled: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The reward of each decision up to the same player's next, (D,), and whether there is no next one, (D,) bool."""
-    now = decisions.settled if settled else decisions.points
-    final = decisions.final_settled if settled else decisions.final_points
-    ends = np.append(decisions.chain[1:] != decisions.chain[:-1], True)
-    return np.where(ends, final, np.roll(now, -1)) - now, ends
-
-
 def transitions_of(
     decisions: Decisions, rewards: np.ndarray, ends: np.ndarray, n_step: int, gamma: float
 ) -> Transitions:
@@ -293,15 +263,6 @@ def transitions_of(
         mask[at],
         decisions.is_discard[at],
     )
-
-
-def epsilon_greedy(cards: np.ndarray, masks: np.ndarray, epsilon: float, rng: np.random.Generator) -> np.ndarray:
-    """The given cards (B,), each replaced by a random legal one with probability ``epsilon``."""
-    out = cards.copy()
-    random_rows = np.flatnonzero(rng.random(len(cards)) < epsilon)
-    noise = rng.random((len(random_rows), masks.shape[1]))
-    out[random_rows] = np.where(masks[random_rows] != 0, noise, -1.0).argmax(axis=1)
-    return out
 
 
 def explore(agent: DDQNAgent, epsilon: float, rng: np.random.Generator) -> Policy:
@@ -336,13 +297,8 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DD
         rewards, ends = rewards_of(played.decisions, settings.rewards == "settled")
         new = transitions_of(played.decisions, rewards, ends, settings.n_step, settings.gamma)
         is_warm = now.episodes_before + now.episodes >= settings.warm_up
-        values = {
-            EPISODE_RETURN: float(rewards.sum() / ends.sum()),
-            **learner.learn(new, played.decisions.is_discard, now.learning_rate if is_warm else None, now.rng),
-        }
-        if opponent is not None:  # in self-play both sides are the same player, and the difference is luck
-            values[NET_POINTS_IN_TRAINING] = float(played.net_points.mean())
-        return values, played.simulation_seconds
+        learned = learner.learn(new, played.decisions.is_discard, now.learning_rate if is_warm else None, now.rng)
+        return values_of(played, rewards, ends) | learned, played.simulation_seconds
 
     play(streams(0, 2), 0, 1.0, np.random.default_rng(0))  # compiles the kernels before the clocks start
     summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)

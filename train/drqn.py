@@ -41,9 +41,8 @@ from crib_env.agents.networks.drqn import DRQNAgent, RecurrentQNetwork
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from crib_env.observation import SIZES
-from evaluate.runs.format import EPISODE_RETURN, NET_POINTS_IN_TRAINING
-from train.ddqn import epsilon_greedy, rewards_of
 from train.experience.episodes import Episodes, Policy, play_episodes
+from train.experience.q_learning import QSettings, epsilon_greedy, rewards_of, values_of
 from train.experience.replay import Ring
 from train.experience.sequences import Sequences, sequences_of
 from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part
@@ -51,21 +50,17 @@ from train.loop.gradient import descend
 from train.loop.precision import precision
 from train.loop.rounds import Round, train_in_rounds
 from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, ExploringSettings, Positive, Share, WholeNumber, Width, Widths
+from train.loop.settings import Count, WholeNumber, Width, Widths
 
 NAME = "drqn"
 
 
 @dataclass(frozen=True)
-class Settings(ExploringSettings):
+class Settings(QSettings):
     """Settings of DRQN."""
 
     preset: Literal["default", "paper"] = "default"
     """Defaults of the other settings: the best found, or Sharan and Pawar's."""
-    opponent: str = "self"
-    """The opponent: "self", or the name of any agent, for example "random" or "greedy"."""
-    observation: Literal["209", "board"] = "209"
-    """Observation of the networks."""
     memory: Width = 128
     """Width of the LSTM."""
     networks: Literal["split", "one"] = "split"
@@ -79,35 +74,19 @@ class Settings(ExploringSettings):
     episode: Literal["play", "pegging", "deal", "game"] = "deal"
     """What an episode is: the play of a deal, the play of eight cards and nothing else, a deal, or a game. The LSTM
     remembers a game, or else a deal."""
-    rewards: Literal["settled", "points"] = "settled"
-    """"points" as they are scored, or "settled": without the luck that no decision controls (deals and pegging)."""
-    skip_forced: bool = True
-    """Leave out decisions in which all legal cards have the same rank."""
-    warm_up: WholeNumber = 1_024
-    """Episodes before the first gradient step."""
     length: Count = 6
     """Decisions in a training sequence; a deal has no more than six."""
     burn_in: WholeNumber = 0
     """Decisions before a sequence that only warm up the LSTM, if the sequence starts within an episode."""
     replay: Count = 12_000
     """Capacity of the replay buffer, in sequences."""
-    reuse: Positive = 2.0
-    """How often a sequence is used on average."""
     batch_size: Count = 64
     """Sequences in a gradient step."""
-    gamma: Share = 1.0
-    """Discount for each of the player's own decisions."""
-    target_sync: Count = 500
-    """Gradient steps between updates of the target network."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.rewards == "settled" and self.episode not in ("deal", "pegging"):
-            raise ValueError(f"rewards='settled' is not allowed with episode={self.episode!r}: choose rewards='points'")
         if self.burn_in > self.length:
             raise ValueError(f"burn_in={self.burn_in} is not allowed: give 0 to length={self.length}")
-        if self.opponent != "self":
-            make_agent(self.opponent)
 
 
 PRESETS = {
@@ -258,9 +237,7 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DR
         rewards, ends = rewards_of(played.decisions, settings.rewards == "settled")
         new = sequences_of(played.decisions, rewards, ends, settings.burn_in, settings.length, settings.gamma)
         learner.replay.add(new)
-        values = {EPISODE_RETURN: float(rewards.sum() / ends.sum())}
-        if opponent is not None:  # in self-play both sides are the same player, and the difference is luck
-            values[NET_POINTS_IN_TRAINING] = float(played.net_points.mean())
+        values = values_of(played, rewards, ends)
         if now.episodes_before + now.episodes >= settings.warm_up:
             steps = max(1, round(len(new) * settings.reuse / settings.batch_size))
             measured = [

@@ -28,10 +28,10 @@ from crib_env.agents.networks.nfsp import NFSPAgent, legal_log_chances
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from crib_env.observation import SIZES
-from evaluate.runs.format import EPISODE_RETURN
 from train import ddqn
-from train.ddqn import DoubleDQN, explore, new_agent, rewards_of, transitions_of
+from train.ddqn import DoubleDQN, explore, new_agent, transitions_of
 from train.experience.episodes import Decisions, Episodes, Policy, play_episodes
+from train.experience.q_learning import rewards_of, values_of
 from train.experience.replay import Transitions
 from train.experience.reservoir import Choices, Reservoir
 from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part, steps_taken
@@ -194,11 +194,8 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[NF
         new = transitions_of(decisions, rewards, ends, settings.n_step, settings.gamma)
         of_best = plays_best[decisions.chain]
         rate = now.learning_rate if now.episodes_before + n >= settings.warm_up else None
-        values = {
-            EPISODE_RETURN: float(rewards.sum() / ends.sum()),
-            **learner.learn(decisions, new, of_best, rate, rng),
-        }
-        return values, played.simulation_seconds
+        learned = learner.learn(decisions, new, of_best, rate, rng)
+        return values_of(played, rewards, ends) | learned, played.simulation_seconds
 
     play(streams(0, 2), 0, 1.0, np.array([True, False, True, False]), np.random.default_rng(0))  # compiles
     summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)

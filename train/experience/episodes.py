@@ -45,7 +45,7 @@ class Episodes:
     """The result of a round of play."""
 
     decisions: Decisions
-    net_points: np.ndarray  # (N,) of the learner against its opponent (in self-play: of seat 0 against seat 1)
+    net_points: np.ndarray | None  # (N,) of the learner against its opponent; in self-play the difference is luck alone
     simulation_seconds: float  # spent on rules, observations and native opponents, not in networks
 
 
@@ -121,7 +121,7 @@ def play_episodes(batch: GameBatch, policy: Policy, opponent: Agent | None, obse
         final_settled,
     )
     everyone = np.arange(len(batch))
-    net_points, _ = _standings(batch, everyone, everyone % 2 if opponent is not None else np.zeros_like(everyone))
+    net_points = _standings(batch, everyone, everyone % 2)[0] if opponent is not None else None
     return Episodes(decisions, net_points, time.perf_counter() - started - in_policy)
 
 

@@ -36,8 +36,8 @@ from rich.progress import Progress
 from crib_env.agents.networks.td import TDAgent
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
-from evaluate.runs.format import EPISODE_RETURN
 from train.experience.episodes import Episodes, play_episodes
+from train.experience.q_learning import values_of
 from train.loop.precision import Precision, precision
 from train.loop.rounds import Round, train_in_rounds
 from train.loop.run_folder import RunFolder
@@ -140,8 +140,7 @@ def _train_by_returns(settings: Settings, folder: RunFolder, progress: Progress)
         ahead, explored = (thought[moves] for thought in explorer.thoughts())
         targets = lambda_returns(rewards, ends, ahead, explored, settings.td_lambda)
         values = learner.learn(played.decisions, moves, targets, settings.batch_size, now.learning_rate, now.rng)
-        values[EPISODE_RETURN] = float(rewards.sum() / ends.sum())
-        return values, played.simulation_seconds
+        return values_of(played, rewards, ends) | values, played.simulation_seconds
 
     play(streams(0, 2), 0, Explorer(learner.agent, 1.0, np.random.default_rng(0)))  # compiles, as above
     summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)

@@ -21,8 +21,8 @@ import torch
 from crib_env.agents.features.after_states import moved
 from crib_env.agents.networks.td import TDAgent
 from crib_env.kernels import kernel
-from train.ddqn import epsilon_greedy
 from train.experience.episodes import Decisions
+from train.experience.q_learning import epsilon_greedy
 from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part
 from train.loop.gradient import descend
 from train.loop.precision import Precision, precision
