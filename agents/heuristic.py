@@ -28,7 +28,9 @@ from crib_env.agents.baselines import GreedyAgent
 from crib_env.agents.discards import by_phase, next_discard, six_dealt
 from crib_env.cards import RANKS
 from crib_env.exact.discard_statistics import PLACES
+from crib_env.scoring import card_value
 
+CARD_VALUES = np.array([card_value(rank) for rank in range(13)])
 _KEPT = np.array([[k for k in range(6) if k not in places] for places in PLACES])
 
 
@@ -52,7 +54,7 @@ class Discards(NamedTuple):
     @property
     def total(self) -> np.ndarray:
         """(N, 15) the sum of the values of the two discards, as in fifteens."""
-        return np.minimum(self.low + 1, 10) + np.minimum(self.high + 1, 10)
+        return CARD_VALUES[self.low] + CARD_VALUES[self.high]
 
     def discarded(self, ranks: str) -> np.ndarray:
         """(N, 15) how many of the two discards have one of these ranks, as text."""

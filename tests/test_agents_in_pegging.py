@@ -24,10 +24,11 @@ from crib_env.agents.tree_search.hidden_cards import known_games, unseen_cards
 from crib_env.batch import GameBatch
 from crib_env.exact.rank_classes import CLASS_RANKS
 from crib_env.kernels import streams
+from tests.helpers.drawn_worlds import drawn
+from tests.helpers.hidden_cards import cards_of, with_hidden_dealt_again
+from tests.helpers.hidden_cards import views as views_of_seats
+from tests.helpers.pegging_matches import choices, net_points
 from tests.helpers.reference import ReferenceGame, rank
-from tests.test_ismcts import cards_of, drawn
-from tests.test_leaks import views as views_of_seats
-from tests.test_leaks import with_hidden_dealt_again
 
 NETWORKS = {
     "ddqn": lambda: DDQNAgent.new("split", "board", (16,), ranks=True, features=True),
@@ -61,11 +62,6 @@ def player(name):
         return make_agent(SETTINGS.get(name, name))
 
 
-def choices(agent, batch, rows):
-    cheats = getattr(agent, "act_cheating", None)
-    return cheats(batch.games[rows], batch.game_ids[rows]) if cheats else agent.act(batch.views(rows))
-
-
 @pytest.mark.parametrize("name", PLAYERS)
 def test_plays_fifty_games_legally(name):
     """An illegal card is an error of the batch, and hidden cards must not change a choice."""
@@ -79,20 +75,6 @@ def test_plays_fifty_games_legally(name):
             np.testing.assert_array_equal(twin.act(views_of_seats(again, rows, turns)), cards)
         batch.step(rows, cards)
     assert batch.games["n_laid"].tolist() == [8] * 50
-
-
-def net_points(one, other, pairs, seed=8):
-    """Mean net points of a game, and its standard error, of mirrored pegging games."""
-    batch = GameBatch(np.repeat(streams(seed, pairs), 2), episode="pegging")
-    seats = np.tile([0, 1], pairs)
-    while len(rows := batch.acting()):
-        is_ones = batch.games["turn"][rows] == seats[rows]
-        for agent, mine in ((one, rows[is_ones]), (other, rows[~is_ones])):
-            if len(mine):
-                batch.step(mine, choices(agent, batch, mine))
-    scores = batch.games["scores"].astype(float)
-    net = ((scores[:, 0] - scores[:, 1]) * (1 - 2 * seats)).reshape(-1, 2).mean(axis=1)
-    return net.mean(), net.std() / np.sqrt(pairs)
 
 
 @pytest.mark.parametrize(

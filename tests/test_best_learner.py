@@ -22,35 +22,15 @@ from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
 from crib_env.views import views_of
 from tests.helpers.learner_runs import InterruptedProgress, new_run, run, stopped_run
+from tests.helpers.small_settings import BEST as SMALL
 from train.best import learner as best
 from train.best import response
 from train.best.deals import PlayAnswers, discard, epsilon_greedy, play_and_ask
-from train.best.learner import PRESETS, DiscardAnswers, ExpertIteration, ask_about_discards, centred_loss
+from train.best.learner import DiscardAnswers, ExpertIteration, ask_about_discards, centred_loss
 from train.best.responses import respond_to_itself
 from train.loop.checkpoint import in_all
 from train.loop.run_folder import RunFolder
 from train.loop.stopwatch import Stopwatch
-
-SMALL = replace(
-    PRESETS["default"],
-    hidden=(16,),
-    hidden_discard=(16,),
-    hands=2,
-    threads=1,
-    episodes=192,
-    episodes_at_once=64,
-    batch_size=16,
-    discards=0.5,
-    discard_memory=100,
-    discard_batch_size=16,
-    responses=2,
-    response_episodes=128,
-    evaluations=1,
-    evaluation_games=20,
-    final_games=20,
-    checkpoint_seconds=0.0,
-    precision="float32",
-)
 
 
 def deals(n=64, seed=0, **options):

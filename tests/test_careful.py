@@ -27,7 +27,7 @@ from evaluate.matches.match import play_match
 from tests.helpers import plain_play
 from tests.helpers.positions import PAIRINGS, mask, positions
 from tests.helpers.reference import rank, value
-from tests.test_exact_discards import KINDS, six_cards
+from tests.helpers.six_cards import KINDS, six_cards
 
 # The discard: the best exact mean of the hand plus one's own crib or minus the opponent's; ties go to the first ids.
 

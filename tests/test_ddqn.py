@@ -22,24 +22,12 @@ from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from evaluate.matches.match import play_match
 from tests.helpers.learner_runs import command, new_run
+from tests.helpers.small_settings import DDQN as SMALL
 from train import ddqn
 from train.ddqn import PRESETS, DoubleDQN, explore, new_agent, transitions_of
 from train.experience.episodes import Decisions, play_episodes
 from train.experience.q_learning import rewards_of
 from train.experience.replay import Replay, Transitions
-
-SMALL = replace(
-    PRESETS["default"],
-    hidden=(32,),
-    episodes=1_024,
-    episodes_at_once=128,
-    warm_up=1,
-    evaluations=2,
-    evaluation_games=20,
-    final_games=20,
-    checkpoint_seconds=0.0,
-    precision="float32",
-)
 
 
 def run(settings, path):

@@ -16,34 +16,14 @@ from crib_env.exact.discard_game_means import EXACT_MEANS
 from crib_env.exact.discard_statistics import PLACES
 from tests.helpers.engine_calls import shuffle
 from tests.helpers.learner_runs import new_run, run, stopped_run
+from tests.helpers.small_settings import DISCARD_GAME as SMALL
+from tests.helpers.small_settings import DISCARD_GAME_PAPER as PAPER
 from train.discard_game import learner as discard_game
 from train.discard_game.learner import PRESETS, Exact, Sampled
 from train.discard_game.strength import hand_totals, measure, random_hands, table
 from train.loop.rounds import Round
 from train.loop.run import run_learner
 from train.loop.run_folder import RunFolder
-
-SMALL = replace(
-    PRESETS["default"],
-    hidden=(16,),
-    episodes=512,
-    episodes_at_once=128,
-    evaluations=2,
-    evaluation_games=100,
-    final_games=100,
-    checkpoint_seconds=0.0,
-    precision="float32",
-)
-PAPER = replace(
-    PRESETS["paper"],
-    hidden=(8,),
-    episodes=2_048,
-    episodes_at_once=512,
-    evaluations=1,
-    evaluation_games=100,
-    final_games=100,
-    checkpoint_seconds=0.0,
-)
 
 
 def new_player(activation="relu", hidden=(16,), seed=0):

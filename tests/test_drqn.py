@@ -23,6 +23,8 @@ from crib_env.engine import DISCARD
 from crib_env.kernels import streams
 from evaluate.matches.match import play_match
 from tests.helpers.learner_runs import new_run, run, stopped_run
+from tests.helpers.small_settings import DRQN as SMALL
+from tests.helpers.small_settings import DRQN_GAMES as GAMES
 from train import drqn
 from train.drqn import DRQN, PRESETS, explore
 from train.experience.episodes import Decisions, play_episodes
@@ -31,21 +33,6 @@ from train.experience.sequences import Sequences, sequences_of
 from train.loop.run import run_learner
 from train.loop.run_folder import RunFolder
 
-SMALL = replace(
-    PRESETS["default"],
-    memory=8,
-    hidden=(16,),
-    episodes=1_024,
-    episodes_at_once=128,
-    warm_up=1,
-    replay=500,
-    evaluations=2,
-    evaluation_games=20,
-    final_games=20,
-    checkpoint_seconds=0.0,
-    precision="float32",
-)
-GAMES = {"episode": "game", "rewards": "points", "length": 5, "burn_in": 3}
 KIND = {
     "networks": "split",
     "observation": "209",

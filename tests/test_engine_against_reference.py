@@ -112,7 +112,7 @@ def play_side_by_side(episode, n_games, seed, highest_start):
 
 @pytest.mark.parametrize(
     ("episode", "n_games", "highest_start"),
-    [("game", 1200, 0), ("game", 1500, 120), ("deal", 1500, 60), ("play", 2000, 0), ("pegging", 2000, 0)],
+    [("game", 400, 0), ("game", 800, 120), ("deal", 1500, 60), ("play", 2000, 0), ("pegging", 2000, 0)],
 )
 def test_every_state_of_random_games(episode, n_games, highest_start):
     references, events = play_side_by_side(episode, n_games, seed=highest_start, highest_start=highest_start)

@@ -17,6 +17,7 @@ from crib_env.exact.discard_means import COMPLETIONS, HAND_SCALE, STARTERS, best
 from crib_env.kernels import streams
 from crib_env.players.policies import GREEDY, RANDOM, greedy_discard, greedy_play
 from tests.helpers import reference
+from tests.helpers.six_cards import KINDS, six_cards
 
 # All ways to fill a crib and cut a starter, as places among the 46 unseen cards: 45,540 rows.
 _DISCARDS_AND_STARTER = np.array(
@@ -42,25 +43,6 @@ def enumerated_crib_total(pair, six):
 
 def kept_of(six, pair):
     return [card for card in six if card not in pair]
-
-
-def six_cards(kind, rng):
-    """Six cards, lowest first, of a kind that random hands seldom are."""
-    deck = np.arange(52)
-    if kind == "suited":
-        deck = deck[deck // 13 == rng.integers(4)]
-    elif kind == "two suits":
-        deck = deck[np.isin(deck // 13, rng.choice(4, 2, replace=False))]
-    elif kind == "paired":
-        deck = deck[np.isin(deck % 13, rng.choice(13, 2, replace=False))]
-    elif kind == "jacks":
-        deck = np.concatenate([[10, 23, 36, 49], rng.choice(deck[deck % 13 != 10], 4, replace=False)])
-    elif kind == "fives and tens":
-        deck = deck[(deck % 13 == 4) | (deck % 13 >= 9)]
-    return sorted(rng.choice(deck, 6, replace=False).tolist())
-
-
-KINDS = ("random", "suited", "two suits", "paired", "jacks", "fives and tens")
 
 
 def test_there_are_45_540_completions():

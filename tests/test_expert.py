@@ -24,6 +24,16 @@ from evaluate.matches.match import play_match
 from tests.helpers import reference
 from tests.helpers.aec_play import lay, play_of
 from tests.helpers.engine_calls import deal
+from tests.helpers.hidden_cards import batches, views, with_hidden_dealt_again
+from tests.helpers.plain_beliefs import (
+    beliefs,
+    pack,
+    plain_beliefs,
+    plain_crib_chances,
+    said_go,
+    unpack,
+    win_after_play,
+)
 from tests.helpers.plain_play import (
     World,
     own_values,
@@ -32,9 +42,6 @@ from tests.helpers.plain_play import (
 )
 from tests.helpers.positions import PAIRINGS, batches_in_play, positions, positions_of
 from tests.helpers.reference import rank
-from tests.test_leaks import batches, views, with_hidden_dealt_again
-from tests.test_opponent_hands import beliefs, pack, plain_beliefs, said_go, unpack
-from tests.test_prospects import plain_crib_chances, win_after_play
 
 ROOT = Path(__file__).parents[1]
 

@@ -13,7 +13,7 @@ from evaluate.matches.league import League
 from evaluate.reproduce.report import reproduce_and_report
 from evaluate.reproduce.run import Reproduction
 from tests.helpers.learner_runs import ROOT
-from tests.test_td import SMALL
+from tests.helpers.small_settings import TD as SMALL
 from train.loop.run import run_learner
 from train.loop.run_folder import RunFolder
 from train.loop.sweep import Sweep

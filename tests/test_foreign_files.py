@@ -27,9 +27,9 @@ from evaluate.reproduce.run import Reproduction
 from evaluate.reproduce.trainings import summary_of
 from evaluate.runs.format import read_config
 from evaluate.runs.table import read_runs
-from tests.test_runs_table import summary_of as good_summary
-from tests.test_runs_table import write_run
-from tests.test_strategy_weights import SMALL
+from tests.helpers.small_settings import STRATEGY_WEIGHTS as SMALL
+from tests.helpers.written_runs import summary_of as good_summary
+from tests.helpers.written_runs import write_run
 from train.experience.replay import Replay
 from train.loop.checkpoint import Position
 from train.loop.run_folder import RunFolder

@@ -22,7 +22,7 @@ from crib_env.agents.halscrib.play import (
 from crib_env.batch import GameBatch
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
-from tests.test_leaks import batches, with_hidden_dealt_again
+from tests.helpers.hidden_cards import batches, with_hidden_dealt_again
 
 
 def situation(own, other, *, dealer, sure=4.0, hand=8.0, deal=None):

@@ -11,7 +11,7 @@ from crib_env.agents.heuristic import ALWAYS, DEALER_RULES, PONE_RULES, discards
 from crib_env.batch import GameBatch
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
-from tests.test_leaks import batches, with_hidden_dealt_again
+from tests.helpers.hidden_cards import batches, with_hidden_dealt_again
 
 
 def holds(rule, six, discarded):

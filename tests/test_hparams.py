@@ -7,7 +7,7 @@ from rich.progress import Progress
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.plugins.hparams import metadata
 
-from tests.test_ddqn import SMALL
+from tests.helpers.small_settings import DDQN as SMALL
 from train import ddqn
 from train.__main__ import LEARNERS, module_of
 from train.loop.hparams import hparams_of, summaries

@@ -9,17 +9,7 @@ import pytest
 import torch
 
 from crib_env.agents.networks.weights_file import load_tensors
-from tests import (
-    test_best_learner,
-    test_ddqn,
-    test_discard_game_learner,
-    test_drqn,
-    test_nfsp,
-    test_ppo,
-    test_response,
-    test_strategy_weights,
-    test_td,
-)
+from tests.helpers import small_ppo, small_settings
 from tests.helpers.learner_runs import killed_run, run, stopped_run
 from train import ddqn, drqn, nfsp
 from train.best import learner as best
@@ -47,20 +37,20 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "best": Kind(best, test_best_learner.SMALL, 10),
-    "ddqn": Kind(ddqn, test_ddqn.SMALL, 24),
-    "ddqn parts": Kind(ddqn, replace(test_ddqn.SMALL, dueling=True, priority_alpha=0.6, n_step=2), 24),
-    "discard-game": Kind(discard_game, test_discard_game_learner.SMALL, 64),
-    "discard-game paper": Kind(discard_game, test_discard_game_learner.PAPER, 64),
-    "drqn": Kind(drqn, test_drqn.SMALL, 16),
-    "drqn games": Kind(drqn, replace(test_drqn.SMALL, episodes_at_once=32, **test_drqn.GAMES), 16),
-    "nfsp": Kind(nfsp, test_nfsp.SMALL, 16),
-    "ppo": Kind(ppo, test_ppo.SMALL, 24),
-    "response": Kind(response, test_response.SMALL, 16),
-    "td": Kind(td, test_td.SMALL, 32),
-    "td paper": Kind(td, test_td.PAPER, 64),
-    "td traces": Kind(td, replace(test_td.PAPER, td_lambda=0.7), 64),
-    "strategy-weights": Kind(strategy_weights, test_strategy_weights.SMALL, 16),
+    "best": Kind(best, small_settings.BEST, 10),
+    "ddqn": Kind(ddqn, small_settings.DDQN, 24),
+    "ddqn parts": Kind(ddqn, replace(small_settings.DDQN, dueling=True, priority_alpha=0.6, n_step=2), 24),
+    "discard-game": Kind(discard_game, small_settings.DISCARD_GAME, 64),
+    "discard-game paper": Kind(discard_game, small_settings.DISCARD_GAME_PAPER, 64),
+    "drqn": Kind(drqn, small_settings.DRQN, 16),
+    "drqn games": Kind(drqn, replace(small_settings.DRQN, episodes_at_once=32, **small_settings.DRQN_GAMES), 16),
+    "nfsp": Kind(nfsp, small_settings.NFSP, 16),
+    "ppo": Kind(ppo, small_ppo.PPO, 24),
+    "response": Kind(response, small_settings.RESPONSE, 16),
+    "td": Kind(td, small_settings.TD, 32),
+    "td paper": Kind(td, small_settings.TD_PAPER, 64),
+    "td traces": Kind(td, replace(small_settings.TD_PAPER, td_lambda=0.7), 64),
+    "strategy-weights": Kind(strategy_weights, small_settings.STRATEGY_WEIGHTS, 16),
 }
 QUICK = ("ddqn", "ppo")  # the others are slow only together
 

@@ -16,9 +16,8 @@ import pytest
 import crib_env
 from crib_env import parse_card, parse_cards
 from crib_env.agents import Agent, make_agent
-from crib_env.agents.belief.opponent_hands import MOST_HANDS
 from crib_env.agents.belief.prospects import habits
-from crib_env.agents.tree_search.hidden_cards import draw_hidden, known_games, unseen_cards, weigh_hands
+from crib_env.agents.tree_search.hidden_cards import known_games, unseen_cards
 from crib_env.agents.tree_search.search import Settings, begin_decision, begin_tree, new_work, search, walk
 from crib_env.batch import GameBatch
 from crib_env.engine import OVER, PLAY
@@ -27,10 +26,11 @@ from crib_env.players.policies import RANDOM
 from crib_env.tables.analysis import outlook
 from evaluate.matches.match import play_match
 from tests.helpers import engine_calls
-from tests.test_leaks import cards_of, mask_of, with_hidden_dealt_again
+from tests.helpers.drawn_worlds import NO_LIKELIHOOD, drawn, weighed
+from tests.helpers.hidden_cards import cards_of, mask_of, with_hidden_dealt_again
 
 HONEST = ("ismcts", "uct-determinized")
-NO_LIKELIHOOD, NO_SHIFT, NO_BOARD = np.zeros((0, 1820)), np.zeros((2, 13, 13)), np.zeros((0, 0))
+NO_SHIFT, NO_BOARD = np.zeros((2, 13, 13)), np.zeros((0, 0))
 QUICK = {"ismcts": "ismcts:iterations=40", "uct-determinized": "uct-determinized:iterations=60,determinizations=5"}
 
 
@@ -78,20 +78,6 @@ def legal(game):
 
 
 # What is hidden
-
-
-def weighed(root, likely=NO_LIKELIHOOD):
-    hands, weights = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS)
-    n = weigh_hands(root, likely, hands, weights)
-    return hands[:n], weights[:n]
-
-
-def drawn(root, times, likely=NO_LIKELIHOOD):
-    hands, weights = weighed(root, likely)
-    word, worlds = streams(0, 1)[0], np.repeat(np.array([root]), times)
-    for world in worlds:
-        word = draw_hidden(world, unseen_cards(root), hands, weights, np.uint64(word))
-    return worlds
 
 
 @pytest.mark.parametrize("likely", [NO_LIKELIHOOD, habits().keeping], ids=["uniform", "likelihood"])

@@ -13,7 +13,7 @@ from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from evaluate.runs.table import read_runs, rows_of
 from tests.helpers.learner_runs import new_run
-from tests.test_agents_in_pegging import net_points
+from tests.helpers.pegging_matches import net_points
 from train.__main__ import LEARNERS
 from train.experience.episodes import discards_worth, play_episodes
 from train.loop import pegging_strength

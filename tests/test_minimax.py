@@ -25,8 +25,8 @@ from crib_env.agents.minimax import MinimaxAgent
 from crib_env.batch import GameBatch
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
+from tests.helpers.hidden_cards import batches, with_hidden_dealt_again
 from tests.helpers.reference import score_play, value
-from tests.test_leaks import batches, with_hidden_dealt_again
 
 OWN, OTHER = 0, 1
 

@@ -18,6 +18,7 @@ from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from evaluate.matches.match import play_match
 from tests.helpers.learner_runs import new_run, run, stopped_run
+from tests.helpers.small_settings import NFSP as SMALL
 from train import ddqn, nfsp
 from train.ddqn import transitions_of
 from train.experience.episodes import play_episodes
@@ -25,22 +26,7 @@ from train.experience.q_learning import rewards_of
 from train.experience.reservoir import Choices, Reservoir
 from train.loop.run import run_learner
 from train.loop.run_folder import RunFolder
-from train.nfsp import NFSP, PRESETS, mix
-
-SMALL = replace(
-    PRESETS["default"],
-    hidden=(16,),
-    episodes=1_024,
-    episodes_at_once=128,
-    warm_up=1,
-    replay=2_000,
-    reservoir=300,
-    evaluations=2,
-    evaluation_games=20,
-    final_games=20,
-    checkpoint_seconds=0.0,
-    precision="float32",
-)
+from train.nfsp import NFSP, mix
 
 
 def new_agent(seed=0, **options):

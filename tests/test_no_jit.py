@@ -15,7 +15,7 @@ from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from crib_env.players.policies import CAREFUL, GREEDY, RANDOM
-from tests.test_golden_games import CASES, read, replay
+from tests.helpers.golden_games import CASES, read, replay
 
 ROOT = Path(__file__).parent.parent
 

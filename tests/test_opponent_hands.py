@@ -3,61 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from functools import cache
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, keeping_weights, posterior, resample
-from crib_env.engine import DEALER, PONE
-from crib_env.exact.rank_classes import CLASS_RANKS
+from crib_env.agents.belief.opponent_hands import Hands, resample
 from crib_env.players.policies import CAREFUL
-from crib_env.tables.standard import standard_cribs
-from tests.helpers.plain_play import (
-    OPPONENT,
-    begin_play,
-    chances_now,
-    replay,
+from tests.helpers.plain_beliefs import (
+    CLASS_OF_RANKS,
+    KINDS,
+    beliefs,
+    pack,
+    plain_beliefs,
+    said_go,
+    unpack,
 )
-from tests.helpers.positions import PAIRINGS, laid_arrays, mask, positions
+from tests.helpers.positions import PAIRINGS, positions
 from tests.helpers.reference import rank
 
-CLASS_OF_RANKS = {tuple(ranks): number for number, ranks in enumerate(CLASS_RANKS.tolist())}
-KINDS = (0, 1)
-
-
-def pack(ranks):
-    return np.int64(sum(16**r for r in ranks))
-
-
-def unpack(hand):
-    return tuple(r for r in range(13) for _ in range(int(hand) >> (4 * r) & 15))
-
-
 # Beliefs.
-
-
-def kept_by_opponent(position):
-    return standard_cribs().kept[PONE if position.is_dealer else DEALER]
-
-
-def beliefs(position):
-    """Hands held, weights, classes and kinds as the kernel fills them."""
-    hands, weights = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS)
-    classes, kinds = np.zeros((2, MOST_HANDS), np.int64)
-    size = posterior(
-        mask(position.own_four + position.discards),
-        np.int64(position.starter),
-        *laid_arrays(position),
-        np.int64(len(position.laid)),
-        position.is_fresh,
-        keeping_weights(kept_by_opponent(position)),
-        Hands(hands, weights, classes, kinds),
-    )
-    return hands[:size], weights[:size], classes[:size], kinds[:size]
 
 
 def as_dictionary(position):
@@ -65,45 +32,6 @@ def as_dictionary(position):
     found = {(unpack(hand), int(kind)): weight for hand, kind, weight in zip(hands, kinds, weights)}
     assert len(found) == len(hands)
     return found
-
-
-def evidence(position, other_four, kind):
-    """The chance that an opponent of a kind, with these four cards, has laid as it did."""
-    if replay(position.own_four, other_four, position.is_dealer, position.laid) is None:
-        return 0.0
-    game, chance = begin_play(position.own_four, other_four, position.is_dealer), 1.0
-    for seat, card in position.laid:
-        if seat == OPPONENT:
-            chance *= chances_now(game, kind, slip=0.02).get(rank(card), 0.0)
-        game.act(card)
-    return chance
-
-
-@cache
-def hands_of_ranks():
-    """How many sets of four cards have the same ranks."""
-    return Counter(tuple(sorted(map(rank, four))) for four in combinations(range(52), 4))
-
-
-def plain_beliefs(position):
-    """By (ranks held, kind): every set of unseen cards, as likely as it is kept, times the evidence."""
-    kept = kept_by_opponent(position)
-    ways, example = Counter(), {}
-    for held in combinations(position.unseen, len(position.hidden)):
-        ranks = tuple(sorted([card % 13 for card in held]))
-        ways[ranks] += 1
-        example[ranks] = held
-    weights = {}
-    for ranks, held in example.items():
-        four = [*position.other_laid, *held]
-        number = tuple(sorted(map(rank, four)))
-        prior = 0.97 * kept[CLASS_OF_RANKS[number]] / hands_of_ranks()[number] + 0.03 / 270_725
-        for kind, share in zip(KINDS, (0.8, 0.2)):
-            weight = share * prior * ways[ranks] * evidence(position, four, kind)
-            if weight > 0:
-                weights[ranks, kind] = weight
-    total = sum(weights.values())
-    return {key: weight / total for key, weight in weights.items()}
 
 
 def some_of_each_length():
@@ -115,12 +43,6 @@ def some_of_each_length():
     rng = np.random.default_rng(0)
     wanted = {4: 1, 3: 8, 2: 30, 1: 30}
     return [by_length[n][k] for n, some in wanted.items() for k in rng.choice(len(by_length[n]), some, replace=False)]
-
-
-def said_go(position):
-    """Whether somebody has laid twice running, or a count ended below 31, so that a go was said."""
-    seats = [seat for seat, _ in position.laid]
-    return any(a == b for a, b in pairwise(seats)) or position.is_fresh
 
 
 def test_beliefs_are_those_of_plain_enumeration():

@@ -18,7 +18,7 @@ from evaluate.benchmark.decision_times import measure_decisions
 from evaluate.commands.match import MatchArguments, match
 from evaluate.matches.league import League
 from evaluate.matches.match import play_match
-from tests.test_ddqn import SMALL
+from tests.helpers.small_settings import DDQN as SMALL
 from train import ddqn
 from train.loop.run import load_settings
 from train.loop.run_folder import RunFolder

@@ -19,8 +19,8 @@ from evaluate.matches.game_records import read_records
 from evaluate.play.kept_game import AGENT, FINISHED, PERSON
 from evaluate.play.page.games import OFFERED
 from evaluate.play.page.server import LARGEST, page_files
+from tests.helpers.hidden_cards import cards_of
 from tests.helpers.page import TOKEN, served
-from tests.test_leaks import cards_of
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from evaluate.commands.play import play
 from evaluate.matches.game_records import read_record
 from evaluate.play.kept_game import PERSON, GameSoFar, KeptGame
 from evaluate.play.terminal import play_in_terminal
-from tests.test_leaks import cards_of
+from tests.helpers.hidden_cards import cards_of
 
 ROOT = Path(__file__).parents[1]
 CARD = re.compile(r"\b[A2-9TJQK][CDHS]\b")

@@ -21,26 +21,14 @@ from crib_env.engine import starter
 from crib_env.kernels import streams
 from evaluate.matches.match import play_match
 from tests.helpers.learner_runs import stopped_run
+from tests.helpers.small_ppo import PPO as SMALL
 from train.experience.episodes import play_episodes
 from train.experience.q_learning import rewards_of
 from train.loop.learning_curve import read_scalars
 from train.loop.run_folder import RunFolder
 from train.ppo import learner as ppo
 from train.ppo.deals import SettledDeals, SettledVecEnv
-from train.ppo.learner import Learner, Settings, train
-
-SMALL = Settings(
-    hidden=(32,),
-    value_hidden=(16,),
-    episodes=1_000,
-    episodes_at_once=128,
-    batch_size=256,
-    refresh=2,
-    evaluations=2,
-    evaluation_games=20,
-    final_games=20,
-    precision="float32",
-)
+from train.ppo.learner import Learner, train
 
 
 def run(settings, folder):

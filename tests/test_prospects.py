@@ -2,38 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 
 from crib_env.agents.belief.prospects import OTHER_POINTS, OWN_POINTS, Prospects, crib_chances, fill_after_play, habits
 from crib_env.engine import DEALER, PONE
 from crib_env.players.policies import CAREFUL, RANDOM
-from crib_env.tables.standard import standard_cribs, standard_win_table
+from crib_env.tables.standard import standard_win_table
 from tests.helpers import reference
+from tests.helpers.plain_beliefs import plain_beliefs, plain_crib_chances, win_after_play
 from tests.helpers.positions import batches_in_play, mask, positions, positions_of
 from tests.helpers.reference import rank
-from tests.test_opponent_hands import plain_beliefs
-
-
-def win_after_play(is_dealer, own, shown, own_show, crib, win_table):
-    """The chance to win, in the order of the show, with the opponent's score after its show (all of it)."""
-    if not is_dealer and own + own_show >= 121:
-        return 1.0
-    if shown >= 121:
-        return 0.0
-    if own + own_show >= 121:
-        return 1.0
-    total = 0.0
-    for points, chance in enumerate(crib):
-        if is_dealer:
-            final = own + own_show + points
-            total += chance * (1.0 if final >= 121 else 1 - win_table[shown, final])
-        else:
-            final = shown + points
-            total += chance * (0.0 if final >= 121 else win_table[own + own_show, final])
-    return total
 
 
 @pytest.mark.parametrize("is_dealer", [True, False])
@@ -50,17 +29,6 @@ def test_after_the_play_the_show_is_counted_in_its_order(is_dealer):
             for shown in range(score, min(score + 40, 120) + 25):
                 expected = win_after_play(is_dealer, own, shown, own_show, crib, win_table)
                 assert found[own, shown] == pytest.approx(expected, abs=1e-12)
-
-
-def plain_crib_chances(position):
-    """(30,) of points in the crib, by how often the opponent discards pairs of ranks and by the cards it may have."""
-    share, chances = standard_cribs().share[PONE if position.is_dealer else DEALER], np.zeros(30)
-    for pair in combinations(position.unseen, 2):
-        a, b = map(rank, pair)
-        ways = 6 if a == b else 16
-        points = reference.score_show([*position.discards, *pair], position.starter, crib=True)
-        chances[points] += 0.97 * share[a, b] / ways + 0.03 / 1326
-    return chances / chances.sum()
 
 
 def test_the_crib_is_weighed_by_what_the_opponent_discards():

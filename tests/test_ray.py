@@ -28,7 +28,7 @@ from evaluate.reproduce.measures import RUN, margin, net_points_of_pairs, win_ra
 from evaluate.reproduce.papers.anderson_printed import Listed, greedy_listing
 from evaluate.reproduce.run import Reproduction
 from tests.helpers.learner_runs import ROOT
-from tests.test_ddqn import SMALL
+from tests.helpers.small_settings import DDQN as SMALL
 from train import ddqn
 from train.loop.sweep import Sweep
 

@@ -44,10 +44,9 @@ from evaluate.reproduce.papers.anderson_printed import Listed, greedy_listing, h
 from evaluate.reproduce.papers.discard_game_rules import PLAYERS, Rules, fill_totals
 from evaluate.reproduce.picture import compared_shares
 from evaluate.reproduce.run import PAPERS, Outcome, Reproduction
+from tests.helpers.claims import BY_KEY, CLAIMS
 
 ROOT = Path(__file__).parents[1]
-CLAIMS = [(name, claim) for name, paper in PAPERS.items() for claim in paper.claims]
-BY_KEY = {(name, claim.key): claim for name, claim in CLAIMS}
 
 
 # The claims.

@@ -9,7 +9,7 @@ from evaluate.reproduce.claims import (
     Effort,
 )
 from evaluate.reproduce.run import Reproduction
-from tests.test_reproduce import BY_KEY
+from tests.helpers.claims import BY_KEY
 
 
 def test_the_example_of_peoples_discards_says_that_it_is_made_up():

@@ -18,7 +18,9 @@ from evaluate.reproduce.claims import Effort, Measured, Training
 from evaluate.reproduce.papers import sharan_pawar_trials
 from evaluate.reproduce.papers.sharan_pawar_trials import TRIALS
 from evaluate.reproduce.run import PAPERS
-from tests.test_reproduce import BY_KEY, ROOT
+from tests.helpers.claims import BY_KEY
+
+ROOT = Path(__file__).parents[1]
 
 # Claims on trained agents, on runs made by hand.
 

@@ -18,26 +18,15 @@ from crib_env.engine import OVER, WIN
 from crib_env.kernels import streams
 from crib_env.tables.standard import standard_win_table
 from tests.helpers.learner_runs import new_run, run, stopped_run
+from tests.helpers.small_settings import RESPONSE as SMALL
 from train.best import response
 from train.best.deals import discard
-from train.best.response import PRESETS, Response
+from train.best.response import Response
 from train.best.response_deals import Plays, chances_to_win, play
 from train.loop.run import run_learner
 from train.loop.run_folder import RunFolder
 from train.loop.stopwatch import Stopwatch
 
-SMALL = replace(
-    PRESETS["default"],
-    opponent="greedy",
-    episodes=256,
-    episodes_at_once=64,
-    batch_size=32,
-    evaluations=1,
-    evaluation_games=20,
-    final_games=20,
-    checkpoint_seconds=0.0,
-    precision="float32",
-)
 WIN_TABLE = standard_win_table().win_probability.astype(np.float64)
 
 

@@ -7,7 +7,7 @@ import torch
 
 from evaluate.ending import reported_errors
 from tests.full_disk import full_disk
-from tests.test_td import SMALL
+from tests.helpers.small_settings import TD as SMALL
 from train.loop.run_folder import RunFolder
 
 

@@ -20,7 +20,7 @@ from crib_env.discard_game import DiscardGame
 from crib_env.single_agent import SingleAgentCribbage
 from crib_env.vector.environments import CribbageVectorEnv, DiscardVectorEnv
 from evaluate.benchmark.measuring import ROUNDS
-from tests.test_single_agent import IDS, FirstCard
+from tests.helpers.single_games import IDS, FirstCard
 from train.ppo import speed as ppo_speed
 from train.ppo.sb3_vec_env import CribbageVecEnv
 

@@ -13,19 +13,9 @@ import crib_env
 from crib_env.discard_game import DiscardGame
 from crib_env.options import OptionError
 from crib_env.single_agent import SingleAgentCribbage
+from tests.helpers.single_games import GAMES, IDS, FirstCard
 
-GAMES = ("crib_env/Cribbage-v0", "crib_env/CribbagePlay-v0", "crib_env/CribbagePegging-v0")
-IDS = (*GAMES, "crib_env/CribbageDiscard-v0")
 MASKS = ("observation", "info")
-
-
-class FirstCard:
-    """The simplest agent: the legal card with the lowest id."""
-
-    name = "first card"
-
-    def act(self, views):
-        return views.action_mask.argmax(axis=1)
 
 
 def play(env, *, seed=None, options=None, rng=None):

@@ -98,3 +98,9 @@ def test_a_folder_has_few_and_short_files(path):
     files = list(path.glob("*.py"))
     assert len(files) <= 20
     assert not [file.name for file in files if len(file.read_text().splitlines()) >= 600]
+
+
+def test_tests_import_helpers_and_not_each_other():
+    for path in FILES:
+        names = [f"{module}.{part}" for module, part in imported_at_once(tree(path))]
+        assert not [name for name in names if name.startswith("tests.") and ".test_" in name], path

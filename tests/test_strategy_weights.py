@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,9 +30,9 @@ from evaluate.commands.lang_tournament import lang_tournament
 from evaluate.matches.match import play_match
 from evaluate.matches.series import Series, play_series
 from evaluate.runs.learning_curves import read_scalars
+from tests.helpers.hidden_cards import with_hidden_dealt_again
 from tests.helpers.learner_runs import stopped_run
-from tests.test_leaks import with_hidden_dealt_again
-from tests.test_no_jit import ROOT
+from tests.helpers.small_settings import STRATEGY_WEIGHTS as SMALL
 from train.loop import run as train_run
 from train.loop import strength
 from train.loop.run_folder import RunFolder
@@ -47,11 +48,9 @@ from train.strategy_weights.games import (
     variance_of,
     weights_at,
 )
-from train.strategy_weights.learner import PRESETS, Settings, Tournament, train
+from train.strategy_weights.learner import PRESETS, Tournament, train
 
-SMALL = Settings(
-    episodes=2_500, snapshots=2, evaluations=1, evaluation_games=20, final_games=20, match_games=5, baseline=0.02
-)
+ROOT = Path(__file__).parents[1]
 
 
 def run(settings, folder):

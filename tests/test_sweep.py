@@ -11,7 +11,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from crib_env.agents import make_agent
 from evaluate.runs.format import band_of
 from tests.helpers.learner_runs import run
-from tests.test_ddqn import SMALL
+from tests.helpers.small_settings import DDQN as SMALL
 from train import ddqn
 from train.__main__ import main
 from train.loop.run_folder import RunFolder

@@ -22,6 +22,8 @@ from crib_env.observation import SIZES
 from crib_env.views import views_of
 from evaluate.matches.match import play_match
 from tests.helpers.learner_runs import new_run, run, stopped_run
+from tests.helpers.small_settings import TD as SMALL
+from tests.helpers.small_settings import TD_PAPER as PAPER
 from train.experience.episodes import Decisions, play_episodes
 from train.loop.run import run_learner
 from train.loop.run_folder import RunFolder
@@ -38,28 +40,6 @@ from train.td.traces import (
     play_and_learn,
     value,
     weights_of,
-)
-
-SMALL = replace(
-    PRESETS["default"],
-    hidden=(32,),
-    episodes=1_024,
-    episodes_at_once=128,
-    evaluations=2,
-    evaluation_games=20,
-    final_games=20,
-    checkpoint_seconds=0.0,
-    precision="float32",
-)
-PAPER = replace(
-    PRESETS["paper"],
-    hidden=(8,),
-    episodes=512,
-    episodes_at_once=128,
-    evaluations=1,
-    evaluation_games=20,
-    final_games=20,
-    checkpoint_seconds=0.0,
 )
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from crib_env.options import OptionError
 from crib_env.vector.environments import CribbageVectorEnv, DiscardVectorEnv
+from tests.helpers.single_games import FirstCard
 from tests.helpers.vector_games import MODES, assert_equal_steps
-from tests.test_single_agent import FirstCard
 
 NO_CARD = {
     "illegal": lambda cards, masks: np.where(np.arange(5) == 2, masks.argmin(axis=1), cards),

@@ -10,9 +10,9 @@ from crib_env.batch import GameBatch
 from crib_env.engine import PLAY
 from crib_env.kernels import streams
 from crib_env.players.policies import CAREFUL, GREEDY, RANDOM
+from tests.helpers.hidden_cards import cards_of
 from tests.helpers.plain_play import OPPONENT, OWN
 from tests.helpers.reference import rank
-from tests.test_leaks import cards_of
 
 PAIRINGS = [(GREEDY, GREEDY), (CAREFUL, CAREFUL), (GREEDY, CAREFUL), (RANDOM, CAREFUL), (RANDOM, RANDOM)]
 

@@ -13,7 +13,7 @@ from torchrl.modules import MaskedCategorical, ProbabilisticActor
 from torchrl.objectives.value.functional import reward2go
 
 import crib_env
-from tests.test_single_agent import IDS
+from tests.helpers.single_games import IDS
 
 PLAYERS = ("player_0", "player_1")
 

@@ -24,6 +24,7 @@ import numpy as np
 from crib_env import PlayerViews, discard_statistics
 from crib_env.agents.baselines import GreedyAgent
 from crib_env.agents.discards import by_phase, next_discard, six_dealt
+from crib_env.agents.heuristic import CARD_VALUES
 from crib_env.cards import RANKS
 from crib_env.exact.discard_statistics import PLACES
 
@@ -44,7 +45,7 @@ def minimax_listing(six: np.ndarray, is_dealer: np.ndarray) -> np.ndarray:
 def heuristic_listing(six: np.ndarray, is_dealer: np.ndarray) -> np.ndarray:
     """As :func:`greedy_listing`."""
     discarded = six[:, PLACES]
-    values = np.minimum(discarded % 13 + 1, 10)
+    values = CARD_VALUES[discarded % 13]
     struck = (
         (values.sum(axis=2) == 5)
         | np.isin(discarded % 13, _STRUCK_RANKS).any(axis=2)

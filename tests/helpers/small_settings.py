@@ -1,0 +1,131 @@
+"""Settings of runs that take a second or two."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from train import ddqn, drqn, nfsp
+from train.best import learner as best
+from train.best import response
+from train.discard_game import learner as discard_game
+from train.strategy_weights import learner as strategy_weights
+from train.td import learner as td
+
+BEST = replace(
+    best.PRESETS["default"],
+    hidden=(16,),
+    hidden_discard=(16,),
+    hands=2,
+    threads=1,
+    episodes=192,
+    episodes_at_once=64,
+    batch_size=16,
+    discards=0.5,
+    discard_memory=100,
+    discard_batch_size=16,
+    responses=2,
+    response_episodes=128,
+    evaluations=1,
+    evaluation_games=20,
+    final_games=20,
+    checkpoint_seconds=0.0,
+    precision="float32",
+)
+DDQN = replace(
+    ddqn.PRESETS["default"],
+    hidden=(32,),
+    episodes=1_024,
+    episodes_at_once=128,
+    warm_up=1,
+    evaluations=2,
+    evaluation_games=20,
+    final_games=20,
+    checkpoint_seconds=0.0,
+    precision="float32",
+)
+DISCARD_GAME = replace(
+    discard_game.PRESETS["default"],
+    hidden=(16,),
+    episodes=512,
+    episodes_at_once=128,
+    evaluations=2,
+    evaluation_games=100,
+    final_games=100,
+    checkpoint_seconds=0.0,
+    precision="float32",
+)
+DISCARD_GAME_PAPER = replace(
+    discard_game.PRESETS["paper"],
+    hidden=(8,),
+    episodes=2_048,
+    episodes_at_once=512,
+    evaluations=1,
+    evaluation_games=100,
+    final_games=100,
+    checkpoint_seconds=0.0,
+)
+DRQN = replace(
+    drqn.PRESETS["default"],
+    memory=8,
+    hidden=(16,),
+    episodes=1_024,
+    episodes_at_once=128,
+    warm_up=1,
+    replay=500,
+    evaluations=2,
+    evaluation_games=20,
+    final_games=20,
+    checkpoint_seconds=0.0,
+    precision="float32",
+)
+DRQN_GAMES = {"episode": "game", "rewards": "points", "length": 5, "burn_in": 3}
+NFSP = replace(
+    nfsp.PRESETS["default"],
+    hidden=(16,),
+    episodes=1_024,
+    episodes_at_once=128,
+    warm_up=1,
+    replay=2_000,
+    reservoir=300,
+    evaluations=2,
+    evaluation_games=20,
+    final_games=20,
+    checkpoint_seconds=0.0,
+    precision="float32",
+)
+RESPONSE = replace(
+    response.PRESETS["default"],
+    opponent="greedy",
+    episodes=256,
+    episodes_at_once=64,
+    batch_size=32,
+    evaluations=1,
+    evaluation_games=20,
+    final_games=20,
+    checkpoint_seconds=0.0,
+    precision="float32",
+)
+STRATEGY_WEIGHTS = strategy_weights.Settings(
+    episodes=2_500, snapshots=2, evaluations=1, evaluation_games=20, final_games=20, match_games=5, baseline=0.02
+)
+TD = replace(
+    td.PRESETS["default"],
+    hidden=(32,),
+    episodes=1_024,
+    episodes_at_once=128,
+    evaluations=2,
+    evaluation_games=20,
+    final_games=20,
+    checkpoint_seconds=0.0,
+    precision="float32",
+)
+TD_PAPER = replace(
+    td.PRESETS["paper"],
+    hidden=(8,),
+    episodes=512,
+    episodes_at_once=128,
+    evaluations=1,
+    evaluation_games=20,
+    final_games=20,
+    checkpoint_seconds=0.0,
+)
