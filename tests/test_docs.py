@@ -97,3 +97,15 @@ def test_every_public_name_is_described():
         re.findall(r"auto(?:function|class):: (?:crib_env\.)?(\w+)$", (DOCS / "reference" / "api.md").read_text(), re.M)
     )
     assert set(crib_env.__all__) - {"__version__"} <= described
+
+
+def test_figures_show_the_data_beside_them():
+    """`make figures` draws those that do not."""
+    image = pytest.importorskip("PIL.Image")
+    figures = pytest.importorskip("docs.figures")
+    for name, (data, _) in figures.DRAWN.items():
+        with image.open(DOCS / name) as picture:
+            assert picture.text[figures.CHECKSUM] == figures.checksum(ROOT / data), f"{name}: make figures"
+    pictures = {path.name for path in DOCS.iterdir() if path.suffix in (".png", ".gif")}
+    played = {name for name in pictures if name.startswith("play")}  # screenshots of the page
+    assert pictures - played == {*figures.DRAWN, *figures.KEPT, figures.MOVING}

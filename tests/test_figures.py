@@ -101,7 +101,10 @@ def test_runs_of_a_learner_are_one_curve(tmp_path, capsys):
     runs = tuple(make_run(tmp_path / f"run-{k}", [0.25 + 0.1 * k, 0.5], speed=10) for k in range(3))
     curves(runs, tmp_path / "curves.png", over="seconds")
     assert "ddqn, mean and range of 3 runs" in (tmp_path / "curves.svg").read_text()
-    curves(runs, tmp_path / "curves.png", ("a", "a", "b"))
+    curves(runs, tmp_path / "curves.png", ("a", "a", "b"), json_file=tmp_path / "curves.json")
+    kept = json.loads((tmp_path / "curves.json").read_text())
+    assert {label: len(of_label) for label, of_label in kept["curves"].items()} == {"a": 2, "b": 1}
+    assert kept["curves"]["b"][0][1] == pytest.approx([0.45, 0.5])
     drawn = (tmp_path / "curves.svg").read_text()
     assert "a, mean and range of 2 runs" in drawn
     assert "games won against greedy" in drawn

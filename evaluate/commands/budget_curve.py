@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
+from matplotlib.figure import Figure
 from rich.table import Table
 
 from crib_env.agents import make_agent
@@ -122,12 +123,12 @@ def budget_curve(
             table.add_row(name, f"{result.win_rate:.2%}", f"{low:.2%} to {high:.2%}", f"{time:,.0f}")
     try:
         if picture is not None:
-            draw_curves(plan, curves, picture)
+            save_figure(draw_curves(plan, curves), picture)
     finally:
         console.print(table)
 
 
-def draw_curves(plan: Plan, curves: dict[str, list[MatchResult]], picture: Path) -> None:
+def draw_curves(plan: Plan, curves: dict[str, list[MatchResult]]) -> Figure:
     """Draws win rates with their intervals over the budget, a line for each agent."""
     figure = new_figure(6, 3.6)
     axes = figure.subplots()
@@ -141,4 +142,4 @@ def draw_curves(plan: Plan, curves: dict[str, list[MatchResult]], picture: Path)
     axes.set_xticks(plan.budgets, [f"{budget:,}" for budget in plan.budgets])
     axes.minorticks_off()
     axes.legend(loc="lower right")
-    save_figure(figure, picture)
+    return figure

@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 
 import tyro
 
-from evaluate.commands.arguments import Runs
+from evaluate.commands.arguments import Runs, SomeJson
 from evaluate.console import console
 from evaluate.figures import save_figure
-from evaluate.files import check_outputs, picture_paths
+from evaluate.files import check_outputs, picture_paths, write_json
 from evaluate.runs.learning_curves import curves_by_label, draw_curves
 
 
@@ -20,6 +20,7 @@ def curves(
     label: Annotated[tuple[str, ...], tyro.conf.arg(metavar="LABEL ...", help_behavior_hint="")] = (),
     against: Literal["greedy", "random"] = "greedy",
     over: Literal["episodes", "seconds"] = "episodes",
+    json_file: SomeJson = None,
 ) -> None:
     """Draws learning curves: runs that differ only in their seeds are one curve, their mean within their range.
 
@@ -30,7 +31,12 @@ def curves(
             with the same label are one curve.
         against: The baseline of the win rate.
         over: Draw over episodes, or over seconds of training.
+        json_file: Also write the curves to this file: they can be drawn again when the runs are gone.
     """
-    check_outputs(*picture_paths(picture))
-    save_figure(draw_curves(curves_by_label(runs, label, against, over), against, over), picture)
+    check_outputs(json_file, *picture_paths(picture))
+    found = curves_by_label(runs, label, against, over)
+    if json_file is not None:
+        points = {name: [[axis.tolist() for axis in curve] for curve in of_label] for name, of_label in found.items()}
+        write_json(json_file, {"against": against, "over": over, "curves": points})
+    save_figure(draw_curves(found, against, over), picture)
     console.print(f"learning curves: {' and '.join(map(str, picture_paths(picture)))}")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
+from matplotlib.figure import Figure
 from rich.table import Table
 
 from crib_env.agents import make_agent
@@ -88,14 +87,14 @@ def win_table(
     try:
         solved.save(path)
         if picture is not None:
-            draw_win_table(solved, picture)
+            save_figure(draw_win_table(solved), picture)
     finally:
         console.print(table)
     if picture is not None:
         console.print(f"heat map: {' and '.join(map(str, picture_paths(picture)))}", soft_wrap=True)
 
 
-def draw_win_table(win_table: WinTable, path: Path) -> None:
+def draw_win_table(win_table: WinTable) -> Figure:
     """Two heat maps over both scores: the dealer's chance to win, and its expected match points."""
     figure = new_figure(10, 4.4)
     pictures = (
@@ -108,4 +107,4 @@ def draw_win_table(win_table: WinTable, path: Path) -> None:
         axes.set(title=title, xlabel="pone's score", ylabel="dealer's score")
         figure.colorbar(image, ax=axes)
     figure.suptitle(f"{win_table.agent} against itself, {win_table.deals:,} deals")
-    save_figure(figure, path)
+    return figure

@@ -1,0 +1,115 @@
+"""Draws the figures of the pages anew from the data beside them: `make figures`.
+
+Each carries the commit and the day of its data at its lower edge, and the checksum of its data inside: a test finds figures
+that show other data. Figures whose data was not kept stay as they are; `KEPT` says how they were made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from crib_env.files.whole_file import whole_file
+from crib_env.picture.colours import LIGHT
+from crib_env.tables.win_table import WinTable
+from evaluate.commands.budget_curve import Plan, draw_curves, play_curves
+from evaluate.commands.tables.win_table import draw_win_table
+from evaluate.figures import GREY, new_figure, number_ticks
+from evaluate.matches.game_records import read_records
+from evaluate.replays.frames import frames
+from evaluate.replays.moving_picture import write_gif
+from evaluate.runs.learning_curves import draw_curves as draw_learning_curves
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+CHECKSUM = "Data"  # the key in a picture
+
+
+def budget(data: Path) -> Figure:
+    """Strength of the tree search against its budget."""
+    content = json.loads(data.read_text())["plan"]
+    plan = Plan(**{name: tuple(value) if isinstance(value, list) else value for name, value in content.items()})
+    return draw_curves(plan, play_curves(plan, data))  # the file holds every match: none is played
+
+
+def win_table(data: Path) -> Figure:
+    """Chances to win from every pair of scores."""
+    return draw_win_table(WinTable.load(data))
+
+
+def example(data: Path) -> Figure:
+    """The curve of examples/ppo.py, over decisions."""
+    curve = json.loads(data.read_text())["curve"]
+    columns = ("decisions", "win_rate", "low", "high")
+    steps, rate, low, high = (np.array([point[name] for point in curve]) for name in columns)
+    figure = new_figure(7, 3.2)
+    axes = figure.subplots()
+    (line,) = axes.plot(steps, 100 * rate)
+    axes.fill_between(steps, 100 * low, 100 * high, color=line.get_color(), alpha=0.25, lw=0)
+    axes.axhline(50, color=GREY, lw=0.8, ls=":")
+    axes.set(xlabel="decisions", ylabel="games won against greedy, % (95 %)")
+    number_ticks(axes.xaxis)
+    return figure
+
+
+def learners(data: Path) -> Figure:
+    """Learning curves that `evaluate curves --json` kept."""
+    content = json.loads(data.read_text())
+    curves = {
+        label: [tuple(map(np.array, curve)) for curve in of_label] for label, of_label in content["curves"].items()
+    }
+    return draw_learning_curves(curves, content["against"], content["over"])
+
+
+# Pictures by name, each with its data and what draws it.
+DRAWN: dict[str, tuple[str, Callable[[Path], Figure]]] = {
+    "ismcts-budget.png": ("docs/ismcts-budget.json", budget),
+    "win-table.png": ("crib_env/tables/data/win_table.npz", win_table),
+    "example-ppo.png": ("docs/example-ppo.json", example),
+    "learners.png": ("docs/learners.json", learners),
+    "best-curve.png": ("docs/best-curve.json", learners),
+}
+MOVING, GAME = "deal.gif", "docs/game.jsonl"
+# Pictures whose data was not kept, and what makes them.
+KEPT = {
+    "td-seeds.png": "python -m evaluate curves runs/td/SEEDS --picture docs/td-seeds.png --json docs/td-seeds.json",
+    "league.png": "python -m evaluate league, as BENCHMARKS.md has it",
+    "speed.png": "python -m evaluate benchmark --picture docs/speed.png",
+}
+
+
+def checksum(data: Path) -> str:
+    """Of a data file, as pictures keep it."""
+    return hashlib.sha256(data.read_bytes()).hexdigest()
+
+
+def origin(data: Path) -> str:
+    """The commit and the day that a data file is from."""
+    log = ["git", "log", "-1", "--format=%h, %as", "--", str(data)]
+    said = subprocess.run(log, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    return said or "not committed yet"
+
+
+def main() -> None:
+    """Draws them all."""
+    for name, (data, draw) in DRAWN.items():
+        figure = draw(ROOT / data)
+        figure.text(0.998, 0.004, f"data: {origin(ROOT / data)}", ha="right", va="bottom", fontsize=5, color="#777777")
+        with whole_file(DOCS / name) as file:
+            figure.savefig(file, format="png", metadata={CHECKSUM: checksum(ROOT / data)})
+        print(f"docs/{name} from {data}")
+    (game,) = read_records(ROOT / GAME)
+    write_gif(DOCS / MOVING, [frame.table for frame in frames(game, 3)], LIGHT)
+    print(f"docs/{MOVING} from {GAME}")
+    for name, command in KEPT.items():
+        print(f"docs/{name} stays as it is; made by: {command}")
+
+
+if __name__ == "__main__":
+    main()
