@@ -1,7 +1,7 @@
 """Draws the figures of the pages anew from the data beside them: `make figures`.
 
-Each carries the commit and the day of its data at its lower edge, and the checksum of its data inside: a test finds figures
-that show other data. Figures whose data was not kept stay as they are; `KEPT` says how they were made.
+Each says at its lower edge from which commit, and on which day, its data was measured, and holds the checksum of its
+data: a test finds figures that show other data. Figures whose data was not kept stay; `KEPT` says how they were made.
 """
 
 from __future__ import annotations
@@ -90,17 +90,20 @@ def checksum(data: Path) -> str:
 
 
 def origin(data: Path) -> str:
-    """The commit and the day that a data file is from."""
+    """The commit and the day of a measurement: what JSON says under ``made``, else when the file was last changed."""
+    if data.suffix == ".json":
+        return json.loads(data.read_text())["made"]
     log = ["git", "log", "-1", "--format=%h, %as", "--", str(data)]
-    said = subprocess.run(log, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
-    return said or "not committed yet"
+    return subprocess.run(log, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def main() -> None:
     """Draws them all."""
     for name, (data, draw) in DRAWN.items():
         figure = draw(ROOT / data)
-        figure.text(0.998, 0.004, f"data: {origin(ROOT / data)}", ha="right", va="bottom", fontsize=5, color="#777777")
+        figure.text(
+            0.998, 0.004, f"measured at {origin(ROOT / data)}", ha="right", va="bottom", fontsize=5, color="#777777"
+        )
         with whole_file(DOCS / name) as file:
             figure.savefig(file, format="png", metadata={CHECKSUM: checksum(ROOT / data)})
         print(f"docs/{name} from {data}")

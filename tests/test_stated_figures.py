@@ -79,6 +79,12 @@ FIGURES = {
         learners("and reaches #."),
         benchmarks("`discard-game --preset paper` (20 nodes) | # ("),
     ],
+    "the PPO example": [
+        Place("docs/guides/your-own-learner.md", "and wins # % against `greedy` after # s of one core"),
+        benchmarks(
+            "| `ppo.py` | #% (55.77% to 56.92%) against `greedy`, 10,000 mirrored games | 5,996,544 decisions, # s"
+        ),
+    ],
     "td": [
         benchmarks("| `td` | #% (#% to #%) | #% (#% to #%) | # deals, # s |"),
         benchmarks("| `td` | #% (#% to #%) | #% (#% to #%) | # | # | 7.8% |"),
