@@ -11,6 +11,7 @@ import pytest
 from gymnasium import registry
 
 import crib_env
+from crib_env.agents.registry import NAMES
 from evaluate.commands.registry import COMMANDS
 from train.__main__ import LEARNERS
 
@@ -90,6 +91,11 @@ def test_every_page_is_in_the_table_of_contents():
     pages = {str(page.relative_to(DOCS).with_suffix("")) for page in PAGES[1:]} - {"index", "listing"}
     assert "*" in listed  # pages beside the index
     assert {page for page in pages if "/" in page} == {page for page in listed if "/" in page}
+
+
+def test_every_agent_is_in_the_table_of_players():
+    page = (DOCS / "reference" / "players.md").read_text()
+    assert not [name for name in NAMES if f"`{name}`" not in page and f"`{name}:" not in page]
 
 
 def test_every_public_name_is_described():
