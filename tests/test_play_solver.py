@@ -15,7 +15,7 @@ from crib_env.kernels import kernel, lowest, streams
 from crib_env.solver import prior
 from crib_env.solver.cfr import PlaySolver
 from crib_env.solver.hands import HANDS, ORDERINGS, hand_number
-from crib_env.solver.play_game import PlayGame, pairs_dealt
+from crib_env.solver.play_game import PlayGame, Reached, pairs_dealt
 from crib_env.solver.prior import UNUSUAL, prior_of_discards
 from crib_env.solver.public_state import (
     ACTOR,
@@ -319,3 +319,63 @@ def test_the_command_solves_real_deals_starter_by_starter(tmp_path, monkeypatch,
     assert found["nash_conv"] == pytest.approx(np.mean([each["nash_conv"] for each in found["starters"]]))
     with pytest.raises(ValueError, match="is a file: with --prior discards, give a folder"):
         solve_play(json_file, "discards")
+# --- What each rank is worth against a policy -----------------------------------------------------------------------
+
+
+def net_of_pone(laid_first, pones, dealers):
+    """Net points of pone: these cards are laid, then each player's only card that is left, as soon as it fits."""
+    state, left = start_of_play(2), (list(pones), list(dealers))
+    for rank in laid_first:
+        left[state[ACTOR]].remove(rank)
+        lay_rank(state, rank)
+    while left[0] or left[1]:
+        own = left[state[ACTOR]]
+        if own and own[0] < n_playable_ranks(state[COUNT]):
+            lay_rank(state, own.pop())
+        else:
+            say_go(state)
+    return state[NET]
+
+
+def test_ranks_are_worth_what_the_opponents_policy_leaves_them():
+    game = PlayGame(start=start_of_play(2), threads=1)
+    rng = np.random.default_rng(4)
+    policy = rng.random(game.extent.slots).astype(np.float32)
+    hands = np.arange(len(HANDS[2]))
+    ways = {  # of the dealer's hands beside pone's, in sets of cards
+        (h, y): ORDERINGS[2][y]
+        * np.prod([4 - (*HANDS[2][h], *HANDS[2][y][:k]).count(r) for k, r in enumerate(HANDS[2][y])])
+        for h in (5, 60)
+        for y in hands
+    }
+    # The dealer, after pone's lead: each of pone's hands with that lead, as likely as the policy makes it.
+    lead, dealers = 4, (7, 4)
+    node = game.node_at([(0, lead)], 1, 0)
+    values = game.rank_values(policy, 1, Reached(np.array([node]), np.array([hand_number(dealers)])))[0]
+    for rank in dealers:
+        total = weight = 0.0
+        for h, pones in enumerate(HANDS[2].tolist()):
+            if lead in pones:
+                likely = ORDERINGS[2][h] * game.chances_at(policy, 0, h)[lead]
+                likely *= np.prod([4 - (*dealers, *pones[:k]).count(r) for k, r in enumerate(pones)])
+                weight += likely
+                total -= likely * net_of_pone([lead, rank], pones, dealers)
+        assert values[rank] == pytest.approx(total / weight, abs=1e-5)
+    assert (np.isinf(values) == ~np.isin(np.arange(13), dealers)).all()
+    # Pone, before the lead: the dealer answers by the policy.
+    for h in (5, 60):
+        pones = HANDS[2][h].tolist()
+        values = game.rank_values(policy, 0, Reached(np.zeros(1, np.int64), np.array([h])))[0]
+        for rank in set(pones):
+            at = game.node_at([(0, rank)], 1, 0)
+            expected = sum(
+                ways[h, y]
+                * sum(
+                    chance * net_of_pone([rank, answer], pones, HANDS[2][y].tolist())
+                    for answer, chance in enumerate(game.chances_at(policy, at, y))
+                    if chance
+                )
+                for y in hands
+                if ways[h, y]
+            ) / sum(ways[h, y] for y in hands)
+            assert values[rank] == pytest.approx(expected, abs=1e-5)

@@ -46,7 +46,7 @@ def save_arrays(
     content: dict[str, Any] = {name: np.asarray(array) for name, array in arrays.items()}
     with whole_file(path) as temporary, open(temporary, "wb") as file:
         save = np.savez_compressed if compressed else np.savez
-        save(file, kind=kind, version=version, checksum=_checksum(content), **content)
+        save(file, kind=kind, version=version, checksum=checksum_of(content), **content)
 
 
 def load_arrays(path: str | Path, kind: str, version: int, columns: Mapping[str, Column]) -> dict[str, np.ndarray]:
@@ -78,7 +78,7 @@ def load_arrays(path: str | Path, kind: str, version: int, columns: Mapping[str,
         raise ValueError(f"{path} is not a {kind}")
     if marks["version"] != str(version):
         raise ValueError(f"{path} is a {kind} of version {marks['version']}, not {version}: build it again")
-    if marks["checksum"] != _checksum(found):
+    if marks["checksum"] != checksum_of(found):
         raise ValueError(f"{path} is damaged, its checksum is wrong: build it again")
     for name in sorted(found.keys() ^ columns.keys()):
         has = "no" if name in columns else "an unknown"
@@ -99,7 +99,7 @@ def _fault(array: np.ndarray, column: Column) -> str | None:
     return None
 
 
-def _checksum(arrays: Mapping[str, np.ndarray]) -> str:
+def checksum_of(arrays: Mapping[str, np.ndarray]) -> str:
     """The checksum of names, types, shapes and bytes."""
     digest = hashlib.blake2b(digest_size=16)
     for name, array in sorted(arrays.items()):

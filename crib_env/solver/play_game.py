@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import pairwise
@@ -23,6 +23,7 @@ from crib_env.solver.sweeps import (
     Step,
     Weights,
     Workspace,
+    fill_rank_values,
     make_workspace,
     walk_down,
     walk_up,
@@ -137,8 +138,68 @@ class PlayGame:
         self._top.reach[: len(reach)] = reach
         walk_down(self._game, policy, 0, int(self._game.tree.parts[0]), self._top)
 
-    def walk(self, weights: Weights, step: Step) -> float:
+    def rank_values(self, policy: np.ndarray, role: int, decisions: Reached) -> np.ndarray:
+        """What each rank is worth at decisions of a role, (D, 13) net points of the whole play; -inf for others.
+
+        The opponent plays the policy, and the role goes on as well as it can against that.
+
+        Args:
+            policy: see :meth:`expected`.
+            role: ``PONE`` or ``DEALER``.
+            decisions: nodes of the role, and its hands there, to which the opponent's policy leads.
+        """
+        values = np.full((len(decisions.nodes), N_RANKS), -np.inf)
+
+        def note(first: int, last: int, workspace: Workspace) -> None:
+            for k in np.flatnonzero((decisions.nodes >= first) & (decisions.nodes < last)):
+                fill_rank_values(self._game, decisions.nodes[k], decisions.hands[k], workspace, values[k])
+
+        self.walk(Weights(policy, _NOTHING), Step(role, BEST_RESPONSE), note)
+        return values
+
+    def chances_at(self, policy: np.ndarray, node: int, hand: int) -> np.ndarray:
+        """(13,) how likely a policy lays each rank of a hand at a node of its player."""
+        n, at = HAND_TABLES.n_hands, self.nodes[node]
+        role, low, slot = at["actor"], int(at["floor"][at["actor"]]), int(at["first_slot"])
+        k = int(at["n_cards"][role])
+        weights, playable = np.zeros(N_RANKS), np.zeros(N_RANKS)
+        for rank in range(low, int(at["high"])):
+            left = int(HAND_TABLES.without_rank[k, rank, hand])
+            if left >= 0:
+                playable[rank] = 1
+                weights[rank] = max(float(policy[slot + (rank - low) * n[k - 1, low] + left]), 0.0)
+        weights = weights if weights.any() else playable
+        return weights / weights.sum()
+
+    def node_at(self, laid: Sequence[tuple[int, int]], role: int, lowest: int) -> int:
+        """The node at which a role is to lay a card.
+
+        Args:
+            laid: roles and ranks before, oldest first.
+            role: who is to lay.
+            lowest: the lowest rank that it holds; in this count, or in the next if that does not fit.
+        """
+        nodes, links, at = self._game.tree.nodes, self._game.tree.links, 0
+        for n, (actor, rank) in enumerate((*laid, (role, lowest))):
+            while nodes[at]["actor"] != actor or rank >= nodes[at]["high"]:  # who is to act says go
+                low, high = int(nodes[at]["floor"][nodes[at]["actor"]]), int(nodes[at]["high"])
+                at = int(links[nodes[at]["first_link"] + max(high - low, 0)]["to"])
+            if n < len(laid):
+                at = int(links[nodes[at]["first_link"] + rank - int(nodes[at]["floor"][actor])]["to"])
+        return at
+
+    def walk(
+        self,
+        weights: Weights,
+        step: Step,
+        after_part: Callable[[int, int, Workspace], None] = lambda first, last, workspace: None,
+    ) -> float:
         """Walks the whole tree once.
+
+        Args:
+            weights: what the roles play by.
+            step: what the walk is for.
+            after_part: is shown each part of the tree, from its first node to before its last, with its values.
 
         Returns:
             The net points a deal that ``step.role`` earns, to the last bit the same for any number of threads.
@@ -154,6 +215,7 @@ class PlayGame:
                 for first, last in pairwise(tree.parts[part.start : part.stop + 1].tolist()):
                     walk_down(game, weights.policy, first, last, workspace)
                     walk_up(game, weights, step, first, last, workspace)
+                    after_part(first, last, workspace)
                     node = tree.nodes[first]
                     values = slice(node["value_at"], node["value_at"] + N_HANDS[node["n_cards"][role], 0])
                     top.values[values] = workspace.values[values]
@@ -164,6 +226,7 @@ class PlayGame:
         with ThreadPoolExecutor(len(self._workspaces)) as pool:
             list(pool.map(lambda workspace: walk_parts(workspace, stretches), self._workspaces))
         walk_up(game, weights, step, 0, n_top, top)
+        after_part(0, n_top, top)
         return float(top.values[: len(self.prior[role])].astype(float) @ self.prior[role]) / self._deals
 
 

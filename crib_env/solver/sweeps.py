@@ -297,3 +297,44 @@ def _opponents_choice(game, weights, step, node, work):
     for rank in range(low, high):
         for h in range(n):
             values[value + h] += by_rank[_EARNED, rank, h]
+
+
+@kernel
+def fill_rank_values(game, at, h, work, out):
+    """Fills ``out`` (13,) with what the actor of a node earns net after each rank, -inf where hand ``h`` has none.
+
+    Points a deal, from the start of the play on, if what follows is valued in ``work`` for the actor, and the reach of
+    the opponent's hands stands in it: the node has been walked down and up.
+    """
+    node, hands, by_rank = game.tree.nodes[at], game.hands, work.by_rank
+    role = np.int64(node["actor"])
+    k, n_other = node["n_cards"][role], node["n_cards"][1 - role]
+    n_against, against = hands.n_hands[n_other, node["floor"][1 - role]], node["reach_at"][1 - role]
+    if n_other <= 1 and k <= 2:
+        for y in range(n_against):
+            by_rank[_SENT, 0, y] = work.reach[against + y]
+    _earn(game, node, role, work)
+    total = 0.0
+    for y in range(n_against):
+        if work.reach[against + y] > _ZERO:
+            ways = float(node["chance"])
+            for rank in range(N_RANKS):
+                left = 4 - gone_of(node["gone"], rank)
+                for n in range(_of_rank(hands, k, h, rank) + _of_rank(hands, n_other, y, rank)):
+                    ways *= left - n
+            total += work.reach[against + y] * ways
+    for rank in range(N_RANKS):
+        out[rank] = -np.inf
+        if node["floor"][role] <= rank < node["high"] and hands.without_rank[k, rank, h] >= 0:
+            out[rank] = by_rank[_EARNED, rank, hands.without_rank[k, rank, h]] / total
+
+
+@kernel
+def _of_rank(hands, k, h, rank):
+    """How many cards of a rank hand ``h`` of ``k`` cards has."""
+    n = 0
+    while k and hands.without_rank[k, rank, h] >= 0:
+        h = np.int64(hands.without_rank[k, rank, h])
+        k -= 1
+        n += 1
+    return n

@@ -44,6 +44,11 @@ COMMANDS = {
         "Plays from twenty close positions near the end of a game, to measure who plays to the score.",
         takes_agents=True,
     ),
+    "suite": Command(
+        "suite:suite",
+        "Measures agents on fixed tasks with known answers: discards, the play, endgames, matches, time.",
+        takes_agents=True,
+    ),
     "budget-curve": Command(
         "budget_curve:budget_curve",
         "Plays an agent with growing budgets against an opponent: strength by budget.",
@@ -82,6 +87,10 @@ COMMANDS = {
         "tables.luck_table:luck_table",
         "Computes the values of cards over all deals, by which `match --luck-adjusted` measures luck.",
         takes_agents=True,
+    ),
+    "suite-data": Command(
+        "tables.suite_data:suite_data",
+        "Makes the positions of `suite`, with what is best in them.",
     ),
     "discard": Command(
         "discard:discard",

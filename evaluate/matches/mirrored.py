@@ -207,7 +207,12 @@ def is_copyable(agent: Agent) -> bool:
     return bool(getattr(agent, "copyable", True))
 
 
-def _copy(agent: Agent) -> Agent:
+def copy_of(agent: Agent) -> Agent:
+    """A copy of an agent, for a second thread.
+
+    Raises:
+        ValueError: it cannot be copied.
+    """
     try:
         return copy.deepcopy(agent)
     except Exception as error:
@@ -245,7 +250,7 @@ def play_shards(
         return
     stopped, players = Event(), SimpleQueue[tuple[Agent, Agent]]()
     for _ in range(threads):
-        players.put((_copy(a), _copy(b)))
+        players.put((copy_of(a), copy_of(b)))
 
     def tell(done: int) -> None:
         if stopped.is_set():

@@ -1,0 +1,75 @@
+"""Measures agents on the suite: one table, one JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from crib_env.agents.registry import is_outside_agent
+from evaluate.commands.arguments import AgentNames, SomeFolder, SomeJson, check_positive
+from evaluate.console import console
+from evaluate.ending import printable, reported_errors
+from evaluate.files import check_outputs, write_json
+from evaluate.folder_lock import held
+from evaluate.progress import progress_bar, say
+from evaluate.suite.data import standard_data
+from evaluate.suite.report import figures_table
+from evaluate.suite.suite import Outcome, Suite, results_as_json
+
+
+def suite(
+    agents: AgentNames = (),
+    share: Annotated[float | None, tyro.conf.arg(help_behavior_hint="")] = None,
+    folder: SomeFolder = None,
+    resume: SomeFolder = None,
+    threads: int = 2,
+    json_file: SomeJson = None,
+) -> None:
+    """Measures agents on fixed tasks with known answers: discards, the play, endgames, matches, time.
+
+    A fast agent takes some minutes. docs/suite.md says what the tasks are, and has the figures of all agents.
+
+    Args:
+        agents: Names, names with settings after a colon, folders of runs, or module:Class.
+        share: Share of the positions and games to take, above 0, at most 1, for slow agents; by default all.
+        folder: A new folder for finished tasks, by default runs/suite/<time>.
+        resume: Folder of a stopped suite to continue; give no agents and no share then, but name agents from your own
+            modules again.
+        threads: Number of threads; they do not change the figures.
+        json_file: Also write all figures to this file, as JSON.
+    """
+    check_positive(threads=threads)
+    check_outputs(json_file)
+    standard_data()
+    if resume is None:
+        plan = Suite(agents, 1.0 if share is None else share)
+        resume = plan.begin(folder)
+    elif not all(map(is_outside_agent, agents)) or (share, folder) != (None, None):
+        raise ValueError("--resume takes agents and share from the folder: give neither of them, and no --folder")
+    else:
+        plan = Suite.of_folder(resume, agents)
+    with reported_errors(f"stopped; continue with: python -m evaluate suite --resume {resume}"):
+        _measure_and_report(plan, resume, threads, json_file)
+
+
+def _measure_and_report(plan: Suite, folder: Path, threads: int, json_file: Path | None) -> None:
+    outcomes: list[Outcome] = []
+    with held(folder), progress_bar() as progress:
+        bar = progress.add_task("suite", total=None)
+
+        def on_task(agent: str, task: str, steps: int) -> None:
+            progress.update(bar, description=f"{agent}: {task}", completed=0, total=steps or None)
+
+        for outcome in plan.run(folder, threads, on_task, lambda done: progress.update(bar, advance=done)):
+            outcomes.append(outcome)
+            if outcome.failed is not None:
+                say(progress, printable(f"{outcome.agent}: {outcome.task} failed ({outcome.failed})"))
+    if json_file is not None:
+        write_json(json_file, results_as_json(plan, outcomes))
+    console.print(figures_table(outcomes))
+    console.print(f"files: {folder}", soft_wrap=True)
+    failed = [f"{outcome.task} of {outcome.agent}" for outcome in outcomes if outcome.failed is not None]
+    if failed:
+        raise ValueError(f"failed: {', '.join(failed)}; --resume {folder} does what failed again, and keeps the rest")

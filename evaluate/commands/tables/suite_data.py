@@ -1,0 +1,41 @@
+"""The positions of the suite, and what is best in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from crib_env.solver.cfr import PlaySolver
+from crib_env.solver.play_game import PlayGame
+from evaluate.commands.arguments import File, check_positive
+from evaluate.commands.solve_play import PEGGING_GAME
+from evaluate.console import console
+from evaluate.files import check_outputs
+from evaluate.progress import progress_bar
+from evaluate.suite.data import VERSION
+from evaluate.suite.making import make_data
+
+
+def suite_data(path: File, solution: Annotated[Path, tyro.conf.arg(metavar="FILE")], threads: int = 2) -> None:
+    """Makes the positions of the suite, with what is best in them; takes some minutes.
+
+    Args:
+        path: The file to write; an existing file is replaced.
+        solution: The pegging game solved, from `solve-play FILE --nash-conv 0.001`.
+        threads: Number of threads; they do not change the result.
+    """
+    check_outputs(path)
+    check_positive(threads=threads)
+    with progress_bar() as progress:
+        task = progress.add_task("the public tree", total=None)
+        solver = PlaySolver(PlayGame(threads=threads))
+        solver.load(solution, PEGGING_GAME)
+
+        def on_progress(what: str, done: int, total: int) -> None:
+            progress.update(task, description=what, completed=done, total=total)
+
+        data = make_data(solver, threads, on_progress)
+    data.save(path)
+    console.print(f"suite {VERSION}, hash {data.hash}: {path}", soft_wrap=True)

@@ -1,0 +1,1 @@
+"""The suite: fixed tasks with known answers, which say how good an agent is."""

@@ -1,0 +1,25 @@
+"""The time of a decision, asked for one at a time as in a game against a person."""
+
+from __future__ import annotations
+
+from crib_env.agents import Agent
+from crib_env.kernels import streams
+from evaluate.benchmark.decision_times import time_deals
+from evaluate.suite.data import SEED
+from evaluate.suite.task import Figure, Work
+
+NAME = "time"
+_DEALS, _WARM_UP = 100, 3
+
+
+def steps(share: float) -> int:
+    """See :class:`evaluate.suite.task.Task`."""
+    return 0
+
+
+def measure(agent: Agent, work: Work) -> dict[str, Figure]:
+    """See :class:`evaluate.suite.task.Task`."""
+    time_deals(agent, streams(SEED + 1, _WARM_UP))  # compiles
+    n = work.part_of(_DEALS)
+    discard, card = time_deals(agent, streams(SEED, n))
+    return {"µs a discarded card": Figure(1e6 * discard, None, n), "µs a card laid": Figure(1e6 * card, None, n)}

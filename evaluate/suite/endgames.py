@@ -1,0 +1,30 @@
+"""Twenty endgames of the play, in each of which some card wins for certain, and at least one other does not.
+
+A card wins for certain if the player, whatever the opponent holds and lays, can reach 121 in this deal before the
+opponent does (:mod:`evaluate.suite.sure_wins`). No belief about the opponent comes into it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crib_env.agents import Agent
+from evaluate.suite.data import ENDGAMES
+from evaluate.suite.positions import after_cards, chosen_cards
+from evaluate.suite.task import Figure, Work
+
+NAME = "endgames"
+
+
+def steps(share: float) -> int:
+    """See :class:`evaluate.suite.task.Task`; all twenty are asked for, whatever the share."""
+    return ENDGAMES
+
+
+def measure(agent: Agent, work: Work) -> dict[str, Figure]:
+    """See :class:`evaluate.suite.task.Task`."""
+    data = work.data
+    games = after_cards(data.end_deals, data.end_dealers, data.end_scores, data.end_cards)
+    ranks = chosen_cards(agent, games, 1, work.on_progress)[:, 0] % 13
+    solved = data.end_best[np.arange(ENDGAMES), ranks]
+    return {"endgames solved, of 20": Figure(float(solved.sum()), None, ENDGAMES)}

@@ -1,0 +1,57 @@
+"""The pegging game: what an exact best response gains on an agent (:mod:`evaluate.exploitability`).
+
+An agent is asked for every decision to which its own choices lead, five to ninety million, with one way to deal suits
+to each hand of ranks. Where that would take longer than ``LONGEST``, or where the agent mixes and cannot say how, it is
+not measured.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import lru_cache
+
+from crib_env.agents import Agent
+from crib_env.solver.play_game import PlayGame
+from evaluate.exploitability import exploitability
+from evaluate.suite.task import Figure, NotMeasuredError, Work
+
+NAME = "pegging game"
+LONGEST = 600.0
+"""Seconds: an agent that would take longer at the pace of its first decisions is not measured."""
+_USUAL = 4_000_000  # decisions, about as many as an agent that does not mix is asked for
+_AFTER = 20.0  # seconds, when the pace is looked at
+
+
+def steps(share: float) -> int:
+    """See :class:`evaluate.suite.task.Task`."""
+    return 0
+
+
+@lru_cache(maxsize=1)
+def _game(threads: int) -> PlayGame:
+    return PlayGame(threads=threads)
+
+
+def measure(agent: Agent, work: Work) -> dict[str, Figure]:
+    """See :class:`evaluate.suite.task.Task`."""
+    started, asked = time.monotonic(), 0
+    game = _game(work.threads)
+
+    def on_progress(decisions: int) -> None:
+        nonlocal started, asked
+        if not asked:
+            started = time.monotonic()  # kernels have been compiled by now
+        asked += decisions
+        spent = time.monotonic() - started
+        needed = spent * _USUAL / asked
+        if spent > _AFTER and asked < _USUAL and needed > LONGEST:
+            raise NotMeasuredError(f"at its pace it would take about {needed / 60:,.0f} minutes")
+        work.on_progress(decisions)
+
+    try:
+        found = exploitability(agent, game, 1, on_progress)
+    except ValueError as error:
+        if "probabilities" not in str(error):
+            raise
+        raise NotMeasuredError("it draws its cards by chance, and has no `probabilities`") from None
+    return {"exploitable in the pegging game, points a deal": Figure(found.exploitability, None, found.decisions)}

@@ -1,0 +1,78 @@
+"""The figures of the suite, on a screen and in a page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from rich.table import Table
+
+from evaluate.files import markdown_table
+from evaluate.suite.data import VERSION
+from evaluate.suite.suite import Outcome
+from evaluate.suite.task import Figure
+
+_MOST_DIGITS = 4
+PAGE_COLUMNS = {
+    "points lost a discard at 0–0": "discard, points",
+    "chance to win lost a discard, %": "discard, % to win",
+    "points lost a card laid": "card laid, points",
+    "endgames solved, of 20": "endgames",
+    "exploitable in the pegging game, points a deal": "exploitable",
+    "wins against random less luck, %": "`random`, %",
+    "wins against greedy less luck, %": "`greedy`, %",
+    "wins against careful less luck, %": "`careful`, %",
+    "wins against expert less luck, %": "`expert`, %",
+    "µs a card laid": "µs a card",
+}
+"""Of the table in a page: figures, and what they are called there."""
+
+
+def shown(figure: Figure) -> tuple[str, str]:
+    """A figure, and half of its 95 % interval, in digits that mean something."""
+    if figure.half_width is None:
+        return (f"{figure.mean:,.0f}" if figure.mean >= 100 else f"{figure.mean:.3g}"), ""
+    digits = 2
+    if figure.half_width > 0:
+        digits = min(max(1 - math.floor(math.log10(figure.half_width)), 0), _MOST_DIGITS)
+    return f"{figure.mean:.{digits}f}", f"± {figure.half_width:.{digits}f}"
+
+
+def figures_table(outcomes: Sequence[Outcome]) -> Table:
+    """All figures: a section for each, in it a row for each agent."""
+    table = Table(title=f"suite {VERSION}; intervals of 95 %", title_justify="left")
+    table.add_column("")
+    for column in ("", "95 %", "of"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for name in dict.fromkeys(name for outcome in outcomes for name in outcome.figures):
+        table.add_section()
+        table.add_row(f"[bold]{name}")
+        for outcome in outcomes:
+            if (figure := outcome.figures.get(name)) is not None:
+                table.add_row(f"  {outcome.agent}", *shown(figure), f"{figure.sample:,}")
+    without = [outcome for outcome in outcomes if not outcome.figures]
+    if without:
+        table.add_section()
+        table.add_row("[bold]not measured")
+        for outcome in without:
+            table.add_row(f"  {outcome.agent}, {outcome.task}: {outcome.not_measured or outcome.failed}")
+    return table
+
+
+def page_table(outcomes: Sequence[Outcome]) -> str:
+    """The main figures in Markdown, a row for each agent, in the order in which they come."""
+    rows = []
+    for agent in dict.fromkeys(outcome.agent for outcome in outcomes):
+        own = [outcome for outcome in outcomes if outcome.agent == agent]
+        figures = {name: figure for outcome in own for name, figure in outcome.figures.items()}
+        cells = [" ".join(shown(figures[name])).strip() if name in figures else "–" for name in PAGE_COLUMNS]
+        share = max(outcome.share for outcome in own)
+        rows.append([f"`{agent}`", f"{100 * share:g} %", *cells])
+    return markdown_table(["agent", "share", *PAGE_COLUMNS.values()], rows)
+
+
+def reasons(outcomes: Sequence[Outcome]) -> str:
+    """Why figures are missing, a line of Markdown for each."""
+    return "".join(
+        f"* `{outcome.agent}`, {outcome.task}: {outcome.not_measured}\n" for outcome in outcomes if outcome.not_measured
+    )

@@ -1,0 +1,180 @@
+"""Which cards of the play win for certain: a search over everything that the opponent may hold and lay.
+
+The opponent's cards are not dealt but chosen as they are laid, from all that the player has not seen and that the
+opponent's goes allow. A strategy that wins against this opponent wins against every hand and every reply, and the other
+way round. The rules of the play are those of :mod:`crib_env.solver.public_state`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env import score_show
+from crib_env.engine import PONE, WIN
+from crib_env.solver.hands import N_RANKS
+from crib_env.solver.public_state import (
+    ACTOR,
+    CARDS,
+    COUNT,
+    FLOOR,
+    NET,
+    lay_rank,
+    n_playable_ranks,
+    say_go,
+    start_of_play,
+)
+
+_MOST_IN_CRIB = 29
+
+
+class UnclearError(Exception):
+    """Whether a card wins for certain hangs on suits or on the crib, which the search leaves out."""
+
+
+class Known(NamedTuple):
+    """What the player knows of a deal in the play."""
+
+    role: int
+    """Its own, ``PONE`` or ``DEALER``."""
+    kept: tuple[int, ...]
+    """Its four cards."""
+    discards: tuple[int, ...]
+    starter: int
+    laid: tuple[tuple[int, int], ...]
+    """Roles and cards laid, oldest first."""
+    scores: tuple[int, int]
+    """By role, now."""
+
+
+class _Position(NamedTuple):
+    state: np.ndarray
+    scores: tuple[int, int]
+    own: tuple[int, ...]
+    """How many cards of each rank the player holds."""
+    unseen: tuple[int, ...]
+    """The same of those it has not seen."""
+    others: tuple[int, ...]
+    """Ranks that the opponent has laid."""
+
+
+def sure_cards(known: Known) -> dict[int, bool]:
+    """Whether each rank that the player may lay now wins for certain.
+
+    Raises:
+        UnclearError: the search cannot tell.
+    """
+    search = _Search(known)
+    here = search.begin()
+    return {rank: search.after_own(here, rank) for rank in search.playable(here)}
+
+
+class _Search:
+    def __init__(self, known: Known) -> None:
+        self._known, self._me = known, known.role
+        self._seen = {*known.kept, *known.discards, known.starter, *(card for _, card in known.laid)}
+
+    def begin(self) -> _Position:
+        """The position as it stands."""
+        state = start_of_play()
+        for role, card in self._known.laid:
+            while state[ACTOR] != role:
+                say_go(state)
+            lay_rank(state, card % N_RANKS)
+        while state[ACTOR] != self._me:
+            say_go(state)
+        own_laid = {card for role, card in self._known.laid if role == self._me}
+        return _Position(
+            state,
+            self._known.scores,
+            _counts(card for card in self._known.kept if card not in own_laid),
+            _counts(card for card in range(52) if card not in self._seen),
+            tuple(card % N_RANKS for role, card in self._known.laid if role != self._me),
+        )
+
+    def playable(self, at: _Position) -> list[int]:
+        """The ranks that the player may lay."""
+        return [rank for rank in range(n_playable_ranks(at.state[COUNT])) if at.own[rank]]
+
+    def after_own(self, at: _Position, rank: int) -> bool:
+        """Whether the player wins for certain once it has laid a rank."""
+        state = at.state.copy()
+        lay_rank(state, rank)
+        return self._wins(_scored(at._replace(state=state, own=_less(at.own, rank)), at.state))
+
+    def _wins(self, at: _Position) -> bool:
+        if at.scores[self._me] >= WIN:
+            return True
+        if at.scores[1 - self._me] >= WIN:
+            return False
+        state = at.state
+        if state[CARDS] + state[CARDS + 1] == 0:
+            return self._wins_show(at)
+        if state[ACTOR] == self._me:
+            ranks = self.playable(at)
+            return any(self.after_own(at, rank) for rank in ranks) if ranks else self._wins(self._gone(at))
+        return all(self._wins(reply) for reply in self._replies(at))
+
+    def _replies(self, at: _Position) -> list[_Position]:
+        """What the opponent may do, where it can hold the cards to do it."""
+        state, other = at.state, 1 - self._me
+        n, floor, high = int(state[CARDS + other]), int(state[FLOOR + other]), int(n_playable_ranks(state[COUNT]))
+        replies = []
+        for rank in range(high - 1, floor - 1, -1):
+            if at.unseen[rank] and sum(at.unseen[floor:]) >= n:
+                after = state.copy()
+                lay_rank(after, rank)
+                laid = at._replace(state=after, unseen=_less(at.unseen, rank), others=(*at.others, rank))
+                replies.append(_scored(laid, state))
+        if sum(at.unseen[max(floor, high) :]) >= n:
+            replies.append(self._gone(at))
+        return replies
+
+    def _gone(self, at: _Position) -> _Position:
+        state = at.state.copy()
+        say_go(state)
+        return _scored(at._replace(state=state), at.state)
+
+    def _wins_show(self, at: _Position) -> bool:
+        """After the last card: pone counts first, then the dealer."""
+        known = self._known
+        own_hand = at.scores[self._me] + score_show(list(known.kept), known.starter)
+        if self._me == PONE:
+            return own_hand >= WIN
+        theirs = self._opponents_hands(at.others)
+        if at.scores[PONE] + max(theirs) >= WIN:
+            if at.scores[PONE] + min(theirs) < WIN:
+                raise UnclearError
+            return False
+        if own_hand < WIN <= own_hand + _MOST_IN_CRIB:
+            raise UnclearError
+        return own_hand >= WIN
+
+    def _opponents_hands(self, ranks: Sequence[int]) -> set[int]:
+        """Points that the opponent's four cards of these ranks may count, by their suits."""
+        faceup = [card for role, card in self._known.laid if role != self._me]
+        later = ranks[len(faceup) :]
+        suits = [[13 * suit + rank for suit in range(4) if 13 * suit + rank not in self._seen] for rank in later]
+        hands = ([*faceup, *cards] for cards in product(*suits))
+        return {score_show(hand, self._known.starter) for hand in hands if len(set(hand)) == 4}
+
+
+def _counts(cards: Iterable[int]) -> tuple[int, ...]:
+    counts = [0] * N_RANKS
+    for card in cards:
+        counts[card % N_RANKS] += 1
+    return tuple(counts)
+
+
+def _less(counts: tuple[int, ...], rank: int) -> tuple[int, ...]:
+    return (*counts[:rank], counts[rank] - 1, *counts[rank + 1 :])
+
+
+def _scored(at: _Position, before: np.ndarray) -> _Position:
+    """Adds the points of the last step, which one player earned."""
+    net = int(at.state[NET] - before[NET])
+    pone, dealer = at.scores
+    return at._replace(scores=(pone + max(net, 0), dealer + max(-net, 0)))
