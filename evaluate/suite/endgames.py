@@ -1,4 +1,4 @@
-"""Twenty endgames of the play, in each of which some card wins for certain, and at least one other does not.
+"""Twenty endgames of the play, in each of which one rank wins for certain, and at least two others do not.
 
 A card wins for certain if the player, whatever the opponent holds and lays, can reach 121 in this deal before the
 opponent does (:mod:`evaluate.suite.sure_wins`). No belief about the opponent comes into it.

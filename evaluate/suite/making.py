@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -18,11 +19,12 @@ from crib_env.solver.play_game import PlayGame, Reached
 from crib_env.views import views_of
 from evaluate.suite.data import CARDS_LAID, DISCARDS, ENDGAMES, SEED, SuiteData, hashes_of_tables
 from evaluate.suite.positions import NO_CARD, before_discards
-from evaluate.suite.sure_wins import Known, UnclearError, sure_cards
+from evaluate.suite.sure_wins import Known, sure_cards
 
 _SPREAD = 60  # of scores, as in Lang (2018)
 _AT_ONCE = 1_000
 _NEAREST, _FARTHEST = 1, 14  # holes that players of an endgame have to go
+_CHOICES = 3  # ranks at least, one of which wins for certain
 _WINS_AT_ONCE = 4  # endgames in which a card reaches 121
 
 
@@ -130,7 +132,7 @@ class _Endgames(NamedTuple):
 
 
 def _make_endgames(on_progress: Callable[[str, int, int], None]) -> _Endgames:
-    """Positions of deals that two ``careful`` players played from random scores near the end."""
+    """Positions of deals that two ``careful`` players played near the end, where one rank wins for certain."""
     made = _Endgames(
         np.zeros((ENDGAMES, 13), np.int8),
         np.zeros(ENDGAMES, np.int8),
@@ -146,13 +148,14 @@ def _make_endgames(on_progress: Callable[[str, int, int], None]) -> _Endgames:
         while len(rows := batch.acting()) and batch.games["n_deals"][0] == 1:
             g = batch.games[0]
             if g["phase"] == PLAY and g["n_laid"] >= 1:
-                found = _sure(g)
-                here = any(wins_at_once for _, wins_at_once in found.values())
-                if {sure for sure, _ in found.values()} == {True, False} and at_once + here <= _WINS_AT_ONCE:
+                found = sure_cards_of(g)
+                here = any(_wins_at_once(g, rank) for rank in found)
+                one_wins = Counter(found.values()) == {True: 1, False: len(found) - 1}
+                if len(found) >= _CHOICES and one_wins and at_once + here <= _WINS_AT_ONCE:
                     at_once += here
                     made.deals[n], made.dealers[n], made.scores[n] = g["cards"], g["dealer"], start
                     made.cards[n, : len(done)] = done
-                    made.best[n, [rank for rank, (sure, _) in found.items() if sure]] = 1
+                    made.best[n, [rank for rank, sure in found.items() if sure]] = 1
                     n += 1
                     on_progress("endgames", n, ENDGAMES)
                     break
@@ -162,27 +165,24 @@ def _make_endgames(on_progress: Callable[[str, int, int], None]) -> _Endgames:
     return made
 
 
-def _sure(g: np.void) -> dict[int, tuple[bool, bool]]:
-    """For each rank that may be laid: whether it wins for certain, and whether at once; nothing if that is unclear."""
+def sure_cards_of(g: np.void) -> dict[int, bool | None]:
+    """Whether each rank wins for certain that the player to act in a game may lay (:func:`sure_cards`)."""
     seat, pone = int(g["turn"]), 1 - int(g["dealer"])
     by_role = [pone, 1 - pone]
-    known = Known(
-        by_role.index(seat),
-        _cards(g["kept"][seat]),
-        _cards(g["discards"][seat]),
-        int(g["cards"][12]),
-        tuple((by_role.index(int(by)), int(card)) for by, card in zip(g["laid_by"], g["laid"]) if card >= 0),
-        (int(g["scores"][pone]), int(g["scores"][1 - pone])),
+    return sure_cards(
+        Known(
+            by_role.index(seat),
+            _cards(g["kept"][seat]),
+            _cards(g["discards"][seat]),
+            int(g["cards"][12]),
+            tuple((by_role.index(int(by)), int(card)) for by, card in zip(g["laid_by"], g["laid"]) if card >= 0),
+            (int(g["scores"][pone]), int(g["scores"][1 - pone])),
+        )
     )
-    try:
-        sure = sure_cards(known)
-    except UnclearError:
-        return {}
-    return {rank: (wins, _wins_at_once(g, seat, rank)) for rank, wins in sure.items()}
 
 
-def _wins_at_once(g: np.void, seat: int, rank: int) -> bool:
-    after = np.array([g])
+def _wins_at_once(g: np.void, rank: int) -> bool:
+    after, seat = np.array([g]), int(g["turn"])
     act(after[0], next(card for card in _cards(g["hand"][seat]) if card % N_RANKS == rank))
     return bool(after["scores"][0, seat] >= WIN)
 

@@ -31,7 +31,7 @@ from crib_env.solver.public_state import (
 _MOST_IN_CRIB = 29
 
 
-class UnclearError(Exception):
+class _UnclearError(Exception):
     """Whether a card wins for certain hangs on suits or on the crib, which the search leaves out."""
 
 
@@ -61,15 +61,11 @@ class _Position(NamedTuple):
     """Ranks that the opponent has laid."""
 
 
-def sure_cards(known: Known) -> dict[int, bool]:
-    """Whether each rank that the player may lay now wins for certain.
-
-    Raises:
-        UnclearError: the search cannot tell.
-    """
+def sure_cards(known: Known) -> dict[int, bool | None]:
+    """Whether each rank that the player may lay now wins for certain; ``None`` where the search cannot tell."""
     search = _Search(known)
     here = search.begin()
-    return {rank: search.after_own(here, rank) for rank in search.playable(here)}
+    return {rank: search.wins_after(here, rank) for rank in search.playable(here)}
 
 
 class _Search:
@@ -81,12 +77,10 @@ class _Search:
         """The position as it stands."""
         state = start_of_play()
         for role, card in self._known.laid:
-            while state[ACTOR] != role:
-                say_go(state)
+            self._until(state, role, card % N_RANKS)
             lay_rank(state, card % N_RANKS)
-        while state[ACTOR] != self._me:
-            say_go(state)
         own_laid = {card for role, card in self._known.laid if role == self._me}
+        self._until(state, self._me, min(card % N_RANKS for card in self._known.kept if card not in own_laid))
         return _Position(
             state,
             self._known.scores,
@@ -95,12 +89,23 @@ class _Search:
             tuple(card % N_RANKS for role, card in self._known.laid if role != self._me),
         )
 
+    def _until(self, state: np.ndarray, role: int, rank: int) -> None:
+        """Says go until a role can lay a rank."""
+        while state[ACTOR] != role or rank >= n_playable_ranks(state[COUNT]):
+            say_go(state)
+
     def playable(self, at: _Position) -> list[int]:
         """The ranks that the player may lay."""
         return [rank for rank in range(n_playable_ranks(at.state[COUNT])) if at.own[rank]]
 
-    def after_own(self, at: _Position, rank: int) -> bool:
-        """Whether the player wins for certain once it has laid a rank."""
+    def wins_after(self, at: _Position, rank: int) -> bool | None:
+        """Whether the player wins for certain once it has laid a rank; ``None`` if that is unclear."""
+        try:
+            return self._wins_after(at, rank)
+        except _UnclearError:
+            return None
+
+    def _wins_after(self, at: _Position, rank: int) -> bool:
         state = at.state.copy()
         lay_rank(state, rank)
         return self._wins(_scored(at._replace(state=state, own=_less(at.own, rank)), at.state))
@@ -115,7 +120,7 @@ class _Search:
             return self._wins_show(at)
         if state[ACTOR] == self._me:
             ranks = self.playable(at)
-            return any(self.after_own(at, rank) for rank in ranks) if ranks else self._wins(self._gone(at))
+            return any(self._wins_after(at, rank) for rank in ranks) if ranks else self._wins(self._gone(at))
         return all(self._wins(reply) for reply in self._replies(at))
 
     def _replies(self, at: _Position) -> list[_Position]:
@@ -147,10 +152,10 @@ class _Search:
         theirs = self._opponents_hands(at.others)
         if at.scores[PONE] + max(theirs) >= WIN:
             if at.scores[PONE] + min(theirs) < WIN:
-                raise UnclearError
+                raise _UnclearError
             return False
         if own_hand < WIN <= own_hand + _MOST_IN_CRIB:
-            raise UnclearError
+            raise _UnclearError
         return own_hand >= WIN
 
     def _opponents_hands(self, ranks: Sequence[int]) -> set[int]:

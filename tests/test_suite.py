@@ -1,0 +1,270 @@
+"""The suite: its data, its figures, and agents that fail."""
+
+import dataclasses
+import json
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from crib_env import analyse_discard
+from crib_env.agents import make_agent
+from crib_env.batch import GameBatch
+from crib_env.exact.discard_statistics import PLACES
+from crib_env.kernels import streams
+from evaluate.suite import data as data_module
+from evaluate.suite import discards, endgames, play
+from evaluate.suite.data import ENDGAMES, HASH, SuiteData, standard_data
+from evaluate.suite.making import _make_endgames, sure_cards_of
+from evaluate.suite.matches import Match
+from evaluate.suite.positions import NO_CARD, after_cards, before_discards, chosen_cards
+from evaluate.suite.report import figures_table, shown
+from evaluate.suite.suite import TASKS, Suite, outcome_of, results_as_json
+from evaluate.suite.task import Figure, NotMeasuredError, Work
+
+QUIET = {"on_task": lambda agent, task, steps: None, "on_progress": lambda done: None}
+
+
+def work(share, threads=1):
+    return Work(standard_data(), share, threads, lambda done: None)
+
+
+def test_the_hash_is_that_of_the_file():
+    assert standard_data().hash == HASH
+
+
+def test_another_file_is_refused(tmp_path):
+    other = dataclasses.replace(standard_data(), best=standard_data().best + 1)
+    other.save(tmp_path / "other.npz")
+    with pytest.raises(ValueError, match=r"other\.npz has the hash .*, and suite 1 has"):
+        SuiteData.load(tmp_path / "other.npz")
+
+
+def test_other_tables_are_refused(monkeypatch):
+    monkeypatch.setattr(data_module, "_NAMES", ("cribs.npz", "pegging.npz", "cribs.npz"))
+    with pytest.raises(ValueError, match=r"the tables in .* are not those that suite 1"):
+        SuiteData.load()
+
+
+def test_positions_are_what_they_should_be():
+    data = standard_data()
+    assert (np.diff(data.sixes.astype(int), axis=1) > 0).all()
+    assert abs(np.diff(data.scores.astype(int), axis=1)).max() <= 60
+    assert 0.49 < data.deals.mean() < 0.51
+    games = after_cards(data.play_deals, data.play_dealers, np.zeros((len(data.play_deals), 2)), data.play_cards)
+    for k in range(0, len(games), 500):
+        hand = [card for card in range(52) if games["hand"][k, games["turn"][k]] >> card & 1]
+        fits = {card % 13 for card in hand if min(card % 13 + 1, 10) <= 31 - games["count"][k]}
+        assert set(np.flatnonzero(np.isfinite(data.play_losses[k]))) == fits
+    assert (np.nanmin(data.play_losses, axis=1) == 0).all()
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 3, 4, 5])
+def test_losses_of_discards_are_those_of_the_analysis(k):
+    data = standard_data()
+    six, scores = data.sixes[k].tolist(), tuple(data.scores[k].tolist())
+    found = analyse_discard(six, dealer=bool(data.deals[k]), scores=scores)
+    wins = {tuple(sorted(row["discard"].tolist())): row["win_probability"] for row in found}
+    one = dataclasses.replace(
+        data, **{name: getattr(data, name)[k : k + 1] for name in ("sixes", "deals", "scores", "best")}
+    )
+    for place, (i, j) in enumerate(PLACES):
+        lost = discards.chances_lost(one, np.array([place]), 1)[0]
+        assert lost == pytest.approx(found["win_probability"][0] - wins[six[i], six[j]], abs=1e-9)
+
+
+def test_expert_loses_nothing_by_its_discards():
+    figures = discards.measure(make_agent("expert:threads=1"), work(0.001))
+    assert figures["chance to win lost a discard, %"].mean == pytest.approx(0, abs=1e-6)
+    assert figures["best discards at random scores, %"].mean == 100
+    assert 0 < figures["points lost a discard at 0–0"].mean < 0.1  # it wins games, and not points
+
+
+class Worst:
+    """Lays what loses most."""
+
+    name = "worst"
+
+    def act(self, views):
+        losses = standard_data().play_losses[views.game_ids]
+        ranks = np.where(np.isnan(losses), -1, losses).argmax(axis=1)
+        legal = views.action_mask.reshape(-1, 4, 13)[np.arange(len(views)), :, ranks]
+        return legal.argmax(axis=1) * 13 + ranks
+
+
+def test_cards_laid_lose_what_the_data_says():
+    figures = play.measure(Worst(), work(0.05))
+    assert figures["points lost a card laid"].mean == pytest.approx(
+        np.nanmax(standard_data().play_losses[:500], axis=1).mean()
+    )
+
+
+def test_same_figures_twice_and_for_any_number_of_threads():
+    tasks = (discards, play, endgames, Match("random", 2_000))
+
+    def measured(threads):
+        return [task.measure(make_agent("greedy"), work(0.05, threads)) for task in tasks]
+
+    once = measured(1)
+    assert measured(1) == once
+    assert measured(2) == once
+
+
+@pytest.mark.slow
+def test_endgames_follow_from_their_seed():
+    made, data = _make_endgames(lambda *progress: None), standard_data()
+    for name in ("deals", "dealers", "scores", "cards", "best"):
+        assert (getattr(made, name) == getattr(data, f"end_{name}")).all(), name
+
+
+def test_sure_cards_win_whatever_the_opponent_holds():
+    data, rng = standard_data(), np.random.default_rng(0)
+    games = after_cards(data.end_deals, data.end_dealers, data.end_scores, data.end_cards)
+    for k in range(ENDGAMES):
+        batch = GameBatch(streams(k, 3))
+        batch.games[:] = games[k]
+        me = int(games["turn"][k])
+        for g in batch.games:
+            hide_anew(g, 1 - me, rng)
+        legal = batch.views(np.arange(3)).action_mask * np.tile(data.end_best[k], 4)
+        batch.step(np.arange(3), legal.argmax(axis=1))
+        while len(rows := batch.acting()):
+            for row in rows:
+                g = batch.games[row]
+                legal = np.flatnonzero(batch.views(np.array([row])).action_mask[0])
+                if g["turn"] == me:
+                    sure = [rank for rank, wins in sure_cards_of(g).items() if wins]
+                    assert sure, f"endgame {k}"
+                    legal = legal[np.isin(legal % 13, sure)]
+                batch.step(np.array([row]), rng.choice(legal, 1))
+            assert (batch.games["n_deals"] == 1).all()
+        assert (batch.games["scores"][:, me] == 121).all()
+
+
+def hide_anew(g, other, rng):
+    """Deals the cards that nobody has seen anew: what the opponent holds and what it discarded.
+
+    Cards that do not fit where it said go are no better than others here: a sure card wins against those, too, as long
+    as the opponent's goes are those of the ranks it holds.
+    """
+    held = [card for card in range(52) if int(g["hand"][other]) >> card & 1]
+    seen = {int(card) for card in g["cards"][6 * (1 - other) : 6 * (1 - other) + 6]} | {int(g["cards"][12])}
+    seen |= {int(card) for card in g["laid"] if card >= 0}
+    least = min((min(card % 13 + 1, 10) for card in held), default=1)
+    free = [card for card in range(52) if card not in seen and min(card % 13 + 1, 10) >= least]
+    new = rng.choice(free, len(held), replace=False).tolist()
+    mask = sum(1 << card for card in new)
+    g["kept"][other] ^= g["hand"][other] ^ mask
+    g["hand"][other] = mask
+
+
+def test_one_rank_of_three_or_more_is_sure():
+    data = standard_data()
+    assert (data.end_best.sum(axis=1) == 1).all()
+    solved = endgames.measure(make_agent("random"), work(1.0))["endgames solved, of 20"]
+    assert 1 <= solved.mean <= 12
+
+
+# --- The runner -----------------------------------------------------------------------------------------------------
+
+
+class Counted(NamedTuple):
+    """A task that says how often it was done."""
+
+    NAME: str
+    done: list
+
+    def steps(self, share):
+        return 1
+
+    def measure(self, agent, work):
+        self.done.append(agent.name)
+        if self.NAME == "impossible":
+            raise NotMeasuredError("it cannot be done")
+        if self.NAME == "broken" and len(self.done) == 1:
+            raise KeyError("no such thing")
+        return {"a figure": Figure(1.0, 0.5, 10)}
+
+
+def test_what_fails_is_reported_and_the_rest_is_kept_and_resumed(tmp_path):
+    tasks = [Counted(name, []) for name in ("first", "broken", "impossible", "last")]
+    suite = Suite(("greedy", "random"))
+    folder = suite.begin(tmp_path / "s")
+    found = list(suite.run(folder, 1, **QUIET, tasks=tasks))
+    assert [(one.agent, one.task) for one in found if one.failed] == [("greedy", "broken")]
+    assert found[1].failed == "KeyError: 'no such thing'"
+    assert found[2].not_measured == "it cannot be done"
+    again = Suite.of_folder(folder)
+    assert again == suite
+    resumed = list(again.run(folder, 1, **QUIET, tasks=tasks))
+    assert [one.failed for one in resumed] == [None] * 8
+    assert [len(task.done) for task in tasks] == [2, 3, 2, 2]
+    assert [outcome_of(json.loads(json.dumps(one)))._asdict() for one in results_as_json(suite, resumed)["outcomes"]]
+    assert "it cannot be done" in rendered(figures_table(resumed))
+
+
+def rendered(table):
+    from rich.console import Console
+
+    console = Console(width=80, record=True, file=open("/dev/null", "w"))  # noqa: SIM115 -- closed with the process
+    console.print(table)
+    return console.export_text()
+
+
+def test_a_damaged_task_is_named(tmp_path):
+    suite, tasks = Suite(("greedy",)), [Counted("first", [])]
+    folder = suite.begin(tmp_path / "s")
+    list(suite.run(folder, 1, **QUIET, tasks=tasks))
+    (folder / "tasks" / "1-first.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"1-first\.json is not a finished task: take it away"):
+        list(suite.run(folder, 1, **QUIET, tasks=tasks))
+
+
+class Cheat:
+    """Lays a card that it does not hold."""
+
+    name = "cheat"
+
+    def act(self, views):
+        return views.action_mask.argmin(axis=1)
+
+
+def test_an_illegal_card_is_named_with_its_position():
+    data = standard_data()
+    games = before_discards(data.sixes[:3].astype(int), data.deals[:3], np.zeros((3, 2), int))
+    with pytest.raises(ValueError, match=r"agent 'cheat' in position 0: .* is not legal"):
+        chosen_cards(Cheat(), games, 1, lambda done: None)
+
+
+@pytest.mark.parametrize(
+    ("agents", "share", "message"),
+    [
+        ((), 1.0, "give one or more different agents"),
+        (("greedy", "greedy"), 1.0, "give one or more different agents"),
+        (("nobody",), 1.0, "there is no agent 'nobody'"),
+        (("uct-cheating",), 1.0, "sees the starter before it is cut"),
+        (("human",), 1.0, "cannot play thousands of games"),
+        (("greedy",), 0.0, "share=0.0 is not allowed"),
+    ],
+)
+def test_bad_input(agents, share, message):
+    with pytest.raises(ValueError, match=message):
+        Suite(agents, share)
+
+
+@pytest.mark.parametrize(
+    ("figure", "text"),
+    [
+        (Figure(0.01234, 0.00021, 9), ("0.0123", "± 0.0002")),
+        (Figure(57.26, 0.94, 9), ("57.26", "± 0.94")),
+        (Figure(19.0, None, 20), ("19", "")),
+        (Figure(1234.5, None, 20), ("1,234", "")),
+    ],
+)
+def test_figures_have_digits_that_mean_something(figure, text):
+    assert shown(figure) == text
+
+
+def test_tasks_have_different_names():
+    assert len({task.NAME for task in TASKS}) == len(TASKS) == 9
+    assert NO_CARD == 52
