@@ -50,6 +50,7 @@ from crib_env.picture.table import draw_table
 from crib_env.picture.text import write_table
 from crib_env.players.opponents import ask_opponent, read_opponent
 from crib_env.players.policies import NATIVE, choose
+from crib_env.views import PlayerViews
 
 
 class SingleAgentCribbage(gymnasium.Env[Any, Any]):
@@ -112,6 +113,10 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
     def action_masks(self) -> np.ndarray:
         """(52,) bool, the legal cards now. sb3-contrib's MaskablePPO calls a method of this name."""
         return self._observe()[1]["action_mask"].astype(bool)
+
+    def views(self) -> PlayerViews:
+        """What this player sees now as a batch of one, on which any agent of this project can act."""
+        return self._game.views(PLAYERS[self._seat])
 
     def render(self) -> str | np.ndarray | None:
         """The table as this player sees it, with this player below; see :meth:`crib_env.aec.raw_env.render`."""

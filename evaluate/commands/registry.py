@@ -88,6 +88,11 @@ COMMANDS = {
         "Computes the values of cards over all deals, by which `match --luck-adjusted` measures luck.",
         takes_agents=True,
     ),
+    "dataset": Command(
+        "dataset:dataset",
+        "Writes games between two agents as Parquet, one row a decision, or as a Minari dataset.",
+        takes_agents=True,
+    ),
     "suite-data": Command(
         "tables.suite_data:suite_data",
         "Makes the positions of `suite`, with what is best in them.",

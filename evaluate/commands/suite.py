@@ -22,6 +22,7 @@ from evaluate.suite.suite import Outcome, Suite, results_as_json
 def suite(
     agents: AgentNames = (),
     share: Annotated[float | None, tyro.conf.arg(help_behavior_hint="")] = None,
+    skip: Annotated[tuple[str, ...], tyro.conf.arg(metavar="TASK ...", help_behavior_hint="")] = (),
     folder: SomeFolder = None,
     resume: SomeFolder = None,
     threads: int = 2,
@@ -34,8 +35,10 @@ def suite(
     Args:
         agents: Names, names with settings after a colon, folders of runs, or module:Class.
         share: Share of the positions and games to take, above 0, at most 1, for slow agents; by default all.
+        skip: Tasks to leave out: discards, play, endgames, pegging, against-random, against-greedy, against-careful,
+            against-expert, time.
         folder: A new folder for finished tasks, by default runs/suite/<time>.
-        resume: Folder of a stopped suite to continue; give no agents and no share then, but name agents from your own
+        resume: Folder of a stopped suite to continue; give no other settings then, but name agents from your own
             modules again.
         threads: Number of threads; they do not change the figures.
         json_file: Also write all figures to this file, as JSON.
@@ -44,10 +47,12 @@ def suite(
     check_outputs(json_file)
     standard_data()
     if resume is None:
-        plan = Suite(agents, 1.0 if share is None else share)
+        plan = Suite(agents, 1.0 if share is None else share, skip)
         resume = plan.begin(folder)
-    elif not all(map(is_outside_agent, agents)) or (share, folder) != (None, None):
-        raise ValueError("--resume takes agents and share from the folder: give neither of them, and no --folder")
+    elif not all(map(is_outside_agent, agents)) or (share, skip, folder) != (None, (), None):
+        raise ValueError(
+            "--resume takes agents, share and skipped tasks from the folder: give none of them, and no --folder"
+        )
     else:
         plan = Suite.of_folder(resume, agents)
     with reported_errors(f"stopped; continue with: python -m evaluate suite --resume {resume}"):
@@ -60,7 +65,9 @@ def _measure_and_report(plan: Suite, folder: Path, threads: int, json_file: Path
         bar = progress.add_task("suite", total=None)
 
         def on_task(agent: str, task: str, steps: int) -> None:
-            progress.update(bar, description=f"{agent}: {task}", completed=0, total=steps or None)
+            nonlocal bar  # a new one, since the total of a bar cannot become unknown
+            progress.remove_task(bar)
+            bar = progress.add_task(f"{agent}: {task}", total=steps or None)
 
         for outcome in plan.run(folder, threads, on_task, lambda done: progress.update(bar, advance=done)):
             outcomes.append(outcome)

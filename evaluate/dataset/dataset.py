@@ -62,6 +62,7 @@ class Dataset:
         games: how many, each on its own deals.
         seed: of the deals.
         losses: whether each choice is compared with the best, which takes longer than to play.
+        form: ``"parquet"`` or ``"minari"``.
         version: of the columns.
 
     Raises:
@@ -72,6 +73,7 @@ class Dataset:
     games: int
     seed: int = 0
     losses: bool = False
+    form: str = "parquet"
     version: int = VERSION
 
     def __post_init__(self) -> None:
@@ -97,7 +99,7 @@ class Dataset:
             if found != self:
                 raise ValueError(f"{folder} is the folder of another dataset ({found}): give another")
             return
-        (folder / "shards").mkdir(parents=True)
+        folder.mkdir(parents=True)
         write_json(folder / "config.json", asdict(self))
 
     def write(self, folder: Path, threads: int, on_progress: Callable[[int], None]) -> Manifest:
@@ -114,6 +116,7 @@ class Dataset:
         from crib_env import __version__
 
         load_pyarrow()
+        (folder / "shards").mkdir(exist_ok=True)
         if not all(is_copyable(make_agent(name)) for name in self.agents):
             threads = 1
         with ThreadPoolExecutor(threads) as pool:

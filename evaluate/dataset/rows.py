@@ -72,15 +72,15 @@ def play_rows(
     parts: list[tuple[np.ndarray, ...]] = []
     while len(acting := batch.acting()):
         players = (batch.games["turn"][acting] + batch.game_ids[acting]) % 2
-        for player, agent in enumerate(agents):
-            mine = acting[players == player]
+        for number, agent in enumerate(agents):
+            mine = acting[players == number]
             if not len(mine):
                 continue
             views = batch.views(mine)
             cards = np.asarray(agent.act(views))
             if recorder is not None:
                 recorder.note(mine, cards)
-            parts.append(_seen(views, batch.games["n_deals"][mine], player, cards))
+            parts.append(_seen(views, batch.games["n_deals"][mine], number, cards))
             try:
                 batch.step(mine, cards)
             except ValueError as error:

@@ -21,7 +21,7 @@ class Match(NamedTuple):
     @property
     def NAME(self) -> str:
         """As in the table and in files."""
-        return f"against {self.opponent}"
+        return f"against-{self.opponent}"
 
     def _games(self, share: float) -> int:
         return max(4, 2 * round(share * self.games / 2))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from evaluate.files import markdown_table
@@ -40,19 +41,17 @@ def shown(figure: Figure) -> tuple[str, str]:
 
 def figures_table(outcomes: Sequence[Outcome]) -> Table:
     """All figures: a section for each, in it a row for each agent."""
-    table = Table(title=f"suite {VERSION}; intervals of 95 %", title_justify="left")
+    table = Table(title=f"suite {VERSION}; intervals of 95 %", title_justify="left", box=SIMPLE_HEAD)
     table.add_column("")
     for column in ("", "95 %", "of"):
         table.add_column(column, justify="right", no_wrap=True)
     for name in dict.fromkeys(name for outcome in outcomes for name in outcome.figures):
-        table.add_section()
         table.add_row(f"[bold]{name}")
         for outcome in outcomes:
             if (figure := outcome.figures.get(name)) is not None:
                 table.add_row(f"  {outcome.agent}", *shown(figure), f"{figure.sample:,}")
     without = [outcome for outcome in outcomes if not outcome.figures]
     if without:
-        table.add_section()
         table.add_row("[bold]not measured")
         for outcome in without:
             table.add_row(f"  {outcome.agent}, {outcome.task}: {outcome.not_measured or outcome.failed}")

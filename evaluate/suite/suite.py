@@ -6,7 +6,6 @@ written whole. Agents are made anew for every task.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,13 +16,13 @@ from crib_env.agents.registry import check_names_of_file
 from crib_env.files.json_text import read_json, typed
 from evaluate.files import new_folder, write_json
 from evaluate.matches.mirrored import check_no_cheat
-from evaluate.suite import decision_time, discards, endgames, pegging_game, play
+from evaluate.suite import decision_time, discards, endgames, pegging, play
 from evaluate.suite.data import VERSION, standard_data
 from evaluate.suite.matches import MATCHES
 from evaluate.suite.task import Figure, NotMeasuredError, Task, Work
 
 SUITES = Path("runs") / "suite"
-TASKS = cast("tuple[Task, ...]", (discards, play, endgames, pegging_game, *MATCHES, decision_time))
+TASKS = cast("tuple[Task, ...]", (discards, play, endgames, pegging, *MATCHES, decision_time))
 
 
 class Outcome(NamedTuple):
@@ -47,15 +46,17 @@ class Suite:
     Attributes:
         agents: their names.
         share: of the positions and games, above 0 and at most 1; the first ones are taken.
+        skip: names of tasks that are left out.
         version: of the suite.
 
     Raises:
         ValueError: there are no agents or one twice, one cannot be made, sees hidden cards or is a person, or the share
-            is not allowed.
+            or a task is not allowed.
     """
 
     agents: tuple[str, ...]
     share: float = 1.0
+    skip: tuple[str, ...] = ()
     version: int = VERSION
 
     def __post_init__(self) -> None:
@@ -63,6 +64,9 @@ class Suite:
             raise ValueError(f"agents={' '.join(self.agents)!r} is not allowed: give one or more different agents")
         if not 0 < self.share <= 1:
             raise ValueError(f"share={self.share} is not allowed: give more than 0, at most 1")
+        if unknown := set(self.skip) - {task.NAME for task in TASKS}:
+            names = ", ".join(task.NAME for task in TASKS)
+            raise ValueError(f"skip={' '.join(sorted(unknown))} is not allowed: choose of {names}")
         if self.version != VERSION:
             raise ValueError(f"version={self.version} of the suite is not allowed: this release measures {VERSION}")
         for name in self.agents:
@@ -120,8 +124,8 @@ class Suite:
         """
         work = Work(standard_data(), self.share, threads, on_progress)
         for number, agent in enumerate(self.agents, start=1):
-            for task in tasks:
-                path = folder / "tasks" / f"{number}-{re.sub('[^a-z]', '-', task.NAME)}.json"
+            for task in (task for task in tasks if task.NAME not in self.skip):
+                path = folder / "tasks" / f"{number}-{task.NAME}.json"
                 if path.exists():
                     yield self._read(path, agent, task.NAME)
                     continue
@@ -153,6 +157,7 @@ class _Config(NamedTuple):
 
     agents: tuple[str, ...]
     share: float
+    skip: tuple[str, ...]
     version: int
 
 

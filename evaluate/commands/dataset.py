@@ -1,0 +1,65 @@
+"""Writes games between two agents as a dataset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from evaluate.commands.arguments import check_positive
+from evaluate.console import console
+from evaluate.dataset.card import write_card
+from evaluate.dataset.dataset import Dataset
+from evaluate.dataset.minari_episodes import load_minari, write_episodes
+from evaluate.dataset.shards import load_pyarrow
+from evaluate.ending import reported_errors
+from evaluate.folder_lock import held
+from evaluate.progress import progress_bar
+
+
+def dataset(
+    folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")],
+    agents: Annotated[tuple[str, str], tyro.conf.arg(metavar="AGENT AGENT")] = ("best", "best"),
+    games: int = 10_000,
+    seed: int = 0,
+    losses: bool = False,
+    minari: bool = False,
+    threads: int = 2,
+) -> None:
+    """Writes games between two agents as Parquet files, one row a decision, with a data card.
+
+    A stopped command goes on when it is given again.
+
+    Args:
+        folder: Where to write it: a new folder, or one that the same command has begun.
+        agents: Both players: names, names with settings after a colon, folders of runs, or module:Class.
+        games: Number of games, each on its own deals.
+        seed: Random seed of the deals.
+        losses: Also compare each choice with the best, which takes far longer than to play.
+        minari: Write a Minari dataset of the first agent in crib_env/Cribbage-v0 against the second instead.
+        threads: Number of threads, for Parquet; they do not change the files.
+    """
+    check_positive(threads=threads)
+    if minari:
+        load_minari()
+        if losses:
+            raise ValueError("losses=True is not allowed with --minari, whose episodes have no place for them")
+    load_pyarrow()
+    plan = Dataset(agents, games, seed, losses, "minari" if minari else "parquet")
+    plan.begin(folder)
+    with reported_errors("stopped; the same command goes on"), held(folder), progress_bar() as progress:
+        task = progress.add_task(f"{agents[0]} against {agents[1]}", total=games)
+
+        def on_progress(done: int) -> None:
+            progress.update(task, advance=done)
+
+        if minari:
+            path = write_episodes(folder, agents, games, seed, on_progress)
+        else:
+            manifest = plan.write(folder, threads, on_progress)
+            write_card(folder, manifest)
+    if minari:
+        console.print(f'{games:,} episodes; minari.MinariDataset("{path}") reads them', soft_wrap=True)
+    else:
+        console.print(f"{games:,} games, {manifest.decisions:,} decisions; {folder / 'README.md'} has more")
