@@ -319,6 +319,8 @@ def test_the_command_solves_real_deals_starter_by_starter(tmp_path, monkeypatch,
     assert found["nash_conv"] == pytest.approx(np.mean([each["nash_conv"] for each in found["starters"]]))
     with pytest.raises(ValueError, match="is a file: with --prior discards, give a folder"):
         solve_play(json_file, "discards")
+
+
 # --- What each rank is worth against a policy -----------------------------------------------------------------------
 
 
@@ -334,7 +336,7 @@ def net_of_pone(laid_first, pones, dealers):
             lay_rank(state, own.pop())
         else:
             say_go(state)
-    return state[NET]
+    return net_points(state)
 
 
 def test_ranks_are_worth_what_the_opponents_policy_leaves_them():

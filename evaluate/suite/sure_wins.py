@@ -14,14 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env import score_show
-from crib_env.engine import PONE, WIN
+from crib_env.engine import DEALER, PONE, WIN
 from crib_env.solver.hands import N_RANKS
 from crib_env.solver.public_state import (
     ACTOR,
     CARDS,
     COUNT,
     FLOOR,
-    NET,
+    POINTS,
     lay_rank,
     n_playable_ranks,
     say_go,
@@ -179,7 +179,6 @@ def _less(counts: tuple[int, ...], rank: int) -> tuple[int, ...]:
 
 
 def _scored(at: _Position, before: np.ndarray) -> _Position:
-    """Adds the points of the last step, which one player earned."""
-    net = int(at.state[NET] - before[NET])
-    pone, dealer = at.scores
-    return at._replace(scores=(pone + max(net, 0), dealer + max(-net, 0)))
+    """Adds the points of the last step."""
+    pone, dealer = (at.state[POINTS : POINTS + 2] - before[POINTS : POINTS + 2]).tolist()
+    return at._replace(scores=(at.scores[PONE] + pone, at.scores[DEALER] + dealer))

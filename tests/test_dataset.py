@@ -1,0 +1,200 @@
+"""Datasets: what is written is what was played, and reads back equal."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from crib_env.agents import make_agent
+from crib_env.batch import GameBatch
+from crib_env.kernels import streams
+from crib_env.tables.standard import standard_win_table
+from evaluate.commands.dataset import dataset
+from evaluate.dataset import dataset as dataset_module
+from evaluate.dataset.dataset import Dataset, read_dataset, read_manifest
+from evaluate.dataset.rows import Rows, play_rows
+from evaluate.dataset.shards import action_masks, observations, read_rows, write_rows
+
+pytest.importorskip("pyarrow")
+PLAYERS = ("greedy", "careful")
+
+
+def players():
+    return tuple(make_agent(name) for name in PLAYERS)
+
+
+def assert_equal(one, other):
+    for name in Rows._fields:
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+        assert getattr(one, name).dtype == getattr(other, name).dtype, name
+
+
+def test_rows_read_back_equal(tmp_path):
+    rows = play_rows(players(), seed=3, first=5, games=4)
+    write_rows(tmp_path / "rows.parquet", rows)
+    assert_equal(read_rows(tmp_path / "rows.parquet"), rows)
+
+
+def test_rows_are_the_games():
+    rows = play_rows(players(), seed=3, first=5, games=4)
+    batch, at = GameBatch(streams(3, 9)[5:], first_id=5), 0
+    boards, masks = observations(rows, "board"), action_masks(rows)
+    table = standard_win_table().win_probability
+    for k in range(4):
+        first = at
+        while k in batch.acting():
+            row, g = np.array([k]), batch.games[k]
+            seen, legal = batch.observe(row, "board")
+            assert (boards[at] == seen[0]).all()
+            assert (masks[at] == legal[0]).all()
+            assert rows.game[at] == 5 + k
+            seat = int(g["turn"])
+            assert rows.player[at] == (seat + 5 + k) % 2
+            assert (rows.own_score[at], rows.other_score[at]) == (g["scores"][seat], g["scores"][1 - seat])
+            if rows.place[at] == 0:  # pone, before anything has happened in the deal
+                chance = table[rows.other_score[at], rows.own_score[at]]
+                assert rows.chance[at] == pytest.approx(1 - chance)
+                assert not rows.is_dealer[at]
+            batch.step(row, rows.action[at : at + 1].astype(np.int64))
+            at += 1
+        scores = batch.games["scores"][k].tolist()
+        lead = (scores[0] - scores[1]) * (1 if (5 + k) % 2 == 0 else -1)
+        winner = 0 if lead > 0 else 1
+        assert (rows.won[first:at] == (rows.player[first:at] == winner)).all()
+    assert at == len(rows.game)
+    assert np.isnan(rows.loss).all()
+
+
+def test_rewards_are_the_changes_of_the_lead():
+    rows = play_rows(players(), seed=8, first=0, games=3)
+    lead = rows.own_score - rows.other_score
+    for game in range(3):
+        for player in range(2):
+            mine = np.flatnonzero((rows.game == game) & (rows.player == player))
+            assert (rows.reward[mine][:-1] == np.diff(lead[mine])).all()
+            end = lead[mine][-1] + rows.reward[mine][-1]
+            assert (end > 0) == rows.won[mine[0]]
+
+
+def test_losses_are_those_of_the_analysis():
+    rows = play_rows(players(), seed=1, first=0, games=1, with_losses=True)
+    known = ~np.isnan(rows.loss)
+    assert known[rows.place == 0].all()
+    assert not known[rows.place == 1].any()
+    assert (rows.loss[known] >= 0).all()
+    assert 0.01 < rows.loss[known & (rows.player == 0)].sum() < 2
+    only = play_rows(players(), seed=1, first=0, games=1)
+    assert_equal(rows._replace(loss=only.loss), only)
+
+
+def test_same_files_for_any_number_of_threads_and_after_a_stop(tmp_path, monkeypatch):
+    monkeypatch.setattr(dataset_module, "GAMES_A_SHARD", 4)
+    plan, manifests, told = Dataset(PLAYERS, 10, seed=2), [], []
+    for name, threads in (("one", 1), ("two", 2)):
+        plan.begin(tmp_path / name)
+        manifests.append(plan.write(tmp_path / name, threads, told.append))
+    assert manifests[0] == manifests[1] == read_manifest(tmp_path / "one")
+    assert sum(told) == 20
+    assert [shard.games for shard in manifests[0].shards] == [4, 4, 2]
+    (tmp_path / "two" / "shards" / "00001.parquet").unlink()
+    (tmp_path / "two" / "dataset.json").unlink()
+    plan.begin(tmp_path / "two")
+    assert plan.write(tmp_path / "two", 1, told.append) == manifests[0]
+    rows = list(read_dataset(tmp_path / "two"))
+    assert sum(len(part.game) for part in rows) == manifests[0].decisions
+    whole = play_rows(players(), 2, 0, 10)
+    assert_equal(Rows(*(np.concatenate(parts) for parts in zip(*rows))), whole)
+    assert sum(manifests[0].wins) == 10
+
+
+def test_the_command_writes_a_card_and_goes_on(tmp_path):
+    for _ in range(2):
+        dataset(tmp_path / "d", PLAYERS, games=3, seed=4, threads=1)
+    card, manifest = (tmp_path / "d" / "README.md").read_text(), read_manifest(tmp_path / "d")
+    assert f"{manifest.decisions:,} decisions" in card
+    assert manifest.shards[0].sha256 in card
+    assert "python -m evaluate dataset FOLDER --agents greedy careful --games 3 --seed 4" in card
+    with pytest.raises(ValueError, match="is the folder of another dataset"):
+        dataset(tmp_path / "d", PLAYERS, games=5, seed=4)
+
+
+def test_damage_is_named(tmp_path):
+    dataset(tmp_path / "d", PLAYERS, games=2)
+    shard = tmp_path / "d" / "shards" / "00000.parquet"
+    shard.write_bytes(shard.read_bytes()[:-9])
+    with pytest.raises(ValueError, match=r"00000\.parquet is damaged"):
+        list(read_dataset(tmp_path / "d"))
+    with pytest.raises(ValueError, match=r"00000\.parquet is not a whole shard"):
+        read_rows(shard)
+    shard.unlink()
+    with pytest.raises(ValueError, match=r"has no file shards/00000\.parquet"):
+        list(read_dataset(tmp_path / "d"))
+    with pytest.raises(ValueError, match="is not the folder of a finished dataset"):
+        read_manifest(tmp_path)
+
+
+def test_files_outside_the_folder_are_not_read(tmp_path):
+    dataset(tmp_path / "d", PLAYERS, games=2)
+    manifest = json.loads((tmp_path / "d" / "dataset.json").read_text())
+    manifest["shards"][0]["file"] = "../elsewhere.parquet"
+    (tmp_path / "d" / "dataset.json").write_text(json.dumps(manifest))
+    with pytest.raises(ValueError, match=r"has no file \.\./elsewhere\.parquet"):
+        list(read_dataset(tmp_path / "d"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"games": 0}, "games=0 is not allowed"),
+        ({"seed": -1}, "seed=-1 is not allowed"),
+        ({"agents": ("greedy", "nobody")}, "there is no agent 'nobody'"),
+        ({"agents": ("human", "greedy")}, "cannot play many games"),
+        ({"losses": True, "minari": True}, "losses=True is not allowed with --minari"),
+    ],
+)
+def test_bad_input(tmp_path, settings, message):
+    with pytest.raises(ValueError, match=message):
+        dataset(tmp_path / "d", **{"agents": PLAYERS, "games": 2, **settings})
+    assert not (tmp_path / "d").exists()
+
+
+def test_without_pyarrow(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(ValueError, match=r"pip install 'crib-env\[datasets\]'"):
+        dataset(tmp_path / "d", PLAYERS, games=2)
+
+
+def test_minari_reads_the_environments_episodes(tmp_path):
+    minari = pytest.importorskip("minari")
+    agents = ("careful", "random:seed=5")
+    dataset(tmp_path / "once", agents, games=5, seed=7, minari=True)
+    path = tmp_path / "once" / "cribbage" / "careful-against-random-seed-5-v0" / "data"
+    data = minari.MinariDataset(path)
+    assert data.total_episodes == 5
+    env, player = data.recover_environment(), make_agent(agents[0])
+    for k, episode in enumerate(data.iterate_episodes()):
+        observation, _ = env.reset(seed=7 + k)
+        for step, card in enumerate(episode.actions):
+            for key, value in observation.items():
+                assert (episode.observations[key][step] == value).all()
+            assert card == player.act(env.unwrapped.views())[0]
+            observation, reward, over, _, _ = env.step(card)
+            assert (reward, over) == (episode.rewards[step], episode.terminations[step])
+        assert over
+        assert (episode.observations["observation"][-1] == observation["observation"]).all()
+
+
+def test_a_stopped_minari_dataset_goes_on(tmp_path):
+    minari = pytest.importorskip("minari")
+    from evaluate.dataset.minari_episodes import write_episodes
+
+    agents = ("greedy", "random:seed=5")
+    once, told = write_episodes(tmp_path / "a", agents, 5, 0, lambda done: None), []
+    write_episodes(tmp_path / "b", agents, 2, 0, lambda done: None)
+    again = write_episodes(tmp_path / "b", agents, 5, 0, told.append)
+    assert sum(told) == 5
+    for one, other in zip(*(minari.MinariDataset(path).iterate_episodes() for path in (once, again))):
+        assert (one.actions == other.actions).all()
+        assert (one.rewards == other.rewards).all()

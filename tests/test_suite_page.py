@@ -1,0 +1,71 @@
+"""The page of the suite has the figures of the runs beside it; ``python -m tests.test_suite_page`` writes them anew."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from crib_env.agents import make_agent
+from evaluate.files import whole_text
+from evaluate.suite import endgames, play
+from evaluate.suite.data import HASH, VERSION, standard_data
+from evaluate.suite.report import page_table
+from evaluate.suite.suite import outcome_of
+from evaluate.suite.task import Work
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGE = DOCS / "suite.md"
+BEGIN, END = "<!-- table -->\n", "<!-- end of table -->\n"
+
+
+def runs():
+    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted((DOCS / "suite").glob("*.json"))]
+
+
+def outcomes():
+    return [outcome_of(one) for run in runs() for one in run["outcomes"]]
+
+
+def with_table(page):
+    before, _, rest = page.partition(BEGIN)
+    return f"{before}{BEGIN}{page_table(outcomes())}{END}{rest.partition(END)[2]}"
+
+
+def test_the_table_is_that_of_the_runs():
+    page = PAGE.read_text(encoding="utf-8")
+    assert page == with_table(page)
+
+
+def test_the_runs_are_of_this_version():
+    assert runs()
+    assert {(run["suite"], run["hash"]) for run in runs()} == {(VERSION, HASH)}
+    assert not any(outcome.failed for outcome in outcomes())
+
+
+def test_the_page_states_the_version_and_the_equilibrium():
+    page = PAGE.read_text(encoding="utf-8")
+    assert f"suite {VERSION}" in page
+    assert f"NashConv of {standard_data().nash_conv:.4f}" in page
+
+
+@pytest.mark.parametrize("agent", ["greedy", "careful"])
+@pytest.mark.parametrize("task", [endgames, play], ids=lambda task: task.NAME)
+def test_baselines_are_measured_again(agent, task):
+    (stated,) = (one for one in outcomes() if (one.agent, one.task) == (agent, task.NAME))
+    work = Work(standard_data(), stated.share, 1, lambda done: None)
+    assert task.measure(make_agent(agent), work) == pytest.approx(stated.figures)
+
+
+def test_commands_on_the_page_name_the_agents_of_their_runs():
+    page = PAGE.read_text(encoding="utf-8")
+    for path in (DOCS / "suite").glob("*.json"):
+        (command,) = re.findall(rf"evaluate suite ([^\n]*) --json docs/suite/{path.name}", page)
+        stated = {one["agent"] for one in json.loads(path.read_text(encoding="utf-8"))["outcomes"]}
+        assert set(re.split(r" --", command)[0].split()) == stated
+
+
+if __name__ == "__main__":
+    written = with_table(PAGE.read_text(encoding="utf-8"))
+    with whole_text(PAGE) as page_file:
+        page_file.write(written)
