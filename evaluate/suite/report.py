@@ -24,7 +24,6 @@ PAGE_COLUMNS = {
     "wins against greedy less luck, %": "`greedy`, %",
     "wins against careful less luck, %": "`careful`, %",
     "wins against expert less luck, %": "`expert`, %",
-    "µs a card laid": "µs a card",
 }
 """Of the table in a page: figures, and what they are called there."""
 
