@@ -20,12 +20,12 @@ from evaluate.play.kept_game import AGENT, FINISHED, PERSON
 from evaluate.play.page.games import OFFERED
 from evaluate.play.page.server import LARGEST, page_files
 from tests.helpers.hidden_cards import cards_of
-from tests.helpers.page import TOKEN, served
+from tests.helpers.page import served_page
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    with served(tmp_path_factory.mktemp("play")) as page:
+    with served_page(tmp_path_factory.mktemp("play")) as page:
         yield page
 
 
@@ -126,13 +126,13 @@ def asked(state):
 
 def test_only_the_page_itself_is_answered(page):
     state = page.begin("greedy")
-    path, good = f"/{TOKEN}/do/look", {"Origin": page.origin}
+    path, good = f"/{page.token}/do/look", {"Origin": page.origin}
     body = json.dumps({"game": state["game"]}).encode()
     assert page.send("POST", path, body, good)[0] == 200
     other = f"http://127.0.0.1:{page.port + 1}"
     for changed, headers in (
-        (path.replace(TOKEN, "wrong"), good),
-        (path.replace(TOKEN, ""), good),
+        (path.replace(page.token, "wrong"), good),
+        (path.replace(page.token, ""), good),
         (path, {}),
         (path, {"Origin": "https://example.com"}),
         (path, {"Origin": other}),
@@ -145,8 +145,8 @@ def test_only_the_page_itself_is_answered(page):
         assert status == 403, (changed, headers)
         assert state["game"].encode() not in answer
     assert page.send("GET", "/")[0] == page.send("GET", "/wrong/")[0] == 403
-    assert page.send("GET", f"/{TOKEN}/", headers={"Origin": other})[0] == 403
-    assert page.send("GET", f"/{TOKEN}/")[0] == 200
+    assert page.send("GET", f"/{page.token}/", headers={"Origin": other})[0] == 403
+    assert page.send("GET", f"/{page.token}/")[0] == 200
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_cards_not_held_and_the_opponents_are_refused(page):
 
 
 def test_malformed_and_oversized_messages_are_refused(page):
-    path, good = f"/{TOKEN}/do/lobby", {"Origin": page.origin}
+    path, good = f"/{page.token}/do/lobby", {"Origin": page.origin}
     for body in (b"", b"{", b"[]", b"\xff", b"[" * 3000, b'{"a": 1e999}', b"null"):
         assert page.send("POST", path, body, good)[0] == 400
     assert page.send("POST", path, b" " * (LARGEST + 1), good)[0] == 413
@@ -227,15 +227,15 @@ def test_a_card_sent_twice_is_played_once(page):
 
 
 def test_another_server_goes_on_with_the_game(tmp_path):
-    with served(tmp_path, "halscrib") as page:
+    with served_page(tmp_path, "halscrib") as page:
         state = play_on(page, page.begin("halscrib", seed=9, scores=[80, 80]), 7)[-1]
-    with served(tmp_path) as page:
+    with served_page(tmp_path) as page:
         assert [one["game"] for one in page.ask("lobby")[1]["waiting"]] == [state["game"]]
         found = page.ask("look", game=state["game"])[1]
         assert found["frames"][-1] == state["frames"][-1]
         assert found["at"] == state["at"]
         whole = play_on(page, found)[-1]
-    with served(tmp_path / "other") as page:
+    with served_page(tmp_path / "other") as page:
         unbroken = play_on(page, page.begin("halscrib", seed=9, scores=[80, 80]))[-1]
         assert unbroken["frames"][-1] == whole["frames"][-1]
 
@@ -266,14 +266,14 @@ def test_the_page_is_small_and_loads_nothing_from_elsewhere(page):
     files = page_files()
     assert sum(map(len, files.values())) < 200_000
     for name, content in files.items():
-        status, headers, sent = page.send("GET", f"/{TOKEN}/{name}")
+        status, headers, sent = page.send("GET", f"/{page.token}/{name}")
         assert (status, sent) == (200, content)
         assert "default-src 'none'" in headers["content-security-policy"]
         links = set(re.findall(r"""https?://[^"'\s<)]+""", content.decode()))
         assert links <= {"http://www.w3.org/2000/svg"}
         assert not re.search(r"@import|url\(", content.decode())
-    assert page.send("GET", f"/{TOKEN}/server.py")[0] == 404
-    assert page.send("GET", f"/{TOKEN}/..%2fserver.py")[0] == 404
+    assert page.send("GET", f"/{page.token}/server.py")[0] == 404
+    assert page.send("GET", f"/{page.token}/..%2fserver.py")[0] == 404
 
 
 @pytest.mark.parametrize("agent", OFFERED)

@@ -123,6 +123,11 @@ COMMANDS = {
         "Measures decision times of players, and compares them with Anderson et al. (2022).",
         takes_agents=True,
     ),
+    "play-times": Command(
+        "play_times:play_times",
+        "Measures how fast the page of `play` is there, and how fast its server answers.",
+        takes_agents=True,
+    ),
     "lang-tournament": Command(
         "lang_tournament:lang_tournament",
         "Plays a run of Lang's learner against its own snapshots: point spreads over 9, 100, 1,000 and 10,000 games.",

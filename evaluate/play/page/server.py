@@ -7,7 +7,8 @@ import json
 import secrets
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -157,8 +158,33 @@ class _Guard:
         return ""
 
 
+@contextmanager
+def _listening(games: Games) -> Iterator[tuple[uvicorn.Server, socket.socket, str]]:
+    """A server on a free port of this machine alone, its socket, and the address of its page."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        origin, token = f"http://127.0.0.1:{listening.getsockname()[1]}", secrets.token_urlsafe(24)
+        app = make_app(games, token, origin)
+        config = uvicorn.Config(app, log_level="warning", lifespan="off", ws="none", timeout_graceful_shutdown=2)
+        yield uvicorn.Server(config), listening, f"{origin}/{token}/"
+
+
+@contextmanager
+def served(games: Games) -> Iterator[str]:
+    """Inside, the page is served by a thread; its address."""
+    with _listening(games) as (server, listening, address):
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        try:
+            yield address
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
 def serve(games: Games, on_start: Callable[[str], object]) -> None:
-    """Serves the page until Ctrl-C, on a free port of this machine alone.
+    """Serves the page until Ctrl-C.
 
     Args:
         games: what it answers from; meanwhile they warm up.
@@ -176,15 +202,9 @@ def serve(games: Games, on_start: Callable[[str], object]) -> None:
             faults.append(error)
             server.should_exit = True
 
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()
-        origin, token = f"http://127.0.0.1:{listening.getsockname()[1]}", secrets.token_urlsafe(24)
-        app = make_app(games, token, origin)
-        config = uvicorn.Config(app, log_level="warning", lifespan="off", ws="none", timeout_graceful_shutdown=2)
-        server = uvicorn.Server(config)
+    with _listening(games) as (server, listening, address):
         threading.Thread(target=warm_up, daemon=True).start()
-        on_start(f"{origin}/{token}/")
+        on_start(address)
         server.run(sockets=[listening])
     if faults:
         raise faults[0]

@@ -142,6 +142,7 @@ function controls() {
   button(null);
   find("hint").hidden = !isMine;
   find("undo").hidden = busy || !state?.practice;
+  Object.assign(find("game").dataset, { turn: !isMine ? (state?.over && !busy ? "over" : "wait") : discards ? "discard" : "play", at: state?.at ?? "" });
   if (busy || !state) return;
   if (state.over) {
     say(present().caption);

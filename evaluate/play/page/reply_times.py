@@ -1,0 +1,99 @@
+"""How fast the page is: its bytes, the time until it is there, and the times of the server's answers in whole games."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from evaluate.play.kept_game import GameSoFar
+from evaluate.play.page.games import Games
+from evaluate.play.page.server import page_files, served
+
+
+class ReplyTimes(NamedTuple):
+    """Times in seconds, from a request to the last byte of its answer."""
+
+    page_bytes: int
+    page: float
+    """From the start of the server until all of the page is there, before any agent is made."""
+    plays: np.ndarray
+    """(N,) of the person's cards: the engine, the agent's cards, and the game kept on the disk."""
+    notes: np.ndarray
+    """(N,) of the coach, after each."""
+    hints: np.ndarray
+    """(N,) of the coach, before each."""
+
+
+def measure_replies(agent: str, games: int, seed: int, on_progress: Callable[[], None]) -> ReplyTimes:
+    """Plays whole games over HTTP, as a person who takes the coach's hints.
+
+    Args:
+        agent: the opponent.
+        games: how many; their seeds follow ``seed``.
+        seed: of the first game's deals.
+        on_progress: called after each game.
+
+    Raises:
+        ValueError: the agent cannot be made.
+    """
+    times: dict[str, list[float]] = {"play": [], "notes": [], "hint": []}
+    with tempfile.TemporaryDirectory() as folder:
+        answers = Games(Path(folder), Path(folder) / "games.jsonl", GameSoFar(agent, seed, None, (0, 0), ()))
+        started = time.perf_counter()
+        with served(answers) as address:
+            link = _Link(address)
+            n_bytes = sum(len(link.get(name)) for name in page_files())
+            page = time.perf_counter() - started
+            answers.warm_up()
+
+            def ask(name: str, **message: Any) -> dict[str, Any]:
+                before = time.perf_counter()
+                found = link.ask(name, message)
+                times.get(name, []).append(time.perf_counter() - before)
+                return found
+
+            form = {
+                "agent": agent,
+                "dealer": "cut",
+                "scores": [0, 0],
+                "practice": False,
+                "coach": "on",
+                "counts": False,
+            }
+            for game in range(games):
+                state = ask("new", seed=seed + game, **form)
+                while not state["over"]:
+                    at = {"game": state["game"], "at": state["at"]}
+                    cards = ask("hint", **at)["cards"]
+                    state = ask("play", **at, cards=cards[: state["choose"]])
+                    ask("notes", game=state["game"])
+                on_progress()
+    return ReplyTimes(n_bytes, page, *(np.array(times[name]) for name in ("play", "notes", "hint")))
+
+
+class _Link:
+    """A connection that stays, as a browser's does."""
+
+    def __init__(self, address: str) -> None:
+        parts = urlsplit(address)
+        self._connection = http.client.HTTPConnection(parts.netloc, timeout=600)
+        self._path, self._headers = parts.path, {"Origin": f"http://{parts.netloc}", "Host": parts.netloc}
+
+    def get(self, name: str) -> bytes:
+        self._connection.request("GET", self._path + name)
+        return self._connection.getresponse().read()
+
+    def ask(self, name: str, message: dict[str, Any]) -> dict[str, Any]:
+        self._connection.request("POST", f"{self._path}do/{name}", json.dumps(message), self._headers)
+        found: dict[str, Any] = json.loads(self._connection.getresponse().read())
+        if "error" in found:
+            raise ValueError(found["error"])
+        return found

@@ -1,0 +1,368 @@
+"""The page in a real Chromium: games clicked through, by keys, on a phone, and after a reload or a killed server."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+pytest.importorskip("playwright")
+
+from playwright.sync_api import sync_playwright
+
+from crib_env import format_card, parse_cards
+from crib_env.picture.cards import card_name
+from evaluate.matches.game_records import read_records
+from evaluate.play.kept_game import FINISHED, PERSON
+from tests.helpers.page import served_page
+
+ROOT = Path(__file__).parents[1]
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+pytestmark = pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="there is no chromium: apt-get install chromium")
+WAITING = "#game[data-turn=discard], #game[data-turn=play], #game[data-turn=over]"
+TIMEOUT = 20_000  # milliseconds; test machines may be busy
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with served_page(tmp_path_factory.mktemp("play")) as page:
+        yield page
+
+
+class Tab:
+    """A tab of the browser: what it has heard from the server, and what went wrong in it."""
+
+    def __init__(self, browser, url, pace="instant", **options):
+        self.context = browser.new_context(**options)
+        cookie = quote(json.dumps({"pace": pace}))
+        self.context.add_cookies([{"name": "crib_preferences", "value": cookie, "url": url}])
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(TIMEOUT)
+        self.heard, self.faults = [], []
+        self.page.on("response", lambda answer: self.heard.append(answer))
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("console", lambda line: line.type in ("error", "warning") and self.faults.append(line.text))
+        self.page.goto(url)
+
+    def begin(self, **fields):
+        """Fills in the form and deals."""
+        self.page.wait_for_selector("#new button.main")
+        for name, value in fields.items():
+            field = self.page.locator(f"#new [name={name}]")
+            if isinstance(value, bool):
+                field.set_checked(value)
+            elif name in ("coach", "dealer"):
+                field.select_option(value)
+            else:
+                field.fill(str(value))
+        self.page.click("#new button.main")
+        self.page.wait_for_selector(WAITING)
+
+    @property
+    def turn(self):
+        self.page.wait_for_selector(WAITING)
+        return self.page.locator("#game").get_attribute("data-turn")
+
+    def decide(self):
+        """Clicks the first cards, and what follows from it."""
+        at, turn = self.page.locator("#game").get_attribute("data-at"), self.turn
+        cards = self.page.locator("#mine .hand button:not([disabled])")
+        cards.first.click()
+        if turn == "discard":
+            self.page.locator("#mine .hand button[aria-pressed=false]").first.click()
+            self.page.click("#do")
+        self.page.wait_for_selector(f"#game:not([data-at='{at}'])")
+        self.page.wait_for_selector(WAITING)
+
+    def play(self, n=10_000):
+        """So many decisions, or to the end."""
+        while n and self.turn != "over":
+            self.decide()
+            n -= 1
+
+    def scores(self):
+        return tuple(int(self.page.inner_text(f"{side} .score")) for side in ("#mine", "#theirs"))
+
+    def hand(self):
+        return self.page.eval_on_selector_all("#mine .hand .card", "cards => cards.map(card => card.dataset.card)")
+
+    def messages(self):
+        return [answer.json() for answer in self.heard if "/do/" in answer.url]
+
+    def close(self):
+        self.context.close()
+        assert not self.faults
+
+
+@pytest.fixture
+def tab(browser, server):
+    tab = Tab(browser, server.url)
+    yield tab
+    tab.close()
+
+
+def check_nothing_hidden(messages, record):
+    """No message names a card of the agent's that it has not laid, nor a starter before all have discarded."""
+    n_checked = 0
+    for message in messages:
+        for frame in message.get("frames", []):
+            cards = parse_cards(record.deals[frame["deal"] - 1])
+            hidden = {format_card(card) for card in cards[6:12]} - {laid["card"] for laid in frame["laid"]}
+            text = json.dumps({**frame, "laid": []})
+            if frame["counted"]:  # its hand, and the crib at last, lie face up
+                hidden -= set(frame["sides"][1]["hand"]) | set(frame["crib"])
+            if len(frame["crib"]) < 4:
+                hidden.add(format_card(cards[12]))
+            for card in hidden:
+                assert f'"{card}"' not in text
+                assert card_name(parse_cards(card)[0]) not in text
+                n_checked += 1
+        for note in message.get("notes", []):
+            own = {format_card(card) for card in parse_cards(record.deals[note["deal"] - 1])[:6]}
+            assert set(re.findall(r"\b[A2-9TJQK][CDHS]\b", note["text"] + note["why"])) <= own
+    assert n_checked
+
+
+def check_whole_game(tab, server, agent, **fields):
+    file = server.games._record
+    before = len(read_records(file)) if file.exists() else 0
+    tab.heard.clear()
+    tab.begin(agent=agent, **fields)
+    tab.play()
+    (record,) = read_records(file)[before:]
+    assert record.players == ("human", agent)
+    assert tab.scores() == record.scores
+    won = record.scores[0] == 121
+    assert f"{'you' if won else agent} wins 121 to {min(record.scores)}" in tab.page.inner_text("#said").lower()
+    tab.page.wait_for_selector("#coach table")
+    check_nothing_hidden(tab.messages(), record)
+
+
+def test_a_game_clicked_through_is_the_engines(tab, server):
+    check_whole_game(tab, server, "greedy", own=85, theirs=80, seed=4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("agent", "games"), [("greedy", 7), ("expert", 7), ("halscrib", 6)])
+def test_twenty_whole_games_against_three_agents(agent, games, tab, server):
+    for seed in range(games):
+        check_whole_game(tab, server, agent, seed=seed)
+        tab.page.click("#do")
+
+
+def test_a_reload_and_a_killed_server_lose_nothing(browser, tmp_path):
+    """A server of its own, ended as kill -9 does."""
+    variables = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "evaluate", "play", "greedy", "--no-browser", "--scores", "100", "100"]
+
+    def start():
+        process = subprocess.Popen(command, cwd=tmp_path, env=variables, stdout=subprocess.PIPE, text=True)
+        return process, re.search(r"http://127\.0\.0\.1:\d+/\S+", process.stdout.readline())[0]
+
+    process, url = start()
+    try:
+        tab = Tab(browser, url)
+        tab.begin(seed=5)
+        tab.play(2)
+        hand, scores = tab.hand(), tab.scores()
+        tab.page.reload()
+        assert tab.turn in ("discard", "play")
+        assert (tab.hand(), tab.scores()) == (hand, scores)
+        process.kill()
+        process.wait()
+        tab.page.locator("#mine .hand button:not([disabled])").first.click()
+        tab.page.wait_for_selector("#fault:visible")
+        assert "Your game is kept" in tab.page.inner_text("#fault")
+        assert any("ERR_" in fault for fault in tab.faults)
+        tab.context.close()
+        process, url = start()
+        tab = Tab(browser, url)
+        tab.page.click("#lists a")
+        assert tab.turn in ("discard", "play")
+        assert (tab.hand(), tab.scores()) == (hand, scores)
+        tab.play()
+        (record,) = read_records(tmp_path / "runs" / "play" / "games.jsonl")
+        assert tab.scores() == record.scores
+        assert len(list((tmp_path / "runs" / "play" / FINISHED).iterdir())) == 1
+        tab.close()
+    finally:
+        process.kill()
+
+
+def test_by_keys_alone(tab):
+    """From the first page to the next deal, with Tab, Enter, arrows and the numbers of the cards."""
+    page = tab.page
+    page.wait_for_selector("#new button.main")
+
+    def tab_to(selector):
+        for _ in range(60):
+            if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+                return
+            page.keyboard.press("Tab")
+        raise AssertionError(f"Tab does not lead to {selector}")
+
+    tab_to("#new [name=dealer]")
+    page.keyboard.type("my")
+    tab_to("#new button.main")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#game[data-turn=discard]")
+    page.keyboard.press("2")
+    page.keyboard.press("5")
+    assert page.locator("#mine .hand button[aria-pressed=true]").count() == 2
+    page.keyboard.press("5")
+    tab_to("#mine .hand button")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    pressed = page.evaluate("document.activeElement.dataset.card")
+    page.keyboard.press("Enter")
+    assert page.locator("#mine .hand button[aria-pressed=true]").count() == 2
+    assert page.evaluate("document.activeElement.dataset.card") == pressed
+    tab_to("#do")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#game[data-turn=play]")
+    while tab.turn == "play":
+        at = page.locator("#game").get_attribute("data-at")
+        tab_to("#mine .hand button:not([disabled])")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(f"#game:not([data-at='{at}'])")
+    assert tab.turn == "discard"
+
+
+def test_cards_have_names_and_points_are_announced(tab):
+    tab.begin(agent="greedy", seed=2)
+    names = {card_name(card) for card in range(52)}
+    while tab.turn != "over":
+        buttons = tab.page.locator("#mine .hand button").evaluate_all("all => all.map(one => one.ariaLabel)")
+        assert set(buttons) <= names
+        tab.decide()
+        if re.search(r"(fifteen|pair|go|last card|run of \d) for \d", tab.page.inner_text("#said[aria-live=polite]")):
+            return
+    raise AssertionError("no points were announced")
+
+
+def fits(page):
+    """Whether nothing has to be scrolled sideways, and every card to choose is wide enough for a finger."""
+    wide = page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    boxes = page.locator("#mine .hand button").evaluate_all(
+        "all => all.map(one => { const b = one.getBoundingClientRect(); return [b.left, b.right, b.width, b.height]; })"
+    )
+    inside = page.evaluate("innerWidth")
+    return wide and all(
+        left >= 0 and right <= inside and min(width, height) >= 40 for left, right, width, height in boxes
+    )
+
+
+@pytest.mark.parametrize("size", [(390, 844), (640, 400)], ids=["phone", "zoomed to 200 %"])
+def test_it_fits_narrow_screens(size, browser, server):
+    tab = Tab(browser, server.url, viewport={"width": size[0], "height": size[1]}, has_touch=True)
+    assert fits(tab.page)
+    tab.begin(agent="greedy", seed=2, own=100, theirs=100)
+    tab.page.wait_for_selector("#line svg")
+    while tab.turn != "over":
+        assert fits(tab.page)
+        tab.decide()
+    tab.page.wait_for_selector("#coach table")
+    assert fits(tab.page)
+    tab.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(scheme, browser, server):
+    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
+    tab = Tab(browser, server.url, color_scheme=scheme, reduced_motion="reduce")
+    page = tab.page
+
+    def check():
+        found = axe.run(page)["violations"]
+        assert not found, [(one["id"], [node["html"] for node in one["nodes"]]) for one in found]
+
+    page.wait_for_selector("#new button.main")
+    check()
+    tab.begin(agent="greedy", seed=3, own=95, theirs=95, counts=True)
+    page.wait_for_selector(".judge")
+    page.click("#hint")
+    page.wait_for_selector(".hint")
+    check()
+    tab.decide()
+    check()
+    while tab.turn == "play":
+        page.locator("#mine .hand button:not([disabled])").first.click()
+        page.wait_for_selector(f"{WAITING}, #guess")
+        if page.locator("#guess").count():
+            break
+    check()
+    page.fill("#guess", "0")
+    page.click(".guess button")
+    page.wait_for_selector("#verdict")
+    check()
+    while tab_goes_on(page):
+        pass
+    page.wait_for_selector("#coach table")
+    check()
+    tab.close()
+
+
+def tab_goes_on(page):
+    """One click on whatever waits; False at the end of the game."""
+    page.wait_for_selector(f"{WAITING}, #guess, #do:not([disabled]):visible")
+    if page.locator("#guess").count():
+        page.fill("#guess", "0")
+        page.click(".guess button")
+        page.wait_for_selector("#verdict, #guess")
+    elif page.locator("#do:not([disabled]):visible").count():
+        if page.inner_text("#do") == "New game":
+            return False
+        page.click("#do")
+    else:
+        page.locator("#mine .hand button:not([disabled]):not([aria-pressed=true])").first.click()
+    page.wait_for_timeout(20)
+    return True
+
+
+def test_practice_takes_back_and_a_costly_moment_is_tried_again(tab, server):
+    tab.begin(agent="greedy", seed=12, own=100, theirs=100, practice=True)
+    hand = tab.hand()
+    tab.decide()
+    tab.page.click("#undo")
+    tab.page.wait_for_selector("#game[data-turn=discard]")
+    assert tab.hand() == hand
+    tab.play()
+    first = tab.page.url
+    tab.page.wait_for_selector("#coach table")
+    tab.page.locator("#coach .note button").first.click()
+    tab.page.wait_for_selector("#game[data-turn=discard], #game[data-turn=play]")
+    assert tab.page.url != first
+    assert "practice" in tab.page.inner_text("#against")
+    tab.decide()
+
+
+def test_several_games_in_several_tabs(browser, server):
+    tabs = [Tab(browser, server.url) for _ in range(3)]
+    for seed, tab in enumerate(tabs):
+        tab.begin(agent="random", seed=seed, own=90, theirs=90)
+    for _ in range(3):
+        for tab in tabs:
+            tab.decide()
+    assert len({tab.page.url for tab in tabs}) == 3
+    for tab in tabs:
+        game = server.games._open[tab.page.url.partition("#")[2]].game
+        assert tab.scores() == tuple(game.games["scores"][0].tolist())
+        assert game.turn == PERSON
+        tab.close()
