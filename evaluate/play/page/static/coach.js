@@ -64,7 +64,7 @@ export function showHint(hint) {
   for (const card of document.querySelectorAll("#mine .hand [data-card]")) card.classList.toggle("hinted", hint.cards.includes(card.dataset.card));
 }
 
-const WIDTH = 960, HEIGHT = 84, LEFT = 40, RIGHT = 900;
+const WIDTH = 960, HEIGHT = 64, LEFT = 40, RIGHT = 900;
 
 function drawLine(points) {
   const box = find("line");
@@ -75,11 +75,11 @@ function drawLine(points) {
   const last = points.at(-1), path = points.map(([deal, chance]) => `${x(deal).toFixed(1)} ${y(chance).toFixed(1)}`).join("L");
   const marks = [];
   for (let deal = 1; deal < deals; deal++) marks.push(`M${x(deal)} 6V${HEIGHT - 6}`);
-  box.append(drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `your chance to win: ${percent(last[1])}` },
+  box.append(drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": `your chance to win: ${percent(last[1])}` },
     drawn("path", { class: "marks", d: marks.join("") }),
     drawn("path", { class: "half", d: `M${LEFT} ${y(0.5)}H${RIGHT}` }),
     drawn("path", { class: "under", d: `M${x(points[0][0])} ${y(0)}L${path}L${x(last[0])} ${y(0)}Z` }),
     drawn("path", { class: "chance", d: `M${path}` }),
-    drawn("circle", { cx: x(last[0]), cy: y(last[1]), r: 6 })),
+    drawn("path", { class: "dot", d: `M${x(last[0])} ${y(last[1])}h0` })),
   element("span", { className: "now", ariaHidden: "true" }, "chance to win ", element("strong", {}, percent(last[1]))));
 }

@@ -22,6 +22,7 @@ export async function openLobby() {
     form.counts.checked = offered.counts;
     form.practice.checked = offered.practice;
     filled = true;
+    form.hidden = false;
   }
   find("lists").replaceChildren(...games("Go on with", lobby.waiting), ...games("Look again at", lobby.finished));
   warming(lobby.warm);
