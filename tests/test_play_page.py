@@ -240,6 +240,21 @@ def test_another_server_goes_on_with_the_game(tmp_path):
         assert unbroken["frames"][-1] == whole["frames"][-1]
 
 
+def test_the_coach_keeps_nobody_waiting_before_it_is_there(tmp_path):
+    with served_page(tmp_path) as page:
+        page.games.is_warm = False
+        state = play_on(page, page.begin(), 1)[-1]
+        assert page.ask("notes", game=state["game"])[1] == {
+            "warm": False,
+            "judge": "expert:hands=100",
+            "notes": [],
+            "line": [],
+        }
+        assert "not there yet" in page.ask("hint", game=state["game"], at=state["at"])[1]["error"]
+        page.games.is_warm = True
+        assert len(page.ask("notes", game=state["game"])[1]["notes"]) == 1
+
+
 def test_practice_takes_cards_back_and_is_not_recorded(page):
     before = len(records(page))
     states = play_on(page, page.begin("greedy", practice=True, seed=6, scores=[110, 110]), 4)

@@ -69,5 +69,6 @@ def served_page(folder: Path, agent: str = "greedy") -> Iterator[Page]:
     """A server for the games of a folder."""
     folder.mkdir(exist_ok=True)
     games = Games(folder, folder / "games.jsonl", GameSoFar(agent, 0, None, (0, 0), ()))
+    games.warm_up()
     with served(games) as url:
         yield Page(games, url)

@@ -155,16 +155,20 @@ class Games:
 
     def hint(self, message: Hint) -> dict[str, Any]:
         """What the coach would do now."""
+        if not self.is_warm:
+            raise ValueError("the coach is not there yet: it takes some seconds after the start of the server")
         opened = self._opened(message.game)
         with opened.lock:
             self._at(opened, message.at)
             return hint_as_json(opened.coach.hint())
 
     def notes(self, message: Notes) -> dict[str, Any]:
-        """What the coach has to say so far, and the chance to win."""
+        """What the coach has to say so far, and the chance to win; nothing while it would keep the game waiting."""
+        if not self.is_warm:
+            return {"warm": False, "judge": _JUDGE.name, "notes": [], "line": []}
         opened = self._opened(message.game)
         with opened.lock:
-            return {"judge": _JUDGE.name, **notes_as_json(opened.coach)}
+            return {"warm": True, "judge": _JUDGE.name, **notes_as_json(opened.coach)}
 
     def review(self, message: Review) -> dict[str, Any]:
         """A finished game: errors, luck, the costliest moments."""

@@ -20,6 +20,11 @@ export async function openCoach(game) {
   drawLine(found.line);
   const panel = find("coach");
   panel.replaceChildren(element("h2", {}, "Coach"));
+  if (!found.warm) {
+    panel.append(element("p", {}, "The coach is on its way: after an update this can take a minute."));
+    setTimeout(() => { if (open === game) openCoach(game); }, 1500);
+    return;
+  }
   if (game.over) await review(game, panel);
   else if (game.coach === "off") panel.append(element("p", {}, "The coach is off until the end of the game."));
   else if (game.coach === "deal" && !found.notes.length) panel.append(element("p", {}, "The coach speaks at the end of the deal."));
