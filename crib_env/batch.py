@@ -139,10 +139,10 @@ def _native_cards(games, rows, policy, cards):
     if bad >= 0:
         return bad
     for b in range(len(rows)):
-        if games[rows[b]]["phase"] == OVER:
+        g = games[rows[b]]
+        if g["phase"] == OVER:
             return b
-    for b in range(len(rows)):
-        cards[b] = native_card(games[rows[b]], policy)
+        cards[b] = native_card(g, policy)
     return -1
 
 
