@@ -18,7 +18,7 @@ model = MaskablePPO("MultiInputPolicy", envs, n_steps=256, batch_size=256, gamma
 model.learn(int(sys.argv[1]) if len(sys.argv) > 1 else 100_000)
 
 env, margins = gymnasium.make(ID, **OPTIONS), []
-for deal in range(500):
+for deal in range(200):
     (observation, info), over = env.reset(seed=deal), False
     margins.append(0.0)
     while not over:
