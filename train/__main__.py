@@ -32,6 +32,10 @@ LEARNERS: dict[str, Entry] = {
         "best.learner",
         "The network of the agent `best`: expert iteration, then responses to itself. An hour and a half.",
     ),
+    "clone": Entry(
+        "clone.learner",
+        "Behaviour cloning from a dataset (--data FOLDER). Minutes.",
+    ),
     "ddqn": Entry(
         "ddqn",
         "Double DQN by self-play (Sharan and Pawar, Anderson et al. 2022). What `make train` runs: five minutes.",

@@ -164,9 +164,18 @@ def read_dataset(folder: Path) -> Iterator[Rows]:
         ValueError: it is not finished, or a shard is missing or damaged; the message names it.
     """
     for shard in read_manifest(folder).shards:
-        path = folder / shard.file
-        if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
-            raise ValueError(f"{folder} has no file {shard.file}, which its {MANIFEST} names")
-        if hash_of(path) != shard.sha256:
-            raise ValueError(f"{path} is damaged: its checksum is not that of {MANIFEST}")
-        yield read_rows(path)
+        yield read_shard(folder, shard)
+
+
+def read_shard(folder: Path, shard: Shard) -> Rows:
+    """A shard of a finished dataset, checked by its checksum.
+
+    Raises:
+        ValueError: it is missing or damaged; the message names it.
+    """
+    path = folder / shard.file
+    if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
+        raise ValueError(f"{folder} has no file {shard.file}, which its {MANIFEST} names")
+    if hash_of(path) != shard.sha256:
+        raise ValueError(f"{path} is damaged: its checksum is not that of {MANIFEST}")
+    return read_rows(path)

@@ -1,0 +1,72 @@
+"""Behaviour cloning from a dataset."""
+
+import numpy as np
+import pytest
+
+from crib_env.agents import make_agent
+from evaluate.commands.dataset import dataset
+from evaluate.dataset import dataset as dataset_module
+from evaluate.dataset.dataset import read_dataset
+from evaluate.progress import ProgressLines
+from train.clone.learner import Settings, choices_of, train
+from train.loop.run_folder import RunFolder
+
+pytest.importorskip("pyarrow")
+QUICK = {"evaluations": 0, "final_games": 2, "hidden": (32,), "episodes_at_once": 20, "batch_size": 64}
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    monkeypatch.setattr(dataset_module, "GAMES_A_SHARD", 20)
+    dataset(tmp_path / "data", ("greedy", "greedy"), games=40)
+    return tmp_path / "data"
+
+
+def run(data, path, **settings):
+    settings = Settings(data=str(data), **{**QUICK, **settings})
+    folder = RunFolder.create("clone", settings, folder=path) if not path.exists() else RunFolder.open(path, "clone")[0]
+    with ProgressLines() as progress:
+        return *train(settings, folder, progress), folder
+
+
+def test_choices_hold_what_was_chosen(data):
+    rows = next(read_dataset(data))
+    choices = choices_of(rows)
+    assert (choices.chosen.sum(axis=1)[choices.is_discard] == 1).all()
+    assert (choices.chosen <= (choices.masks == 1)).all()
+    assert choices.chosen.any(axis=1).all()
+    assert (choices.masks.reshape(-1, 4, 13).any(axis=1).sum(axis=1)[~choices.is_discard] > 1).all()
+    assert choices.is_discard.sum() == (rows.place < 4).sum()
+
+
+def test_it_learns_to_choose_as_the_players_did(data, tmp_path):
+    agent, summary, _ = run(data, tmp_path / "run", episodes=600)
+    choices = choices_of(next(read_dataset(data)))
+    values = agent.values(agent.inputs(choices.observation), np_to_bool(choices.is_discard)).detach().numpy()
+    best = np.where(choices.masks == 1, values, -np.inf).argmax(axis=1)
+    agreed = choices.chosen[np.arange(len(best)), best]
+    assert agreed[choices.is_discard].mean() > 0.35
+    assert agreed[~choices.is_discard].mean() > 0.6
+    assert summary["episodes"] == 600
+
+
+def np_to_bool(array):
+    import torch
+
+    return torch.from_numpy(array)
+
+
+def test_runs_repeat_and_play_from_their_weights(data, tmp_path):
+    (one, summary, folder), (other, _, _) = (run(data, tmp_path / name, episodes=40) for name in ("a", "b"))
+    for name, tensor in one.state_dict().items():
+        assert (tensor == other.state_dict()[name]).all()
+    assert summary["updates"] > 10
+    one.save(folder.final)
+    assert make_agent(str(folder.path)).name.startswith("ddqn")
+
+
+def test_a_folder_without_a_dataset_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="is not the folder of a finished dataset"):
+        run(tmp_path, tmp_path / "run", episodes=20)
+    with pytest.raises(ValueError, match="give the folder of a dataset"):
+        run("", tmp_path / "run2", episodes=20)
