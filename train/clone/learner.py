@@ -92,7 +92,8 @@ class Cloning:
 
     def learn(self, choices: Choices, rate: float, rng: np.random.Generator) -> dict[str, float]:
         """Goes once through the choices; loss and share of equal choices by tag."""
-        values, size = {}, self._settings.batch_size
+        values: dict[str, float] = {}
+        size = self._settings.batch_size
         for name in self.agent.networks:
             rows = rng.permutation(self.agent.rows_of(name, choices.is_discard))
             measured = [self._update(name, choices, rows[k : k + size], rate) for k in range(0, len(rows), size)]
