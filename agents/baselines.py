@@ -42,6 +42,7 @@ class RandomAgent:
     """
 
     name = "random"
+    suits = "unseen"
 
     def __init__(self, seed: int = 0) -> None:
         self._seed = streams(seed, 1)[0]
@@ -94,6 +95,7 @@ class GreedyAgent:
     """
 
     name = "greedy"
+    suits = "ties"
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.agents.agent.Agent`."""
@@ -109,6 +111,7 @@ class CarefulAgent:
     """
 
     name = "careful"
+    suits = "ties"
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.agents.agent.Agent`."""

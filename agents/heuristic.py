@@ -123,6 +123,7 @@ class HeuristicAgent:
     """A player by rules of thumb; see the module."""
 
     name = "heuristic"
+    suits = "ties"
 
     def __init__(self) -> None:
         self._greedy = GreedyAgent()

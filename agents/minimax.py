@@ -83,6 +83,8 @@ class MinimaxAgent:
         ValueError: ``depth`` is out of range.
     """
 
+    suits = "unseen"
+
     def __init__(self, depth: int = 3) -> None:
         if not 1 <= depth <= MOST_CARDS:
             raise ValueError(f"agent 'minimax': depth={depth} is not allowed: give 1 to {MOST_CARDS}")

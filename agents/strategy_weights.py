@@ -70,6 +70,8 @@ class StrategyWeightsAgent:
         name: its name in tables.
     """
 
+    suits = "ties"
+
     def __init__(self, weights: np.ndarray, name: str = "strategy-weights") -> None:
         self.weights, self.name = weights, name
         self._pegging = pegging_values(standard_pegging())

@@ -166,3 +166,19 @@ def test_bad_runs_and_labels_are_refused(tmp_path):
         curves((tmp_path,), tmp_path / "curves", ("a",))
     with pytest.raises(ValueError, match="there are no runs"):
         curves((), tmp_path / "curves")
+
+
+def test_curves_of_exploitability(tmp_path):
+    """Against a best response the curve is exploitability, in points, with zero for the equilibrium."""
+    for seed in range(2):
+        with SummaryWriter(str(write_config(tmp_path / str(seed), "td"))) as writer:
+            for episodes, value in ((1_000, 0.9), (2_000, 0.4 + seed / 10)):
+                writer.add_scalar("strength/exploitability", value, episodes)
+    runs = [tmp_path / "0", tmp_path / "1"]
+    figure = draw_curves(curves_by_label(runs, ("td", "td"), "best-response", "episodes"), "best-response", "episodes")
+    (axes,) = figure.axes
+    assert axes.get_ylabel() == "exploitability, points a deal"
+    assert axes.lines[0].get_ydata() == pytest.approx([0.9, 0.45])
+    assert set(axes.lines[1].get_ydata()) == {0}
+    with pytest.raises(ValueError, match="none of the runs has a curve of win rates against 'greedy' over episodes"):
+        curves_by_label(runs, (), "greedy", "episodes")

@@ -11,6 +11,8 @@ import pytest
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
+from evaluate.exploitability.measure import Gain
+from evaluate.runs.learning_curves import read_scalars
 from evaluate.runs.table import read_runs, rows_of
 from tests.helpers.learner_runs import new_run
 from tests.helpers.pegging_matches import net_points
@@ -98,6 +100,18 @@ def test_strength_is_that_in_pegging(tmp_path):
     assert (folder.path / "learning-curve.png").is_file()
     header, (row,) = rows_of(read_runs(folder.path))
     assert row[header.index("net points against greedy")].startswith(f"{strength['greedy']['net_points']:+.2f} ±")
+
+
+def test_exploitability_is_logged_on_the_way(tmp_path, monkeypatch):
+    gains = iter([Gain(0.9, 0.8), Gain(0.5, 0.45)])
+    monkeypatch.setattr("train.loop.exploitability.measure", lambda agent: next(gains))
+    learner, settings = small_settings("td", exploitability=2)
+    new_run(learner, settings, tmp_path)
+    (folder,) = (tmp_path / "td").iterdir()
+    assert read_scalars(folder, "strength/exploitability")[1] == pytest.approx([0.9, 0.5])
+    assert read_scalars(folder, "uncertainty/exploitability low")[1] == pytest.approx([0.8, 0.45])
+    with pytest.raises(ValueError, match="exploitability=1 is only measured in episode='pegging': give 0"):
+        small_settings("td", exploitability=1, episode="deal")
 
 
 def test_net_points_are_measured_in_mirrored_games():

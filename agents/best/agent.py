@@ -84,6 +84,8 @@ class BestAgent:
         sees_scores: whether it plays to the score; otherwise as at the start of a game.
     """
 
+    suits = "unseen"
+
     def __init__(
         self, hidden: tuple[int, ...], hidden_discard: tuple[int, ...], by_kind: bool = False, name: str = "best"
     ) -> None:

@@ -112,6 +112,7 @@ class ExpertAgent:
     """
 
     name = "expert"
+    suits = "unseen"
 
     def __init__(self, hands: int = 100, threads: int = 2) -> None:
         if not 1 <= hands <= MOST_HANDS:

@@ -164,6 +164,8 @@ class HalscribAgent:
         adaptive: let the mixing frequencies adapt to the opponent.
     """
 
+    suits = "unseen"
+
     def __init__(self, seed: int = 0, adaptive: bool = False) -> None:
         self.name = "halscrib:adaptive=yes" if adaptive else "halscrib"
         self._seed = streams(seed, 1)[0]

@@ -76,6 +76,8 @@ class DRQNAgent:
         name: its name in tables.
     """
 
+    remembers = True
+
     def __init__(self, network: RecurrentQNetwork, about: dict[str, Any], name: str = "drqn") -> None:
         self.network, self.about, self.name = network, about, name
         self._memory = RecurrentMemory(about["memory"], about["lasts"])

@@ -53,6 +53,11 @@ class TDAgent(NetworksByPhase[ValueNetwork]):
     def __init__(self, networks: dict[str, ValueNetwork], about: dict[str, Any], name: str = "td") -> None:
         super().__init__(networks, about, name)
 
+    @property
+    def suits(self) -> str:
+        """See :class:`crib_env.agents.agent.Agent`."""
+        return "all" if self.about["inputs"] == "bits" else "ties"
+
     @classmethod
     def new(cls, inputs: str, hidden: tuple[int, ...]) -> TDAgent:
         """An agent with random weights, from torch's generator.

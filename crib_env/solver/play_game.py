@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import pairwise
@@ -28,7 +28,7 @@ from crib_env.solver.sweeps import (
     walk_down,
     walk_up,
 )
-from crib_env.solver.tree import build_tree
+from crib_env.solver.tree import PublicTree, build_tree
 
 SPLIT = 3  # the tree has 2,197 parts for threads to share
 _STRETCHES = 16  # of parts for each thread, since they take different times
@@ -49,7 +49,7 @@ class BestResponses(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """Decisions that a policy leads to."""
+    """Decisions of a role."""
 
     nodes: np.ndarray
     """(D,) int64 nodes of the public tree."""
@@ -99,24 +99,21 @@ class PlayGame:
         weights = Weights(policy, _NOTHING)
         return BestResponses(*(self.walk(weights, Step(role, BEST_RESPONSE)) for role in range(len(ROLES))))
 
-    def reached(self, policy: np.ndarray, role: int, n_cards: int) -> Iterator[Reached]:
-        """The decisions of a role with ``n_cards`` cards in hand to which its own policy leads, whatever the other
-        does.
+    def best_response(self, policy: np.ndarray, role: int) -> tuple[float, np.ndarray]:
+        """What an exact best response in a role earns against a policy, net points a deal, and its choices: (S,)
+        float32, 1 for the best ones, 0 for the other role's."""
+        choices = np.zeros(self.extent.slots, np.float32)
+        return self.walk(Weights(policy, choices), Step(role, BEST_RESPONSE)), choices
 
-        Hands with one rank that fits are left out, and those that cannot be dealt beside the cards laid.
+    def response_values(self, policy: np.ndarray, role: int) -> np.ndarray:
+        """The values of hands of a role that best responds to a policy, at the nodes of the first three steps.
+
+        Returns:
+            (V,) float32. The hands of a node stand from its ``value_at`` on. Values are sums over the other role's
+            hands, see :mod:`crib_env.solver.sweeps`.
         """
-        game, work = self._game, self._workspaces[0]
-        self._begin(policy)
-        parts = [(0, int(game.tree.parts[0])), *pairwise(game.tree.parts.tolist())]
-        for first, last in parts:
-            if first:
-                work.reach[: self.extent.top_reach] = self._top.reach[: self.extent.top_reach]
-                walk_down(game, policy, first, last, work)
-            reach = work.reach if first else self._top.reach
-            found = np.empty((_count_reached(game, first, last, reach, role, n_cards), 2), np.int64)
-            _list_reached(game, first, last, reach, role, n_cards, found)
-            if len(found):
-                yield Reached(found[:, 0], found[:, 1])
+        self.walk(Weights(policy, _NOTHING), Step(role, BEST_RESPONSE))
+        return self._top.values.copy()
 
     @cached_property
     def histories(self) -> np.ndarray:
@@ -128,9 +125,19 @@ class PlayGame:
         return laid
 
     @property
+    def tree(self) -> PublicTree:
+        """The public tree."""
+        return self._game.tree
+
+    @property
     def nodes(self) -> np.ndarray:
         """(N,) the nodes of the public tree, NODE of :mod:`crib_env.solver.tree`."""
         return self._game.tree.nodes
+
+    def child(self, node: int, rank: int) -> int:
+        """The node that laying a rank at a node leads to; below 0 where it is none (:mod:`crib_env.solver.tree`)."""
+        here = self.nodes[node]
+        return int(self.tree.links["to"][here["first_link"] + rank - here["floor"][here["actor"]]])
 
     def _begin(self, policy: np.ndarray) -> None:
         """Fills the reach of the nodes before the first part, and of the first node of each part."""
@@ -243,44 +250,6 @@ def pairs_dealt(start: np.ndarray) -> np.ndarray:
 
 def _rank_counts(hands: np.ndarray) -> np.ndarray:
     return np.array([np.bincount(hand, minlength=N_RANKS) for hand in hands])
-
-
-@kernel
-def _is_decision(game, node, h, reach):
-    """Whether a hand that is reached has two ranks to choose from, and can be dealt beside the cards laid."""
-    role = node["actor"]
-    k, high = node["n_cards"][role], node["high"]
-    if reach[node["reach_at"][role] + h] <= 0 or game.hands.n_playable[k, high, h] < 2:
-        return False
-    for rank in range(N_RANKS):
-        n, left = 0, h
-        for size in range(k, 0, -1):
-            left = game.hands.without_rank[size, rank, left]
-            if left < 0:
-                break
-            n += 1
-        if n + gone_of(node["gone"], rank) > 4:
-            return False
-    return True
-
-
-@kernel
-def _list_reached(game, first, last, reach, role, n_cards, found):
-    """Fills ``found`` (D, 2) with nodes and hands as far as it goes; returns how many there are."""
-    n = 0
-    for at in range(first, last):
-        node = game.tree.nodes[at]
-        if node["actor"] == role and node["n_cards"][role] == n_cards:
-            for h in range(game.hands.n_hands[n_cards, node["floor"][role]]):
-                if _is_decision(game, node, h, reach):
-                    if n < len(found):
-                        found[n, 0], found[n, 1] = at, h
-                    n += 1
-    return n
-
-
-def _count_reached(game: Game, first: int, last: int, reach: np.ndarray, role: int, n_cards: int) -> int:
-    return int(_list_reached(game, first, last, reach, role, n_cards, np.empty((0, 2), np.int64)))
 
 
 @kernel

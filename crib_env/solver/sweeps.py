@@ -41,7 +41,8 @@ class Weights(NamedTuple):
     policy: np.ndarray
     """(S,) float32 what both roles play by; regrets, while these are updated."""
     average: np.ndarray
-    """(S,) float32, to which the policies of iterations are added; empty if none are."""
+    """(S,) float32, to which the policies of iterations are added; a best response writes its choices there, 1 for the
+    best ones. Empty if none of this is wanted."""
 
 
 class Step(NamedTuple):
@@ -221,7 +222,7 @@ def walk_up(game, weights, step, first, last, work):
             _after_go(game, node, role, work)
         if node["high"] > node["floor"][actor]:
             if actor == role:
-                _own_choice(game, weights.policy, step, node, work)
+                _own_choice(game, weights.policy, weights.average, step, node, work)
             else:
                 _opponents_choice(game, weights, step, node, work)
 
@@ -237,7 +238,7 @@ def _after_go(game, node, role, work):
 
 
 @kernel
-def _own_choice(game, weights, step, node, work):
+def _own_choice(game, weights, average, step, node, work):
     hands, values, by_rank, policy = game.hands, work.values, work.by_rank, work.policy
     role = step.role
     k, low, high = node["n_cards"][role], node["floor"][role], node["high"]
@@ -260,6 +261,8 @@ def _own_choice(game, weights, step, node, work):
             for left in range(n_left):
                 at = value + hands.with_rank[k - 1, rank, left]
                 values[at] = max(values[at], by_rank[_EARNED, rank, left])
+        if len(average):
+            _note_best(node, hands, values, by_rank, average)
         return
     _read_policy(node, hands, weights, policy)
     slot = node["first_slot"]
@@ -277,6 +280,18 @@ def _own_choice(game, weights, step, node, work):
                 regret = weights[slot + left]
                 weights[slot + left] = regret * (step.positive if regret > _ZERO else step.negative) + gain
             slot += n_left
+
+
+@kernel
+def _note_best(node, hands, values, by_rank, chosen):
+    """Sets the slot of each hand's best choice to 1, and its others to 0."""
+    k, low = node["n_cards"][node["actor"]], node["floor"][node["actor"]]
+    n_left, slot = hands.n_hands[k - 1, low], node["first_slot"]
+    for rank in range(low, node["high"]):
+        for left in range(n_left):
+            is_best = by_rank[_EARNED, rank, left] == values[node["value_at"] + hands.with_rank[k - 1, rank, left]]
+            chosen[slot + left] = _ONE if is_best else _ZERO
+        slot += n_left
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""The tables that ship with this package: cribs, pegging records and the win table, each loaded once.
+"""The tables that ship with this package: cribs, pegging records, the win table and leads, each loaded once.
 
 They are files of ``crib_env/tables/data``; CONTRIBUTING.md has the commands that made them.
 """
@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from crib_env.tables.crib_tables import CribTables
+from crib_env.tables.leads import Leads
 from crib_env.tables.pegging import PeggingRecords
 from crib_env.tables.win_table import WinTable
 
@@ -31,3 +32,9 @@ def standard_pegging() -> PeggingRecords:
 def standard_win_table() -> WinTable:
     """How games end from every pair of scores between two ``expert`` players."""
     return WinTable.load(_DATA / "win_table.npz")
+
+
+@cache
+def standard_leads() -> Leads:
+    """The first card of each player in equilibrium of the pegging game."""
+    return Leads.load(_DATA / "leads.npz")

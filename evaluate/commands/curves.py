@@ -18,7 +18,7 @@ def curves(
     runs: Runs,
     picture: Path,
     label: Annotated[tuple[str, ...], tyro.conf.arg(metavar="LABEL ...", help_behavior_hint="")] = (),
-    against: Literal["greedy", "random"] = "greedy",
+    against: Literal["greedy", "random", "best-response"] = "greedy",
     over: Literal["episodes", "seconds"] = "episodes",
     json_file: SomeJson = None,
 ) -> None:
@@ -29,7 +29,7 @@ def curves(
         picture: The picture file, written as PNG and as SVG.
         label: A label for each folder, by default its learner and the settings that differ; runs
             with the same label are one curve.
-        against: The baseline of the win rate.
+        against: The baseline of the win rate; best-response draws exploitability in the pegging game.
         over: Draw over episodes, or over seconds of training.
         json_file: Also write the curves to this file: they can be drawn again when the runs are gone.
     """

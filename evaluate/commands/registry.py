@@ -118,6 +118,14 @@ COMMANDS = {
         "Measures what an exact best response gains on an agent in the pegging game.",
         takes_agents=True,
     ),
+    "leads": Command(
+        "leads:leads",
+        "Shows what the equilibrium leads or answers, how often, and what each card costs.",
+    ),
+    "lead-table": Command(
+        "tables.lead_table:lead_table",
+        "Reads leads and answers from a solution of `solve-play`.",
+    ),
     "decision-times": Command(
         "decision_times:decision_times",
         "Measures decision times of players, and compares them with Anderson et al. (2022).",

@@ -20,13 +20,16 @@ FINAL, CHECKPOINTS = "final", "checkpoints"
 EVENTS = "events.out.tfevents.*"
 _MOST_SEEDS = 10_000
 
+BEST_RESPONSE = "best-response"  # the opponent of a curve of exploitability
+
 # Tags.
 POINTS_A_HAND = "evaluation/points a hand"
 EPSILON, LEARNING_RATE = "learning/epsilon", "learning/learning rate"
 EPISODE_RETURN = "learning/episode return"
 NET_POINTS_IN_TRAINING = "learning/net points against the opponent"
 EPISODES_PER_SECOND, SIMULATION_SHARE = "speed/episodes per second", "speed/share of time in simulation"
-STRENGTH = ("evaluation/", "net points a game/")  # what tags of strength begin with
+EXPLOITABILITY = "strength/exploitability"
+STRENGTH = ("evaluation/", "net points a game/", "strength/")  # what tags of strength begin with
 _BANDS = "uncertainty/"
 _ENDS = (" low", " high")
 
@@ -119,9 +122,19 @@ def margin_tag(baseline: str) -> str:
     return f"net points a game/against {baseline}"
 
 
-def no_curve(run: Path, baseline: str, over: str) -> str:
-    """The error for a run without win rates against a baseline."""
-    return f"{run} holds no curve of win rates against {baseline!r} over {over}"
+def curve_tag(against: str) -> str:
+    """The tag of the learning curve against a baseline, or of exploitability, against ``BEST_RESPONSE``."""
+    return EXPLOITABILITY if against == BEST_RESPONSE else win_rate_tag(against)
+
+
+def curve_in_words(against: str) -> str:
+    """What :func:`curve_tag` is the tag of."""
+    return "exploitability" if against == BEST_RESPONSE else f"win rates against {against!r}"
+
+
+def no_curve(run: Path, against: str, over: str) -> str:
+    """The error for a run without a curve against a baseline."""
+    return f"{run} holds no curve of {curve_in_words(against)} over {over}"
 
 
 def is_end(tag: str) -> bool:
@@ -136,7 +149,7 @@ def is_strength(tag: str) -> bool:
 
 def title_of(tag: str) -> str:
     """A tag in words, without its group if the group adds nothing to the curve's name."""
-    for group in ("evaluation/", "learning/", "speed/"):
+    for group in ("evaluation/", "learning/", "speed/", "strength/"):
         tag = tag.removeprefix(group)
     return tag.replace("net points a game/", "net points a game ")
 

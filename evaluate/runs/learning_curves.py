@@ -13,7 +13,15 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from evaluate.console import console
 from evaluate.figures import GREY, new_figure, number_ticks
-from evaluate.runs.format import EPISODES_PER_SECOND, no_curve, read_config, runs_in, win_rate_tag
+from evaluate.runs.format import (
+    BEST_RESPONSE,
+    EPISODES_PER_SECOND,
+    curve_in_words,
+    curve_tag,
+    no_curve,
+    read_config,
+    runs_in,
+)
 from evaluate.runs.labels import labels_of
 
 Over = Literal["episodes", "seconds"]
@@ -36,13 +44,15 @@ def read_scalars(folder: Path, tag: str) -> tuple[list[int], list[float]]:
 
 
 def read_curve(run: Path, against: str, over: Over) -> tuple[np.ndarray, np.ndarray]:
-    """A run's win rates against a baseline, (N,), over episodes or over seconds of training (without measuring).
+    """A run's win rates against a baseline, or its exploitability, (N,), over episodes or over seconds of training.
+
+    Time spent on measuring does not count.
 
     Raises:
         ValueError: the folder holds no such curve; the message names it.
     """
     try:
-        episodes, rates = read_scalars(run, win_rate_tag(against))
+        episodes, rates = read_scalars(run, curve_tag(against))
         if over == "episodes":
             return np.array(episodes, float), np.array(rates)
         steps, speeds = read_scalars(run, EPISODES_PER_SECOND)
@@ -107,7 +117,7 @@ def curves_by_label(
             else:
                 given += labels[k : k + 1]
     if not found:
-        raise ValueError(f"none of the runs has a curve of win rates against {against!r} over {over}")
+        raise ValueError(f"none of the runs has a curve of {curve_in_words(against)} over {over}")
     curves: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
     for label, curve in zip(given or labels_of([read_config(run) for run in found]), found.values()):
         curves.setdefault(label, []).append(curve)
@@ -116,16 +126,19 @@ def curves_by_label(
 
 def draw_curves(curves: dict[str, list[tuple[np.ndarray, np.ndarray]]], against: str, over: Over) -> Figure:
     """A line for each label, the mean of its runs, with their range around it."""
+    is_exploitability = against == BEST_RESPONSE
+    scale, level = (1, 0) if is_exploitability else (100, 50)  # in equilibrium nothing is lost, or half of the games
     figure = new_figure(7, 3.6)
     axes = figure.subplots()
     for label, of_label in curves.items():
         places, mean, low, high = mean_and_range(of_label)
         n = len(of_label)
         label = textwrap.fill(f"{label}, mean and range of {n} runs" if n > 1 else label, _LABEL_WIDTH)
-        (line,) = axes.plot(places, 100 * mean, label=label, marker="." if len(places) == 1 else None)
-        axes.fill_between(places, 100 * low, 100 * high, color=line.get_color(), alpha=0.25, lw=0)
-    axes.axhline(50, color=GREY, lw=0.8, ls=":")
-    axes.set(xlabel=_LABELS[over], ylabel=f"games won against {against}, %")
+        (line,) = axes.plot(places, scale * mean, label=label, marker="." if len(places) == 1 else None)
+        axes.fill_between(places, scale * low, scale * high, color=line.get_color(), alpha=0.25, lw=0)
+    axes.axhline(level, color=GREY, lw=0.8, ls=":")
+    of_games = f"games won against {against}, %"
+    axes.set(xlabel=_LABELS[over], ylabel="exploitability, points a deal" if is_exploitability else of_games)
     number_ticks(axes.xaxis)
-    axes.legend(loc="lower right")
+    axes.legend(loc="upper right" if is_exploitability else "lower right")
     return figure

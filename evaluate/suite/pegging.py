@@ -1,8 +1,8 @@
 """The pegging game: what an exact best response gains on an agent (:mod:`evaluate.exploitability`).
 
-An agent is asked for every decision to which its own choices lead, five to ninety million, with one way to deal suits
-to each hand of ranks. Where that would take longer than ``LONGEST``, or where the agent mixes and cannot say how, it is
-not measured.
+An agent is asked for every decision to which its own choices lead, five to ninety million. If these depend on suits in
+more than ties, suits are drawn twice for each hand of ranks. Where that would take longer than ``LONGEST``, or where
+the agent mixes and cannot say how, it is not measured.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from functools import lru_cache
 
 from crib_env.agents import Agent
 from crib_env.solver.play_game import PlayGame
-from evaluate.exploitability import exploitability
+from evaluate.exploitability.measure import exploitability
 from evaluate.suite.task import Figure, NotMeasuredError, Work
 
 NAME = "pegging"
 LONGEST = 600.0
 """Seconds of one core: an agent that would take longer at the pace of its first decisions is not measured."""
+_DRAWS = 2  # of suits: the fewest
 _USUAL = 4_000_000  # decisions, about as many as an agent that does not mix is asked for
 _AFTER = 20.0  # seconds of one core, when the pace is looked at
 
@@ -49,9 +50,9 @@ def measure(agent: Agent, work: Work) -> dict[str, Figure]:
         work.on_progress(decisions)
 
     try:
-        found = exploitability(agent, game, 1, on_progress)
+        found = exploitability(agent, game, _DRAWS, on_progress)
     except ValueError as error:
         if "probabilities" not in str(error):
             raise
         raise NotMeasuredError("it draws its cards by chance, and has no `probabilities`") from None
-    return {"exploitable in the pegging game, points a deal": Figure(found.exploitability, None, found.decisions)}
+    return {"exploitable in the pegging game, points a deal": Figure(found.mean.most, None, found.decisions)}

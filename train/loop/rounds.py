@@ -12,6 +12,7 @@ from rich.progress import Progress
 
 from evaluate.progress import say
 from evaluate.runs.format import EPISODES_PER_SECOND, EPSILON, LEARNING_RATE, SIMULATION_SHARE
+from train.loop import exploitability
 from train.loop.checkpoint import Position
 from train.loop.contracts import StrengthMeasure, Trainee
 from train.loop.interrupt import put_off_interrupts
@@ -104,6 +105,10 @@ class Rounds:
             result = strength.measure(self._trainee.agent, settings.evaluation_games, settings.seed)
             values |= strength.scalars(result)
             say(self._progress, f"{position.episodes:,} episodes: {strength.in_words(result)}")
+        if is_due(position.episodes - n, position.episodes, self._total, settings.exploitability):
+            gain = exploitability.measure(self._trainee.agent)
+            values |= exploitability.scalars(gain)
+            say(self._progress, f"{position.episodes:,} episodes: {exploitability.in_words(gain)}")
         self._folder.log(values, position.episodes)
         self._progress.update(self._task, completed=position.episodes)
 

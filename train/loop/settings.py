@@ -74,6 +74,8 @@ class RunSettings:
     """Mirrored games against each baseline in a measurement during training."""
     final_games: Games = 10_000
     """Mirrored games against each baseline after training."""
+    exploitability: WholeNumber = 0
+    """How often to measure exact exploitability during training in pegging; minutes each."""
     checkpoint_seconds: NotNegative = 30.0
     """Seconds between checkpoints."""
 
@@ -83,6 +85,8 @@ class RunSettings:
             value = getattr(self, field.name)
             if (wanted := _not_met(value, kinds[field.name])) is not None:
                 raise ValueError(f"{field.name}={value!r} is not allowed: give {wanted}")
+        if self.exploitability and getattr(self, "episode", None) != "pegging":
+            raise ValueError(f"exploitability={self.exploitability} is only measured in episode='pegging': give 0")
 
 
 @dataclass(frozen=True)

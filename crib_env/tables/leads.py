@@ -1,0 +1,122 @@
+"""The first card of each player in equilibrium of the pegging game: how often each is laid, and what it costs.
+
+The pegging game is the play alone: eight cards dealt at random, four each, no crib and no starter. Suits have no part
+in it. The value of a card is what its player earns net to the end of the play, by going on as well as possible against
+an opponent who plays the equilibrium.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from crib_env.engine import DEALER, PONE
+from crib_env.files.checked_file import Column, load_arrays, save_arrays
+from crib_env.solver.hands import HAND_TABLES, HANDS, N_RANKS, ORDERINGS
+from crib_env.solver.play_game import PlayGame, pairs_dealt
+from crib_env.solver.public_state import start_of_play
+
+VERSION = 1
+_KIND = "table of leads"
+_HANDS = HANDS[4]
+_N = len(_HANDS)
+
+
+class Leads(NamedTuple):
+    """Pone's leads and the dealer's answers, by hand of four ranks (:data:`crib_env.solver.hands.HANDS`, lowest first).
+
+    Chances and costs stand at the places of the hand's cards. Cards of one rank are one choice and have its numbers.
+    """
+
+    lead_chance: np.ndarray
+    """(1820, 4) how often each rank is led."""
+    lead_cost: np.ndarray
+    """(1820, 4) points lost by leading it, at least 0."""
+    lead_value: np.ndarray
+    """(1820,) what pone earns net with the best lead."""
+    led: np.ndarray
+    """(13, 1820) how likely pone leads a rank, given the dealer's hand."""
+    answer_chance: np.ndarray
+    """(13, 1820, 4) by rank led, how often each rank is the answer."""
+    answer_cost: np.ndarray
+    """(13, 1820, 4) points lost by it."""
+    answer_value: np.ndarray
+    """(13, 1820) what the dealer earns net with the best answer, after the points of the lead."""
+    nash_conv: np.ndarray
+    """() of the solution: no number of points is further off in the mean over hands."""
+
+    def save(self, path: str | Path) -> None:
+        """Writes it, whole or not at all."""
+        save_arrays(path, _KIND, VERSION, self._asdict())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Leads:
+        """Reads it.
+
+        Raises:
+            ValueError: see :func:`crib_env.files.checked_file.load_arrays`.
+        """
+        shapes = (_N, 4), (_N, 4), (_N,), (N_RANKS, _N), (N_RANKS, _N, 4), (N_RANKS, _N, 4), (N_RANKS, _N), ()
+        columns = {name: Column("f", shape) for name, shape in zip(cls._fields, shapes)}
+        return cls(**load_arrays(path, _KIND, VERSION, columns))
+
+
+def leads_of(game: PlayGame, policy: np.ndarray) -> Leads:
+    """Reads the first cards of a solution.
+
+    Args:
+        game: the pegging game.
+        policy: (S,) float32, see :meth:`crib_env.solver.play_game.PlayGame.expected`.
+    """
+    ways = pairs_dealt(start_of_play()) * ORDERINGS[4][:, None] * ORDERINGS[4]  # by pone's and the dealer's hand
+    values = game.response_values(policy, PONE)
+    chances = _chances(game, policy, 0)
+    lead_chance, lead_cost, lead_value = _choices(game, values, 0, chances, ways.sum(axis=1) / ORDERINGS[4])
+    values = game.response_values(policy, DEALER)
+    answers, led = [], []
+    for rank in range(N_RANKS):
+        node = game.child(0, rank)
+        dealt = chances[:, rank] @ ways  # with each hand of the dealer
+        led.append(dealt / ways.sum(axis=0))
+        answers.append(_choices(game, values, node, _chances(game, policy, node), dealt / ORDERINGS[4]))
+    answer_chance, answer_cost, answer_value = map(np.array, zip(*answers))
+    return Leads(
+        lead_chance,
+        lead_cost,
+        lead_value,
+        np.array(led).round(5).astype(np.float32),
+        answer_chance,
+        answer_cost,
+        answer_value,
+        np.array(game.best_responses(policy).nash_conv, np.float32),
+    )
+
+
+def _chances(game: PlayGame, policy: np.ndarray, node: int) -> np.ndarray:
+    """(1820, 13) how likely each hand of four lays each rank at a node where all fit."""
+    left = HAND_TABLES.without_rank[4, :, :_N].T  # by hand and rank
+    first, n_left = int(game.nodes["first_slot"][node]), len(HANDS[3])
+    weights = np.where(left >= 0, policy[first + n_left * np.arange(N_RANKS) + np.maximum(left, 0)], 0.0)
+    total = weights.sum(axis=1, keepdims=True)
+    return np.where(total > 0, weights / np.where(total > 0, total, 1), (left >= 0) / (left >= 0).sum(1, keepdims=True))
+
+
+def _choices(
+    game: PlayGame, values: np.ndarray, node: int, chances: np.ndarray, dealt: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Chances, costs and the best value of the cards of each hand at a node, for ``dealt`` ways to be there."""
+    children = np.array([game.child(node, rank) for rank in range(N_RANKS)])
+    left = HAND_TABLES.without_rank[4, _HANDS, np.arange(_N)[:, None]]
+    is_dealt = dealt[:, None] > 0  # nobody leads a rank of which the dealer holds all four
+    summed = values[game.nodes["value_at"][children][_HANDS] + left]
+    worth = np.divide(summed, dealt[:, None], out=np.zeros(summed.shape), where=is_dealt)
+    best = worth.max(axis=1)
+    chosen = chances[np.arange(_N)[:, None], _HANDS]
+    return _rounded(chosen, np.float16), _rounded(best[:, None] - worth, np.float16), _rounded(best, np.float32)
+
+
+def _rounded(numbers: np.ndarray, kind: type[np.floating[Any]]) -> np.ndarray:
+    """Thousandths: the solution is no more exact, and the file is a third smaller."""
+    return numbers.round(3).astype(kind)
