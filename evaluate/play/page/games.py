@@ -67,8 +67,9 @@ class Games:
                 game.play(game.agents_card() if game.turn == AGENT else int(game.view().action_mask[0].argmax()))
             state(game, 0)
             coach = Coach(game, _JUDGE)
-            review_as_json(coach)
-        self.is_warm = True
+            coach.notes()
+            self.is_warm = True
+            review_as_json(coach)  # only finished games wait for this
 
     def lobby(self, message: Lobby) -> dict[str, Any]:
         """The games that wait, those that are finished, and what a new one would be."""
