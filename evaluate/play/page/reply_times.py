@@ -53,6 +53,7 @@ def measure_replies(agent: str, games: int, seed: int, on_progress: Callable[[],
             n_bytes = sum(len(link.get(name)) for name in page_files())
             page = time.perf_counter() - started
             answers.warm_up()
+            link = _Link(address)  # the server has closed the first by now
 
             def ask(name: str, **message: Any) -> dict[str, Any]:
                 before = time.perf_counter()
