@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from evaluate.commands.suite import suite
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
+BASELINES = ("random", "greedy", "careful", "expert")
 NOTEBOOK = EXAMPLES / "hand_and_game.ipynb"
 
 
@@ -48,6 +51,12 @@ def test_random_play_in_gymnasium(run):
 
 def test_an_agent_of_ones_own(run):
     assert re.search(r"\d\d\.\d% against greedy, .* 2,000 games", run("own_agent"))
+
+
+def test_an_agent_of_ones_own_in_the_suite(tmp_path, capsys):
+    others = ("play", "endgames", "pegging", "time", *(f"against-{name}" for name in BASELINES))
+    suite(("examples.own_agent:Wary",), share=0.001, skip=others, folder=tmp_path / "suite")
+    assert "examples.own_agent:Wary" in capsys.readouterr().out
 
 
 def test_maskable_ppo_is_thirty_lines(run):
