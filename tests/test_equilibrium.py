@@ -6,15 +6,17 @@ import numpy as np
 import pytest
 
 from crib_env.agents import make_agent
+from crib_env.agents.equilibrium.agent import RARE
 from crib_env.agents.equilibrium.blueprint import N_CARDS, NO_STARTER, SHIPPED, load_blueprint, ranges
 from crib_env.agents.equilibrium.situation import situation
-from crib_env.agents.equilibrium.stakes import chances_to_win, rank_shows
+from crib_env.agents.equilibrium.stakes import chances_to_win, net_points, rank_shows
 from crib_env.batch import GameBatch
-from crib_env.engine import PONE
-from crib_env.kernels import streams
+from crib_env.engine import DEALER, PONE
+from crib_env.kernels import kernel, streams
 from crib_env.scoring import score_play, score_show
-from crib_env.solver.hands import HANDS, hand_number
-from crib_env.solver.public_state import CARDS
+from crib_env.solver.hands import HAND_TABLES, HANDS, N_HANDS, hand_number
+from crib_env.solver.play_game import PlayGame
+from crib_env.solver.public_state import CARDS, lay_rank, start_of_play
 
 
 def test_stakes_are_chances_to_win():
@@ -144,3 +146,95 @@ def test_the_root_is_the_same_at_every_later_decision_of_a_deal():
 def test_bad_settings_are_named():
     with pytest.raises(ValueError, match="iterations=0 is not allowed"):
         make_agent("equilibrium:iterations=0")
+
+
+# --- Exploitability in the pegging game ------------------------------------------------------------------------------
+
+
+@kernel
+def leave_out_rare(nodes, first, last, hands, rare, policy):
+    """Sets choices of a hand to 0 that are less likely than ``rare`` times its likeliest, as the agent does."""
+    most = np.empty(1820, np.float32)
+    for at in range(first, last):
+        node = nodes[at]
+        role = node["actor"]
+        k, low, high = node["n_cards"][role], node["floor"][role], node["high"]
+        if k >= 2 and high > low:
+            n_left = hands.n_hands[k - 1, low]
+            for turn in range(2):
+                slot = node["first_slot"]
+                if turn == 0:
+                    most[: hands.n_hands[k, low]] = 0
+                for rank in range(low, high):
+                    for left in range(n_left):
+                        h = hands.with_rank[k - 1, rank, left]
+                        if turn == 0:
+                            most[h] = max(most[h], policy[slot + left])
+                        elif policy[slot + left] < rare * most[h]:
+                            policy[slot + left] = 0
+                    slot += n_left
+
+
+def whole_policy(game):
+    """What the agent plays in the pegging game, at every hand that it may hold."""
+    agent = make_agent("equilibrium")
+    blueprint, policy = load_blueprint(), np.zeros(game.extent.slots, np.float32)
+    parts = game.parts
+    for at in range(parts[0]):
+        laid = game.histories[at] & 15
+        n = np.count_nonzero(game.histories[at] >= 0)
+        table = (blueprint.lead, blueprint.reply, blueprint.third)[n][NO_STARTER][tuple(laid[:n])]
+        policy[game.nodes[at]["first_slot"] :][: table.size] = table.ravel()
+    for first in parts[:-1]:  # a part is the tree of a subgame, in the same order
+        ranks = (game.histories[first][:N_CARDS] & 15).astype(np.int64)
+        root = start_of_play()
+        for rank in ranks.tolist():
+            lay_rank(root, rank)
+        hands = agent.solved(root, ranks, NO_STARTER, net_points()).policy
+        policy[game.nodes[first]["first_slot"] :][: len(hands)] = hands
+    leave_out_rare(game.nodes, 0, len(game.nodes), HAND_TABLES, RARE, policy)
+    return policy
+
+
+@pytest.mark.slow
+def test_its_exploitability_in_the_pegging_game_is_small():
+    """Exact best responses to the agent; about two minutes of one core."""
+    game = PlayGame(threads=1)
+    policy = whole_policy(game)
+    responses = game.best_responses(policy)
+    print(responses, responses.nash_conv / 2)
+    assert 0 <= responses.nash_conv / 2 <= 0.02
+    # and so it is what the agent says when it is asked
+    batch = GameBatch(streams(2, 20), episode="pegging")
+    agent, n = make_agent("equilibrium"), 0
+    while len(rows := batch.acting()):
+        views = batch.views(rows)
+        chances = agent.probabilities(views).reshape(-1, 4, 13).sum(axis=1)
+        for b in range(len(views)):
+            if 0 < np.count_nonzero(views.laid[b] >= 0) <= N_CARDS:
+                n += 1
+                np.testing.assert_allclose(chances[b], chances_in(game, policy, views, b), atol=1e-6)
+        batch.step(rows, batch.native_cards(rows, 0))
+    assert n == 60
+
+
+def chances_in(game, policy, views, b):
+    """(13,) how likely each rank is laid by a policy of the whole play, in the first cards of a deal."""
+    laid = [int(card) % 13 for card in views.laid[b] if card >= 0]
+    at = next(
+        at
+        for at in (*range(game.parts[0]), *game.parts[:-1])
+        if [int(card) & 15 for card in game.histories[at] if card >= 0] == laid
+        and game.nodes[at]["actor"] == (DEALER if views.is_dealer[b] else PONE)
+        and game.nodes[at]["floor"].max() == 0
+    )
+    node = game.nodes[at]
+    held = [int(card) % 13 for card in views.hand[b] if card >= 0]
+    fits = set(np.flatnonzero(views.action_mask[b]) % 13)
+    n_left = int(N_HANDS[len(held) - 1, 0])
+    weights = np.zeros(13)
+    for rank in fits:
+        rest = held.copy()
+        rest.remove(rank)
+        weights[rank] = policy[node["first_slot"] + rank * n_left + hand_number(rest)]
+    return weights / weights.sum()

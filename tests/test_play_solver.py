@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from crib_env.agents import make_agent
+from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, GAME, PEGGING_EPISODE, PONE, act, begin_deal, begin_game, legal_cards, shuffle
-from crib_env.exact.discard_statistics import TOTALS, fill_totals
+from crib_env.exact.discard_statistics import PLACES, TOTALS, fill_totals
 from crib_env.exact.rank_classes import rank_class
 from crib_env.kernels import kernel, lowest, streams
 from crib_env.solver import prior
@@ -281,6 +283,22 @@ def test_kept_hands_are_those_that_are_worth_most():
             for starter in set(range(52)) - set(six):
                 expected[starter % 13, role, number] += 1
     assert (kept == expected).all()
+
+
+def test_expert_keeps_nearly_the_same_hands():
+    batch, expert, same = GameBatch(streams(4, 300), episode="deal"), make_agent("expert"), []
+    for turn in range(4):
+        views = batch.views(batch.acting())
+        pairs = expert.discard_values(views).argmax(axis=1)
+        if turn in (0, 2):  # the first discard of pone and of the dealer
+            six = np.sort(views.hand, axis=1)
+            for b in range(len(six)):
+                rows = analyse_discard(six[b].tolist(), dealer=bool(views.is_dealer[b]))
+                best = rows["discard"][rows["total"].argmax()] % 13
+                same.append(sorted(six[b, PLACES[pairs[b]]] % 13) == sorted(best))
+        batch.step(batch.acting(), expert.act(views))
+    assert len(same) == 600
+    assert np.mean(same) > 0.95
 
 
 # --- The command -----------------------------------------------------------------------------------------------------

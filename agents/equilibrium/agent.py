@@ -7,7 +7,8 @@ players may hold if they follow the blueprint, with the chance to win the game a
 (:mod:`crib_env.agents.equilibrium.stakes`). In the pegging episode the stakes are points.
 
 It mixes: a card is drawn from the policy with a random number that follows from the seed, the game's id and the
-decision. Nothing is remembered that could not be computed anew from what the player sees.
+decision. Where a player may go out in this deal, the blueprint's points are not what counts, and the first three cards
+are ``expert``'s. Nothing is remembered that could not be computed anew from what the player sees.
 """
 
 from __future__ import annotations
@@ -36,15 +37,17 @@ from crib_env.engine import WIN
 from crib_env.exact.discard_statistics import N_POINTS
 from crib_env.kernels import kernel, streams
 from crib_env.observation import N_ACTIONS
-from crib_env.scoring import card_value, pile_points, show_points
+from crib_env.scoring import show_points
 from crib_env.solver.hands import HAND_TABLES, N_RANKS, hand_number
 from crib_env.solver.subgame import Choices, Stakes, Subgame
 from crib_env.tables.analysis import outlook
 
 _MISTAKES = 0.05
 """How often players are thought to lay any rank in place of the blueprint's: opponents do not all follow it."""
-_RARE = 0.03
+RARE = 0.03
 """Choices less likely than this are left out: few iterations leave traces of all that they tried."""
+_NEAR = 25
+"""Points from the end of the game: if a player is as near, the points of the blueprint are no measure any more."""
 _DEALS = 8_192  # for so many deals what the own hand is to lay is kept
 
 
@@ -99,10 +102,16 @@ class EquilibriumAgent:
         chances = fits.astype(float)
         has_choice = fits.sum(axis=1) > 1
         is_early = views.laid[:, N_CARDS - 1] < 0
-        _fill_early(views.arrays, np.flatnonzero(has_choice & is_early), self._blueprint, HAND_TABLES, chances)
+        is_near = (views.scores.max(axis=1) >= WIN - _NEAR) & (views.starter >= 0)
+        known = np.flatnonzero(has_choice & is_early & ~is_near)
+        _fill_early(views.arrays, known, self._blueprint, HAND_TABLES, chances)
+        searched = np.flatnonzero(has_choice & is_early & is_near)
+        if len(searched):
+            best = self._expert.rank_values(views[searched]).argmax(axis=1)
+            chances[searched] = best[:, None] == np.arange(N_RANKS)
         for row in np.flatnonzero(has_choice & ~is_early).tolist():
             chances[row] = self._solved_chances(views, row)
-        chances[chances < _RARE * chances.max(axis=1, keepdims=True)] = 0.0
+        chances[chances < RARE * chances.max(axis=1, keepdims=True)] = 0.0
         return chances / chances.sum(axis=1, keepdims=True)
 
     def _solved_chances(self, views: PlayerViews, row: int) -> np.ndarray:
@@ -116,18 +125,26 @@ class EquilibriumAgent:
         choices = self._choices.pop(key, None)
         if choices is None:
             if about != self._about:
-                self._about, self._subgame = about, self._solve(seen, starter)
+                stakes = net_points() if starter < 0 else _chances_to_win(seen, starter)
+                rank = NO_STARTER if starter < 0 else starter % N_RANKS
+                self._about, self._subgame = about, self.solved(seen.root, seen.ranks[:N_CARDS], rank, stakes)
             choices = self._subgame.choices(seen.role, seen.hand)
         self._choices[key] = choices
         if len(self._choices) > _DEALS:
             self._choices.popitem(last=False)
         return choices.chances[np.searchsorted(choices.codes, seen.code)]
 
-    def _solve(self, seen: Situation, starter: int) -> Subgame:
-        stakes = net_points() if starter < 0 else _chances_to_win(seen, starter)
-        ranks = seen.ranks[:N_CARDS]
-        prior = ranges(self._blueprint, NO_STARTER if starter < 0 else starter % N_RANKS, ranks, _MISTAKES)
-        subgame = Subgame(seen.root, (ranks[::2].tolist(), ranks[1::2].tolist()), stakes, prior)
+    def solved(self, root: np.ndarray, ranks: np.ndarray, starter: int, stakes: Stakes) -> Subgame:
+        """What follows from the first cards of a deal.
+
+        Args:
+            root: the public state after these cards.
+            ranks: (3,) int64 of the cards.
+            starter: its rank, or ``NO_STARTER``.
+            stakes: what the end is worth.
+        """
+        prior = ranges(self._blueprint, starter, ranks, _MISTAKES)
+        subgame = Subgame(root, (ranks[::2].tolist(), ranks[1::2].tolist()), stakes, prior)
         subgame.solve(self._iterations)
         return subgame
 
@@ -144,7 +161,7 @@ def _chances_to_win(seen: Situation, starter: int) -> Stakes:
 
 @kernel
 def _fill_early(views, rows, blueprint, hands, out):
-    """Fills rows of ``out`` (B, 13) with the chances of the blueprint, and with a card that wins the game at once."""
+    """Fills rows of ``out`` (B, 13) with the chances of the blueprint."""
     ranks = np.empty(8, np.int64)
     for b in rows:
         n, hand, size = 0, np.int64(0), 0
@@ -155,15 +172,4 @@ def _fill_early(views, rows, blueprint, hands, out):
             hand = hands.with_rank[size, np.int64(views.hand[b, size]) % 13, hand]
             size += 1
         starter = np.int64(views.starter[b]) % 13 if views.starter[b] >= 0 else NO_STARTER
-        wins = np.int64(-1)
-        if starter != NO_STARTER:  # the first cards are all of one count
-            for rank in range(N_RANKS):
-                ranks[n] = rank
-                points = pile_points(ranks, 0, n + 1, np.int64(views.count[b]) + card_value(rank))
-                if out[b, rank] > 0 and views.scores[b, 0] + points >= WIN:
-                    wins = rank
-        if wins >= 0:
-            out[b] = 0.0
-            out[b, wins] = 1.0
-        else:
-            first_chances(blueprint, starter, ranks, n, size == 4, hand, hands, out[b])
+        first_chances(blueprint, starter, ranks, n, size == 4, hand, hands, out[b])
