@@ -117,6 +117,14 @@ def test_it_takes_the_points_that_win():
     assert n > 5
 
 
+def test_near_the_end_its_first_cards_are_those_of_expert():
+    for scores, near in (((100, 60), True), ((95, 95), False)):
+        batch, rows = positions(4, n=40, scores=scores)
+        views = batch.views(rows)
+        same = make_agent("equilibrium").act(views) == make_agent("expert").act(views)
+        assert same.all() if near else 0.2 < same.mean() < 1
+
+
 def winning_ranks(views, b):
     pile = [int(card) for card in views.laid[b, views.pile_start[b] :] if card >= 0]
     legal = np.flatnonzero(views.action_mask[b])
