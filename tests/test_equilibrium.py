@@ -187,7 +187,7 @@ def whole_policy(game):
     """What the agent plays in the pegging game, at every hand that it may hold."""
     agent = make_agent("equilibrium")
     blueprint, policy = load_blueprint(), np.zeros(game.extent.slots, np.float32)
-    parts = game.parts
+    parts = game.tree.parts
     for at in range(parts[0]):
         laid = game.histories[at] & 15
         n = np.count_nonzero(game.histories[at] >= 0)
