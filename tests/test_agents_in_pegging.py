@@ -31,12 +31,12 @@ from tests.helpers.pegging_matches import choices, net_points
 from tests.helpers.reference import ReferenceGame, rank
 
 NETWORKS = {
-    "ddqn": lambda: DDQNAgent.new("split", "board", (16,), ranks=True, features=True),
+    "ddqn": lambda: DDQNAgent.new("split", "board", "ranks", (16,)),
     "drqn": lambda: DRQNAgent.new(
-        networks="one", observation="209", memory=8, hidden=(8,), direct=True, features=True, lasts="deal",
+        networks="one", observation="209", memory=8, hidden=(8,), direct=True, inputs="ranks", lasts="deal",
         skip_forced=True,
     ),
-    "nfsp": lambda: NFSPAgent(DDQNAgent.new("one", "209", (16,), ranks=True)),
+    "nfsp": lambda: NFSPAgent(DDQNAgent.new("one", "209", "ranks", (16,))),
     "ppo": lambda: PPOAgent.new("209", (16,)),
     "td": lambda: TDAgent.new("features", (16,)),
 }  # fmt: skip

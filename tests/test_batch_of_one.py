@@ -23,14 +23,14 @@ DRQN = {
     "memory": 16,
     "hidden": (32,),
     "direct": True,
-    "features": True,
+    "inputs": "ranks",
     "lasts": "deal",
     "skip_forced": True,
 }
 
 
 def ddqn():
-    return DDQNAgent.new("split", "209", (64, 64), ranks=True, features=True)
+    return DDQNAgent.new("split", "209", "ranks", (64, 64))
 
 
 AGENTS = {

@@ -14,9 +14,9 @@ import torch
 
 from crib_env.agents import make_agent
 from crib_env.agents.features.play import play_features
-from crib_env.agents.features.ranks import with_rank_counts
+from crib_env.agents.features.seen import Seen
 from crib_env.agents.features.suits import original, relabel, relabelled
-from crib_env.agents.networks.ddqn import DDQNAgent, best_legal
+from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.weights_file import load_tensors, save_tensors
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
@@ -29,6 +29,8 @@ from train.experience.episodes import Decisions, play_episodes
 from train.experience.q_learning import rewards_of
 from train.experience.replay import Replay, Transitions
 
+BITS = DDQNAgent.new("one", "209", "bits", (4,))
+
 
 def run(settings, path):
     return new_run(ddqn, settings, path)
@@ -36,7 +38,7 @@ def run(settings, path):
 
 def some_decisions(n=64, seed=0, **options):
     batch = GameBatch(streams(seed, n), **({"episode": "deal"} | options))
-    agent = DDQNAgent.new("split", "209", (16,), ranks=True)
+    agent = DDQNAgent.new("split", "209", "ranks", (16,))
     return batch, play_episodes(batch, explore(agent, 0.3, np.random.default_rng(0)), None, "209").decisions
 
 
@@ -45,7 +47,7 @@ def some_decisions(n=64, seed=0, **options):
 
 def constant_network(values):
     """A network that gives these 52 values whatever it sees."""
-    network = DDQNAgent.new("one", "209", (4,), ranks=False).networks["all"]
+    network = DDQNAgent.new("one", "209", "bits", (4,)).networks["all"]
     for parameter in network.parameters():
         torch.nn.init.zeros_(parameter)
     network.cards.bias.data = torch.tensor(values, dtype=torch.float32)
@@ -56,33 +58,33 @@ def test_targets_take_the_online_choice_at_the_target_networks_value_among_legal
     online, target = np.zeros(52), np.zeros(52)
     online[[3, 7, 9]] = 5.0, 2.0, 9.0  # 9 is the best card, but not legal; of the legal ones 3 is
     target[[3, 7, 9]] = 10.0, 20.0, 40.0  # a plain maximum would take 20 or even 40
-    learner = DoubleDQN(DDQNAgent.new("one", "209", (4,), ranks=False), replace(SMALL, networks="one"))
-    learner.agent.networks["all"] = constant_network(online)
+    learner = DoubleDQN(DDQNAgent.new("one", "209", "bits", (4,)), replace(SMALL, networks="one"))
+    learner.online.networks["all"] = constant_network(online)
     learner.target.networks["all"] = constant_network(target)
-    mask = np.zeros((2, 52), np.int8)
-    mask[:, [3, 7]] = 1
+    gains = np.full((2, 52), -np.inf, np.float32)
+    gains[:, [3, 7]] = 0.25, 0.0  # what card 3 is known to gain counts in its value
     batch = Transitions(
-        observation=np.zeros((2, 209), np.int8),
+        inputs=np.zeros((2, 209), np.int8),
         card=np.array([1, 1]),
         reward=np.array([1.5, -2.0], np.float32),
         discount=np.array([0.5, 0.0], np.float32),
-        next_observation=np.zeros((2, 209), np.int8),
-        next_mask=mask,
+        next_inputs=np.zeros((2, 209), np.int8),
+        next_gains=gains,
         next_is_discard=np.array([False, True]),
     )
-    assert learner.targets(batch).tolist() == [1.5 + 0.5 * 10.0, -2.0]
+    assert learner.targets(batch).tolist() == [1.5 + 0.5 * 10.25, -2.0]
 
 
 def test_a_gradient_step_moves_the_value_taken_towards_its_target_and_the_target_network_follows_later():
     settings = replace(SMALL, networks="one", target_sync=3)
-    learner = DoubleDQN(DDQNAgent.new("one", "209", (8,), ranks=False), settings)
+    learner = DoubleDQN(DDQNAgent.new("one", "209", "bits", (8,)), settings)
     batch = Transitions(
-        observation=np.ones((4, 209), np.int8),
+        inputs=np.ones((4, 209), np.int8),
         card=np.full(4, 5),
         reward=np.full(4, 3.0, np.float32),
         discount=np.zeros(4, np.float32),
-        next_observation=np.zeros((4, 209), np.int8),
-        next_mask=np.zeros((4, 52), np.int8),
+        next_inputs=np.zeros((4, 209), np.int8),
+        next_gains=np.zeros((4, 52), np.float32),
         next_is_discard=np.zeros(4, bool),
     )
     seen = torch.ones(1, 209)
@@ -91,22 +93,22 @@ def test_a_gradient_step_moves_the_value_taken_towards_its_target_and_the_target
     assert losses[1] < losses[0] == pytest.approx((3.0 - at_first) ** 2, rel=1e-4)
     assert learner.target.networks["all"](seen)[0, 5].item() == at_first
     learner.update("all", batch, np.ones(4, np.float32), 1e-4)
-    online = learner.agent.networks["all"](seen)[0, 5].item()
+    online = learner.online.networks["all"](seen)[0, 5].item()
     assert learner.target.networks["all"](seen)[0, 5].item() == online != at_first
 
 
 def test_a_step_weighs_errors():
-    learner = DoubleDQN(DDQNAgent.new("one", "209", (8,), ranks=False), replace(SMALL, networks="one"))
+    learner = DoubleDQN(DDQNAgent.new("one", "209", "bits", (8,)), replace(SMALL, networks="one"))
     batch = Transitions(
-        observation=np.ones((2, 209), np.int8),
+        inputs=np.ones((2, 209), np.int8),
         card=np.full(2, 5),
         reward=np.array([3.0, -1.0], np.float32),
         discount=np.zeros(2, np.float32),
-        next_observation=np.zeros((2, 209), np.int8),
-        next_mask=np.zeros((2, 52), np.int8),
+        next_inputs=np.zeros((2, 209), np.int8),
+        next_gains=np.zeros((2, 52), np.float32),
         next_is_discard=np.zeros(2, bool),
     )
-    value = learner.agent.networks["all"](torch.ones(1, 209))[0, 5].item()
+    value = learner.online.networks["all"](torch.ones(1, 209))[0, 5].item()
     measured, errors = learner.update("all", batch, np.array([1.0, 0.25], np.float32), 1e-4)
     assert errors == pytest.approx([3 - value, -1 - value], abs=1e-3)
     assert measured["loss"] == pytest.approx(((3 - value) ** 2 + 0.25 * (-1 - value) ** 2) / 2, rel=1e-3)
@@ -116,7 +118,9 @@ def some_transitions(n):
     """Transitions with different rewards."""
     bits, flags = np.zeros((n, 209), np.int8), np.zeros(n, bool)
     rewards = np.arange(n, dtype=np.float32)
-    return Transitions(bits, np.zeros(n, int), rewards, np.zeros(n, np.float32), bits, bits[:, :52], flags)
+    return Transitions(
+        bits, np.zeros(n, int), rewards, np.zeros(n, np.float32), bits, np.zeros((n, 52), np.float32), flags
+    )
 
 
 def test_transitions_are_drawn_by_their_errors_with_importance_weights():
@@ -149,11 +153,11 @@ def test_priorities_survive_a_checkpoint():
 
 
 def test_a_dueling_network_adds_the_state_value_to_the_advantages():
-    network = DDQNAgent.new("one", "209", (8,), ranks=True, dueling=True).networks["all"]
+    network = DDQNAgent.new("one", "209", "bits", (8,), dueling=True).networks["all"]
     seen = torch.randn(3, 209).round().abs()
     with torch.inference_mode():
         torch.testing.assert_close(
-            network(seen).mean(dim=1), network.state(network.body(with_rank_counts(seen)))[:, 0], rtol=1e-4, atol=1e-4
+            network(seen).mean(dim=1), network.state(network.body(seen))[:, 0], rtol=1e-4, atol=1e-4
         )
         before = network(seen)
         network.cards.bias += 5.0  # no difference between cards
@@ -161,21 +165,21 @@ def test_a_dueling_network_adds_the_state_value_to_the_advantages():
 
 
 def test_a_diverging_loss_stops_the_run():
-    learner = DoubleDQN(DDQNAgent.new("one", "209", (8,), ranks=False), replace(SMALL, networks="one"))
+    learner = DoubleDQN(DDQNAgent.new("one", "209", "bits", (8,)), replace(SMALL, networks="one"))
     _, decisions = some_decisions()
-    batch = transitions_of(decisions, *rewards_of(decisions, True), 1, 1.0)
+    batch = transitions_of(BITS, decisions, *rewards_of(decisions, True), 1, 1.0)
     batch.reward[0] = np.nan
     with pytest.raises(FloatingPointError, match="the loss of network 'all' is nan"):
         learner.update("all", batch, np.ones(len(batch), np.float32), 1e-3)
 
 
-def test_the_best_card_is_always_legal():
-    values = torch.randn(100, 52) - 1000.0
-    masks = torch.zeros(100, 52, dtype=torch.int8)
-    legal = torch.randint(52, (100, 3))
-    masks.scatter_(1, legal, 1)
-    cards = best_legal(values, masks)
-    assert (masks.gather(1, cards[:, None]) == 1).all()
+@pytest.mark.parametrize("inputs", ["bits", "play", "ranks"])
+def test_the_best_card_is_always_legal(inputs):
+    batch, agent = GameBatch(streams(0, 200)), DDQNAgent.new("split", "209", inputs, (8,))
+    for network in agent.networks.values():
+        network.cards.bias.data -= 1000.0
+    while len(rows := batch.acting()):
+        batch.step(rows, agent.act(batch.views(rows)))  # refuses a card that is not legal
 
 
 # --- transitions ----------------------------------------------------------------------------------------------------
@@ -206,11 +210,11 @@ def test_rewards_are_differences_of_standings():
 
 
 def test_n_step_transitions():
-    one = transitions_of(by_hand(), *rewards_of(by_hand(), False), 1, 0.5)
+    one = transitions_of(BITS, by_hand(), *rewards_of(by_hand(), False), 1, 0.5)
     assert one.reward.tolist() == [1, 3, 2, -2]
     assert one.discount.tolist() == [0.5, 0.5, 0, 0]
     assert one.next_is_discard.tolist()[:2] == [True, False]
-    two = transitions_of(by_hand(), *rewards_of(by_hand(), False), 2, 0.5)
+    two = transitions_of(BITS, by_hand(), *rewards_of(by_hand(), False), 2, 0.5)
     assert two.reward.tolist() == [1 + 0.5 * 3, 3 + 0.5 * 2, 2, -2]
     assert two.discount.tolist() == [0.25, 0, 0, 0]
     assert two.next_is_discard.tolist()[:1] == [False]
@@ -243,7 +247,7 @@ def test_settled_rewards_pay_a_discard_its_loss_to_the_best_one():
 
 def test_replay_keeps_the_newest_and_survives_a_checkpoint():
     _, decisions = some_decisions()
-    new = transitions_of(decisions, *rewards_of(decisions, True), 1, 1.0)
+    new = transitions_of(BITS, decisions, *rewards_of(decisions, True), 1, 1.0)
     replay = Replay(100, 209)
     replay.add(new)
     assert len(replay) == 100
@@ -252,8 +256,8 @@ def test_replay_keeps_the_newest_and_survives_a_checkpoint():
     rng = [np.random.default_rng(1), np.random.default_rng(1)]
     for one, two in zip(vars(replay.sample(50, rng[0])).values(), vars(twin.sample(50, rng[1])).values()):
         np.testing.assert_array_equal(one, two)
-    kept = {observation.tobytes() for observation in replay.sample(2_000, rng[0]).observation}
-    assert kept <= {observation.tobytes() for observation in new.observation[-100:]}
+    kept = {inputs.tobytes() for inputs in replay.sample(2_000, rng[0]).inputs}
+    assert kept <= {inputs.tobytes() for inputs in new.inputs[-100:]}
 
 
 def test_relabelled_suits_are_one_position_and_can_be_undone():
@@ -291,7 +295,14 @@ def test_it_learns(tmp_path):
     [
         {"preset": "paper"},
         {"opponent": "greedy", "observation": "board"},
-        {"opponent": "random", "networks": "one", "rewards": "points", "episode": "game", "n_step": 3, "ranks": False},
+        {
+            "opponent": "random",
+            "networks": "one",
+            "rewards": "points",
+            "episode": "game",
+            "n_step": 3,
+            "inputs": "play",
+        },
         {"dueling": True, "priority_alpha": 0.6},
     ],
 )
@@ -340,7 +351,7 @@ class Bomb:
 
 def test_damaged_and_foreign_weights_are_refused_and_execute_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    agent = DDQNAgent.new("split", "209", (8,), ranks=True)
+    agent = DDQNAgent.new("split", "209", "ranks", (8,))
     agent.save(tmp_path / "good.safetensors")
     whole = (tmp_path / "good.safetensors").read_bytes()
     (tmp_path / "short.safetensors").write_bytes(whole[: len(whole) // 2])
@@ -359,7 +370,7 @@ def test_damaged_and_foreign_weights_are_refused_and_execute_nothing(tmp_path, m
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
-    agent = DDQNAgent.new("one", "209", (8,), ranks=False)
+    agent = DDQNAgent.new("one", "209", "bits", (8,))
     agent.save(tmp_path / "final.safetensors")
     before = (tmp_path / "final.safetensors").read_bytes()
 
@@ -429,12 +440,23 @@ def test_the_networks_of_anderson_et_al():
     assert set(agent.networks) == {"discard", "play"}
 
 
-def test_features_follow_from_the_bits_and_are_inputs(tmp_path):
-    agent = DDQNAgent.new("split", "209", (8,), ranks=True, features=True)
-    agent.save(tmp_path / "weights.safetensors")
-    again = DDQNAgent.load(tmp_path / "weights")
+def test_the_state_of_the_play_follows_from_the_bits_and_is_fed():
     _, decisions = some_decisions()
-    inputs = again.inputs(decisions.observation)
-    assert inputs.shape == (len(decisions.observation), 209 + 88)
-    np.testing.assert_array_equal(inputs[:, :209].numpy(), decisions.observation)
-    np.testing.assert_array_equal(inputs[:, 209:].numpy(), play_features(decisions.observation))
+    seen = Seen.of("play", decisions.observation, decisions.mask, decisions.is_discard)
+    bits, _, order = relabel(decisions.observation, decisions.mask)
+    np.testing.assert_array_equal(seen.inputs[:, :209], bits)
+    np.testing.assert_array_equal(seen.inputs[:, 209:], play_features(bits))
+    np.testing.assert_array_equal(seen.order, order)
+    np.testing.assert_array_equal(seen.original(seen.named(decisions.card)), decisions.card)
+
+
+def test_the_player_measured_has_the_average_of_the_weights():
+    learner = DoubleDQN(new_agent(SMALL), replace(SMALL, target_rate=0.25))
+    before = {name: tensor.clone() for name, tensor in learner.online.state_dict().items()}
+    _, decisions = some_decisions()
+    batch = transitions_of(learner.online, decisions, *rewards_of(decisions, True), 1, 1.0)
+    learner.update("play", batch[np.flatnonzero(~decisions.is_discard)], np.ones(1, np.float32), 1e-2)
+    after, average = learner.online.state_dict(), learner.agent.state_dict()
+    assert not torch.equal(after["play.cards.weight"], before["play.cards.weight"])
+    for name in before:
+        torch.testing.assert_close(average[name], 0.75 * before[name] + 0.25 * after[name])

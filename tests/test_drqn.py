@@ -13,8 +13,6 @@ import torch
 import crib_env
 from crib_env.agents import make_agent
 from crib_env.agents.features.play import play_features
-from crib_env.agents.features.suits import relabel
-from crib_env.agents.networks.ddqn import best_legal
 from crib_env.agents.networks.drqn import DRQNAgent
 from crib_env.agents.networks.recurrent_memory import RecurrentMemory, players
 from crib_env.agents.networks.weights_file import save_tensors
@@ -39,7 +37,7 @@ KIND = {
     "memory": 8,
     "hidden": (16,),
     "direct": True,
-    "features": True,
+    "inputs": "ranks",
     "lasts": "game",
     "skip_forced": False,
 }
@@ -52,7 +50,7 @@ def new_agent(**changes):
 
 def new_learner(**changes):
     settings = replace(SMALL, **changes)
-    kind = {key: getattr(settings, key) for key in ("networks", "memory", "hidden", "direct", "features")}
+    kind = {key: getattr(settings, key) for key in ("networks", "memory", "hidden", "direct", "inputs")}
     learner = DRQN(new_agent(**kind), settings)
     for parameter in learner.target.parameters():
         parameter.data += 0.1 * torch.randn_like(parameter)
@@ -82,7 +80,7 @@ def make_constant(network, values):
 
 
 def test_targets_take_the_online_choice_at_the_target_networks_value_among_legal_cards():
-    learner = new_learner(networks="one", length=2)
+    learner = new_learner(networks="one", length=2, inputs="bits")
     online, target = np.zeros(52), np.zeros(52)
     online[[1, 3, 7, 9]] = 0.5, 5.0, 2.0, 9.0  # 9 is the best card, but not legal; of the legal ones 3 is
     target[[1, 3, 7, 9]] = 0.7, 10.0, 20.0, 40.0  # a plain maximum would take 20 or even 40
@@ -91,7 +89,7 @@ def test_targets_take_the_online_choice_at_the_target_networks_value_among_legal
     batch = Sequences.empty(2, 3, 209)
     batch.card[:] = 1
     batch.mask[0, 0, 1] = batch.mask[1, 0, 1] = 1
-    batch.mask[0, 1:, [3, 7]] = 1
+    batch.mask[0, 1:, [1, 3, 7]] = 1
     batch.reward[0] = 1.5, 2.5, 99.0  # the third decision only says what the second leads to
     batch.discount[0] = 0.5, 0.5, 0.5
     batch.reward[1, 0] = -2.0  # here the chain ends at once
@@ -108,23 +106,23 @@ def loss_decision_by_decision(learner, batch, cut_burn_in=True):
         states, values = [None, None], []
         for k in range(settings.burn_in + settings.length + 1):
             if batch.mask[piece, k].any():
-                seen = learner.agent.inputs(batch.observation[piece, k : k + 1])
-                is_discard = torch.from_numpy(batch.is_discard[piece, k : k + 1])
+                here = batch[piece : piece + 1, k]
+                seen = learner.agent.see(here.observation, here.mask, here.is_discard)
+                inputs, is_discard = torch.from_numpy(seen.inputs).float(), torch.from_numpy(here.is_discard)
                 both = []
                 for n, network in enumerate(networks):
-                    remembered, states[n] = network.remember(seen[:, None], states[n])
+                    remembered, states[n] = network.remember(inputs[:, None], states[n])
                     if k < settings.burn_in and cut_burn_in:
                         states[n] = states[n].detach()
-                    both.append(network.values(seen, remembered[:, 0], is_discard)[0])
-                values.append((k, *both))
-        for (k, online, _), following in zip(values, [*values[1:], None]):
+                    outputs = network.values(inputs, remembered[:, 0], is_discard)[0]
+                    both.append(outputs + torch.from_numpy(seen.gains[0]))
+                values.append((k, seen.named(here.card)[0], *both))
+        for (k, card, online, _), following in zip(values, [*values[1:], None]):
             if settings.burn_in <= k < settings.burn_in + settings.length:
                 target = torch.tensor(batch.reward[piece, k])
                 if batch.discount[piece, k]:
-                    legal = torch.from_numpy(batch.mask[piece, k + 1 : k + 2])
-                    best = best_legal(following[1][None], legal)[0]
-                    target = target + batch.discount[piece, k] * following[2][best].detach()
-                squares.append((target - online[batch.card[piece, k]]) ** 2)
+                    target = target + batch.discount[piece, k] * following[3][following[2].argmax()].detach()
+                squares.append((target - online[card]) ** 2)
     return torch.stack(squares).mean()
 
 
@@ -133,7 +131,7 @@ def gradients(loss, network):
 
 
 @pytest.mark.parametrize(
-    "changes", [{}, GAMES, GAMES | {"networks": "one", "direct": False, "features": False}], ids=str
+    "changes", [{}, GAMES, GAMES | {"networks": "one", "direct": False, "inputs": "bits"}], ids=str
 )
 def test_a_step_is_the_one_of_plain_loops(changes):
     learner = new_learner(gamma=0.9, **changes)
@@ -207,9 +205,8 @@ def test_every_decision_is_learned_once(changes):
     pieces = pieces_of(decisions, settings)
     learned = slice(settings.burn_in, settings.burn_in + settings.length)
     assert pieces.mask[:, learned].any(axis=2).sum() == len(decisions.card)
-    observation, _, _ = relabel(decisions.observation, decisions.mask)
     found = pieces.observation[:, learned][pieces.mask[:, learned].any(axis=2)]
-    assert sorted(map(bytes, found)) == sorted(map(bytes, observation))
+    assert sorted(map(bytes, found)) == sorted(map(bytes, decisions.observation))
 
 
 # --- what it sees ---------------------------------------------------------------------------------------------------
@@ -263,7 +260,7 @@ def test_a_player_has_one_number_through_a_game():
 
 @pytest.mark.parametrize(
     "kind",
-    [{}, {"lasts": "deal"}, {"skip_forced": True}, {"direct": False, "features": False, "networks": "one"}],
+    [{}, {"lasts": "deal"}, {"skip_forced": True}, {"direct": False, "inputs": "bits", "networks": "one"}],
     ids=str,
 )
 def test_memory_carried_is_the_network_run_over_the_whole_sequence_at_once(kind):
@@ -282,13 +279,13 @@ def test_memory_carried_is_the_network_run_over_the_whole_sequence_at_once(kind)
     assert max(map(len, seen.values())) > (5 if agent.about["lasts"] == "deal" else 40)
     for decisions in seen.values():
         observation, masks, discards, cards = (np.array(column) for column in zip(*decisions))
-        relabelled_seen, relabelled_masks, order = relabel(observation, masks)
-        inputs = agent.inputs(relabelled_seen)
+        seen_so_far = agent.see(observation, masks, discards)
+        inputs = torch.from_numpy(seen_so_far.inputs).float()
         with torch.no_grad():
             remembered, _ = agent.network.remember(inputs[None])
             values = agent.network.values(inputs, remembered[0], torch.from_numpy(discards))
-        best = best_legal(values, torch.from_numpy(relabelled_masks)).numpy()
-        assert (13 * order[np.arange(len(best)), best // 13] + best % 13).tolist() == cards.tolist()
+        best = (values + torch.from_numpy(seen_so_far.gains)).argmax(dim=1).numpy()
+        assert seen_so_far.original(best).tolist() == cards.tolist()
 
 
 def test_forced_cards_are_not_remembered_when_training_leaves_them_out():
@@ -370,7 +367,7 @@ def test_it_drives_a_plain_aec_loop():
 
 def test_it_learns_a_task_that_needs_memory():
     """The first decision shows a bit and pays nothing; the second, which looks the same either way, must tell it."""
-    learner = new_learner(networks="one", length=2, hidden=(16,), memory=16, features=False, target_sync=20)
+    learner = new_learner(networks="one", length=2, hidden=(16,), memory=16, inputs="bits", target_sync=20)
     rng = np.random.default_rng(0)
     for _ in range(300):
         batch = Sequences.empty(32, 3, 209)

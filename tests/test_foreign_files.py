@@ -195,7 +195,7 @@ def folder_with(tmp_path, tensors, about=ABOUT):
 def td_learner():
     torch.manual_seed(0)
     agent = td.TDAgent.new("features", (4,))
-    return Returns(agent, "float32")
+    return Returns(agent, "float32", 1.0)
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_a_state_of_the_optimizer_has_the_shape_of_its_parameter(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "changes", [{"added": torch.tensor(-1)}, {"card": torch.zeros(3)}, {"observation": torch.ones(1, 2)}]
+    "changes", [{"added": torch.tensor(-1)}, {"card": torch.zeros(3)}, {"inputs": torch.ones(1, 2)}]
 )
 def test_a_replay_buffer_refuses_rows_of_another_form(changes):
     replay = Replay(10, 209)

@@ -31,7 +31,7 @@ from train.nfsp import NFSP, mix
 
 def new_agent(seed=0, **options):
     torch.manual_seed(seed)
-    return NFSPAgent(DDQNAgent.new("split", "209", (16,), ranks=True), **options)
+    return NFSPAgent(DDQNAgent.new("split", "209", "ranks", (16,)), **options)
 
 
 def new_learner(**changes):
@@ -60,7 +60,7 @@ def views_of_some_games(n=200, cards=7):
 
 def test_a_step_of_the_average_policy_by_hand():
     """The gradient of a logit is its card's probability less how often it was chosen; of an illegal card nothing."""
-    learner = new_learner(networks="one", ranks=False)
+    learner = new_learner(networks="one", inputs="bits")
     network = learner.networks["all"]
     for parameter in network.parameters():
         torch.nn.init.zeros_(parameter)
@@ -77,30 +77,27 @@ def test_a_step_of_the_average_policy_by_hand():
 
 
 def test_the_average_policy_learns_how_often_each_card_was_chosen():
-    learner = new_learner(networks="one")
+    learner = new_learner(networks="one", inputs="bits")
     batch = choices([3, 7, 7, 7], [3, 7, 20])
     for _ in range(300):
         learner.imitate("all", batch, 1e-2)
     numbers = (np.arange(1000) + 0.5) / 1000
     many = batch[np.zeros(1000, int)]
-    logits = learner.networks["all"](learner.agent.networks.inputs(many.observation))
-    share = np.bincount(draw(logits.detach(), many.mask, numbers), minlength=52) / 1000
+    cards = learner.agent.choose(many.observation, many.mask, many.is_discard, numbers)
+    share = np.bincount(cards, minlength=52) / 1000
     np.testing.assert_allclose(share[[3, 7, 20]], [0.25, 0.75, 0.0], atol=0.03)
 
 
 def test_cards_are_drawn_by_their_probability_and_always_legal():
-    logits = torch.zeros(10_000, 52)
-    logits[:, [4, 8]] = torch.log(torch.tensor([1.0, 4.0]))
-    logits[:, 30] = 100.0  # not legal
-    masks = np.zeros((10_000, 52), np.int8)
-    masks[:, [4, 8]] = 1
+    chances = np.zeros((10_000, 52))
+    chances[:, [4, 8]] = 0.2, 0.8
     numbers = np.linspace(0, 1, 10_000)  # both ends included
-    assert np.bincount(draw(logits, masks, numbers), minlength=52)[[4, 8, 30]].tolist() == [2_000, 8_000, 0]
+    assert np.bincount(draw(chances, numbers), minlength=52)[[4, 8, 30]].tolist() == [2_000, 8_000, 0]
     rng = np.random.default_rng(0)
-    masks = (rng.random((10_000, 52)) < 0.1).astype(np.int8)
-    masks[np.arange(10_000), rng.integers(52, size=10_000)] = 1
-    cards = draw(30 * torch.randn(10_000, 52), masks, numbers)
-    assert masks[np.arange(10_000), cards].all()
+    chances = rng.random((10_000, 52)) * (rng.random((10_000, 52)) < 0.1)
+    chances[np.arange(10_000), rng.integers(52, size=10_000)] = 0.5
+    cards = draw(chances, numbers)
+    assert chances[np.arange(10_000), cards].all()
 
 
 def test_a_draw_depends_on_seed_game_and_decision_alone():
@@ -180,7 +177,7 @@ def test_the_reservoir_takes_what_the_best_response_chose_and_replay_takes_every
     policy = mix(lambda seen, masks, *_: masks.argmax(axis=1), HighestCard(), plays_best, np.random.default_rng(0))
     decisions = play_episodes(GameBatch(streams(1, 100), episode="deal"), policy, None, "209").decisions
     of_best = plays_best[decisions.chain]
-    new = transitions_of(decisions, *rewards_of(decisions, True), 1, 1.0)
+    new = transitions_of(learner.best.online, decisions, *rewards_of(decisions, True), 1, 1.0)
     values = learner.learn(decisions, new, of_best, None, np.random.default_rng(0))
     assert values == {}  # no step yet
     for phase, is_discard in (("discard", True), ("play", False)):

@@ -174,7 +174,7 @@ def test_a_reward_that_is_nan_stops_before_a_weight_changes(monkeypatch, tmp_pat
 @pytest.mark.parametrize("changes", [{"opponent": "greedy", "observation": "board"}, {"opponent": "ddqn"}])
 def test_other_opponents(tmp_path, changes):
     if changes["opponent"] == "ddqn":
-        DDQNAgent.new("one", "209", (8,), ranks=False).save(tmp_path / "weights.safetensors")
+        DDQNAgent.new("one", "209", "bits", (8,)).save(tmp_path / "weights.safetensors")
         changes = {"opponent": f"ddqn:{tmp_path / 'weights'}"}
     settings = replace(SMALL, episodes=256, evaluations=0, **changes)
     agent, summary = run(settings, RunFolder.create("ppo", settings, tmp_path))
@@ -223,7 +223,7 @@ def test_damaged_and_foreign_weights_are_refused_and_execute_nothing(tmp_path, m
     whole = (tmp_path / "good.safetensors").read_bytes()
     (tmp_path / "short.safetensors").write_bytes(whole[: len(whole) // 2])
     (tmp_path / "pickle.zip").write_bytes(pickle.dumps(Bomb()))
-    DDQNAgent.new("one", "209", (8,), ranks=False).save(tmp_path / "other.safetensors")
+    DDQNAgent.new("one", "209", "bits", (8,)).save(tmp_path / "other.safetensors")
     save_tensors(tmp_path / "fewer.safetensors", {"x": torch.zeros(3)}, agent.about)
     save_tensors(tmp_path / "bare.safetensors", {"x": torch.zeros(3)}, {})
     for name in ("short.safetensors", "pickle.zip", "other", "fewer", "bare", "nowhere"):

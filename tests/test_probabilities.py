@@ -22,7 +22,7 @@ SEARCHES = {"halscrib", "adaptive", "equilibrium"}  # slow: fewer games
 
 def average_policy(kind, observation, greedy=False):
     torch.manual_seed(5)
-    networks = DDQNAgent.new(kind, observation, (32,), ranks=True)
+    networks = DDQNAgent.new(kind, observation, "ranks", (32,))
     for network in networks.networks.values():  # so that cards differ in how likely they are
         torch.nn.init.normal_(network.cards.weight, std=2.0)
     return NFSPAgent(networks, seed=3, greedy=greedy)

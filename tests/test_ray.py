@@ -110,7 +110,7 @@ def test_a_match_stops_where_it_stops_without_ray(cluster):
 
 
 def test_a_network_plays_as_without_ray(cluster):
-    network = ddqn.DDQNAgent.new("split", "209", (64, 64), True)
+    network = ddqn.DDQNAgent.new("split", "209", "ranks", (64, 64))
     alone, there = (
         Games.merged(list(play_games(network, make_agent("greedy"), GAMES, 3, cluster=where)))
         for where in (None, cluster)

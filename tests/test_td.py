@@ -11,7 +11,7 @@ import torch
 
 import crib_env
 from crib_env.agents import make_agent
-from crib_env.agents.features.after_states import after_states, moved, play_inputs
+from crib_env.agents.features.after_states import after_states, discard_inputs, moved, play_inputs
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.td import TDAgent, gaussian_weights
 from crib_env.agents.networks.value_network import ValueNetwork
@@ -132,7 +132,7 @@ def test_inputs_of_the_play_by_hand():
     state = pile_state("KC KD JH 4S 6C", hand="4C 4D", known="KC KD JH 4S 6C 9S 9H")
     inputs, points = play_inputs(state[None])
     row = inputs[0]
-    held, seen, laid, count, last, replies, theirs = np.split(row[1:], np.cumsum([52, 13, 104, 31, 39, 13]))
+    held, seen, laid, count, last, replies, theirs, answers = np.split(row[1:], np.cumsum([52, 13, 104, 31, 39, 13, 5]))
     assert row[0] == 1
     assert np.flatnonzero(held).tolist() == [3, 13 + 3]
     assert seen[[12, 10, 3, 5, 8]].tolist() == [2, 1, 1, 1, 2]
@@ -142,6 +142,8 @@ def test_inputs_of_the_play_by_hand():
     expected = dict.fromkeys(range(13), 0) | {4: 5, 5: 2, 3: 0}
     assert replies.tolist() == [expected[rank] for rank in range(13)]
     assert np.flatnonzero(theirs).tolist() == [1]
+    np.testing.assert_allclose(answers[[4, 5]], [10 * 5 * 4 / 43, 10 * 2 * 3 / 43], rtol=1e-6)
+    assert answers.nonzero()[0].tolist() == [4, 5]
     assert points.tolist() == [0]
     assert play_inputs(pile_state("5C 5D 5H", hand="2C")[None])[1].tolist() == [8]
     inputs, points = play_inputs(pile_state("KC KD JH AS")[None])
@@ -161,6 +163,24 @@ def test_count_and_points_of_the_play_are_those_of_the_engine():
             assert points[b] == crib_env.score_play(pile)
             compared += 1
     assert compared > 500
+
+
+def test_inputs_and_values_of_discards_are_the_exact_ones():
+    batch = GameBatch(streams(4, 20), episode="deal")
+    views = batch.views(np.arange(20))
+    states, _, ends = after_states(views.observation, views.action_mask, views.is_discard)
+    inputs, worth = discard_inputs(states)
+    assert ends[-1] == len(states) == 300
+    for row, hand in enumerate(np.repeat(views.hand, 15, axis=0)):
+        kept, discarded = (np.flatnonzero(states[row, start : start + 52]) for start in (1, 53))
+        (of_hand,) = crib_env.discard_statistics([sorted(hand)])
+        (found,) = (one for one in of_hand if set(one["discard"]) == set(discarded))
+        sign = 1 if states[row, 0] else -1
+        assert worth[row] == pytest.approx(found["hand_mean"] + sign * found["crib_mean"], abs=1e-4)
+        ranks = inputs[row, 1:53].reshape(4, 13).sum(axis=0), inputs[row, 53:].reshape(2, 13).sum(axis=0)
+        np.testing.assert_array_equal(ranks[0], np.bincount(kept % 13, minlength=13))
+        np.testing.assert_array_equal(ranks[1], np.bincount(discarded % 13, minlength=13))
+        assert inputs[row, 0] == states[row, 0]
 
 
 # --- traces ---------------------------------------------------------------------------------------------------------
@@ -355,15 +375,16 @@ def test_rewards_of_real_deals_add_up_and_values_are_in_order():
 
 
 def test_a_gradient_step_moves_values_towards_their_targets():
-    learner = Returns(new_agent(), "float32")
+    learner = Returns(new_agent(hidden=(64,)), "float32", 1.0)
     batch = GameBatch(streams(0, 16), episode="deal")
     views = batch.views(batch.acting())
     states, _, _ = after_states(views.observation, views.action_mask, views.is_discard)
-    targets = np.linspace(-3, 10, 40, dtype=np.float32)
-    losses = [learner.update(states[:40], targets, True, 5e-3)["loss"] for _ in range(300)]
+    _, different = np.unique(discard_inputs(states)[0], axis=0, return_index=True)  # to the network
+    states, targets = states[different[:40]], np.linspace(-3, 10, 40, dtype=np.float32)
+    losses = [learner.update(states, targets, True, 5e-3)["loss"] for _ in range(300)]
     assert losses[-1] < 0.1 < losses[0]
     with torch.no_grad():
-        np.testing.assert_allclose(learner.agent.values(states[:40], True).numpy(), targets, atol=1.0)
+        np.testing.assert_allclose(learner.agent.values(states, True).numpy(), targets, atol=1.5)
 
 
 # --- the agent ------------------------------------------------------------------------------------------------------
@@ -396,7 +417,7 @@ def test_discards_do_not_depend_on_the_names_of_suits():
 
 
 def test_foreign_weights_are_refused(tmp_path):
-    DDQNAgent.new("one", "209", (8,), ranks=False).save(tmp_path / "other.safetensors")
+    DDQNAgent.new("one", "209", "bits", (8,)).save(tmp_path / "other.safetensors")
     with pytest.raises(ValueError, match="other does not hold the weights of a td agent"):
         make_agent(f"td:{tmp_path / 'other'}")
     with pytest.raises(ValueError, match="agent 'td' needs its path"):

@@ -32,15 +32,15 @@ DRQN = {
     "memory": 4,
     "hidden": (4,),
     "direct": True,
-    "features": False,
+    "inputs": "bits",
     "lasts": "deal",
     "skip_forced": False,
 }
 AGENTS = {
     "best": lambda: BestAgent((4,), (4,)),
-    "ddqn": lambda: DDQNAgent.new("split", "209", (4,), ranks=True),
+    "ddqn": lambda: DDQNAgent.new("split", "209", "ranks", (4,)),
     "drqn": lambda: DRQNAgent.new(**DRQN),
-    "nfsp": lambda: NFSPAgent(DDQNAgent.new("one", "209", (4,), ranks=False)),
+    "nfsp": lambda: NFSPAgent(DDQNAgent.new("one", "209", "bits", (4,))),
     "ppo": lambda: PPOAgent.new("209", (4,)),
     "td": lambda: TDAgent.new("bits", (4,)),
     "strategy-weights": lambda: StrategyWeightsAgent(starting_weights("random")),

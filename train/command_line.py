@@ -22,7 +22,7 @@ _GROUPS: dict[str, tuple[str, ...]] = {
     "game": ("data", "opponent", "observation", "episode", "rewards", "values", "start_spread", "skip_forced"),
     "network": (
         *("networks", "hidden", "hidden_discard", "value_hidden", "memory", "direct", "activation"),
-        *("ranks", "features", "dueling", "start"),
+        *("inputs", "dueling", "start"),
     ),
     "learning": (),
     "strength": ("evaluations", "evaluation_games", "final_games", "snapshots", "match_games"),

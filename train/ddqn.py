@@ -15,7 +15,9 @@ usual choices where it is silent (ε from 1 to 0.05, memory of 100,000, learning
 single deals against itself and takes luck out of the rewards (``rewards="settled"``). The play is rewarded with
 pegging only, since nothing else can change any more. A discard is rewarded with the exact mean of hand and crib
 minus that of the best discard. That difference is potential-based shaping (Ng et al. 1999) with exact means in
-place of the show.
+place of the show. This reward of a discard, and the points of a card in the play, are known before the card is chosen
+(:mod:`crib_env.agents.features.by_rank`). They are added to the network's output, which learns only what comes after.
+The target network follows the weights slowly; as it has their average, it is the player that is measured and saved.
 
 ``--preset anderson-2022`` is the pair of networks of Anderson et al. (2022), 209 inputs, 60 ReLUs, 52 outputs.
 One learns the value of a discard for hand and crib, the other the points of a card at once, because the pair should
@@ -35,11 +37,10 @@ import torch
 from rich.progress import Progress
 
 from crib_env.agents import make_agent
-from crib_env.agents.features.suits import relabel, relabelled
-from crib_env.agents.networks.ddqn import DDQNAgent, best_legal
+from crib_env.agents.features.seen import Coding, n_inputs
+from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
-from crib_env.observation import SIZES
 from train.experience.episodes import Decisions, Episodes, Policy, play_episodes
 from train.experience.q_learning import QSettings, epsilon_greedy, rewards_of, values_of
 from train.experience.replay import Replay, Transitions
@@ -48,7 +49,7 @@ from train.loop.gradient import descend
 from train.loop.precision import precision
 from train.loop.rounds import Round, train_in_rounds
 from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, Share, Widths
+from train.loop.settings import Count, Positive, Share, WholeNumber, Widths
 
 NAME = "ddqn"
 
@@ -62,15 +63,23 @@ class Settings(QSettings):
     networks: Literal["split", "one"] = "split"
     """"split" trains one network for discards and one for the play; "one" trains one for both. Pegging has no discards,
     so its discard network stays untrained."""
+    inputs: Coding = "ranks"
+    """What the networks see of an observation: "bits" is all of it, "play" adds the state of the play: the count, the
+    last cards, and what each rank would score. "ranks" is all by rank, with exact values of discards and what a card
+    would be answered, and points that a card is known to gain need not be learned."""
     hidden: Widths = (256, 256)
     """Widths of the hidden layers."""
-    ranks: bool = True
-    """Add rank counts to the inputs, and let the four cards of a rank share part of their value."""
-    features: bool = True
-    """Add the state of the play to the inputs: the count, the last cards, and what each rank would score."""
+    hidden_discard: Widths = (128, 128)
+    """Widths of the hidden layers of the network of discards, if it is one of two."""
     replay: Count = 50_000
     """Capacity of each network's replay buffer, in transitions."""
-    batch_size: Count = 256
+    reuse: Positive = 1.0
+    """How often a transition is used on average."""
+    episodes: Count = 614_400
+    """Episodes to play."""
+    episodes_at_once: Count = 2_048
+    """Episodes in a round, played side by side."""
+    batch_size: Count = 1_024
     """Transitions in a gradient step."""
     n_step: Count = 1
     """Length of n-step returns, in the player's own decisions."""
@@ -80,6 +89,11 @@ class Settings(QSettings):
     """Exponent α of prioritised replay (Schaul et al. 2016); 0 samples uniformly."""
     priority_beta: Share = 1.0
     """Importance-sampling exponent β of prioritised replay."""
+    target_sync: WholeNumber = 0
+    """Gradient steps between updates of the target network; 0 lets it follow the weights after every step."""
+    target_rate: Share = 0.005
+    """Share of the way to the new weights that the target network then goes (Lillicrap et al. 2016). It has their
+    average, and plays when strength is measured."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -93,9 +107,8 @@ PRESETS = {
         preset="paper",
         opponent="random",
         networks="one",
+        inputs="bits",
         hidden=(256, 256, 256),
-        ranks=False,
-        features=False,
         episode="game",
         rewards="points",
         skip_forced=False,
@@ -115,37 +128,47 @@ PRESETS = {
     ),
     "anderson-2022": Settings(
         preset="anderson-2022",
+        inputs="bits",
         hidden=(60,),
-        ranks=False,
-        features=False,
+        hidden_discard=(60,),
         skip_forced=False,
+        episodes=600_000,
+        episodes_at_once=1_024,
+        reuse=2.0,
+        batch_size=256,
         gamma=0.0,
+        target_sync=500,
     ),
 }
 
 
 def new_agent(settings: Settings) -> DDQNAgent:
     """An agent with random weights, from torch's generator."""
-    shape = settings.networks, settings.observation, settings.hidden
-    return DDQNAgent.new(*shape, settings.ranks, settings.features, settings.dueling)
+    coding = settings.networks, settings.observation, settings.inputs
+    return DDQNAgent.new(*coding, settings.hidden, settings.hidden_discard, settings.dueling)
 
 
 class DoubleDQN:
     """The networks of an agent in training, with their targets, optimizers and replay buffers.
 
     Args:
-        agent: trained in place.
+        online: trained in place.
         settings: the settings of the run.
+
+    Attributes:
+        agent: whose strength is measured: the target network if it has the average of the weights.
     """
 
-    def __init__(self, agent: DDQNAgent, settings: Settings) -> None:
-        self.agent = agent
-        self.target = copy.deepcopy(agent)
+    def __init__(self, online: DDQNAgent, settings: Settings) -> None:
+        self.online = online
+        self.target = copy.deepcopy(online)
+        self.agent = self.online if settings.target_sync else self.target
         self.settings = settings
-        self.optimizers = {n: torch.optim.Adam(net.parameters(), fused=True) for n, net in agent.networks.items()}
+        self.optimizers = {n: torch.optim.Adam(net.parameters(), fused=True) for n, net in online.networks.items()}
         priorities = settings.priority_alpha, settings.priority_beta
-        self.replays = {n: Replay(settings.replay, SIZES[settings.observation], *priorities) for n in agent.networks}
-        self.updates = dict.fromkeys(agent.networks, 0)
+        width = n_inputs(settings.inputs, settings.observation)
+        self.replays = {n: Replay(settings.replay, width, *priorities) for n in online.networks}
+        self.updates = dict.fromkeys(online.networks, 0)
 
     def learn(
         self, new: Transitions, is_discard: np.ndarray, rate: float | None, rng: np.random.Generator
@@ -163,7 +186,7 @@ class DoubleDQN:
         """
         settings, values = self.settings, {}
         for name, replay in self.replays.items():
-            rows = self.agent.rows_of(name, is_discard)
+            rows = self.online.rows_of(name, is_discard)
             replay.add(new[rows])
             if rate is not None and len(replay):
                 steps = max(1, round(len(rows) * settings.reuse / settings.batch_size))
@@ -191,41 +214,49 @@ class DoubleDQN:
             rate: learning rate.
 
         Returns:
-            Its loss, mean absolute TD error and mean Q; and the TD errors (M,).
+            Its loss, mean absolute TD error and mean output; and the TD errors (M,).
 
         Raises:
             FloatingPointError: the loss is no longer finite.
         """
-        network = self.agent.networks[name]
+        network = self.online.networks[name]
         with precision(self.settings.precision):
-            values = network(self.agent.inputs(batch.observation))
-            taken = values.gather(1, torch.from_numpy(batch.card)[:, None]).squeeze(1)
+            outputs = network(self.online.inputs_of(name, batch.inputs))
+            taken = outputs.gather(1, torch.from_numpy(batch.card)[:, None]).squeeze(1)
             errors = self.targets(batch) - taken
             loss = (torch.from_numpy(weights) * errors.square()).mean()
         descend(loss, network, self.optimizers[name], rate, f"network {name!r}")
         self.updates[name] += 1
-        if self.updates[name] % self.settings.target_sync == 0:
-            self.target.networks[name].load_state_dict(network.state_dict())
+        self._move_target(name)
         errors = errors.detach()
-        measured = {"loss": loss.item(), "TD error": errors.abs().mean().item(), "mean Q": taken.mean().item()}
+        measured = {"loss": loss.item(), "TD error": errors.abs().mean().item(), "mean output": taken.mean().item()}
         return measured, errors.numpy()
 
     @torch.no_grad()
+    def _move_target(self, name: str) -> None:
+        network, target = self.online.networks[name], self.target.networks[name]
+        if not self.settings.target_sync:
+            for old, new in zip(target.parameters(), network.parameters()):
+                old.lerp_(new, self.settings.target_rate)
+        elif self.updates[name] % self.settings.target_sync == 0:
+            target.load_state_dict(network.state_dict())
+
+    @torch.no_grad()
     def targets(self, batch: Transitions) -> torch.Tensor:
-        """Target values: rewards, plus the target network's value of the online network's best card."""
+        """Targets of the outputs: rewards, plus the target network's value of the online network's best card."""
         targets = torch.from_numpy(batch.reward)
         on = np.flatnonzero(batch.discount)  # where the chain of decisions has ended there is no next state
         if not len(on):
             return targets
-        seen = self.agent.inputs(batch.next_observation[on])
-        is_discard = torch.from_numpy(batch.next_is_discard[on])
-        best = best_legal(self.agent.values(seen, is_discard), torch.from_numpy(batch.next_mask[on]))
-        ahead = self.target.values(seen, is_discard).gather(1, best[:, None]).squeeze(1)
+        inputs, is_discard = batch.next_inputs[on], batch.next_is_discard[on]
+        gains = torch.from_numpy(batch.next_gains[on])
+        best = with_gains(self.online.outputs(inputs, is_discard), gains).argmax(dim=1, keepdim=True)
+        ahead = (self.target.outputs(inputs, is_discard) + gains).gather(1, best).squeeze(1)
         return targets.index_add(0, torch.from_numpy(on), torch.from_numpy(batch.discount[on]) * ahead)
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """The tensors that a checkpoint saves."""
-        kept = named("online", self.agent.state_dict()) | named("target", self.target.state_dict())
+        kept = named("online", self.online.state_dict()) | named("target", self.target.state_dict())
         for name in self.updates:
             kept |= named(f"replay.{name}", self.replays[name].state_dict())
             kept |= named(f"adam.{name}", optimizer_state(self.optimizers[name]))
@@ -234,7 +265,7 @@ class DoubleDQN:
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
         """Restores the tensors of :meth:`state_dict`."""
-        self.agent.load_state_dict(part("online", tensors))
+        self.online.load_state_dict(part("online", tensors))
         self.target.load_state_dict(part("target", tensors))
         for name in self.updates:
             self.replays[name].load_state_dict(part(f"replay.{name}", tensors))
@@ -243,9 +274,17 @@ class DoubleDQN:
 
 
 def transitions_of(
-    decisions: Decisions, rewards: np.ndarray, ends: np.ndarray, n_step: int, gamma: float
+    agent: DDQNAgent, decisions: Decisions, rewards: np.ndarray, ends: np.ndarray, n_step: int, gamma: float
 ) -> Transitions:
-    """The decisions as n-step transitions, one for each, with the rewards and ends of :func:`rewards_of`."""
+    """The decisions, as an agent sees them, as n-step transitions, one for each.
+
+    Args:
+        agent: whose coding is used.
+        decisions: D of them.
+        rewards: and ``ends``, as :func:`rewards_of` gave them, (D,).
+        n_step: decisions to the next state.
+        gamma: discount for each of them.
+    """
     total = np.zeros(len(rewards))
     at = np.arange(len(rewards))  # the decision whose reward comes next
     going = np.ones(len(rewards), bool)
@@ -253,14 +292,15 @@ def transitions_of(
         total += np.where(going, gamma**k * rewards[at], 0.0)
         going &= ~ends[at]
         at = np.where(going, at + 1, at)
-    observation, mask, order = relabel(decisions.observation, decisions.mask)
+    seen = agent.see(decisions.observation, decisions.mask, decisions.is_discard)
+    cards = seen.named(decisions.card)
     return Transitions(
-        observation,
-        relabelled(decisions.card, order),
-        total.astype(np.float32),
+        seen.inputs,
+        cards,
+        (total - seen.gains[np.arange(len(cards)), cards]).astype(np.float32),
         np.where(going, gamma**n_step, 0.0).astype(np.float32),
-        observation[at],
-        mask[at],
+        seen.inputs[at],
+        seen.gains[at],
         decisions.is_discard[at],
     )
 
@@ -295,11 +335,11 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DD
         seeds = now.rng.integers(2**64, size=now.episodes, dtype=np.uint64)
         played = play(seeds, now.episodes_before, now.epsilon, now.rng)
         rewards, ends = rewards_of(played.decisions, settings.rewards == "settled")
-        new = transitions_of(played.decisions, rewards, ends, settings.n_step, settings.gamma)
+        new = transitions_of(agent, played.decisions, rewards, ends, settings.n_step, settings.gamma)
         is_warm = now.episodes_before + now.episodes >= settings.warm_up
         learned = learner.learn(new, played.decisions.is_discard, now.learning_rate if is_warm else None, now.rng)
         return values_of(played, rewards, ends) | learned, played.simulation_seconds
 
     play(streams(0, 2), 0, 1.0, np.random.default_rng(0))  # compiles the kernels before the clocks start
     summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
-    return agent, {**summary, "updates": learner.updates}
+    return learner.agent, {**summary, "updates": learner.updates}

@@ -18,11 +18,9 @@ fall; 16 games side by side; suits relabelled; a learning rate of 0.001 instead 
 sequences are (here 8 decisions after a burn-in of 8), how many are kept, or how long the network remembers: the
 program that it prints passes no state from one call to the next.
 
-The default plays single deals against itself, with the rewards of Double DQN's default. Its LSTM stands beside
-the observation instead of before it: the layers above see both. They also get rank counts and the state of the
-play (:mod:`crib_env.agents.features.play`). Forced decisions are left out in training, so the agent does not remember
-them either. Suits are relabelled in each decision separately, so a suit may have another name in the next one. Ranks,
-which matter most, do not change.
+The default plays single deals against itself, with the rewards and the inputs of Double DQN's default. Its LSTM
+stands beside the inputs instead of before them: the layers above see both. Forced decisions are left out in training,
+so the agent does not remember them either.
 """
 
 from __future__ import annotations
@@ -36,7 +34,8 @@ import torch
 from rich.progress import Progress
 
 from crib_env.agents import make_agent
-from crib_env.agents.networks.ddqn import best_legal
+from crib_env.agents.features.seen import Coding
+from crib_env.agents.networks.ddqn import with_gains
 from crib_env.agents.networks.drqn import DRQNAgent, RecurrentQNetwork
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
@@ -69,8 +68,8 @@ class Settings(QSettings):
     """Widths of these layers."""
     direct: bool = True
     """Feed these layers the observation as well as the output of the LSTM."""
-    features: bool = True
-    """Add rank counts and the state of the play to the inputs, and let cards of a rank share part of their value."""
+    inputs: Coding = "ranks"
+    """What the network sees of an observation, as for Double DQN."""
     episode: Literal["play", "pegging", "deal", "game"] = "deal"
     """What an episode is: the play of a deal, the play of eight cards and nothing else, a deal, or a game. The LSTM
     remembers a game, or else a deal."""
@@ -97,7 +96,7 @@ PRESETS = {
         memory=256,
         networks="one",
         direct=False,
-        features=False,
+        inputs="bits",
         episode="game",
         rewards="points",
         skip_forced=False,
@@ -163,24 +162,29 @@ class DRQN:
         here = is_real[:, burn_in:longest]
         decisions = batch[:, burn_in:longest][here.numpy()]  # consecutive decisions of a sequence stay consecutive
         is_learned = here.nonzero()[:, 1] < length
-        seen = self.agent.inputs(batch.observation[:, :longest])
+        flat = batch[:, :longest].flat()
+        seen = self.agent.see(flat.observation, flat.mask, flat.is_discard)
+        inputs = torch.from_numpy(seen.inputs).float().unflatten(0, (-1, longest))
+        cards = torch.from_numpy(seen.named(flat.card)).unflatten(0, (-1, longest))[:, burn_in:][here]
+        gains = torch.from_numpy(seen.gains).unflatten(0, (-1, longest))[:, burn_in:][here]
 
         def unroll(network: RecurrentQNetwork) -> torch.Tensor:
             """Values (D, 52) of the decisions, piece by piece; no gradient flows into the burn-in."""
             state = None
             if burn_in:
                 with torch.no_grad():
-                    _, state = network.remember(seen[:, :burn_in])
-                    state = state * is_real[:, :1, None]  # without a burn-in the chain begins here, and so does memory
-            remembered, _ = network.remember(seen[:, burn_in:], state)
-            return network.values(seen[:, burn_in:][here], remembered[here], torch.from_numpy(decisions.is_discard))
+                    _, state = network.remember(inputs[:, :burn_in])
+                    state = state * is_real[:, :1, None]  # without burn-in the chain, and the memory, begin here
+            remembered, _ = network.remember(inputs[:, burn_in:], state)
+            is_discard = torch.from_numpy(decisions.is_discard)
+            return with_gains(network.values(inputs[:, burn_in:][here], remembered[here], is_discard), gains)
 
         values = unroll(self.agent.network)
         with torch.no_grad():
-            best = best_legal(values, torch.from_numpy(decisions.mask))
-            ahead = unroll(self.target).gather(1, best[:, None]).squeeze(1).roll(-1)
+            best = values.argmax(dim=1, keepdim=True)
+            ahead = unroll(self.target).gather(1, best).squeeze(1).roll(-1)
             targets = torch.from_numpy(decisions.reward) + torch.from_numpy(decisions.discount) * ahead
-        taken = values.gather(1, torch.from_numpy(decisions.card)[:, None]).squeeze(1)
+        taken = values.gather(1, cards[:, None]).squeeze(1)
         return taken[is_learned], targets[is_learned]
 
     def state_dict(self) -> dict[str, torch.Tensor]:
@@ -219,7 +223,7 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DR
         memory=settings.memory,
         hidden=settings.hidden,
         direct=settings.direct,
-        features=settings.features,
+        inputs=settings.inputs,
         lasts="game" if settings.episode == "game" else "deal",
         skip_forced=settings.skip_forced,
     )

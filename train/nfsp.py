@@ -22,9 +22,8 @@ import numpy as np
 import torch
 from rich.progress import Progress
 
-from crib_env.agents.features.suits import relabel, relabelled
-from crib_env.agents.networks.ddqn import DDQNAgent
-from crib_env.agents.networks.nfsp import NFSPAgent, legal_log_chances
+from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
+from crib_env.agents.networks.nfsp import NFSPAgent
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from crib_env.observation import SIZES
@@ -57,7 +56,7 @@ class Settings(ddqn.Settings):
     """η: probability that a player follows the best response in an episode; otherwise it follows the average policy."""
     reservoir: Count = 400_000
     """Capacity of each average-policy network's reservoir, in decisions of the best response."""
-    average_batch_size: Count = 256
+    average_batch_size: Count = 1_024
     """Decisions in a gradient step of the average policy, which takes as many steps as the best response."""
     average_learning_rate: NotNegative = 1e-3
     """Initial learning rate of Adam for the average policy; it falls with ``learning_rate``."""
@@ -108,9 +107,9 @@ class NFSP:
         settings, before = self.settings, dict(self.best.updates)
         values = self.best.learn(new, decisions.is_discard, rate, rng)
         rows = np.flatnonzero(of_best)
-        choices = choices_of(decisions, rows)
+        choices = Choices(decisions.observation[rows], decisions.mask[rows], decisions.card[rows])
         for name, reservoir in self.reservoirs.items():
-            reservoir.add(choices[self.best.agent.rows_of(name, decisions.is_discard[rows])], rng)
+            reservoir.add(choices[self.best.online.rows_of(name, decisions.is_discard[rows])], rng)
             if rate is not None and len(reservoir):
                 own_rate = rate * settings.average_learning_rate / settings.learning_rate
                 losses = [
@@ -128,9 +127,10 @@ class NFSP:
         """
         network = self.networks[name]
         with precision(self.settings.precision):
-            logits = network(self.agent.networks.inputs(batch.observation))
-        chosen = legal_log_chances(logits, batch.mask).gather(1, torch.from_numpy(batch.card)[:, None])
-        loss = -chosen.mean()
+            seen = self.agent.networks.see(batch.observation, batch.mask, batch.is_discard)
+            outputs = network(self.agent.networks.inputs_of(name, seen.inputs))
+        chances = with_gains(outputs, torch.from_numpy(seen.gains)).log_softmax(dim=1)
+        loss = -chances.gather(1, torch.from_numpy(seen.named(batch.card))[:, None]).mean()
         descend(loss, network, self.optimizers[name], rate, f"network {name!r} of the average policy")
         return loss.item()
 
@@ -149,12 +149,6 @@ class NFSP:
         for name in self.networks:
             self.reservoirs[name].load_state_dict(part(f"reservoir.{name}", tensors))
             load_optimizer_state(self.optimizers[name], part(f"adam.{name}", tensors))
-
-
-def choices_of(decisions: Decisions, rows: np.ndarray) -> Choices:
-    """Some of the decisions, suits relabelled."""
-    observation, mask, order = relabel(decisions.observation[rows], decisions.mask[rows])
-    return Choices(observation, mask, relabelled(decisions.card[rows], order))
 
 
 def mix(best: Policy, agent: NFSPAgent, plays_best: np.ndarray, rng: np.random.Generator) -> Policy:
@@ -191,7 +185,7 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[NF
         played = play(seeds, now.episodes_before, now.epsilon, plays_best, rng)
         decisions = played.decisions
         rewards, ends = rewards_of(decisions, settings.rewards == "settled")
-        new = transitions_of(decisions, rewards, ends, settings.n_step, settings.gamma)
+        new = transitions_of(best, decisions, rewards, ends, settings.n_step, settings.gamma)
         of_best = plays_best[decisions.chain]
         rate = now.learning_rate if now.episodes_before + n >= settings.warm_up else None
         learned = learner.learn(decisions, new, of_best, rate, rng)

@@ -9,14 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env.agents.features.play import read_pile, write_pile
-from crib_env.kernels import kernel
-from crib_env.observation import HAND, KNOWN, SIZES, SLOTS
+from crib_env.exact.discard_means import COMPLETIONS, HAND_SCALE, crib_total, hand_total
+from crib_env.kernels import bit, kernel
+from crib_env.observation import HAND, KNOWN, N_ACTIONS, SIZES, SLOTS
 from crib_env.scoring import COUNT_LIMIT, pile_points
 
 MOST_MOVES = 15
 
-# Where each kind of input of the play begins; the last is how many there are.
-_HELD, _SEEN, _LAID, _PILE, _THEIRS, N_PLAY_INPUTS = np.cumsum([1, 52, 13, 104, 83, 5]).tolist()
+# Where each kind of input of the play begins, and each kind of input of a discard; the last is how many there are.
+_HELD, _SEEN, _LAID, _PILE, _THEIRS, _ANSWERS, N_PLAY_INPUTS = np.cumsum([1, 52, 13, 104, 83, 5, 13]).tolist()
+_KEPT, _DISCARDED, N_DISCARD_INPUTS = np.cumsum([1, 52, 26]).tolist()
 
 
 @kernel
@@ -136,16 +138,65 @@ def _write_play_inputs(states, out, points):
             start, count = n, 0
         write_pile(pile, start, n, count, row[_PILE:_THEIRS])
         row[_THEIRS + 8 - n - n_hand] = 1
+        n_unseen = 52 - n_hand
+        for rank in range(13):
+            n_unseen -= row[_SEEN + rank]
+        for rank in range(13):
+            unseen = 4 - row[_SEEN + rank]
+            for k in range(4):
+                unseen -= row[_HELD + 13 * k + rank]
+            row[_ANSWERS + rank] = 10 * row[_THEIRS - 13 + rank] * unseen / n_unseen
 
 
 def play_inputs(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs (M, 258) of after-states of the play (M, 209), and points (M,), float32.
+    """Inputs (M, 271) of after-states of the play (M, 209), and points (M,), float32.
 
     Inputs: dealer; for each rank whether at least 1, 2, 3, 4 cards are held, and how many others are known; the
     eight slots; the count and what a next card would earn, as in :mod:`crib_env.agents.features.play`, except that a
     count ends only at 31, because the opponent may continue where this player cannot; how many cards the opponent
-    holds. The points are those of the card just laid. All of it follows from the 209 bits.
+    holds; ten times what an answer of each rank would earn, times the probability that an unseen card is of this rank.
+    The points are those of the card just laid. All of it follows from the 209 bits.
     """
     inputs, points = np.zeros((len(states), N_PLAY_INPUTS), np.float32), np.empty(len(states), np.float32)
     _write_play_inputs(states, inputs, points)
     return inputs, points
+
+
+@kernel
+def _write_discard_inputs(states, out, worth):
+    cards = np.empty(6, np.int64)
+    for b in range(len(states)):
+        state, row = states[b], out[b]
+        row[0] = state[0]
+        n, six, kept = 0, np.int64(0), np.int64(0)
+        first, second = -1, -1
+        for card in range(N_ACTIONS):
+            if state[HAND + card]:
+                kept |= bit(card)
+                k = 0
+                while row[_KEPT + 13 * k + card % 13]:
+                    k += 1
+                row[_KEPT + 13 * k + card % 13] = 1
+            elif state[KNOWN + card]:
+                first, second = second, card
+                row[_DISCARDED + 13 * row[_DISCARDED + card % 13] + card % 13] = 1
+            else:
+                continue
+            cards[n] = card
+            six |= bit(card)
+            n += 1
+        total = HAND_SCALE * hand_total(kept, six)
+        crib = crib_total(first, second, cards)
+        worth[b] = (total + crib if state[0] else total - crib) / COMPLETIONS
+
+
+def discard_inputs(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs (M, 79) int8 of after-states of two discards (M, 209), and exact values (M,) float32.
+
+    Inputs: dealer; for each rank whether at least 1, 2, 3, 4 cards are kept, and 1, 2 discarded. Ranks are all that
+    matters in the play to come. The value is the exact mean of the hand, plus that of the crib for the dealer and minus
+    it for pone. All of it follows from the 209 bits.
+    """
+    inputs, worth = np.zeros((len(states), N_DISCARD_INPUTS), np.int8), np.empty(len(states), np.float32)
+    _write_discard_inputs(states, inputs, worth)
+    return inputs, worth

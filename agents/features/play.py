@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 
 from crib_env.kernels import kernel
 from crib_env.observation import HAND, SLOTS
@@ -77,10 +76,3 @@ def play_features(observation: np.ndarray) -> np.ndarray:
     out = np.zeros((len(observation), N_PLAY_FEATURES), np.float32)
     _write_play_features(observation, out)
     return out
-
-
-def with_play_features(observation: np.ndarray) -> torch.Tensor:
-    """Observations (…, n) int8 with their :func:`play_features`: (…, n + 88) float32."""
-    features = play_features(observation.reshape(-1, observation.shape[-1]))
-    features = features.reshape(*observation.shape[:-1], N_PLAY_FEATURES)
-    return torch.cat([torch.from_numpy(observation).float(), torch.from_numpy(features)], dim=-1)

@@ -11,77 +11,74 @@ import torch
 from torch import nn
 
 from crib_env import PlayerViews
-from crib_env.agents.features.play import N_PLAY_FEATURES, with_play_features
-from crib_env.agents.features.ranks import N_RANK_INPUTS, with_rank_counts
-from crib_env.agents.features.suits import original, relabel
+from crib_env.agents.features.seen import Coding, Seen, columns, n_inputs
 from crib_env.agents.networks.networks_by_phase import PHASES, NetworksByPhase
+from crib_env.agents.networks.value_network import in_few_sizes
 from crib_env.agents.networks.weights_file import reading_weights
-from crib_env.observation import N_ACTIONS, SIZES
+from crib_env.observation import N_ACTIONS
 
 # Which network decides: one for everything, or one for each phase.
 NETWORKS = {"one": ("all",), "split": PHASES}
+N_RANKS = 13
 
 
 class QNetwork(nn.Module):
-    """Observation (B, n) to the value of each card (B, 52): ReLU layers of the given widths, then a linear layer.
+    """Inputs (B, n) to the value of each card (B, 52): ReLU layers of the given widths, then a linear layer.
 
     Args:
-        n_inputs: length of an observation, of which the first 209 are the 209 bits.
+        n_inputs: n.
         hidden: widths of the hidden layers.
-        ranks: add how many cards of each rank are held and known to the inputs, and share a part of the output between
-            the four cards of a rank. All of it follows from the observation, so the network need not learn it.
+        by_rank: give the four cards of a rank one value.
         dueling: sum a state value and advantages, which are centred on their mean (Wang et al. 2016).
     """
 
-    def __init__(self, n_inputs: int, hidden: tuple[int, ...], ranks: bool, dueling: bool = False) -> None:
+    def __init__(self, n_inputs: int, hidden: tuple[int, ...], by_rank: bool, dueling: bool = False) -> None:
         super().__init__()
-        widths = (n_inputs + N_RANK_INPUTS * ranks, *hidden)
+        widths = (n_inputs, *hidden)
         layers: list[nn.Module] = []
         for before, after in itertools.pairwise(widths):
             layers += [nn.Linear(before, after), nn.ReLU()]
         self.body = nn.Sequential(*layers)
-        self.cards = nn.Linear(widths[-1], N_ACTIONS)
-        self.ranks = nn.Linear(widths[-1], 13) if ranks else None
+        self.cards = nn.Linear(widths[-1], N_RANKS if by_rank else N_ACTIONS)
         self.state = nn.Linear(widths[-1], 1) if dueling else None
 
-    def forward(self, observation: torch.Tensor) -> torch.Tensor:
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         """See the class."""
-        last = self.body(observation if self.ranks is None else with_rank_counts(observation))
+        last = self.body(inputs)
         with torch.autocast("cpu", enabled=False):  # values in full precision, whatever the layers below compute in
             last = last.float()
             values = self.cards(last)
-            if self.ranks is not None:
-                values = values + self.ranks(last).repeat(1, 4)
             if self.state is not None:
                 values = self.state(last) + values - values.mean(dim=1, keepdim=True)
-            return values
+            return values.repeat(1, N_ACTIONS // values.shape[1])
 
 
-def best_legal(values: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
-    """The legal card with the highest value: values (B, 52), masks (B, 52) not 0 where legal; (B,) card ids."""
-    return values.masked_fill(masks == 0, -torch.inf).argmax(dim=1)
+def with_gains(outputs: torch.Tensor, gains: torch.Tensor) -> torch.Tensor:
+    """Values (B, 52): outputs plus known gains, and -inf for a card that is not legal, whatever its output is."""
+    return torch.where(gains > -torch.inf, outputs + gains, gains)
 
 
 class DDQNAgent(NetworksByPhase[QNetwork]):
-    """Plays the card with the highest Q-value.
+    """Plays the card with the highest Q-value: what it is known to gain at once, plus the output of a network.
 
     Args:
         networks: by the names of ``NETWORKS[kind]``, for a kind of ``"one"`` or ``"split"``.
-        about: ``kind``, ``observation``, ``hidden``, ``ranks``, ``features`` and ``dueling``, see :meth:`new`.
+        about: ``kind``, ``observation``, ``inputs``, ``hidden``, ``hidden_discard`` and ``dueling``, see :meth:`new`.
         name: its name in tables.
     """
 
     def __init__(self, networks: dict[str, QNetwork], about: dict[str, Any], name: str = "ddqn") -> None:
         super().__init__(networks, about, name)
+        self._columns = {network: columns(about["inputs"], about["observation"], network) for network in networks}
 
     @classmethod
     def new(
         cls,
         kind: str,
         observation: str,
+        inputs: Coding,
         hidden: tuple[int, ...],
-        ranks: bool,
-        features: bool = False,
+        hidden_discard: tuple[int, ...] = (),
         dueling: bool = False,
     ) -> DDQNAgent:
         """An agent with random weights, from torch's generator.
@@ -89,20 +86,19 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
         Args:
             kind: ``"one"`` network or ``"split"``.
             observation: ``"209"`` or ``"board"``.
-            hidden, ranks, dueling: of the networks, see :class:`QNetwork`.
-            features: whether the state of the play is added to their inputs (:mod:`crib_env.agents.features.play`).
+            inputs: coding of the observation.
+            hidden: widths of the hidden layers.
+            hidden_discard: those of the network of discards; none means that they are the same.
+            dueling: see :class:`QNetwork`.
         """
-        n_inputs = SIZES[observation] + N_PLAY_FEATURES * features
-        networks = {name: QNetwork(n_inputs, hidden, ranks, dueling) for name in NETWORKS[kind]}
-        about = {
-            "kind": kind,
-            "observation": observation,
-            "hidden": list(hidden),
-            "ranks": ranks,
-            "features": features,
-            "dueling": dueling,
-        }
-        return cls(networks, {"learner": "ddqn", **about})
+        about = {key: value for key, value in locals().items() if key != "cls"}
+        networks = {}
+        for name in NETWORKS[kind]:
+            used = len(range(n_inputs(inputs, observation))[columns(inputs, observation, name)])
+            widths = hidden_discard if hidden_discard and name == "discard" else hidden
+            networks[name] = QNetwork(used, tuple(widths), inputs == "ranks", dueling)
+        lists = {"hidden": list(hidden), "hidden_discard": list(hidden_discard)}
+        return cls(networks, {"learner": "ddqn", **about, **lists})
 
     @classmethod
     def described_by(cls, about: dict[str, Any]) -> DDQNAgent:
@@ -127,27 +123,32 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
         makes = np.array([self.network_of(phase) == name for phase in (False, True)])
         return np.flatnonzero(makes[is_discard.astype(np.int64)])
 
-    def inputs(self, observation: np.ndarray) -> torch.Tensor:
-        """Inputs of the networks for observations (B, n) int8, (B, m) float32."""
-        return with_play_features(observation) if self.about["features"] else torch.from_numpy(observation).float()
+    def see(self, observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray) -> Seen:
+        """Decisions, (B, n), (B, 52) and (B,), as these networks see them."""
+        return Seen.of(self.about["inputs"], observation, masks, is_discard)
 
-    def values(self, inputs: torch.Tensor, is_discard: torch.Tensor) -> torch.Tensor:
-        """Q-values (B, 52) for :meth:`inputs` (B, m), each from the network of its phase, (B,) bool."""
+    def inputs_of(self, name: str, inputs: np.ndarray) -> torch.Tensor:
+        """What a network uses of ``Seen.inputs`` (B, n), in the number format that it computes in."""
+        used = torch.from_numpy(inputs)[:, self._columns[name]]
+        return used.to(torch.bfloat16 if torch.is_autocast_enabled("cpu") else torch.float32)
+
+    def outputs(self, inputs: np.ndarray, is_discard: np.ndarray) -> torch.Tensor:
+        """Outputs (B, 52) for ``Seen.inputs`` (B, n), each from the network of its phase, (B,) bool."""
         if "all" in self.networks:
-            return self.networks["all"](inputs)
-        values = inputs.new_empty(len(inputs), N_ACTIONS)
-        for phase in (True, False):
-            mine = torch.nonzero(is_discard == phase).squeeze(1)
-            if len(mine):
-                values[mine] = self.networks[self.network_of(phase)](inputs[mine])
-        return values
+            return in_few_sizes(self.networks["all"], self.inputs_of("all", inputs))
+        outputs = torch.empty(len(inputs), N_ACTIONS)
+        for name in self.networks:
+            rows = self.rows_of(name, is_discard)
+            if len(rows):
+                outputs[rows] = in_few_sizes(self.networks[name], self.inputs_of(name, inputs[rows]))
+        return outputs
 
     @torch.inference_mode()
     def choose(self, observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray) -> np.ndarray:
         """The best cards (B,) for observations (B, n), masks (B, 52) and the phase of each decision (B,) bool."""
-        observation, masks, order = relabel(observation, masks)
-        values = self.values(self.inputs(observation), torch.from_numpy(is_discard))
-        return original(best_legal(values, torch.from_numpy(masks)).numpy(), order)
+        seen = self.see(observation, masks, is_discard)
+        values = with_gains(self.outputs(seen.inputs, is_discard), torch.from_numpy(seen.gains))
+        return seen.original(values.argmax(dim=1).numpy())
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.agents.agent.Agent`."""

@@ -9,56 +9,45 @@ import torch
 
 from crib_env import PlayerViews
 from crib_env.agents.chance import uniforms
-from crib_env.agents.features.suits import original, relabel
-from crib_env.agents.networks.ddqn import DDQNAgent
+from crib_env.agents.features.seen import Seen
+from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.agents.networks.weights_file import reading_weights, save_tensors
 from crib_env.kernels import kernel, streams
 from crib_env.observation import N_ACTIONS
 
 
 @kernel
-def _draw(weights, masks, numbers, cards):
+def _draw(chances, numbers, cards):
     for b in range(len(cards)):
-        at = 0.0
-        for card in range(masks.shape[1]):
-            if masks[b, card]:
-                at += weights[b, card]
-        at *= numbers[b]
-        for card in range(masks.shape[1]):
-            if masks[b, card]:
-                cards[b] = card  # if rounding leaves a remainder, the last legal card stays
-                at -= weights[b, card]
+        at = numbers[b] * chances[b].sum()
+        for card in range(chances.shape[1]):
+            if chances[b, card] > 0.0:
+                cards[b] = card  # if rounding leaves a remainder, the last possible card stays
+                at -= chances[b, card]
                 if at < 0.0:
                     break
 
 
-def draw(logits: torch.Tensor, masks: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """Legal cards by their probability.
+def draw(chances: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Cards by their probability.
 
     Args:
-        logits: (B, 52).
-        masks: (B, 52) int8, legal cards.
-        numbers: (B,) random numbers from 0 to 1 that decide.
+        chances: (B, 52) float64, 0 for a card that is not legal.
+        numbers: (B,) from 0 to 1, which decide.
 
     Returns:
         (B,) int64 card ids.
     """
-    weights = legal_log_chances(logits, masks).exp().double().numpy()
-    cards = np.empty(len(weights), np.int64)
-    _draw(weights, masks, numbers, cards)
+    cards = np.empty(len(chances), np.int64)
+    _draw(chances, numbers, cards)
     return cards
-
-
-def legal_log_chances(logits: torch.Tensor, masks: np.ndarray) -> torch.Tensor:
-    """Logarithms of the probabilities (B, 52) of cards, for logits (B, 52) and masks (B, 52); -inf if not legal."""
-    return logits.masked_fill(torch.from_numpy(masks == 0), -torch.inf).log_softmax(dim=1)
 
 
 class NFSPAgent:
     """Samples each card from the average policy.
 
     Args:
-        networks: those of Double DQN; here their outputs are logits.
+        networks: those of Double DQN; here values are logits.
         seed: of the samples, which depend only on it, the game's id and the decision's number.
         greedy: always take the most likely card.
         name: shown in tables.
@@ -96,8 +85,8 @@ class NFSPAgent:
             discards: (B,) bool, which decisions are discards.
             numbers: (B,) random numbers from 0 to 1 that decide.
         """
-        observation, masks, order = relabel(observation, masks)
-        return original(draw(self._logits(observation, discards), masks, numbers), order)
+        seen = self.networks.see(observation, masks, discards)
+        return seen.original(draw(self._chances(seen, discards), numbers))
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.agents.agent.Agent`."""
@@ -110,14 +99,19 @@ class NFSPAgent:
         """See :class:`crib_env.agents.agent.MixedAgent`."""
         if self._greedy:
             return np.eye(N_ACTIONS)[self.networks.act(views)]
-        observation, masks, order = relabel(self._observation(views), views.action_mask)
-        chances = legal_log_chances(self._logits(observation, views.is_discard), masks).exp().double().numpy()
-        out = np.empty_like(chances)
-        np.put_along_axis(out, (13 * order[:, :, None] + np.arange(13)).reshape(-1, N_ACTIONS), chances, axis=1)
-        return out / out.sum(axis=1, keepdims=True)
+        seen = self.networks.see(self._observation(views), views.action_mask, views.is_discard)
+        chances = self._chances(seen, views.is_discard)
+        if seen.order is not None:
+            own_names, by_seen_name = np.empty_like(chances), chances
+            cards = (13 * seen.order[:, :, None] + np.arange(13)).reshape(-1, N_ACTIONS)
+            np.put_along_axis(own_names, cards, by_seen_name, axis=1)
+            chances = own_names
+        return chances / chances.sum(axis=1, keepdims=True)
 
     def _observation(self, views: PlayerViews) -> np.ndarray:
         return views.observation if self.networks.about["observation"] == "209" else views.board
 
-    def _logits(self, observation: np.ndarray, discards: np.ndarray) -> torch.Tensor:
-        return self.networks.values(self.networks.inputs(observation), torch.from_numpy(discards))
+    def _chances(self, seen: Seen, discards: np.ndarray) -> np.ndarray:
+        """Probabilities of cards (B, 52) float64; what a card is known to gain is a part of its logit."""
+        logits = with_gains(self.networks.outputs(seen.inputs, discards), torch.from_numpy(seen.gains))
+        return logits.log_softmax(dim=1).exp().double().numpy()

@@ -14,7 +14,6 @@ from torch import nn
 from crib_env import PlayerViews
 from crib_env.agents.features.ranks import N_RANK_INPUTS, with_rank_counts
 from crib_env.agents.features.suits import original, relabel
-from crib_env.agents.networks.ddqn import best_legal
 from crib_env.agents.networks.weights_file import reading_weights, save_tensors
 from crib_env.observation import N_ACTIONS, SIZES
 
@@ -75,7 +74,8 @@ class PPOAgent:
         """The best cards (B,) for observations (B, n) and masks (B, 52)."""
         observation, masks, order = relabel(observation, masks)
         logits = self.network(torch.from_numpy(observation).float())
-        return original(best_legal(logits, torch.from_numpy(masks)).numpy(), order)
+        best = logits.masked_fill(torch.from_numpy(masks == 0), -torch.inf).argmax(dim=1)
+        return original(best.numpy(), order)
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.agents.agent.Agent`."""

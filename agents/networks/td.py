@@ -11,16 +11,18 @@ from torch import nn
 
 from crib_env import PlayerViews
 from crib_env.agents.discards import SAME_TO_A_NETWORK
-from crib_env.agents.features.after_states import N_PLAY_INPUTS, after_states, play_inputs
-from crib_env.agents.features.ranks import N_RANK_INPUTS, with_rank_counts
-from crib_env.agents.features.suits import relabel
+from crib_env.agents.features.after_states import (
+    N_DISCARD_INPUTS,
+    N_PLAY_INPUTS,
+    after_states,
+    discard_inputs,
+    play_inputs,
+)
 from crib_env.agents.networks.networks_by_phase import PHASES, NetworksByPhase
 from crib_env.agents.networks.value_network import ValueNetwork, in_few_sizes
 from crib_env.agents.networks.weights_file import reading_weights
 from crib_env.kernels import kernel
-from crib_env.observation import N_ACTIONS, SIZES, SLOTS
-
-_CARD_BITS = SLOTS  # all of the 209 that can be set before a card is laid
+from crib_env.observation import SIZES
 
 
 def gaussian_weights(network: nn.Module) -> None:
@@ -59,7 +61,7 @@ class TDAgent(NetworksByPhase[ValueNetwork]):
         return "all" if self.about["inputs"] == "bits" else "ties"
 
     @classmethod
-    def new(cls, inputs: str, hidden: tuple[int, ...]) -> TDAgent:
+    def new(cls, inputs: str, hidden: tuple[int, ...], hidden_discard: tuple[int, ...] = ()) -> TDAgent:
         """An agent with random weights, from torch's generator.
 
         Args:
@@ -67,14 +69,16 @@ class TDAgent(NetworksByPhase[ValueNetwork]):
                 from a Gaussian of standard deviation 1. ``"features"`` is one network of ReLUs for discards and one for
                 the play, with inputs that follow from the bits.
             hidden: widths of the hidden layers.
+            hidden_discard: those of the network of discards; none means that they are the same.
         """
         if inputs == "bits":
             networks = {"all": ValueNetwork(SIZES["209"], hidden, nn.Sigmoid)}
             gaussian_weights(networks["all"])
         else:
-            sizes = dict(zip(PHASES, (_CARD_BITS + N_RANK_INPUTS, N_PLAY_INPUTS)))
-            networks = {phase: ValueNetwork(sizes[phase], hidden, nn.ReLU) for phase in PHASES}
-        return cls(networks, {"learner": "td", "inputs": inputs, "hidden": list(hidden)})
+            shapes = (N_DISCARD_INPUTS, hidden_discard or hidden), (N_PLAY_INPUTS, hidden)
+            networks = {phase: ValueNetwork(*shape, nn.ReLU) for phase, shape in zip(PHASES, shapes)}
+        lists = {"hidden": list(hidden), "hidden_discard": list(hidden_discard)}
+        return cls(networks, {"learner": "td", "inputs": inputs, **lists})
 
     @classmethod
     def load(cls, path: str | Path) -> TDAgent:
@@ -84,7 +88,7 @@ class TDAgent(NetworksByPhase[ValueNetwork]):
             ValueError: the file is missing, damaged or holds other weights; the message names it.
         """
         with reading_weights(path, "td") as file:
-            agent = cls.new(file.about["inputs"], tuple(file.about["hidden"]))
+            agent = cls.new(file.about["inputs"], tuple(file.about["hidden"]), tuple(file.about["hidden_discard"]))
             file.fill(nn.ModuleDict(agent.networks))
         agent.name = f"td:{path}"
         return agent
@@ -92,16 +96,14 @@ class TDAgent(NetworksByPhase[ValueNetwork]):
     def values(self, states: np.ndarray, is_discard: bool) -> torch.Tensor:
         """Values of after-states (M, 209) int8 of one phase, (M,): points from the move on, minus the opponent's.
 
-        With features the points of the card laid are known, and the network values what follows.
+        With features the points of the card laid, and the exact value of a discard in the show, are known, and the
+        network values what follows.
         """
         network = self.networks[self.network_of(is_discard)]
         if "all" in self.networks:
             return in_few_sizes(network, torch.from_numpy(states).float())
-        if is_discard:
-            states, _, _ = relabel(states, np.zeros((len(states), N_ACTIONS), np.int8))
-            return in_few_sizes(network, with_rank_counts(torch.from_numpy(states[:, :_CARD_BITS]).float()))
-        inputs, points = play_inputs(states)
-        return in_few_sizes(network, torch.from_numpy(inputs)) + torch.from_numpy(points)
+        inputs, known = discard_inputs(states) if is_discard else play_inputs(states)
+        return in_few_sizes(network, torch.from_numpy(inputs).float()) + torch.from_numpy(known)
 
     @torch.no_grad()
     def look_ahead(

@@ -91,16 +91,17 @@ class Ring(Memory[C]):
 class Transitions(Columns):
     """M transitions over one or more decisions of a player.
 
-    ``discount`` is the factor of the next observation's value: gamma to the number of decisions passed, or 0 if
-    the chain of decisions has ended; the next observation and mask are then meaningless.
+    Inputs, names of cards and gains are those of :class:`crib_env.agents.features.seen.Seen`. ``discount`` is the
+    factor of the next decision's value: gamma to the number of decisions passed, or 0 if the chain of decisions has
+    ended; its inputs and gains are then meaningless.
     """
 
-    observation: np.ndarray  # (M, n) int8
+    inputs: np.ndarray  # (M, n) int8
     card: np.ndarray  # (M,) int64
-    reward: np.ndarray  # (M,) float32
+    reward: np.ndarray  # (M,) float32, without what the card was known to gain
     discount: np.ndarray  # (M,) float32
-    next_observation: np.ndarray  # (M, n) int8
-    next_mask: np.ndarray  # (M, 52) int8
+    next_inputs: np.ndarray  # (M, n) int8
+    next_gains: np.ndarray  # (M, 52) float32
     next_is_discard: np.ndarray  # (M,) bool
 
 
@@ -108,10 +109,9 @@ class Replay(Ring[Transitions]):
     """The last ``capacity`` transitions, drawn uniformly or by priority (Schaul et al. 2016, proportional).
 
     Args:
-        capacity: the number of transitions.
-        n_inputs: length of an observation.
-        alpha: exponent α of the priorities, which are the last TD errors; a new transition has the largest priority
-            so far; 0 samples uniformly.
+        capacity: how many.
+        n_inputs: how many a decision has.
+        alpha: exponent α of the priorities, the last TD errors; new transitions have the largest so far; 0 is uniform.
         beta: importance-sampling exponent β, from 0 to 1.
     """
 
@@ -123,7 +123,7 @@ class Replay(Ring[Transitions]):
                 np.zeros(capacity, np.float32),
                 np.zeros(capacity, np.float32),
                 np.zeros((capacity, n_inputs), np.int8),
-                np.zeros((capacity, N_ACTIONS), np.int8),
+                np.zeros((capacity, N_ACTIONS), np.float32),
                 np.zeros(capacity, np.bool_),
             )
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crib_env.observation import N_ACTIONS
+from crib_env.observation import HAND, KNOWN, N_ACTIONS
 from train.experience.replay import Columns, Memory
 
 
@@ -17,6 +17,11 @@ class Choices(Columns):
     observation: np.ndarray  # (M, n) int8
     mask: np.ndarray  # (M, 52) int8
     card: np.ndarray  # (M,) int64
+
+    @property
+    def is_discard(self) -> np.ndarray:
+        """Which of them are discards, (M,) bool: whoever plays holds four cards at most."""
+        return self.observation[:, HAND:KNOWN].sum(axis=1) > 4
 
 
 class Reservoir(Memory[Choices]):

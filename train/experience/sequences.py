@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crib_env.agents.features.suits import relabel, relabelled
 from crib_env.observation import N_ACTIONS
 from train.experience.episodes import Decisions
 from train.experience.replay import Columns
@@ -27,6 +26,10 @@ class Sequences(Columns):
     reward: np.ndarray  # (M, L) float32, up to the next decision
     discount: np.ndarray  # (M, L) float32, factor of the next decision's value, 0 where there is none
     is_discard: np.ndarray  # (M, L) bool
+
+    def flat(self) -> Sequences:
+        """The same decisions in a row, (M L, …)."""
+        return Sequences(*(column.reshape(-1, *column.shape[2:]) for column in vars(self).values()))
 
     @classmethod
     def empty(cls, n: int, length: int, n_inputs: int) -> Sequences:
@@ -62,11 +65,10 @@ def sequences_of(
     inside = (at >= 0) & (at < n)
     at = at.clip(0, n - 1)
     inside &= decisions.chain[at] == decisions.chain[first][:, None]
-    observation, mask, order = relabel(decisions.observation, decisions.mask)
     every = Sequences(
-        observation,
-        mask,
-        relabelled(decisions.card, order),
+        decisions.observation,
+        decisions.mask,
+        decisions.card,
         rewards.astype(np.float32),
         np.where(ends, 0.0, gamma).astype(np.float32),
         decisions.is_discard,

@@ -18,9 +18,10 @@ names as further work. Where the paper is silent, or this differs:
   of the opponent's answer in different places; here a reward is the change of the lead from one own move to the next.
 
 The default learns from λ-returns of many deals at once (:mod:`train.td.returns`), with Adam, some exploration, one
-network of ReLUs for discards and one for the play, inputs that follow from the bits
-(:func:`crib_env.agents.features.after_states.play_inputs`), suits relabelled, and rewards without the luck that no move
-controls.
+network of ReLUs for discards and one for the play, inputs by rank that follow from the bits
+(:func:`crib_env.agents.features.after_states.play_inputs`), and rewards without the luck that no move controls. What a
+move is known to earn, the exact value of a discard in the show or the points of a card, is added to the network's
+output and need not be learned. The player that is measured has the average of the weights.
 """
 
 from __future__ import annotations
@@ -60,19 +61,24 @@ class Settings(ExploringSettings):
     """λ-returns after many deals, or O'Connor's network with eligibility traces after every move."""
     hidden: Widths = (256, 256)
     """Widths of the hidden layers; traces need exactly one."""
+    hidden_discard: Widths = (64, 64)
+    """Widths of the hidden layers of the network of discards; for returns."""
     td_lambda: Share = 0.3
     """λ of TD(λ): 0 bootstraps after one step, 1 is the Monte Carlo return."""
     episodes: Count = 1_000_000
     """Episodes to play."""
-    episodes_at_once: Count = 1_024
+    episodes_at_once: Count = 2_048
     """Episodes in a round; with returns they are played side by side and then learned from."""
-    batch_size: Count = 256
+    batch_size: Count = 512
     """Moves in a gradient step; for returns."""
     learning_rate: NotNegative = 2e-3
     """Initial learning rate, of Adam (returns) or of the traces."""
+    average_rate: Share = 0.003
+    """Share of the way to the new weights that the player measured goes after each step: it has their average. For
+    returns."""
     epsilon: Share = 0.1
     """Initial probability of a random card; for returns."""
-    final_epsilon: Share = 0.03
+    final_epsilon: Share = 0.02
     """Probability of a random card at the end; it changes linearly in between. For returns."""
     precision: Precision = "auto"
     """Number format in training by returns; "auto" is bfloat16 if the processor has instructions for it."""
@@ -93,6 +99,7 @@ PRESETS = {
         preset="paper",
         updates="traces",
         hidden=(40,),
+        episodes_at_once=1_024,
         td_lambda=0.0,
         learning_rate=0.01,
         final_learning_rate=0.01,
@@ -124,7 +131,8 @@ def _train_by_traces(settings: Settings, folder: RunFolder, progress: Progress) 
 
 
 def _train_by_returns(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[TDAgent, dict[str, Any]]:
-    learner = Returns(TDAgent.new("features", settings.hidden), settings.precision)
+    online = TDAgent.new("features", settings.hidden, settings.hidden_discard)
+    learner = Returns(online, settings.precision, settings.average_rate)
 
     def play(seeds: np.ndarray, first_id: int, explorer: Explorer) -> Episodes:
         batch = GameBatch(seeds, episode=settings.episode, skip_forced=True, first_id=first_id)
@@ -133,7 +141,7 @@ def _train_by_returns(settings: Settings, folder: RunFolder, progress: Progress)
 
     def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
         seeds = now.rng.integers(2**64, size=now.episodes, dtype=np.uint64)
-        explorer = Explorer(learner.agent, now.epsilon, now.rng)
+        explorer = Explorer(online, now.epsilon, now.rng)
         played = play(seeds, now.episodes_before, explorer)
         moves = moves_of(played.decisions)
         rewards, ends = rewards_of_moves(played.decisions, moves)
@@ -142,6 +150,6 @@ def _train_by_returns(settings: Settings, folder: RunFolder, progress: Progress)
         values = learner.learn(played.decisions, moves, targets, settings.batch_size, now.learning_rate, now.rng)
         return values_of(played, rewards, ends) | values, played.simulation_seconds
 
-    play(streams(0, 2), 0, Explorer(learner.agent, 1.0, np.random.default_rng(0)))  # compiles, as above
+    play(streams(0, 2), 0, Explorer(online, 1.0, np.random.default_rng(0)))  # compiles, as above
     summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
     return learner.agent, {**summary, "updates": learner.updates}

@@ -15,6 +15,8 @@ the play earns pegging only, since nothing else can change any more.
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import torch
 
@@ -103,13 +105,18 @@ class Returns:
     """An agent in training, with its optimizers.
 
     Args:
-        agent: with inputs ``"features"``; is trained in place.
+        online: with inputs ``"features"``; trained in place.
         compute: number format of its networks.
+        average_rate: share of the way to the new weights that those of ``agent`` go after each step.
+
+    Attributes:
+        agent: has the average of the weights, and is measured.
     """
 
-    def __init__(self, agent: TDAgent, compute: Precision) -> None:
-        self.agent, self._compute = agent, compute
-        self._optimizers = {n: torch.optim.Adam(net.parameters(), fused=True) for n, net in agent.networks.items()}
+    def __init__(self, online: TDAgent, compute: Precision, average_rate: float) -> None:
+        self.online, self.agent = online, copy.deepcopy(online)
+        self._compute, self._average_rate = compute, average_rate
+        self._optimizers = {n: torch.optim.Adam(net.parameters(), fused=True) for n, net in online.networks.items()}
         self.updates = 0
 
     def update(self, states: np.ndarray, targets: np.ndarray, is_discard: bool, rate: float) -> dict[str, float]:
@@ -121,14 +128,18 @@ class Returns:
         Raises:
             FloatingPointError: the loss is no longer finite.
         """
-        name = self.agent.network_of(is_discard)
+        name = self.online.network_of(is_discard)
+        network, average = self.online.networks[name], self.agent.networks[name]
         with precision(self._compute):
-            values = self.agent.values(states, is_discard)
+            values = self.online.values(states, is_discard)
             errors = torch.from_numpy(targets) - values
             loss = errors.square().mean()
         what = f"network {name!r} after {self.updates} updates"
-        descend(loss, self.agent.networks[name], self._optimizers[name], rate, what)
+        descend(loss, network, self._optimizers[name], rate, what)
         self.updates += 1
+        with torch.no_grad():
+            for old, new in zip(average.parameters(), network.parameters()):
+                old.lerp_(new, self._average_rate)
         return {"loss": loss.item(), "TD error": errors.abs().mean().item(), "mean value": values.mean().item()}
 
     def learn(
@@ -157,14 +168,16 @@ class Returns:
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """The tensors that a checkpoint saves."""
-        kept = named("agent", self.agent.state_dict()) | {"updates": torch.tensor(self.updates)}
+        kept = named("online", self.online.state_dict()) | named("average", self.agent.state_dict())
+        kept["updates"] = torch.tensor(self.updates)
         for name, optimizer in self._optimizers.items():
             kept |= named(f"adam.{name}", optimizer_state(optimizer))
         return kept
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
         """Restores the tensors of :meth:`state_dict`."""
-        self.agent.load_state_dict(part("agent", tensors))
+        self.online.load_state_dict(part("online", tensors))
+        self.agent.load_state_dict(part("average", tensors))
         for name, optimizer in self._optimizers.items():
             load_optimizer_state(optimizer, part(f"adam.{name}", tensors))
         self.updates = int(tensors["updates"])

@@ -20,7 +20,13 @@ from evaluate.reproduce.papers.anderson_printed import Listed, greedy_listing, h
 _GAMES = 1_000
 _PLACE = "Performance Observation"
 # Two networks, 209 bits, one hidden layer of 60, 52 outputs, each learning its own part of the deal.
-_RL = Training("rl-agent", "ddqn", ("--hidden", "60", "--no-ranks"), (60_000, 600_000), 4e-4)
+_RL = Training(
+    "rl-agent",
+    "ddqn",
+    ("--preset", "anderson-2022", "--inputs", "play", "--skip-forced", "--gamma", "1"),
+    (60_000, 600_000),
+    4e-4,
+)
 _KEEPS_THE_WORST = (
     "Their listing keeps the worst hand, not the best; here the rules of thumb are preferences on top of the hand's "
     "mean. (Their reflection calls this agent better than chance; their table does not.)"

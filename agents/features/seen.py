@@ -1,0 +1,67 @@
+"""Decisions as a Q-network sees them, in one of three codings, and what each card is known to gain."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, cast
+
+import numpy as np
+
+from crib_env.agents.features import by_rank
+from crib_env.agents.features.play import N_PLAY_FEATURES, play_features
+from crib_env.agents.features.suits import original, relabel, relabelled
+from crib_env.observation import SIZES
+
+Coding = Literal["bits", "play", "ranks"]
+"""``"bits"`` is the observation with suits relabelled; ``"play"`` adds
+:func:`crib_env.agents.features.play.play_features`; ``"ranks"`` is :mod:`crib_env.agents.features.by_rank`, with
+the bits of a board observation that are not among the 209."""
+
+
+class Seen(NamedTuple):
+    """B decisions, in one coding."""
+
+    inputs: np.ndarray  # (B, n) int8
+    gains: np.ndarray  # (B, 52) float32, what a card is known to gain at once, 0 if not coded; -inf if it is not legal
+    order: np.ndarray | None  # (B, 4), new to old suit; None if suits are not relabelled
+
+    @classmethod
+    def of(cls, coding: Coding, observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray) -> Seen:
+        """The decisions as a coding has them.
+
+        Args:
+            coding: see ``Coding``.
+            observation: (B, 209 or 659) int8.
+            masks: (B, 52) int8, legal cards.
+            is_discard: (B,) bool.
+        """
+        if coding == "ranks":
+            inputs, gains = by_rank.inputs_and_gains(observation, masks, is_discard)
+            if observation.shape[1] > SIZES["209"]:
+                inputs = np.concatenate([inputs, observation[:, SIZES["209"] :]], axis=1)
+            return cls(inputs, gains, None)
+        observation, masks, order = relabel(observation, masks)
+        if coding == "play":
+            observation = np.concatenate([observation, play_features(observation).astype(np.int8)], axis=1)
+        return cls(observation, np.where(masks != 0, np.float32(0), np.float32(-np.inf)), order)
+
+    def named(self, cards: np.ndarray) -> np.ndarray:
+        """Cards (B,) by the names that their suits have here."""
+        return cards if self.order is None else relabelled(cards, self.order)
+
+    def original(self, cards: np.ndarray) -> np.ndarray:
+        """Cards (B,) named as here, by their own names."""
+        return cards if self.order is None else original(cards, self.order)
+
+
+def n_inputs(coding: Coding, observation: str) -> int:
+    """Length of :attr:`Seen.inputs` of the observation ``"209"`` or ``"board"``."""
+    if coding == "ranks":
+        return by_rank.N_INPUTS + SIZES[observation] - SIZES["209"]
+    return cast(int, SIZES[observation] + N_PLAY_FEATURES * (coding == "play"))
+
+
+def columns(coding: Coding, observation: str, network: str) -> slice:
+    """Those inputs that a network uses, ``"discard"``, ``"play"`` or ``"all"``."""
+    if coding == "ranks" and observation == "209" and network != "all":
+        return by_rank.OF_DISCARDS if network == "discard" else by_rank.OF_THE_PLAY
+    return slice(None)
