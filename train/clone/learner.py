@@ -18,7 +18,7 @@ import torch
 from rich.progress import Progress
 
 from crib_env.agents.features.suits import relabel, relabelled
-from crib_env.agents.networks.ddqn import DDQNAgent
+from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from evaluate.dataset.dataset import GAMES_A_SHARD, read_manifest, read_shard
 from evaluate.dataset.rows import Rows
 from evaluate.dataset.shards import action_masks, observations
@@ -102,10 +102,12 @@ class Cloning:
         return values
 
     def _update(self, name: str, choices: Choices, rows: np.ndarray, rate: float) -> tuple[float, float]:
-        masks, chosen = torch.from_numpy(choices.masks[rows] == 1), torch.from_numpy(choices.chosen[rows])
+        chosen = torch.from_numpy(choices.chosen[rows])
+        seen = self.agent.see(choices.observation[rows], choices.masks[rows], choices.is_discard[rows])
         network = self.agent.networks[name]
         with precision(self._settings.precision):
-            logits = network(self.agent.inputs(choices.observation[rows])).masked_fill(~masks, -torch.inf)
+            outputs = network(self.agent.inputs_of(name, seen.inputs))
+        logits = with_gains(outputs, torch.from_numpy(seen.gains))
         loss = (logits.logsumexp(1) - logits.masked_fill(~chosen, -torch.inf).logsumexp(1)).mean()
         descend(loss, network, self._optimizers[name], rate, f"the {name} network")
         self.updates += 1
@@ -139,7 +141,7 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DD
     torch.manual_seed(settings.seed)
     data = Path(settings.data)
     shards = read_manifest(data).shards
-    learner = Cloning(DDQNAgent.new("split", "board", settings.hidden, ranks=True, features=True), settings)
+    learner = Cloning(DDQNAgent.new("split", "board", "ranks", settings.hidden), settings)
 
     def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
         started = time.perf_counter()
