@@ -63,6 +63,8 @@ class EquilibriumAgent:
         ValueError: ``iterations`` is below 1, or the file cannot be read.
     """
 
+    suits = "unseen"
+
     def __init__(self, iterations: int = 6, seed: int = 0, blueprint: Path = SHIPPED) -> None:
         if iterations < 1:
             raise ValueError(f"agent 'equilibrium': iterations={iterations} is not allowed, give at least 1")
