@@ -9,11 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.cards import RANKS
+from crib_env.scoring import card_value
 from crib_env.solver.hands import HANDS, N_RANKS
 from crib_env.tables.leads import Leads
 
 _ranks = HANDS[4]  # (1820, 4) ranks, lowest first
-_values = np.minimum(_ranks + 1, 10)
+_values = np.array([card_value(rank) for rank in range(N_RANKS)])[_ranks]
 _held = (_ranks[:, :, None] == np.arange(N_RANKS)).sum(axis=1)  # by hand and rank, how many
 _SETS = np.array(
     [np.prod([comb(4, int(n)) for n in held]) for held in _held], float
@@ -66,7 +67,7 @@ def _if_held(rank: int, keeps: np.ndarray) -> Callable[[int], np.ndarray]:
 
 
 def _count(led: int) -> np.ndarray:
-    return _values + min(led + 1, 10)
+    return _values + card_value(led)
 
 
 def _pairs(led: int) -> np.ndarray:

@@ -43,7 +43,7 @@ def test_metadata_and_names(make):
 
 
 def test_the_named_blocks_begin_where_the_tables_say():
-    starts = [int(start) for start in re.findall(r"^(\d+)(?:–\d+)?  ", layout.__doc__, re.MULTILINE)]
+    starts = [int(start) for start in re.findall(r"^\| (\d+)(?:–\d+)? +\|", layout.__doc__, re.MULTILINE)]
     named = [
         layout.IS_DEALER,
         layout.HAND,

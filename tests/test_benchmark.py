@@ -10,7 +10,7 @@ from evaluate.benchmark.measuring import ROUNDS, Measurement, Rates, measure
 from evaluate.benchmark.memory import can_be_measured, memory_by_games, memory_over_steps
 from evaluate.benchmark.report import ratios
 from evaluate.benchmark.vector import RandomPlay, _decisions_a_step, pick_legal
-from evaluate.commands.benchmark import benchmark
+from evaluate.commands.speed.benchmark import benchmark
 
 
 def test_picked_cards_are_legal_and_all_legal_cards_are_picked_equally_often():

@@ -77,7 +77,7 @@ EXPLODING = {
     "strategy-weights": (
         "strategy-weights",
         lambda settings: NotANumber(**vars(settings)),
-        "weights of the agents 0 and 0 are no numb",
+        "weights of the agents 0 and 0 are no longer numbers",
     ),
 }
 

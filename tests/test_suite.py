@@ -20,7 +20,7 @@ from evaluate.suite.matches import Match
 from evaluate.suite.positions import NO_CARD, after_cards, before_discards, chosen_cards
 from evaluate.suite.report import figures_table, shown
 from evaluate.suite.suite import TASKS, Suite, outcome_of, results_as_json
-from evaluate.suite.task import Figure, NotMeasuredError, Work
+from evaluate.suite.task import Measured, NotMeasuredError, Work
 
 QUIET = {"on_task": lambda agent, task, steps: None, "on_progress": lambda done: None}
 
@@ -183,7 +183,7 @@ class Counted(NamedTuple):
             raise NotMeasuredError("it cannot be done")
         if self.NAME == "broken" and len(self.done) == 1:
             raise KeyError("no such thing")
-        return {"a figure": Figure(1.0, 0.5, 10)}
+        return {"a figure": Measured(1.0, 0.5, 10)}
 
 
 def test_what_fails_is_reported_and_the_rest_is_kept_and_resumed(tmp_path):
@@ -255,10 +255,10 @@ def test_bad_input(agents, share, message):
 @pytest.mark.parametrize(
     ("figure", "text"),
     [
-        (Figure(0.01234, 0.00021, 9), ("0.0123", "± 0.0002")),
-        (Figure(57.26, 0.94, 9), ("57.26", "± 0.94")),
-        (Figure(19.0, None, 20), ("19", "")),
-        (Figure(1234.5, None, 20), ("1,234", "")),
+        (Measured(0.01234, 0.00021, 9), ("0.0123", "± 0.0002")),
+        (Measured(57.26, 0.94, 9), ("57.26", "± 0.94")),
+        (Measured(19.0, None, 20), ("19", "")),
+        (Measured(1234.5, None, 20), ("1,234", "")),
     ],
 )
 def test_figures_have_digits_that_mean_something(figure, text):

@@ -127,12 +127,12 @@ COMMANDS = {
         "Reads leads and answers from a solution of `solve-play`.",
     ),
     "decision-times": Command(
-        "decision_times:decision_times",
+        "speed.decision_times:decision_times",
         "Measures decision times of players, and compares them with Anderson et al. (2022).",
         takes_agents=True,
     ),
     "play-times": Command(
-        "play_times:play_times",
+        "speed.play_times:play_times",
         "Measures how fast the page of `play` is there, and how fast its server answers.",
         takes_agents=True,
     ),
@@ -145,7 +145,7 @@ COMMANDS = {
         "Recomputes the figures of a paper, and reports which are confirmed, which differ, and why.",
     ),
     "benchmark": Command(
-        "benchmark:benchmark",
+        "speed.benchmark:benchmark",
         "Measures speed and memory in one run: engine, environments, and other environments for comparison.",
     ),
 }

@@ -6,7 +6,7 @@ from crib_env.agents import Agent
 from crib_env.kernels import streams
 from evaluate.benchmark.decision_times import time_deals
 from evaluate.suite.data import SEED
-from evaluate.suite.task import Figure, Work
+from evaluate.suite.task import Measured, Work
 
 NAME = "time"
 _DEALS, _WARM_UP = 100, 3
@@ -17,9 +17,9 @@ def steps(share: float) -> int:
     return 0
 
 
-def measure(agent: Agent, work: Work) -> dict[str, Figure]:
+def measure(agent: Agent, work: Work) -> dict[str, Measured]:
     """See :class:`evaluate.suite.task.Task`."""
     time_deals(agent, streams(SEED + 1, _WARM_UP))  # compiles
     n = work.part_of(_DEALS)
     discard, card = time_deals(agent, streams(SEED, n))
-    return {"µs a discarded card": Figure(1e6 * discard, None, n), "µs a card laid": Figure(1e6 * card, None, n)}
+    return {"µs a discarded card": Measured(1e6 * discard, None, n), "µs a card laid": Measured(1e6 * card, None, n)}

@@ -17,7 +17,7 @@ from crib_env.tables.analysis import discard_chances, outlook
 from evaluate.analysis.judges import discard_points
 from evaluate.suite.data import DISCARDS, SuiteData
 from evaluate.suite.positions import before_discards, chosen_cards
-from evaluate.suite.task import Figure, Work
+from evaluate.suite.task import Measured, Work
 
 NAME = "discards"
 _SAME = 1e-9  # values are sums of a few exact fractions: what differs by less is rounding
@@ -29,7 +29,7 @@ def steps(share: float) -> int:
     return 2 * round(share * DISCARDS)
 
 
-def measure(agent: Agent, work: Work) -> dict[str, Figure]:
+def measure(agent: Agent, work: Work) -> dict[str, Measured]:
     """See :class:`evaluate.suite.task.Task`."""
     data, n = work.data, work.part_of(DISCARDS)
     sixes, deals = data.sixes[:n].astype(np.int64), data.deals[:n] == 1
@@ -44,10 +44,10 @@ def measure(agent: Agent, work: Work) -> dict[str, Figure]:
     at_score = chosen(data.scores[:n])
     chance_lost = chances_lost(data, at_score, work.threads)
     return {
-        "points lost a discard at 0–0": Figure.of(points_lost),
-        "best discards at 0–0, %": Figure.of(100.0 * (points_lost < _SAME)),
-        "chance to win lost a discard, %": Figure.of(100 * chance_lost),
-        "best discards at random scores, %": Figure.of(100.0 * (chance_lost < _SAME)),
+        "points lost a discard at 0–0": Measured.of(points_lost),
+        "best discards at 0–0, %": Measured.of(100.0 * (points_lost < _SAME)),
+        "chance to win lost a discard, %": Measured.of(100 * chance_lost),
+        "best discards at random scores, %": Measured.of(100.0 * (chance_lost < _SAME)),
     }
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from crib_env.agents import Agent
 from evaluate.suite.data import ENDGAMES
 from evaluate.suite.positions import after_cards, chosen_cards
-from evaluate.suite.task import Figure, Work
+from evaluate.suite.task import Measured, Work
 
 NAME = "endgames"
 
@@ -21,10 +21,10 @@ def steps(share: float) -> int:
     return ENDGAMES
 
 
-def measure(agent: Agent, work: Work) -> dict[str, Figure]:
+def measure(agent: Agent, work: Work) -> dict[str, Measured]:
     """See :class:`evaluate.suite.task.Task`."""
     data = work.data
     games = after_cards(data.end_deals, data.end_dealers, data.end_scores, data.end_cards)
     ranks = chosen_cards(agent, games, 1, work.on_progress)[:, 0] % 13
     solved = data.end_best[np.arange(ENDGAMES), ranks]
-    return {"endgames solved, of 20": Figure(float(solved.sum()), None, ENDGAMES)}
+    return {"endgames solved, of 20": Measured(float(solved.sum()), None, ENDGAMES)}

@@ -9,7 +9,7 @@ from evaluate.luck.table import NET_POINTS, WINS
 from evaluate.matches.match import less_luck, play_games
 from evaluate.matches.mirrored import Games, mean_of_pairs
 from evaluate.suite.data import SEED
-from evaluate.suite.task import Figure, Work
+from evaluate.suite.task import Measured, Work
 
 
 class Match(NamedTuple):
@@ -30,7 +30,7 @@ class Match(NamedTuple):
         """See :class:`evaluate.suite.task.Task`."""
         return self._games(share)
 
-    def measure(self, agent: Agent, work: Work) -> dict[str, Figure]:
+    def measure(self, agent: Agent, work: Work) -> dict[str, Measured]:
         """See :class:`evaluate.suite.task.Task`."""
         games = Games.merged(
             list(
@@ -46,9 +46,13 @@ class Match(NamedTuple):
             )
         )
         pairs = mean_of_pairs(less_luck(games))
-        won, points = (Figure.of(pairs[:, result])._replace(sample=len(games.scores)) for result in (WINS, NET_POINTS))
+        won, points = (
+            Measured.of(pairs[:, result])._replace(sample=len(games.scores)) for result in (WINS, NET_POINTS)
+        )
         return {
-            f"wins against {self.opponent} less luck, %": Figure(100 * won.mean, _percent(won.half_width), won.sample),
+            f"wins against {self.opponent} less luck, %": Measured(
+                100 * won.mean, _percent(won.half_width), won.sample
+            ),
             f"net points a game against {self.opponent} less luck": points,
         }
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from crib_env.agents import Agent
 from crib_env.solver.play_game import PlayGame
 from evaluate.exploitability.measure import exploitability
-from evaluate.suite.task import Figure, NotMeasuredError, Work
+from evaluate.suite.task import Measured, NotMeasuredError, Work
 
 NAME = "pegging"
 LONGEST = 600.0
@@ -33,7 +33,7 @@ def _game(threads: int) -> PlayGame:
     return PlayGame(threads=threads)
 
 
-def measure(agent: Agent, work: Work) -> dict[str, Figure]:
+def measure(agent: Agent, work: Work) -> dict[str, Measured]:
     """See :class:`evaluate.suite.task.Task`."""
     started, asked = time.process_time(), 0
     game = _game(work.threads)
@@ -55,4 +55,4 @@ def measure(agent: Agent, work: Work) -> dict[str, Figure]:
         if "probabilities" not in str(error):
             raise
         raise NotMeasuredError("it draws its cards by chance, and has no `probabilities`") from None
-    return {"exploitable in the pegging game, points a deal": Figure(found.mean.most, None, found.decisions)}
+    return {"exploitable in the pegging game, points a deal": Measured(found.mean.most, None, found.decisions)}

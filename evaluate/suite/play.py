@@ -13,7 +13,7 @@ import numpy as np
 from crib_env.agents import Agent
 from evaluate.suite.data import CARDS_LAID
 from evaluate.suite.positions import after_cards, chosen_cards
-from evaluate.suite.task import Figure, Work
+from evaluate.suite.task import Measured, Work
 
 NAME = "play"
 BEST = 0.01
@@ -25,7 +25,7 @@ def steps(share: float) -> int:
     return round(share * CARDS_LAID)
 
 
-def measure(agent: Agent, work: Work) -> dict[str, Figure]:
+def measure(agent: Agent, work: Work) -> dict[str, Measured]:
     """See :class:`evaluate.suite.task.Task`."""
     data, n = work.data, work.part_of(CARDS_LAID)
     scores = np.zeros((n, 2), np.int64)
@@ -33,6 +33,6 @@ def measure(agent: Agent, work: Work) -> dict[str, Figure]:
     ranks = chosen_cards(agent, games, work.threads, work.on_progress)[:, 0] % 13
     lost = data.play_losses[np.arange(n), ranks].astype(float)
     return {
-        "points lost a card laid": Figure.of(lost),
-        f"cards laid that lose less than {BEST}, %": Figure.of(100.0 * (lost < BEST)),
+        "points lost a card laid": Measured.of(lost),
+        f"cards laid that lose less than {BEST}, %": Measured.of(100.0 * (lost < BEST)),
     }

@@ -11,7 +11,7 @@ from rich.table import Table
 from evaluate.files import markdown_table
 from evaluate.suite.data import VERSION
 from evaluate.suite.suite import Outcome
-from evaluate.suite.task import Figure
+from evaluate.suite.task import Measured
 
 _MOST_DIGITS = 4
 PAGE_COLUMNS = {
@@ -28,7 +28,7 @@ PAGE_COLUMNS = {
 """Of the table in a page: figures, and what they are called there."""
 
 
-def shown(figure: Figure) -> tuple[str, str]:
+def shown(figure: Measured) -> tuple[str, str]:
     """A figure, and half of its 95 % interval, in digits that mean something."""
     if figure.half_width is None:
         return (f"{figure.mean:,.0f}" if figure.mean >= 100 else f"{figure.mean:.3g}"), ""

@@ -19,7 +19,7 @@ from evaluate.matches.mirrored import check_no_cheat
 from evaluate.suite import decision_time, discards, endgames, pegging, play
 from evaluate.suite.data import VERSION, standard_data
 from evaluate.suite.matches import MATCHES
-from evaluate.suite.task import Figure, NotMeasuredError, Task, Work
+from evaluate.suite.task import Measured, NotMeasuredError, Task, Work
 
 SUITES = Path("runs") / "suite"
 TASKS = cast("tuple[Task, ...]", (discards, play, endgames, pegging, *MATCHES, decision_time))
@@ -32,7 +32,7 @@ class Outcome(NamedTuple):
     task: str
     share: float
     """Of the positions or games that were taken."""
-    figures: dict[str, Figure]
+    figures: dict[str, Measured]
     not_measured: str | None = None
     """Why there are no figures, if the task says nothing of this agent."""
     failed: str | None = None

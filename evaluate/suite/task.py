@@ -12,7 +12,7 @@ from evaluate.statistics import mean_interval
 from evaluate.suite.data import SuiteData
 
 
-class Figure(NamedTuple):
+class Measured(NamedTuple):
     """A figure with its 95 % interval: ``mean ± half_width``."""
 
     mean: float
@@ -22,7 +22,7 @@ class Figure(NamedTuple):
     """Positions, decisions or games behind it."""
 
     @classmethod
-    def of(cls, values: np.ndarray) -> Figure:
+    def of(cls, values: np.ndarray) -> Measured:
         """The mean of independent values (N,)."""
         low, high = mean_interval(values)
         return cls(float(np.mean(values)), (high - low) / 2 if len(values) > 1 else None, len(values))
@@ -56,7 +56,7 @@ class Task(Protocol):
     def steps(self, share: float) -> int:
         """How many steps :meth:`measure` tells its progress of; 0 where that is not known."""
 
-    def measure(self, agent: Agent, work: Work) -> dict[str, Figure]:
+    def measure(self, agent: Agent, work: Work) -> dict[str, Measured]:
         """The figures of an agent, by what they are.
 
         Raises:
