@@ -1,6 +1,7 @@
 """TensorBoard's "Custom Scalars", as the event files of runs have it: strength, learning, speed, and no empty chart."""
 
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,7 @@ def test_a_resumed_run_keeps_its_charts(strengths, tmp_path):
     first.log(A_ROUND | strengths["ddqn"], 10)
     first.finish({})
     before = shown(first.path)
+    time.sleep(1)  # TensorBoard reads the files of a run in the order of their names, which begin with the second
     again = RunFolder(first.path)
     again.log(A_ROUND | {"learning/late loss": 2.0}, 20)
     again.finish({})

@@ -64,14 +64,14 @@ class NotANumber(strategy_weights.Settings):
 
 
 FAST = {"learning_rate": 1e30, "final_learning_rate": 1e30}
-LOSS = r"the (loss|gradient|sum of squared errors).* is (nan|inf)"
+LOSS = r"the (loss|gradient|sum of squared errors|norm of the weights).* is (nan|inf)"
 EXPLODING = {
     **{name: (name, lambda settings: replace(settings, **FAST), LOSS) for name in KINDS},
-    "nfsp": ("nfsp", lambda settings: replace(settings, **FAST, average_learning_rate=1e-3), "the loss of network '"),
+    "nfsp": ("nfsp", lambda settings: replace(settings, **FAST, average_learning_rate=1e-3), LOSS),
     "nfsp average": (
         "nfsp",
         lambda settings: replace(settings, average_learning_rate=1e30),
-        r"the loss of network '\w+' of the average policy is (nan|inf)",
+        r"the norm of the weights of network '\w+' of the average policy is inf",
     ),
     "ppo": ("ppo", lambda settings: replace(settings, **FAST), "the policy's logits are no longer finite"),
     "strategy-weights": (
@@ -115,7 +115,9 @@ def test_a_run_that_explodes_stops_and_the_last_good_checkpoint_stays(tmp_path, 
         run(kind.learner, broken(settings), RunFolder(folder.path))
     tensors, position = folder.load_checkpoint()
     assert position["episodes"] == kind.at_once
-    assert all(tensor.isfinite().all() for tensor in tensors.values() if tensor.is_floating_point())
+    # A replay buffer's gains are -inf where a card is not legal.
+    floats = {k: tensor for k, tensor in tensors.items() if tensor.is_floating_point() and "next_gains" not in k}
+    assert [key for key, tensor in floats.items() if not tensor.isfinite().all()] == []
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,8 @@ def descend(loss: torch.Tensor, network: nn.Module, optimizer: torch.optim.Optim
         what: what the loss belongs to, for the message.
 
     Raises:
-        FloatingPointError: the loss or its gradient is not finite; the network has not changed.
+        FloatingPointError: the loss or its gradient is not finite, and the network has not changed; or the step has
+            made the weights so large that their norm is not finite.
     """
     if not torch.isfinite(loss):
         raise FloatingPointError(f"the loss of {what} is {loss.item()}")
@@ -30,3 +31,6 @@ def descend(loss: torch.Tensor, network: nn.Module, optimizer: torch.optim.Optim
         raise FloatingPointError(f"the gradient of {what} is {length.item()}")
     optimizer.param_groups[0]["lr"] = rate
     optimizer.step()
+    size = nn.utils.get_total_norm([parameter.detach() for parameter in network.parameters()])
+    if not torch.isfinite(size):  # the next games would be played, and a checkpoint saved, with these weights
+        raise FloatingPointError(f"the norm of the weights of {what} is {size.item()}")
