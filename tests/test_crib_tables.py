@@ -75,6 +75,7 @@ def test_tables_are_symmetric_complete_and_converged(tables):
     assert np.unravel_index(tables.mean[DEALER].argmax(), (13, 13)) == (4, 4)  # two fives
 
 
+@pytest.mark.slow
 def test_the_result_depends_on_the_seed_and_not_on_threads(deals, monkeypatch):
     one = solve_crib_tables(rounds=1, draws=20, seed=3, threads=1)
     monkeypatch.setattr(DEALS, lambda threads: deals)

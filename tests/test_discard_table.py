@@ -50,6 +50,7 @@ def test_the_table_equals_direct_computation(path):
     assert (DiscardTable(path).statistics(hands) == discard_statistics(hands)).all()
 
 
+@pytest.mark.slow
 def test_the_file_is_the_same_whatever_the_threads_and_small_enough(path, tmp_path):
     build_table(tmp_path / "one", threads=1)
     assert (tmp_path / "one").read_bytes() == path.read_bytes()

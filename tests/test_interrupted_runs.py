@@ -52,7 +52,7 @@ KINDS = {
     "td traces": Kind(td, replace(small_settings.TD_PAPER, td_lambda=0.7), 64),
     "strategy-weights": Kind(strategy_weights, small_settings.STRATEGY_WEIGHTS, 16),
 }
-QUICK = ("ddqn", "ppo")  # the others are slow only together
+QUICK = ("ddqn",)  # the others are slow only together
 
 
 class NotANumber(strategy_weights.Settings):

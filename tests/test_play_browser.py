@@ -283,7 +283,7 @@ def test_it_fits_narrow_screens(size, browser, server):
     tab.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_axe_finds_nothing(scheme, browser, server):
     axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
     tab = Tab(browser, server.url, color_scheme=scheme, reduced_motion="reduce")

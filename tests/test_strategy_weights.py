@@ -370,6 +370,7 @@ def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_weights(finished, tmp_path)
     np.testing.assert_array_equal(at_its_end.weights, whole.weights)
 
 
+@pytest.mark.slow
 def test_a_run_killed_in_its_last_measuring_keeps_the_last_point_of_its_curves(tmp_path, monkeypatch):
     settings = replace(SMALL, episodes=2_000, snapshots=1, evaluation_games=2, final_games=2)
     measured = strength.measure
