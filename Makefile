@@ -13,6 +13,8 @@ BIN := .venv/bin
 
 .PHONY: setup train play check test lint tensorboard slow docs figures dist
 .DELETE_ON_ERROR:
+# The environment of the oldest versions is made beside the linters.
+MAKEFLAGS += --jobs=2
 
 train: setup
 	$(BIN)/python -m train ddqn

@@ -57,6 +57,7 @@ def test_the_file_is_the_same_whatever_the_threads_and_small_enough(path, tmp_pa
     assert path.stat().st_size < 300e6
 
 
+@pytest.mark.slow
 def test_exact_means_of_the_discard_game(path):
     means = discard_game_means(DiscardTable(path))
     assert means == EXACT_MEANS

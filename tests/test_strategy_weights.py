@@ -391,6 +391,7 @@ def test_a_run_killed_in_its_last_measuring_keeps_the_last_point_of_its_curves(t
     assert read_scalars(folder.path, "learning/exploration")[0] == [1_000, 2_000]
 
 
+@pytest.mark.slow
 def test_a_tournament_stopped_between_rounds_ends_alike(tmp_path):
     settings = replace(SMALL, opponent="other", rounds=2, episodes=300, evaluations=0, neighbours=0.5, cap=0.8)
     assert (settings.n_agents, settings.pairs, settings.all_episodes) == (4, 2, 1_200)
@@ -482,6 +483,7 @@ def tiny_run():
     return [*sums, round(float(expected.sum()), 4), np.round(tally, 6).tolist()]
 
 
+@pytest.mark.slow
 def test_the_kernel_without_jit():
     program = "import json, tests.test_strategy_weights as here; print(json.dumps(here.tiny_run()))"
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
