@@ -6,9 +6,9 @@ rest is solved at the table (:mod:`crib_env.solver.subgame`): from the public st
 players may hold if they follow the blueprint, with the chance to win the game as the stakes
 (:mod:`crib_env.agents.equilibrium.stakes`). In the pegging episode the stakes are points.
 
-It mixes: a card is drawn from the policy with a random number that follows from the seed, the game's id and the
-decision. Where a player may go out in this deal, the blueprint's points are not what counts, and the first three cards
-are ``expert``'s. Nothing is remembered that could not be computed anew from what the player sees.
+Its policy is mixed: the card is drawn with a random number that follows from the seed, the game's id and the decision.
+When either player is within 25 points of winning, points no longer stand for the chance to win, and the first three
+cards are ``expert``'s. Solutions are cached, but each follows from the player's view alone.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ from crib_env.solver.subgame import Choices, Stakes, Subgame
 from crib_env.tables.analysis import outlook
 
 _MISTAKES = 0.05
-"""How often players are thought to lay any rank in place of the blueprint's: opponents do not all follow it."""
+"""Assumed probability that a player lays a random rank instead of the blueprint's: opponents need not follow it."""
 RARE = 0.03
-"""Choices less likely than this are left out: few iterations leave traces of all that they tried."""
+"""Choices less likely than this are dropped: after few iterations they are remains of early tries."""
 _NEAR = 25
-"""Points from the end of the game: if a player is as near, the points of the blueprint are no measure any more."""
-_DEALS = 8_192  # for so many deals what the own hand is to lay is kept
+"""Points to the end of the game. If a player is this near, the blueprint, solved in points, is not used."""
+_DEALS = 8_192  # most deals whose solutions are cached
 
 
 class EquilibriumAgent:
     """See the module.
 
     Args:
-        iterations: how often the rest of a play is solved over; more come closer to its equilibrium.
-        seed: of the mixing; draws depend only on it, the game's id and the decision's number.
+        iterations: solver iterations at the table; more come closer to the equilibrium of the rest of the play.
+        seed: random seed of the draws, which depend only on it, the game's id and the decision's number.
         blueprint: another file than the one that ships with the project.
 
     Raises:

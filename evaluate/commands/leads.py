@@ -88,7 +88,7 @@ def _show_answers(leads: Leads, name: str, ranks: list[int]) -> None:
             shown.add_row(RANKS[led], "never")
             continue
         cells = (
-            f"{float(leads.answer_chance[led, h, k]):.0%} {_cost(float(leads.answer_cost[led, h, k])):>5}" for k in own
+            f"{float(leads.answer_chance[led, h, k]):.0%} {_cost(float(leads.answer_cost[led, h, k])):>4}" for k in own
         )
         shown.add_row(RANKS[led], f"{leads.led[led, h]:.1%}", f"{leads.answer_value[led, h]:+.2f}", *cells)
     console.print(shown)
@@ -101,7 +101,7 @@ def _by_chance(chances: np.ndarray, ranks: list[int]) -> list[int]:
 
 
 def _cost(points: float) -> str:
-    return f"-{points:.2f}" if points >= 0.005 else "0"
+    return f"{points:.2f}" if points >= 0.005 else "0"
 
 
 def _show_all_leads(leads: Leads) -> None:
