@@ -1,7 +1,11 @@
 """Settings that all tests share."""
 
 import os
+import signal
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side, on one core each
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # windows open, and nobody sees them
 os.environ["CRIB_ENV_QUIET"] = "1"  # what a command prints does not depend on whether kernels had to be compiled
+
+# A shell that starts the tests in the background has them ignore Ctrl-C. Tests that send one need it back.
+signal.signal(signal.SIGINT, signal.default_int_handler)
