@@ -1,11 +1,12 @@
-"""The cache of compiled kernels: when an entry is valid, where it is saved, and one compiler at a time.
+"""The cache of compiled kernels: when an entry is valid, where it is saved, and one compiler a kernel.
 
 Numba keeps compiled functions beside their source, or in the user's cache folder (``NUMBA_CACHE_DIR`` names another).
 This module adds:
 
 * a kernel stays valid until the content of a source file it may depend on changes, wherever the files are: an
   update never runs old rules, and a copied package keeps its kernels, even in a read-only folder;
-* processes that need the same kernels wait for the first of them to compile;
+* processes that need the same kernel wait for the first of them to compile it, and compile different ones side by
+  side;
 * one line on stderr says that kernels are being compiled, unless ``CRIB_ENV_QUIET=1``;
 * if nothing is writable, each process compiles its own kernels, with one warning.
 """
@@ -36,7 +37,7 @@ except ImportError:  # Windows: every process compiles
 _PACKAGE = Path(__file__).parent
 # `from a.b import c, d`, also over several lines in parentheses, and `import a.b, c`.
 _IMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+import\s+(\([^)]*\)|.*)|import\s+([\w., ]+))", re.MULTILINE)
-_COMPILER, _NOTE = (1, 0), (1, 1)  # length and offset of the locked bytes: two locks in one file
+_NOTE = (1, 0)  # length and offset of the byte that is locked around the message; each kernel has one behind it
 _TOLD_FOR = 60  # seconds for which other processes of the group do not repeat the message
 
 
@@ -132,15 +133,15 @@ class KernelCache(FunctionCache):
         chosen = folder and Path(folder) in Path(self.cache_path).parents
         if not chosen and self.cache_path != _beside(source):
             self._files.append(IndexDataCacheFile(_beside(source), self._impl.filename_base, stamp))
-        if one_compiler.path is None and not isinstance(self._impl.locator, _NoFolder):
-            one_compiler.path = Path(self.cache_path, "compiling.lock")
+        if compiler_locks.path is None and not isinstance(self._impl.locator, _NoFolder):
+            compiler_locks.path = Path(self.cache_path, "compiling.lock")
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
         found = self._find(sig, target_context)
-        if found is None and one_compiler.wait():
+        if found is None and compiler_locks.wait(self._cache_file._index_path):
             found = self._find(sig, target_context)  # another process may have compiled it meanwhile
         if found is None:
-            one_compiler.tell()
+            compiler_locks.tell()
         return found
 
     def _find(self, sig: Any, target_context: Any) -> Any:
@@ -166,11 +167,14 @@ class KernelCache(FunctionCache):
                 )
 
 
-# --- One process compiles, and says so ------------------------------------------------------------------------------
+# --- One process compiles a kernel, and says so ---------------------------------------------------------------------
 
 
-class _OneCompiler:
-    """A lock between processes, held while the outermost kernel is compiled and saved.
+class _CompilerLocks:
+    """Locks between processes, one a kernel, each held while that kernel is compiled and saved.
+
+    A process that compiles a kernel also compiles the kernels that it calls, and takes their locks meanwhile. No kernel
+    calls itself through others, so no two processes wait for each other.
 
     Attributes:
         path: of the lock file; ``None`` if nothing is writable, and then nobody waits.
@@ -178,38 +182,48 @@ class _OneCompiler:
 
     def __init__(self) -> None:
         self.path: Path | None = None
-        self._depth = 0
-        self._file: int | None = None
+        self._file: int | None = None  # open while this process compiles: to close it releases all its locks
+        self._held: list[int | None] = []  # for each kernel in work, from the outermost in: the byte that it locked
         self._has_told = False
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
         """Surrounds the compilation of a kernel, which may compile others."""
         with global_compiler_lock:  # Numba's, for threads
-            self._depth += 1
+            self._held.append(None)
             try:
                 yield
             finally:
-                self._depth -= 1
-                if not self._depth and self._file is not None:
+                byte = self._held.pop()
+                if self._file is not None and not self._held:
                     with suppress(OSError):
                         os.utime(self._file)
                     os.close(self._file)  # releases the lock, as the end of the process would
                     self._file = None
+                elif self._file is not None and byte is not None:
+                    fcntl.lockf(self._file, fcntl.LOCK_UN, 1, byte)
 
-    def wait(self) -> bool:
-        """Takes the lock, waiting for its holder if necessary; returns whether it was free."""
-        if self._file is not None or self.path is None or fcntl is None:
+    def wait(self, index: str) -> bool:
+        """Takes the lock of the kernel whose cache has this index file. Waits for its holder if necessary.
+
+        Returns whether it took the lock.
+        """
+        if not self._held or self.path is None or fcntl is None:
+            return False
+        byte = 1 + int.from_bytes(hashlib.sha256(index.encode()).digest()[:6], "big")
+        if byte in self._held:
             return False
         try:
-            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
+            if self._file is None:
+                self._file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
             try:
-                fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, *_COMPILER)
+                fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
             except BlockingIOError:
                 self.tell()
-                fcntl.lockf(self._file, fcntl.LOCK_EX, *_COMPILER)
+                fcntl.lockf(self._file, fcntl.LOCK_EX, 1, byte)
         except OSError:  # a file system without locks
             return False
+        self._held[-1] = byte
         return True
 
     def tell(self) -> None:
@@ -238,10 +252,10 @@ class _OneCompiler:
         return False
 
 
-one_compiler = _OneCompiler()
+compiler_locks = _CompilerLocks()
 
 
 def compile_alone(compile: Callable[[Any], Any], signature: Any) -> Any:
-    """``Dispatcher.compile``; other processes wait if a kernel has to be compiled."""
-    with one_compiler.at_work():
+    """``Dispatcher.compile``; other processes that need the same kernel wait for it."""
+    with compiler_locks.at_work():
         return compile(signature)

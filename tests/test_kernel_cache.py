@@ -1,4 +1,4 @@
-"""Compiled kernels on disk: never older than the rules, made by one process at a time, and not needed to run."""
+"""Compiled kernels on disk: never older than the rules, each made by one process, and not needed to run."""
 
 from __future__ import annotations
 
@@ -113,11 +113,13 @@ def test_processes_that_start_together_compile_once_and_say_it_once(compiled, tm
 
 def test_nobody_waits_for_a_compiler_that_was_killed(compiled, tmp_path):
     hold = (
-        "import time, crib_env\nfrom crib_env.kernel_cache import one_compiler\n"
-        "with one_compiler.at_work():\n    one_compiler.wait()\n    print('held', flush=True)\n    time.sleep(600)\n"
+        "import time, crib_env\nfrom crib_env.kernel_cache import compiler_locks\n"
+        "from crib_env.players.policies import greedy_play\nkernel = greedy_play._cache._cache_file._index_path\n"
+        "with compiler_locks.at_work():\n"
+        "    print(compiler_locks.wait(kernel), flush=True)\n    time.sleep(600)\n"
     )
     holder = start(compiled[0], hold, NUMBA_CACHE_DIR=str(tmp_path))
-    assert holder.stdout.readline() == "held\n"
+    assert holder.stdout.readline() == "True\n"
     waiting = start(compiled[0], NUMBA_CACHE_DIR=str(tmp_path), CRIB_ENV_QUIET="1")
     time.sleep(2)
     assert waiting.poll() is None
