@@ -28,7 +28,7 @@ The id of a card in the hand, ``13 * suit + rank`` (suits C D H S, ranks A … K
 
 ## Options
 
-``mask``, ``illegal``, ``illegal_reward`` and ``render_mode``, as :mod:`crib_env.aec` has them.
+``mask``, ``illegal``, ``illegal_reward`` and ``render_mode``, as in :mod:`crib_env.aec`.
 
 ## Version history
 

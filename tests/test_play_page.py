@@ -240,7 +240,7 @@ def test_another_server_goes_on_with_the_game(tmp_path):
         assert unbroken["frames"][-1] == whole["frames"][-1]
 
 
-def test_the_coach_keeps_nobody_waiting_before_it_is_there(tmp_path):
+def test_the_coach_keeps_nobody_waiting_before_it_is_ready(tmp_path):
     with served_page(tmp_path) as page:
         page.games.is_warm = False
         state = play_on(page, page.begin(), 1)[-1]
@@ -250,7 +250,7 @@ def test_the_coach_keeps_nobody_waiting_before_it_is_there(tmp_path):
             "notes": [],
             "line": [],
         }
-        assert "not there yet" in page.ask("hint", game=state["game"], at=state["at"])[1]["error"]
+        assert "not ready yet" in page.ask("hint", game=state["game"], at=state["at"])[1]["error"]
         page.games.is_warm = True
         assert len(page.ask("notes", game=state["game"])[1]["notes"]) == 1
 

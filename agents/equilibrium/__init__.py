@@ -1,1 +1,1 @@
-"""``equilibrium``: discards as ``expert`` does, and plays what nobody can exploit."""
+"""``equilibrium``: discards as ``expert`` does, and plays so that nobody can exploit it."""

@@ -1,4 +1,4 @@
-"""Decisions as a Q-network sees them, in one of three codings, and what each card is known to gain."""
+"""The inputs of a Q-network in one of three codings, and the known immediate gain of each card."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Seen(NamedTuple):
 
     @classmethod
     def of(cls, coding: Coding, observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray) -> Seen:
-        """The decisions as a coding has them.
+        """Codes decisions.
 
         Args:
             coding: see ``Coding``.
@@ -45,11 +45,11 @@ class Seen(NamedTuple):
         return cls(observation, np.where(masks != 0, np.float32(0), np.float32(-np.inf)), order)
 
     def named(self, cards: np.ndarray) -> np.ndarray:
-        """Cards (B,) by the names that their suits have here."""
+        """Cards (B,) with the suits relabelled as in the inputs."""
         return cards if self.order is None else relabelled(cards, self.order)
 
     def original(self, cards: np.ndarray) -> np.ndarray:
-        """Cards (B,) named as here, by their own names."""
+        """The original cards (B,) for cards with suits relabelled as in the inputs."""
         return cards if self.order is None else original(cards, self.order)
 
 

@@ -1,12 +1,12 @@
 """What both players hold when the play of a real deal begins: four cards of six, the others discarded.
 
-Each of the 20,358,520 sets of six cards keeps the four with the best expectation in points: hand, crib and play, as
-:func:`crib_env.analyse_discard` has them. At 0–0, where a point is worth about the same everywhere, ``expert`` keeps
+Each of the 20,358,520 sets of six cards keeps the four with the best expectation in points: hand, crib and play, as in
+:func:`crib_env.analyse_discard`. At 0–0, where a point is worth about the same everywhere, ``expert`` keeps
 the same ranks in more than nineteen of twenty hands.
 
-How often each role keeps each hand of four ranks beside each starter is exact. Two hands meet as often as the cards
-allow that they and the starter share. What is left out: how the two discards of one player change what the other was
-dealt.
+How often each role keeps each hand of four ranks beside each starter is exact. How often two
+hands meet accounts for the cards that they and the starter share. It does not account for how the discards of one
+player change what the other was dealt.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from crib_env.tables.crib_tables import SIGNS
 from crib_env.tables.pegging import GAINED, GIVEN, N_BINS
 
 UNUSUAL = 0.03
-"""How often a player keeps any four cards, as if at random. So every hand has a policy, as unlikely as it may be."""
+"""How often a player is assumed to keep four random cards, so that even unlikely hands get a policy."""
 _CHUNK = 50_000
 _ROUNDS = 40  # after which shares of hands are exact to seven digits
 
@@ -55,13 +55,13 @@ def _count_kept(cards, totals, sizes, cribs, pegging, kept):
 
 
 def add_kept(cards: np.ndarray, totals: np.ndarray, sizes: np.ndarray, kept: np.ndarray) -> None:
-    """Adds to ``kept`` (13, 2, 1820) what is kept of some sets of six cards, by the starter's rank, role and class.
+    """Adds to ``kept`` (13, 2, 1820) the hands kept from some sets of six cards, by the starter's rank, role and class.
 
     Args:
         cards: (N, 6) int64, sorted ids.
         totals: (N, 15) of ``TOTALS``.
         sizes: (N,) how often each counts.
-        kept: int64; for each starter that may be cut, one more.
+        kept: int64 counts; each starter that may be cut adds one.
     """
     tables = outlook()
     play = tables.pegging @ np.arange(N_BINS)
@@ -93,7 +93,7 @@ def prior_of_discards(starter: int, kept: np.ndarray | None = None) -> tuple[np.
 
     Args:
         starter: its rank.
-        kept: as of :func:`kept_hands`, which are those of this deal if there are none.
+        kept: shares as from :func:`kept_hands`, the default.
     """
     ways = pairs_dealt(start_of_play(starter=starter))
     dealt = ORDERINGS[4][:, None] * ways * ORDERINGS[4]

@@ -1,6 +1,7 @@
-"""A part of the play solved at the table: from a public state on, by what both players may hold there.
+"""Solves the rest of a play during the game: from a public state on, for the hands that both players may hold there.
 
-The stakes are what points are worth: near 121 the chance to win the game depends on the shows and on who comes first.
+The stakes say what points are worth: near 121 the chance to win the game depends on the shows and on who gets there
+first.
 Both players' ranges at the root are taken as given, as in "unsafe" subgame solving (Brown and Sandholm 2017, "Safe and
 nested subgame solving for imperfect-information games", section 4).
 """
@@ -31,28 +32,29 @@ from crib_env.solver.tree import FIRST_ENDING, NO_LINK, build_tree
 
 
 class Stakes(NamedTuple):
-    """What the end of a play is worth to pone; to the dealer it is worth as much less."""
+    """The value of the end of a play to pone; to the dealer it is the negative."""
 
     worth: np.ndarray
-    """(A, B) float64 by pone's points in play and show together, and the dealer's; the last ones stand for more."""
+    """(A, B) float64 by pone's points in play and show together, and by the dealer's; the last entries stand for
+    more, too."""
     shows: np.ndarray
     """(2, n) int64 points in the show, by role and hand (:data:`crib_env.solver.hands.HANDS`)."""
 
 
 WON = 1.0
-"""What it is worth to pone to reach its goal (``GOAL``) in the play; 0 if the dealer comes first. If each reaches it by
-its last card, it is half of this."""
+"""The value to pone of reaching its goal (``GOAL``) in the play. It is 0 if the dealer does so first, and half if
+both reach it with their last cards."""
 
 
 class Subgame:
-    """What follows from a public state.
+    """The game that follows from a public state.
 
     Args:
         root: the public state, in which the actor holds at least two cards; its points count from the start of the
             play.
-        laid: the ranks that pone and the dealer have laid before.
-        stakes: what the end is worth.
-        prior: by role, (n,) the weight of each hand that fits under what it has said (``FLOOR``), as of
+        laid: the ranks that pone and the dealer have laid so far.
+        stakes: the value of the end.
+        prior: by role, (n,) the weight of each hand that its goes allow (``FLOOR``), as in
             :class:`crib_env.solver.play_game.PlayGame`.
 
     Attributes:
@@ -96,7 +98,7 @@ class Subgame:
 
 @kernel
 def _stake(root, laid, tree, points, stakes, hands, links, endings):
-    """Gives each link that leads to an ending a table of its own, by what its points are worth.
+    """Gives each link that leads to an ending its own table of values.
 
     ``laid`` (2, 2) is the number of the hand of ranks that each role laid before the root, and below it their number.
     """
@@ -175,17 +177,17 @@ def _iterate(game, weights, prior, iterations, work):
 
 
 class Choices(NamedTuple):
-    """What a policy lays with one hand, wherever that hand may come to choose; C choices."""
+    """What a policy lays with one hand at each of its C choices."""
 
     codes: np.ndarray
-    """(C,) int64, sorted: the ways there from the root of the subgame, as :func:`follow` numbers them."""
+    """(C,) int64, sorted: the paths from the root of the subgame, as :func:`follow` numbers them."""
     chances: np.ndarray
     """(C, 13) float32, by rank."""
 
 
 @kernel
 def follow(s, ranks, roles, first, n, role, lowest):
-    """Moves a public state to the decision of a player, and numbers the way there.
+    """Moves a public state to the decision of a player, and numbers the path.
 
     Args:
         s: the public state before card ``first``.

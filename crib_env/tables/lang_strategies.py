@@ -34,7 +34,7 @@ def fill_desirabilities(totals, cards, pegging, out):
     """Fills ``out`` (8, 15) for one hand.
 
     Args:
-        totals: (15,) of ``discard_statistics.TOTALS``, as ``fill_totals`` or a ``DiscardTable`` has them.
+        totals: (15,) of ``discard_statistics.TOTALS``, from ``fill_totals`` or a ``DiscardTable``.
         cards: (6,) the hand, sorted ids.
         pegging: (1820, 3) of the player's role, from :func:`pegging_values`.
         out: float64.

@@ -1,7 +1,7 @@
 """The first card of each player in equilibrium of the pegging game: how often each is laid, and what it costs.
 
-The pegging game is the play alone: eight cards dealt at random, four each, no crib and no starter. Suits have no part
-in it. The value of a card is what its player earns net to the end of the play, by going on as well as possible against
+The pegging game is the play alone: eight cards dealt at random, four each, no crib and no starter. Suits do not
+matter. The value of a card is what its player earns net to the end of the play, by going on as well as possible against
 an opponent who plays the equilibrium.
 """
 
@@ -27,7 +27,7 @@ _N = len(_HANDS)
 class Leads(NamedTuple):
     """Pone's leads and the dealer's answers, by hand of four ranks (:data:`crib_env.solver.hands.HANDS`, lowest first).
 
-    Chances and costs stand at the places of the hand's cards. Cards of one rank are one choice and have its numbers.
+    Chances and costs are in the order of the hand's cards. Cards of one rank are one choice and share its numbers.
     """
 
     lead_chance: np.ndarray
@@ -45,7 +45,7 @@ class Leads(NamedTuple):
     answer_value: np.ndarray
     """(13, 1820) what the dealer earns net with the best answer, after the points of the lead."""
     nash_conv: np.ndarray
-    """() of the solution: no number of points is further off in the mean over hands."""
+    """() of the solution: a bound on the error of each number of points, in the mean over hands."""
 
     def save(self, path: str | Path) -> None:
         """Writes it, whole or not at all."""
@@ -118,5 +118,5 @@ def _choices(
 
 
 def _rounded(numbers: np.ndarray, kind: type[np.floating[Any]]) -> np.ndarray:
-    """Thousandths: the solution is no more exact, and the file is a third smaller."""
+    """Rounds to thousandths: the solution is no more exact, and the file is a third smaller."""
     return numbers.round(3).astype(kind)

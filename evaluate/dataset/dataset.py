@@ -1,4 +1,4 @@
-"""A dataset in its folder: what it holds, shard by shard, so that a stopped one can be gone on with.
+"""A dataset in its folder, written shard by shard, so that a stopped one can be continued.
 
 The folder holds ``config.json``, ``shards/``, and when all is done ``dataset.json`` with counts and checksums and
 ``README.md``, the data card. Agents are made anew for every shard, so shards do not depend on each other or on threads.
@@ -23,7 +23,7 @@ from evaluate.matches.match import MOST_GAMES
 from evaluate.matches.mirrored import check_no_cheat, is_copyable
 
 VERSION = 1
-"""Of the columns and files of a dataset."""
+"""The version of the columns and files of a dataset."""
 MANIFEST = "dataset.json"
 GAMES_A_SHARD = 1_000
 
@@ -55,7 +55,7 @@ class Manifest(NamedTuple):
 
 @dataclass(frozen=True)
 class Dataset:
-    """What is played, and what is written of it.
+    """The settings of a dataset: games and columns.
 
     Attributes:
         agents: names of both; the first has seat 0 in even games.
@@ -91,7 +91,7 @@ class Dataset:
         """Makes the folder, or checks that it is one of this dataset.
 
         Raises:
-            ValueError: it is there, and is not.
+            ValueError: the folder exists, and belongs to something else.
         """
         if folder.exists():
             fault = f"{folder} exists, and is not the folder of a dataset: give another"
@@ -106,9 +106,9 @@ class Dataset:
         """Plays the shards that are not in the folder yet, and writes the manifest.
 
         Args:
-            folder: which :meth:`begin` made.
+            folder: made by :meth:`begin`.
             threads: how many shards are played side by side; they do not change the files.
-            on_progress: is told how many more games are done, those of earlier too.
+            on_progress: called with the number of further games done, those found in the folder included.
 
         Raises:
             ValueError: a shard is damaged, or an agent chose an illegal card.

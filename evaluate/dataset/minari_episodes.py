@@ -16,7 +16,7 @@ from crib_env.agents import Agent, make_agent
 from crib_env.single_agent import SingleAgentCribbage
 
 ENVIRONMENT = "crib_env/Cribbage-v0"
-_AT_ONCE = 50  # episodes between two looks at the clock, and lost at most by a kill
+_AT_ONCE = 50  # episodes between two writes: a kill loses at most these
 
 
 def load_minari() -> Any:
@@ -48,7 +48,7 @@ def write_episodes(
         agents: the player whose decisions are kept, and the opponent in the environment.
         games: how many episodes.
         seed: of the first.
-        on_progress: is told how many more episodes are done, those of earlier too.
+        on_progress: called with the number of further episodes done, those found in the folder included.
 
     Returns:
         The folder of the data, for ``minari.MinariDataset``.
@@ -61,7 +61,7 @@ def write_episodes(
 
     env = gymnasium.make(ENVIRONMENT, opponent=agents[1], illegal="raise")
     name = dataset_id(*agents)
-    path = folder.resolve() / name / "data"  # minari loses its way with a relative one
+    path = folder.resolve() / name / "data"  # minari needs an absolute path
     if (path / "metadata.json").is_file():
         storage = MinariStorage.read(path)
     else:
@@ -80,7 +80,7 @@ def write_episodes(
     player, game = make_agent(agents[0]), env.unwrapped
     assert isinstance(game, SingleAgentCribbage)
     done = int(storage.total_episodes)
-    for k in range(done):  # an opponent that draws by chance draws by the number of the episode
+    for k in range(done):  # the random draws of an opponent depend on the number of the episode
         env.reset(seed=seed + k)
     on_progress(done)
     for start in range(done, games, _AT_ONCE):

@@ -29,10 +29,10 @@ _COSTLIEST = 3
 
 
 class Note(NamedTuple):
-    """What the coach has to say of a decision."""
+    """The coach's comment on a decision."""
 
     at: int
-    """Where it stands in :attr:`KeptGame.played`."""
+    """Its index in :attr:`KeptGame.played`."""
     deal: int
     """From 1."""
     decision: Decision
@@ -63,18 +63,18 @@ class Coach:
     """Watches a game from the person's seat.
 
     Args:
-        game: the game; its decisions are judged when they are asked for, each once.
-        judge: of the play. Discards are valued by the exact analysis at the score.
+        game: the game; each decision is judged once, when its comment is first needed.
+        judge: values the cards of the play. Discards are valued by the exact analysis at the score.
     """
 
     def __init__(self, game: KeptGame, judge: PlayJudge) -> None:
         self._game, self._judge, self._analyst = game, judge, ExpertAgent()
         self._notes: list[Note] = []
-        self._next = 0  # card of the game that is looked at next
+        self._next = 0  # index of the next card to look at
         self._deal_began = 0
 
     def notes(self) -> list[Note]:
-        """What the coach may say by now: everything, what belongs to deals that are over, or nothing."""
+        """The comments that may be shown now: all, those of finished deals, or none, as the setting asks."""
         self._catch_up()
         so_far = self._game.so_far
         if self._game.is_over or so_far.coach == "on":
@@ -109,10 +109,10 @@ class Coach:
         return points
 
     def hint(self) -> Hint:
-        """What to do now, and why rather than the next best.
+        """The best choice now, and why it is better than the second best.
 
         Raises:
-            ValueError: the person is not to act.
+            ValueError: it is not the person's turn.
         """
         game = self._game
         if game.is_over or game.turn != PERSON:

@@ -210,7 +210,7 @@ class KeptGame:
         self._observers.tell(_ROW, before.copy(), cards)  # it plays on with what it is given
 
     def set(self, coach: str, counts: bool) -> None:
-        """Changes what is told and asked, from now on.
+        """Changes the settings of the coach and of counting.
 
         Raises:
             ValueError: ``coach`` is not one of ``COACHING``.

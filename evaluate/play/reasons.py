@@ -23,7 +23,7 @@ def why_discard(view: PlayerViews, better: Sequence[int], other: Sequence[int]) 
     (:func:`crib_env.tables.analysis.win_shares`).
 
     Args:
-        view: one decision, before or amid the discard.
+        view: one decision, before the first or the second card of the discard.
         better, other: pairs of the six cards.
     """
     six, is_dealer = six_dealt(view)[0].tolist(), bool(view.is_dealer[0])
@@ -61,7 +61,7 @@ class _After(NamedTuple):
     """What follows from a card laid."""
 
     points: int
-    """That it makes at once."""
+    """Scored at once."""
     scoring: int
     """How many unseen cards would score on it."""
     reply: float

@@ -1,4 +1,4 @@
-"""What happens at the table, in words: for the terminal, and for those to whom the page is read."""
+"""What happens at the table, in words: for the terminal, and for screen readers of the page."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def tell_deal(games: np.ndarray, names: tuple[str, str]) -> str:
 def tell_card(
     played: Played, step: np.ndarray, names: tuple[str, str], named: Callable[[int], str] = format_card
 ) -> Iterator[str]:
-    """A card that was discarded or laid, and what it brought; the agent's discards are not told.
+    """A card that was discarded or laid, and the points it scored; the agent's discards are left out.
 
     Args:
         played: the card.
         step: (1,) the game after it, the first of its stages.
         names: by seat.
-        named: says a card.
+        named: the name of a card.
     """
     table, earned = see(step, PERSON, names=names), _earned(step)
     if table.laid and table.laid[-1].card == played.card:

@@ -13,11 +13,11 @@ import crib_env.tables
 from crib_env.files.checked_file import Column, checksum_of, load_arrays, save_arrays
 
 VERSION = 1
-"""Of the suite. It never changes; a suite with other tasks, positions or figures is the next version."""
+"""The version of the suite. A version never changes; a suite with other tasks, positions or figures is the next one."""
 HASH = "ded29bcc79d36e18c661ddee746a80e4"
-"""Of all arrays in the file of this version."""
+"""Hash of all arrays in the file of this version."""
 SEED = 19
-"""What this version's positions follow from."""
+"""Random seed of this version's positions."""
 DISCARDS, CARDS_LAID, ENDGAMES = 100_000, 10_000, 20
 _KIND = "data of the suite"
 _DATA = Path(__file__).parent / "data" / f"suite-{VERSION}.npz"
@@ -78,7 +78,7 @@ class SuiteData:
 
     @property
     def hash(self) -> str:
-        """Of all arrays."""
+        """Hash of all arrays."""
         return checksum_of(self._arrays())
 
     def save(self, path: Path) -> None:
@@ -90,11 +90,11 @@ class SuiteData:
 
     @classmethod
     def load(cls, path: Path = _DATA) -> SuiteData:
-        """Reads the data, and checks that it is that of this version.
+        """Reads the data, and checks that they are those of this version.
 
         Raises:
-            ValueError: there is no such file, it is damaged or another, or the tables by which discards are valued are
-                not those it was made with.
+            ValueError: there is no such file, it is damaged or another, or the tables that value discards are not those
+                it was made with.
         """
         data = cls(**load_arrays(path, _KIND, VERSION, _COLUMNS))
         if data.hash != HASH:
@@ -108,7 +108,7 @@ class SuiteData:
 
 
 def hashes_of_tables() -> list[str]:
-    """Of the files of cribs, pegging and winning chances that ship with the package."""
+    """Hashes of the files of cribs, pegging and winning chances that ship with the package."""
     return [hashlib.sha256((_TABLES / name).read_bytes()).hexdigest() for name in _NAMES]
 
 
@@ -117,5 +117,5 @@ _NAMES = ("cribs.npz", "pegging.npz", "win_table.npz")
 
 @cache
 def standard_data() -> SuiteData:
-    """The data of this version."""
+    """The data of this version of the suite."""
     return SuiteData.load()

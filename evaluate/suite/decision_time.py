@@ -1,4 +1,4 @@
-"""The time of a decision, asked for one at a time as in a game against a person."""
+"""The time of a decision, one decision at a time as in a game against a person."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Twenty endgames of the play, in each of which one rank wins for certain, and at least two others do not.
 
 A card wins for certain if the player, whatever the opponent holds and lays, can reach 121 in this deal before the
-opponent does (:mod:`evaluate.suite.sure_wins`). No belief about the opponent comes into it.
+opponent does (:mod:`evaluate.suite.sure_wins`). So the answer depends on no belief about the opponent.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ from evaluate.suite.sure_wins import Known, sure_cards
 
 _SPREAD = 60  # of scores, as in Lang (2018)
 _AT_ONCE = 1_000
-_NEAREST, _FARTHEST = 1, 14  # holes that players of an endgame have to go
-_CHOICES = 3  # ranks at least, one of which wins for certain
+_NEAREST, _FARTHEST = 1, 14  # points that the players of an endgame still need
+_CHOICES = 3  # at least so many ranks to choose from, one of which wins for certain
 _WINS_AT_ONCE = 4  # endgames in which a card reaches 121
 
 
@@ -32,9 +32,9 @@ def make_data(solver: PlaySolver, threads: int, on_progress: Callable[[str, int,
     """All positions with their truth.
 
     Args:
-        solver: which has solved the pegging game.
+        solver: a solver that has solved the pegging game.
         threads: how many threads work.
-        on_progress: is told what is made, how much of it, and how much there will be.
+        on_progress: called with the name of a part, how much of it is made, and its total.
     """
     discards = _make_discards(threads, on_progress)
     play = _make_play(solver.game, solver.average, on_progress)

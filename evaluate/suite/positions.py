@@ -104,7 +104,7 @@ def chosen_cards(
         agent: which may be copied for each thread (:class:`crib_env.agents.agent.Agent`).
         games: (N,) records; the player to act is asked, and they stay as they are.
         threads: how many positions' blocks are asked for side by side; they do not change the choices.
-        on_progress: is told how many more positions are done.
+        on_progress: called with the number of further positions done.
         n_cards: how many decisions one after the other, of the same player.
 
     Raises:

@@ -92,7 +92,7 @@ class Suite:
 
         Args:
             folder: of the suite.
-            said: those of its agents whose code may run though it is not this project's, ``module:Class``.
+            said: agents ``module:Class`` of code outside this project, named by the caller, so that it may run.
 
         Raises:
             ValueError: it is not the folder of a suite, or names other such code; the message names it.
@@ -115,8 +115,8 @@ class Suite:
         Args:
             folder: of this suite.
             threads: how many work side by side; they do not change the figures.
-            on_task: is told agent and task before they begin, and how many steps there are, 0 if that is not known.
-            on_progress: is told how many more steps are done.
+            on_task: called before each task with the agent, the task and its number of steps, 0 if not known.
+            on_progress: called with the number of further steps done.
             tasks: which.
 
         Raises:
@@ -165,7 +165,7 @@ def outcome_of(content: object) -> Outcome:
     """An outcome from what JSON made of :func:`results_as_json`'s.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not an outcome.
     """
     return typed(content, Outcome)
 

@@ -32,14 +32,14 @@ _MOST_IN_CRIB = 29
 
 
 class _UnclearError(Exception):
-    """Whether a card wins for certain hangs on suits or on the crib, which the search leaves out."""
+    """Whether a card wins for certain depends on suits or on the crib, which the search leaves out."""
 
 
 class Known(NamedTuple):
     """What the player knows of a deal in the play."""
 
     role: int
-    """Its own, ``PONE`` or ``DEALER``."""
+    """The player's, ``PONE`` or ``DEALER``."""
     kept: tuple[int, ...]
     """Its four cards."""
     discards: tuple[int, ...]
@@ -56,7 +56,7 @@ class _Position(NamedTuple):
     own: tuple[int, ...]
     """How many cards of each rank the player holds."""
     unseen: tuple[int, ...]
-    """The same of those it has not seen."""
+    """The same for the cards that the player has not seen."""
     others: tuple[int, ...]
     """Ranks that the opponent has laid."""
 
@@ -74,7 +74,7 @@ class _Search:
         self._seen = {*known.kept, *known.discards, known.starter, *(card for _, card in known.laid)}
 
     def begin(self) -> _Position:
-        """The position as it stands."""
+        """The present position."""
         state = start_of_play()
         for role, card in self._known.laid:
             self._until(state, role, card % N_RANKS)

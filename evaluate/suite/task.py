@@ -1,4 +1,4 @@
-"""What a task of the suite is, and what it finds."""
+"""A task of the suite, and its figures."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Measured(NamedTuple):
 
     mean: float
     half_width: float | None
-    """``None`` where the figure is exact, or no sample of anything."""
+    """``None`` if the figure is exact, or not the mean of a sample."""
     sample: int
-    """Positions, decisions or games behind it."""
+    """Number of positions, decisions or games behind it."""
 
     @classmethod
     def of(cls, values: np.ndarray) -> Measured:
@@ -29,21 +29,21 @@ class Measured(NamedTuple):
 
 
 class NotMeasuredError(Exception):
-    """A task that says nothing of an agent; the message says why."""
+    """The task does not apply to the agent; the message says why."""
 
 
 class Work(NamedTuple):
-    """What a task is given beside the agent."""
+    """What a task needs beside the agent."""
 
     data: SuiteData
     share: float
-    """Of the positions, or of the games; the first ones are taken."""
+    """Share of the positions or games; the first ones are used."""
     threads: int
     on_progress: Callable[[int], None]
-    """Is told how many more steps are done."""
+    """Called with the number of further steps done."""
 
     def part_of(self, n: int) -> int:
-        """How many of ``n`` positions or games are taken, at least 2."""
+        """How many of ``n`` positions or games are used, at least 2."""
         return min(n, max(2, round(self.share * n)))
 
 
@@ -54,12 +54,12 @@ class Task(Protocol):
     """As in the table and in files."""
 
     def steps(self, share: float) -> int:
-        """How many steps :meth:`measure` tells its progress of; 0 where that is not known."""
+        """How many steps :meth:`measure` reports as progress; 0 if not known in advance."""
 
     def measure(self, agent: Agent, work: Work) -> dict[str, Measured]:
-        """The figures of an agent, by what they are.
+        """The figures of an agent, by name.
 
         Raises:
-            NotMeasuredError: the task says nothing of this agent.
+            NotMeasuredError: the task does not apply to this agent.
             ValueError: the agent chose an illegal card.
         """

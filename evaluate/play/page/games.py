@@ -1,4 +1,4 @@
-"""The games behind the page: each is one file, and opened when it is asked for."""
+"""The games of the page: each is one file, opened at its first request."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _JUDGE = ExpertJudge()
 
 
 class _Open:
-    """A game that has been asked for, and its coach."""
+    """A game that the page has opened, and its coach."""
 
     def __init__(self, game: KeptGame) -> None:
         self.lock = threading.Lock()
         self.show(game)
 
     def show(self, game: KeptGame) -> None:
-        """Puts a game in this place."""
+        """Replaces the game, and its coach."""
         self.game, self.coach = game, Coach(game, _JUDGE)
 
 
@@ -40,9 +40,9 @@ class Games:
     """All games of a folder. Each method but :meth:`warm_up` answers one kind of message.
 
     Args:
-        folder: of the games; it exists.
+        folder: an existing folder for the games.
         record: the file that finished games are added to.
-        offered: the new game that the page offers. Its agent is the only one that may be code of the user's own.
+        offered: the new game that the page offers. Its agent is the only one that may come from the user's own code.
         resumed: id of the game to open first.
     """
 
@@ -53,10 +53,10 @@ class Games:
         self.is_warm = False
 
     def warm_up(self) -> None:
-        """Plays the end of a game that nobody sees, so that all kernels are compiled.
+        """Plays the end of a game in the background, so that all kernels are compiled.
 
         Raises:
-            ValueError: the agent that is offered cannot be made.
+            ValueError: the offered agent cannot be made.
         """
         with tempfile.TemporaryDirectory() as folder:
             so_far = GameSoFar(self._offered.agent, 0, None, (105, 105), ())
@@ -72,7 +72,7 @@ class Games:
             review_as_json(coach)  # only finished games wait for this
 
     def lobby(self, message: Lobby) -> dict[str, Any]:
-        """The games that wait, those that are finished, and what a new one would be."""
+        """Unfinished and finished games, and the settings offered for a new one."""
         offered = self._offered
         return {
             "warm": self.is_warm,
@@ -109,14 +109,14 @@ class Games:
         )
 
     def look(self, message: Look) -> dict[str, Any]:
-        """A game as it stands, from the person's last decision on."""
+        """The state of a game, from the person's last decision on."""
         opened = self._opened(message.game)
         with opened.lock:
             decisions = opened.game.decisions()
             return self._settled(message.game, opened, decisions[-1] if decisions else 0)
 
     def play(self, message: Play) -> dict[str, Any]:
-        """Plays the person's cards, and then the agent's until the person is to act."""
+        """Plays the person's cards, and then the agent's until it is the person's turn."""
         opened = self._opened(message.game)
         with opened.lock:
             game = self._at(opened, message.at)
@@ -139,7 +139,7 @@ class Games:
             return self._settled(message.game, opened, len(opened.game.played))
 
     def again(self, message: Again) -> dict[str, Any]:
-        """A practice game from a moment on."""
+        """Begins a practice game at a decision of another game."""
         opened = self._opened(message.game)
         with opened.lock:
             if message.at not in opened.game.decisions():
@@ -148,7 +148,7 @@ class Games:
         return self._begin(so_far)
 
     def set(self, message: Set) -> dict[str, Any]:
-        """Changes what is told and asked."""
+        """Changes the settings of the coach and of counting."""
         opened = self._opened(message.game)
         with opened.lock:
             opened.game.set(message.coach, message.counts)
@@ -157,14 +157,14 @@ class Games:
     def hint(self, message: Hint) -> dict[str, Any]:
         """What the coach would do now."""
         if not self.is_warm:
-            raise ValueError("the coach is not there yet: it takes some seconds after the start of the server")
+            raise ValueError("the coach is not ready yet: it takes some seconds after the start of the server")
         opened = self._opened(message.game)
         with opened.lock:
             self._at(opened, message.at)
             return hint_as_json(opened.coach.hint())
 
     def notes(self, message: Notes) -> dict[str, Any]:
-        """What the coach has to say so far, and the chance to win; nothing while it would keep the game waiting."""
+        """The coach's comments so far, and the chance to win; empty until its kernels are compiled."""
         if not self.is_warm:
             return {"warm": False, "judge": _JUDGE.name, "notes": [], "line": []}
         opened = self._opened(message.game)
@@ -214,13 +214,13 @@ class Games:
 
     @staticmethod
     def _at(opened: _Open, at: int) -> KeptGame:
-        """The game, if the page shows it as it stands."""
+        """The game, if the page shows its present state."""
         if at != len(opened.game.played):
             raise MovedOn("the game has moved on")
         return opened.game
 
     def _settled(self, name: str, opened: _Open, since: int) -> dict[str, Any]:
-        """Lets the agent play until the person is to act, and puts a finished game away; the state since a card."""
+        """Plays the agent's cards until it is the person's turn, and files a finished game; the state since a card."""
         game = opened.game
         while not game.is_over and game.turn == AGENT:
             game.play(game.agents_card())
@@ -230,7 +230,7 @@ class Games:
 
 
 def _listed(folder: Path) -> list[dict[str, Any]]:
-    """The latest games of a folder; files that are no games are left out."""
+    """The latest games of a folder; files that are not games are skipped."""
     found = []
     for file in sorted(folder.glob("*.json"), reverse=True)[:_LISTED]:
         if _ID.fullmatch(file.stem):

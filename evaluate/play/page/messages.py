@@ -1,4 +1,4 @@
-"""What the page may ask for: a name and a message of typed fields."""
+"""The requests of the page: each a name and a message of typed fields."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 
 class MovedOn(ValueError):
-    """The page has asked about a moment that is past: it has to look again."""
+    """The page shows an older state of the game: it must load the present one."""
 
 
 @dataclass(frozen=True)
 class Lobby:
-    """Which games there are."""
+    """List the games."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class New:
 
 @dataclass(frozen=True)
 class Look:
-    """A game as it stands."""
+    """The state of a game."""
 
     game: str
 
@@ -55,7 +55,7 @@ class Back:
 
 @dataclass(frozen=True)
 class Again:
-    """A practice game from a moment of another game on."""
+    """Begin a practice game at a decision of another game."""
 
     game: str
     at: int
@@ -64,7 +64,7 @@ class Again:
 
 @dataclass(frozen=True)
 class Set:
-    """Change what is told and asked."""
+    """Change the settings of the coach and of counting."""
 
     game: str
     coach: str
@@ -81,7 +81,7 @@ class Hint:
 
 @dataclass(frozen=True)
 class Notes:
-    """What the coach has to say so far."""
+    """The coach's comments so far."""
 
     game: str
 

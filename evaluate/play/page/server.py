@@ -44,7 +44,7 @@ _HEADERS = {
 
 @cache
 def page_files() -> dict[str, bytes]:
-    """All that the page consists of, by name; the same for every game."""
+    """The files of the page, by name; the same for every game."""
     files = {path.name: path.read_bytes() for path in sorted(_STATIC.iterdir())}
     board = f'<svg id="board" viewBox="{LEFT} {TOP} {WIDTH} {HEIGHT}" role="img">{draw_board(PERSON, STYLED)}'
     pictures = {
@@ -68,7 +68,7 @@ def make_app(games: Games, token: str, origin: str) -> ASGIApp:
     """The server's application.
 
     Args:
-        games: what it answers from.
+        games: the games that it serves.
         token: first part of every path.
         origin: as in ``http://127.0.0.1:8000``; requests by another name of the machine, or from a page of another
             origin, are refused.
@@ -126,7 +126,7 @@ _MESSAGES: dict[str, type] = {
 
 
 class _Guard:
-    """Lets requests of the page itself through, and no other."""
+    """Refuses all requests that do not come from the page itself."""
 
     def __init__(self, app: ASGIApp, token: str, origin: str) -> None:
         self._app, self._token, self._origin = app, token.encode(), origin.encode()
@@ -160,7 +160,7 @@ class _Guard:
 
 @contextmanager
 def _listening(games: Games) -> Iterator[tuple[uvicorn.Server, socket.socket, str]]:
-    """A server on a free port of this machine alone, its socket, and the address of its page."""
+    """A server on a free port of 127.0.0.1, its socket, and the address of its page."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
@@ -172,7 +172,7 @@ def _listening(games: Games) -> Iterator[tuple[uvicorn.Server, socket.socket, st
 
 @contextmanager
 def served(games: Games) -> Iterator[str]:
-    """Inside, the page is served by a thread; its address."""
+    """Serves the page from a thread while the block runs; yields its address."""
     with _listening(games) as (server, listening, address):
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
@@ -187,11 +187,11 @@ def serve(games: Games, on_start: Callable[[str], object]) -> None:
     """Serves the page until Ctrl-C.
 
     Args:
-        games: what it answers from; meanwhile they warm up.
-        on_start: is given the address.
+        games: the games that it serves; their kernels are compiled meanwhile.
+        on_start: called with the address.
 
     Raises:
-        ValueError: the agent that is offered cannot be made.
+        ValueError: the offered agent cannot be made.
     """
     faults: list[Exception] = []
 

@@ -20,7 +20,7 @@ from evaluate.play.words import tell_card, tell_deal
 
 
 def state(game: KeptGame, since: int) -> dict[str, Any]:
-    """A game as it stands, and how it came from its card ``since`` to there."""
+    """The state of a game, and the moments since its card number ``since``."""
     so_far = game.so_far
     return {
         "agent": so_far.agent,
@@ -44,7 +44,7 @@ def to_choose(game: KeptGame) -> int:
 
 
 def _frames(game: KeptGame, since: int) -> Iterator[dict[str, Any]]:
-    """The moments from a card on. The last is the present; if no card was played there is no other."""
+    """The moments from a card on. The last is the present, and the only one if no card was played."""
     after = [*(played.before for played in game.played[since + 1 :]), game.games]
     if since == len(game.played):
         yield _deal(game.games, game.names)
@@ -69,7 +69,7 @@ def _is_first_discard(games: np.ndarray, seat: int) -> bool:
 def _deal(games: np.ndarray, names: tuple[str, str]) -> dict[str, Any]:
     """A deal that has just begun, or a game that was opened."""
     begun = games.copy()
-    begun["n_events"] = 0  # they were those of the card before
+    begun["n_events"] = 0  # these belong to the card before
     return _frame(begun, names, [tell_deal(begun, names)], None)
 
 
@@ -109,7 +109,7 @@ def _frame(games: np.ndarray, names: Sequence[str], said: Iterable[str], mover: 
 
 
 def notes_as_json(coach: Coach) -> dict[str, Any]:
-    """What the coach has to say so far, and the line of the chance to win."""
+    """The coach's comments so far, and the line of the chance to win."""
     return {"notes": [_note(note) for note in coach.notes()], "line": coach.line()}
 
 
