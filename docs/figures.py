@@ -18,7 +18,10 @@ from matplotlib.figure import Figure
 from crib_env.files.whole_file import whole_file
 from crib_env.picture.colours import LIGHT
 from crib_env.tables.win_table import WinTable
+from evaluate.benchmark.measuring import Rates
+from evaluate.benchmark.report import draw_speeds
 from evaluate.commands.budget_curve import Plan, draw_curves, play_curves
+from evaluate.commands.league import draw_matrix
 from evaluate.commands.tables.win_table import draw_win_table
 from evaluate.figures import GREY, new_figure, number_ticks
 from evaluate.matches.game_records import read_records
@@ -58,6 +61,24 @@ def example(data: Path) -> Figure:
     return figure
 
 
+def league(data: Path) -> Figure:
+    """Win rates of all pairs of a league."""
+    content = json.loads(data.read_text())
+    places = {name: place for place, name in enumerate(content["agents"])}
+    rates, widths = np.full((2, len(places), len(places)), np.nan)
+    for one, other, rate, width in content["win_rates"]:
+        i, j = places[one], places[other]
+        rates[i, j], rates[j, i] = rate, 1 - rate
+        widths[i, j] = widths[j, i] = width
+    return draw_matrix(list(places), rates, widths, content["games"])
+
+
+def speeds(data: Path) -> Figure:
+    """Bars of what `evaluate benchmark --json` kept."""
+    rates = json.loads(data.read_text())["per_second"]
+    return draw_speeds({name: Rates(values) for name, values in rates.items()})
+
+
 def learners(data: Path) -> Figure:
     """Learning curves that `evaluate curves --json` kept."""
     content = json.loads(data.read_text())
@@ -73,14 +94,13 @@ DRAWN: dict[str, tuple[str, Callable[[Path], Figure]]] = {
     "win-table.png": ("crib_env/tables/data/win_table.npz", win_table),
     "example-ppo.png": ("docs/example-ppo.json", example),
     "learners.png": ("docs/learners.json", learners),
-    "best-curve.png": ("docs/best-curve.json", learners),
+    "league.png": ("docs/league.json", league),
+    "speed.png": ("docs/speed.json", speeds),
 }
 MOVING, GAME = "deal.gif", "docs/game.jsonl"
 # Pictures whose data was not kept, and what makes them.
 KEPT = {
     "td-seeds.png": "python -m evaluate curves runs/td/SEEDS --picture docs/td-seeds.png --json docs/td-seeds.json",
-    "league.png": "python -m evaluate league, as BENCHMARKS.md has it",
-    "speed.png": "python -m evaluate benchmark --picture docs/speed.png",
 }
 
 

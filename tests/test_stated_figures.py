@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -101,6 +102,31 @@ def test_a_figure_is_the_same_wherever_it_stands(name):
         for written, number in zip(place.numbers(), full):
             digits = len(written.partition(".")[2])
             assert float(written) == round(float(number) / place.unit, digits), place.file
+
+
+def test_the_figure_of_speeds_shows_the_table():
+    """Every bar is a number of the first tables of the benchmarks."""
+    section = (ROOT / "BENCHMARKS.md").read_text().partition("## Rules")[0]
+    kept = json.loads((ROOT / "docs" / "speed.json").read_text())["per_second"]
+    for name, values in kept.items():
+        for value in values:
+            written = [f"{value:,.0f}", f"{value:,.1f}", f"{value / 1e6:.2f}"]
+            assert any(re.search(rf"(?<![\d.,]){re.escape(one)}(?![\d.,])", section) for one in written), name
+
+
+def test_the_figure_of_the_league_shows_the_table():
+    """The mean of a player's win rates in the figure is its share of games won in the table."""
+    kept = json.loads((ROOT / "docs" / "league.json").read_text())
+    rates = {name: [] for name in kept["agents"]}
+    for one, other, rate, _ in kept["win_rates"]:
+        rates[one].append(rate)
+        rates[other].append(1 - rate)
+    table = re.findall(
+        r"^\| \d+ \| `?([-a-z]+)`? \| \d+ \| ± \d+ \| ([\d.]+)%", (ROOT / "BENCHMARKS.md").read_text(), re.MULTILINE
+    )
+    assert [name for name, _ in table] == kept["agents"]
+    for name, share in table:
+        assert abs(100 * sum(rates[name]) / 16 - float(share)) < 0.1, name
 
 
 def test_ratings_of_the_league_are_those_of_its_table():

@@ -2,5 +2,7 @@
 
 from typing import Literal, get_args
 
-Section = Literal["games", "exact-values", "vector", "single", "other-vectors", "openspiel", "start-up", "memory"]
+Section = Literal[
+    "games", "exact-values", "vector", "single", "pictures", "other-vectors", "openspiel", "start-up", "memory"
+]
 SECTIONS: tuple[Section, ...] = get_args(Section)

@@ -77,7 +77,7 @@ def measurements() -> list[Measurement]:
     try:
         import pyspiel
     except ImportError:
-        say_skipped("OpenSpiel's cribbage", "open_spiel")
+        say_skipped("OpenSpiel's cribbage", "open_spiel", "compare")
         return []
     game = pyspiel.load_game("cribbage(players=2)")
     return [

@@ -58,6 +58,6 @@ def measurements() -> list[Measurement]:
     try:
         import envpool  # noqa: F401
     except ImportError:
-        say_skipped("EnvPool's games", "envpool")
+        say_skipped("EnvPool's games", "envpool", "compare")
         return rows
     return [*rows, *(Measurement(f"{ENVPOOL}{game}, {GAMES:,}", _envpool_steps(game)) for game in _ENVPOOL_GAMES)]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from matplotlib.figure import Figure
 from rich.table import Table
 
 from evaluate.benchmark.games import ENGINE
@@ -11,7 +10,7 @@ from evaluate.benchmark.measuring import ROUNDS, Rates
 from evaluate.benchmark.openspiel import FAST, REPLAYED, SAMPLED
 from evaluate.benchmark.other_vectors import ENVPOOL
 from evaluate.benchmark.vector import COPIES, ONE_THREAD, TWO_THREADS, YARDSTICK, YARDSTICK_OF_TWO, ZERO_COPY
-from evaluate.figures import GREEN, GREY, new_figure, save_figure
+from evaluate.figures import GREEN, GREY, new_figure
 
 # The pairs of speeds whose ratio is shown, if both were measured.
 _RATIOS = (
@@ -90,7 +89,7 @@ def _time(seconds: float) -> str:
     return f"{seconds / 1e-9:.1f} ns"
 
 
-def draw_speeds(rates: dict[str, Rates], path: Path) -> None:
+def draw_speeds(rates: dict[str, Rates]) -> Figure:
     """A bar for each speed on a logarithmic scale, with the range of the rounds; speeds of other projects are grey."""
     names = [name for name in reversed(rates) if not name.startswith("yardstick")]
     medians = [rates[name].median for name in names]
@@ -105,4 +104,4 @@ def draw_speeds(rates: dict[str, Rates], path: Path) -> None:
     axes.bar_label(bars, [f"{median:,.0f}" for median in medians], padding=4, fontsize=7)
     axes.set(xscale="log", xlabel="a second")
     axes.margins(x=0.15, y=0.01)
-    save_figure(figure, path)
+    return figure

@@ -66,7 +66,7 @@ def measurements() -> list[Measurement]:
     try:
         from pettingzoo.classic import connect_four_v3, tictactoe_v3
     except ImportError:
-        say_skipped("PettingZoo's tictactoe and connect_four", "pygame")
+        say_skipped("PettingZoo's tictactoe and connect_four", "pygame", "render")
         return rows
     return [
         *rows,

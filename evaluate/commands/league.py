@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -137,27 +138,28 @@ def _matrix_on_screen(standings: Standings) -> Table:
     return table
 
 
-def draw_matrix(standings: Standings) -> Figure:
-    """The matrix of win rates as a heat map, the best agent at the top and on the left."""
-    names, order = standings.league.agents, standings.order
-    figure = new_figure(2.2 + 0.75 * len(order), 1.6 + 0.6 * len(order))
+def draw_matrix(names: Sequence[str], win_rates: np.ndarray, half_widths: np.ndarray, games: int) -> Figure:
+    """Win rates of the row against the column as a heat map, in the order of the names.
+
+    Args:
+        names: of A agents, the best first.
+        win_rates: (A, A) from 0 to 1; NaN where there was no match.
+        half_widths: (A, A) of their 95 % intervals.
+        games: of each match.
+    """
+    n = len(names)
+    figure = new_figure(2.2 + 0.75 * n, 1.6 + 0.6 * n)
     axes = figure.subplots()
-    rates = np.full((len(order), len(order)), np.nan)
-    for y, i in enumerate(order):
-        for x, j in enumerate(order):
-            if i != j:
-                cell = standings.cells[i, j]
-                rates[y, x] = 100 * cell.win_rate
-                dark = abs(cell.win_rate - 0.5) > 0.35
-                axes.text(
-                    x, y, _percent(cell, "\n± "), ha="center", va="center", size=7, color="white" if dark else "black"
-                )
-    image = axes.imshow(rates, cmap=GOOD_AND_BAD, vmin=0, vmax=100)
-    labels = [names[k] for k in order]
-    axes.set_xticks(range(len(order)), labels, rotation=45, ha="right", rotation_mode="anchor")
-    axes.set_yticks(range(len(order)), labels)
-    axes.set(xlabel="against", title=f"games won, %, of {standings.league.games:,}")
-    figure.colorbar(image, ax=axes)
+    for (y, x), rate in np.ndenumerate(win_rates):
+        if not np.isnan(rate):
+            colour = "white" if abs(rate - 0.5) > 0.18 else "black"
+            text = f"{100 * rate:.1f}\n± {100 * half_widths[y, x]:.1f}"
+            axes.text(x, y, text, ha="center", va="center", size=7, color=colour)
+    image = axes.imshow(100 * win_rates, cmap=GOOD_AND_BAD, vmin=25, vmax=75)
+    axes.set_xticks(range(n), names, rotation=45, ha="right", rotation_mode="anchor")
+    axes.set_yticks(range(n), names)
+    axes.set(xlabel="against", title=f"games won, %, of {games:,}")
+    figure.colorbar(image, ax=axes, extend="both")
     return figure
 
 
@@ -181,7 +183,12 @@ def write_report(standings: Standings, folder: Path) -> None:
     with whole_text(folder / "league.md") as file:
         tables = (markdown_table(*standing_rows(standings)), markdown_table(*matrix_rows(standings)))
         file.write("\n".join([f"{in_words(standings)}.\n", *tables]))
-    save_figure(draw_matrix(standings), folder / "heat-map")
+    rates, widths = np.full((2, len(order), len(order)), np.nan)
+    for (i, j), cell in standings.cells.items():
+        place = order.index(i), order.index(j)
+        rates[place], widths[place] = cell.win_rate, half_width((cell.low, cell.high))
+    figure = draw_matrix([names[k] for k in order], rates, widths, standings.league.games)
+    save_figure(figure, folder / "heat-map")
 
 
 def play_and_report(league: League, folder: Path, threads: int, ray: str | None = None) -> None:

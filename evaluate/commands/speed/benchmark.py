@@ -11,12 +11,24 @@ from typing import Annotated, Any
 import tyro
 
 from crib_env.engine import GAME
-from evaluate.benchmark import SECTIONS, Section, exact_values, games, memory, openspiel, other_vectors, single, vector
+from evaluate.benchmark import (
+    SECTIONS,
+    Section,
+    exact_values,
+    games,
+    memory,
+    openspiel,
+    other_vectors,
+    pictures,
+    single,
+    vector,
+)
 from evaluate.benchmark.measuring import ROUNDS, Measurement, measure
 from evaluate.benchmark.report import draw_speeds, memory_tables, ratio_table, ratios, speed_table, start_table
 from evaluate.benchmark.start_up import start_times
 from evaluate.commands.arguments import SomeFile, SomeJson
 from evaluate.console import console
+from evaluate.figures import save_figure
 from evaluate.files import check_outputs, picture_paths, write_json
 from evaluate.progress import progress_bar
 
@@ -25,6 +37,7 @@ _SPEEDS: dict[str, Callable[[], list[Measurement]]] = {
     "exact-values": exact_values.measurements,
     "vector": vector.measurements,
     "single": single.measurements,
+    "pictures": pictures.measurements,
     "other-vectors": other_vectors.measurements,
     "openspiel": openspiel.measurements,
 }
@@ -42,8 +55,8 @@ def benchmark(
     """Measures speed and memory in one run: engine, environments, and other environments for comparison.
 
     Args:
-        sections: What to measure: games, exact-values, vector, single, other-vectors, openspiel, start-up, memory; by
-            default all.
+        sections: What to measure: games, exact-values, vector, single, pictures, other-vectors, openspiel, start-up,
+            memory; by default all.
         seconds: Seconds for each speed in each of five rounds.
         json_file: Also write the figures of every round to this file.
         picture: Also draw the speeds to this file, as PNG and as SVG.
@@ -84,7 +97,7 @@ def benchmark(
         if json_file is not None:
             write_json(json_file, content)
         if picture is not None:
-            draw_speeds(rates, picture)
+            save_figure(draw_speeds(rates), picture)
     finally:
         for table in tables:
             console.print(table)

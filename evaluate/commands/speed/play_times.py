@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -10,6 +12,8 @@ import tyro
 from evaluate.commands.arguments import check_positive
 from evaluate.console import console
 from evaluate.play.page.reply_times import measure_replies
+from evaluate.play.page.server import page_files
+from evaluate.play.page.start_times import measure_start
 from evaluate.progress import progress_bar
 
 
@@ -18,7 +22,9 @@ def play_times(
     games: int = 10,
     seed: int = 0,
 ) -> None:
-    """Measures how fast the page of `play` is there, and how fast its server answers in whole games.
+    """Measures how long the page of `play` needs to be there, and how fast its server answers in whole games.
+
+    The command is started twice: first without any compiled kernels, then with those of the first start.
 
     Args:
         agent: The opponent.
@@ -26,10 +32,16 @@ def play_times(
         seed: Random seed of the first game's deals.
     """
     check_positive(games=games)
-    with progress_bar() as progress:
+    with progress_bar() as progress, tempfile.TemporaryDirectory() as kernels:
         task = progress.add_task("games", total=games)
         found = measure_replies(agent, games, seed, lambda: progress.update(task, advance=1))
-    lines = [f"the page: {found.page_bytes:,} bytes, there {found.page:.2f} s after the server's start"]
+        starts = {what: measure_start(agent, Path(kernels)) for what in ("first start", "later start")}
+    lines = [f"the page: {sum(map(len, page_files().values())):,} bytes"]
+    for what, start in starts.items():
+        lines.append(
+            f"{what}: server up after {start.server:.1f} s, page there {start.page - start.server:.1f} s later, "
+            f"all kernels ready after {start.warm:.0f} s ({start.processor:.0f} processor seconds)"
+        )
     for title, times in (
         (f"a card of yours and the reply of {agent}", found.plays),
         ("the coach's notes", found.notes),

@@ -1,4 +1,4 @@
-"""How fast the page is: its bytes, the time until it is there, and the times of the server's answers in whole games."""
+"""How fast the page's server answers in whole games."""
 
 from __future__ import annotations
 
@@ -15,15 +15,12 @@ import numpy as np
 
 from evaluate.play.kept_game import GameSoFar
 from evaluate.play.page.games import Games
-from evaluate.play.page.server import page_files, served
+from evaluate.play.page.server import served
 
 
 class ReplyTimes(NamedTuple):
     """Times in seconds, from a request to the last byte of its answer."""
 
-    page_bytes: int
-    page: float
-    """From the start of the server until all of the page is there, before any agent is made."""
     plays: np.ndarray
     """(N,) of the person's cards: the engine, the agent's cards, and the game kept on the disk."""
     notes: np.ndarray
@@ -47,13 +44,9 @@ def measure_replies(agent: str, games: int, seed: int, on_progress: Callable[[],
     times: dict[str, list[float]] = {"play": [], "notes": [], "hint": []}
     with tempfile.TemporaryDirectory() as folder:
         answers = Games(Path(folder), Path(folder) / "games.jsonl", GameSoFar(agent, seed, None, (0, 0), ()))
-        started = time.perf_counter()
+        answers.warm_up()
         with served(answers) as address:
-            link = _Link(address)
-            n_bytes = sum(len(link.get(name)) for name in page_files())
-            page = time.perf_counter() - started
-            answers.warm_up()
-            link = _Link(address)  # the server has closed the first by now
+            link = PageLink(address)
 
             def ask(name: str, **message: Any) -> dict[str, Any]:
                 before = time.perf_counter()
@@ -77,10 +70,10 @@ def measure_replies(agent: str, games: int, seed: int, on_progress: Callable[[],
                     state = ask("play", **at, cards=cards[: state["choose"]])
                     ask("notes", game=state["game"])
                 on_progress()
-    return ReplyTimes(n_bytes, page, *(np.array(times[name]) for name in ("play", "notes", "hint")))
+    return ReplyTimes(*(np.array(times[name]) for name in ("play", "notes", "hint")))
 
 
-class _Link:
+class PageLink:
     """A connection that stays, as a browser's does."""
 
     def __init__(self, address: str) -> None:
@@ -89,10 +82,16 @@ class _Link:
         self._path, self._headers = parts.path, {"Origin": f"http://{parts.netloc}", "Host": parts.netloc}
 
     def get(self, name: str) -> bytes:
+        """A file of the page."""
         self._connection.request("GET", self._path + name)
         return self._connection.getresponse().read()
 
     def ask(self, name: str, message: dict[str, Any]) -> dict[str, Any]:
+        """The answer to a message.
+
+        Raises:
+            ValueError: the server has refused it.
+        """
         self._connection.request("POST", f"{self._path}do/{name}", json.dumps(message), self._headers)
         found: dict[str, Any] = json.loads(self._connection.getresponse().read())
         if "error" in found:

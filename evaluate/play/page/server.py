@@ -161,7 +161,8 @@ class _Guard:
 @contextmanager
 def _listening(games: Games) -> Iterator[tuple[uvicorn.Server, socket.socket, str]]:
     """A server on a free port of 127.0.0.1, its socket, and the address of its page."""
-    with socket.socket() as listening:
+    # asyncio sends small packets at once only if the protocol is named.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         origin, token = f"http://127.0.0.1:{listening.getsockname()[1]}", secrets.token_urlsafe(24)

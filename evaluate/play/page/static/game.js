@@ -8,7 +8,7 @@ import { ask } from "./server_link.js";
 import { askCount, countAloud } from "./show.js";
 import { drawTable, focusHand } from "./table.js";
 
-const THINKING = 650, LOOKING = 450; // milliseconds
+const THINKING = 650, LOOKING = 450, LONG = 1500; // milliseconds
 
 let id = null; // of the game that is open
 let state = null; // what the server said last
@@ -21,13 +21,13 @@ const present = () => state.frames.at(-1);
 
 export async function openGame(game) {
   id = game;
-  frame = null;
-  find("actions").hidden = find("middle").hidden = true;
+  state = frame = null;
+  controls();
+  for (const part of ["theirs", "middle", "mine", "actions"]) find(part).hidden = true;
   find("said").textContent = "The table is being set …";
-  const found = await ask("look", { game });
+  const found = await ask("look", { game }).finally(() => { if (id === game) find("said").textContent = ""; });
   if (id !== game) return;
-  find("actions").hidden = find("middle").hidden = false;
-  find("said").textContent = "";
+  for (const part of ["theirs", "middle", "mine", "actions"]) find(part).hidden = false;
   // What has been seen is not shown again, but a show that has only begun is.
   const show = found.frames.findIndex(one => one.counted);
   found.frames = found.over || show < 0 ? found.frames.slice(-1) : found.frames.slice(Math.max(0, show - 1));
@@ -45,8 +45,9 @@ async function act(name, message) {
   if (busy) return;
   busy = true;
   controls();
+  const slow = setTimeout(say, LONG, `${state.name} is thinking`);
   try {
-    await follow(await ask(name, { game: id, at: state.at, ...message }));
+    await follow(await ask(name, { game: id, at: state.at, ...message }).finally(() => clearTimeout(slow)));
   } catch (error) {
     busy = false;
     if (error.status === 409) return openGame(id).catch(fault);
@@ -159,7 +160,7 @@ function controls() {
 }
 
 function choose(card) {
-  if (busy || !state.choose) return;
+  if (busy || !state?.choose) return;
   if (present().count !== null) { act("play", { cards: [card] }); return; }
   if (chosen.includes(card)) chosen = chosen.filter(one => one !== card);
   else if (chosen.length < state.choose) chosen = [...chosen, card];
