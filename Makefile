@@ -62,6 +62,7 @@ dist: .venv/release-ready
 setup: .venv/ready
 
 .venv/ready: pyproject.toml constraints.txt
+	@echo 'Setting up in .venv, this once; it takes some minutes.'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[workbench,render,play,dev]"
 	touch $@

@@ -21,7 +21,7 @@ export async function openCoach(game) {
   const panel = find("coach");
   panel.replaceChildren(element("h2", {}, "Coach"));
   if (!found.warm) {
-    panel.append(element("p", {}, "The coach is on its way: after an update this can take a minute."));
+    panel.append(element("p", {}, "The coach is getting ready: on the first start, and after an update, this can take a minute."));
     setTimeout(() => { if (open === game) openCoach(game); }, 1500);
     return;
   }

@@ -44,7 +44,7 @@ function when(game) {
 }
 
 function warming(isWarm) {
-  find("warming").textContent = isWarm ? "" : "The table is being set: the first game may take a moment to begin.";
+  find("warming").textContent = isWarm ? "" : "Getting ready: on the first start, and after an update, this can take a minute.";
   if (!isWarm) setTimeout(async () => {
     if (!find("lobby").hidden) warming((await ask("lobby").catch(() => ({ warm: true }))).warm);
   }, 1000);
