@@ -157,7 +157,7 @@ class Games:
     def hint(self, message: Hint) -> dict[str, Any]:
         """What the coach would do now."""
         if not self.is_warm:
-            raise ValueError("the coach is not ready yet: on the first start, and after an update, this can take a minute")
+            raise ValueError("the coach is not ready yet: the first start can take a minute")
         opened = self._opened(message.game)
         with opened.lock:
             self._at(opened, message.at)
