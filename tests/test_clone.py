@@ -7,12 +7,14 @@ from crib_env.agents import make_agent
 from evaluate.commands.dataset import dataset
 from evaluate.dataset import dataset as dataset_module
 from evaluate.dataset.dataset import read_dataset
+from evaluate.dataset.shards import action_masks
 from evaluate.progress import ProgressLines
 from train.clone.learner import Settings, choices_of, train
 from train.loop.run_folder import RunFolder
 
 pytest.importorskip("pyarrow")
-QUICK = {"evaluations": 0, "final_games": 2, "hidden": (32,), "episodes_at_once": 20, "batch_size": 64}
+QUICK = {"evaluations": 0, "final_games": 2, "episodes_at_once": 20, "batch_size": 64}
+QUICK |= {"hidden": (32,), "hidden_discard": (32,)}
 
 
 @pytest.fixture
@@ -29,10 +31,18 @@ def run(data, path, **settings):
         return *train(settings, folder, progress), folder
 
 
+def cards_chosen(rows):
+    """Of the decisions that choices_of keeps: those of discards, and of cards laid with two ranks to choose from."""
+    masks = action_masks(rows).reshape(-1, 4, 13)
+    return rows.action[(rows.place < 4) | (masks.any(axis=1).sum(axis=1) > 1)].astype(int)
+
+
 def test_choices_hold_what_was_chosen(data):
     rows = next(read_dataset(data))
     choices = choices_of(rows)
-    assert (choices.chosen.sum(axis=1)[choices.is_discard] == 1).all()
+    n_chosen = choices.chosen.sum(axis=1)[choices.is_discard]
+    assert (n_chosen == np.where(rows.place % 2 == 0, 2, 1)[rows.place < 4]).all()
+    assert choices.chosen[np.arange(len(choices.chosen)), cards_chosen(rows)].all()
     assert (choices.chosen <= (choices.masks == 1)).all()
     assert choices.chosen.any(axis=1).all()
     assert (choices.masks.reshape(-1, 4, 13).any(axis=1).sum(axis=1)[~choices.is_discard] > 1).all()

@@ -34,7 +34,7 @@ LEARNERS: dict[str, Entry] = {
     ),
     "clone": Entry(
         "clone.learner",
-        "Behaviour cloning from a dataset (--data FOLDER). Minutes.",
+        "Behaviour cloning from a dataset (--data FOLDER). A minute.",
     ),
     "ddqn": Entry(
         "ddqn",

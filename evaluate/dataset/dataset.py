@@ -20,7 +20,7 @@ from evaluate.dataset.rows import Rows, play_rows
 from evaluate.dataset.shards import hash_of, load_pyarrow, read_rows, write_rows
 from evaluate.files import write_json
 from evaluate.matches.match import MOST_GAMES
-from evaluate.matches.mirrored import check_no_cheat, is_copyable
+from evaluate.matches.mirrored import check_players, is_copyable
 
 VERSION = 1
 """The version of the columns and files of a dataset."""
@@ -81,11 +81,7 @@ class Dataset:
             raise ValueError(f"games={self.games} is not allowed: give 1 to {MOST_GAMES:,}")
         if self.seed < 0:
             raise ValueError(f"seed={self.seed} is not allowed: give at least 0")
-        for name in self.agents:
-            agent = make_agent(name)
-            check_no_cheat(agent)
-            if getattr(agent, "plays_once", False):
-                raise ValueError(f"agent {name!r} cannot play many games: give another")
+        check_players(self.agents)
 
     def begin(self, folder: Path) -> None:
         """Makes the folder, or checks that it is one of this dataset.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from crib_env.agents import Agent
+from crib_env.agents import Agent, make_agent
 from crib_env.batch import GameBatch
 from crib_env.engine import WIN
 from crib_env.kernels import streams
@@ -200,6 +200,20 @@ def check_no_cheat(*agents: Agent) -> None:
     for agent in agents:
         if hasattr(agent, "act_cheating"):
             raise ValueError(f"agent {agent.name!r} sees the starter before it is cut: luck cannot be told from skill")
+
+
+def check_players(names: Iterable[str]) -> None:
+    """Checks that named agents can play many games, and see no hidden cards in them.
+
+    Raises:
+        ValueError: an agent cannot be made, sees hidden cards, or plays single games only, as a person does.
+    """
+    for name in names:
+        agent = make_agent(name)
+        if hasattr(agent, "act_cheating"):
+            raise ValueError(f"agent {name!r} sees hidden cards: give another")
+        if getattr(agent, "plays_once", False):
+            raise ValueError(f"agent {name!r} cannot play many games: give another")
 
 
 def is_copyable(agent: Agent) -> bool:

@@ -15,7 +15,7 @@ from crib_env.agents import make_agent
 from crib_env.agents.registry import check_names_of_file
 from crib_env.files.json_text import read_json, typed
 from evaluate.files import new_folder, write_json
-from evaluate.matches.mirrored import check_no_cheat
+from evaluate.matches.mirrored import check_players
 from evaluate.suite import decision_time, discards, endgames, pegging, play
 from evaluate.suite.data import VERSION, standard_data
 from evaluate.suite.matches import MATCHES
@@ -69,11 +69,7 @@ class Suite:
             raise ValueError(f"skip={' '.join(sorted(unknown))} is not allowed: choose of {names}")
         if self.version != VERSION:
             raise ValueError(f"version={self.version} of the suite is not allowed: this release measures {VERSION}")
-        for name in self.agents:
-            agent = make_agent(name)
-            check_no_cheat(agent)
-            if getattr(agent, "plays_once", False):
-                raise ValueError(f"agent {name!r} cannot play thousands of games: give another")
+        check_players(self.agents)
 
     def begin(self, folder: Path | None) -> Path:
         """Makes the folder of this suite, by default ``runs/suite/<time>``.

@@ -2,12 +2,15 @@
 
 A round reads one shard, drops forced cards, and takes a gradient step for each minibatch of the rest: the loss is the
 cross-entropy of the card chosen among the legal ones. In the play all cards of the chosen rank count as the card
-chosen, since suits do not matter there. The networks are those of Double DQN, read as logits, so a run plays as the
-agent ``ddqn``. Shards come round again until ``episodes`` games have been read.
+chosen, since suits do not matter there; both cards of a pair count as the first one discarded, since their order does
+not matter either. The networks are those of Double DQN, so a run plays as the agent ``ddqn``. Their outputs, plus the
+points that each card is known to gain (:mod:`crib_env.agents.features.by_rank`), are the logits, in units of
+``temperature``. Shards come round again until ``episodes`` games have been read. The average of the weights plays.
 """
 
 from __future__ import annotations
 
+import copy
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +20,6 @@ import numpy as np
 import torch
 from rich.progress import Progress
 
-from crib_env.agents.features.suits import relabel, relabelled
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from evaluate.dataset.dataset import GAMES_A_SHARD, read_manifest, read_shard
 from evaluate.dataset.rows import Rows
@@ -27,10 +29,11 @@ from train.loop.gradient import descend
 from train.loop.precision import precision
 from train.loop.rounds import Round, train_in_rounds
 from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, LearningSettings, NotNegative, Widths
+from train.loop.settings import Count, LearningSettings, NotNegative, Positive, Widths
 
 NAME = "clone"
 _DISCARDS = 4  # cards of a deal
+_AVERAGED = 500  # steps: those that the average of the weights reaches back
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,16 @@ class Settings(LearningSettings):
     """Folder of a finished dataset of Parquet files."""
     hidden: Widths = (256, 256)
     """Widths of the hidden layers."""
-    episodes: Count = 60_000
+    hidden_discard: Widths = (128, 128)
+    """Widths of the hidden layers of the network of discards."""
+    temperature: Positive = 0.25
+    """Points by which a card is better if it is chosen e times as often."""
+    episodes: Count = 30_000
     """Games to learn from; the dataset is read again and again until then."""
     episodes_at_once: Count = GAMES_A_SHARD
     """Games in a round; one shard of the dataset is read in each."""
+    batch_size: Count = 512
+    """Decisions in a gradient step."""
     learning_rate: NotNegative = 1e-3
     """Initial learning rate of Adam."""
 
@@ -53,14 +62,15 @@ PRESETS = {"default": Settings()}
 
 
 class Choices(NamedTuple):
-    """M choices of a shard, suits relabelled."""
+    """M choices of a shard."""
 
     observation: np.ndarray
-    """(M, 659) int8."""
+    """(M, 209) int8."""
     masks: np.ndarray
     """(M, 52) int8."""
     chosen: np.ndarray
-    """(M, 52) bool: the card chosen; in the play all legal cards of its rank."""
+    """(M, 52) bool: the card chosen; both cards of a pair before the first is discarded; in the play all legal cards of
+    a rank."""
     is_discard: np.ndarray
     """(M,) bool."""
 
@@ -68,34 +78,37 @@ class Choices(NamedTuple):
 def choices_of(rows: Rows) -> Choices:
     """The decisions of a shard in which there was a choice."""
     masks, is_discard = action_masks(rows), rows.place < _DISCARDS
-    ranks = masks.reshape(-1, 4, 13).any(axis=1).sum(axis=1)
-    free = is_discard | (ranks > 1)
-    observation, masks, order = relabel(observations(rows, "board")[free], masks[free])
-    cards, is_discard = relabelled(rows.action[free].astype(np.int64), order), is_discard[free]
-    same_rank = (np.arange(52) % 13 == cards[:, None] % 13) & (masks == 1)
-    chosen = np.where(is_discard[:, None], np.arange(52) == cards[:, None], same_rank)
-    return Choices(observation, masks, chosen, is_discard)
+    same_rank = np.arange(52) % 13 == rows.action[:, None] % 13
+    chosen = np.where(is_discard[:, None], np.arange(52) == rows.action[:, None], same_rank & (masks == 1))
+    first = np.flatnonzero(is_discard & (rows.place % 2 == 0))  # of a pair; the second is the next decision
+    chosen[first, rows.action[first + 1]] = True
+    free = is_discard | (masks.reshape(-1, 4, 13).any(axis=1).sum(axis=1) > 1)
+    return Choices(observations(rows)[free], masks[free], chosen[free], is_discard[free])
 
 
 class Cloning:
-    """The networks in training, with their optimizers.
+    """The networks in training, with the average of their weights and their optimizers.
 
     Args:
-        agent: trained in place.
+        trained: trained in place.
         settings: of the run.
+
+    Attributes:
+        agent: has the average of the weights.
+        updates: gradient steps of each network.
     """
 
-    def __init__(self, agent: DDQNAgent, settings: Settings) -> None:
-        self.agent, self._settings = agent, settings
-        self._optimizers = {n: torch.optim.Adam(net.parameters(), fused=True) for n, net in agent.networks.items()}
-        self.updates = 0
+    def __init__(self, trained: DDQNAgent, settings: Settings) -> None:
+        self.trained, self.agent, self._settings = trained, copy.deepcopy(trained), settings
+        self._optimizers = {n: torch.optim.Adam(net.parameters(), fused=True) for n, net in trained.networks.items()}
+        self.updates = dict.fromkeys(trained.networks, 0)
 
     def learn(self, choices: Choices, rate: float, rng: np.random.Generator) -> dict[str, float]:
         """Goes once through the choices; loss and share of equal choices by tag."""
         values: dict[str, float] = {}
         size = self._settings.batch_size
-        for name in self.agent.networks:
-            rows = rng.permutation(self.agent.rows_of(name, choices.is_discard))
+        for name in self.trained.networks:
+            rows = rng.permutation(self.trained.rows_of(name, choices.is_discard))
             measured = [self._update(name, choices, rows[k : k + size], rate) for k in range(0, len(rows), size)]
             loss, agreed = np.mean(measured, axis=0).tolist()
             values |= {f"learning/{name} loss": loss, f"learning/{name} agreement": agreed}
@@ -103,30 +116,39 @@ class Cloning:
 
     def _update(self, name: str, choices: Choices, rows: np.ndarray, rate: float) -> tuple[float, float]:
         chosen = torch.from_numpy(choices.chosen[rows])
-        seen = self.agent.see(choices.observation[rows], choices.masks[rows], choices.is_discard[rows])
-        network = self.agent.networks[name]
+        seen = self.trained.see(choices.observation[rows], choices.masks[rows], choices.is_discard[rows])
+        network = self.trained.networks[name]
         with precision(self._settings.precision):
-            outputs = network(self.agent.inputs_of(name, seen.inputs))
-        logits = with_gains(outputs, torch.from_numpy(seen.gains))
+            outputs = network(self.trained.inputs_of(name, seen.inputs))
+        logits = with_gains(outputs, torch.from_numpy(seen.gains)) / self._settings.temperature
         loss = (logits.logsumexp(1) - logits.masked_fill(~chosen, -torch.inf).logsumexp(1)).mean()
         descend(loss, network, self._optimizers[name], rate, f"the {name} network")
-        self.updates += 1
+        self.updates[name] += 1
+        self._average(name)
         agreed = chosen.gather(1, logits.argmax(dim=1, keepdim=True)).float().mean()
         return loss.item(), agreed.item()
 
+    @torch.no_grad()
+    def _average(self, name: str) -> None:
+        share = 1 / min(self.updates[name], _AVERAGED)  # at first the mean of all weights so far
+        for old, new in zip(self.agent.networks[name].parameters(), self.trained.networks[name].parameters()):
+            old.lerp_(new, share)
+
     def state_dict(self) -> dict[str, torch.Tensor]:
         """See :class:`train.loop.contracts.Trainee`."""
-        tensors = named("agent", self.agent.state_dict()) | {"updates": torch.tensor(self.updates)}
+        tensors = named("trained", self.trained.state_dict()) | named("agent", self.agent.state_dict())
         for name, optimizer in self._optimizers.items():
-            tensors |= named(f"adam-{name}", optimizer_state(optimizer))
+            tensors |= named(f"adam.{name}", optimizer_state(optimizer))
+            tensors[f"updates.{name}"] = torch.tensor(self.updates[name])
         return tensors
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
         """See :class:`train.loop.contracts.Trainee`."""
+        self.trained.load_state_dict(part("trained", tensors))
         self.agent.load_state_dict(part("agent", tensors))
         for name, optimizer in self._optimizers.items():
-            load_optimizer_state(optimizer, part(f"adam-{name}", tensors))
-        self.updates = int(tensors["updates"])
+            load_optimizer_state(optimizer, part(f"adam.{name}", tensors))
+            self.updates[name] = int(tensors[f"updates.{name}"])
 
 
 def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DDQNAgent, dict[str, Any]]:
@@ -141,7 +163,7 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DD
     torch.manual_seed(settings.seed)
     data = Path(settings.data)
     shards = read_manifest(data).shards
-    learner = Cloning(DDQNAgent.new("split", "board", "ranks", settings.hidden), settings)
+    learner = Cloning(DDQNAgent.new("split", "209", "ranks", settings.hidden, settings.hidden_discard), settings)
 
     def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
         started = time.perf_counter()
@@ -151,4 +173,4 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DD
         return learner.learn(choices, now.learning_rate, now.rng), seconds
 
     summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
-    return learner.agent, {**summary, "updates": learner.updates}
+    return learner.agent, {**summary, "updates": sum(learner.updates.values())}
