@@ -17,7 +17,7 @@ from evaluate.matches.match import MatchResult, play_games, play_match, summaris
 from evaluate.matches.match_table import match_table
 from evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play_shard
 from evaluate.on_ray import Cluster
-from evaluate.statistics import match_points, mean_interval, paired_rate_interval
+from evaluate.statistics import match_points, mean_interval, paired_rate_interval, student_quantile
 
 
 def played(a, b, games, seed=0, **settings):
@@ -255,6 +255,14 @@ def test_mirrored_games_have_less_variance(names, most):
     margins = (games.scores[:, 0] - games.scores[:, 1]).astype(float)
     mirrored_half, plain_half = plain_interval(mean_of_pairs(margins)), plain_interval(margins)
     assert (mirrored_half / plain_half) ** 2 < most
+
+
+def test_intervals_of_few_values_are_longer():
+    tabulated = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 10: 2.228, 30: 2.042, 120: 1.980, 100_000: 1.960}
+    for freedom, quantile in tabulated.items():
+        assert student_quantile(freedom) == pytest.approx(quantile, rel=1.2e-3)
+    low, high = mean_interval(np.array([1.0, 3.0, 5.0]))
+    assert (high - low) / 2 == pytest.approx(4.303 * 2 / 3**0.5, rel=1e-3)
 
 
 def test_intervals_cover_at_their_rate():
