@@ -18,8 +18,15 @@ card, and the same player can act twice in a row.
 
 ## Action
 
-The id of the card to discard or lay, ``13 * suit + rank`` (suits C D H S, ranks A … K): an integer of any kind, or an
-integer array of one element. Anything else raises ``TypeError``.
+The id of the card to discard or lay, ``13 * suit + rank``: an integer of any kind, or an integer array of one element.
+Anything else raises ``TypeError``.
+
+| action | card                  |
+|--------|-----------------------|
+| 0–12   | clubs, ace to king    |
+| 13–25  | diamonds, ace to king |
+| 26–38  | hearts, ace to king   |
+| 39–51  | spades, ace to king   |
 
 ## Observation
 

@@ -2,7 +2,8 @@
 
 A page takes them by one of these lines, each by itself:
 
-    <!-- docstring: crib_env.aec -->               the docstring of a module; a picture below its title may follow a bar
+    <!-- docstring: crib_env.aec -->               the docstring of a module; what stands below its title may follow
+                                                   after bars: a picture, and the id of a table of specification
     <!-- file: BENCHMARKS.md -->                   a file of the checkout
     <!-- specification: crib_env/Cribbage-v0 -->   a table of a Gymnasium id, from the environment itself
 """
@@ -45,11 +46,12 @@ _LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)|(!\[[^\]]*\])\(([^)\s]+)\)"
 _ROLE = re.compile(r":(mod|class|func|meth|data|attr):`([^`]+)`")
 
 
-def docstring(module: str, picture: str | None) -> str:
-    """The docstring of a module as Markdown: its title, the picture if there is one, and the rest."""
+def docstring(module: str, below: str | None) -> str:
+    """The docstring of a module as Markdown: its title, a picture and a specification if named, the rest."""
     text = inspect.getdoc(importlib.import_module(module)) or ""
     title, _, rest = text.partition("\n")
-    return "\n".join([title, "", picture or "", rest])
+    picture, _, name = (below or "").partition(" | ")
+    return "\n".join([title, "", picture, "", specification(name) if name else "", rest])
 
 
 def specification(name: str) -> str:

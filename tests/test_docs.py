@@ -77,7 +77,8 @@ def test_pages_include_existing_files_and_docstrings():
 
 
 def test_every_id_has_a_specification():
-    shown = {name for page in PAGES for name in re.findall(r"<!-- specification: (\S+)", page.read_text())}
+    marker = r"<!-- (?:specification: |docstring: .* \| )(crib_env/\S+) -->"
+    shown = {name for page in PAGES for name in re.findall(marker, page.read_text())}
     assert shown == {name for name in registry if name.startswith("crib_env/")}
 
 
