@@ -23,7 +23,7 @@ FOLDER = Path("runs/play")
 
 
 def play(
-    agent: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="AGENT", help_behavior_hint="")] = None,
+    agent: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[AGENT]", help_behavior_hint="")] = None,
     *,
     terminal: bool = False,
     dealer: Literal["cut", "me", "agent"] = "cut",

@@ -133,7 +133,7 @@ COMMANDS = {
     ),
     "play-times": Command(
         "speed.play_times:play_times",
-        "Measures how fast the page of `play` is there, and how fast its server answers.",
+        "Measures how soon the page of `play` is ready, and how fast its server answers.",
         takes_agents=True,
     ),
     "lang-tournament": Command(

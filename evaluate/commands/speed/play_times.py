@@ -18,11 +18,11 @@ from evaluate.progress import progress_bar
 
 
 def play_times(
-    agent: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="AGENT")] = "best",
+    agent: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[AGENT]")] = "best",
     games: int = 10,
     seed: int = 0,
 ) -> None:
-    """Measures how long the page of `play` needs to be there, and how fast its server answers in whole games.
+    """Measures how soon the page of `play` is ready, and how fast its server answers in whole games.
 
     The command is started twice: first without any compiled kernels, then with those of the first start.
 

@@ -1,4 +1,4 @@
-"""How long the page needs to be there: the command `play` in a new process, measured from its start."""
+"""How soon the page is ready: the command `play` in a new process, measured from its start."""
 
 from __future__ import annotations
 
