@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from urllib.parse import quote
 
@@ -22,7 +23,7 @@ from playwright.sync_api import sync_playwright
 from crib_env import format_card, parse_cards
 from crib_env.picture.cards import card_name
 from evaluate.matches.game_records import read_records
-from evaluate.play.kept_game import FINISHED, PERSON
+from evaluate.play.kept_game import FINISHED, PERSON, KeptGame
 from tests.helpers.page import served_page
 
 ROOT = Path(__file__).parents[1]
@@ -157,6 +158,27 @@ def check_whole_game(tab, server, agent, **fields):
 
 def test_a_game_clicked_through_is_the_engines(tab, server):
     check_whole_game(tab, server, "greedy", own=85, theirs=80, seed=4)
+    tab.page.click("#do")
+    tab.begin(agent="random", own=7, theirs=3)
+    assert tab.turn in ("discard", "play")
+    assert tab.scores() == (7, 3)
+
+
+def test_a_player_that_takes_long_is_said_to_think(tab, monkeypatch):
+    real = KeptGame.agents_card
+
+    def agents_card(game):
+        time.sleep(1)  # for each of two discards
+        return real(game)
+
+    tab.begin(agent="greedy", seed=3, dealer="agent")
+    monkeypatch.setattr(KeptGame, "agents_card", agents_card)
+    for _ in range(2):
+        tab.page.locator("#mine .hand button[aria-pressed=false]").first.click()
+    tab.page.click("#do")
+    tab.page.wait_for_selector("#said:has-text('Greedy is thinking')")
+    tab.page.wait_for_selector(WAITING)
+    assert "thinking" not in tab.page.inner_text("#said")
 
 
 @pytest.mark.slow
