@@ -1,7 +1,8 @@
 """Draws the figures of the pages anew from the data beside them: `make figures`.
 
 Each says at its lower edge from which commit, and on which day, its data was measured, and holds the checksum of its
-data: a test finds figures that show other data. Figures whose data was not kept stay; `KEPT` says how they were made.
+data: a test finds figures that show other data. Another test compares the moving picture with its game, drawn anew.
+Figures whose data was not kept stay; `KEPT` says how they were made.
 """
 
 from __future__ import annotations
@@ -121,9 +122,9 @@ def main() -> None:
     """Draws them all."""
     for name, (data, draw) in DRAWN.items():
         figure = draw(ROOT / data)
-        figure.text(
-            0.998, 0.004, f"measured at {origin(ROOT / data)}", ha="right", va="bottom", fontsize=5, color="#777777"
-        )
+        size = max(6.0, figure.get_figwidth() / 2)  # legible at the width of a page
+        stamp = f"measured at {origin(ROOT / data)}"
+        figure.text(0.998, 0.004, stamp, ha="right", va="bottom", fontsize=size, color="#666666")
         with whole_file(DOCS / name) as file:
             figure.savefig(file, format="png", metadata={CHECKSUM: checksum(ROOT / data)})
         print(f"docs/{name} from {data}")
