@@ -29,11 +29,11 @@ class Agent(Protocol):
     games. Both calls come after the last card of the deal and before the next discard, and cover all deals or
     games that ended in the same batch.
 
-    **Exact exploitability** asks an agent for all that its own choices lead to in the play. It takes two attributes
+    **Exact exploitability** asks an agent for all that its own choices lead to in the play. It takes these attributes
     into account. ``suits`` says what the rank that the agent lays depends on: ``"unseen"``, on ranks alone;
     ``"ties"``, on ranks, and where these leave it open on which of the cards held has the lower id; ``"all"``, the
     default, perhaps on every suit that the player sees. An agent with ``remembers = True`` is asked for its earlier
-    decisions in the same deal first.
+    decisions in the same deal first. ``remembers_discards = False`` says that the play does not depend on own discards.
     """
 
     name: str

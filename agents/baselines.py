@@ -43,6 +43,7 @@ class RandomAgent:
 
     name = "random"
     suits = "unseen"
+    remembers_discards = False
 
     def __init__(self, seed: int = 0) -> None:
         self._seed = streams(seed, 1)[0]
@@ -96,6 +97,7 @@ class GreedyAgent:
 
     name = "greedy"
     suits = "ties"
+    remembers_discards = False
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.agents.agent.Agent`."""
@@ -112,6 +114,7 @@ class CarefulAgent:
 
     name = "careful"
     suits = "ties"
+    remembers_discards = False
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.agents.agent.Agent`."""

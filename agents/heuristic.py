@@ -124,6 +124,7 @@ class HeuristicAgent:
 
     name = "heuristic"
     suits = "ties"
+    remembers_discards = False
 
     def __init__(self) -> None:
         self._greedy = GreedyAgent()

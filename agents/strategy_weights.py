@@ -71,6 +71,7 @@ class StrategyWeightsAgent:
     """
 
     suits = "ties"
+    remembers_discards = False
 
     def __init__(self, weights: np.ndarray, name: str = "strategy-weights") -> None:
         self.weights, self.name = weights, name

@@ -1,0 +1,340 @@
+"""Exploitability in real deals: what an agent may hold, and best responses to it, against engine and by counting."""
+
+import json
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from crib_env import score_show
+from crib_env.engine import DEALER, OVER, PONE, act, legal_cards
+from crib_env.exact.deal_classes import representatives
+from crib_env.tables.analysis import outlook
+from crib_env.views import views_of
+from evaluate.commands.exploitability import exploitability as command
+from evaluate.commands.exploitability import read_scores
+from evaluate.exploitability.kept import ask_for_discards, kept_of, range_of
+from evaluate.exploitability.real_deals import RealDeals
+from evaluate.exploitability.responses import Responder, Roots, seen, start_plays
+from evaluate.exploitability.suits import Suits
+
+ALL = (1 << 52) - 1
+
+
+class Plain:
+    """Discards the two lowest ranks. Lays the highest rank that fits, or the lowest from a count of ten on."""
+
+    name, suits = "plain", "unseen"
+
+    def act(self, views):
+        order = 4 * (np.arange(52) % 13) + np.arange(52) // 13
+        low = views.is_discard | (views.count >= 10)
+        return np.where(views.action_mask > 0, np.where(low[:, None], 99 - order, 1 + order), 0).argmax(axis=1)
+
+
+class Mixes(Plain):
+    """Lays each legal card with a chance in proportion to its rank."""
+
+    def probabilities(self, views):
+        chances = views.action_mask * (1.0 + np.arange(52) % 13)
+        return chances / chances.sum(axis=1, keepdims=True)
+
+
+def mask(cards):
+    return sum(1 << int(card) for card in cards)
+
+
+def cards_in(mask):
+    return [card for card in range(52) if mask >> card & 1]
+
+
+def split(cards):
+    """What Plain keeps and discards."""
+    ordered = sorted(cards, key=lambda card: (card % 13, card))
+    return mask(ordered[2:]), mask(ordered[:2])
+
+
+@pytest.fixture(scope="module")
+def kept():
+    """What Plain keeps, without asking it."""
+    four = np.array(representatives())
+    by_rank = np.array([13 * suit + rank for rank in range(13) for suit in range(4)])
+    for _ in range(2):
+        four ^= np.int64(1) << by_rank[((four[:, None] >> by_rank) & 1).argmax(axis=1)]
+    return kept_of(four, by_discards=True)
+
+
+def random_deals(n, seed=0):
+    return np.array([np.random.default_rng([seed, k]).permutation(52)[:13] for k in range(n)])
+
+
+def by_ranks(cards):
+    return tuple(sorted(card % 13 for card in cards_in(cards)))
+
+
+# --- What an agent may hold ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_range_counts_every_deal_of_a_small_deck(kept, seed):
+    """Of a deck of 16 cards, seven of them known: 84 deals of six, by the ranks kept and discarded."""
+    deck = np.random.default_rng(seed).permutation(52)[:16]
+    known = ALL ^ mask(deck[7:])
+    found = range_of(kept, known, None, 2, seed)
+    expected = Counter(tuple(map(by_ranks, split(six))) for six in combinations(deck[7:].tolist(), 6))
+    kinds = found.weights.nonzero()[0]
+    for hand in range(2):
+        held = zip(found.four[hand, kinds].tolist(), found.two[hand, kinds].tolist())
+        assert dict(zip([(by_ranks(a), by_ranks(b)) for a, b in held], found.weights[kinds])) == expected
+        assert not ((found.four[hand, kinds] | found.two[hand, kinds]) & known).any()
+
+
+def test_hands_are_drawn_evenly_among_the_deals_of_their_ranks(kept):
+    """One card of each of six ranks, in either of two suits: 64 deals of one kind."""
+    deck = [13 * suit + rank for rank in range(6) for suit in range(2)]
+    counts = Counter()
+    for seed in range(4):
+        found = range_of(kept, ALL ^ mask(deck), None, 160, seed)
+        kind = int(found.weights.argmax())
+        assert found.weights[kind] == 64
+        counts.update((found.four[:, kind] | found.two[:, kind]).tolist())
+    assert len(counts) == 64
+    assert sum((n - 10) ** 2 / 10 for n in counts.values()) < 120  # chi-squared with 63 degrees of freedom, p < 0.0001
+
+
+def test_all_deals_are_counted_once(kept):
+    assert range_of(kept, 0, None, 1, 0).weights.sum() == 20_358_520
+    assert range_of(kept, mask(range(7)), None, 1, 0).weights.sum() == 8_145_060
+
+
+def test_own_cards_are_split_as_the_agent_splits_them(kept):
+    for deal in random_deals(50):
+        four, two = kept.split(np.sort(deal[:6]))
+        assert four | two == mask(deal[:6])
+        assert (by_ranks(four), by_ranks(two)) == tuple(map(by_ranks, split(deal[:6])))
+
+
+# --- Best responses --------------------------------------------------------------------------------------------------
+
+
+def roots_of(deals, seat, groups, starter=51):
+    """Deals of six and six cards, both discarded as Plain does; the responder has the seat."""
+    masks = np.array([[split(deal[:6]), split(deal[6:12])] for deal in deals])
+    return Roots(start_plays(masks, starter, (0, 0)), seat, np.array(groups))
+
+
+def net_points(seat):
+    return lambda games, roots: (games["scores"][:, seat] - games["scores"][:, 1 - seat]).astype(float)
+
+
+def value(agent, held, seat):
+    """What the best response earns, in the plainest way. ``held`` is a list of weights and games."""
+    total, deciding = 0.0, {}
+    while held:
+        weight, game = held.pop()
+        if game["phase"] == OVER:
+            total += weight * float(game["scores"][seat] - game["scores"][1 - seat])
+        elif game["turn"] == seat:
+            about = tuple((int(card) % 13, int(by)) for card, by in zip(game["laid"], game["laid_by"]) if card >= 0)
+            deciding.setdefault(about, []).append((weight, game))
+        else:
+            views = views_of_one(game)
+            for card, chance in enumerate(chances_of(agent, views)):
+                if chance:
+                    held.append((weight * chance, after(game, card)))
+    for games in deciding.values():
+        options = {card % 13: card for card in cards_in(int(legal_cards(games[0][1])))}.values()
+        total += max(value(agent, [(weight, after(game, card)) for weight, game in games], seat) for card in options)
+    return total
+
+
+def after(game, card):
+    copy = np.array([game])
+    act(copy[0], card)
+    return copy[0]
+
+
+def views_of_one(game):
+    return views_of(np.array([game]), np.zeros(1, np.int64), np.array([game["turn"]], np.int64), np.zeros(1, np.int64))
+
+
+def chances_of(agent, views):
+    return agent.probabilities(views)[0] if hasattr(agent, "probabilities") else np.eye(52)[agent.act(views)[0]]
+
+
+@pytest.mark.parametrize("agent", [Plain(), Mixes()], ids=["plain", "mixes"])
+@pytest.mark.parametrize("seat", [PONE, DEALER])
+def test_a_best_response_is_the_best_there_is(agent, seat):
+    """Against eight hands of the agent, in two deals side by side, of few ranks: so there are pairs and goes, and some
+    hands leave the agent no choice where others do."""
+    deck = [13 * suit + rank for suit in range(4) for rank in (2, 3, 6, 8, 11)]
+    rng, rows, groups = np.random.default_rng(seat), [], np.repeat([0, 1], 8)
+    for _ in range(2):
+        own = rng.choice(deck, 6, replace=False)
+        for _ in range(8):
+            other = rng.choice(np.setdiff1d(deck, own), 6, replace=False)
+            rows.append(np.r_[own, other] if seat == PONE else np.r_[other, own])
+    roots, weights = roots_of(rows, seat, groups), rng.integers(1, 9, 16).astype(float)
+    responder = Responder(agent, Suits.UNSEEN, net_points(seat))
+    values = responder.respond(roots, np.stack([weights, weights[::-1]]))
+    for fit, some in enumerate((weights, weights[::-1])):
+        for group in range(2):
+            mine = groups == group
+            held = list(zip(some[mine], roots_of(rows, seat, groups).games[mine]))
+            assert values.best[fit][mine] @ some[mine] == pytest.approx(value(agent, held, seat))
+    assert (values.best[0] @ weights) >= (values.own @ weights)
+    assert responder.asked > 20
+
+
+@pytest.mark.parametrize("suits", Suits)
+def test_an_agent_in_the_responders_place_earns_what_it_loses_in_its_own(suits):
+    """Over the same deal, with the same cards: so what it earns adds up to nothing over both roles."""
+    deals = random_deals(300, seed=5)
+    for agent in (Plain(), Mixes()):
+        earned = []
+        for seat in (PONE, DEALER):
+            roots = roots_of(deals, seat, np.arange(len(deals)))
+            earned.append(Responder(agent, suits, net_points(seat)).respond(roots, np.ones((1, len(deals)))))
+        np.testing.assert_allclose(earned[0].own, -earned[1].own, atol=1e-9)
+        assert all((values.best >= values.own - 1e-9).all() for values in earned)
+
+
+# --- Real deals ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def plain(kept):
+    return lambda scores=None, agent=None: WithKept(agent or Plain(), kept, scores)
+
+
+class WithKept(RealDeals):
+    """Real deals of a player that discards as Plain does, without asking for all of its discards."""
+
+    def __init__(self, agent, kept, scores):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("evaluate.exploitability.real_deals.ask_for_discards", lambda *_: kept)
+            super().__init__(agent, scores, 2)
+
+
+def test_no_gain_is_below_zero_and_both_halves_agree_where_suits_do_not_matter(plain):
+    measured = plain()
+    (gains,) = measured.gains(1, seed=4)
+    assert min(gains.most) > 0
+    assert gains.least == gains.most
+    assert measured.asked > 100_000
+
+
+def test_payoffs_are_chances_to_win_after_the_show(plain, kept):
+    """Against the counts of every deal that the agent may have been dealt."""
+    rng = np.random.default_rng(2)
+    ranks, suits = rng.permutation(13), rng.integers(4, size=13)
+    rest = 13 * suits[:8] + ranks[:8]  # of eight ranks, so that Plain keeps the same cards under all names of suits
+    starter, *own = np.setdiff1d(rng.permutation(52), rest, assume_unique=True)[:7].tolist()
+    four, two = split(own)
+    held = range_of(kept, ALL ^ mask(rest), (two, starter), 1, 0)
+    table = outlook().win_table
+    for role in (PONE, DEALER):
+        payoff = plain((100, 100))._payoff(role, held, four, starter, np.arange(len(held.weights)))
+        games = start_plays(np.zeros((40, 2, 2), np.int64), starter, (0, 0))
+        games["scores"] = rng.integers(95, 121, (40, 2))
+        games["scores"][:4] = [[121, 100], [99, 121]] * 2
+        kinds = rng.choice(held.weights.nonzero()[0], 40)
+        chances = payoff(games, kinds)
+        for game, kind, chance in zip(games, kinds, chances):
+            pone, dealer = map(int, game["scores"])
+            wins = []
+            for six in combinations(rest.tolist(), 6):
+                ours, theirs = split(six), split(own)
+                if tuple(map(by_ranks, ours)) != (by_ranks(held.four[0, kind]), by_ranks(held.two[0, kind])):
+                    continue
+                hands = [ours, theirs] if role == PONE else [theirs, ours]
+                crib = score_show(cards_in(ours[1] | theirs[1]), starter, crib=True)
+                shown = [score_show(cards_in(hand[0]), starter) for hand in hands]
+                if pone >= 121 or dealer >= 121:
+                    wins.append(float(pone >= 121))
+                elif pone + shown[0] >= 121:
+                    wins.append(1.0)
+                elif dealer + shown[1] + crib >= 121:
+                    wins.append(0.0)
+                else:
+                    wins.append(table[pone + shown[0], dealer + shown[1] + crib])
+            assert chance == pytest.approx(np.mean(wins) if role == DEALER else 1 - np.mean(wins))
+
+
+def test_heels_that_win_leave_nothing_to_gain(plain):
+    six = np.arange(6)
+    assert plain((60, 119)).gain(PONE, six, 10, 0) == (0, 0)
+
+
+def test_what_cannot_be_measured_is_refused(monkeypatch):
+    monkeypatch.setattr("evaluate.commands.exploitability.RealDeals", None)
+    with pytest.raises(ValueError, match=r"deals=1 is not allowed: give at least 2"):
+        command(("greedy",), real=True, deals=1)
+    with pytest.raises(ValueError, match=r"scores are only for real deals: give --real too"):
+        command(("greedy",), at=("100-95",))
+    with pytest.raises(ValueError, match=r"draws its cards by chance, and has no `probabilities`"):
+        command(("ismcts:iterations=4",), real=True)
+    for text in ("100", "121-3", "a-b", "1-2-3", "-1-3"):
+        with pytest.raises(ValueError, match=r"are not allowed: give pone's and the dealer's, 0 to 120, as in 100-95"):
+            read_scores(text)
+    monkeypatch.setattr(Plain, "remembers", True, raising=False)
+    with pytest.raises(ValueError, match=r"plain remembers its earlier decisions: real deals are for agents that do"):
+        command(("tests.test_real_deals:Plain",), real=True)
+
+
+@pytest.mark.slow  # a minute
+def test_discards_are_those_of_the_agent_and_a_best_response_earns_in_the_engine_what_is_claimed(kept):
+    """The responder's six cards and the starter are given; all else is dealt and discarded in the engine."""
+    agent, n = Plain(), 200_000
+    for role in (PONE, DEALER):
+        assert (ask_for_discards(agent, role, (0, 0)).four == kept.four).all()
+        deal = random_deals(1, seed=20 + role)[0]
+        six, starter = np.sort(deal[:6]), int(deal[6])
+        four, two = kept.split(six)
+        held = range_of(kept, mask([*six, starter]), None, 1, 0)
+        masks = np.empty((len(held.weights), 2, 2), np.int64)
+        masks[:, role, 0], masks[:, role, 1], masks[:, 1 - role] = held.four[0], held.two[0], (four, two)
+        kinds = held.weights.nonzero()[0]
+        games = start_plays(masks[kinds], starter, (0, 0))
+        responder = Responder(agent, Suits.UNSEEN, net_points(1 - role))
+        values = responder.respond(Roots(games, 1 - role, np.zeros(len(games), np.int64)), held.weights[None, kinds])
+        exact = values.best[0] @ held.weights[kinds] / held.weights.sum()
+        rest = np.setdiff1d(np.arange(52), deal[:7])
+        dealt = np.random.default_rng(role).permuted(np.tile(rest, (n, 1)), axis=1)[:, :6]
+        theirs = np.array([split(hand) for hand in dealt.tolist()])
+        masks = np.empty((n, 2, 2), np.int64)
+        masks[:, role], masks[:, 1 - role] = theirs, (four, two)
+        games = start_plays(masks, starter, (0, 0))
+        points = play_out(games, agent, responder.choices, 1 - role)
+        error = points.std() / n**0.5
+        print(f"role {role}: exact {exact:.4f}, {points.mean():.4f} ± {1.96 * error:.4f}")
+        assert exact == pytest.approx(points.mean(), abs=3.5 * error)
+
+
+def play_out(games, agent, choices, seat):
+    """Plays games (n,), the responder by its choices or, without one, any card; its net points (n,)."""
+    while len(rows := np.flatnonzero(games["phase"] != OVER)):
+        cards = np.empty(len(rows), np.int64)
+        turn = games["turn"][rows]
+        numbers = seen(games[rows])
+        agents = turn != seat
+        views = views_of(games, rows[agents], turn[agents].astype(np.int64), rows[agents])
+        cards[agents] = agent.act(views)
+        for k in np.flatnonzero(~agents):
+            legal = cards_in(int(legal_cards(games[rows[k]])))
+            rank = choices.get(int(numbers[k]))
+            cards[k] = next((card for card in legal if card % 13 == rank), legal[0])
+        for row, card in zip(rows, cards):
+            act(games[row], card)
+    return (games["scores"][:, seat] - games["scores"][:, 1 - seat]).astype(float)
+
+
+@pytest.mark.slow  # half a minute
+def test_the_command_writes_what_it_shows(tmp_path, capsys):
+    command(("greedy",), real=True, deals=3, at=("110-112",), json_file=tmp_path / "x.json")
+    (result,) = json.loads((tmp_path / "x.json").read_text())["agents"]
+    assert result["scores"] == [110, 112]
+    assert result["exploitability"] == pytest.approx((result["as_pone"] + result["as_dealer"]) / 2)
+    assert f"{100 * result['exploitability']:.2f}" in capsys.readouterr().out
+    assert 0 < result["at_least"] <= result["exploitability"] < 0.5
