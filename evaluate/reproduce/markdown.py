@@ -36,7 +36,7 @@ def report_of(reproduction: Reproduction, outcomes: Outcomes, picture: str) -> s
         "# The papers' figures, recomputed",
         "",
         f"The {version} version, seed {reproduction.seed}: `{command} --seed {reproduction.seed}`; "
-        f"{len(reproduction.trainings)} trainings, {_when(everything)}."
+        f"{len(reproduction.trainings)} trainings, {when_measured(outcomes)}."
         + (f" {_only_quick(reproduction)}" if reproduction.quick else ""),
         "",
         f"{in_words(everything)}.",
@@ -51,9 +51,9 @@ def report_of(reproduction: Reproduction, outcomes: Outcomes, picture: str) -> s
     return "\n".join([*lines, *sections])
 
 
-def _when(outcomes: list[Outcome]) -> str:
-    """The days of the measurements."""
-    days = sorted({outcome.day for outcome in outcomes if outcome.day})
+def when_measured(outcomes: Outcomes) -> str:
+    """The days of the measurements, in words."""
+    days = sorted({outcome.day for of_paper in outcomes.values() for outcome in of_paper if outcome.day})
     if not days:  # files of claims did not always say
         return "measured on an unknown day"
     return f"measured on {days[0]}" if len(days) == 1 else f"measured from {days[0]} to {days[-1]}"

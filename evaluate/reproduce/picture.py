@@ -37,8 +37,8 @@ def compared_shares(outcomes: Outcomes) -> list[Compared]:
     return rows
 
 
-def draw_shares(rows: list[Compared]) -> Figure:
-    """A line for each claim, under the name of its paper: the paper's range in grey, ours in blue."""
+def draw_shares(rows: list[Compared], when: str) -> Figure:
+    """A line for each claim, under the name of its paper: the paper's range in grey, ours in blue; below, the days."""
     lines: list[Compared | str] = []
     for row in rows:
         if row.paper not in lines:
@@ -58,4 +58,5 @@ def draw_shares(rows: list[Compared]) -> Figure:
             label.set_fontweight("bold")
     axes.set(xlabel="games won, %; grey: the paper's range, blue: ours", xlim=(-2, 102), ylim=(len(lines) - 0.4, -0.6))
     axes.grid(axis="x", lw=0.4)
+    figure.text(0.002, 0.004, when, ha="left", va="bottom", fontsize=6, color="#666666")
     return figure

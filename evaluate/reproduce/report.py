@@ -17,7 +17,7 @@ from evaluate.on_ray import connected
 from evaluate.progress import progress_bar
 from evaluate.reproduce.claims import Paper
 from evaluate.reproduce.counts import in_words
-from evaluate.reproduce.markdown import Outcomes, report_of
+from evaluate.reproduce.markdown import Outcomes, report_of, when_measured
 from evaluate.reproduce.picture import compared_shares, draw_shares
 from evaluate.reproduce.run import PAPERS, Outcome, Reproduction
 
@@ -76,7 +76,7 @@ def write_report(reproduction: Reproduction, outcomes: Outcomes, path: Path) -> 
     """Writes the report, and its picture beside it under the same name."""
     rows = compared_shares(outcomes)
     if rows:
-        save_figure(draw_shares(rows), path.with_suffix(".png"))
+        save_figure(draw_shares(rows, when_measured(outcomes)), path.with_suffix(".png"))
     with whole_text(path) as file:
         file.write(report_of(reproduction, outcomes, path.with_suffix(".png").name if rows else ""))
 
