@@ -58,19 +58,14 @@ def figures_table(outcomes: Sequence[Outcome]) -> Table:
 
 
 def page_table(outcomes: Sequence[Outcome]) -> str:
-    """The main figures in Markdown, a row for each agent, in the order in which they come."""
-    rows = []
-    for agent in dict.fromkeys(outcome.agent for outcome in outcomes):
-        own = [outcome for outcome in outcomes if outcome.agent == agent]
-        figures = {name: figure for outcome in own for name, figure in outcome.figures.items()}
+    """The main figures in Markdown, a row for each agent, those first that win most often against ``greedy``."""
+    rows: list[list[str]] = []
+    found: dict[str, dict[str, Measured]] = {}
+    for outcome in outcomes:
+        found.setdefault(outcome.agent, {}).update(outcome.figures)
+    wins = "wins against greedy less luck, %"
+    for agent, figures in sorted(found.items(), key=lambda one: one[1][wins].mean, reverse=True):
         cells = [" ".join(shown(figures[name])).strip() if name in figures else "–" for name in PAGE_COLUMNS]
-        share = max(outcome.share for outcome in own)
+        share = max(outcome.share for outcome in outcomes if outcome.agent == agent)
         rows.append([f"`{agent}`", f"{100 * share:g} %", *cells])
     return markdown_table(["agent", "share", *PAGE_COLUMNS.values()], rows)
-
-
-def reasons(outcomes: Sequence[Outcome]) -> str:
-    """Why figures are missing, a line of Markdown for each."""
-    return "".join(
-        f"* `{outcome.agent}`, {outcome.task}: {outcome.not_measured}\n" for outcome in outcomes if outcome.not_measured
-    )
