@@ -295,11 +295,11 @@ def test_responses_are_to_the_mean_so_far_and_the_last_one_plays_except_against_
 
 def test_summaries_of_parts_add_up():
     parts = [
-        {"episodes": 10, "seconds": 2.0, "simulation_share": 0.5},
-        {"episodes": 30, "seconds": 6.0, "simulation_share": 0.1},
+        {"episodes": 10, "seconds": 2.0, "processor_seconds": 1.0, "simulation_share": 0.5},
+        {"episodes": 30, "seconds": 6.0, "processor_seconds": 3.0, "simulation_share": 0.1},
     ]
     assert in_all(parts) == pytest.approx(
-        {"episodes": 40, "seconds": 8.0, "episodes_per_second": 5.0, "simulation_share": 0.2}
+        {"episodes": 40, "seconds": 8.0, "processor_seconds": 4.0, "episodes_per_second": 5.0, "simulation_share": 0.2}
     )
 
 

@@ -81,6 +81,7 @@ def make_run(folder, rates, speed, learner="ddqn", **settings):
     with SummaryWriter(str(folder)) as writer:
         for k in range(1, 2 * len(rates) + 1):
             writer.add_scalar("speed/episodes per second", speed * k, 100 * k)
+            writer.add_scalar("speed/processor seconds", k, 100 * k)
             if k % 2 == 0:
                 writer.add_scalar("evaluation/win rate against greedy", rates[k // 2 - 1], 100 * k)
     return folder
@@ -93,6 +94,8 @@ def test_a_run_is_read_over_episodes_and_over_seconds(tmp_path):
     assert rates == pytest.approx([0.25, 0.5])
     seconds, _ = read_curve(run, "greedy", "seconds")
     assert seconds == pytest.approx([10 + 5, 10 + 5 + 10 / 3 + 2.5])
+    on_processor, _ = read_curve(run, "greedy", "processor-seconds")
+    assert on_processor.tolist() == [2.0, 4.0]
     with pytest.raises(ValueError, match="holds no curve of win rates against 'random' over episodes"):
         read_curve(run, "random", "episodes")
 

@@ -183,7 +183,7 @@ def test_too_little_memory_is_one_line(capsys):
 
 # --- checkpoints ----------------------------------------------------------------------------------------------------
 
-ABOUT = {"rounds": 1, "episodes": 10, "seconds": 1.0, "simulation_seconds": 0.5}
+ABOUT = {"rounds": 1, "episodes": 10, "seconds": 1.0, "processor_seconds": 1.0, "simulation_seconds": 0.5}
 
 
 def folder_with(tmp_path, tensors, about=ABOUT):

@@ -12,7 +12,7 @@ from rich.progress import Progress
 from sb3_contrib import MaskablePPO
 
 from crib_env.agents import make_agent
-from crib_env.agents.features.suits import original, relabel
+from crib_env.agents.features.seen import Seen
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.ppo import PPOAgent
 from crib_env.agents.networks.weights_file import save_tensors
@@ -101,20 +101,23 @@ def test_rewards_are_settled_in_every_mode_of_autoreset():
         assert not nothing.any()
 
 
-def test_suits_are_relabelled_on_the_way_in_and_out():
+def test_deals_are_observed_by_rank_with_known_gains():
     rng = np.random.default_rng(0)
     plain = SettledDeals(50, opponent="greedy", mask="info", autoreset_mode="SameStep")
     envs = SettledVecEnv(50, opponent="greedy")
     envs.seed(9)
     seen, (observation, infos) = envs.reset(), plain.reset(seed=9)
-    for _ in range(13):
-        expected, masks, order = relabel(observation, infos["action_mask"])
-        np.testing.assert_array_equal(seen, expected)
+    for k in range(13):
+        masks = infos["action_mask"]
+        expected = Seen.of("ranks", observation, masks, np.full(50, k % 6 < 2))
+        assert seen.shape == (50, *envs.observation_space.shape)
+        np.testing.assert_array_equal(seen[:, :-52], expected.inputs)
+        np.testing.assert_array_equal(seen[:, -52:], np.where(masks != 0, expected.gains, 0))
         np.testing.assert_array_equal(envs.action_masks(), masks != 0)
         np.testing.assert_array_equal(np.stack(envs.env_method("action_masks")), masks != 0)
         cards = (masks * rng.random(masks.shape)).argmax(axis=1)
         seen, rewards, over, _ = envs.step(cards)
-        observation, points, ends, _, infos = plain.step(original(cards, order))
+        observation, points, ends, _, infos = plain.step(cards)
         np.testing.assert_allclose(rewards, points, rtol=1e-6)
         np.testing.assert_array_equal(over, ends)
 
@@ -133,9 +136,10 @@ def test_a_run_leaves_weights_curves_and_stable_baselines3s_own_file(finished):
 
     model = MaskablePPO.load(folder.path / "final")
     views = some_views()
-    observation, masks, order = relabel(views.observation, views.action_mask)
-    theirs, _ = model.predict(observation, action_masks=masks, deterministic=True)
-    np.testing.assert_array_equal(agent.act(views), original(theirs, order))
+    seen = Seen.of("ranks", views.observation, views.action_mask, views.is_discard)
+    inputs = np.concatenate([seen.inputs, np.where(views.action_mask, seen.gains, 0)], axis=1, dtype=np.float32)
+    theirs, _ = model.predict(inputs, action_masks=views.action_mask, deterministic=True)
+    np.testing.assert_array_equal(agent.act(views), theirs)
 
 
 def test_the_agent_is_the_same_from_its_file(finished):
@@ -224,7 +228,7 @@ def test_damaged_and_foreign_weights_are_refused_and_execute_nothing(tmp_path, m
     (tmp_path / "short.safetensors").write_bytes(whole[: len(whole) // 2])
     (tmp_path / "pickle.zip").write_bytes(pickle.dumps(Bomb()))
     DDQNAgent.new("one", "209", "bits", (8,)).save(tmp_path / "other.safetensors")
-    save_tensors(tmp_path / "fewer.safetensors", {"x": torch.zeros(3)}, agent.about)
+    save_tensors(tmp_path / "fewer.safetensors", {"x": torch.zeros(3)}, {**agent.networks.about, "learner": "ppo"})
     save_tensors(tmp_path / "bare.safetensors", {"x": torch.zeros(3)}, {})
     for name in ("short.safetensors", "pickle.zip", "other", "fewer", "bare", "nowhere"):
         with pytest.raises(ValueError, match=name):

@@ -11,7 +11,7 @@ from evaluate.commands.arguments import Runs, SomeJson
 from evaluate.console import console
 from evaluate.figures import save_figure
 from evaluate.files import check_outputs, picture_paths, write_json
-from evaluate.runs.learning_curves import curves_by_label, draw_curves
+from evaluate.runs.learning_curves import Over, curves_by_label, draw_curves
 
 
 def curves(
@@ -19,7 +19,7 @@ def curves(
     picture: Path,
     label: Annotated[tuple[str, ...], tyro.conf.arg(metavar="LABEL ...", help_behavior_hint="")] = (),
     against: Literal["greedy", "random", "best-response"] = "greedy",
-    over: Literal["episodes", "seconds"] = "episodes",
+    over: Over = "episodes",
     json_file: SomeJson = None,
 ) -> None:
     """Draws learning curves: runs that differ only in their seeds are one curve, their mean within their range.
@@ -30,7 +30,8 @@ def curves(
         label: A label for each folder, by default its learner and the settings that differ; runs
             with the same label are one curve.
         against: The baseline of the win rate; best-response draws exploitability in the pegging game.
-        over: Draw over episodes, or over seconds of training.
+        over: Draw over episodes, over seconds of training, or over its processor seconds, which do not
+            count the time that other programs took.
         json_file: Also write the curves to this file: they can be drawn again when the runs are gone.
     """
     check_outputs(json_file, *picture_paths(picture))

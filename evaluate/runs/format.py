@@ -28,6 +28,7 @@ EPSILON, LEARNING_RATE = "learning/epsilon", "learning/learning rate"
 EPISODE_RETURN = "learning/episode return"
 NET_POINTS_IN_TRAINING = "learning/net points against the opponent"
 EPISODES_PER_SECOND, SIMULATION_SHARE = "speed/episodes per second", "speed/share of time in simulation"
+PROCESSOR_SECONDS = "speed/processor seconds"  # of training, from its start
 EXPLOITABILITY = "strength/exploitability"
 STRENGTH = ("evaluation/", "net points a game/", "strength/")  # what tags of strength begin with
 _BANDS = "uncertainty/"

@@ -16,6 +16,7 @@ from evaluate.figures import GREY, new_figure, number_ticks
 from evaluate.runs.format import (
     BEST_RESPONSE,
     EPISODES_PER_SECOND,
+    PROCESSOR_SECONDS,
     curve_in_words,
     curve_tag,
     no_curve,
@@ -24,8 +25,12 @@ from evaluate.runs.format import (
 )
 from evaluate.runs.labels import labels_of
 
-Over = Literal["episodes", "seconds"]
-_LABELS = {"episodes": "episodes", "seconds": "seconds of training"}
+Over = Literal["episodes", "seconds", "processor-seconds"]
+_LABELS = {
+    "episodes": "episodes",
+    "seconds": "seconds of training",
+    "processor-seconds": "processor seconds of training",
+}
 _LABEL_WIDTH = 44  # characters of a line of the legend
 
 
@@ -46,7 +51,7 @@ def read_scalars(folder: Path, tag: str) -> tuple[list[int], list[float]]:
 def read_curve(run: Path, against: str, over: Over) -> tuple[np.ndarray, np.ndarray]:
     """A run's win rates against a baseline, or its exploitability, (N,), over episodes or over seconds of training.
 
-    Time spent on measuring does not count.
+    Time spent on measuring does not count. Processor seconds do not count waiting for other programs either.
 
     Raises:
         ValueError: the folder holds no such curve; the message names it.
@@ -55,10 +60,10 @@ def read_curve(run: Path, against: str, over: Over) -> tuple[np.ndarray, np.ndar
         episodes, rates = read_scalars(run, curve_tag(against))
         if over == "episodes":
             return np.array(episodes, float), np.array(rates)
-        steps, speeds = read_scalars(run, EPISODES_PER_SECOND)
+        steps, clock = read_scalars(run, PROCESSOR_SECONDS if over == "processor-seconds" else EPISODES_PER_SECOND)
     except KeyError:
         raise ValueError(no_curve(run, against, over)) from None
-    seconds = np.cumsum(np.diff(steps, prepend=0) / np.array(speeds))
+    seconds = clock if over == "processor-seconds" else np.cumsum(np.diff(steps, prepend=0) / np.array(clock))
     return np.interp(episodes, steps, seconds), np.array(rates)
 
 

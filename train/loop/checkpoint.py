@@ -21,6 +21,7 @@ class Position:
     rounds: int = 0
     episodes: int = 0
     seconds: float = 0.0
+    processor_seconds: float = 0.0
     simulation_seconds: float = 0.0
 
     @classmethod
@@ -57,6 +58,7 @@ class Position:
         return {
             "episodes": self.episodes,
             "seconds": self.seconds,
+            "processor_seconds": self.processor_seconds,
             "episodes_per_second": self.episodes / self.seconds,
             "simulation_share": self.simulation_seconds / self.seconds,
         }
@@ -67,6 +69,7 @@ def in_all(parts: list[dict[str, Any]]) -> dict[str, Any]:
     whole = Position(
         episodes=sum(part["episodes"] for part in parts),
         seconds=sum(part["seconds"] for part in parts),
+        processor_seconds=sum(part["processor_seconds"] for part in parts),
         simulation_seconds=sum(part["simulation_share"] * part["seconds"] for part in parts),
     )
     return whole.summary()

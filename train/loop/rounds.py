@@ -11,7 +11,7 @@ import numpy as np
 from rich.progress import Progress
 
 from evaluate.progress import say
-from evaluate.runs.format import EPISODES_PER_SECOND, EPSILON, LEARNING_RATE, SIMULATION_SHARE
+from evaluate.runs.format import EPISODES_PER_SECOND, EPSILON, LEARNING_RATE, PROCESSOR_SECONDS, SIMULATION_SHARE
 from train.loop import exploitability
 from train.loop.checkpoint import Position
 from train.loop.contracts import StrengthMeasure, Trainee
@@ -75,26 +75,32 @@ class Rounds:
         """
         with put_off_interrupts() as interrupt:
             while self.position.episodes < self._total and not interrupt.asked:
-                started, before = time.perf_counter(), self.position.episodes
+                before = self.position.episodes
                 n = size(before)
+                self.begin_round()
                 values, simulation_seconds = play_and_learn(n)
-                self.end_round(n, time.perf_counter() - started, simulation_seconds, values)
+                self.end_round(n, simulation_seconds, values)
                 between(before, before + n)
                 self.save_if_due()
             self.save()
         return self.position.summary()
 
-    def end_round(self, n: int, seconds: float, simulation_seconds: float | None, values: dict[str, float]) -> None:
+    def begin_round(self) -> None:
+        """Starts the clocks of a round."""
+        self._began, self._began_on_processor = time.perf_counter(), time.process_time()
+
+    def end_round(self, n: int, simulation_seconds: float | None, values: dict[str, float]) -> None:
         """Records a round of ``n`` episodes: measures strength if that is due, writes curves, shows progress.
 
         Args:
             n: the number of episodes in the round.
-            seconds: the duration of the round.
             simulation_seconds: the time spent in simulation; ``None`` for all of it, without a curve of its share.
             values: the values of the round for TensorBoard, by tag.
         """
         position, settings, strength = self.position, self._settings, self._strength
-        values = values | {EPISODES_PER_SECOND: n / seconds}
+        seconds = time.perf_counter() - self._began
+        position.processor_seconds += time.process_time() - self._began_on_processor
+        values = values | {EPISODES_PER_SECOND: n / seconds, PROCESSOR_SECONDS: position.processor_seconds}
         if simulation_seconds is not None:
             values[SIMULATION_SHARE] = simulation_seconds / seconds
         position.rounds += 1

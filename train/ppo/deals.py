@@ -1,4 +1,4 @@
-"""Training data of PPO: single deals against an opponent, settled rewards, suits in canonical order."""
+"""Training data of PPO: single deals against an opponent, settled rewards, inputs by rank."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import time
 from typing import Any
 
 import numpy as np
+from gymnasium.spaces import Box
 
-from crib_env.agents.features.suits import original, relabel
-from crib_env.engine import CRIB, DEALERS_HAND, PONES_HAND
+from crib_env.agents.features.seen import Seen, n_inputs
+from crib_env.engine import CRIB, DEALERS_HAND, DISCARD, PONES_HAND
 from crib_env.kernels import kernel
+from crib_env.observation import N_ACTIONS
 from crib_env.vector.environments import CribbageVectorEnv
 from train.experience.episodes import discards_worth
 from train.ppo.sb3_vec_env import CribbageVecEnv
@@ -63,8 +65,10 @@ class SettledDeals(CribbageVectorEnv):
 
 
 class SettledVecEnv(CribbageVecEnv):
-    """:class:`SettledDeals` for Stable-Baselines3, each position with its suits relabelled
-    (:mod:`crib_env.agents.features.suits`).
+    """:class:`SettledDeals` for Stable-Baselines3, observed by rank (:mod:`crib_env.agents.features.by_rank`).
+
+    Observations are (N, n + 52) float32: the n inputs of a network, and what each card is known to gain at once, 0 if
+    it is not legal.
 
     Args:
         num_envs: the number of deals.
@@ -74,33 +78,26 @@ class SettledVecEnv(CribbageVecEnv):
         seconds: the time spent in steps, on rules, observations and the opponent.
     """
 
-    def __init__(self, num_envs: int, **options: Any) -> None:
-        super().__init__(num_envs, kind=SettledDeals, **options)
+    def __init__(self, num_envs: int, *, observation: str = "209", **options: Any) -> None:
+        super().__init__(num_envs, kind=SettledDeals, observation=observation, **options)
         self.seconds = 0.0
-        self._masks = np.zeros((num_envs, 52), np.bool_)
-        self._order = np.zeros((num_envs, 4), np.int64)
+        width = n_inputs("ranks", observation) + N_ACTIONS
+        self.observation_space = self._shared["observation_space"] = Box(-np.inf, np.inf, (width,), np.float32)
 
     def reset(self) -> np.ndarray:
         """See :class:`CribbageVecEnv`."""
-        return self._relabelled(super().reset())
-
-    def step_async(self, actions: np.ndarray) -> None:
-        """See :class:`CribbageVecEnv`."""
-        super().step_async(original(actions, self._order))
+        return self._by_rank(super().reset())
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """See :class:`CribbageVecEnv`; terminal observations keep their suits."""
+        """See :class:`CribbageVecEnv`; terminal observations are those of the deals."""
         started = time.perf_counter()
         observation, rewards, over, infos = super().step_wait()
-        observation = self._relabelled(observation)
+        observation = self._by_rank(observation)
         self.seconds += time.perf_counter() - started
         return observation, rewards, over, infos
 
-    def action_masks(self) -> np.ndarray:
-        """(N, 52) bool, the legal cards now, under relabelled suits."""
-        return self._masks
-
-    def _relabelled(self, observation: np.ndarray) -> np.ndarray:
-        observation, masks, self._order = relabel(observation, super().action_masks().view(np.int8))
-        self._masks = masks.view(np.bool_)
-        return observation
+    def _by_rank(self, observation: np.ndarray) -> np.ndarray:
+        masks = self.action_masks()
+        is_discard = self._envs.games["phase"] == DISCARD
+        seen = Seen.of("ranks", observation, masks.view(np.int8), is_discard)
+        return np.concatenate([seen.inputs, np.where(masks, seen.gains, 0)], axis=1, dtype=np.float32)

@@ -16,26 +16,26 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 import torch
-from gymnasium import spaces
 from rich.progress import Progress
 from sb3_contrib import MaskablePPO
-from sb3_contrib.common.maskable.distributions import MaskableDistribution
+from sb3_contrib.common.maskable.distributions import MaskableCategoricalDistribution, MaskableDistribution
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger
-from stable_baselines3.common.torch_layers import BaseFeaturesExtractor, MlpExtractor
+from stable_baselines3.common.torch_layers import MlpExtractor
 from stable_baselines3.common.utils import LinearSchedule, set_random_seed
 from torch import nn
 
 from crib_env import PlayerViews
 from crib_env.agents import make_agent
-from crib_env.agents.features.ranks import N_RANK_INPUTS, with_rank_counts
+from crib_env.agents.networks.ddqn import N_RANKS
 from crib_env.agents.networks.ppo import PPOAgent
 from crib_env.files.whole_file import whole_file
+from crib_env.observation import N_ACTIONS
 from crib_env.players.policies import NATIVE
 from train.loop.checkpoint import Position, load_optimizer_state, named, optimizer_state, part, steps_taken
 from train.loop.interrupt import Interrupt, put_off_interrupts
@@ -97,43 +97,49 @@ class Settings(LearningSettings):
 PRESETS = {"default": Settings()}
 
 
-class RankFeatures(BaseFeaturesExtractor):
-    """Observations (B, n) with rank counts, see :func:`crib_env.agents.features.ranks.with_rank_counts`."""
+class DistributionByRank(MaskableCategoricalDistribution):
+    """One logit for each rank, which its four cards share."""
 
-    def __init__(self, observation_space: spaces.Box) -> None:
-        super().__init__(observation_space, observation_space.shape[0] + N_RANK_INPUTS)
-
-    def forward(self, observation: torch.Tensor) -> torch.Tensor:
-        """See the class."""
-        return with_rank_counts(observation)
+    def proba_distribution_net(self, latent_dim: int) -> nn.Module:
+        """See the class above."""
+        return nn.Linear(latent_dim, N_RANKS)
 
 
 class FastMlp(MlpExtractor):
-    """The hidden layers, computed in a precision of choice; the output is float32."""
+    """The hidden layers, computed in a precision of choice, for observations of inputs and known gains (B, n + 52).
 
-    def __init__(self, *args: Any, compute: Precision) -> None:
-        super().__init__(*args)
+    The policy's output (B, h + 52) is the last hidden layer and the gains, the value's (B, h) the last hidden layer,
+    float32.
+    """
+
+    def __init__(self, n_features: int, *args: Any, compute: Precision, **kwargs: Any) -> None:
+        super().__init__(n_features - N_ACTIONS, *args, **kwargs)
         self._compute = compute
 
     def forward_actor(self, features: torch.Tensor) -> torch.Tensor:
         """See the class."""
         with precision(self._compute):
-            return super().forward_actor(features).float()
+            hidden = super().forward_actor(features[:, :-N_ACTIONS]).float()
+        return torch.cat([hidden, features[:, -N_ACTIONS:]], dim=1)
 
     def forward_critic(self, features: torch.Tensor) -> torch.Tensor:
         """See the class."""
         with precision(self._compute):
-            return super().forward_critic(features).float()
+            return super().forward_critic(features[:, :-N_ACTIONS]).float()
 
 
 class CribbagePolicy(MaskableActorCriticPolicy):
-    """Stable-Baselines3's policy of linear layers, with :class:`FastMlp` for its body."""
+    """Stable-Baselines3's policy of linear layers, with :class:`FastMlp` for its body.
+
+    What a card is known to gain is a part of its logit, as in NFSP.
+    """
 
     def __init__(self, *args: Any, compute: Precision = "auto", **kwargs: Any) -> None:
         self._compute: Precision = compute
         super().__init__(*args, **kwargs)
 
     def _build_mlp_extractor(self) -> None:
+        self.action_dist = DistributionByRank(N_ACTIONS)
         self.mlp_extractor = FastMlp(
             self.features_dim, self.net_arch, self.activation_fn, self.device, compute=self._compute
         )
@@ -144,7 +150,8 @@ class CribbagePolicy(MaskableActorCriticPolicy):
         Raises:
             FloatingPointError: the logits are not finite; torch's own error would print the whole batch.
         """
-        logits = self.action_net(latent_pi)
+        outputs = self.action_net(latent_pi[:, :-N_ACTIONS])
+        logits = outputs.repeat(1, N_ACTIONS // N_RANKS) + latent_pi[:, -N_ACTIONS:]
         if not torch.isfinite(logits).all():
             raise FloatingPointError("the policy's logits are no longer finite: the weights have diverged")
         return self.action_dist.proba_distribution(action_logits=logits)
@@ -215,7 +222,6 @@ class Learner:
             policy_kwargs={
                 "net_arch": {"pi": list(settings.hidden), "vf": list(settings.value_hidden)},
                 "activation_fn": nn.ReLU,
-                "features_extractor_class": RankFeatures,
                 "optimizer_kwargs": {"eps": 1e-5, "fused": True},
                 "compute": settings.precision,
             },
@@ -224,8 +230,9 @@ class Learner:
         )
         policy = self.model.policy
         policy.optimizer.register_step_pre_hook(check_gradients)
-        layers = (*policy.mlp_extractor.policy_net, policy.action_net)
-        self.agent = PPOAgent(layers, settings.observation, settings.hidden)
+        self.agent = PPOAgent.new(settings.observation, settings.hidden)
+        self.agent.network.body = policy.mlp_extractor.policy_net
+        self.agent.network.cards = cast(nn.Linear, policy.action_net)
         self.refresh_opponent()
 
     def refresh_opponent(self) -> None:
@@ -297,7 +304,8 @@ class BetweenRounds(BaseCallback):
         self._end_round()
         self._is_to_stop = self._interrupt.asked
         self._learner.begin_round(self._rounds.position)
-        self._started, self._simulated = time.perf_counter(), self._learner.simulation_seconds
+        self._simulated = self._learner.simulation_seconds
+        self._rounds.begin_round()
 
     def _on_step(self) -> bool:
         return not self._is_to_stop
@@ -311,10 +319,9 @@ class BetweenRounds(BaseCallback):
         n = settings.episodes_at_once
         if self.model.num_timesteps < DECISIONS[settings.episode] * (position.episodes + n):
             return
-        seconds = time.perf_counter() - self._started
         if (position.rounds + 1) % settings.refresh == 0:
             self._learner.refresh_opponent()
-        self._rounds.end_round(n, seconds, self._learner.simulation_seconds - self._simulated, {})
+        self._rounds.end_round(n, self._learner.simulation_seconds - self._simulated, {})
         self._rounds.save_if_due()
 
 
