@@ -73,6 +73,8 @@ class Settings(QSettings):
     episode: Literal["play", "pegging", "deal", "game"] = "deal"
     """What an episode is: the play of a deal, the play of eight cards and nothing else, a deal, or a game. The LSTM
     remembers a game, or else a deal."""
+    episodes: Count = 61_440
+    """Episodes to play."""
     length: Count = 6
     """Decisions in a training sequence; a deal has no more than six."""
     burn_in: WholeNumber = 0

@@ -51,7 +51,7 @@ class Settings(ddqn.Settings):
     """The only preset."""
     opponent: Literal["self"] = "self"
     """NFSP plays itself."""
-    episodes: Count = 800_000
+    episodes: Count = 204_800
     anticipation: Annotated[float, Range(0, 1, above=True)] = 0.25
     """η: probability that a player follows the best response in an episode; otherwise it follows the average policy."""
     reservoir: Count = 400_000

@@ -65,7 +65,7 @@ class Settings(LearningSettings):
     """Widths of the hidden layers of the policy network."""
     value_hidden: Widths = (128, 128)
     """Widths of the hidden layers of the value network."""
-    episodes: Count = 2_500_000
+    episodes: Count = 102_400
     """Episodes to play, rounded up to whole rounds."""
     episodes_at_once: Count = 2_048
     """Episodes in a round, played side by side."""
