@@ -81,6 +81,11 @@ class Settings(QSettings):
     """Episodes in a round, played side by side."""
     batch_size: Count = 1_024
     """Transitions in a gradient step."""
+    epsilon: Share = 0.25
+    """Initial probability of a random card."""
+    final_epsilon: Share = 0.25
+    """Probability of a random card at the end; it changes linearly in between. A player that meets only its own best
+    cards becomes weaker against others."""
     n_step: Count = 1
     """Length of n-step returns, in the player's own decisions."""
     dueling: bool = False
@@ -137,6 +142,8 @@ PRESETS = {
         reuse=2.0,
         batch_size=256,
         gamma=0.0,
+        epsilon=0.1,
+        final_epsilon=0.03,
         target_sync=500,
     ),
 }

@@ -17,11 +17,13 @@ names as further work. Where the paper is silent, or this differs:
 * A value includes the points of the move that led to its state, as his does. His text and his formula count the points
   of the opponent's answer in different places; here a reward is the change of the lead from one own move to the next.
 
-The default learns from λ-returns of many deals at once (:mod:`train.td.returns`), with Adam, some exploration, one
-network of ReLUs for discards and one for the play, inputs by rank that follow from the bits
+The default learns from returns of many deals at once (:mod:`train.td.returns`), with Adam, one network of ReLUs for
+discards and one for the play, inputs by rank that follow from the bits
 (:func:`crib_env.agents.features.after_states.play_inputs`), and rewards without the luck that no move controls. What a
 move is known to earn, the exact value of a discard in the show or the points of a card, is added to the network's
-output and need not be learned. The player that is measured has the average of the weights.
+output and need not be learned. The player that is measured has the average of the weights. A quarter of all cards are
+random until the end: a player that meets only its own best moves reads too much from an opponent's cards, and becomes
+weaker against others.
 """
 
 from __future__ import annotations
@@ -63,9 +65,9 @@ class Settings(ExploringSettings):
     """Widths of the hidden layers; traces need exactly one."""
     hidden_discard: Widths = (64, 64)
     """Widths of the hidden layers of the network of discards; for returns."""
-    td_lambda: Share = 0.3
+    td_lambda: Share = 0.0
     """λ of TD(λ): 0 bootstraps after one step, 1 is the Monte Carlo return."""
-    episodes: Count = 1_000_000
+    episodes: Count = 1_228_800
     """Episodes to play."""
     episodes_at_once: Count = 2_048
     """Episodes in a round; with returns they are played side by side and then learned from."""
@@ -76,9 +78,9 @@ class Settings(ExploringSettings):
     average_rate: Share = 0.003
     """Share of the way to the new weights that the player measured goes after each step: it has their average. For
     returns."""
-    epsilon: Share = 0.1
+    epsilon: Share = 0.25
     """Initial probability of a random card; for returns."""
-    final_epsilon: Share = 0.02
+    final_epsilon: Share = 0.25
     """Probability of a random card at the end; it changes linearly in between. For returns."""
     precision: Precision = "auto"
     """Number format in training by returns; "auto" is bfloat16 if the processor has instructions for it."""
@@ -99,6 +101,7 @@ PRESETS = {
         preset="paper",
         updates="traces",
         hidden=(40,),
+        episodes=1_000_000,
         episodes_at_once=1_024,
         td_lambda=0.0,
         learning_rate=0.01,
