@@ -75,7 +75,7 @@ class Settings(QSettings):
     """Capacity of each network's replay buffer, in transitions."""
     reuse: Positive = 1.0
     """How often a transition is used on average."""
-    episodes: Count = 614_400
+    episodes: Count = 409_600
     """Episodes to play."""
     episodes_at_once: Count = 2_048
     """Episodes in a round, played side by side."""

@@ -67,7 +67,7 @@ class Settings(ExploringSettings):
     """Widths of the hidden layers of the network of discards; for returns."""
     td_lambda: Share = 0.0
     """λ of TD(λ): 0 bootstraps after one step, 1 is the Monte Carlo return."""
-    episodes: Count = 1_228_800
+    episodes: Count = 819_200
     """Episodes to play."""
     episodes_at_once: Count = 2_048
     """Episodes in a round; with returns they are played side by side and then learned from."""
