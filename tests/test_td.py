@@ -482,7 +482,7 @@ def test_the_command_leaves_weights_that_play(tmp_path, settings):
         ({"episodes": 0}, "episodes=0 is not allowed: give at least 1"),
         ({"td_lambda": 1.5}, "td_lambda=1.5 is not allowed: give 0 to 1"),
         ({"updates": "traces"}, r"hidden=\(256, 256\) is not allowed with updates='traces': give one width"),
-        ({"updates": "traces", "hidden": (4,)}, "epsilon=0.1 is not allowed with updates='traces': give 0"),
+        ({"updates": "traces", "hidden": (4,)}, "epsilon=0.25 is not allowed with updates='traces': give 0"),
     ],
 )
 def test_bad_settings_are_named(changes, message):
