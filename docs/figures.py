@@ -101,7 +101,6 @@ DRAWN: dict[str, tuple[str, Callable[[Path], Figure]]] = {
 MOVING, GAME = "deal.gif", "docs/game.jsonl"
 # Pictures whose data was not kept, and what makes them.
 KEPT = {
-    "td-seeds.png": "python -m evaluate curves runs/td/SEEDS --picture docs/td-seeds.png --json docs/td-seeds.json",
 }
 
 

@@ -88,7 +88,7 @@ FIGURES = {
     ],
     "td": [
         benchmarks("| `td` | #% (#% to #%) | #% (#% to #%) | # deals, # s |"),
-        benchmarks("| `td` | #% (#% to #%) | #% (#% to #%) | # | # | 7.8% |"),
+        benchmarks("| `td` | #% (#% to #%) | #% (#% to #%) | # | # | 7.9% |"),
     ],
     "Lang's learner": [learners("neighbouring weights it wins # %"), benchmarks("| default, 1,000,000 games | #% (")],
 }

@@ -38,7 +38,7 @@ LEARNERS: dict[str, Entry] = {
     ),
     "ddqn": Entry(
         "ddqn",
-        "Double DQN by self-play (Sharan and Pawar, Anderson et al. 2022). What `make train` runs: five minutes.",
+        "Double DQN by self-play (Sharan and Pawar, Anderson et al. 2022). What `make train` runs: two minutes.",
     ),
     "discard-game": Entry(
         "discard_game.learner",
@@ -66,7 +66,7 @@ LEARNERS: dict[str, Entry] = {
     ),
     "td": Entry(
         "td.learner",
-        "TD(λ) on afterstate values (O'Connor 2000).",
+        "TD learning of afterstate values (O'Connor 2000). Two minutes.",
     ),
 }
 
