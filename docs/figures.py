@@ -2,7 +2,6 @@
 
 Each says at its lower edge from which commit, and on which day, its data was measured, and holds the checksum of its
 data: a test finds figures that show other data. Another test compares the moving picture with its game, drawn anew.
-Figures whose data was not kept stay; `KEPT` says how they were made.
 """
 
 from __future__ import annotations
@@ -99,9 +98,6 @@ DRAWN: dict[str, tuple[str, Callable[[Path], Figure]]] = {
     "speed.png": ("docs/speed.json", speeds),
 }
 MOVING, GAME = "deal.gif", "docs/game.jsonl"
-# Pictures whose data was not kept, and what makes them.
-KEPT = {
-}
 
 
 def checksum(data: Path) -> str:
@@ -130,8 +126,6 @@ def main() -> None:
     (game,) = read_records(ROOT / GAME)
     write_gif(DOCS / MOVING, [frame.table for frame in frames(game, 3)], LIGHT)
     print(f"docs/{MOVING} from {GAME}")
-    for name, command in KEPT.items():
-        print(f"docs/{name} stays as it is; made by: {command}")
 
 
 if __name__ == "__main__":

@@ -115,4 +115,4 @@ def test_figures_show_the_data_beside_them():
             assert picture.text[figures.CHECKSUM] == figures.checksum(ROOT / data), f"{name}: make figures"
     pictures = {path.name for path in DOCS.iterdir() if path.suffix in (".png", ".gif")}
     played = {name for name in pictures if name.startswith("play")}  # screenshots of the page
-    assert pictures - played == {*figures.DRAWN, *figures.KEPT, figures.MOVING}
+    assert pictures - played == {*figures.DRAWN, figures.MOVING}
