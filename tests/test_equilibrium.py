@@ -206,12 +206,12 @@ def whole_policy(game):
 
 @pytest.mark.slow
 def test_its_exploitability_in_the_pegging_game_is_small():
-    """Exact best responses to the agent; about two minutes of one core."""
+    """Exact best responses to the agent; about three minutes of one core."""
     game = PlayGame(threads=1)
     policy = whole_policy(game)
     responses = game.best_responses(policy)
     print(f"{responses}: {responses.nash_conv / 2:.4f} points a deal")
-    assert 0 <= responses.nash_conv / 2 <= 0.025
+    assert 0 <= responses.nash_conv / 2 <= 0.02
 
 
 def test_first_cards_are_those_of_the_blueprint():

@@ -65,7 +65,7 @@ class EquilibriumAgent:
 
     suits = "unseen"
 
-    def __init__(self, iterations: int = 6, seed: int = 0, blueprint: Path = SHIPPED) -> None:
+    def __init__(self, iterations: int = 10, seed: int = 0, blueprint: Path = SHIPPED) -> None:
         if iterations < 1:
             raise ValueError(f"agent 'equilibrium': iterations={iterations} is not allowed, give at least 1")
         self.name = "equilibrium"

@@ -60,6 +60,14 @@ def n_inputs(coding: Coding, observation: str) -> int:
     return cast(int, SIZES[observation] + N_PLAY_FEATURES * (coding == "play"))
 
 
+def seen_suits(coding: Coding, observation: str) -> str:
+    """What a network's choice of a rank to lay depends on, see :class:`crib_env.agents.agent.Agent`.
+
+    The board observation names the cards of the play and of own discards, also where the rest is coded by rank.
+    """
+    return "unseen" if coding == "ranks" and observation == "209" else "all"
+
+
 def columns(coding: Coding, observation: str, network: str) -> slice:
     """Those inputs that a network uses, ``"discard"``, ``"play"`` or ``"all"``."""
     if coding == "ranks" and observation == "209" and network != "all":

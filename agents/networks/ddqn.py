@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from crib_env import PlayerViews
-from crib_env.agents.features.seen import Coding, Seen, columns, n_inputs
+from crib_env.agents.features.seen import Coding, Seen, columns, n_inputs, seen_suits
 from crib_env.agents.networks.networks_by_phase import PHASES, NetworksByPhase
 from crib_env.agents.networks.value_network import in_few_sizes
 from crib_env.agents.networks.weights_file import reading_weights
@@ -117,6 +117,11 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
             file.fill(nn.ModuleDict(agent.networks))
         agent.name = f"ddqn:{path}"
         return agent
+
+    @property
+    def suits(self) -> str:
+        """See :class:`crib_env.agents.agent.Agent`."""
+        return seen_suits(self.about["inputs"], self.about["observation"])
 
     def rows_of(self, name: str, is_discard: np.ndarray) -> np.ndarray:
         """Which decisions (indices) a network makes, given which are discards, (B,) bool."""

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from crib_env import PlayerViews
-from crib_env.agents.features.seen import Coding, Seen, n_inputs
+from crib_env.agents.features.seen import Coding, Seen, n_inputs, seen_suits
 from crib_env.agents.networks.ddqn import NETWORKS, PHASES, QNetwork, with_gains
 from crib_env.agents.networks.recurrent_memory import RecurrentMemory
 from crib_env.agents.networks.weights_file import reading_weights, save_tensors
@@ -117,6 +117,11 @@ class DRQNAgent:
     def save(self, path: Path) -> None:
         """Writes the weights, whole or not at all."""
         save_tensors(path, self.network.state_dict(), {"learner": "drqn", **self.about})
+
+    @property
+    def suits(self) -> str:
+        """See :class:`crib_env.agents.agent.Agent`."""
+        return seen_suits(self.about["inputs"], self.about["observation"])
 
     def see(self, observation: np.ndarray, masks: np.ndarray, discards: np.ndarray) -> Seen:
         """Decisions, (B, n), (B, 52) and (B,), as the network sees them."""

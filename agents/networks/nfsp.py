@@ -69,6 +69,11 @@ class NFSPAgent:
             file.fill(torch.nn.ModuleDict(networks.networks))
         return cls(networks, seed, greedy, f"nfsp:{path}" + ",greedy=yes" * greedy)
 
+    @property
+    def suits(self) -> str:
+        """See :class:`crib_env.agents.agent.Agent`."""
+        return self.networks.suits
+
     def save(self, path: Path) -> None:
         """Writes the weights, whole or not at all."""
         save_tensors(path, self.networks.state_dict(), {**self.networks.about, "learner": "nfsp"})

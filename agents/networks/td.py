@@ -32,14 +32,15 @@ def gaussian_weights(network: nn.Module) -> None:
 
 
 @kernel
-def _best_of_each(values, ends, same, best):
-    """The first place of each decision whose value is the highest, or lower by at most ``same``."""
+def _best_of_each(values, order, ends, same, best):
+    """The place of each decision whose value is the highest, or lower by at most ``same``; the lowest in order."""
     start = 0
     for b in range(len(ends)):
         least = values[start : ends[b]].max() - same
-        best[b] = start
-        while values[best[b]] < least:
-            best[b] += 1
+        best[b] = -1
+        for k in range(start, ends[b]):
+            if values[k] >= least and (best[b] < 0 or order[k] < order[best[b]]):
+                best[b] = k
         start = ends[b]
 
 
@@ -58,7 +59,7 @@ class TDAgent(NetworksByPhase[ValueNetwork]):
     @property
     def suits(self) -> str:
         """See :class:`crib_env.agents.agent.Agent`."""
-        return "all" if self.about["inputs"] == "bits" else "ties"
+        return "all" if self.about["inputs"] == "bits" else "unseen"
 
     @classmethod
     def new(cls, inputs: str, hidden: tuple[int, ...], hidden_discard: tuple[int, ...] = ()) -> TDAgent:
@@ -115,7 +116,7 @@ class TDAgent(NetworksByPhase[ValueNetwork]):
             observation: (B, 209) int8.
             masks: (B, 52) int8, legal cards.
             is_discard: (B,) bool.
-            same: values that differ by less are equal; the first is taken, in the order of ids.
+            same: values that differ by less are equal. Of these the lowest id is discarded, or the lowest rank laid.
         """
         cards, values = np.empty(len(observation), np.int64), np.empty(len(observation), np.float32)
         for phase in (True, False):
@@ -123,7 +124,7 @@ class TDAgent(NetworksByPhase[ValueNetwork]):
             if len(rows):
                 states, moves, ends = after_states(observation[rows], masks[rows], is_discard[rows])
                 worth, best = self.values(states, phase).numpy(), np.empty(len(rows), np.int64)
-                _best_of_each(worth, ends, np.float32(same), best)
+                _best_of_each(worth, moves if phase else moves % 13, ends, np.float32(same), best)
                 cards[rows], values[rows] = moves[best], worth[best]
         return cards, values
 
