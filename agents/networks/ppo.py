@@ -54,6 +54,11 @@ class PPOAgent:
         """The only network."""
         return self.networks.networks["all"]
 
+    @property
+    def suits(self) -> str:
+        """See :class:`crib_env.agents.agent.Agent`."""
+        return self.networks.suits
+
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.agents.agent.Agent`."""
         return self.networks.act(views)
