@@ -1,3 +1,3 @@
 """The version. This module imports nothing, so that building a wheel imports nothing either."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
