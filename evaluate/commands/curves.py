@@ -30,8 +30,7 @@ def curves(
         label: A label for each folder, by default its learner and the settings that differ; runs
             with the same label are one curve.
         against: The baseline of the win rate; best-response draws exploitability in the pegging game.
-        over: Draw over episodes, over seconds of training, or over its processor seconds, which do not
-            count the time that other programs took.
+        over: Draw over episodes, seconds of training, or processor seconds, which leave out other programs.
         json_file: Also write the curves to this file: they can be drawn again when the runs are gone.
     """
     check_outputs(json_file, *picture_paths(picture))
