@@ -1,4 +1,4 @@
-# make train         set up, and train the first learner (about five minutes on two cores)
+# make train         set up, and train the first learner (a few minutes)
 # make play          set up, and play cribbage against the strongest agent in the browser
 # make check         set up, and run linters, type checks and the tests of the core, in under a minute
 # make test          set up, and run linters, type checks and all quick tests, in parallel on all cores
