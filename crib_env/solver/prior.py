@@ -1,12 +1,11 @@
 """What both players hold when the play of a real deal begins: four cards of six, the others discarded.
 
 Each of the 20,358,520 sets of six cards keeps the four with the best expectation in points: hand, crib and play, as in
-:func:`crib_env.analyse_discard`. At 0–0, where a point is worth about the same everywhere, ``expert`` keeps
-the same ranks in more than nineteen of twenty hands.
+:func:`crib_env.analyse_discard`. At 0–0, where a point is worth about the same everywhere, ``expert`` keeps the same
+ranks in more than nineteen of twenty hands.
 
-How often each role keeps each hand of four ranks beside each starter is exact. How often two
-hands meet accounts for the cards that they and the starter share. It does not account for how the discards of one
-player change what the other was dealt.
+How often each role keeps each hand of four ranks beside each starter is exact. How often two hands meet accounts for
+the cards that they and the starter share, but not for how the discards of one player change what the other was dealt.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ COMMANDS = {
     ),
     "exploitability": Command(
         "exploitability:exploitability",
-        "Measures what an exact best response gains on an agent in the pegging game.",
+        "Measures what an exact best response gains on an agent in the pegging game, or in real deals.",
         takes_agents=True,
     ),
     "leads": Command(
