@@ -94,6 +94,7 @@ DRAWN: dict[str, tuple[str, Callable[[Path], Figure]]] = {
     "win-table.png": ("crib_env/tables/data/win_table.npz", win_table),
     "example-ppo.png": ("docs/example-ppo.json", example),
     "learners.png": ("docs/learners.json", learners),
+    "exploitability.png": ("docs/exploitability.json", learners),
     "league.png": ("docs/league.json", league),
     "speed.png": ("docs/speed.json", speeds),
 }
