@@ -19,19 +19,24 @@ def _cards(tree, policy, hands, views, cards):
     ranks = np.empty(4, np.int64)
     for b in range(len(cards)):
         role = 1 if views.is_dealer[b] else 0
+        lowest_held = np.int64(12)
+        for j in range(6):
+            if views.hand[b, j] >= 0:
+                lowest_held = min(lowest_held, np.int64(views.hand[b, j]) % 13)
         at, k = 0, 0
         while True:
             node = tree.nodes[at]
             high, low = np.int64(node["high"]), np.int64(node["floor"][node["actor"]])
             laid = k < 8 and views.laid[b, k] >= 0
-            by = -1 if not laid else role if views.laid_by[b, k] == 0 else 1 - role
-            if not laid and node["actor"] == role:
+            by = 1 - role if laid and views.laid_by[b, k] else role
+            rank = np.int64(views.laid[b, k]) % 13 if laid else lowest_held
+            goes = by != node["actor"] or rank >= high
+            if not laid and not goes:
                 break
-            rank = high if by != node["actor"] else np.int64(views.laid[b, k]) % 13  # else it is a go
-            at = tree.links[node["first_link"] + rank - min(low, high)]["to"]
+            at = tree.links[node["first_link"] + (high if goes else rank) - min(low, high)]["to"]
             if at < 0:
                 break
-            k += by == node["actor"]
+            k += not goes
         word = mix(np.uint64(views.game_ids[b]) * GOLDEN + np.uint64(views.decisions[b]))
         legal, best, best_weight = np.int64(0), np.int64(-1), np.float32(-1)
         for card in range(52):
