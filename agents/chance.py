@@ -26,3 +26,30 @@ def uniforms(seed: np.uint64, views: PlayerViews) -> np.ndarray:
     out = np.empty(len(views))
     _uniforms(seed, views.game_ids, views.decisions, out)
     return out
+
+
+@kernel
+def _draw(chances, numbers, cards):
+    for b in range(len(cards)):
+        at = numbers[b] * chances[b].sum()
+        for card in range(chances.shape[1]):
+            if chances[b, card] > 0.0:
+                cards[b] = card  # if rounding leaves a remainder, the last possible card stays
+                at -= chances[b, card]
+                if at < 0.0:
+                    break
+
+
+def draw(chances: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Cards, or ranks, by their probability.
+
+    Args:
+        chances: (B, n) float64, 0 for a card that is not legal.
+        numbers: (B,) from 0 to 1, which decide.
+
+    Returns:
+        (B,) int64 from 0 to n - 1.
+    """
+    cards = np.empty(len(chances), np.int64)
+    _draw(chances, numbers, cards)
+    return cards

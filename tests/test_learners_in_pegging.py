@@ -38,8 +38,8 @@ SMALL = {
     },
     "response": {"episodes": 64, "episodes_at_once": 32, "batch_size": 64, "opponent": "greedy"},
 }  # fmt: skip
-# They have no play, or play no games of their own: `clone` learns from recorded ones.
-ELSEWHERE = {"clone", "discard-game", "strategy-weights"}
+# They have no play, or play no games of their own: `clone` learns from recorded ones, `distil` from solutions.
+ELSEWHERE = {"clone", "discard-game", "distil", "strategy-weights"}
 
 
 def small_settings(name, **settings):

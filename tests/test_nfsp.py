@@ -11,8 +11,9 @@ import torch
 
 import crib_env
 from crib_env.agents import make_agent
+from crib_env.agents.chance import draw
 from crib_env.agents.networks.ddqn import DDQNAgent
-from crib_env.agents.networks.nfsp import NFSPAgent, draw
+from crib_env.agents.networks.nfsp import NFSPAgent
 from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams

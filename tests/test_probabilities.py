@@ -10,6 +10,7 @@ import torch
 
 from crib_env.agents import make_agent
 from crib_env.agents.agent import MixedAgent
+from crib_env.agents.best.agent import BestAgent
 from crib_env.agents.halscrib.agent import HalscribAgent
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.nfsp import NFSPAgent
@@ -28,7 +29,15 @@ def average_policy(kind, observation, greedy=False):
     return NFSPAgent(networks, seed=3, greedy=greedy)
 
 
+def drawn_policy():
+    torch.manual_seed(5)
+    agent = BestAgent((16,), (16,), hidden_policy=(32,))
+    torch.nn.init.normal_(agent.policy.ranks.weight, std=2.0)
+    return agent
+
+
 AGENTS = {
+    "best with a policy": drawn_policy,
     "random": lambda: make_agent("random:seed=4"),
     "halscrib": HalscribAgent,
     "equilibrium": lambda: make_agent("equilibrium:iterations=3"),
@@ -84,5 +93,5 @@ def test_halscrib_mixes_by_the_frequencies_of_its_table():
 
 
 def test_agents_that_do_not_mix_have_no_probabilities():
-    for name in ("greedy", "careful", "heuristic", "minimax", "expert", "best", "ismcts:iterations=10"):
+    for name in ("greedy", "careful", "heuristic", "minimax", "expert", "ismcts:iterations=10"):
         assert not isinstance(make_agent(name), MixedAgent)

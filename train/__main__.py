@@ -44,6 +44,10 @@ LEARNERS: dict[str, Entry] = {
         "discard_game.learner",
         "A network for the discard game (O'Connor 2000). Half a minute.",
     ),
+    "distil": Entry(
+        "distil.learner",
+        "The policy of the solved play, for the play of `best` (--pegging-game FILE). Half an hour.",
+    ),
     "drqn": Entry(
         "drqn",
         "Double DQN with an LSTM, which can remember the cards of a deal (Sharan and Pawar 2022).",

@@ -19,7 +19,18 @@ from train.loop.contracts import Learner
 # The groups that ``--help`` shows, in order. Settings that no group names are in "learning".
 _GROUPS: dict[str, tuple[str, ...]] = {
     "run": ("resume", "folder", "seeds", "ray", "preset", "seed", "threads", "precision", "checkpoint_seconds"),
-    "game": ("data", "opponent", "observation", "episode", "rewards", "values", "start_spread", "skip_forced"),
+    "game": (
+        "data",
+        "pegging_game",
+        "real_deals",
+        "opponent",
+        "observation",
+        "episode",
+        "rewards",
+        "values",
+        "start_spread",
+        "skip_forced",
+    ),
     "network": (
         *("networks", "hidden", "hidden_discard", "value_hidden", "memory", "direct", "activation"),
         *("inputs", "dueling", "start"),

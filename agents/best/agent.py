@@ -3,6 +3,9 @@
 It ships with the project: ``best`` is the network of ``agents/best/data/best.safetensors``, ``best:PATH`` is
 another one. ``best:scores=no`` plays every deal like the first of a game, to measure the value of playing to the
 score. :mod:`train.best.learner` describes its training.
+
+A player of :mod:`train.distil.learner` has a policy network too, and draws its cards from that. The policy is one in
+points; near the end of a game the play network values cards by the chance to win instead.
 """
 
 from __future__ import annotations
@@ -17,14 +20,22 @@ from torch import nn
 
 from crib_env import PlayerViews
 from crib_env.agents.best.inputs import GREEDY_INPUT, N_DISCARD_INPUTS, N_PLAY_INPUTS, AfterPlays, discard_inputs
+from crib_env.agents.best.policy import PolicyNetwork, policy_inputs
+from crib_env.agents.chance import draw, uniforms
 from crib_env.agents.discards import SAME_TO_A_NETWORK, by_phase, lowest_of_rank, next_discard, pairs_open, six_dealt
 from crib_env.agents.networks.value_network import ValueNetwork, in_few_sizes
 from crib_env.agents.networks.weights_file import reading_weights, save_tensors
 from crib_env.engine import WIN
+from crib_env.kernels import streams
+from crib_env.observation import N_ACTIONS
+from crib_env.solver.hands import N_RANKS
 
 SHIPPED = Path(__file__).parent / "data" / "best.safetensors"
 
-
+NEAR_END = 25
+"""Points to the end of the game. If a player is this near, points do not stand for the chance to win any more."""
+RARE = 0.03
+"""Ranks are dropped that are less likely than this share of the most likely one: they are errors of the network."""
 _PERCENT = 100.0
 
 
@@ -76,23 +87,32 @@ class BestAgent:
         hidden: widths of the hidden layers of the play network.
         hidden_discard: widths of the hidden layers of the discard network.
         by_kind: whether there are two play networks, by the opponent's type.
+        hidden_policy: widths of the hidden layers of the policy network; ``None`` is none.
         name: shown in tables.
 
     Attributes:
         play: the play network, or two (:class:`ByKind`).
         discard: the discard network.
+        policy: the policy network, or ``None``.
         sees_scores: whether it plays to the score; otherwise as at the start of a game.
     """
 
     suits = "unseen"
 
     def __init__(
-        self, hidden: tuple[int, ...], hidden_discard: tuple[int, ...], by_kind: bool = False, name: str = "best"
+        self,
+        hidden: tuple[int, ...],
+        hidden_discard: tuple[int, ...],
+        by_kind: bool = False,
+        hidden_policy: tuple[int, ...] | None = None,
+        name: str = "best",
     ) -> None:
         self.play: nn.Module = ByKind(hidden) if by_kind else ValueNetwork(N_PLAY_INPUTS, hidden, nn.ReLU)
         self.discard = ValueNetwork(N_DISCARD_INPUTS, hidden_discard, nn.ReLU)
+        self.policy = None if hidden_policy is None else PolicyNetwork(hidden_policy)
         self.hidden, self.hidden_discard, self.by_kind = hidden, hidden_discard, by_kind
-        self.name, self.sees_scores = name, True
+        self.hidden_policy, self.name, self.sees_scores = hidden_policy, name, True
+        self._seed = streams(0, 1)[0]
 
     @classmethod
     def load(cls, path: str | Path = SHIPPED, scores: bool = True) -> BestAgent:
@@ -103,7 +123,13 @@ class BestAgent:
         """
         with reading_weights(path, "best") as file:
             about = file.about
-            agent = cls(tuple(about["hidden"]), tuple(about["hidden_discard"]), about["by_kind"])
+            policy = about.get("hidden_policy")  # files from before there were any have none
+            agent = cls(
+                tuple(about["hidden"]),
+                tuple(about["hidden_discard"]),
+                about["by_kind"],
+                None if policy is None else tuple(policy),
+            )
             file.fill(agent.networks())
         agent.sees_scores = scores
         settings = [str(path)] * (path != SHIPPED) + ["scores=no"] * (not scores)
@@ -112,12 +138,14 @@ class BestAgent:
 
     def save(self, path: Path) -> None:
         """Writes the weights, whole or not at all, as 16-bit numbers: this rounding changes hardly any decision."""
-        about = {"learner": "best"} | {key: getattr(self, key) for key in ("hidden", "hidden_discard", "by_kind")}
+        shape = ("hidden", "hidden_discard", "by_kind", "hidden_policy")
+        about = {"learner": "best"} | {key: getattr(self, key) for key in shape}
         save_tensors(path, {key: tensor.half() for key, tensor in self.state_dict().items()}, about)
 
     def networks(self) -> nn.ModuleDict:
-        """Both networks, by the names ``play`` and ``discard``."""
-        return nn.ModuleDict({"play": self.play, "discard": self.discard})
+        """The networks, by the names ``play``, ``discard`` and, if there is one, ``policy``."""
+        networks = nn.ModuleDict({"play": self.play, "discard": self.discard})
+        return networks if self.policy is None else nn.ModuleDict({**networks, "policy": self.policy})
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """All weights under the names ``network.layer``."""
@@ -169,9 +197,37 @@ class BestAgent:
         values[ranks.after.decision, ranks.after.rank] = ranks.values
         return _as_chances(values)
 
+    def probabilities(self, views: PlayerViews) -> np.ndarray:
+        """See :class:`crib_env.agents.agent.MixedAgent`."""
+        chances, discards = np.zeros((len(views), N_ACTIONS)), np.flatnonzero(views.is_discard)
+        if len(discards):
+            chances[discards, self.act(views[discards])] = 1.0
+        play = np.flatnonzero(~views.is_discard)
+        by_rank = self.rank_chances(views[play])
+        row, rank = by_rank.nonzero()
+        chances[play[row], lowest_of_rank(views[play[row]], rank)] = by_rank[row, rank]
+        return chances
+
+    @torch.inference_mode()
+    def rank_chances(self, views: PlayerViews) -> np.ndarray:
+        """How likely each rank is laid, (B, 13), at B decisions of the play."""
+        chances = np.zeros((len(views), N_RANKS))
+        by_value = np.ones(len(views), np.bool_)
+        if self.policy is not None:
+            by_value = (views.scores.max(axis=1) >= WIN - NEAR_END) & (views.starter >= 0)
+            seen = policy_inputs(views[np.flatnonzero(~by_value)])
+            logits = in_few_sizes(self.policy, torch.from_numpy(seen))
+            drawn = torch.softmax(logits, dim=1).numpy().astype(np.float64)
+            drawn[drawn < RARE * drawn.max(axis=1, keepdims=True)] = 0.0
+            chances[~by_value] = drawn / drawn.sum(axis=1, keepdims=True)
+        rows = np.flatnonzero(by_value)
+        if len(rows):
+            chances[rows, self.rank_values(views[rows]).argmax(axis=1)] = 1.0
+        return chances
+
     def _discard(self, views: PlayerViews) -> np.ndarray:
         values = self._pair_percents(views)
         return next_discard(views, values, np.zeros_like(values), SAME_TO_A_NETWORK)
 
     def _lay(self, views: PlayerViews) -> np.ndarray:
-        return lowest_of_rank(views, self.rank_values(views).argmax(axis=1))
+        return lowest_of_rank(views, draw(self.rank_chances(views), uniforms(self._seed, views)))

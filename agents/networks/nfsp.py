@@ -8,39 +8,12 @@ import numpy as np
 import torch
 
 from crib_env import PlayerViews
-from crib_env.agents.chance import uniforms
+from crib_env.agents.chance import draw, uniforms
 from crib_env.agents.features.seen import Seen
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.agents.networks.weights_file import reading_weights, save_tensors
-from crib_env.kernels import kernel, streams
+from crib_env.kernels import streams
 from crib_env.observation import N_ACTIONS
-
-
-@kernel
-def _draw(chances, numbers, cards):
-    for b in range(len(cards)):
-        at = numbers[b] * chances[b].sum()
-        for card in range(chances.shape[1]):
-            if chances[b, card] > 0.0:
-                cards[b] = card  # if rounding leaves a remainder, the last possible card stays
-                at -= chances[b, card]
-                if at < 0.0:
-                    break
-
-
-def draw(chances: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """Cards by their probability.
-
-    Args:
-        chances: (B, 52) float64, 0 for a card that is not legal.
-        numbers: (B,) from 0 to 1, which decide.
-
-    Returns:
-        (B,) int64 card ids.
-    """
-    cards = np.empty(len(chances), np.int64)
-    _draw(chances, numbers, cards)
-    return cards
 
 
 class NFSPAgent:

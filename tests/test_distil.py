@@ -1,0 +1,227 @@
+"""Policy distillation: what the network sees, the sampled decisions against the solution, and what it learns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from crib_env import GameBatch, parse_cards
+from crib_env.aec import raw_env
+from crib_env.agents import make_agent
+from crib_env.agents.best.agent import RARE, BestAgent
+from crib_env.agents.best.policy import FITS, N_INPUTS, PolicyNetwork, policy_inputs
+from crib_env.engine import DEALER, PONE, WIN
+from crib_env.kernels import streams
+from crib_env.scoring import score_play
+from crib_env.solver.cfr import PlaySolver
+from crib_env.solver.hands import HANDS, N_RANKS, hand_number
+from crib_env.solver.play_game import PlayGame, pairs_dealt
+from crib_env.solver.public_state import start_of_play
+from tests.helpers.learner_runs import new_run, run, stopped_run
+from train.distil import learner
+from train.distil.learner import Settings, divergence
+from train.distil.solved_decisions import SolvedPlay
+
+SIZES = {"dealer": 1, "held": 52, "seen": 52, "laid": 120, "latest": 39, "count": 31, "theirs": 5, "own": 5}
+SIZES |= {"floor": 13, "makes": 78, "answered": 65, "fits": 13, "starter": 13}
+
+
+def parts(row):
+    """The inputs of one decision by name."""
+    ends = np.cumsum(list(SIZES.values()))
+    assert ends[-1] == len(row) == N_INPUTS
+    return dict(zip(SIZES, np.split(row, ends[:-1])))
+
+
+@pytest.fixture(scope="module")
+def solved():
+    """The play with three cards each, after some iterations."""
+    game = PlayGame(start=start_of_play(3), threads=1)
+    solver = PlaySolver(game)
+    for _ in range(3):
+        solver.iterate()
+    return game, SolvedPlay.of(start_of_play(3), -1, game.prior, game.tree, solver.average)
+
+
+# --- inputs ---------------------------------------------------------------------------------------------------------
+
+
+def test_inputs_of_a_known_play():
+    env = raw_env(observation="board")
+    deal = parse_cards("5H 5C JD QS 2H 3D  4C 6C 7S 8S 9H KH  5S")
+    env.reset(options={"deals": [deal], "first_dealer": 0})
+    for card in parse_cards("9H KH 2H 3D 7S 5H 8S"):  # pone discards, dealer discards, seven, five, eight: 20
+        env.step(card)
+    seen = parts(policy_inputs(env.views("player_0"))[0])
+    assert seen["dealer"] == 1
+    assert seen["held"].reshape(13, 4).sum(axis=1).tolist() == [0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 1, 0]
+    assert seen["seen"].reshape(13, 4).sum(axis=1).tolist() == [0, 0, 0, 0, 3, 0, 1, 1, 0, 0, 1, 1, 0]
+    laid = [slot.nonzero()[0].tolist() for slot in seen["laid"].reshape(8, 15)]
+    assert laid == [[6, 14], [4, 13, 14], [7, 14], [], [], [], [], []]
+    assert [row.nonzero()[0].tolist() for row in seen["latest"].reshape(3, 13)] == [[7], [4], [6]]
+    assert seen["count"].nonzero()[0].tolist() == [20]
+    assert (seen["theirs"].argmax(), seen["own"].argmax(), seen["starter"].argmax()) == (2, 3, 4)
+    assert not seen["floor"].any()
+    assert seen["fits"].nonzero()[0].tolist() == [4, 10, 11]
+    makes = seen["makes"].reshape(13, 6)
+    assert makes[5].tolist() == [1, 1, 1, 1, 0, 0]  # a six makes a run of four
+    assert makes[12].tolist() == [1, 0, 0, 0, 0, 0]
+    answered = seen["answered"].reshape(13, 5)
+    assert not answered[seen["fits"] == 0].any()
+    assert answered[11].tolist() == [1, 0, 0, 0, 0]  # after the queen only an ace makes points: 2, for 4 of 45 cards
+
+
+def test_a_go_is_seen():
+    env = raw_env(observation="board")
+    env.reset(options={"deals": [parse_cards("TH TC JD QS 2H 3D  AS QC KS KD 9H KH  5S")], "first_dealer": 0})
+    for card in parse_cards("9H KH 2H 3D KS TH QC"):  # 30: the dealer has no ace and says go; pone lays it
+        env.step(card)
+    env.step(parse_cards("AS")[0])
+    seen = parts(policy_inputs(env.views("player_0"))[0])
+    assert not seen["floor"].any()  # pone said nothing; what is seen is what the opponent cannot hold
+    env.step(parse_cards("TC")[0])
+    seen = parts(policy_inputs(env.views("player_1"))[0])
+    assert seen["floor"].nonzero()[0].tolist() == [0]
+
+
+@pytest.mark.parametrize("episode", ["pegging", "deal"])
+def test_inputs_agree_with_the_game(episode):
+    batch = GameBatch(streams(3, 200), episode=episode)
+    n = 0
+    while len(rows := batch.acting()):
+        views = batch.views(rows)
+        play = np.flatnonzero(~views.is_discard)
+        if len(play):
+            some = views[play]
+            inputs = policy_inputs(some)
+            fits = some.action_mask.reshape(-1, 4, N_RANKS).any(axis=1)
+            np.testing.assert_array_equal(inputs[:, FITS] > 0, fits)
+            for row in range(0, len(play), 7):
+                seen, at = parts(inputs[row]), some[np.array([row])]
+                held = np.bincount(at.hand[0][at.hand[0] >= 0] % 13, minlength=13)
+                np.testing.assert_array_equal(seen["held"].reshape(13, 4).sum(axis=1), held)
+                assert seen["own"].argmax() == held.sum()
+                assert seen["theirs"].argmax() == at.opponent_cards[0]
+                assert seen["starter"].sum() == (episode == "deal")
+                pile = at.laid[0][at.pile_start[0] : (at.laid[0] >= 0).sum()].astype(int).tolist()
+                for card in np.flatnonzero(at.action_mask[0]).tolist():
+                    made = score_play([*pile, card])
+                    makes = seen["makes"].reshape(13, 6)[card % 13]
+                    assert makes[1:].sum() == sum(made >= step for step in (2, 3, 4, 6, 8))
+                    n += 1
+        batch.step(rows, batch.native_cards(rows, 0))
+    assert n > 200
+
+
+# --- sampled decisions ----------------------------------------------------------------------------------------------
+
+
+def test_sampled_decisions_hold_the_chances_of_the_solution(solved):
+    game, play = solved
+    inputs, chances = play.sample(3_000, 1).at(np.arange(3_000))
+    np.testing.assert_allclose(chances.sum(axis=1), 1.0, rtol=1e-5)
+    assert ((chances > 0) <= (inputs[:, FITS] > 0)).all()
+    assert (inputs[:, FITS].sum(axis=1) > 1).all()
+    for row in range(0, 3_000, 10):
+        seen = parts(inputs[row])
+        role = int(seen["dealer"][0])
+        laid = seen["laid"].reshape(8, 15)
+        laid = [(role if one[13] else 1 - role, int(one[:13].argmax())) for one in laid if one[:13].any()]
+        held = np.repeat(np.arange(13), seen["held"].reshape(13, 4).sum(axis=1).astype(int))
+        node = game.node_at(laid, role, int(held[0]))
+        exact = game.chances_at(play.policy, node, hand_number(held.tolist()))
+        np.testing.assert_allclose(chances[row], exact, atol=0.006)
+
+
+def test_hands_are_dealt_as_in_the_game():
+    start, rng = start_of_play(2, starter=4), np.random.default_rng(0)
+    prior = rng.random((2, len(HANDS[2])))
+    game = PlayGame(prior, start, threads=1)
+    policy = np.ones(game.extent.slots, np.float32)
+    decisions = SolvedPlay.of(start, 4, prior, game.tree, policy).sample(200_000, 2)
+    inputs, _ = decisions.at(np.arange(200_000))
+    leads = inputs[(inputs[:, 0] == PONE) & (inputs[:, 105:225].sum(axis=1) == 0)]
+    held = leads[:, 1:53].reshape(-1, 13, 4).sum(axis=2).astype(int)
+    found = np.bincount([hand_number(np.repeat(np.arange(13), row).tolist()) for row in held], minlength=91)
+    wanted = prior[PONE] * (pairs_dealt(start) @ prior[DEALER])
+    wanted[[hand[0] == hand[1] for hand in HANDS[2]]] = 0  # a pair leaves nothing to choose
+    wanted *= found.sum() / wanted.sum()
+    assert (np.abs(found - wanted) < 5 * np.sqrt(wanted) + 1).all()
+    assert found.sum() > 50_000
+
+
+# --- learning -------------------------------------------------------------------------------------------------------
+
+
+def test_divergence_by_hand():
+    chances = torch.tensor([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]])
+    logits = torch.tensor([[0.0, 0.0, -torch.inf], [0.0, np.log(3.0), -torch.inf]])
+    np.testing.assert_allclose(divergence(logits, chances), [0.0, np.log(4.0)], atol=1e-6)
+
+
+@pytest.fixture
+def small(solved, monkeypatch):
+    """Settings of a run of a moment, whose decisions are those of the small game."""
+    decisions = solved[1].sample(20_000, 1)
+    monkeypatch.setattr(learner, "sample", lambda settings, progress: decisions)
+    return Settings(
+        pegging_game="small", hidden=(64,), episodes=60_000, episodes_at_once=6_000, batch_size=256, evaluations=0
+    )
+
+
+def test_it_learns_the_policy(small, solved, tmp_path):
+    agent, summary = new_run(learner, small, tmp_path / "run")
+    inputs, chances = (torch.from_numpy(column) for column in solved[1].sample(2_000, 9).at(np.arange(2_000)))
+    untrained = PolicyNetwork((64,))
+    with torch.inference_mode():
+        before, after = (divergence(network(inputs), chances).mean() for network in (untrained, agent.policy))
+    assert after < 0.5 * before
+    assert summary["updates"] == 10 * round(6_000 / 256)
+
+
+def test_a_stopped_run_goes_on(small, tmp_path):
+    agent, _ = new_run(learner, small, tmp_path / "whole")
+    folder = stopped_run(learner, small, tmp_path / "stopped", 30_000)
+    again, _ = run(learner, small, folder)
+    for name, tensor in agent.state_dict().items():
+        assert torch.equal(tensor, again.state_dict()[name]), name
+
+
+def test_the_player_draws_by_its_policy_and_plays_values_near_the_end(tmp_path):
+    best = BestAgent.load()
+    torch.manual_seed(0)
+    agent = BestAgent(best.hidden, best.hidden_discard, best.by_kind, (16,))
+    agent.play, agent.discard = best.play, best.discard
+    agent.save(tmp_path / "drawn.safetensors")
+    loaded = make_agent(f"best:{tmp_path / 'drawn.safetensors'}")
+    batch = GameBatch(streams(5, 100), episode="deal", start_spread=None)
+    counts = {True: 0, False: 0}
+    while len(rows := batch.acting()):
+        views = batch.views(rows)
+        cards, chances = loaded.act(views), loaded.probabilities(views)
+        np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+        assert (chances[np.arange(len(rows)), cards] > 0).all()
+        assert (views.action_mask >= (chances > 0)).all()
+        is_near = views.is_discard | (views.scores.max(axis=1) >= WIN - 25)
+        np.testing.assert_array_equal(cards[is_near], best.act(views)[is_near])
+        assert (chances[is_near].max(axis=1) == 1).all()
+        drawn = chances[~is_near]
+        assert (drawn[drawn > 0] >= RARE / 4).all()
+        for near in counts:
+            counts[near] += int((is_near == near).sum())
+        batch.step(rows, cards)
+    assert min(counts.values()) > 50
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, "pegging_game='' is not allowed"),
+        ({"pegging_game": "none.npz"}, "there is no file none.npz: give a solution of the pegging game"),
+        ({"pegging_game": "none.npz", "start": "greedy"}, "start='greedy' is not allowed"),
+    ],
+)
+def test_bad_settings_are_named(settings, words, tmp_path):
+    with pytest.raises(ValueError, match=words):
+        new_run(learner, Settings(**settings), tmp_path / "run")

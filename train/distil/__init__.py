@@ -1,0 +1,1 @@
+"""``distil``: a network learns the policy of the solved play."""

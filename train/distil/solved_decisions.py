@@ -1,0 +1,186 @@
+"""Decisions of the solved play, sampled: what the player sees, and how likely the solution lays each rank.
+
+Both players follow the solution, but in three deals of four one of them lays half of its cards at random, so that
+replies to all cards are among the decisions. Those of a player who does so are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env.agents.best.policy import N_INPUTS, write_inputs
+from crib_env.engine import DEALER, PONE
+from crib_env.kernels import GOLDEN, kernel, mix, streams
+from crib_env.solver.cfr import load_solution
+from crib_env.solver.hands import HAND_TABLES, HANDS, N_RANKS
+from crib_env.solver.play_game import SPLIT
+from crib_env.solver.public_state import CARDS, GONE, N_FIELDS, gone_of, lay_rank, say_go
+from crib_env.solver.tree import PublicTree, build_tree
+
+_WILD_DEALS, _WILD_CARDS = 0.75, 0.5
+_MOST = 255  # the code of a chance of 1
+_AT_ONCE = 100_000  # decisions that are coded at a time
+
+
+class Decisions(NamedTuple):
+    """M decisions with at least two ranks to choose from."""
+
+    inputs: np.ndarray
+    """(M, P) uint8: the inputs of the policy network, each a bit (:func:`numpy.packbits`)."""
+    chances: np.ndarray
+    """(M, 13) uint8: how likely the solution lays each rank, in 255ths."""
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    def at(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The inputs (m, ``N_INPUTS``) and the chances (m, 13) of some decisions, float32."""
+        chances = self.chances[rows].astype(np.float32)
+        inputs = np.unpackbits(self.inputs[rows], axis=1, count=N_INPUTS).astype(np.float32)
+        return inputs, chances / chances.sum(axis=1, keepdims=True)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Decisions]) -> Decisions:
+        """All parts, one after the other."""
+        return cls(*(np.concatenate(columns) for columns in zip(*parts)))
+
+
+class SolvedPlay(NamedTuple):
+    """The play from a public state, and a policy for it."""
+
+    tree: PublicTree
+    start: np.ndarray
+    """(``N_FIELDS``,) the public state at the root."""
+    starter: int
+    """Its rank, or -1."""
+    dealt: np.ndarray
+    """(2, n) float64 how often each role holds a hand, or less, added up over the hands
+    (:data:`crib_env.solver.hands.HANDS`), before the other's cards are known."""
+    policy: np.ndarray
+    """(S,) float32, as :meth:`crib_env.solver.play_game.PlayGame.expected` takes it."""
+
+    @classmethod
+    def of(
+        cls, start: np.ndarray, starter: int, prior: Sequence[np.ndarray], tree: PublicTree, policy: np.ndarray
+    ) -> SolvedPlay:
+        """A policy and how the hands are dealt (``prior`` as in :class:`crib_env.solver.play_game.PlayGame`)."""
+        counts = _rank_counts(start)
+        free = 4 - np.array([gone_of(start[GONE], rank) for rank in range(N_RANKS)])
+        ways = np.ones(counts.shape[:2])
+        for k in range(4):  # the ways to draw the cards of a hand, one after the other
+            ways *= np.where(counts > k, np.maximum(free - k, 0), 1).prod(axis=2)
+        return cls(tree, start, starter, np.cumsum(np.array(prior) * ways, axis=1), policy)
+
+    @classmethod
+    def load(cls, path: Path, about: str, start: np.ndarray, starter: int, prior: Sequence[np.ndarray]) -> SolvedPlay:
+        """A solution from a file of ``solve-play``.
+
+        Raises:
+            ValueError: the file is missing, damaged, or of another game.
+        """
+        tree, extent, _ = build_tree(start, SPLIT)
+        return cls.of(start, starter, prior, tree, load_solution(path, about, extent.slots)["average"])
+
+    def sample(self, n: int, seed: int) -> Decisions:
+        """``n`` decisions of many deals."""
+        parts: list[Decisions] = []
+        for word in streams(seed, -(-n // _AT_ONCE)):
+            size = min(_AT_ONCE, n - _AT_ONCE * len(parts))
+            inputs, chances = np.zeros((size, N_INPUTS), np.uint8), np.zeros((size, N_RANKS), np.uint8)
+            _sample(self, _rank_counts(self.start), HAND_TABLES, word, inputs, chances)
+            parts.append(Decisions(np.packbits(inputs, axis=1), chances))
+        return Decisions.joined(parts)
+
+
+def _rank_counts(start: np.ndarray) -> np.ndarray:
+    """(2, n, 13) cards of each rank in the hands of both roles, which hold as many."""
+    hands = (HANDS[size] for size in start[CARDS : CARDS + 2].tolist())
+    return np.array([[np.bincount(hand, minlength=N_RANKS) for hand in of_role] for of_role in hands])
+
+
+@kernel
+def _uniform(word):
+    """The next random number from 0 to 1 of the stream in ``word`` (1,)."""
+    word[0] = mix(word[0] + GOLDEN)
+    return np.float64(word[0] >> np.uint64(11)) / 2.0**53
+
+
+@kernel
+def _deal(play, counts, word, hand):
+    """Draws the numbers of both hands: of hands drawn one by one those that fit beside each other."""
+    while True:
+        for role in range(2):
+            added = play.dealt[role]
+            hand[role] = np.searchsorted(added, _uniform(word) * added[-1], side="right")
+        fits = 1.0  # the ways to draw the dealer's cards after pone's, of those before them
+        for rank in range(N_RANKS):
+            n_free = 4 - gone_of(play.start[GONE], rank)
+            for k in range(counts[DEALER, hand[DEALER], rank]):
+                fits *= max(n_free - counts[PONE, hand[PONE], rank] - k, 0) / (n_free - k)
+        if _uniform(word) < fits:
+            return
+
+
+@kernel
+def _sample(play, counts, tables, word_of_stream, inputs, chances):
+    nodes, links, policy = play.tree.nodes, play.tree.links, play.policy
+    word, hand = np.array([word_of_stream]), np.empty(2, np.int64)
+    held, s = np.empty((2, N_RANKS), np.int64), np.empty(N_FIELDS, np.int64)
+    ranks, roles, weights = np.empty(8, np.int64), np.empty(8, np.int64), np.empty(N_RANKS)
+    n_rows = 0
+    while n_rows < len(inputs):
+        _deal(play, counts, word, hand)
+        for role in range(2):
+            held[role] = counts[role, hand[role]]
+        wild = np.int64(2 * _uniform(word)) if _uniform(word) < _WILD_DEALS else -1
+        s[:] = play.start
+        at, n = 0, 0
+        while at >= 0:
+            node = nodes[at]
+            role = np.int64(node["actor"])
+            k, low, high = np.int64(node["n_cards"][role]), np.int64(node["floor"][role]), np.int64(node["high"])
+            n_playable = tables.n_playable[k, high, hand[role]]
+            if not n_playable:
+                at = links[node["first_link"] + max(high - low, 0)]["to"]
+                say_go(s)
+                continue
+            n_left, total = tables.n_hands[k - 1, low], 0.0
+            for rank in range(low, high):
+                left = tables.without_rank[k, rank, hand[role]]
+                weights[rank] = 0.0
+                if left >= 0 and k > 1:
+                    weights[rank] = max(policy[node["first_slot"] + (rank - low) * n_left + left], np.float32(0))
+                total += weights[rank]
+            if total == 0.0:  # nothing to choose from, or a hand that the solution never plays to this node
+                for rank in range(low, high):
+                    weights[rank] = 1.0 if held[role, rank] else 0.0
+                total = np.float64(n_playable)
+            if n_playable > 1 and role != wild:
+                write_inputs(s, ranks, roles, n, held[role], role, play.starter, inputs[n_rows])
+                for rank in range(low, high):
+                    chances[n_rows, rank] = np.uint8(np.rint(_MOST * weights[rank] / total))
+                n_rows += 1
+                if n_rows == len(inputs):
+                    return
+            if role == wild and _uniform(word) < _WILD_CARDS:
+                for rank in range(low, high):
+                    weights[rank] = 1.0 if held[role, rank] else 0.0
+                total = np.float64(n_playable)
+            left_of_it = _uniform(word) * total
+            laid = -1
+            for rank in range(low, high):
+                if weights[rank] > 0.0:
+                    laid = rank
+                    left_of_it -= weights[rank]
+                    if left_of_it < 0.0:
+                        break
+            held[role, laid] -= 1
+            hand[role] = tables.without_rank[k, laid, hand[role]]
+            at = links[node["first_link"] + laid - low]["to"]
+            ranks[n], roles[n] = laid, role
+            n += 1
+            lay_rank(s, laid)
