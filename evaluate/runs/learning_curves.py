@@ -145,5 +145,5 @@ def draw_curves(curves: dict[str, list[tuple[np.ndarray, np.ndarray]]], against:
     of_games = f"games won against {against}, %"
     axes.set(xlabel=_LABELS[over], ylabel="exploitability, points a deal" if is_exploitability else of_games)
     number_ticks(axes.xaxis)
-    axes.legend(loc="upper right" if is_exploitability else "lower right")
+    axes.legend(loc="best" if is_exploitability else "lower right")
     return figure
