@@ -46,7 +46,7 @@ LEARNERS: dict[str, Entry] = {
     ),
     "distil": Entry(
         "distil.learner",
-        "The policy of the solved play, for the play of `best` (--pegging-game FILE). Half an hour.",
+        "The policy of the solved play, for the play of `best` (--pegging-game FILE). Twenty minutes.",
     ),
     "drqn": Entry(
         "drqn",
