@@ -9,8 +9,9 @@ import torch
 from crib_env import GameBatch, parse_cards
 from crib_env.aec import raw_env
 from crib_env.agents import make_agent
-from crib_env.agents.best.agent import RARE, BestAgent
+from crib_env.agents.best.agent import BestAgent
 from crib_env.agents.best.policy import FITS, N_INPUTS, PolicyNetwork, policy_inputs
+from crib_env.agents.solved_play import RARE
 from crib_env.engine import DEALER, PONE, WIN
 from crib_env.kernels import streams
 from crib_env.scoring import score_play

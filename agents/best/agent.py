@@ -25,17 +25,13 @@ from crib_env.agents.chance import draw, uniforms
 from crib_env.agents.discards import SAME_TO_A_NETWORK, by_phase, lowest_of_rank, next_discard, pairs_open, six_dealt
 from crib_env.agents.networks.value_network import ValueNetwork, in_few_sizes
 from crib_env.agents.networks.weights_file import reading_weights, save_tensors
+from crib_env.agents.solved_play import card_chances, near_end, without_rare
 from crib_env.engine import WIN
 from crib_env.kernels import streams
-from crib_env.observation import N_ACTIONS
 from crib_env.solver.hands import N_RANKS
 
 SHIPPED = Path(__file__).parent / "data" / "best.safetensors"
 
-NEAR_END = 25
-"""Points to the end of the game. If a player is this near, points do not stand for the chance to win any more."""
-RARE = 0.03
-"""Ranks are dropped that are less likely than this share of the most likely one: they are errors of the network."""
 _PERCENT = 100.0
 
 
@@ -198,15 +194,8 @@ class BestAgent:
         return _as_chances(values)
 
     def probabilities(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.MixedAgent`."""
-        chances, discards = np.zeros((len(views), N_ACTIONS)), np.flatnonzero(views.is_discard)
-        if len(discards):
-            chances[discards, self.act(views[discards])] = 1.0
-        play = np.flatnonzero(~views.is_discard)
-        by_rank = self.rank_chances(views[play])
-        row, rank = by_rank.nonzero()
-        chances[play[row], lowest_of_rank(views[play[row]], rank)] = by_rank[row, rank]
-        return chances
+        """See :class:`crib_env.agents.agent.MixedAgent`; without a policy network, 1 for the card that it chooses."""
+        return card_chances(views, self.act, self.rank_chances)
 
     @torch.inference_mode()
     def rank_chances(self, views: PlayerViews) -> np.ndarray:
@@ -214,12 +203,10 @@ class BestAgent:
         chances = np.zeros((len(views), N_RANKS))
         by_value = np.ones(len(views), np.bool_)
         if self.policy is not None:
-            by_value = (views.scores.max(axis=1) >= WIN - NEAR_END) & (views.starter >= 0)
+            by_value = near_end(views)
             seen = policy_inputs(views[np.flatnonzero(~by_value)])
             logits = in_few_sizes(self.policy, torch.from_numpy(seen))
-            drawn = torch.softmax(logits, dim=1).numpy().astype(np.float64)
-            drawn[drawn < RARE * drawn.max(axis=1, keepdims=True)] = 0.0
-            chances[~by_value] = drawn / drawn.sum(axis=1, keepdims=True)
+            chances[~by_value] = without_rare(torch.softmax(logits, dim=1).numpy().astype(np.float64))
         rows = np.flatnonzero(by_value)
         if len(rows):
             chances[rows, self.rank_values(views[rows]).argmax(axis=1)] = 1.0

@@ -20,7 +20,7 @@ import numpy as np
 
 from crib_env import PlayerViews
 from crib_env.agents.belief.prospects import crib_chances, habits
-from crib_env.agents.chance import uniforms
+from crib_env.agents.chance import draw, uniforms
 from crib_env.agents.discards import by_phase, lowest_of_rank
 from crib_env.agents.equilibrium.blueprint import (
     N_CARDS,
@@ -33,10 +33,9 @@ from crib_env.agents.equilibrium.blueprint import (
 from crib_env.agents.equilibrium.situation import Situation, situation
 from crib_env.agents.equilibrium.stakes import chances_to_win, net_points, rank_shows
 from crib_env.agents.expert.agent import ExpertAgent
-from crib_env.engine import WIN
+from crib_env.agents.solved_play import card_chances, near_end, without_rare
 from crib_env.exact.discard_statistics import N_POINTS
 from crib_env.kernels import kernel, streams
-from crib_env.observation import N_ACTIONS
 from crib_env.scoring import show_points
 from crib_env.solver.hands import HAND_TABLES, N_RANKS, hand_number
 from crib_env.solver.subgame import Choices, Stakes, Subgame
@@ -44,10 +43,6 @@ from crib_env.tables.analysis import outlook
 
 _MISTAKES = 0.05
 """Assumed probability that a player lays a random rank instead of the blueprint's: opponents need not follow it."""
-RARE = 0.03
-"""Choices less likely than this are dropped: after few iterations they are remains of early tries."""
-_NEAR = 25
-"""Points to the end of the game. If a player is this near, the blueprint, solved in points, is not used."""
 _DEALS = 8_192  # most deals whose solutions are cached
 
 
@@ -82,21 +77,10 @@ class EquilibriumAgent:
 
     def probabilities(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.agents.agent.MixedAgent`."""
-        chances, discards = np.zeros((len(views), N_ACTIONS)), np.flatnonzero(views.is_discard)
-        if len(discards):
-            chances[discards, self._expert.act(views[discards])] = 1.0
-        play = np.flatnonzero(~views.is_discard)
-        if len(play):
-            by_rank = self.rank_chances(views[play])
-            for rank in range(N_RANKS):
-                laid = np.flatnonzero(by_rank[:, rank] > 0)
-                cards = lowest_of_rank(views[play[laid]], np.full(len(laid), rank))
-                chances[play[laid], cards] = by_rank[laid, rank]
-        return chances
+        return card_chances(views, self._expert.act, self.rank_chances)
 
     def _lay(self, views: PlayerViews) -> np.ndarray:
-        up_to = np.cumsum(self.rank_chances(views), axis=1)
-        return lowest_of_rank(views, (up_to <= uniforms(self._seed, views)[:, None] * up_to[:, -1:]).sum(axis=1))
+        return lowest_of_rank(views, draw(self.rank_chances(views), uniforms(self._seed, views)))
 
     def rank_chances(self, views: PlayerViews) -> np.ndarray:
         """How likely each rank is laid, (B, 13), at B decisions of the play."""
@@ -104,7 +88,7 @@ class EquilibriumAgent:
         chances = fits.astype(float)
         has_choice = fits.sum(axis=1) > 1
         is_early = views.laid[:, N_CARDS - 1] < 0
-        is_near = (views.scores.max(axis=1) >= WIN - _NEAR) & (views.starter >= 0)
+        is_near = near_end(views)
         known = np.flatnonzero(has_choice & is_early & ~is_near)
         _fill_early(views.arrays, known, self._blueprint, HAND_TABLES, chances)
         searched = np.flatnonzero(has_choice & is_early & is_near)
@@ -113,8 +97,7 @@ class EquilibriumAgent:
             chances[searched] = best[:, None] == np.arange(N_RANKS)
         for row in np.flatnonzero(has_choice & ~is_early).tolist():
             chances[row] = self._solved_chances(views, row)
-        chances[chances < RARE * chances.max(axis=1, keepdims=True)] = 0.0
-        return chances / chances.sum(axis=1, keepdims=True)
+        return without_rare(chances)
 
     def _solved_chances(self, views: PlayerViews, row: int) -> np.ndarray:
         """(13,) how likely each rank is laid at one decision behind the blueprint."""

@@ -58,8 +58,8 @@ class SolvedPlay(NamedTuple):
     starter: int
     """Its rank, or -1."""
     dealt: np.ndarray
-    """(2, n) float64 how often each role holds a hand, or less, added up over the hands
-    (:data:`crib_env.solver.hands.HANDS`), before the other's cards are known."""
+    """(2, n) float64 for each role the cumulative sum, over its hands (:data:`crib_env.solver.hands.HANDS`), of their
+    weights times the ways to draw their cards."""
     policy: np.ndarray
     """(S,) float32, as :meth:`crib_env.solver.play_game.PlayGame.expected` takes it."""
 
@@ -126,6 +126,16 @@ def _deal(play, counts, word, hand):
 
 
 @kernel
+def _weigh_evenly(held, low, high, weights):
+    """Gives each rank held the same weight; returns their sum."""
+    total = 0.0
+    for rank in range(low, high):
+        weights[rank] = 1.0 if held[rank] else 0.0
+        total += weights[rank]
+    return total
+
+
+@kernel
 def _sample(play, counts, tables, word_of_stream, inputs, chances):
     nodes, links, policy = play.tree.nodes, play.tree.links, play.policy
     word, hand = np.array([word_of_stream]), np.empty(2, np.int64)
@@ -156,9 +166,7 @@ def _sample(play, counts, tables, word_of_stream, inputs, chances):
                     weights[rank] = max(policy[node["first_slot"] + (rank - low) * n_left + left], np.float32(0))
                 total += weights[rank]
             if total == 0.0:  # nothing to choose from, or a hand that the solution never plays to this node
-                for rank in range(low, high):
-                    weights[rank] = 1.0 if held[role, rank] else 0.0
-                total = np.float64(n_playable)
+                total = _weigh_evenly(held[role], low, high, weights)
             if n_playable > 1 and role != wild:
                 write_inputs(s, ranks, roles, n, held[role], role, play.starter, inputs[n_rows])
                 for rank in range(low, high):
@@ -167,9 +175,7 @@ def _sample(play, counts, tables, word_of_stream, inputs, chances):
                 if n_rows == len(inputs):
                     return
             if role == wild and _uniform(word) < _WILD_CARDS:
-                for rank in range(low, high):
-                    weights[rank] = 1.0 if held[role, rank] else 0.0
-                total = np.float64(n_playable)
+                total = _weigh_evenly(held[role], low, high, weights)
             left_of_it = _uniform(word) * total
             laid = -1
             for rank in range(low, high):
