@@ -9,6 +9,8 @@ import pytest
 from scipy.optimize import linprog
 
 from crib_env.agents import make_agent
+from crib_env.agents.belief.opponent_hands import GREEDY_SHARE, SLIP, careful_chance, greedy_chance, weigh_cards
+from crib_env.agents.belief.simple_players import simple_policy
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, GAME, PEGGING_EPISODE, PONE, act, begin_deal, begin_game, legal_cards, shuffle
 from crib_env.exact.discard_statistics import PLACES, TOTALS, fill_totals
@@ -18,6 +20,7 @@ from crib_env.solver import prior
 from crib_env.solver.cfr import PlaySolver
 from crib_env.solver.hands import HANDS, ORDERINGS, hand_number
 from crib_env.solver.play_game import PlayGame, Reached, pairs_dealt
+from crib_env.solver.population import Population
 from crib_env.solver.prior import UNUSUAL, prior_of_discards
 from crib_env.solver.public_state import (
     ACTOR,
@@ -30,6 +33,7 @@ from crib_env.solver.public_state import (
     say_go,
     start_of_play,
 )
+from crib_env.solver.sweeps import EXPECTED
 from crib_env.solver.tree import build_tree
 from crib_env.tables.analysis import analyse_discard
 from evaluate.commands.solve_play import solve_play
@@ -199,6 +203,30 @@ def test_best_responses_to_even_play_are_those_of_brute_force(matrix):
     assert responses.as_dealer == pytest.approx(-matrix.mean(axis=0).min(), abs=1e-6)
 
 
+def test_with_a_population_the_value_is_that_of_linear_programming(matrix):
+    """A row meets a column of the fixed policy with this probability, else one of the game; and the other way round."""
+    game, share = small_game(), 0.3
+    even = np.zeros(game.extent.slots, np.float32)  # all choices alike, as all pure strategies alike
+    solver = PlaySolver(game, Population(game, even, share))
+    for _ in range(300):
+        solver.iterate()
+    assert -1e-6 < solver.nash_conv() < 1e-4
+    of_both = (1 - share) * matrix + share * (matrix.mean(axis=1, keepdims=True) + matrix.mean(axis=0))
+    n_pone, n_dealer = matrix.shape
+    found = linprog(
+        np.r_[np.zeros(n_pone), -1],
+        A_ub=np.c_[-of_both.T, np.ones(n_dealer)],
+        b_ub=np.zeros(n_dealer),
+        A_eq=[[*np.ones(n_pone), 0]],
+        b_eq=[1],
+        bounds=[(0, 1)] * n_pone + [(None, None)],
+    )
+    average = solver.average
+    value = (1 - share) * game.expected(average)
+    value += share * game.earned(average, even, PONE, EXPECTED) - share * game.earned(average, even, DEALER, EXPECTED)
+    assert value == pytest.approx(-found.fun, abs=1e-4)
+
+
 # --- Three cards each ------------------------------------------------------------------------------------------------
 
 
@@ -246,6 +274,57 @@ def test_a_starter_is_one_card_less_of_its_rank(three_cards):
     with_starter = PlayGame(start=start_of_play(3, starter=4), threads=1)
     policy = np.zeros(three_cards.extent.slots, np.float32)
     assert with_starter.expected(policy[: with_starter.extent.slots]) != three_cards.expected(policy)
+
+
+def test_simple_players_choose_as_the_posterior_expects(three_cards):
+    """After a lead the greedier type of a hand that led it is likelier, and so is what it lays next."""
+    policy = simple_policy(three_cards, start_of_play(3))
+    pile, care, greed = np.zeros(10, np.int64), np.zeros(13), np.zeros(13, np.int64)
+
+    def by_type(hand, laid):
+        """(2, 13) how likely a careful and a greedy player lay each rank next, where no count has ended."""
+        pile[: len(laid)] = laid
+        count = sum(min(rank + 1, 10) for rank in laid)
+        other_cards = 3 - len(laid) // 2 if len(laid) % 2 == 0 else 3 - (len(laid) + 1) // 2
+        weigh_cards(np.int64(0x1111111111111), pile, 0, len(laid), count, other_cards, care, greed)
+        packed = np.int64(sum(1 << (4 * rank) for rank in hand))
+        ranks = sorted(set(hand))
+        out = np.zeros((2, 13))
+        for rank in ranks:
+            out[0, rank] = careful_chance(rank, packed, care, 0.0)
+            out[1, rank] = greedy_chance(rank, packed, greed, SLIP)
+        return out
+
+    shares = np.array([1 - GREEDY_SHARE, GREEDY_SHARE])
+    hand = (3, 6, 9)
+    first = by_type(hand, ())
+    np.testing.assert_allclose(three_cards.chances_at(policy, 0, hand_number(hand)), shares @ first, atol=1e-6)
+    lead, answer = 3, 10  # 4, then a jack: 14
+    node = three_cards.node_at([(PONE, lead), (DEALER, answer)], PONE, 6)
+    posterior = shares * first[:, lead]
+    expected = posterior @ by_type((6, 9), (lead, answer)) / posterior.sum()
+    found = three_cards.chances_at(policy, node, hand_number((6, 9)))
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert abs(found - shares @ by_type((6, 9), (lead, answer))).max() > 0.001  # the lead tells the types apart
+
+
+def test_a_population_of_simple_players_gives_more_away_and_wins_more_from_them(three_cards):
+    simple, equal = simple_policy(three_cards, start_of_play(3)), solved(three_cards, 12)
+    mixed = PlaySolver(three_cards, Population(three_cards, simple, 0.4))
+    for _ in range(12):
+        mixed.iterate()
+    assert 0 < mixed.nash_conv() < 0.02
+
+    def won(policy):
+        return sum(three_cards.earned(policy, simple, role, EXPECTED) for role in (PONE, DEALER))
+
+    assert won(mixed.average) > won(equal.average) + 0.1
+    assert mixed.best_responses().nash_conv > equal.best_responses().nash_conv
+
+
+def test_a_population_needs_both_kinds(three_cards):
+    with pytest.raises(ValueError, match="a share of 1 is not allowed"):
+        Population(three_cards, np.zeros(three_cards.extent.slots, np.float32), 1)
 
 
 # --- Real deals as priors --------------------------------------------------------------------------------------------
@@ -321,6 +400,21 @@ def test_the_command_solves_continues_and_says_so(tmp_path, monkeypatch, capsys)
         solve_play(play, starter="1")
     with pytest.raises(ValueError, match="nash_conv=0 is not allowed"):
         solve_play(play, nash_conv=0)
+
+
+def test_the_command_solves_among_simple_players(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("evaluate.commands.solve_play.start_of_play", lambda starter=None: start_of_play(2, starter))
+    play, json_file = tmp_path / "play", tmp_path / "play.json"
+    solve_play(play, nash_conv=0.01, simple_players=0.4, json_file=json_file)
+    found = json.loads(json_file.read_text())
+    assert found["game"] == "the pegging game, 40 % simple players"
+    assert 0 < found["nash_conv"] <= 0.01
+    assert found["exploitability"] > found["nash_conv"]
+    assert f"{found['exploitability']:.5f}" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="is a solution of the pegging game, 40 % simple players, not of the pegging"):
+        solve_play(play)
+    with pytest.raises(ValueError, match="simple_players=1 is not allowed: give at least 0 and less than 1"):
+        solve_play(play, simple_players=1)
 
 
 def test_the_command_solves_real_deals_starter_by_starter(tmp_path, monkeypatch, capsys):

@@ -27,7 +27,7 @@ def value_of(subgame):
     work.reach[: len(prior)] = prior
     n = len(subgame.tree.nodes)
     walk_down(game, subgame.policy, 0, n, work)
-    walk_up(game, Weights(subgame.policy, np.zeros(0, np.float32)), Step(PONE, EXPECTED), 0, n, work)
+    walk_up(game, Weights(subgame.policy, subgame.policy, np.zeros(0, np.float32)), Step(PONE, EXPECTED), 0, n, work)
     return work.values[:n_pone].astype(float) @ prior[:n_pone]
 
 

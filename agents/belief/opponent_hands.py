@@ -25,10 +25,10 @@ from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
 
 CAREFUL_TYPE, GREEDY_TYPE = range(2)
 KINDS = 2
-_GREEDY_SHARE = 0.2  # of all opponents
+GREEDY_SHARE = 0.2  # of all opponents
 _CARE = 0.7  # the weight of a point of the expected reply to a careful player
 _TEMPERATURE = 0.5  # points: a careful player lays a card that is this much worse 1/e times as often
-_SLIP = 0.02  # how often a greedy player lays some other card
+SLIP = 0.02  # how often a greedy player lays some other card
 _UNUSUAL = 0.03  # how often an opponent keeps any four, as if at random
 
 _COUNT = np.int64(15)  # the bits of a packed hand that count its aces; shift by 4 * rank for the others
@@ -206,13 +206,13 @@ def posterior(own_six, starter, laid, laid_by, n, fresh, keeping, hands):
         if not allowed:
             continue
         for kind in range(KINDS):
-            weight = keeping[number] * ways * (_GREEDY_SHARE if kind == GREEDY_TYPE else 1 - _GREEDY_SHARE)
+            weight = keeping[number] * ways * (GREEDY_SHARE if kind == GREEDY_TYPE else 1 - GREEDY_SHARE)
             for k in range(n_moves):
                 then = that_fit(_CLASSES[number] - shown[k], moves[k, 1])
                 if kind == CAREFUL_TYPE:
                     weight *= careful_chance(moves[k, 0], then, care[k], 0.0)
                 else:
-                    weight *= greedy_chance(moves[k, 0], then, greed[k], _SLIP)
+                    weight *= greedy_chance(moves[k, 0], then, greed[k], SLIP)
             hands.held[size], hands.weights[size] = held, weight
             hands.classes[size], hands.kinds[size] = number, kind
             total += weight

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import pairwise
@@ -13,6 +13,7 @@ import numpy as np
 
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.kernels import kernel
+from crib_env.solver.blend import Blend, fill_blend
 from crib_env.solver.endings import make_endings
 from crib_env.solver.hands import HAND_TABLES, HANDS, N_HANDS, N_RANKS, ORDERINGS
 from crib_env.solver.public_state import CARDS, GONE, gone_of, start_of_play
@@ -85,6 +86,17 @@ class PlayGame:
         self._top = make_workspace(self.extent)
         self._workspaces = [make_workspace(self.extent) for _ in range(threads)]
 
+    def earned(self, policy: np.ndarray, other: np.ndarray, role: int, mode: int) -> float:
+        """Net points a deal that a role earns against another policy of the other role.
+
+        Args:
+            policy: of the role; see :meth:`expected`.
+            other: of the other role.
+            role: ``PONE`` or ``DEALER``.
+            mode: ``EXPECTED``, or ``BEST_RESPONSE`` to ask what the role would earn at best.
+        """
+        return self.walk(Weights(policy, other, _NOTHING), Step(role, mode))
+
     def expected(self, policy: np.ndarray) -> float:
         """Net points a deal that pone earns when both roles play a policy.
 
@@ -92,18 +104,18 @@ class PlayGame:
             policy: (``extent.slots``,) float32 weights of choices: a hand's choices are made in proportion to those
                 above 0, or evenly where none is.
         """
-        return self.walk(Weights(policy, _NOTHING), Step(PONE, EXPECTED))
+        return self.walk(Weights(policy, policy, _NOTHING), Step(PONE, EXPECTED))
 
     def best_responses(self, policy: np.ndarray) -> BestResponses:
         """Net points a deal that exact best responses earn against a policy (see :meth:`expected`)."""
-        weights = Weights(policy, _NOTHING)
+        weights = Weights(policy, policy, _NOTHING)
         return BestResponses(*(self.walk(weights, Step(role, BEST_RESPONSE)) for role in range(len(ROLES))))
 
     def best_response(self, policy: np.ndarray, role: int) -> tuple[float, np.ndarray]:
         """What an exact best response in a role earns against a policy, net points a deal, and its choices: (S,)
         float32, 1 for the best ones, 0 for the other role's."""
         choices = np.zeros(self.extent.slots, np.float32)
-        return self.walk(Weights(policy, choices), Step(role, BEST_RESPONSE)), choices
+        return self.walk(Weights(policy, policy, choices), Step(role, BEST_RESPONSE)), choices
 
     def response_values(self, policy: np.ndarray, role: int) -> np.ndarray:
         """The values of hands of a role that best responds to a policy, at the nodes of the first three steps.
@@ -112,7 +124,7 @@ class PlayGame:
             (V,) float32. The hands of a node stand from its ``value_at`` on. Values are sums over the other role's
             hands, see :mod:`crib_env.solver.sweeps`.
         """
-        self.walk(Weights(policy, _NOTHING), Step(role, BEST_RESPONSE))
+        self.walk(Weights(policy, policy, _NOTHING), Step(role, BEST_RESPONSE))
         return self._top.values.copy()
 
     @cached_property
@@ -139,11 +151,19 @@ class PlayGame:
         here = self.nodes[node]
         return int(self.tree.links["to"][here["first_link"] + rank - here["floor"][here["actor"]]])
 
-    def _begin(self, policy: np.ndarray) -> None:
+    def _begin(self, policy: np.ndarray, top: Workspace) -> None:
         """Fills the reach of the nodes before the first part, and of the first node of each part."""
         reach = np.concatenate(self.prior)
-        self._top.reach[: len(reach)] = reach
-        walk_down(self._game, policy, 0, int(self._game.tree.parts[0]), self._top)
+        top.reach[: len(reach)] = reach
+        walk_down(self._game, policy, 0, int(self._game.tree.parts[0]), top)
+
+    @cached_property
+    def _second_top(self) -> Workspace:
+        return make_workspace(self.extent)
+
+    @cached_property
+    def _second_workspaces(self) -> list[Workspace]:
+        return [make_workspace(self.extent) for _ in self._workspaces]
 
     def rank_values(self, policy: np.ndarray, role: int, decisions: Reached) -> np.ndarray:
         """What each rank is worth at decisions of a role, (D, 13) net points of the whole play; -inf for others.
@@ -161,7 +181,7 @@ class PlayGame:
             for k in np.flatnonzero((decisions.nodes >= first) & (decisions.nodes < last)):
                 fill_rank_values(self._game, decisions.nodes[k], decisions.hands[k], workspace, values[k])
 
-        self.walk(Weights(policy, _NOTHING), Step(role, BEST_RESPONSE), note)
+        self.walk(Weights(policy, policy, _NOTHING), Step(role, BEST_RESPONSE), note)
         return values
 
     def chances_at(self, policy: np.ndarray, node: int, hand: int) -> np.ndarray:
@@ -214,27 +234,70 @@ class PlayGame:
         game, top, role = self._game, self._top, step.role
         tree = game.tree
         n_top = int(tree.parts[0])
-        self._begin(weights.policy)
+        self._begin(weights.other, top)
 
-        def walk_parts(workspace: Workspace, parts: Iterable[range]) -> None:
-            workspace.reach[: self.extent.top_reach] = top.reach[: self.extent.top_reach]
-            for part in parts:
-                for first, last in pairwise(tree.parts[part.start : part.stop + 1].tolist()):
-                    walk_down(game, weights.policy, first, last, workspace)
-                    walk_up(game, weights, step, first, last, workspace)
-                    after_part(first, last, workspace)
-                    node = tree.nodes[first]
-                    values = slice(node["value_at"], node["value_at"] + N_HANDS[node["n_cards"][role], 0])
-                    top.values[values] = workspace.values[values]
+        def walk_part(first: int, last: int, workspace: Workspace) -> None:
+            walk_down(game, weights.other, first, last, workspace)
+            walk_up(game, weights, step, first, last, workspace)
+            after_part(first, last, workspace)
+            node = tree.nodes[first]
+            values = slice(node["value_at"], node["value_at"] + N_HANDS[node["n_cards"][role], 0])
+            top.values[values] = workspace.values[values]
 
-        n_parts = len(tree.parts) - 1
-        ends = np.linspace(0, n_parts, _STRETCHES * len(self._workspaces) + 1).astype(int).tolist()
-        stretches = iter([range(*two) for two in pairwise(ends)])  # each thread takes the next
-        with ThreadPoolExecutor(len(self._workspaces)) as pool:
-            list(pool.map(lambda workspace: walk_parts(workspace, stretches), self._workspaces))
+        self._in_parts(walk_part, [top], [[workspace] for workspace in self._workspaces])
         walk_up(game, weights, step, 0, n_top, top)
         after_part(0, n_top, top)
         return float(top.values[: len(self.prior[role])].astype(float) @ self.prior[role]) / self._deals
+
+    def _in_parts(self, do: Callable[..., None], tops: list[Workspace], workspaces: list[list[Workspace]]) -> None:
+        """Calls ``do(first node, last node + 1, *workspaces)`` for each part of the tree, in threads.
+
+        Args:
+            do: what to do.
+            tops: workspaces with the reach of the first node of each part (:meth:`_begin`).
+            workspaces: for each thread as many, which get this reach.
+        """
+        parts = self._game.tree.parts
+        ends = np.linspace(0, len(parts) - 1, _STRETCHES * len(workspaces) + 1).astype(int).tolist()
+        stretches = iter([range(*two) for two in pairwise(ends)])  # each thread takes the next
+
+        def do_parts(own: list[Workspace]) -> None:
+            for workspace, top in zip(own, tops):
+                workspace.reach[: self.extent.top_reach] = top.reach[: self.extent.top_reach]
+            for part in stretches:
+                for first, last in pairwise(parts[part.start : part.stop + 1].tolist()):
+                    do(first, last, *own)
+
+        with ThreadPoolExecutor(len(workspaces)) as pool:
+            list(pool.map(do_parts, workspaces))
+
+    def blend(
+        self, blended: Blend, role: int, out: np.ndarray, average: np.ndarray = _NOTHING, weight: float = 0.0
+    ) -> None:
+        """Writes the policy of a role in a population of two kinds of players.
+
+        Args:
+            blended: both kinds.
+            role: whose slots are written.
+            out: (S,) float32, gets the policy of a player of unknown kind, as :meth:`expected` takes it.
+            average: (S,) float32, to which the policy of the second kind is added, times the reach of its hands.
+            weight: of this in the average; at 0 nothing is added.
+        """
+        game, n_top = self._game, int(self._game.tree.parts[0])
+
+        def fill(first: int, last: int, *workspaces: Workspace) -> None:
+            fill_blend(game, blended, workspaces, role, first, last, out, average, np.float32(weight))
+
+        def fill_part(first: int, last: int, *workspaces: Workspace) -> None:
+            for policy, workspace in zip((blended.first, blended.second), workspaces):
+                walk_down(game, policy, first, last, workspace)
+            fill(first, last, *workspaces)
+
+        tops = [self._top, self._second_top]
+        for policy, top in zip((blended.first, blended.second), tops):
+            self._begin(policy, top)
+        fill(0, n_top, *tops)
+        self._in_parts(fill_part, tops, [list(two) for two in zip(self._workspaces, self._second_workspaces)])
 
 
 def pairs_dealt(start: np.ndarray) -> np.ndarray:

@@ -84,7 +84,8 @@ class Subgame:
     def solve(self, iterations: int) -> None:
         """Fills :attr:`policy` with the average of some iterations (:class:`crib_env.solver.cfr.PlaySolver`)."""
         self.policy[:] = 0
-        _iterate(self._game, Weights(np.zeros_like(self.policy), self.policy), self._prior, iterations, self._work)
+        regrets = np.zeros_like(self.policy)
+        _iterate(self._game, Weights(regrets, regrets, self.policy), self._prior, iterations, self._work)
 
     def choices(self, role: int, hand: int) -> Choices:
         """What the policy lays with a role's hand (its number at the root)."""
@@ -172,7 +173,7 @@ def _iterate(game, weights, prior, iterations, work):
         for role in range(2):
             work.reach[: len(prior)] = prior
             step = Step(role, UPDATE_REGRETS, average, positive, np.float32(0.5))
-            walk_down(game, weights.policy, 0, n, work)
+            walk_down(game, weights.other, 0, n, work)
             walk_up(game, weights, step, 0, n, work)
 
 

@@ -39,7 +39,9 @@ class Weights(NamedTuple):
     """One number a slot: a policy chooses in proportion to those above 0, or evenly where none is."""
 
     policy: np.ndarray
-    """(S,) float32 what both roles play by; regrets, while these are updated."""
+    """(S,) float32 what the role plays by whose values are computed; its regrets, while these are updated."""
+    other: np.ndarray
+    """(S,) float32 what the other role plays by; often the same array, since each slot belongs to one role."""
     average: np.ndarray
     """(S,) float32, to which the policies of iterations are added; a best response writes its choices there, 1 for the
     best ones. Empty if none of this is wanted."""
@@ -66,7 +68,7 @@ class Workspace(NamedTuple):
     reach: np.ndarray
     values: np.ndarray
     policy: np.ndarray
-    """(2, 1820): the factors of :func:`_read_policy`."""
+    """(2, 1820): the factors of :func:`policy_at`."""
     by_rank: np.ndarray
     """(2, 13, 1820): by rank laid and hand, ``SENT`` the reach and ``EARNED`` the values."""
     small: np.ndarray
@@ -86,10 +88,10 @@ def make_workspace(extent: Extent) -> Workspace:
 
 
 @kernel
-def _read_policy(node, hands, weights, policy):
+def policy_at(node, hands, weights, policy):
     """A node's policy: a choice with weight w has probability ``max(w, 0) * scale + even`` in hand h.
 
-    ``policy[_SCALE, h]`` and ``policy[_EVEN, h]`` get the two factors.
+    ``policy[_SCALE, h]`` and ``policy[_EVEN, h]`` get the two factors. See :func:`chosen`.
     """
     role = node["actor"]
     k, low, high = node["n_cards"][role], node["floor"][role], node["high"]
@@ -109,6 +111,12 @@ def _read_policy(node, hands, weights, policy):
 
 
 @kernel
+def chosen(weight, policy, h):
+    """How likely a choice of this weight is made in hand ``h``, by the factors of :func:`policy_at`."""
+    return max(weight, _ZERO) * policy[_SCALE, h] + policy[_EVEN, h]
+
+
+@kernel
 def _send(node, hands, weights, work):
     """The reach of the hands that are left when the actor lays a rank, for all ranks: ``work.by_rank[_SENT]``."""
     role = node["actor"]
@@ -118,13 +126,12 @@ def _send(node, hands, weights, work):
         for rank in range(low, high):
             by_rank[_SENT, rank, 0] = reach[own + KING - rank]
         return
-    _read_policy(node, hands, weights, policy)
+    policy_at(node, hands, weights, policy)
     n_left, slot = hands.n_hands[k - 1, low], node["first_slot"]
     for rank in range(low, high):
         for left in range(n_left):
             h = hands.with_rank[k - 1, rank, left]
-            chosen = max(weights[slot + left], _ZERO) * policy[_SCALE, h] + policy[_EVEN, h]
-            by_rank[_SENT, rank, left] = reach[own + h] * chosen
+            by_rank[_SENT, rank, left] = reach[own + h] * chosen(weights[slot + left], policy, h)
         slot += n_left
 
 
@@ -264,13 +271,12 @@ def _own_choice(game, weights, average, step, node, work):
         if len(average):
             _note_best(node, hands, values, by_rank, average)
         return
-    _read_policy(node, hands, weights, policy)
+    policy_at(node, hands, weights, policy)
     slot = node["first_slot"]
     for rank in range(low, high):
         for left in range(n_left):
             h = hands.with_rank[k - 1, rank, left]
-            chosen = max(weights[slot + left], _ZERO) * policy[_SCALE, h] + policy[_EVEN, h]
-            values[value + h] += chosen * by_rank[_EARNED, rank, left]
+            values[value + h] += chosen(weights[slot + left], policy, h) * by_rank[_EARNED, rank, left]
         slot += n_left
     if step.mode == UPDATE_REGRETS:
         slot = node["first_slot"]
@@ -300,7 +306,7 @@ def _opponents_choice(game, weights, step, node, work):
     role, actor = step.role, node["actor"]
     k, low, high = node["n_cards"][actor], node["floor"][actor], node["high"]
     n_left = hands.n_hands[k - 1, low]
-    _send(node, hands, weights.policy, work)
+    _send(node, hands, weights.other, work)
     if k >= 2 and step.average > _ZERO:
         slot = node["first_slot"]
         for rank in range(low, high):

@@ -111,7 +111,7 @@ COMMANDS = {
     ),
     "solve-play": Command(
         "solve_play:solve_play",
-        "Solves the play for its equilibrium, to a stated distance from it.",
+        "Solves the play for its equilibrium, to a stated distance from it; where wanted, among simple players.",
     ),
     "exploitability": Command(
         "exploitability:exploitability",

@@ -12,9 +12,11 @@ import tyro
 from rich.progress import Progress
 from rich.table import Table
 
+from crib_env.agents.belief.simple_players import simple_policy
 from crib_env.cards import RANKS
 from crib_env.solver.cfr import PlaySolver
 from crib_env.solver.play_game import BestResponses, PlayGame
+from crib_env.solver.population import Population
 from crib_env.solver.prior import prior_of_discards
 from crib_env.solver.public_state import start_of_play
 from evaluate.commands.arguments import File, SomeJson, check_positive
@@ -33,12 +35,27 @@ def after_discards(folder: Path, starter: int) -> tuple[Path, str]:
     return folder / f"{RANKS[starter]}.npz", f"the play after discards with the starter {RANKS[starter]}"
 
 
+def among(simple_players: float, game: str) -> str:
+    """Which game a solution is of, if this share of the opponents are simple players."""
+    return f"{game}, {100 * simple_players:g} % simple players" if simple_players else game
+
+
+class _Aim(NamedTuple):
+    """What to solve a game for."""
+
+    nash_conv: float
+    """To stop at."""
+    simple_players: float
+    """Their share of the opponents."""
+
+
 class _Solved(NamedTuple):
     """A solution: its value, its distance from equilibrium and its cost."""
 
     game: str
     value_to_dealer: float
     """Net points a deal."""
+    nash_conv: float
     responses: BestResponses
     iterations: int
     seconds: float
@@ -47,7 +64,8 @@ class _Solved(NamedTuple):
         return {
             "game": self.game,
             "value_to_dealer": self.value_to_dealer,
-            "nash_conv": self.responses.nash_conv,
+            "nash_conv": self.nash_conv,
+            "exploitability": self.responses.nash_conv / 2,
             "best_response_as_pone": self.responses.as_pone,
             "best_response_as_dealer": self.responses.as_dealer,
             "iterations": self.iterations,
@@ -60,13 +78,18 @@ def solve_play(
     prior: Literal["deal", "discards"] = "deal",
     starter: SomeRank = None,
     nash_conv: float = 0.01,
+    simple_players: float = 0.0,
     threads: int = 2,
     json_file: SomeJson = None,
 ) -> None:
     """Solves the play of a deal: pone leads, points as they fall.
 
-    Suits do not matter. NashConv is what exact best responses to both roles earn together, in points a deal. It is 0 in
+    Suits do not matter. NashConv is what exact best responses to both roles gain together, in points a deal. It is 0 in
     equilibrium. No opponent can win more than half of it from the saved policy, on average over both roles.
+
+    With --simple-players, any opponent may be one of a simple kind: most of these look one card ahead, some take the
+    most points at once. The equilibrium of such a population wins more from weak players. An opponent who knows it can
+    win more from it too, and the table shows how much (exploitability).
 
     Args:
         path: The file of the solution, about 900 MB. An existing file is continued, also after a kill.
@@ -75,6 +98,7 @@ def solve_play(
         starter: Rank of a starter that both players see (A, 2 to 9, T, J, Q or K). By default there is none; with
             --prior discards, all thirteen are solved one after the other.
         nash_conv: Ends when NashConv is at most this many points a deal.
+        simple_players: Share of simple players among the opponents, at least 0 and below 1.
         threads: Number of threads; they do not change the result.
         json_file: Also write the result to this file, as JSON.
     """
@@ -82,13 +106,16 @@ def solve_play(
     check_positive(threads=threads)
     if not nash_conv > 0:
         raise ValueError(f"nash_conv={nash_conv} is not allowed: give a number above 0")
+    if not 0 <= simple_players < 1:
+        raise ValueError(f"simple_players={simple_players} is not allowed: give at least 0 and less than 1")
     rank = None if starter is None else RANKS.find(starter.upper())
     if starter is not None and (len(starter) != 1 or rank == -1):
         raise ValueError(f"starter={starter} is not a rank: give one of {' '.join(RANKS)}")
+    aim = _Aim(nash_conv, simple_players)
     with progress_bar() as progress:
         if prior == "deal":
             about = PEGGING_GAME if rank is None else f"the play with the starter {RANKS[rank]}"
-            found = [_solve(path, about, start_of_play(starter=rank), None, nash_conv, threads, progress)]
+            found = [_solve(path, about, start_of_play(starter=rank), None, aim, threads, progress)]
         else:
             if path.exists() and not path.is_dir():
                 raise ValueError(f"{path} is a file: with --prior discards, give a folder")
@@ -97,7 +124,7 @@ def solve_play(
             for each in range(len(RANKS)) if rank is None else [rank]:
                 file, about = after_discards(path, each)
                 held = prior_of_discards(each)
-                found.append(_solve(file, about, start_of_play(starter=each), held, nash_conv, threads, progress))
+                found.append(_solve(file, about, start_of_play(starter=each), held, aim, threads, progress))
     if json_file is not None:
         means = {"starters": [solved.as_json() for solved in found]} if prior == "discards" else {}
         write_json(json_file, _over_starters(found).as_json() | means)
@@ -112,9 +139,9 @@ def _over_starters(found: list[_Solved]) -> _Solved:
     if len(found) == 1:
         return found[0]
     responses = BestResponses(*np.mean([solved.responses for solved in found], axis=0).tolist())
-    value = float(np.mean([solved.value_to_dealer for solved in found]))
-    iterations, seconds = (sum(numbers) for numbers in zip(*(solved[3:] for solved in found)))
-    return _Solved("the play after discards, all starters", value, responses, iterations, seconds)
+    value, distance = np.mean([(solved.value_to_dealer, solved.nash_conv) for solved in found], axis=0).tolist()
+    iterations, seconds = (sum(numbers) for numbers in zip(*(solved[-2:] for solved in found)))
+    return _Solved("the play after discards, all starters", value, distance, responses, iterations, seconds)
 
 
 def _solve(
@@ -122,14 +149,17 @@ def _solve(
     about: str,
     start: np.ndarray,
     prior: tuple[np.ndarray, np.ndarray] | None,
-    nash_conv: float,
+    aim: _Aim,
     threads: int,
     progress: Progress,
 ) -> _Solved:
     """Solves one game, or continues it. The file is written every few minutes and at the end."""
     task = progress.add_task("the public tree", total=None)
     game = PlayGame(prior, start, threads)
-    solver = PlaySolver(game)
+    about, population = among(aim.simple_players, about), None
+    if aim.simple_players:
+        population = Population(game, simple_policy(game, start), aim.simple_players)
+    solver = PlaySolver(game, population)
     if path.exists():
         solver.load(path, about)
         say(progress, f"{path} has {solver.iterations:,} iterations")
@@ -137,13 +167,12 @@ def _solve(
     saved, is_new = time.monotonic(), True
     while True:
         if solver.iterations and (is_new or _is_measured(solver.iterations)):
-            responses = solver.best_responses()
+            distance = solver.nash_conv()
             say(
                 progress,
-                f"{about}: {solver.iterations:,} iterations, {solver.seconds:.0f} s: "
-                f"NashConv {responses.nash_conv:.5f}",
+                f"{about}: {solver.iterations:,} iterations, {solver.seconds:.0f} s: NashConv {distance:.5f}",
             )
-            if responses.nash_conv <= nash_conv:
+            if distance <= aim.nash_conv:
                 break
             if time.monotonic() - saved > _SAVE_EVERY:
                 solver.save(path, about)
@@ -153,16 +182,17 @@ def _solve(
         progress.update(task, completed=solver.iterations)
     if not is_new:
         solver.save(path, about)
-    value = -game.expected(solver.average)
+    value, responses = -game.expected(solver.average), solver.best_responses()
     progress.remove_task(task)
-    return _Solved(about, value, responses, solver.iterations, solver.seconds)
+    return _Solved(about, value, distance, responses, solver.iterations, solver.seconds)
 
 
 def _table(solved: _Solved, path: Path) -> Table:
     table = Table(title=f"{solved.game}: {path}", show_header=False)
     table.add_row("value to the dealer, points a deal", f"{solved.value_to_dealer:.4f}")
     table.add_row("it lies between", f"{-solved.responses.as_pone:.4f} and {solved.responses.as_dealer:.4f}")
-    table.add_row("NashConv", f"{solved.responses.nash_conv:.5f}")
+    table.add_row("NashConv", f"{solved.nash_conv:.5f}")
+    table.add_row("exploitability", f"{solved.responses.nash_conv / 2:.5f}")
     table.add_row("iterations", f"{solved.iterations:,}")
     table.add_row("seconds", f"{solved.seconds:,.0f}")
     return table

@@ -25,14 +25,14 @@ from crib_env.agents.best.agent import BestAgent
 from crib_env.solver.hands import N_RANKS, ORDERINGS
 from crib_env.solver.prior import prior_of_discards
 from crib_env.solver.public_state import start_of_play
-from evaluate.commands.solve_play import PEGGING_GAME, after_discards
+from evaluate.commands.solve_play import PEGGING_GAME, after_discards, among
 from train.distil.solved_decisions import Decisions, SolvedPlay
 from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part, steps_taken
 from train.loop.gradient import descend
 from train.loop.precision import precision
 from train.loop.rounds import Round, train_in_rounds
 from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, LearningSettings, NotNegative, WholeNumber, Widths
+from train.loop.settings import Count, LearningSettings, NotNegative, Share, WholeNumber, Widths
 
 NAME = "distil"
 
@@ -46,6 +46,8 @@ class Settings(LearningSettings):
     real_deals: str = ""
     """Folder of ``solve-play --prior discards``, with a file for each starter; by default only the pegging game is
     learned."""
+    simple_players: Share = 0.0
+    """Share of simple players in the solutions of real deals (``solve-play --simple-players``)."""
     start: str = "best"
     """Networks for discards and for the end of a game: ``best``, ``best:PATH`` or the folder of a run."""
     hidden: Widths = (768, 512)
@@ -125,7 +127,8 @@ def sample(settings: Settings, progress: Progress) -> Decisions:
     """
     files = [(Path(settings.pegging_game), PEGGING_GAME)]
     if settings.real_deals:
-        files += [after_discards(Path(settings.real_deals), starter) for starter in range(N_RANKS)]
+        real = [after_discards(Path(settings.real_deals), starter) for starter in range(N_RANKS)]
+        files += [(file, among(settings.simple_players, about)) for file, about in real]
     for file, about in files:
         if not file.is_file():
             raise ValueError(f"there is no file {file}: give a solution of {about}, from python -m evaluate solve-play")
