@@ -11,7 +11,7 @@ from crib_env.agents.equilibrium.situation import situation
 from crib_env.agents.equilibrium.stakes import chances_to_win, net_points, rank_shows
 from crib_env.agents.solved_play import RARE
 from crib_env.batch import GameBatch
-from crib_env.engine import PONE
+from crib_env.engine import DEALER, PONE
 from crib_env.kernels import kernel, streams
 from crib_env.scoring import score_play, score_show
 from crib_env.solver.hands import HAND_TABLES, HANDS, hand_number
@@ -64,10 +64,13 @@ def test_the_blueprints_chances_add_up():
 
 
 def test_ranges_hold_what_was_laid_out_of_it():
-    pone, dealer = ranges(load_blueprint(), NO_STARTER, np.array([9, 4, 8]), 0.05)
-    assert (pone.max(), dealer.max()) == (1, 1)
-    assert (pone > 0).all()
-    assert (dealer > 0).all()
+    blueprint, ranks = load_blueprint(), np.array([9, 4, 8])
+    before = blueprint.weights[NO_STARTER]
+    for role, held in zip((PONE, DEALER), ranges(blueprint, NO_STARTER, ranks, 0.05)):
+        weights = before[role, [hand_number([*left, *ranks[role::2]]) for left in HANDS[2 + role].tolist()]]
+        assert (held > 0).all()
+        assert (held <= weights + 1e-6).all()
+        assert (held < weights).any()
 
 
 # --- The agent -------------------------------------------------------------------------------------------------------
@@ -91,13 +94,26 @@ def test_a_choice_does_not_depend_on_the_batch(episode, decisions):
     assert (agent.act(batch.views(rows)) == together).all()  # and not on what it has solved before
 
 
-def test_probabilities_are_chances_of_legal_cards():
+@pytest.mark.parametrize("settings", ["iterations=3", "iterations=3,simple_players=0.5"])
+def test_probabilities_are_chances_of_legal_cards(settings):
     for decisions in (1, 5, 8):
         batch, rows = positions(decisions, scores=(100, 110))
         views = batch.views(rows)
-        chances = make_agent("equilibrium:iterations=3").probabilities(views)
+        chances = make_agent(f"equilibrium:{settings}").probabilities(views)
         np.testing.assert_allclose(chances.sum(axis=1), 1)
         assert (chances[views.action_mask == 0] == 0).all()
+
+
+def test_it_expects_simple_players_from_the_fourth_card_on():
+    equals, among = make_agent("equilibrium"), make_agent("equilibrium:simple_players=0.5")
+    assert among.name == "equilibrium:simple_players=0.5"
+    for decisions, same in ((4, True), (5, True), (6, True), (7, False), (8, False)):
+        batch, rows = positions(decisions, n=20)
+        views = batch.views(rows)
+        assert np.array_equal(equals.probabilities(views), among.probabilities(views)) == same
+    for share in (-0.1, 1):
+        with pytest.raises(ValueError, match=f"simple_players={share} is not allowed, give at least 0 and less than 1"):
+            make_agent(f"equilibrium:simple_players={share}")
 
 
 def test_it_takes_the_points_that_win():

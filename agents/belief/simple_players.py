@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from crib_env.agents.belief.lookahead import one_of
-from crib_env.agents.belief.opponent_hands import GREEDY_SHARE, SLIP, greedy_chance, weigh_cards
+from crib_env.agents.belief.opponent_hands import GREEDY_SHARE, SLIP, careful_chance, greedy_chance, weigh_cards
 from crib_env.kernels import kernel
+from crib_env.scoring import card_value
 from crib_env.solver.blend import Blend
-from crib_env.solver.hands import HAND_TABLES, HANDS, N_RANKS
+from crib_env.solver.hands import HAND_TABLES, HANDS, N_HANDS, N_RANKS
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import CARDS, COUNT, N_FIELDS, N_PILE, lay_rank, say_go
+from crib_env.solver.tree import PublicTree
 
 _PACKED = np.zeros((len(HANDS), len(HANDS[-1])), np.int64)  # by number of cards and hand
 for _k, _hands in enumerate(HANDS):
     _PACKED[_k, : len(_hands)] = (1 << (4 * _hands)).sum(axis=1)
+
+
+class Simple(NamedTuple):
+    """Something of both types, a greedy player's and a careful one's."""
+
+    greedy: np.ndarray
+    careful: np.ndarray
+
+
+def simple_policies(tree: PublicTree, root: np.ndarray, slots: int) -> Simple:
+    """How each type plays, (S,) float32 as :meth:`crib_env.solver.play_game.PlayGame.expected` takes it.
+
+    Args:
+        tree: a public tree.
+        root: the public state at its root.
+        slots: S.
+    """
+    policies = Simple(*(np.zeros(slots, np.float32) for _ in Simple._fields))
+    _fill_types(tree, root, HAND_TABLES, _PACKED, policies)
+    return policies
 
 
 def simple_policy(game: PlayGame, start: np.ndarray) -> np.ndarray:
@@ -27,15 +51,56 @@ def simple_policy(game: PlayGame, start: np.ndarray) -> np.ndarray:
     Returns:
         (S,) float32, as :meth:`crib_env.solver.play_game.PlayGame.expected` takes it.
     """
-    careful, greedy, both = (np.zeros(game.extent.slots, np.float32) for _ in range(3))
-    _fill_types(game.tree, start, HAND_TABLES, _PACKED, careful, greedy)
+    greedy, careful = simple_policies(game.tree, start, game.extent.slots)
+    both = np.zeros(game.extent.slots, np.float32)
     for role in range(2):
         game.blend(Blend(greedy, np.float32(GREEDY_SHARE), careful), role, both)
     return both
 
 
+def simple_ranges(weights: np.ndarray, ranks: np.ndarray) -> tuple[Simple, Simple]:
+    """What each type may hold after the first three cards, by role: weights (91,) of pone's hands, (455,) of the
+    dealer's, which add up to those of all simple players.
+
+    Args:
+        weights: (2, 1820) by role, of the hands before the play.
+        ranks: (3,) int64 that were laid.
+    """
+    pone, dealer = (np.empty((len(Simple._fields), n)) for n in (N_HANDS[2, 0], N_HANDS[3, 0]))
+    _fill_ranges(weights, ranks, HAND_TABLES, _PACKED, pone, dealer)
+    return Simple(*pone), Simple(*dealer)
+
+
 @kernel
-def _fill_types(tree, start, hands, packed, careful, greedy):
+def _fill_ranges(weights, ranks, hands, packed, pone, dealer):
+    care, greed = np.empty((3, N_RANKS)), np.empty((3, N_RANKS), np.int64)
+    pile, everything = np.zeros(10, np.int64), np.int64(0)
+    for rank in range(N_RANKS):
+        everything += one_of(rank)
+    count = np.int64(0)
+    for n in range(3):
+        weigh_cards(everything, pile, np.int64(0), np.int64(n), count, np.int64(4 - (n + 1) // 2), care[n], greed[n])
+        pile[n] = ranks[n]
+        count += card_value(ranks[n])
+    lead, reply, third = ranks[0], ranks[1], ranks[2]
+    for two in range(len(pone[0])):
+        three = hands.with_rank[2, third, two]
+        four = hands.with_rank[3, lead, three]
+        before, then = packed[4, four], packed[3, three]
+        weight = weights[0, four]
+        pone[0, two] = GREEDY_SHARE * weight * greedy_chance(lead, before, greed[0], SLIP)
+        pone[0, two] *= greedy_chance(third, then, greed[2], SLIP)
+        pone[1, two] = (1 - GREEDY_SHARE) * weight * careful_chance(lead, before, care[0], 0.0)
+        pone[1, two] *= careful_chance(third, then, care[2], 0.0)
+    for three in range(len(dealer[0])):
+        four = hands.with_rank[3, reply, three]
+        before, weight = packed[4, four], weights[1, four]
+        dealer[0, three] = GREEDY_SHARE * weight * greedy_chance(reply, before, greed[1], SLIP)
+        dealer[1, three] = (1 - GREEDY_SHARE) * weight * careful_chance(reply, before, care[1], 0.0)
+
+
+@kernel
+def _fill_types(tree, start, hands, packed, policies):
     states = np.empty((len(tree.nodes), N_FIELDS), np.int64)
     states[0] = start
     care, greed, pile = np.empty(N_RANKS), np.empty(N_RANKS, np.int64), np.empty(10, np.int64)
@@ -63,7 +128,7 @@ def _fill_types(tree, start, hands, packed, careful, greedy):
         fits = present * 15
         for rank in range(low, high):
             for left in range(n_left):
-                careful[slot + left] = care[rank]
+                policies.careful[slot + left] = care[rank]
                 hand = packed[k, hands.with_rank[k - 1, rank, left]]
-                greedy[slot + left] = greedy_chance(rank, hand & fits, greed, SLIP)
+                policies.greedy[slot + left] = greedy_chance(rank, hand & fits, greed, SLIP)
             slot += n_left

@@ -20,6 +20,7 @@ import numpy as np
 
 from crib_env import PlayerViews
 from crib_env.agents.belief.prospects import crib_chances, habits
+from crib_env.agents.belief.simple_players import simple_policies, simple_ranges
 from crib_env.agents.chance import draw, uniforms
 from crib_env.agents.discards import by_phase, lowest_of_rank
 from crib_env.agents.equilibrium.blueprint import (
@@ -34,11 +35,12 @@ from crib_env.agents.equilibrium.situation import Situation, situation
 from crib_env.agents.equilibrium.stakes import chances_to_win, net_points, rank_shows
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.agents.solved_play import card_chances, near_end, without_rare
+from crib_env.engine import DEALER, PONE
 from crib_env.exact.discard_statistics import N_POINTS
 from crib_env.kernels import kernel, streams
 from crib_env.scoring import show_points
 from crib_env.solver.hands import HAND_TABLES, N_RANKS, hand_number
-from crib_env.solver.subgame import Choices, Stakes, Subgame
+from crib_env.solver.subgame import Choices, Others, Stakes, Subgame
 from crib_env.tables.analysis import outlook
 
 _MISTAKES = 0.05
@@ -53,18 +55,27 @@ class EquilibriumAgent:
         iterations: solver iterations at the table; more come closer to the equilibrium of the rest of the play.
         seed: random seed of the draws, which depend only on it, the game's id and the decision's number.
         blueprint: another file than the one that ships with the project.
+        simple_players: the share of simple players among the opponents that it expects from the fourth card on
+            (:mod:`crib_env.agents.belief.simple_players`). It wins more from these, and a best response more from it.
 
     Raises:
-        ValueError: ``iterations`` is below 1, or the file cannot be read.
+        ValueError: ``iterations`` is below 1, ``simple_players`` is below 0 or not below 1, or the file cannot be read.
     """
 
     suits = "unseen"
 
-    def __init__(self, iterations: int = 10, seed: int = 0, blueprint: Path = SHIPPED) -> None:
+    def __init__(
+        self, iterations: int = 10, seed: int = 0, blueprint: Path = SHIPPED, simple_players: float = 0.0
+    ) -> None:
         if iterations < 1:
             raise ValueError(f"agent 'equilibrium': iterations={iterations} is not allowed, give at least 1")
-        self.name = "equilibrium"
+        if not 0 <= simple_players < 1:
+            raise ValueError(
+                f"agent 'equilibrium': simple_players={simple_players} is not allowed, give at least 0 and less than 1"
+            )
+        self.name = f"equilibrium:simple_players={simple_players:g}" if simple_players else "equilibrium"
         self._iterations, self._seed = iterations, streams(seed, 1)[0]
+        self._simple_players = simple_players
         self._blueprint = load_blueprint(Path(blueprint))
         self._expert = ExpertAgent(threads=1)
         self._choices: OrderedDict[tuple[object, ...], Choices] = OrderedDict()
@@ -128,10 +139,25 @@ class EquilibriumAgent:
             starter: its rank, or ``NO_STARTER``.
             stakes: what the end is worth.
         """
-        prior = ranges(self._blueprint, starter, ranks, _MISTAKES)
+        pone, dealer = ranges(self._blueprint, starter, ranks, _MISTAKES)
+        most, share = (pone.max(), dealer.max()), self._simple_players
+        prior = (1 - share) * (pone / most[PONE]), (1 - share) * (dealer / most[DEALER])
         subgame = Subgame(root, (ranks[::2].tolist(), ranks[1::2].tolist()), stakes, prior)
-        subgame.solve(self._iterations)
+        subgame.solve(self._iterations, self._others(root, subgame, starter, ranks, most) if share else None)
         return subgame
+
+    def _others(
+        self, root: np.ndarray, subgame: Subgame, starter: int, ranks: np.ndarray, most: tuple[float, float]
+    ) -> tuple[Others, Others]:
+        """Greedy and careful players; ``most`` divides the weights of pone's and of the dealer's hands."""
+        policies = simple_policies(subgame.tree, root, len(subgame.policy))
+        pone, dealer = simple_ranges(self._blueprint.weights[starter], ranks)
+        shares = [self._simple_players / weight for weight in most]
+        greedy, careful = (
+            Others(policy, np.concatenate([shares[PONE] * led, shares[DEALER] * replied]).astype(np.float32))
+            for policy, led, replied in zip(policies, pone, dealer)
+        )
+        return greedy, careful
 
 
 def _chances_to_win(seen: Situation, starter: int) -> Stakes:

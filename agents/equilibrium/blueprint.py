@@ -122,4 +122,4 @@ def ranges(blueprint: Blueprint, starter: int, ranks: np.ndarray, mistakes: floa
     """
     pone, dealer = np.empty(_TWO), np.empty(_THREE)
     _fill_ranges(blueprint, starter, ranks, mistakes, HAND_TABLES, pone, dealer)
-    return pone / pone.max(), dealer / dealer.max()
+    return pone, dealer

@@ -14,6 +14,7 @@ import numpy as np
 
 from crib_env.engine import PONE
 from crib_env.kernels import kernel
+from crib_env.solver.blend import Blend, fill_blend
 from crib_env.solver.endings import OF_ACTOR, OF_OTHER, WIDTH, ending_points
 from crib_env.solver.hands import HAND_TABLES, N_RANKS, hand_number
 from crib_env.solver.public_state import (
@@ -39,6 +40,16 @@ class Stakes(NamedTuple):
     more, too."""
     shows: np.ndarray
     """(2, n) int64 points in the show, by role and hand (:data:`crib_env.solver.hands.HANDS`)."""
+
+
+class Others(NamedTuple):
+    """Players of a fixed policy."""
+
+    policy: np.ndarray
+    """(S,) float32, as :meth:`crib_env.solver.play_game.PlayGame.expected` takes it."""
+    prior: np.ndarray
+    """(n,) float32 the weights of pone's hands, then of the dealer's, on one scale with the solving player's ``prior``:
+    how many of all players are of this kind and hold that hand."""
 
 
 WON = 1.0
@@ -79,13 +90,23 @@ class Subgame:
         self.policy = np.zeros(extent.slots, np.float32)
         self._game = Game(self.tree, endings, HAND_TABLES)
         self._prior = np.concatenate(prior).astype(np.float32)
-        self._work = make_workspace(extent)
+        self._extent, self._work = extent, make_workspace(extent)
 
-    def solve(self, iterations: int) -> None:
-        """Fills :attr:`policy` with the average of some iterations (:class:`crib_env.solver.cfr.PlaySolver`)."""
+    def solve(self, iterations: int, others: tuple[Others, Others] | None = None) -> None:
+        """Fills :attr:`policy` with the average of some iterations (:class:`crib_env.solver.cfr.PlaySolver`).
+
+        Args:
+            iterations: how many.
+            others: two kinds of players of a fixed policy, one of whom either player may be; ``None`` for none.
+        """
         self.policy[:] = 0
         regrets = np.zeros_like(self.policy)
-        _iterate(self._game, Weights(regrets, regrets, self.policy), self._prior, iterations, self._work)
+        weights = Weights(regrets, regrets, self.policy)
+        if others is None:
+            _iterate(self._game, weights, self._prior, iterations, self._work)
+            return
+        second = make_workspace(self._extent)
+        _iterate_among(self._game, others, weights, self._prior, iterations, self._work, second)
 
     def choices(self, role: int, hand: int) -> Choices:
         """What the policy lays with a role's hand (its number at the root)."""
@@ -175,6 +196,33 @@ def _iterate(game, weights, prior, iterations, work):
             step = Step(role, UPDATE_REGRETS, average, positive, np.float32(0.5))
             walk_down(game, weights.other, 0, n, work)
             walk_up(game, weights, step, 0, n, work)
+
+
+@kernel
+def _iterate_among(game, others, weights, prior, iterations, work, second):
+    """As :func:`_iterate`, where either player is one of ``others`` or one that is solved for."""
+    n, size, half = len(game.tree.nodes), len(prior), np.float32(0.5)
+    one, two = others
+    fixed, met = np.zeros_like(weights.policy), np.zeros_like(weights.policy)
+    work.reach[:size], second.reach[:size] = one.prior, two.prior
+    walk_down(game, one.policy, 0, n, work)
+    walk_down(game, two.policy, 0, n, second)
+    for role in range(2):
+        fill_blend(game, Blend(one.policy, half, two.policy), (work, second), role, 0, n, fixed, fixed, np.float32(0))
+    second.reach[:size] = one.prior + two.prior
+    walk_down(game, fixed, 0, n, second)
+    for t in range(iterations):
+        past = np.float64(t) ** 1.5
+        positive, weight = np.float32(past / (past + 1)), np.float32((t + 1) ** 3)
+        for role in range(2):
+            work.reach[:size] = prior
+            walk_down(game, weights.policy, 0, n, work)
+            blend = Blend(fixed, half, weights.policy)
+            fill_blend(game, blend, (second, work), 1 - role, 0, n, met, weights.average, weight)
+            work.reach[:size] = prior + second.reach[:size]
+            walk_down(game, met, 0, n, work)
+            step = Step(role, UPDATE_REGRETS, np.float32(0), positive, np.float32(0.5))
+            walk_up(game, Weights(weights.policy, met, weights.average), step, 0, n, work)
 
 
 class Choices(NamedTuple):
