@@ -111,7 +111,7 @@ def test_it_expects_simple_players_from_the_fourth_card_on():
         batch, rows = positions(decisions, n=20)
         views = batch.views(rows)
         assert np.array_equal(equals.probabilities(views), among.probabilities(views)) == same
-    for share in (-0.1, 1):
+    for share in (-0.1, 1.0):
         with pytest.raises(ValueError, match=f"simple_players={share} is not allowed, give at least 0 and less than 1"):
             make_agent(f"equilibrium:simple_players={share}")
 
