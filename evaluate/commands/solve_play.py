@@ -30,13 +30,13 @@ _SAVE_EVERY = 120.0  # seconds
 PEGGING_GAME = "the pegging game"
 
 
-def after_discards(folder: Path, starter: int) -> tuple[Path, str]:
-    """The file of a starter's solution with --prior discards, and which game it is."""
-    return folder / f"{RANKS[starter]}.npz", f"the play after discards with the starter {RANKS[starter]}"
+def after_discards(folder: Path, starter: int, simple_players: float) -> tuple[Path, str]:
+    """The file of a starter's solution with --prior discards and this share of simple players, and which game it is."""
+    about = f"the play after discards with the starter {RANKS[starter]}"
+    return folder / f"{RANKS[starter]}.npz", _among(simple_players, about)
 
 
-def among(simple_players: float, game: str) -> str:
-    """Which game a solution is of, if this share of the opponents are simple players."""
+def _among(simple_players: float, game: str) -> str:
     return f"{game}, {100 * simple_players:g} % simple players" if simple_players else game
 
 
@@ -115,14 +115,16 @@ def solve_play(
     with progress_bar() as progress:
         if prior == "deal":
             about = PEGGING_GAME if rank is None else f"the play with the starter {RANKS[rank]}"
-            found = [_solve(path, about, start_of_play(starter=rank), None, aim, threads, progress)]
+            found = [
+                _solve(path, _among(simple_players, about), start_of_play(starter=rank), None, aim, threads, progress)
+            ]
         else:
             if path.exists() and not path.is_dir():
                 raise ValueError(f"{path} is a file: with --prior discards, give a folder")
             path.mkdir(parents=True, exist_ok=True)
             found = []
             for each in range(len(RANKS)) if rank is None else [rank]:
-                file, about = after_discards(path, each)
+                file, about = after_discards(path, each, simple_players)
                 held = prior_of_discards(each)
                 found.append(_solve(file, about, start_of_play(starter=each), held, aim, threads, progress))
     if json_file is not None:
@@ -156,7 +158,7 @@ def _solve(
     """Solves one game, or continues it. The file is written every few minutes and at the end."""
     task = progress.add_task("the public tree", total=None)
     game = PlayGame(prior, start, threads)
-    about, population = among(aim.simple_players, about), None
+    population = None
     if aim.simple_players:
         population = Population(game, simple_policy(game, start), aim.simple_players)
     solver = PlaySolver(game, population)

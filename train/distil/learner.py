@@ -25,7 +25,7 @@ from crib_env.agents.best.agent import BestAgent
 from crib_env.solver.hands import N_RANKS, ORDERINGS
 from crib_env.solver.prior import prior_of_discards
 from crib_env.solver.public_state import start_of_play
-from evaluate.commands.solve_play import PEGGING_GAME, after_discards, among
+from evaluate.commands.solve_play import PEGGING_GAME, after_discards
 from train.distil.solved_decisions import Decisions, SolvedPlay
 from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part, steps_taken
 from train.loop.gradient import descend
@@ -127,8 +127,8 @@ def sample(settings: Settings, progress: Progress) -> Decisions:
     """
     files = [(Path(settings.pegging_game), PEGGING_GAME)]
     if settings.real_deals:
-        real = [after_discards(Path(settings.real_deals), starter) for starter in range(N_RANKS)]
-        files += [(file, among(settings.simple_players, about)) for file, about in real]
+        folder, share = Path(settings.real_deals), settings.simple_players
+        files += [after_discards(folder, starter, share) for starter in range(N_RANKS)]
     for file, about in files:
         if not file.is_file():
             raise ValueError(f"there is no file {file}: give a solution of {about}, from python -m evaluate solve-play")

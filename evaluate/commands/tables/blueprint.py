@@ -28,6 +28,7 @@ def blueprint(
     path: File,
     pegging: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="PEGGING")],
     discards: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DISCARDS")],
+    simple_players: float = 0.0,
 ) -> None:
     """Keeps the first three cards of solved plays, which `equilibrium` plays by.
 
@@ -35,6 +36,7 @@ def blueprint(
         path: The file of the blueprint; an existing file is replaced.
         pegging: The file of `solve-play`, for the pegging game.
         discards: The folder of `solve-play --prior discards`, with a file for each of the thirteen starters.
+        simple_players: Share of simple players in these thirteen.
     """
     check_outputs(path)
     found: list[FirstCards] = []
@@ -43,7 +45,7 @@ def blueprint(
         task = progress.add_task("solutions", total=N_RANKS + 1)
         for starter in range(NO_STARTER + 1):
             is_pegging = starter == NO_STARTER
-            file, about = (pegging, PEGGING_GAME) if is_pegging else after_discards(discards, starter)
+            file, about = (pegging, PEGGING_GAME) if is_pegging else after_discards(discards, starter, simple_players)
             tree, extent, _ = build_tree(start_of_play(starter=None if is_pegging else starter), SPLIT)
             found.append(first_cards(tree, load_solution(file, about, extent.slots)["average"]))
             weights.append([ORDERINGS[4]] * len(ROLES) if is_pegging else prior_of_discards(starter))
