@@ -21,8 +21,19 @@ class Blend(NamedTuple):
     second: np.ndarray
 
 
+class Blended(NamedTuple):
+    """What is made of a blend; see :meth:`crib_env.solver.play_game.PlayGame.blend`."""
+
+    out: np.ndarray
+    """(S,) float32 the policy of a player of unknown kind."""
+    average: np.ndarray
+    """(S,) float32, to which the second policy is added, times the reach of its hands."""
+    weight: np.float32
+    """Of the second policy in the average; at 0 nothing is added."""
+
+
 @kernel
-def fill_blend(game, blend, workspaces, role, first, last, out, average, weight):
+def fill_blend(game, blend, workspaces, role, first, last, into):
     """Fills the slots of a role at nodes ``first`` to ``last - 1``; see
     :meth:`crib_env.solver.play_game.PlayGame.blend`.
 
@@ -31,8 +42,9 @@ def fill_blend(game, blend, workspaces, role, first, last, out, average, weight)
 
     Args:
         workspaces: two, with the reach of these nodes by the first and by the second policy.
+        into: :class:`Blended`.
     """
-    hands, (one, two) = game.hands, workspaces
+    hands, (one, two), (out, average, weight) = game.hands, workspaces, into
     for at in range(first, last):
         node = game.tree.nodes[at]
         k, low, high = node["n_cards"][role], node["floor"][role], node["high"]

@@ -13,7 +13,7 @@ import numpy as np
 
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.kernels import kernel
-from crib_env.solver.blend import Blend, fill_blend
+from crib_env.solver.blend import Blend, Blended, fill_blend
 from crib_env.solver.endings import make_endings
 from crib_env.solver.hands import HAND_TABLES, HANDS, N_HANDS, N_RANKS, ORDERINGS
 from crib_env.solver.public_state import CARDS, GONE, gone_of, start_of_play
@@ -284,9 +284,10 @@ class PlayGame:
             weight: of this in the average; at 0 nothing is added.
         """
         game, n_top = self._game, int(self._game.tree.parts[0])
+        into = Blended(out, average, np.float32(weight))
 
         def fill(first: int, last: int, *workspaces: Workspace) -> None:
-            fill_blend(game, blended, workspaces, role, first, last, out, average, np.float32(weight))
+            fill_blend(game, blended, workspaces, role, first, last, into)
 
         def fill_part(first: int, last: int, *workspaces: Workspace) -> None:
             for policy, workspace in zip((blended.first, blended.second), workspaces):

@@ -14,7 +14,7 @@ import numpy as np
 
 from crib_env.engine import PONE
 from crib_env.kernels import kernel
-from crib_env.solver.blend import Blend, fill_blend
+from crib_env.solver.blend import Blend, Blended, fill_blend
 from crib_env.solver.endings import OF_ACTOR, OF_OTHER, WIDTH, ending_points
 from crib_env.solver.hands import HAND_TABLES, N_RANKS, hand_number
 from crib_env.solver.public_state import (
@@ -208,7 +208,9 @@ def _iterate_among(game, others, weights, prior, iterations, work, second):
     walk_down(game, one.policy, 0, n, work)
     walk_down(game, two.policy, 0, n, second)
     for role in range(2):
-        fill_blend(game, Blend(one.policy, half, two.policy), (work, second), role, 0, n, fixed, fixed, np.float32(0))
+        fill_blend(
+            game, Blend(one.policy, half, two.policy), (work, second), role, 0, n, Blended(fixed, fixed, np.float32(0))
+        )
     second.reach[:size] = one.prior + two.prior
     walk_down(game, fixed, 0, n, second)
     for t in range(iterations):
@@ -218,7 +220,7 @@ def _iterate_among(game, others, weights, prior, iterations, work, second):
             work.reach[:size] = prior
             walk_down(game, weights.policy, 0, n, work)
             blend = Blend(fixed, half, weights.policy)
-            fill_blend(game, blend, (second, work), 1 - role, 0, n, met, weights.average, weight)
+            fill_blend(game, blend, (second, work), 1 - role, 0, n, Blended(met, weights.average, weight))
             work.reach[:size] = prior + second.reach[:size]
             walk_down(game, met, 0, n, work)
             step = Step(role, UPDATE_REGRETS, np.float32(0), positive, np.float32(0.5))
