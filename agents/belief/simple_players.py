@@ -8,6 +8,7 @@ import numpy as np
 
 from crib_env.agents.belief.lookahead import one_of
 from crib_env.agents.belief.opponent_hands import GREEDY_SHARE, SLIP, careful_chance, greedy_chance, weigh_cards
+from crib_env.engine import DEALER, PONE
 from crib_env.kernels import kernel
 from crib_env.scoring import card_value
 from crib_env.solver.blend import Blend
@@ -53,7 +54,7 @@ def simple_policy(game: PlayGame, start: np.ndarray) -> np.ndarray:
     """
     greedy, careful = simple_policies(game.tree, start, game.extent.slots)
     both = np.zeros(game.extent.slots, np.float32)
-    for role in range(2):
+    for role in (PONE, DEALER):
         game.blend(Blend(greedy, np.float32(GREEDY_SHARE), careful), role, both)
     return both
 
@@ -87,14 +88,14 @@ def _fill_ranges(weights, ranks, hands, packed, pone, dealer):
         three = hands.with_rank[2, third, two]
         four = hands.with_rank[3, lead, three]
         before, then = packed[4, four], packed[3, three]
-        weight = weights[0, four]
+        weight = weights[PONE, four]
         pone[0, two] = GREEDY_SHARE * weight * greedy_chance(lead, before, greed[0], SLIP)
         pone[0, two] *= greedy_chance(third, then, greed[2], SLIP)
         pone[1, two] = (1 - GREEDY_SHARE) * weight * careful_chance(lead, before, care[0], 0.0)
         pone[1, two] *= careful_chance(third, then, care[2], 0.0)
     for three in range(len(dealer[0])):
         four = hands.with_rank[3, reply, three]
-        before, weight = packed[4, four], weights[1, four]
+        before, weight = packed[4, four], weights[DEALER, four]
         dealer[0, three] = GREEDY_SHARE * weight * greedy_chance(reply, before, greed[1], SLIP)
         dealer[1, three] = (1 - GREEDY_SHARE) * weight * careful_chance(reply, before, care[1], 0.0)
 

@@ -6,6 +6,9 @@ rest is solved at the table (:mod:`crib_env.solver.subgame`): from the public st
 players may hold if they follow the blueprint, with the chance to win the game as the stakes
 (:mod:`crib_env.agents.equilibrium.stakes`). In the pegging episode the stakes are points.
 
+``equilibrium:simple_players=0.5`` expects that half of its opponents are of a simple kind, and takes advantage of these
+(:mod:`crib_env.agents.belief.simple_players`).
+
 Its policy is mixed: the card is drawn with a random number that follows from the seed, the game's id and the decision.
 When either player is within 25 points of winning, points no longer stand for the chance to win, and the first three
 cards are ``expert``'s. Solutions are cached, but each follows from the player's view alone.

@@ -27,9 +27,9 @@ class PlaySolver:
     three cards each, 16 iterations reach a NashConv of 0.0054; CFR+ with linear averaging reaches 0.0178.
 
     With a population the opponent may be one of its other players: with probability ``share`` it plays their fixed
-    policy, else like an opponent who plays the same game. Nobody sees which. The equilibrium wins more from players
-    like these and gives a worst-case opponent little more (Johanson, Zinkevich and Bowling 2007, "Computing robust
-    counter-strategies"). Share 0 is the play between equals.
+    policy, else it plays the game that is solved. Nobody sees which. The equilibrium wins more from players like these,
+    and what a best response gains on it grows with the share (Johanson, Zinkevich and Bowling 2007, "Computing robust
+    counter-strategies").
 
     Args:
         game: the game to solve.

@@ -104,12 +104,11 @@ class PlayGame:
             policy: (``extent.slots``,) float32 weights of choices: a hand's choices are made in proportion to those
                 above 0, or evenly where none is.
         """
-        return self.walk(Weights(policy, policy, _NOTHING), Step(PONE, EXPECTED))
+        return self.earned(policy, policy, PONE, EXPECTED)
 
     def best_responses(self, policy: np.ndarray) -> BestResponses:
         """Net points a deal that exact best responses earn against a policy (see :meth:`expected`)."""
-        weights = Weights(policy, policy, _NOTHING)
-        return BestResponses(*(self.walk(weights, Step(role, BEST_RESPONSE)) for role in range(len(ROLES))))
+        return BestResponses(*(self.earned(policy, policy, role, BEST_RESPONSE) for role in range(len(ROLES))))
 
     def best_response(self, policy: np.ndarray, role: int) -> tuple[float, np.ndarray]:
         """What an exact best response in a role earns against a policy, net points a deal, and its choices: (S,)
@@ -272,12 +271,12 @@ class PlayGame:
             list(pool.map(do_parts, workspaces))
 
     def blend(
-        self, blended: Blend, role: int, out: np.ndarray, average: np.ndarray = _NOTHING, weight: float = 0.0
+        self, kinds: Blend, role: int, out: np.ndarray, average: np.ndarray = _NOTHING, weight: float = 0.0
     ) -> None:
         """Writes the policy of a role in a population of two kinds of players.
 
         Args:
-            blended: both kinds.
+            kinds: both.
             role: whose slots are written.
             out: (S,) float32, gets the policy of a player of unknown kind, as :meth:`expected` takes it.
             average: (S,) float32, to which the policy of the second kind is added, times the reach of its hands.
@@ -287,15 +286,15 @@ class PlayGame:
         into = Blended(out, average, np.float32(weight))
 
         def fill(first: int, last: int, *workspaces: Workspace) -> None:
-            fill_blend(game, blended, workspaces, role, first, last, into)
+            fill_blend(game, kinds, workspaces, role, first, last, into)
 
         def fill_part(first: int, last: int, *workspaces: Workspace) -> None:
-            for policy, workspace in zip((blended.first, blended.second), workspaces):
+            for policy, workspace in zip((kinds.first, kinds.second), workspaces):
                 walk_down(game, policy, first, last, workspace)
             fill(first, last, *workspaces)
 
         tops = [self._top, self._second_top]
-        for policy, top in zip((blended.first, blended.second), tops):
+        for policy, top in zip((kinds.first, kinds.second), tops):
             self._begin(policy, top)
         fill(0, n_top, *tops)
         self._in_parts(fill_part, tops, [list(two) for two in zip(self._workspaces, self._second_workspaces)])
