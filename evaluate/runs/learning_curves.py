@@ -145,5 +145,8 @@ def draw_curves(curves: dict[str, list[tuple[np.ndarray, np.ndarray]]], against:
     of_games = f"games won against {against}, %"
     axes.set(xlabel=_LABELS[over], ylabel="exploitability, points a deal" if is_exploitability else of_games)
     number_ticks(axes.xaxis)
-    axes.legend(loc="best" if is_exploitability else "lower right")
+    if is_exploitability:
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 0.08))  # above the line of the equilibrium
+    else:
+        axes.legend(loc="lower right")
     return figure
