@@ -33,7 +33,7 @@ _AGENTS = {
 }
 NAMES = tuple(_AGENTS)
 # Learners whose weights are played by an agent of another name.
-_PLAYERS_OF_RUNS = {"clone": "ddqn", "distil": "best", "response": "best"}
+_PLAYERS_OF_RUNS = {"clone": "ddqn", "response": "best"}
 
 
 def make_agent(spec: str) -> Agent:

@@ -12,25 +12,34 @@ from rich.progress import Progress
 
 from crib_env import parse_cards
 from crib_env.agents.belief.opponent_hands import MOST_HANDS
-from crib_env.agents.best.agent import BestAgent
+from crib_env.agents.best.agent import GAMES, BestAgent
 from crib_env.agents.best.inputs import N_PLAY_INPUTS
 from crib_env.agents.discards import six_dealt
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.batch import GameBatch
-from crib_env.engine import OVER, PLAY
+from crib_env.engine import OVER, PLAY, WIN
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
 from crib_env.views import views_of
 from tests.helpers.learner_runs import InterruptedProgress, new_run, run, stopped_run
 from tests.helpers.small_settings import BEST as SMALL
+from tests.helpers.solved_play import small_game
 from train.best import learner as best
-from train.best import response
-from train.best.deals import PlayAnswers, discard, epsilon_greedy, play_and_ask
-from train.best.learner import DiscardAnswers, ExpertIteration, ask_about_discards, centred_loss
-from train.best.responses import respond_to_itself
+from train.best import solving
+from train.best.deals import PlayAnswers, discard, epsilon_greedy, play_and_ask, with_some_near_the_end
+from train.best.expert_iteration import DiscardAnswers, ExpertIteration, Lessons, ask_about_discards, centred_loss
 from train.loop.checkpoint import in_all
 from train.loop.run_folder import RunFolder
 from train.loop.stopwatch import Stopwatch
+
+LESSONS = Lessons(2, 16, 100, 4.0, 16, "float32")
+
+
+@pytest.fixture(autouse=True)
+def decisions_of_a_small_game(monkeypatch):
+    """Instead of solving real games for half an hour, learners are given decisions of a small one."""
+    for name in ("pegging_game", "deals"):
+        monkeypatch.setattr(solving, name, lambda how, folder, progress: small_game()[1].sample(how.decisions, 1))
 
 
 def deals(n=64, seed=0, **options):
@@ -133,6 +142,21 @@ def test_answers_are_the_experts_values_of_every_choice():
     assert asked == answers.n_decisions > 20
 
 
+def test_some_deals_begin_near_the_end():
+    batch, before = deals(2_000), deals(2_000)
+    with_some_near_the_end(batch, 0.7, np.random.default_rng(0))
+    scores = batch.games["scores"]
+    changed = (scores != before.games["scores"]).any(axis=1)
+    assert 0.65 < changed.mean() < 0.72
+    ahead, behind = scores[changed].max(axis=1), scores[changed].min(axis=1)
+    assert (ahead.min(), ahead.max()) == (86, WIN - 1)
+    assert (ahead - behind).max() == 60
+    assert 0.45 < (scores[changed, 0] > scores[changed, 1]).mean() < 0.55
+    pegging = GameBatch(streams(0, 20), episode="pegging")
+    with_some_near_the_end(pegging, 1.0, np.random.default_rng(0))
+    assert not pegging.games["scores"].any()
+
+
 def some_answers(sizes):
     """Decisions with these numbers of ranks; chances count the ranks from 0."""
     m = sum(sizes)
@@ -178,8 +202,8 @@ def test_the_mean_over_drawn_hands_tells_ranks_apart():
 
 def test_answers_about_discards_are_those_of_the_exact_analysis_for_pone_and_dealer():
     batch, expert, rows = deals(200, seed=2), ExpertAgent(threads=1), np.arange(200)
-    answers = ask_about_discards(batch, expert, 0.5, np.random.default_rng(0))
-    assert 70 <= len(answers) <= 130
+    answers = ask_about_discards(batch, expert, np.random.default_rng(0))
+    assert len(answers) == 200
     assert 0.3 < answers.is_dealer.mean() < 0.7
     exact = {}
     for seat in range(2):
@@ -195,7 +219,7 @@ def test_answers_about_discards_are_those_of_the_exact_analysis_for_pone_and_dea
 
 
 def test_learns_one_discard_exactly():
-    learner = ExpertIteration(new_agent(), replace(SMALL, discard_batch_size=8))
+    learner = ExpertIteration(new_agent(), LESSONS._replace(discard_batch_size=8))
     six = np.sort(np.array([parse_cards("2C 9C 5H QH 3D JS")]), axis=1)
     chances = np.zeros((1, 15), np.float32)
     chances[0, 11] = 30.0  # a strange choice, so that it has to be learned
@@ -215,7 +239,7 @@ def two_ranks(chances):
 
 
 def test_learns_mean_differences_between_cards_beyond_their_points():
-    learner, rng = ExpertIteration(new_agent(), SMALL), np.random.default_rng(0)
+    learner, rng = ExpertIteration(new_agent(), LESSONS), np.random.default_rng(0)
     for _ in range(300):
         for second in (49.0, 50.0):  # half a percent more than the first one, which gains four at once
             learner.learn_play(two_ranks([49.0, second]), 3e-3, rng)
@@ -225,7 +249,7 @@ def test_learns_mean_differences_between_cards_beyond_their_points():
 
 @pytest.mark.parametrize("what", ["play", "discard"])
 def test_a_loss_that_is_not_finite_stops_and_changes_nothing(what):
-    learner, rng = ExpertIteration(new_agent(), SMALL), np.random.default_rng(0)
+    learner, rng = ExpertIteration(new_agent(), LESSONS), np.random.default_rng(0)
     before = {key: value.clone() for key, value in learner.agent.state_dict().items()}
     answer = DiscardAnswers.empty(1)
     answer.six[:], answer.chances[:] = np.arange(6), np.nan
@@ -248,49 +272,19 @@ def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path):
     gone_on, summary_gone_on = run(best, SMALL, folder)
     for key, value in whole.state_dict().items():
         assert torch.equal(value, gone_on.state_dict()[key]), key
-    assert summary["episodes"] == summary_gone_on["episodes"] == 192 + 2 * 128
+    assert summary["episodes"] == summary_gone_on["episodes"] == 2 * 131_072 + 192
     assert summary["updates"] == summary_gone_on["updates"]
 
 
-def test_a_run_stopped_in_a_response_goes_on_to_the_same_weights(tmp_path):
-    settings = replace(SMALL, response_episodes=320)  # in expert iteration there are not as many
-    whole, _ = new_run(best, settings, tmp_path / "whole")
-    folder = RunFolder.create("best", settings, tmp_path / "stopped")
+def test_a_run_stopped_in_a_policy_goes_on_to_the_same_weights(tmp_path):
+    whole, _ = new_run(best, SMALL, tmp_path / "whole")
+    folder = RunFolder.create("best", SMALL, tmp_path / "stopped")
     with pytest.raises(KeyboardInterrupt):
-        best.train(settings, folder, InterruptedProgress(after=256))
-    (stopped,) = folder.path.glob("response-*")
-    assert RunFolder(stopped).load_checkpoint()[1]["episodes"] == 256
-    gone_on, _ = run(best, settings, folder)
+        best.train(SMALL, folder, InterruptedProgress(after=65_536))
+    assert RunFolder(folder.path / "policy-deals").load_checkpoint()[1]["episodes"] == 65_536
+    gone_on, _ = run(best, SMALL, folder)
     for key, value in whole.state_dict().items():
         assert torch.equal(value, gone_on.state_dict()[key]), key
-
-
-def test_responses_are_to_the_mean_so_far_and_the_last_one_plays_except_against_greedy_opponents(tmp_path):
-    start = new_agent()
-    settings = replace(response.PRESETS["default"], episodes=64, episodes_at_once=64, batch_size=16)
-    settings = replace(settings, evaluations=1, evaluation_games=10)
-    with Progress(disable=True) as progress:
-        found = respond_to_itself(start, 2, settings, RunFolder.create("best", SMALL, tmp_path), progress)
-        players, summaries = zip(*found)
-    assert [summary["episodes"] for summary in summaries] == [64, 64]
-
-    (run_of_best,) = tmp_path.glob("best/*")
-    before, learned = (
-        [BestAgent.load(run_of_best / f"response-{k}" / name).state_dict() for k in (1, 2)]
-        for name in ("before", "final")
-    )
-    for key, first in start.state_dict().items():
-        network, _, layer = key.partition(".")
-        assert torch.equal(before[0][key], first.half().float())
-        assert torch.equal(before[1][key], ((before[0][key] + learned[0][key]) / 2).half().float())
-        for k, player in enumerate(players):
-            assert torch.equal(before[k][key], learned[k][key]) == (network == "discard")
-            if network == "play":
-                careful, any_kind = (player.state_dict()[f"play.{kind}.{layer}"] for kind in ("careful", "any_kind"))
-                assert torch.equal(careful.half().float(), learned[k][key])
-                assert torch.equal(any_kind, first)
-            else:
-                assert torch.equal(player.state_dict()[key], first)
 
 
 def test_summaries_of_parts_add_up():
@@ -303,10 +297,25 @@ def test_summaries_of_parts_add_up():
     )
 
 
-def test_without_responses_there_is_one_network_for_the_play(tmp_path):
-    agent, summary = new_run(best, replace(SMALL, responses=0), tmp_path)
-    assert not agent.by_kind
+def test_parts_of_a_run_do_not_depend_on_each_other(tmp_path):
+    """So they may be trained side by side, in folders of their own."""
+    whole, _ = new_run(best, SMALL, tmp_path / "whole")
+    torch.manual_seed(SMALL.seed)
+    agent = BestAgent(SMALL.hidden, SMALL.hidden_discard, dict.fromkeys(GAMES, SMALL.hidden_policy))
+    folder = RunFolder.create("best", SMALL, tmp_path / "apart")
+    with Progress(disable=True) as progress:
+        best.learn_values(agent, SMALL, folder, progress)
+        for game in reversed(GAMES):
+            best.learn_policy(agent, game, SMALL, folder, progress)
+    for key, value in whole.state_dict().items():
+        assert torch.equal(value, agent.state_dict()[key]), key
+
+
+def test_in_the_pegging_episode_there_is_no_policy(tmp_path):
+    agent, summary = new_run(best, replace(SMALL, episode="pegging"), tmp_path)
+    assert not agent.policies
     assert summary["episodes"] == 192
+    assert summary["updates"]["values"]["discard"] == 0
 
 
 def test_the_result_does_not_depend_on_threads(tmp_path):
@@ -321,9 +330,9 @@ def test_the_result_does_not_depend_on_threads(tmp_path):
         ({"episodes": 0}, "episodes=0 is not allowed"),
         ({"passes": 0}, "passes=0 is not allowed"),
         ({"hands": 0}, "hands=0 is not allowed"),
-        ({"discards": 1.5}, "discards=1.5 is not allowed"),
-        ({"responses": -1}, "responses=-1 is not allowed"),
-        ({"response_episodes": 0}, "response_episodes=0 is not allowed"),
+        ({"discards": 0.0}, "discards=0.0 is not allowed"),
+        ({"simple_players": 1.0}, "simple_players=1 is not allowed"),
+        ({"policy_episodes": 0}, "policy_episodes=0 is not allowed"),
     ],
 )
 def test_bad_settings_are_named(changes, message):

@@ -37,7 +37,7 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "best": Kind(best, small_settings.BEST, 10),
+    "best": Kind(best, replace(small_settings.BEST, episode="pegging"), 10),  # without solving real games
     "ddqn": Kind(ddqn, small_settings.DDQN, 24),
     "ddqn parts": Kind(ddqn, replace(small_settings.DDQN, dueling=True, priority_alpha=0.6, n_step=2), 24),
     "discard-game": Kind(discard_game, small_settings.DISCARD_GAME, 64),

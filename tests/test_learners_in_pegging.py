@@ -22,7 +22,7 @@ from train.loop import pegging_strength
 from train.loop.run import run_learner
 from train.loop.run_folder import RunFolder
 
-# Settings of a run of a moment; the responses of `best` are learned by the module of `response`.
+# Settings of a run of a moment.
 SMALL = {
     "ddqn": {"episodes": 128, "episodes_at_once": 64, "warm_up": 64, "hidden": (16,), "batch_size": 32},
     "drqn": {"episodes": 128, "episodes_at_once": 64, "warm_up": 64, "hidden": (16,), "memory": 8, "batch_size": 8},
@@ -33,13 +33,13 @@ SMALL = {
     "td": {"episodes": 128, "episodes_at_once": 64, "hidden": (16,), "batch_size": 32},
     "ppo": {"episodes": 128, "episodes_at_once": 64, "hidden": (16,), "value_hidden": (16,), "batch_size": 128},
     "best": {
-        "episodes": 64, "episodes_at_once": 32, "hidden": (16,), "hidden_discard": (16,), "hands": 2, "responses": 0,
+        "episodes": 64, "episodes_at_once": 32, "hidden": (16,), "hidden_discard": (16,), "hands": 2,
         "batch_size": 64, "discard_memory": 100,
     },
     "response": {"episodes": 64, "episodes_at_once": 32, "batch_size": 64, "opponent": "greedy"},
 }  # fmt: skip
-# They have no play, or play no games of their own: `clone` learns from recorded ones, `distil` from solutions.
-ELSEWHERE = {"clone", "discard-game", "distil", "strategy-weights"}
+# They have no play, or, as `clone`, learn from recorded games.
+ELSEWHERE = {"clone", "discard-game", "strategy-weights"}
 
 
 def small_settings(name, **settings):

@@ -31,13 +31,13 @@ def average_policy(kind, observation, greedy=False):
 
 def drawn_policy():
     torch.manual_seed(5)
-    agent = BestAgent((16,), (16,), hidden_policy=(32,))
-    torch.nn.init.normal_(agent.policy.ranks.weight, std=2.0)
+    agent = BestAgent((16,), (16,), {"pegging": (32,)})
+    torch.nn.init.normal_(agent.policies["pegging"].ranks.weight, std=2.0)
     return agent
 
 
 AGENTS = {
-    "best with a policy": drawn_policy,
+    "best in pegging": drawn_policy,
     "random": lambda: make_agent("random:seed=4"),
     "halscrib": HalscribAgent,
     "equilibrium": lambda: make_agent("equilibrium:iterations=3"),
@@ -50,7 +50,7 @@ AGENTS = {
 
 def positions(name):
     """Decisions of a deal, discards and play; of halscrib, who mixes only there, first and second cards of the play."""
-    batch = GameBatch(streams(2, 400), episode="deal")
+    batch = GameBatch(streams(2, 400), episode="pegging" if name == "best in pegging" else "deal")
     found = []
     while len(rows := batch.acting()):
         views = batch.views(rows)

@@ -30,7 +30,7 @@ class Entry(NamedTuple):
 LEARNERS: dict[str, Entry] = {
     "best": Entry(
         "best.learner",
-        "The network of the agent `best`: expert iteration, then responses to itself. An hour and a half.",
+        "The networks of the agent `best`: from the solved play, and from `expert`. Two hours.",
     ),
     "clone": Entry(
         "clone.learner",
@@ -43,10 +43,6 @@ LEARNERS: dict[str, Entry] = {
     "discard-game": Entry(
         "discard_game.learner",
         "A network for the discard game (O'Connor 2000). Half a minute.",
-    ),
-    "distil": Entry(
-        "distil.learner",
-        "The policy of the solved play, for the play of `best` (--pegging-game FILE). Twenty minutes.",
     ),
     "drqn": Entry(
         "drqn",

@@ -21,8 +21,6 @@ _GROUPS: dict[str, tuple[str, ...]] = {
     "run": ("resume", "folder", "seeds", "ray", "preset", "seed", "threads", "precision", "checkpoint_seconds"),
     "game": (
         "data",
-        "pegging_game",
-        "real_deals",
         "opponent",
         "observation",
         "episode",
@@ -32,11 +30,11 @@ _GROUPS: dict[str, tuple[str, ...]] = {
         "skip_forced",
     ),
     "network": (
-        *("networks", "hidden", "hidden_discard", "value_hidden", "memory", "direct", "activation"),
+        *("networks", "hidden", "hidden_discard", "hidden_policy", "value_hidden", "memory", "direct", "activation"),
         *("inputs", "dueling", "start"),
     ),
     "learning": (),
-    "strength": ("evaluations", "evaluation_games", "final_games", "snapshots", "match_games"),
+    "strength": ("evaluations", "policy_evaluations", "evaluation_games", "final_games", "snapshots", "match_games"),
 }
 _GROUP_OF = {name: group for group, names in _GROUPS.items() for name in names}
 

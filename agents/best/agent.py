@@ -1,17 +1,22 @@
-"""``best``: this project's strongest network, which plays to the score without search.
+"""``best``: this project's strongest networks.
 
-It ships with the project: ``best`` is the network of ``agents/best/data/best.safetensors``, ``best:PATH`` is
-another one. ``best:scores=no`` plays every deal like the first of a game, to measure the value of playing to the
-score. :mod:`train.best.learner` describes its training.
+It ships with the project: ``best`` is the networks of ``agents/best/data/best.safetensors``, ``best:PATH`` are
+others. ``best:scores=no`` plays every deal like the first of a game, to measure the value of playing to the
+score. :mod:`train.best.learner` describes their training.
 
-A player of :mod:`train.distil.learner` has a policy network too, and draws its cards from that. The policy is one in
-points; near the end of a game the play network values cards by the chance to win instead.
+In the play it has two policy networks, which have learned solutions of the play in points. In the pegging episode it
+draws its cards from the one, so that hardly anybody can exploit it; in deals it lays the rank that the other makes most
+likely. Near the end of a game points do not stand for the chance to win. There the play network values the first three
+cards by this chance, and the few cards left after them are searched as ``expert`` does. A player of
+:mod:`train.best.response` has no policy networks, and lays the card of the best value everywhere.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -19,10 +24,12 @@ import torch
 from torch import nn
 
 from crib_env import PlayerViews
-from crib_env.agents.best.inputs import GREEDY_INPUT, N_DISCARD_INPUTS, N_PLAY_INPUTS, AfterPlays, discard_inputs
+from crib_env.agents.best.by_kind import ByKind
+from crib_env.agents.best.inputs import N_DISCARD_INPUTS, N_PLAY_INPUTS, AfterPlays, discard_inputs
 from crib_env.agents.best.policy import PolicyNetwork, policy_inputs
 from crib_env.agents.chance import draw, uniforms
 from crib_env.agents.discards import SAME_TO_A_NETWORK, by_phase, lowest_of_rank, next_discard, pairs_open, six_dealt
+from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.agents.networks.value_network import ValueNetwork, in_few_sizes
 from crib_env.agents.networks.weights_file import reading_weights, save_tensors
 from crib_env.agents.solved_play import card_chances, near_end, without_rare
@@ -49,29 +56,22 @@ class Ranks(NamedTuple):
     )  # (M,) float32, gain in the probability of winning from now on, percent; infinite if it wins at once
 
 
-class ByKind(nn.Module):
-    """Two networks for the play: one for any opponent, one for opponents that are not greedy.
+_SEARCHED = 3  # near the end of a game, the cards after so many are found by search
 
-    The cards that the opponent has laid give the probability of its type
-    (:mod:`crib_env.agents.belief.opponent_hands`). The first network's weight is twice the probability of a greedy
-    opponent, at most 1.
 
-    Args:
-        hidden: widths of the hidden layers of each.
-    """
+def _best(values: np.ndarray) -> np.ndarray:
+    """(B, 13) 1 for the rank of the highest value, else 0."""
+    chances = np.zeros(values.shape)
+    chances[np.arange(len(values)), values.argmax(axis=1)] = 1.0
+    return chances
 
-    def __init__(self, hidden: tuple[int, ...]) -> None:
-        super().__init__()
-        self.any_kind = ValueNetwork(N_PLAY_INPUTS, hidden, nn.ReLU)
-        self.careful = ValueNetwork(N_PLAY_INPUTS, hidden, nn.ReLU)
 
-    def forward(self, seen: torch.Tensor) -> torch.Tensor:
-        """Inputs (M, ``N_PLAY_INPUTS``) to values (M,)."""
-        return torch.lerp(self.careful(seen), self.any_kind(seen), (2.0 * seen[:, GREEDY_INPUT]).clamp(max=1.0))
+GAMES = ("deals", "pegging")
+"""The games that a policy is for: deals with a crib, and the pegging episode."""
 
 
 class BestAgent:
-    """Discards the pair and lays the rank with the best probability of winning the game, as estimated by its networks.
+    """Discards the pair with the best probability of winning the game, and lays cards by its policies or by values.
 
     The play network values the position after each rank: how much the probability of winning will still change, in
     units of the value of a point in this deal. The immediate value of the card's points is known and added
@@ -82,14 +82,14 @@ class BestAgent:
     Args:
         hidden: widths of the hidden layers of the play network.
         hidden_discard: widths of the hidden layers of the discard network.
-        by_kind: whether there are two play networks, by the opponent's type.
-        hidden_policy: widths of the hidden layers of the policy network; ``None`` is none.
+        hidden_policies: widths of the hidden layers of the policy networks, by game (``GAMES``); without one for a game
+            it plays that by its values.
         name: shown in tables.
 
     Attributes:
-        play: the play network, or two (:class:`ByKind`).
+        play: the play network, or two in weights of version 1.0 (:class:`crib_env.agents.best.by_kind.ByKind`).
         discard: the discard network.
-        policy: the policy network, or ``None``.
+        policies: the policy networks, by game.
         sees_scores: whether it plays to the score; otherwise as at the start of a game.
     """
 
@@ -99,16 +99,15 @@ class BestAgent:
         self,
         hidden: tuple[int, ...],
         hidden_discard: tuple[int, ...],
-        by_kind: bool = False,
-        hidden_policy: tuple[int, ...] | None = None,
+        hidden_policies: Mapping[str, tuple[int, ...]] = MappingProxyType({}),
         name: str = "best",
     ) -> None:
-        self.play: nn.Module = ByKind(hidden) if by_kind else ValueNetwork(N_PLAY_INPUTS, hidden, nn.ReLU)
+        self.play: nn.Module = ValueNetwork(N_PLAY_INPUTS, hidden, nn.ReLU)
         self.discard = ValueNetwork(N_DISCARD_INPUTS, hidden_discard, nn.ReLU)
-        self.policy = None if hidden_policy is None else PolicyNetwork(hidden_policy)
-        self.hidden, self.hidden_discard, self.by_kind = hidden, hidden_discard, by_kind
-        self.hidden_policy, self.name, self.sees_scores = hidden_policy, name, True
-        self._seed = streams(0, 1)[0]
+        self.policies = {game: PolicyNetwork(widths) for game, widths in hidden_policies.items()}
+        self.hidden, self.hidden_discard, self.hidden_policies = hidden, hidden_discard, dict(hidden_policies)
+        self.name, self.sees_scores = name, True
+        self._seed, self._expert = streams(0, 1)[0], ExpertAgent(threads=1)
 
     @classmethod
     def load(cls, path: str | Path = SHIPPED, scores: bool = True) -> BestAgent:
@@ -119,13 +118,11 @@ class BestAgent:
         """
         with reading_weights(path, "best") as file:
             about = file.about
-            policy = about.get("hidden_policy")  # files from before there were any have none
-            agent = cls(
-                tuple(about["hidden"]),
-                tuple(about["hidden_discard"]),
-                about["by_kind"],
-                None if policy is None else tuple(policy),
-            )
+            widths = about.get("hidden_policies", {})  # files of version 1.0 have none
+            policies = {game: tuple(widths[game]) for game in GAMES if game in widths}
+            agent = cls(tuple(about["hidden"]), tuple(about["hidden_discard"]), policies)
+            if about.get("by_kind"):
+                agent.play = ByKind(agent.hidden)
             file.fill(agent.networks())
         agent.sees_scores = scores
         settings = [str(path)] * (path != SHIPPED) + ["scores=no"] * (not scores)
@@ -134,14 +131,14 @@ class BestAgent:
 
     def save(self, path: Path) -> None:
         """Writes the weights, whole or not at all, as 16-bit numbers: this rounding changes hardly any decision."""
-        shape = ("hidden", "hidden_discard", "by_kind", "hidden_policy")
+        shape = ("hidden", "hidden_discard", "hidden_policies")
         about = {"learner": "best"} | {key: getattr(self, key) for key in shape}
+        about["by_kind"] = isinstance(self.play, ByKind)
         save_tensors(path, {key: tensor.half() for key, tensor in self.state_dict().items()}, about)
 
     def networks(self) -> nn.ModuleDict:
-        """The networks, by the names ``play``, ``discard`` and, if there is one, ``policy``."""
-        networks = nn.ModuleDict({"play": self.play, "discard": self.discard})
-        return networks if self.policy is None else nn.ModuleDict({**networks, "policy": self.policy})
+        """The networks: ``play``, ``discard`` and ``policies``."""
+        return nn.ModuleDict({"play": self.play, "discard": self.discard, "policies": nn.ModuleDict(self.policies)})
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """All weights under the names ``network.layer``."""
@@ -194,23 +191,38 @@ class BestAgent:
         return _as_chances(values)
 
     def probabilities(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.MixedAgent`; without a policy network, 1 for the card that it chooses."""
+        """See :class:`crib_env.agents.agent.MixedAgent`; without policy networks, 1 for the card that it chooses."""
         return card_chances(views, self.act, self.rank_chances)
 
     @torch.inference_mode()
     def rank_chances(self, views: PlayerViews) -> np.ndarray:
         """How likely each rank is laid, (B, 13), at B decisions of the play."""
         chances = np.zeros((len(views), N_RANKS))
-        by_value = np.ones(len(views), np.bool_)
-        if self.policy is not None:
-            by_value = near_end(views)
-            seen = policy_inputs(views[np.flatnonzero(~by_value)])
-            logits = in_few_sizes(self.policy, torch.from_numpy(seen))
-            chances[~by_value] = without_rare(torch.softmax(logits, dim=1).numpy().astype(np.float64))
+        is_pegging, is_near, by_value = views.starter < 0, near_end(views), np.ones(len(views), np.bool_)
+        is_late = is_near & (views.laid[:, _SEARCHED - 1] >= 0)
+        parts: list[tuple[str, np.ndarray, Callable[[PlayerViews], np.ndarray]]] = [
+            ("pegging", is_pegging, self._drawn),
+            ("deals", ~is_pegging & ~is_near, lambda some: _best(self._logits("deals", some))),
+            ("deals", is_late, lambda some: _best(self._expert.rank_values(some))),
+        ]
+        for game, is_part, chances_of in parts:
+            rows = np.flatnonzero(is_part)
+            if game in self.policies and len(rows):
+                chances[rows], by_value[rows] = chances_of(views[rows]), False
         rows = np.flatnonzero(by_value)
         if len(rows):
-            chances[rows, self.rank_values(views[rows]).argmax(axis=1)] = 1.0
+            chances[rows] = _best(self.rank_values(views[rows]))
         return chances
+
+    def _logits(self, game: str, views: PlayerViews) -> np.ndarray:
+        inputs = torch.from_numpy(policy_inputs(views))
+        logits: np.ndarray = in_few_sizes(self.policies[game], inputs).numpy()
+        return logits
+
+    def _drawn(self, views: PlayerViews) -> np.ndarray:
+        logits = self._logits("pegging", views).astype(np.float64)
+        chances = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return without_rare(chances)
 
     def _discard(self, views: PlayerViews) -> np.ndarray:
         values = self._pair_percents(views)

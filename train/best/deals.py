@@ -12,7 +12,7 @@ from crib_env.agents.best.inputs import N_PLAY_INPUTS
 from crib_env.agents.discards import lowest_of_rank, six_dealt
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.batch import GameBatch
-from crib_env.engine import DISCARD
+from crib_env.engine import DISCARD, PEGGING_EPISODE, WIN
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
 from train.loop.stopwatch import Stopwatch
 
@@ -72,6 +72,19 @@ def new_deals(seeds: np.ndarray, first_id: int, start_spread: int, episode: str)
         GameBatch(its_seeds, episode=episode, start_spread=spread, skip_forced=True, first_id=first_id + first)
         for first, its_seeds, spread in parts
     ]
+
+
+def with_some_near_the_end(batch: GameBatch, share: float, rng: np.random.Generator) -> None:
+    """Gives a share of new deals scores near the end of a game: the leader has 86 to 120 points, the other 0 to 60
+    fewer. The pegging episode has no scores."""
+    if batch.games["episode"][0] == PEGGING_EPISODE:
+        return
+    n = len(batch)
+    ahead = rng.integers(86, WIN, size=n)
+    scores = np.stack([ahead, ahead - rng.integers(0, 61, size=n)], axis=1)
+    swapped, chosen = rng.random(n) < 0.5, rng.random(n) < share
+    scores[swapped] = scores[swapped, ::-1]
+    batch.games["scores"][chosen] = scores[chosen]
 
 
 def discard(batch: GameBatch, agent: BestAgent, epsilon: float, rng: np.random.Generator, thinking: Stopwatch) -> None:

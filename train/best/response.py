@@ -125,7 +125,7 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[Be
     torch.manual_seed(settings.seed)
     agent = make_agent(settings.start)
     assert isinstance(agent, BestAgent)
-    agent.name, agent.policy, agent.hidden_policy = NAME, None, None  # it plays by the values that it learns
+    agent.name, agent.policies, agent.hidden_policies = NAME, {}, {}  # it plays by the values that it learns
     opponent = None if settings.opponent == "self" else make_agent(settings.opponent)
     learner = Response(agent, settings)
 

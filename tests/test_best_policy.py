@@ -1,28 +1,32 @@
-"""Policy distillation: what the network sees, the sampled decisions against the solution, and what it learns."""
+"""The policy networks of ``best``: what they see, the sampled decisions against the solution, and what they learn."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import torch
+from rich.progress import Progress
 
 from crib_env import GameBatch, parse_cards
 from crib_env.aec import raw_env
 from crib_env.agents import make_agent
 from crib_env.agents.best.agent import BestAgent
 from crib_env.agents.best.policy import FITS, N_INPUTS, PolicyNetwork, policy_inputs
+from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.agents.solved_play import RARE
 from crib_env.engine import DEALER, PONE, WIN
 from crib_env.kernels import streams
 from crib_env.scoring import score_play
-from crib_env.solver.cfr import PlaySolver
 from crib_env.solver.hands import HANDS, N_RANKS, hand_number
 from crib_env.solver.play_game import PlayGame, pairs_dealt
 from crib_env.solver.public_state import start_of_play
-from tests.helpers.learner_runs import new_run, run, stopped_run
-from train.distil import learner
-from train.distil.learner import Settings, divergence
-from train.distil.solved_decisions import SolvedPlay
+from tests.helpers.learner_runs import InterruptedProgress
+from tests.helpers.solved_play import small_game
+from train.best import solving
+from train.best.policy import Settings, distil, divergence
+from train.best.solved_decisions import SolvedPlay
+from train.best.solving import Solving
+from train.loop.run_folder import RunFolder
 
 SIZES = {"dealer": 1, "held": 52, "seen": 52, "laid": 120, "latest": 39, "count": 31, "theirs": 5, "own": 5}
 SIZES |= {"floor": 13, "makes": 78, "answered": 65, "fits": 13, "starter": 13}
@@ -35,14 +39,10 @@ def parts(row):
     return dict(zip(SIZES, np.split(row, ends[:-1])))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def solved():
     """The play with three cards each, after some iterations."""
-    game = PlayGame(start=start_of_play(3), threads=1)
-    solver = PlaySolver(game)
-    for _ in range(3):
-        solver.iterate()
-    return game, SolvedPlay.of(start_of_play(3), -1, game.prior, game.tree, solver.average)
+    return small_game()
 
 
 # --- inputs ---------------------------------------------------------------------------------------------------------
@@ -161,68 +161,118 @@ def test_divergence_by_hand():
     np.testing.assert_allclose(divergence(logits, chances), [0.0, np.log(4.0)], atol=1e-6)
 
 
-@pytest.fixture
-def small(solved, monkeypatch):
-    """Settings of a run of a moment, whose decisions are those of the small game."""
-    decisions = solved[1].sample(20_000, 1)
-    monkeypatch.setattr(learner, "sample", lambda settings, progress: decisions)
-    return Settings(
-        pegging_game="small", hidden=(64,), episodes=60_000, episodes_at_once=6_000, batch_size=256, evaluations=0
-    )
+SMALL = Settings(episodes=60_000, episodes_at_once=6_000, batch_size=256, evaluations=0)
 
 
-def test_it_learns_the_policy(small, solved, tmp_path):
-    agent, summary = new_run(learner, small, tmp_path / "run")
+def learn(decisions, path, progress=None):
+    """The player, and a summary of its run."""
+    torch.manual_seed(0)
+    agent = BestAgent((16,), (16,), {"pegging": (64,)})
+    path.mkdir(exist_ok=True)
+    with progress or Progress(disable=True) as progress:
+        return agent, distil(agent, "pegging", decisions, SMALL, RunFolder(path), progress)
+
+
+def test_it_learns_the_policy(solved, tmp_path):
+    agent, summary = learn(lambda: solved[1].sample(20_000, 1), tmp_path / "run")
     inputs, chances = (torch.from_numpy(column) for column in solved[1].sample(2_000, 9).at(np.arange(2_000)))
     untrained = PolicyNetwork((64,))
     with torch.inference_mode():
-        before, after = (divergence(network(inputs), chances).mean() for network in (untrained, agent.policy))
+        networks = untrained, agent.policies["pegging"]
+        before, after = (divergence(network(inputs), chances).mean() for network in networks)
     assert after < 0.5 * before
     assert summary["updates"] == 10 * round(6_000 / 256)
 
 
-def test_a_stopped_run_goes_on(small, tmp_path):
-    agent, _ = new_run(learner, small, tmp_path / "whole")
-    folder = stopped_run(learner, small, tmp_path / "stopped", 30_000)
-    again, _ = run(learner, small, folder)
+def test_a_stopped_run_goes_on_and_a_finished_one_needs_no_decisions(solved, tmp_path):
+    def decisions():
+        return solved[1].sample(20_000, 1)
+
+    agent, _ = learn(decisions, tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        learn(decisions, tmp_path / "stopped", InterruptedProgress(after=30_000))
+    again, _ = learn(decisions, tmp_path / "stopped")
+    finished, _ = learn(lambda: pytest.fail("asked for decisions"), tmp_path / "whole")
     for name, tensor in agent.state_dict().items():
-        assert torch.equal(tensor, again.state_dict()[name]), name
+        if name.startswith("policies"):
+            assert torch.equal(tensor, again.state_dict()[name]), name
+            assert torch.equal(tensor, finished.state_dict()[name]), name
 
 
-def test_the_player_draws_by_its_policy_and_plays_values_near_the_end(tmp_path):
-    best = BestAgent.load()
+# --- solutions ------------------------------------------------------------------------------------------------------
+
+
+def test_decisions_are_sampled_once_and_then_read(solved, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(solving, "_solved", lambda starter, *_: asked.append(starter) or solved[1])
+    how = Solving(iterations=1, simple_players=0.0, decisions=130, seed=3, threads=1)
+    first = solving.deals(how, tmp_path, None)
+    assert asked == list(range(N_RANKS))
+    assert len(first) == 130
+    (tmp_path / "K.npz").unlink()  # as after a kill
+    again = solving.deals(how, tmp_path, None)
+    assert asked == [*range(N_RANKS), N_RANKS - 1]
+    for column, as_before in zip(again, first):
+        np.testing.assert_array_equal(column, as_before)
+    solving.pegging_game(how, tmp_path, None)
+    assert asked[-1] == -1
+    with pytest.raises(ValueError, match=r"A\.npz"):
+        solving.deals(how._replace(decisions=1_300), tmp_path, None)
+
+
+@pytest.mark.slow
+def test_decisions_of_real_deals_hold_their_starter():
+    how = Solving(iterations=1, simple_players=0.5, decisions=1, seed=0, threads=2)
+    with Progress(disable=True) as progress:
+        play = solving._solved(4, how, progress)
+    inputs, _ = play.sample(1_000, 1).at(np.arange(1_000))
+    assert (inputs[:, -N_RANKS:].argmax(axis=1) == 4).all()
+    assert (inputs[:, -N_RANKS:].sum(axis=1) == 1).all()
+
+
+# --- play -----------------------------------------------------------------------------------------------------------
+
+
+def test_in_deals_the_likeliest_rank_is_laid_and_near_the_end_values_decide(tmp_path):
     torch.manual_seed(0)
-    agent = BestAgent(best.hidden, best.hidden_discard, best.by_kind, (16,))
-    agent.play, agent.discard = best.play, best.discard
-    agent.save(tmp_path / "drawn.safetensors")
-    loaded = make_agent(f"best:{tmp_path / 'drawn.safetensors'}")
-    batch = GameBatch(streams(5, 100), episode="deal", start_spread=None)
-    counts = {True: 0, False: 0}
+    agent = BestAgent((16,), (16,), {"deals": (16,)})
+    agent.save(tmp_path / "laid.safetensors")
+    loaded, by_value = (make_agent(f"best:{tmp_path / 'laid.safetensors'}") for _ in range(2))
+    by_value.policies = {}
+    expert = ExpertAgent(threads=1)
+    batch = GameBatch(streams(5, 100), episode="deal", start_spread=50)
+    counts = [0, 0, 0]
     while len(rows := batch.acting()):
         views = batch.views(rows)
         cards, chances = loaded.act(views), loaded.probabilities(views)
+        assert (chances[np.arange(len(rows)), cards] == 1).all()
+        is_near = views.is_discard | (views.scores.max(axis=1) >= WIN - 25)
+        is_late = is_near & (views.laid[:, 2] >= 0)
+        np.testing.assert_array_equal(cards[is_near & ~is_late], by_value.act(views)[is_near & ~is_late])
+        if is_late.any():
+            np.testing.assert_array_equal(cards[is_late], expert.act(views[is_late]))
+        if not is_near.all():
+            with torch.inference_mode():
+                logits = loaded.policies["deals"](torch.from_numpy(policy_inputs(views[~is_near]))).numpy()
+            np.testing.assert_array_equal(cards[~is_near] % 13, logits.argmax(axis=1))
+        for k, is_one in enumerate((is_near & ~is_late, is_late, ~is_near)):
+            counts[k] += int(is_one.sum())
+        batch.step(rows, cards)
+    assert min(counts) > 20
+
+
+def test_in_the_pegging_episode_it_draws_by_its_policy():
+    torch.manual_seed(0)
+    agent = BestAgent((16,), (16,), {"pegging": (16,)})
+    batch = GameBatch(streams(5, 100), episode="pegging")
+    n_mixed = 0
+    while len(rows := batch.acting()):
+        views = batch.views(rows)
+        cards, chances = agent.act(views), agent.probabilities(views)
         np.testing.assert_allclose(chances.sum(axis=1), 1.0)
         assert (chances[np.arange(len(rows)), cards] > 0).all()
         assert (views.action_mask >= (chances > 0)).all()
-        is_near = views.is_discard | (views.scores.max(axis=1) >= WIN - 25)
-        np.testing.assert_array_equal(cards[is_near], best.act(views)[is_near])
-        assert (chances[is_near].max(axis=1) == 1).all()
-        drawn = chances[~is_near]
-        assert (drawn[drawn > 0] >= RARE / 4).all()
-        for near in counts:
-            counts[near] += int((is_near == near).sum())
+        assert (chances[chances > 0] >= RARE / 4).all()
+        n_mixed += int((chances.max(axis=1) < 1).sum())
         batch.step(rows, cards)
-    assert min(counts.values()) > 50
-
-
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({}, "pegging_game='' is not allowed"),
-        ({"pegging_game": "none.npz"}, "there is no file none.npz: give a solution of the pegging game"),
-        ({"pegging_game": "none.npz", "start": "greedy"}, "start='greedy' is not allowed"),
-    ],
-)
-def test_bad_settings_are_named(settings, words, tmp_path):
-    with pytest.raises(ValueError, match=words):
-        new_run(learner, Settings(**settings), tmp_path / "run")
+    assert n_mixed > 100

@@ -14,16 +14,17 @@ import numpy as np
 
 from crib_env.agents.best.policy import N_INPUTS, write_inputs
 from crib_env.engine import DEALER, PONE
+from crib_env.files.checked_file import Column, load_arrays, save_arrays
 from crib_env.kernels import GOLDEN, kernel, mix, streams
-from crib_env.solver.cfr import load_solution
 from crib_env.solver.hands import HAND_TABLES, HANDS, N_RANKS
-from crib_env.solver.play_game import SPLIT
 from crib_env.solver.public_state import CARDS, GONE, N_FIELDS, gone_of, lay_rank, say_go
-from crib_env.solver.tree import PublicTree, build_tree
+from crib_env.solver.tree import PublicTree
 
 _WILD_DEALS, _WILD_CARDS = 0.75, 0.5
 _MOST = 255  # the code of a chance of 1
 _AT_ONCE = 100_000  # decisions that are coded at a time
+_KIND = "file of decisions of the solved play"
+_VERSION = 1
 
 
 class Decisions(NamedTuple):
@@ -36,6 +37,20 @@ class Decisions(NamedTuple):
 
     def __len__(self) -> int:
         return len(self.inputs)
+
+    def save(self, path: Path) -> None:
+        """Writes them to a file, whole or not at all."""
+        save_arrays(path, _KIND, _VERSION, self._asdict(), compressed=False)
+
+    @classmethod
+    def load(cls, path: Path, n: int) -> Decisions:
+        """Reads a file of :meth:`save` with ``n`` decisions.
+
+        Raises:
+            ValueError: it is damaged, or holds something else.
+        """
+        columns = {"inputs": Column("u", (n, -(-N_INPUTS // 8))), "chances": Column("u", (n, N_RANKS))}
+        return cls(**load_arrays(path, _KIND, _VERSION, columns))
 
     def at(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The inputs (m, ``N_INPUTS``) and the chances (m, 13) of some decisions, float32."""
@@ -74,16 +89,6 @@ class SolvedPlay(NamedTuple):
         for k in range(4):  # the ways to draw the cards of a hand, one after the other
             ways *= np.where(counts > k, np.maximum(free - k, 0), 1).prod(axis=2)
         return cls(tree, start, starter, np.cumsum(np.array(prior) * ways, axis=1), policy)
-
-    @classmethod
-    def load(cls, path: Path, about: str, start: np.ndarray, starter: int, prior: Sequence[np.ndarray]) -> SolvedPlay:
-        """A solution from a file of ``solve-play``.
-
-        Raises:
-            ValueError: the file is missing, damaged, or of another game.
-        """
-        tree, extent, _ = build_tree(start, SPLIT)
-        return cls.of(start, starter, prior, tree, load_solution(path, about, extent.slots)["average"])
 
     def sample(self, n: int, seed: int) -> Decisions:
         """``n`` decisions of many deals."""

@@ -1,0 +1,20 @@
+"""A play that is solved in a moment: three cards each."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from crib_env.solver.cfr import PlaySolver
+from crib_env.solver.play_game import PlayGame
+from crib_env.solver.public_state import start_of_play
+from train.best.solved_decisions import SolvedPlay
+
+
+@cache
+def small_game() -> tuple[PlayGame, SolvedPlay]:
+    """The game, and its solution after some iterations."""
+    game = PlayGame(start=start_of_play(3), threads=1)
+    solver = PlaySolver(game)
+    for _ in range(3):
+        solver.iterate()
+    return game, SolvedPlay.of(start_of_play(3), -1, game.prior, game.tree, solver.average)

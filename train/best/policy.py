@@ -1,0 +1,121 @@
+"""Policy distillation (Rusu et al. 2015): a network learns the policy of the solved play.
+
+The play is solved (:mod:`train.best.solving`), and decisions are sampled from the solution
+(:mod:`train.best.solved_decisions`). The network learns to lay each rank as often as the solution does: the loss is the
+Kullback–Leibler divergence. Inputs are ranks and who laid them (:mod:`crib_env.agents.best.policy`). There is no
+search, and no opponent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+from rich.progress import Progress
+
+from crib_env.agents.best.agent import BestAgent
+from train.best.solved_decisions import Decisions
+from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part, steps_taken
+from train.loop.gradient import descend
+from train.loop.precision import precision
+from train.loop.rounds import Round, train_in_rounds
+from train.loop.run_folder import RunFolder
+from train.loop.settings import Count, LearningSettings, NotNegative
+
+NAME = "policy"
+
+
+@dataclass(frozen=True)
+class Settings(LearningSettings):
+    """Settings of policy distillation."""
+
+    episodes: Count = 50_000_000
+    """Decisions to learn from; those sampled come round again until then."""
+    episodes_at_once: Count = 65_536
+    """Decisions in a round."""
+    batch_size: Count = 1_024
+    """Decisions in a gradient step."""
+    learning_rate: NotNegative = 2e-3
+    """Initial learning rate of Adam."""
+
+
+class Distillation:
+    """A policy network in training, with its optimizer.
+
+    Args:
+        agent: the player; the network is trained in place.
+        game: which of its policy networks.
+        settings: of the run.
+    """
+
+    def __init__(self, agent: BestAgent, game: str, settings: Settings) -> None:
+        self.agent, self._network, self._settings = agent, agent.policies[game], settings
+        self._optimizer = torch.optim.AdamW(self._network.parameters(), weight_decay=0.01, fused=True)
+
+    @property
+    def updates(self) -> int:
+        """Gradient steps so far."""
+        return steps_taken(self._optimizer)
+
+    def learn(self, decisions: Decisions, rows: np.ndarray, rate: float) -> dict[str, float]:
+        """Learns once from these decisions (m,), in batches; returns scalars for TensorBoard.
+
+        Raises:
+            FloatingPointError: a loss is not finite.
+        """
+        losses = []
+        for batch in np.array_split(rows, max(1, round(len(rows) / self._settings.batch_size))):
+            inputs, chances = (torch.from_numpy(column) for column in decisions.at(batch))
+            with precision(self._settings.precision):
+                logits = self._network(inputs)
+            loss = divergence(logits, chances).mean()
+            descend(loss, self._network, self._optimizer, rate, "the policy network")
+            losses.append(loss.item())
+        return {"learning/divergence": float(np.mean(losses))}
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """See :class:`train.loop.contracts.Trainee`."""
+        return named("policy", self._network.state_dict()) | named("adam", optimizer_state(self._optimizer))
+
+    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
+        """See :class:`train.loop.contracts.Trainee`."""
+        self._network.load_state_dict(part("policy", tensors))
+        load_optimizer_state(self._optimizer, part("adam", tensors))
+
+
+def divergence(logits: torch.Tensor, chances: torch.Tensor) -> torch.Tensor:
+    """Kullback–Leibler divergence (B,) of the policy with these logits (B, 13) from chances (B, 13)."""
+    log_policy = torch.log_softmax(logits, dim=1).clamp(min=-100.0)  # -inf where a rank cannot be laid
+    return (torch.special.xlogy(chances, chances) - chances * log_policy).sum(dim=1)
+
+
+def distil(
+    agent: BestAgent,
+    game: str,
+    decisions: Callable[[], Decisions],
+    settings: Settings,
+    folder: RunFolder,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Trains a policy network of an agent, from the last checkpoint in the folder if there is one; returns a summary.
+
+    Args:
+        agent: its network is trained in place.
+        game: one of :data:`crib_env.agents.best.agent.GAMES`.
+        decisions: makes the decisions to learn from; called only if there is something left to learn.
+        settings: of this part of the run.
+        folder: of this part of the run.
+        progress: shows its progress.
+    """
+    learner, sampled = Distillation(agent, game, settings), cache(decisions)
+
+    def learn(now: Round) -> tuple[dict[str, float], float]:
+        found = sampled()
+        return learner.learn(found, now.rng.integers(len(found), size=now.episodes), now.learning_rate), 0.0
+
+    summary = train_in_rounds(f"policy of {game}", settings, folder, progress, learner, learn)
+    return {**summary, "updates": learner.updates}

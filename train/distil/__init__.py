@@ -1,1 +1,0 @@
-"""``distil``: a network learns the policy of the solved play."""
