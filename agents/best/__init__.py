@@ -1,1 +1,1 @@
-"""``best``: the strongest network, which plays to the score without search."""
+"""``best``: the strongest networks, which play to the score."""

@@ -191,7 +191,7 @@ class BestAgent:
         return _as_chances(values)
 
     def probabilities(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.MixedAgent`; without policy networks, 1 for the card that it chooses."""
+        """See :class:`crib_env.agents.agent.MixedAgent`: it draws in the pegging episode, and nowhere else."""
         return card_chances(views, self.act, self.rank_chances)
 
     @torch.inference_mode()
