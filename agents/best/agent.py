@@ -39,6 +39,10 @@ from crib_env.solver.hands import N_RANKS
 
 SHIPPED = Path(__file__).parent / "data" / "best.safetensors"
 
+GAMES = ("deals", "pegging")
+"""The games that a policy is for: deals with a crib, and the pegging episode."""
+
+_SEARCHED = 3  # near the end of a game, the cards after so many are found by search
 _PERCENT = 100.0
 
 
@@ -56,18 +60,11 @@ class Ranks(NamedTuple):
     )  # (M,) float32, gain in the probability of winning from now on, percent; infinite if it wins at once
 
 
-_SEARCHED = 3  # near the end of a game, the cards after so many are found by search
-
-
 def _best(values: np.ndarray) -> np.ndarray:
     """(B, 13) 1 for the rank of the highest value, else 0."""
     chances = np.zeros(values.shape)
     chances[np.arange(len(values)), values.argmax(axis=1)] = 1.0
     return chances
-
-
-GAMES = ("deals", "pegging")
-"""The games that a policy is for: deals with a crib, and the pegging episode."""
 
 
 class BestAgent:

@@ -17,7 +17,7 @@ from crib_env.solver.prior import prior_of_discards
 from crib_env.solver.public_state import start_of_play
 from train.best.solved_decisions import Decisions, SolvedPlay
 
-NO_STARTER = -1
+_NO_STARTER = -1
 
 
 class Solving(NamedTuple):
@@ -34,7 +34,7 @@ class Solving(NamedTuple):
 
 def pegging_game(solving: Solving, folder: Path, progress: Progress) -> Decisions:
     """Decisions of the pegging game; from a file in the folder, if they have been sampled before."""
-    return _decisions(NO_STARTER, solving, folder / "pegging.npz", progress)
+    return _decisions(_NO_STARTER, solving, folder / "pegging.npz", progress)
 
 
 def deals(solving: Solving, folder: Path, progress: Progress) -> Decisions:
@@ -54,7 +54,7 @@ def _decisions(starter: int, solving: Solving, path: Path, progress: Progress) -
 
 
 def _solved(starter: int, solving: Solving, progress: Progress) -> SolvedPlay:
-    is_pegging = starter == NO_STARTER
+    is_pegging = starter == _NO_STARTER
     name = "the pegging game" if is_pegging else f"deals with starter {RANKS[starter]}"
     task = progress.add_task(f"solving {name}", total=solving.iterations)
     start = start_of_play(starter=None if is_pegging else starter)
