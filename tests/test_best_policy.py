@@ -14,7 +14,7 @@ from crib_env.agents.best.agent import BestAgent
 from crib_env.agents.best.policy import FITS, N_INPUTS, PolicyNetwork, policy_inputs
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.agents.solved_play import RARE
-from crib_env.engine import DEALER, PONE, WIN
+from crib_env.engine import DEALER, DISCARD, PONE, WIN
 from crib_env.kernels import streams
 from crib_env.scoring import score_play
 from crib_env.solver.hands import HANDS, N_RANKS, hand_number
@@ -247,7 +247,7 @@ def test_in_deals_the_likeliest_rank_is_laid_and_near_the_end_values_decide(tmp_
         cards, chances = loaded.act(views), loaded.probabilities(views)
         assert (chances[np.arange(len(rows)), cards] == 1).all()
         is_near = views.is_discard | (views.scores.max(axis=1) >= WIN - 25)
-        is_late = is_near & (views.laid[:, 2] >= 0)
+        is_late = is_near & (views.laid[:, 1] >= 0)
         np.testing.assert_array_equal(cards[is_near & ~is_late], by_value.act(views)[is_near & ~is_late])
         if is_late.any():
             np.testing.assert_array_equal(cards[is_late], expert.act(views[is_late]))
@@ -276,3 +276,21 @@ def test_in_the_pegging_episode_it_draws_by_its_policy():
         n_mixed += int((chances.max(axis=1) < 1).sum())
         batch.step(rows, cards)
     assert n_mixed > 100
+
+
+def test_play_without_scores_does_not_depend_on_discards():
+    """Near the end of a game the play does, and so does that of a player without policies."""
+    batch, greedy = GameBatch(streams(5, 400), episode="deal", start_spread=50), make_agent("greedy")
+    while (batch.games["phase"] == DISCARD).any():
+        rows = np.flatnonzero(batch.games["phase"] == DISCARD)
+        batch.step(rows, greedy.act(batch.views(rows)))
+    views = batch.views(batch.acting())
+    batch.games["discards"] = batch.games["discards"][:, ::-1]  # each player's are those of the other
+    other = batch.views(batch.acting())
+    without, shipped = make_agent("best:scores=no"), make_agent("best")
+    np.testing.assert_array_equal(without.act(views), without.act(other))
+    assert not without.remembers_discards
+    assert shipped.remembers_discards
+    assert (shipped.act(views) != shipped.act(other)).any()
+    without.policies = {}
+    assert without.remembers_discards

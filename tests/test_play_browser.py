@@ -23,7 +23,7 @@ from playwright.sync_api import sync_playwright
 from crib_env import format_card, parse_cards
 from crib_env.picture.cards import card_name
 from evaluate.matches.game_records import read_records
-from evaluate.play.kept_game import FINISHED, PERSON, KeptGame
+from evaluate.play.kept_game import FINISHED, PERSON, KeptGame, read_game
 from tests.helpers.page import served_page
 
 ROOT = Path(__file__).parents[1]
@@ -192,7 +192,19 @@ def test_twenty_whole_games_against_three_agents(agent, games, tab, server):
 def test_a_reload_and_a_killed_server_lose_nothing(browser, tmp_path):
     """A server of its own, ended as kill -9 does."""
     variables = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "evaluate", "play", "greedy", "--no-browser", "--scores", "100", "100"]
+    command = [
+        sys.executable,
+        "-m",
+        "evaluate",
+        "play",
+        "greedy",
+        "--no-browser",
+        "--scores",
+        "100",
+        "100",
+        "--seed",
+        "5",
+    ]
 
     def start():
         process = subprocess.Popen(command, cwd=tmp_path, env=variables, stdout=subprocess.PIPE, text=True)
@@ -201,7 +213,9 @@ def test_a_reload_and_a_killed_server_lose_nothing(browser, tmp_path):
     process, url = start()
     try:
         tab = Tab(browser, url)
-        tab.begin(seed=5)
+        tab.begin()
+        (kept,) = (tmp_path / "runs" / "play").glob("*.json")
+        assert read_game(kept).seed == 5
         tab.play(2)
         hand, scores = tab.hand(), tab.scores()
         tab.page.reload()

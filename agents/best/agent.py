@@ -6,8 +6,8 @@ score. :mod:`train.best.learner` describes their training.
 
 In the play it has two policy networks, which have learned solutions of the play in points. In the pegging episode it
 draws its cards from the one, so that hardly anybody can exploit it; in deals it lays the rank that the other makes most
-likely. Near the end of a game points do not stand for the chance to win. There the play network values the first three
-cards by this chance, and the few cards left after them are searched as ``expert`` does. A player of
+likely. Near the end of a game points do not stand for the chance to win. There the play network values the first two
+cards by this chance, and the cards after them are searched as ``expert`` does. A player of
 :mod:`train.best.response` has no policy networks, and lays the card of the best value everywhere.
 """
 
@@ -42,13 +42,19 @@ SHIPPED = Path(__file__).parent / "data" / "best.safetensors"
 GAMES = ("deals", "pegging")
 """The games that a policy is for: deals with a crib, and the pegging episode."""
 
-_SEARCHED = 3  # near the end of a game, the cards after so many are found by search
+_FIRST_CARDS = 2  # near the end of a game, the cards after these are found by search
 _PERCENT = 100.0
 
 
 def _as_chances(percents: np.ndarray) -> np.ndarray:
     """Percent to probabilities, in float64 so that values that differ in float32 still do."""
     return percents.astype(np.float64) / _PERCENT
+
+
+def is_searched(views: PlayerViews) -> np.ndarray:
+    """(B,) bool: which of B decisions of the play ``best`` finds by search, if it has policies."""
+    searched: np.ndarray = near_end(views) & (views.laid[:, _FIRST_CARDS - 1] >= 0)
+    return searched
 
 
 class Ranks(NamedTuple):
@@ -105,6 +111,11 @@ class BestAgent:
         self.hidden, self.hidden_discard, self.hidden_policies = hidden, hidden_discard, dict(hidden_policies)
         self.name, self.sees_scores = name, True
         self._seed, self._expert = streams(0, 1)[0], ExpertAgent(threads=1)
+
+    @property
+    def remembers_discards(self) -> bool:
+        """Whether the play depends on own discards: that of the policies does not, that near the end of a game does."""
+        return self.sees_scores or "deals" not in self.policies
 
     @classmethod
     def load(cls, path: str | Path = SHIPPED, scores: bool = True) -> BestAgent:
@@ -195,12 +206,11 @@ class BestAgent:
     def rank_chances(self, views: PlayerViews) -> np.ndarray:
         """How likely each rank is laid, (B, 13), at B decisions of the play."""
         chances = np.zeros((len(views), N_RANKS))
-        is_pegging, is_near, by_value = views.starter < 0, near_end(views), np.ones(len(views), np.bool_)
-        is_late = is_near & (views.laid[:, _SEARCHED - 1] >= 0)
+        is_pegging, by_value = views.starter < 0, np.ones(len(views), np.bool_)
         parts: list[tuple[str, np.ndarray, Callable[[PlayerViews], np.ndarray]]] = [
             ("pegging", is_pegging, self._drawn),
-            ("deals", ~is_pegging & ~is_near, lambda some: _best(self._logits("deals", some))),
-            ("deals", is_late, lambda some: _best(self._expert.rank_values(some))),
+            ("deals", ~is_pegging & ~near_end(views), lambda some: _best(self._logits("deals", some))),
+            ("deals", is_searched(views), lambda some: _best(self._expert.rank_values(some))),
         ]
         for game, is_part, chances_of in parts:
             rows = np.flatnonzero(is_part)

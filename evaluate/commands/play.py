@@ -65,7 +65,7 @@ def play(
             raise ValueError(f"the game of {resume} is over")
         _in_terminal(game, record)
     else:
-        _in_browser(offered, resume, record, browser)
+        _in_browser(offered, resume, record, browser, seed)
 
 
 def _in_terminal(game: KeptGame | None, record: Path) -> None:
@@ -83,7 +83,7 @@ def _in_terminal(game: KeptGame | None, record: Path) -> None:
         game = None if again is None else KeptGame.begin_in(game.until(again, practice=True), FOLDER)
 
 
-def _in_browser(offered: GameSoFar, resumed: Path | None, record: Path, opens: bool) -> None:
+def _in_browser(offered: GameSoFar, resumed: Path | None, record: Path, opens: bool, seed: int | None) -> None:
     try:
         from evaluate.play.page.games import Games
         from evaluate.play.page.server import serve
@@ -103,7 +103,7 @@ def _in_browser(offered: GameSoFar, resumed: Path | None, record: Path, opens: b
         folder, game = resumed.parent, resumed.stem
         if folder.name == FINISHED:
             folder = folder.parent
-    serve(Games(folder, record, offered, game), start)
+    serve(Games(folder, record, offered, game, seed), start)
 
 
 def _has_screen() -> bool:

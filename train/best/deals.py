@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.agents.best.agent import BestAgent, Ranks
+from crib_env.agents.best.agent import BestAgent, Ranks, is_searched
 from crib_env.agents.best.inputs import N_PLAY_INPUTS
 from crib_env.agents.discards import lowest_of_rank, six_dealt
 from crib_env.agents.expert.agent import ExpertAgent
@@ -75,12 +75,12 @@ def new_deals(seeds: np.ndarray, first_id: int, start_spread: int, episode: str)
 
 
 def with_some_near_the_end(batch: GameBatch, share: float, rng: np.random.Generator) -> None:
-    """Gives a share of new deals scores near the end of a game: the leader has 86 to 120 points, the other 0 to 60
+    """Gives a share of new deals scores near the end of a game: the leader has 92 to 120 points, the other 0 to 60
     fewer. The pegging episode has no scores."""
     if batch.games["episode"][0] == PEGGING_EPISODE:
         return
     n = len(batch)
-    ahead = rng.integers(86, WIN, size=n)
+    ahead = rng.integers(WIN - 29, WIN, size=n)
     scores = np.stack([ahead, ahead - rng.integers(0, 61, size=n)], axis=1)
     swapped, chosen = rng.random(n) < 0.5, rng.random(n) < share
     scores[swapped] = scores[swapped, ::-1]
@@ -125,7 +125,8 @@ def play_and_ask(
     rng: np.random.Generator,
     thinking: Stopwatch,
 ) -> PlayAnswers:
-    """Plays deals to their end, from the first card on, and asks the expert about every decision.
+    """Plays deals from the first card on, and asks the expert about every decision, as far as the agent's values count:
+    to the end, or to the first decision that it searches.
 
     Args:
         batch: deals after the discards, without forced decisions.
@@ -135,8 +136,12 @@ def play_and_ask(
         rng: random generator for all samples.
         thinking: the time of agent and expert is added to it.
     """
-    parts = []
-    while len(rows := batch.acting()):
+    parts: list[PlayAnswers] = []
+    while True:
+        rows = batch.acting()
+        rows = rows[~is_searched(batch.views(rows))]
+        if not len(rows):
+            return PlayAnswers.joined(parts)
         views = batch.views(rows)
         with thinking:
             ranks = agent.look_ahead(views)
@@ -155,4 +160,3 @@ def play_and_ask(
         parts.append(answers.of(np.flatnonzero(is_valued & is_choice[after.decision])))
         chosen, _ = epsilon_greedy(ranks, len(rows), epsilon, rng)
         batch.step(rows, lowest_of_rank(views, after.rank[chosen]))
-    return PlayAnswers.joined(parts)

@@ -49,7 +49,7 @@ from train.loop.settings import (
 from train.loop.stopwatch import Stopwatch
 
 NAME = "best"
-_DEALS_NEAR_THE_END, _DISCARDS_NEAR_THE_END = 0.8, 0.5
+_DEALS_NEAR_THE_END, _DISCARDS_NEAR_THE_END = 0.9, 0.5
 
 
 @dataclass(frozen=True)
@@ -82,12 +82,12 @@ class Settings(ExploringSettings):
     """Opposing hands that the expert searches for each answer."""
     threads: Threads = 2
     """Threads of the solver and of the expert; the result of training does not depend on them."""
-    episodes: Count = 900_000
+    episodes: Count = 1_300_000
     """Deals to play in expert iteration."""
     episodes_at_once: Count = 4_096
     """Deals in a round, played side by side."""
     start_spread: StartSpread = 50
-    """A fifth of the deals start at random scores at most this many points apart, the others near the end."""
+    """A tenth of the deals start at random scores at most this many points apart, the others near the end."""
     passes: Count = 2
     """Passes over the answers about the play, in the round that produced them."""
     batch_size: Count = 256
@@ -95,7 +95,7 @@ class Settings(ExploringSettings):
     learning_rate: NotNegative = 1e-3
     epsilon: Share = 0.25
     final_epsilon: Share = 0.05
-    discards: Positive = 1.7
+    discards: Positive = 1.2
     """Hands whose discard is analysed exactly, for each deal."""
     discard_memory: Count = 1_000_000
     """Capacity of the replay buffer of analysed discards."""

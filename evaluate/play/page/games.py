@@ -44,10 +44,14 @@ class Games:
         record: the file that finished games are added to.
         offered: the new game that the page offers. Its agent is the only one that may come from the user's own code.
         resumed: id of the game to open first.
+        seed: of the deals that the page offers; None for others in each game.
     """
 
-    def __init__(self, folder: Path, record: Path, offered: GameSoFar, resumed: str | None = None) -> None:
-        self._folder, self._record, self._offered, self._resumed = folder, record, offered, resumed
+    def __init__(
+        self, folder: Path, record: Path, offered: GameSoFar, resumed: str | None = None, seed: int | None = None
+    ) -> None:
+        self._folder, self._record, self._offered = folder, record, offered
+        self._resumed, self._seed = resumed, seed
         self._open: dict[str, _Open] = {}
         self._lock = threading.Lock()
         self.is_warm = False
@@ -82,6 +86,7 @@ class Games:
                 "agent": offered.agent,
                 "dealer": next(name for name, seat in DEALERS.items() if seat == offered.first_dealer),
                 "scores": offered.scores,
+                "seed": self._seed,
                 "practice": offered.practice,
                 "coach": offered.coach,
                 "counts": offered.counts,

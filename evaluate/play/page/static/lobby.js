@@ -18,6 +18,7 @@ export async function openLobby() {
     form.agent.value = offered.agent;
     form.dealer.value = offered.dealer;
     [form.own.value, form.theirs.value] = offered.scores;
+    form.seed.value = offered.seed ?? "";
     form.coach.value = offered.coach;
     form.counts.checked = offered.counts;
     form.practice.checked = offered.practice;
