@@ -22,7 +22,7 @@ _AGENTS = {
     "ismcts": "crib_env.agents.tree_search.ismcts:ISMCTSAgent",
     "uct-determinized": "crib_env.agents.tree_search.uct:DeterminizedUCTAgent",
     "uct-cheating": "crib_env.agents.tree_search.uct:CheatingUCTAgent",
-    "best": "crib_env.agents.best.agent:BestAgent.load",
+    "best": "crib_env.agents.best.agent:load",
     "human": "crib_env.agents.human:HumanAgent",
     "ddqn": "crib_env.agents.networks.ddqn:DDQNAgent.load",
     "drqn": "crib_env.agents.networks.drqn:DRQNAgent.load",

@@ -11,14 +11,15 @@ import torch
 from crib_env.agents.networks.weights_file import load_tensors
 from tests.helpers import small_ppo, small_settings
 from tests.helpers.learner_runs import killed_run, run, stopped_run
+from tests.helpers.solved_play import learn_from_a_small_game
 from train import ddqn, drqn, nfsp
 from train.best import learner as best
-from train.best import response
 from train.discard_game import learner as discard_game
 from train.loop.gradient import descend
 from train.loop.run import run_learner
 from train.loop.run_folder import RunFolder
 from train.ppo import learner as ppo
+from train.response import learner as response
 from train.strategy_weights import learner as strategy_weights
 from train.strategy_weights.learner import _CHUNK
 from train.td import learner as td
@@ -37,7 +38,7 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "best": Kind(best, replace(small_settings.BEST, episode="pegging"), 10),  # without solving real games
+    "best": Kind(best, replace(small_settings.BEST, episode="pegging", pegging_iterations=1), 10),
     "ddqn": Kind(ddqn, small_settings.DDQN, 24),
     "ddqn parts": Kind(ddqn, replace(small_settings.DDQN, dueling=True, priority_alpha=0.6, n_step=2), 24),
     "discard-game": Kind(discard_game, small_settings.DISCARD_GAME, 64),
@@ -106,7 +107,8 @@ def test_a_killed_run_goes_on_to_the_same_weights(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", EXPLODING)
-def test_a_run_that_explodes_stops_and_the_last_good_checkpoint_stays(tmp_path, name):
+def test_a_run_that_explodes_stops_and_the_last_good_checkpoint_stays(tmp_path, monkeypatch, name):
+    learn_from_a_small_game(monkeypatch)
     kind_name, broken, message = EXPLODING[name]
     kind = KINDS[kind_name]
     settings = replace(kind.settings, episodes=3 * kind.at_once, evaluations=0)

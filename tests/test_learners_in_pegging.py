@@ -16,6 +16,7 @@ from evaluate.runs.learning_curves import read_scalars
 from evaluate.runs.table import read_runs, rows_of
 from tests.helpers.learner_runs import new_run
 from tests.helpers.pegging_matches import net_points
+from tests.helpers.solved_play import learn_from_a_small_game
 from train.__main__ import LEARNERS
 from train.experience.episodes import discards_worth, play_episodes
 from train.loop import pegging_strength
@@ -32,11 +33,10 @@ SMALL = {
     },
     "td": {"episodes": 128, "episodes_at_once": 64, "hidden": (16,), "batch_size": 32},
     "ppo": {"episodes": 128, "episodes_at_once": 64, "hidden": (16,), "value_hidden": (16,), "batch_size": 128},
-    "best": {
-        "episodes": 64, "episodes_at_once": 32, "hidden": (16,), "hidden_discard": (16,), "hands": 2,
-        "batch_size": 64, "discard_memory": 100,
+    "best": {"episodes": 4_096, "episodes_at_once": 2_048, "hidden": (16,), "decisions": 1_300},
+    "response": {
+        "episodes": 64, "episodes_at_once": 32, "hidden": (16,), "batch_size": 64, "opponent": "greedy",
     },
-    "response": {"episodes": 64, "episodes_at_once": 32, "batch_size": 64, "opponent": "greedy"},
 }  # fmt: skip
 # They have no play, or, as `clone`, learn from recorded games.
 ELSEWHERE = {"clone", "discard-game", "strategy-weights"}
@@ -53,7 +53,8 @@ def test_no_learner_is_left_out():
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_trains_and_plays(name, tmp_path):
+def test_trains_and_plays(name, tmp_path, monkeypatch):
+    learn_from_a_small_game(monkeypatch)
     learner, settings = small_settings(name)
     agent, summary = new_run(learner, settings, tmp_path)
     assert summary["episodes"] == settings.episodes

@@ -31,7 +31,7 @@ def average_policy(kind, observation, greedy=False):
 
 def drawn_policy():
     torch.manual_seed(5)
-    agent = BestAgent((16,), (16,), {"pegging": (32,)})
+    agent = BestAgent({"pegging": (32,)})
     torch.nn.init.normal_(agent.policies["pegging"].ranks.weight, std=2.0)
     return agent
 

@@ -11,21 +11,20 @@ import torch
 
 from crib_env import score_show
 from crib_env.agents import make_agent
-from crib_env.agents.best.agent import BestAgent
 from crib_env.agents.best.inputs import N_PLAY_INPUTS
+from crib_env.agents.best.values import ValueAgent
 from crib_env.batch import GameBatch
 from crib_env.engine import OVER, WIN
 from crib_env.kernels import streams
 from crib_env.tables.standard import standard_win_table
 from tests.helpers.learner_runs import new_run, run, stopped_run
 from tests.helpers.small_settings import RESPONSE as SMALL
-from train.best import response
-from train.best.deals import discard
-from train.best.response import Response
-from train.best.response_deals import Plays, chances_to_win, play
 from train.loop.run import run_learner
 from train.loop.run_folder import RunFolder
 from train.loop.stopwatch import Stopwatch
+from train.response import learner as response
+from train.response.deals import Plays, chances_to_win, discard, play
+from train.response.learner import Response
 
 WIN_TABLE = standard_win_table().win_probability.astype(np.float64)
 
@@ -36,7 +35,7 @@ def deals(n=64, seed=0, **options):
 
 def new_agent(seed=0, hidden=(16,)):
     torch.manual_seed(seed)
-    return BestAgent(hidden, (8,))
+    return ValueAgent(hidden)
 
 
 def cards_of(mask):
@@ -63,7 +62,7 @@ def plain_chance(record, seat):
 
 def test_chances_if_nobody_pegs_any_more():
     batch, won, met = deals(100, start_spread=120, skip_forced=False), 0, 0
-    discard(batch, new_agent(), 1.0, np.random.default_rng(0), Stopwatch())
+    discard(batch, new_agent(), Stopwatch())
     rows = np.arange(100)
     while True:
         for seat in range(2):
@@ -84,11 +83,11 @@ def test_plays_are_those_of_a_plain_loop(opponent, td_lambda):
     """λ-returns game by game, backwards, from the chances before each card and after the deal."""
     agent, other, n = new_agent(), make_agent(opponent) if opponent else None, 40
     batch = deals(n, seed=3, start_spread=60)
-    discard(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
+    discard(batch, agent, Stopwatch())
     found = play(batch, agent, other, 0.0, td_lambda, np.random.default_rng(0), Stopwatch())
 
     again, expected = deals(n, seed=3, start_spread=60), []
-    discard(again, agent, 0.0, np.random.default_rng(0), Stopwatch())
+    discard(again, agent, Stopwatch())
     for game in range(n):
         chains = {0: [], 1: []}
         row = np.array([game])
@@ -130,7 +129,7 @@ def test_random_cards_cut_the_trace():
     agent, values = new_agent(), []
     for td_lambda in (0.0, 0.9):
         batch = deals(100, seed=5)
-        discard(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
+        discard(batch, agent, Stopwatch())
         values.append(play(batch, agent, None, 1.0, td_lambda, np.random.default_rng(1), Stopwatch()))
     one, two = values
     assert (one.seen == two.seen).all()
@@ -189,9 +188,12 @@ def test_a_run_and_its_agent(tmp_path):
     summary = json.loads((folder.path / "summary.json").read_text())
     assert summary["episodes"] == 256
     assert summary["updates"] > 0
-    agent, start = make_agent(str(folder.path)), BestAgent.load()
-    for name, tensor in agent.state_dict().items():
-        assert tensor.equal(start.state_dict()[name]) == name.startswith("discard"), name
+    agent = make_agent(str(folder.path))
+    assert isinstance(agent, ValueAgent)
+    further = replace(SMALL, start=str(folder.path), hidden=(4,))  # the widths are those of the network to start from
+    gone_on, _ = new_run(response, further, tmp_path)
+    for name, tensor in gone_on.state_dict().items():
+        assert tensor.shape == agent.state_dict()[name].shape
 
 
 @pytest.mark.parametrize("opponent", ["greedy", "self"])
@@ -212,6 +214,7 @@ def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path, opponent):
         ({"td_lambda": 1.5}, "td_lambda=1.5 is not allowed"),
         ({"opponent": "nobody"}, "there is no agent 'nobody'"),
         ({"start": "greedy"}, "start='greedy' is not allowed"),
+        ({"start": "best"}, "start='best' is not allowed"),
     ],
 )
 def test_bad_settings_are_named(changes, message):
@@ -222,14 +225,12 @@ def test_bad_settings_are_named(changes, message):
 @pytest.mark.slow
 def test_learns_to_beat_greedy_from_random_weights(tmp_path):
     """40,960 deals from weights that know nothing: what it pegs against greedy, on the same discards."""
-    new_agent(hidden=(64, 64)).save(tmp_path / "new.safetensors")
-    start = f"best:{tmp_path / 'new.safetensors'}"
-    settings = replace(SMALL, start=start, episodes=40_960, episodes_at_once=2_048, batch_size=128)
+    settings = replace(SMALL, hidden=(64, 64), episodes=40_960, episodes_at_once=2_048, batch_size=128)
     agent, _ = new_run(response, settings, tmp_path)
 
     def net(one):
         batch, seats = deals(4_000, seed=9, start_spread=None), np.arange(4_000) % 2
-        discard(batch, agent, 0.0, np.random.default_rng(0), Stopwatch())
+        discard(batch, agent, Stopwatch())
         while len(rows := batch.acting()):
             own = batch.games["turn"][rows] == seats[rows]
             for who, its_rows in ((one, rows[own]), (make_agent("greedy"), rows[~own])):
@@ -238,4 +239,4 @@ def test_learns_to_beat_greedy_from_random_weights(tmp_path):
         pegged = batch.tally[:, :, :, 0].sum(axis=2)
         return (pegged[np.arange(4_000), seats] - pegged[np.arange(4_000), 1 - seats]).mean()
 
-    assert net(agent) > net(make_agent(start)) + 0.5
+    assert net(agent) > net(new_agent(hidden=(64, 64))) + 0.5

@@ -8,10 +8,10 @@ import pytest
 
 from train import ddqn, drqn, nfsp
 from train.best import learner as best
-from train.best import response
 from train.discard_game import learner as discard_game
 from train.loop.settings import Range
 from train.ppo import learner as ppo
+from train.response import learner as response
 from train.strategy_weights import learner as strategy_weights
 from train.td import learner as td
 

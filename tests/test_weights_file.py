@@ -15,7 +15,7 @@ import torch
 from safetensors.torch import save_file
 
 from crib_env.agents import make_agent
-from crib_env.agents.best.agent import SHIPPED, BestAgent
+from crib_env.agents.best.agent import SHIPPED, BestAgent, load
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.drqn import DRQNAgent
 from crib_env.agents.networks.nfsp import NFSPAgent
@@ -37,7 +37,7 @@ DRQN = {
     "skip_forced": False,
 }
 AGENTS = {
-    "best": lambda: BestAgent((4,), (4,)),
+    "best": lambda: BestAgent({"deals": (4,)}),
     "ddqn": lambda: DDQNAgent.new("split", "209", "ranks", (4,)),
     "drqn": lambda: DRQNAgent.new(**DRQN),
     "nfsp": lambda: NFSPAgent(DDQNAgent.new("one", "209", "bits", (4,))),
@@ -123,7 +123,7 @@ def test_the_shipped_file_has_a_checksum(tmp_path):
     whole[-2] ^= 1
     (tmp_path / "changed.safetensors").write_bytes(whole)
     with pytest.raises(ValueError, match="its checksum is wrong"):
-        BestAgent.load(tmp_path / "changed")
+        load(tmp_path / "changed")
 
 
 @pytest.mark.parametrize("about", ['{"a": 1e400}', "[" * 1_000, "[]", "7", '{"a": NaN}', '{"learner": 9}', "{"])

@@ -30,7 +30,7 @@ class Entry(NamedTuple):
 LEARNERS: dict[str, Entry] = {
     "best": Entry(
         "best.learner",
-        "The networks of the agent `best`: from the solved play, and from `expert`. Two hours.",
+        "The networks of the agent `best`: policies from the solved play. An hour.",
     ),
     "clone": Entry(
         "clone.learner",
@@ -57,8 +57,8 @@ LEARNERS: dict[str, Entry] = {
         "Stable-Baselines3's MaskablePPO by self-play.",
     ),
     "response": Entry(
-        "best.response",
-        "Trains `best` further against one player: how exploitable is that player?",
+        "response.learner",
+        "Trains against one fixed player: how exploitable is that player?",
     ),
     "strategy-weights": Entry(
         "strategy_weights.learner",

@@ -1,10 +1,9 @@
-"""Inputs of the networks of ``best``. They all follow from the observation, in a form that is easy to learn from.
+"""Inputs of a network that values cards. They all follow from the observation, in a form that is easy to learn from.
 
-In the play they describe the position after a card. Cards are ranks, since suits do not matter there. Known cards
+They describe the position after a card. Cards are ranks, since suits do not matter in the play. Known cards
 include who laid them and when, but not which were discarded and which is the starter. The prospects follow
 (:mod:`crib_env.agents.belief.prospects`): how likely the opponent holds each rank, and how further points would change
-the probability of winning. A pair to discard is described by the exact means of the hand it leaves and of a crib with
-it. Of suits it says only whether the four kept cards share one, and whether the two discards do.
+the probability of winning.
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ from crib_env import PlayerViews
 from crib_env.agents.belief.lookahead import least_value
 from crib_env.agents.belief.prospects import Prospects, who_laid
 from crib_env.engine import WIN
-from crib_env.exact.discard_means import COMPLETIONS, STARTERS
-from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
 from crib_env.kernels import kernel, mask_of
 from crib_env.scoring import COUNT_LIMIT, card_value, pile_points, show_points
 
@@ -34,9 +31,6 @@ _PEGGED = np.array(
 _PERCENT = 100.0
 _LEAST_WORTH = 0.1  # percent, the least value of a point, in a decided game
 
-_SCALE = 4.0  # points: the unit of means in the inputs
-
-N_DISCARD_INPUTS = 5 + 6 * 13 + 2 * _N_HOLES
 _N_BUT_PROSPECTS = 1 + 13 * 8 + 8 * 15 + 3 * 13 + 32 + 5 + 13 * (1 + len(_POINTS)) + len(_LEAST) + 3 * _N_HOLES
 GREEDY_INPUT = _N_BUT_PROSPECTS + 13  # the input that says how likely the opponent is greedy
 N_PLAY_INPUTS = GREEDY_INPUT + 2 + (len(_PEGGED) - 1) * (len(_PEGGED) + 1)
@@ -169,32 +163,6 @@ def _fill_after_plays(views, prospects, out):
     return row
 
 
-@kernel
-def _fill_discards(six, totals, scores, is_dealer, out):
-    kept, discarded = np.empty(13, np.int64), np.empty(13, np.int64)
-    suits = np.empty(4, np.int64)
-    for b in range(len(out)):
-        row = out[b]
-        for k in range(N_DISCARDS):
-            first, second = six[b, PLACES[k, 0]], six[b, PLACES[k, 1]]
-            kept[:], discarded[:], suits[:] = 0, 0, 0
-            for card in six[b]:
-                if card in (first, second):
-                    discarded[card % 13] += 1
-                else:
-                    kept[card % 13] += 1
-                    suits[card // 13] += 1
-            row[k, 0] = is_dealer[b]
-            row[k, 1] = first // 13 == second // 13
-            row[k, 2] = suits.max() == 4
-            row[k, 3] = totals[b, k]["hand_total"] / STARTERS / _SCALE
-            row[k, 4] = totals[b, k]["crib_total"] / COMPLETIONS / _SCALE
-            at = _write_counts(kept, 4, row, k, 5)
-            at = _write_counts(discarded, 2, row, k, at)
-            for seat in range(2):
-                at = _write_holes(WIN - scores[b, seat], row, k, at)
-
-
 class AfterPlays(NamedTuple):
     """The positions after the legal ranks, M of them, one decision after the other."""
 
@@ -214,18 +182,3 @@ class AfterPlays(NamedTuple):
         after = cls(decision, rank, points, gain, worth, np.zeros((most, N_PLAY_INPUTS), np.float32))
         n = _fill_after_plays(views.arrays, Prospects.of(views), after)
         return cls(*(column[:n] for column in after))
-
-
-def discard_inputs(six: np.ndarray, scores: np.ndarray, is_dealer: np.ndarray) -> np.ndarray:
-    """Inputs of the discard network for fifteen pairs, (B, 15, ``N_DISCARD_INPUTS``) float32.
-
-    Args:
-        six: (B, 6) int64, the cards dealt, sorted.
-        scores: (B, 2) own and the opponent's.
-        is_dealer: (B,) bool.
-    """
-    totals = np.zeros((len(six), N_DISCARDS), TOTALS)
-    fill_totals(six, totals)
-    out = np.zeros((len(six), N_DISCARDS, N_DISCARD_INPUTS), np.float32)
-    _fill_discards(six, totals, scores, is_dealer, out)
-    return out

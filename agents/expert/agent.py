@@ -123,9 +123,10 @@ class ExpertAgent:
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.agents.agent.Agent`."""
-        return by_phase(views, self._discard, self._lay)
+        return by_phase(views, self.discards, self._lay)
 
-    def _discard(self, views: PlayerViews) -> np.ndarray:
+    def discards(self, views: PlayerViews) -> np.ndarray:
+        """The next card to discard, (B,) ids, for B positions before or amid the discard."""
         values = self.discard_values(views)
         return next_discard(views, values, np.zeros_like(values))
 

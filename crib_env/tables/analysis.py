@@ -126,62 +126,60 @@ class DealChances(NamedTuple):
 
 
 @kernel
+def _after(chances, points):
+    """Adds points to a score: the chances of each score below 121, (121,), and the chance that it reaches 121.
+
+    ``chances`` (121,) are those of the score before, ``points`` those of the points.
+    """
+    after, out, most = np.zeros(WIN), 0.0, _highest(points)
+    for score in range(WIN):
+        chance = chances[score]
+        if chance == 0:
+            continue
+        below = min(most + 1, WIN - score)
+        for more in range(below):
+            after[score + more] += chance * points[more]
+        for more in range(below, most + 1):
+            out += chance * points[more]
+    return after, out
+
+
+@kernel
 def dealer_wins(dealer, pone, deal, win_table):
     """The dealer's chance to win from the scores before a deal.
 
-    When both would reach 121 in the play, either is as likely to be first.
+    The parts of a deal are independent, and each changes one score. So until somebody reaches 121 the two scores stay
+    independent, and the chances of each are enough. When both would reach 121 in the play, either is as likely to be
+    first.
 
     Args:
         dealer, pone: scores.
         deal: :class:`DealChances`.
         win_table: (121, 121) the chance of whoever deals next, by dealer's and pone's score.
     """
-    dealers_play, pones_play, crib = deal.dealers_play, deal.pones_play, deal.crib
-    dealers_hand, pones_hand = deal.dealers_hand, deal.pones_hand
-    peg_d, peg_p = _highest(dealers_play), _highest(pones_play)
-    hand_d, hand_p, most = _highest(dealers_hand), _highest(pones_hand), _highest(crib)
-    # From the end of the deal backwards: the dealer's chance before the crib, before its hand, before pone's hand.
-    last_d, last_p = min(dealer + 2 + peg_d + hand_d, WIN - 1), min(pone + peg_p + hand_p, WIN - 1)
-    before_crib = np.empty((last_d - dealer + 1, last_p - pone + 1))
-    for d in range(dealer, last_d + 1):
-        for p in range(pone, last_p + 1):
-            value = 0.0
-            for points in range(most + 1):
-                value += crib[points] * (1.0 if d + points >= WIN else 1.0 - win_table[p, d + points])
-            before_crib[d - dealer, p - pone] = value
-    last_d = min(dealer + 2 + peg_d, WIN - 1)
-    before_hand = np.empty((last_d - dealer + 1, last_p - pone + 1))
-    for d in range(dealer, last_d + 1):
-        for p in range(pone, last_p + 1):
-            value = 0.0
-            for points in range(hand_d + 1):
-                value += dealers_hand[points] * (
-                    1.0 if d + points >= WIN else before_crib[d + points - dealer, p - pone]
-                )
-            before_hand[d - dealer, p - pone] = value
-    last_p = min(pone + peg_p, WIN - 1)
-    before_show = np.empty((last_d - dealer + 1, last_p - pone + 1))
-    for d in range(dealer, last_d + 1):
-        for p in range(pone, last_p + 1):
-            value = 0.0
-            for points in range(hand_p + 1):
-                if p + points < WIN:
-                    value += pones_hand[points] * before_hand[d - dealer, p + points - pone]
-            before_show[d - dealer, p - pone] = value
+    dealers, pones = np.zeros(WIN), np.zeros(WIN)
+    dealers[dealer], pones[pone] = 1.0 - deal.heels, 1.0
     wins = 0.0
-    for jack in range(2):
-        chance, d = (deal.heels, dealer + 2) if jack else (1.0 - deal.heels, dealer)
-        if d >= WIN:
-            wins += chance
-            continue
-        for i in range(peg_d + 1):
-            for j in range(peg_p + 1):
-                out_d, out_p = d + i >= WIN, pone + j >= WIN
-                if out_d or out_p:
-                    value = 0.5 * out_d + 0.5 * (not out_p)
-                else:
-                    value = before_show[d + i - dealer, pone + j - pone]
-                wins += chance * dealers_play[i] * pones_play[j] * value
+    if dealer + 2 < WIN:
+        dealers[dealer + 2] = deal.heels
+    else:
+        wins += deal.heels
+    dealers, dealer_out = _after(dealers, deal.dealers_play)
+    pones, pone_out = _after(pones, deal.pones_play)
+    wins += dealer_out * (1.0 - 0.5 * pone_out)
+    pones, _ = _after(pones, deal.pones_hand)
+    dealers, out_by_hand = _after(dealers, deal.dealers_hand)
+    dealers, out_by_crib = _after(dealers, deal.crib)
+    going_on = pones.sum()
+    wins += (out_by_hand + out_by_crib) * going_on
+    loses = np.zeros(WIN)  # the chance that nobody has won yet and pone will, by the dealer's score
+    for score in range(pone, WIN):
+        chance = pones[score]
+        if chance > 0:
+            for other in range(dealer, WIN):
+                loses[other] += chance * win_table[score, other]
+    for other in range(dealer, WIN):
+        wins += dealers[other] * (going_on - loses[other])
     return wins
 
 

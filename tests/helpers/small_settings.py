@@ -6,27 +6,17 @@ from dataclasses import replace
 
 from train import ddqn, drqn, nfsp
 from train.best import learner as best
-from train.best import response
 from train.discard_game import learner as discard_game
+from train.response import learner as response
 from train.strategy_weights import learner as strategy_weights
 from train.td import learner as td
 
 BEST = replace(
     best.PRESETS["default"],
     hidden=(16,),
-    hidden_discard=(16,),
-    hidden_policy=(16,),
     decisions=1_300,
-    policy_episodes=131_072,
-    policy_evaluations=1,
-    hands=2,
+    episodes=131_072,
     threads=1,
-    episodes=192,
-    episodes_at_once=64,
-    batch_size=16,
-    discards=0.5,
-    discard_memory=100,
-    discard_batch_size=16,
     evaluations=1,
     evaluation_games=20,
     final_games=20,
@@ -98,6 +88,7 @@ NFSP = replace(
 RESPONSE = replace(
     response.PRESETS["default"],
     opponent="greedy",
+    hidden=(16,),
     episodes=256,
     episodes_at_once=64,
     batch_size=32,

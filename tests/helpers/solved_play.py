@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
+import pytest
+
 from crib_env.solver.cfr import PlaySolver
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
+from train.best import solving
 from train.best.solved_decisions import SolvedPlay
 
 
@@ -18,3 +21,9 @@ def small_game() -> tuple[PlayGame, SolvedPlay]:
     for _ in range(3):
         solver.iterate()
     return game, SolvedPlay.of(start_of_play(3), -1, game.prior, game.tree, solver.average)
+
+
+def learn_from_a_small_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gives ``train best`` decisions of the small game, instead of solving real games for half an hour."""
+    for name in ("pegging_game", "deals"):
+        monkeypatch.setattr(solving, name, lambda how, folder, progress: small_game()[1].sample(how.decisions, 1))

@@ -1,1 +1,1 @@
-"""The learners ``best`` and ``response``."""
+"""The learner ``best``."""

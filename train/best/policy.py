@@ -9,7 +9,6 @@ search, and no opponent.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -24,23 +23,7 @@ from train.loop.gradient import descend
 from train.loop.precision import precision
 from train.loop.rounds import Round, train_in_rounds
 from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, LearningSettings, NotNegative
-
-NAME = "policy"
-
-
-@dataclass(frozen=True)
-class Settings(LearningSettings):
-    """Settings of policy distillation."""
-
-    episodes: Count = 50_000_000
-    """Decisions to learn from; those sampled come round again until then."""
-    episodes_at_once: Count = 65_536
-    """Decisions in a round."""
-    batch_size: Count = 1_024
-    """Decisions in a gradient step."""
-    learning_rate: NotNegative = 2e-3
-    """Initial learning rate of Adam."""
+from train.loop.settings import LearningSettings
 
 
 class Distillation:
@@ -52,7 +35,7 @@ class Distillation:
         settings: of the run.
     """
 
-    def __init__(self, agent: BestAgent, game: str, settings: Settings) -> None:
+    def __init__(self, agent: BestAgent, game: str, settings: LearningSettings) -> None:
         self.agent, self._network, self._settings = agent, agent.policies[game], settings
         self._optimizer = torch.optim.AdamW(self._network.parameters(), weight_decay=0.01, fused=True)
 
@@ -97,7 +80,7 @@ def distil(
     agent: BestAgent,
     game: str,
     decisions: Callable[[], Decisions],
-    settings: Settings,
+    settings: LearningSettings,
     folder: RunFolder,
     progress: Progress,
 ) -> dict[str, Any]:
@@ -107,8 +90,8 @@ def distil(
         agent: its network is trained in place.
         game: one of :data:`crib_env.agents.best.agent.GAMES`.
         decisions: makes the decisions to learn from; called only if there is something left to learn.
-        settings: of this part of the run.
-        folder: of this part of the run.
+        settings: of the run.
+        folder: of the run.
         progress: shows its progress.
     """
     learner, sampled = Distillation(agent, game, settings), cache(decisions)

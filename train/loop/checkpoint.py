@@ -65,9 +65,9 @@ class Position:
 
 
 def in_all(parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """The summary, except updates, of a run in consecutive parts."""
+    """The summary, except updates, of a run in consecutive parts: the episodes of the last, and the time of all."""
     whole = Position(
-        episodes=sum(part["episodes"] for part in parts),
+        episodes=parts[-1]["episodes"],
         seconds=sum(part["seconds"] for part in parts),
         processor_seconds=sum(part["processor_seconds"] for part in parts),
         simulation_seconds=sum(part["simulation_share"] * part["seconds"] for part in parts),

@@ -8,14 +8,13 @@ import numpy as np
 
 from crib_env.agents import Agent
 from crib_env.agents.belief.prospects import worth_of_pegging
-from crib_env.agents.best.agent import BestAgent
 from crib_env.agents.best.inputs import N_PLAY_INPUTS
+from crib_env.agents.best.values import Ranks, ValueAgent
 from crib_env.agents.discards import lowest_of_rank
 from crib_env.batch import GameBatch
-from crib_env.engine import OVER, PEGGING_EPISODE, WIN, pone, show
+from crib_env.engine import DISCARD, OVER, PEGGING_EPISODE, WIN, pone, show
 from crib_env.kernels import kernel
 from crib_env.tables.analysis import outlook
-from train.best.deals import epsilon_greedy
 from train.experience.replay import Columns
 from train.loop.stopwatch import Stopwatch
 from train.td.returns import lambda_returns
@@ -31,6 +30,32 @@ class Plays(Columns):
     seen: np.ndarray  # (M, N_PLAY_INPUTS) float32, with the card laid
     target: np.ndarray  # (M,) float32, the λ-return minus the gain from the points of the card, in points of this deal
     weight: np.ndarray  # (M,) float32, at most 1; smaller where a point is worth little
+
+
+def new_deals(seeds: np.ndarray, first_id: int, start_spread: int, episode: str) -> list[GameBatch]:
+    """Episodes without forced decisions, one for each of ``seeds`` (n,): half at random scores, half at 0–0.
+
+    Far from the end, good play does not depend on the scores, and its results are least noisy there. Scores are at most
+    ``start_spread`` apart; ``first_id`` is the game id of the first; ``episode`` is ``"deal"`` or ``"pegging"``.
+    """
+    half = len(seeds) // 2
+    parts = (0, seeds[:half], start_spread), (half, seeds[half:], None)
+    return [
+        GameBatch(its_seeds, episode=episode, start_spread=spread, skip_forced=True, first_id=first_id + first)
+        for first, its_seeds, spread in parts
+    ]
+
+
+def discard(batch: GameBatch, agent: Agent, thinking: Stopwatch) -> None:
+    """Makes all discards of new deals, for both players, as the agent makes them.
+
+    The agent's time is added to ``thinking``.
+    """
+    while len(rows := np.flatnonzero(batch.games["phase"] == DISCARD)):
+        views = batch.views(rows)
+        with thinking:
+            cards = agent.act(views)
+        batch.step(rows, cards)
 
 
 @kernel
@@ -64,9 +89,23 @@ def chances_to_win(games: np.ndarray, rows: np.ndarray, seats: np.ndarray) -> np
     return out
 
 
+def epsilon_greedy(ranks: Ranks, n: int, epsilon: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Chooses in each of ``n`` decisions the best of ``ranks``, or a random one with probability ``epsilon``.
+
+    Returns:
+        The indices in ``ranks`` of the chosen ones, (n,), and of the best ones, (n,).
+    """
+    first = np.searchsorted(ranks.after.decision, np.arange(n + 1))  # the ranks of a decision are consecutive
+    highest = np.maximum.reduceat(ranks.values, first[:-1])
+    is_best = np.flatnonzero(ranks.values == highest[ranks.after.decision])
+    best = is_best[np.searchsorted(is_best, first[:-1])]
+    any_one = first[:-1] + rng.integers(np.diff(first))
+    return np.where(rng.random(n) < epsilon, any_one, best), best
+
+
 def play(
     batch: GameBatch,
-    agent: BestAgent,
+    agent: ValueAgent,
     opponent: Agent | None,
     epsilon: float,
     td_lambda: float,

@@ -1,10 +1,11 @@
-"""``response`` measures how exploitable a player is: ``best`` trains against it, by TD(λ) on win probabilities.
+"""``response`` measures how exploitable a player is: a network trains against it, by TD(λ) on win probabilities.
 
 The opponent stays fixed. A round plays deals against it, half of them at 0–0 and half at random scores. The network's
 value of the position after each own card is trained towards its λ-return (:mod:`train.td.returns`): a change in the
 probability of winning. The show is counted from the actual cards, so only the play causes this change. The learner
-sees only the cards that the opponent plays. In training both players discard as ``best`` does. The gain over ``best``
-against this opponent is a lower bound on how exploitable its play is. ``--opponent self`` is self-play.
+sees only the cards that the opponent plays. In training both players discard by the exact analysis, as ``best`` does.
+The gain over ``best`` against this opponent is a lower bound on how exploitable its play is. ``--opponent self`` is
+self-play.
 """
 
 from __future__ import annotations
@@ -17,17 +18,16 @@ import torch
 from rich.progress import Progress
 
 from crib_env.agents import make_agent
-from crib_env.agents.best.agent import BestAgent
+from crib_env.agents.best.values import ValueAgent
 from crib_env.kernels import streams
-from train.best.deals import discard, new_deals
-from train.best.response_deals import Plays, play
 from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part, steps_taken
 from train.loop.gradient import descend
 from train.loop.precision import precision
 from train.loop.rounds import Round, train_in_rounds
 from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, ExploringSettings, NotNegative, Share, StartSpread, Threads
+from train.loop.settings import Count, ExploringSettings, NotNegative, Share, StartSpread, Threads, Widths
 from train.loop.stopwatch import Stopwatch
+from train.response.deals import Plays, discard, new_deals, play
 
 NAME = "response"
 
@@ -42,8 +42,10 @@ class Settings(ExploringSettings):
     """The opponent to beat: any agent that keeps no memory, by name, or "self" for self-play."""
     episode: Literal["deal", "pegging"] = "deal"
     """What an episode is: a deal, or the play of eight cards and nothing else, valued by net points."""
-    start: str = "best"
-    """Networks to start from: ``best``, ``best:PATH`` or the folder of a run."""
+    hidden: Widths = (512, 512)
+    """Widths of the hidden layers."""
+    start: str | None = None
+    """Network to start from, in place of a new one: the folder of a run, or best:PATH for weights of version 1.0."""
     td_lambda: Share = 0.5
     """λ of TD(λ): 0 bootstraps after one step, 1 is the Monte Carlo return."""
     episodes: Count = 6_000_000
@@ -65,8 +67,8 @@ class Settings(ExploringSettings):
         super().__post_init__()
         if self.opponent not in ("self", "best"):
             make_agent(self.opponent)
-        if self.start != "best" and not isinstance(make_agent(self.start), BestAgent):
-            raise ValueError(f"start={self.start!r} is not allowed: give best, best:PATH or the folder of such a run")
+        if self.start is not None and not isinstance(make_agent(self.start), ValueAgent):
+            raise ValueError(f"start={self.start!r} is not allowed: give the folder of a run of response")
 
 
 PRESETS = {"default": Settings()}
@@ -76,11 +78,11 @@ class Response:
     """The play network in training, with its optimizer.
 
     Args:
-        agent: trained in place, in the play only.
+        agent: trained in place.
         settings: the settings of the run.
     """
 
-    def __init__(self, agent: BestAgent, settings: Settings) -> None:
+    def __init__(self, agent: ValueAgent, settings: Settings) -> None:
         self.agent, self.settings = agent, settings
         self.optimizer = torch.optim.AdamW(agent.play.parameters(), weight_decay=0.01, fused=True)
 
@@ -119,13 +121,13 @@ class Response:
         load_optimizer_state(self.optimizer, part("adam", tensors))
 
 
-def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[BestAgent, dict[str, Any]]:
+def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[ValueAgent, dict[str, Any]]:
     """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary."""
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
-    agent = make_agent(settings.start)
-    assert isinstance(agent, BestAgent)
-    agent.name, agent.policies, agent.hidden_policies = NAME, {}, {}  # it plays by the values that it learns
+    agent = ValueAgent(settings.hidden) if settings.start is None else make_agent(settings.start)
+    assert isinstance(agent, ValueAgent)
+    agent.name = NAME
     opponent = None if settings.opponent == "self" else make_agent(settings.opponent)
     learner = Response(agent, settings)
 
@@ -133,7 +135,7 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[Be
         parts = []
         for batch in new_deals(seeds, first_id, settings.start_spread, settings.episode):
             with precision(settings.precision):
-                discard(batch, agent, 0.0, rng, thinking)
+                discard(batch, agent, thinking)
                 parts.append(play(batch, agent, opponent, epsilon, settings.td_lambda, rng, thinking))
         return Plays.joined(parts)
 

@@ -1,0 +1,1 @@
+"""Responses: how exploitable a player is, as far as learning finds out."""
