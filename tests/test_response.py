@@ -11,8 +11,8 @@ import torch
 
 from crib_env import score_show
 from crib_env.agents import make_agent
-from crib_env.agents.best.inputs import N_PLAY_INPUTS
-from crib_env.agents.best.values import ValueAgent
+from crib_env.agents.values.agent import ValueAgent
+from crib_env.agents.values.inputs import N_PLAY_INPUTS
 from crib_env.batch import GameBatch
 from crib_env.engine import OVER, WIN
 from crib_env.kernels import streams

@@ -13,11 +13,11 @@ from crib_env import parse_cards, score_show
 from crib_env.aec import raw_env
 from crib_env.agents import make_agent
 from crib_env.agents.belief.prospects import Prospects
-from crib_env.agents.best.by_kind import ByKind
-from crib_env.agents.best.inputs import GREEDY_INPUT, N_PLAY_INPUTS, AfterPlays
-from crib_env.agents.best.values import ValueAgent
 from crib_env.agents.networks.value_network import ValueNetwork
 from crib_env.agents.networks.weights_file import save_tensors
+from crib_env.agents.values.agent import ValueAgent
+from crib_env.agents.values.by_kind import ByKind
+from crib_env.agents.values.inputs import GREEDY_INPUT, N_PLAY_INPUTS, AfterPlays
 from crib_env.batch import GameBatch
 from crib_env.engine import FIFTEEN, FOUR, PAIR, PLAY, RUN, THIRTY_ONE, THREE, WIN, act
 from crib_env.kernels import streams

@@ -30,7 +30,7 @@ _GROUPS: dict[str, tuple[str, ...]] = {
         "skip_forced",
     ),
     "network": (
-        *("networks", "hidden", "hidden_discard", "hidden_policy", "value_hidden", "memory", "direct", "activation"),
+        *("networks", "hidden", "hidden_discard", "value_hidden", "memory", "direct", "activation"),
         *("inputs", "dueling", "start"),
     ),
     "learning": (),

@@ -1,1 +1,1 @@
-"""``best``: the strongest networks, which play to the score."""
+"""``best``: the strongest player that takes microseconds."""

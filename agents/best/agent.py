@@ -22,13 +22,13 @@ from torch import nn
 
 from crib_env import PlayerViews
 from crib_env.agents.best.policy import PolicyNetwork, policy_inputs
-from crib_env.agents.best.values import ValueAgent
 from crib_env.agents.chance import draw, uniforms
 from crib_env.agents.discards import by_phase, lowest_of_rank
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.agents.networks.value_network import in_few_sizes
 from crib_env.agents.networks.weights_file import WeightsFile, reading_weights, save_tensors
 from crib_env.agents.solved_play import card_chances, near_end, without_rare
+from crib_env.agents.values.agent import ValueAgent
 from crib_env.kernels import streams
 from crib_env.solver.hands import N_RANKS
 

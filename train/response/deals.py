@@ -8,9 +8,9 @@ import numpy as np
 
 from crib_env.agents import Agent
 from crib_env.agents.belief.prospects import worth_of_pegging
-from crib_env.agents.best.inputs import N_PLAY_INPUTS
-from crib_env.agents.best.values import Ranks, ValueAgent
 from crib_env.agents.discards import lowest_of_rank
+from crib_env.agents.values.agent import Ranks, ValueAgent
+from crib_env.agents.values.inputs import N_PLAY_INPUTS
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, OVER, PEGGING_EPISODE, WIN, pone, show
 from crib_env.kernels import kernel

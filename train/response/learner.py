@@ -4,8 +4,8 @@ The opponent stays fixed. A round plays deals against it, half of them at 0–0 
 value of the position after each own card is trained towards its λ-return (:mod:`train.td.returns`): a change in the
 probability of winning. The show is counted from the actual cards, so only the play causes this change. The learner
 sees only the cards that the opponent plays. In training both players discard by the exact analysis, as ``best`` does.
-The gain over ``best`` against this opponent is a lower bound on how exploitable its play is. ``--opponent self`` is
-self-play.
+What it wins in mirrored games, in which equal players win nothing, is a lower bound on how exploitable the opponent is.
+``--opponent self`` is self-play.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import torch
 from rich.progress import Progress
 
 from crib_env.agents import make_agent
-from crib_env.agents.best.values import ValueAgent
+from crib_env.agents.values.agent import ValueAgent
 from crib_env.kernels import streams
 from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part, steps_taken
 from train.loop.gradient import descend
@@ -48,15 +48,15 @@ class Settings(ExploringSettings):
     """Network to start from, in place of a new one: the folder of a run, or best:PATH for weights of version 1.0."""
     td_lambda: Share = 0.5
     """λ of TD(λ): 0 bootstraps after one step, 1 is the Monte Carlo return."""
-    episodes: Count = 6_000_000
+    episodes: Count = 2_000_000
     """Deals to play."""
     episodes_at_once: Count = 4_096
     """Deals in a round, played side by side."""
     start_spread: StartSpread = 40
     """Half of the deals start at 0–0, half at random scores at most this many points apart."""
-    batch_size: Count = 2_048
+    batch_size: Count = 512
     """Laid cards in a gradient step."""
-    learning_rate: NotNegative = 3e-4
+    learning_rate: NotNegative = 1e-3
     epsilon: Share = 0.05
     checkpoint_seconds: NotNegative = 300.0
     """Seconds between checkpoints."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from crib_env.agents.best.inputs import GREEDY_INPUT, N_PLAY_INPUTS
 from crib_env.agents.networks.value_network import ValueNetwork
+from crib_env.agents.values.inputs import GREEDY_INPUT, N_PLAY_INPUTS
 
 
 class ByKind(nn.Module):

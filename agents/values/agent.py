@@ -11,12 +11,12 @@ import torch
 from torch import nn
 
 from crib_env import PlayerViews
-from crib_env.agents.best.by_kind import ByKind
-from crib_env.agents.best.inputs import N_PLAY_INPUTS, AfterPlays
 from crib_env.agents.discards import by_phase, lowest_of_rank
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.agents.networks.value_network import ValueNetwork, in_few_sizes
 from crib_env.agents.networks.weights_file import WeightsFile, save_tensors
+from crib_env.agents.values.by_kind import ByKind
+from crib_env.agents.values.inputs import N_PLAY_INPUTS, AfterPlays
 from crib_env.engine import WIN
 
 _PERCENT = 100.0
@@ -44,7 +44,7 @@ class ValueAgent:
         name: shown in tables.
 
     Attributes:
-        play: the network, or two in weights of version 1.0 (:class:`crib_env.agents.best.by_kind.ByKind`).
+        play: the network, or two in weights of version 1.0 (:class:`crib_env.agents.values.by_kind.ByKind`).
         sees_scores: whether it plays to the score; otherwise as at the start of a game.
     """
 

@@ -1,0 +1,1 @@
+"""The player by values, which ``train response`` trains."""
