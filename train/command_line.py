@@ -34,7 +34,7 @@ _GROUPS: dict[str, tuple[str, ...]] = {
         *("inputs", "dueling", "start"),
     ),
     "learning": (),
-    "strength": ("evaluations", "policy_evaluations", "evaluation_games", "final_games", "snapshots", "match_games"),
+    "strength": ("evaluations", "evaluation_games", "final_games", "snapshots", "match_games"),
 }
 _GROUP_OF = {name: group for group, names in _GROUPS.items() for name in names}
 

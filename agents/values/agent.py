@@ -41,18 +41,18 @@ class ValueAgent:
 
     Args:
         hidden: widths of the hidden layers.
-        name: shown in tables.
 
     Attributes:
         play: the network, or two in weights of version 1.0 (:class:`crib_env.agents.values.by_kind.ByKind`).
         sees_scores: whether it plays to the score; otherwise as at the start of a game.
+        name: shown in tables.
     """
 
     suits = "unseen"
 
-    def __init__(self, hidden: tuple[int, ...], name: str = "best") -> None:
+    def __init__(self, hidden: tuple[int, ...]) -> None:
         self.play: nn.Module = ValueNetwork(N_PLAY_INPUTS, hidden, nn.ReLU)
-        self.hidden, self.name, self.sees_scores = hidden, name, True
+        self.hidden, self.name, self.sees_scores = hidden, "response", True
         self._expert = ExpertAgent(threads=1)
 
     @classmethod
