@@ -63,9 +63,9 @@ FIGURES = {
     ],
     "a decision of best": [learners("# µs a decision in batch"), benchmarks("A decision takes # µs in batch")],
     "weights of best": [learners("The weights (# MB)", 1_000_000), benchmarks("# bytes of weights")],
-    "a response to best": [
-        learners("it found # ± # points a deal on `best`"),
-        benchmarks("`best --episodes 4000000` | 51.23% (50.73% to 51.73%) | 50% | +0.47 ± 0.14 | +# ± #"),
+    "a response to greedy": [
+        learners("it found # ± # points a deal on `greedy`"),
+        Place("BENCHMARKS.md", "RGROW"),
     ],
     "O'Connor's measure": [
         learners("It gains # points on a random player in two deals"),
