@@ -236,6 +236,14 @@ def test_decisions_of_real_deals_hold_their_starter():
 # --- play -----------------------------------------------------------------------------------------------------------
 
 
+def after_discards(n, **options):
+    """Deals whose discards `greedy` has made."""
+    batch, greedy = GameBatch(streams(5, n), episode="deal", **options), make_agent("greedy")
+    while len(rows := np.flatnonzero(batch.games["phase"] == DISCARD)):
+        batch.step(rows, greedy.act(batch.views(rows)))
+    return batch
+
+
 def test_discards_are_exact_the_likeliest_rank_is_laid_and_the_end_is_searched(tmp_path):
     torch.manual_seed(0)
     BestAgent({"deals": (16,)}).save(tmp_path / "laid.safetensors")
@@ -263,20 +271,9 @@ def test_discards_are_exact_the_likeliest_rank_is_laid_and_the_end_is_searched(t
 
 
 def test_without_a_policy_it_searches():
-    views = next(iter_of_the_play())
+    batch = after_discards(40)
+    views = batch.views(batch.acting())
     np.testing.assert_array_equal(BestAgent({}).act(views), ExpertAgent(40).act(views))
-
-
-def iter_of_the_play():
-    """Views of the first cards of some deals."""
-    batch, greedy = GameBatch(streams(5, 40), episode="deal"), make_agent("greedy")
-    while (batch.games["phase"] == DISCARD).any():
-        rows = np.flatnonzero(batch.games["phase"] == DISCARD)
-        batch.step(rows, greedy.act(batch.views(rows)))
-    while len(rows := batch.acting()):
-        views = batch.views(rows)
-        yield views
-        batch.step(rows, greedy.act(views))
 
 
 def test_in_the_pegging_episode_it_draws_by_its_policy():
@@ -298,11 +295,8 @@ def test_in_the_pegging_episode_it_draws_by_its_policy():
 
 def test_play_without_scores_does_not_depend_on_discards():
     """Near the end of a game the play does, and so does that of a player without policies: it searches."""
-    batch, greedy = GameBatch(streams(5, 400), episode="deal", start_spread=50), make_agent("greedy")
-    while (batch.games["phase"] == DISCARD).any():
-        rows = np.flatnonzero(batch.games["phase"] == DISCARD)
-        batch.step(rows, greedy.act(batch.views(rows)))
-    batch.step(batch.acting(), greedy.act(batch.views(batch.acting())))  # the first card comes from a policy
+    batch = after_discards(400, start_spread=50)
+    batch.step(batch.acting(), batch.native_cards(batch.acting(), 0))  # the first card comes from a policy
     views = batch.views(batch.acting())
     batch.games["discards"] = batch.games["discards"][:, ::-1]  # each player's are those of the other
     other = batch.views(batch.acting())

@@ -54,7 +54,7 @@ def load(path: str | Path = SHIPPED, scores: bool = True) -> BestAgent | ValueAg
     return agent
 
 
-def is_searched(views: PlayerViews) -> np.ndarray:
+def _is_searched(views: PlayerViews) -> np.ndarray:
     """(B,) bool: which of B decisions of the play ``best`` finds by search."""
     searched: np.ndarray = near_end(views) & (views.laid[:, 0] >= 0)
     return searched
@@ -139,7 +139,7 @@ class BestAgent:
         is_pegging, is_left = views.starter < 0, np.ones(len(views), np.bool_)
         parts: list[tuple[str, np.ndarray, Callable[[np.ndarray], np.ndarray]]] = [
             ("pegging", is_pegging, _mixed),
-            ("deals", ~is_pegging & ~is_searched(views), _likeliest),
+            ("deals", ~is_pegging & ~_is_searched(views), _likeliest),
         ]
         for game, is_part, chances_of in parts:
             rows = np.flatnonzero(is_part)

@@ -167,7 +167,7 @@ def dealer_wins(dealer, pone, deal, win_table):
     dealers, dealer_out = _after(dealers, deal.dealers_play)
     pones, pone_out = _after(pones, deal.pones_play)
     wins += dealer_out * (1.0 - 0.5 * pone_out)
-    pones, _ = _after(pones, deal.pones_hand)
+    pones, _ = _after(pones, deal.pones_hand)  # the dealer wins none of the games that this ends
     dealers, out_by_hand = _after(dealers, deal.dealers_hand)
     dealers, out_by_crib = _after(dealers, deal.crib)
     going_on = pones.sum()
