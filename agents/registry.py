@@ -7,7 +7,7 @@ from pathlib import Path
 
 from crib_env.agents.agent import Agent
 from crib_env.files.json_text import read_json, typed
-from crib_env.players.agent_from_text import is_outside, make, make_outside
+from crib_env.players.agent_from_text import has_setting, is_outside, make, make_outside
 
 # Imported on first use, because torch and large tables take a while. Settings are parameters of the class or method.
 _AGENTS = {
@@ -57,6 +57,14 @@ def make_agent(spec: str) -> Agent:
     raise ValueError(
         f"there is no agent {spec!r}: choose one of {', '.join(NAMES)}, or give the folder of a run or a module:Class"
     )
+
+
+def with_win_table(spec: str, win_table: Path) -> str:
+    """The same agent with another win table; the text itself if it does not use one."""
+    name, colon, _ = spec.partition(":")
+    if name not in _AGENTS or not has_setting(_AGENTS[name], "win_table"):
+        return spec
+    return f"{spec}{',' if colon else ':'}win_table={win_table}"
 
 
 def is_outside_agent(spec: str) -> bool:

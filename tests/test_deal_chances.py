@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crib_env.engine import WIN
-from crib_env.tables.analysis import DealChances, dealer_wins
+from crib_env.tables.deal_chances import DealChances, fill_dealer_wins
 
 
 def counted(dealer, pone, deal, win_table):
@@ -49,15 +49,17 @@ def points(draw, length):
 
 
 @given(
-    scores=st.tuples(st.integers(0, 120), st.integers(0, 120)),
+    scores=st.lists(st.tuples(st.integers(0, 120), st.integers(0, 120)), min_size=1, max_size=6),
     near=st.booleans(),
     heels=st.floats(0, 0.1),
     parts=st.tuples(points(61), points(61), points(30), points(30), points(30)),
     seed=st.integers(0, 9),
 )
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 def test_it_counts_every_course_of_the_deal(scores, near, heels, parts, seed):
-    dealer, pone = (max(score, 100) if near else score for score in scores)
+    dealers, pones = np.maximum(np.array(scores).T, 100 * near)
     win_table = np.random.default_rng(seed).random((WIN, WIN))
-    deal = DealChances(heels, *parts)
-    assert np.isclose(dealer_wins(dealer, pone, deal, win_table), counted(dealer, pone, deal, win_table), atol=1e-12)
+    deal, wins = DealChances(heels, *parts), np.empty(len(scores))
+    fill_dealer_wins(deal, dealers, pones, win_table, wins)
+    expected = [counted(dealer, pone, deal, win_table) for dealer, pone in zip(dealers.tolist(), pones.tolist())]
+    assert np.allclose(wins, expected, atol=1e-12)

@@ -16,7 +16,7 @@ from crib_env.agents import make_agent
 from crib_env.agents.belief.opponent_hands import MOST_HANDS
 from crib_env.agents.expert.play_search import DEPTH, HAND, OPPONENTS, Position, card_values
 from crib_env.batch import GameBatch
-from crib_env.engine import DISCARD, PLAY
+from crib_env.engine import DISCARD, PLAY, WIN
 from crib_env.kernels import streams
 from crib_env.players.policies import CAREFUL, RANDOM
 from crib_env.tables.standard import standard_win_table
@@ -50,18 +50,29 @@ ROOT = Path(__file__).parents[1]
 
 
 def searched(position, scores, hands, weights, kinds, shows, after_play):
-    """The kernel's values by rank, for hands (ranks held) that the opponent may hold."""
+    """The kernel's values by rank, for hands (ranks held) that the opponent may hold; also amid other scores."""
     lists = np.zeros((DEPTH, len(hands)), HAND)
     lists["cards"][0], lists["weight"][0] = [pack(hand) for hand in hands], weights
     lists["kind"][0], lists["show"][0] = kinds, shows
-    pile, values = np.zeros(10, np.int64), np.zeros(13)
+    pile = np.zeros(10, np.int64)
     pile[: len(position.laid)] = [rank(card) for _, card in position.laid]
     count = sum(reference.value(card) for _, card in position.laid[position.pile_start :])
     held = pack(map(rank, position.held))
-    numbers = *scores, position.pile_start, len(position.laid), count, OPPONENTS, len(position.hidden)
-    seen = Position(held, *map(np.int64, numbers))
-    card_values(seen, np.int64(len(hands)), lists, pile, after_play, True, values)
-    return values
+    table = np.zeros((WIN + 1, after_play.shape[1]))
+    table[:WIN] = after_play
+
+    def values_at(pairs):
+        both, values = np.array(pairs, np.int64).T.copy(), np.zeros((len(pairs), 13))
+        goals = WIN - both.max(axis=1)
+        numbers = 0, 0, position.pile_start, len(position.laid), count, OPPONENTS, len(position.hidden), *goals
+        seen = Position(held, *map(np.int64, numbers))
+        card_values(seen, np.int64(len(hands)), lists, pile, both, table, True, values)
+        return values
+
+    alone = values_at([scores])[0]
+    others = [(max(own - 3, 0), min(other + 2, 120)) for own, other in [scores]] + [(0, 0), (120, 120), (119, 3)]
+    assert np.array_equal(values_at([*others, scores])[-1], alone)
+    return alone
 
 
 def world(position, scores, hand, weight, kind, show):

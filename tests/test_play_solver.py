@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import linprog
 
 from crib_env.agents import make_agent
-from crib_env.agents.belief.opponent_hands import GREEDY_SHARE, SLIP, careful_chance, greedy_chance, weigh_cards
+from crib_env.agents.belief.opponent_hands import GREEDY_SHARE, SLIP, careful_choice, greedy_chance, weigh_cards
 from crib_env.agents.belief.simple_players import simple_policy
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, GAME, PEGGING_EPISODE, PONE, act, begin_deal, begin_game, legal_cards, shuffle
@@ -291,7 +291,7 @@ def test_simple_players_choose_as_the_posterior_expects(three_cards):
         ranks = sorted(set(hand))
         out = np.zeros((2, 13))
         for rank in ranks:
-            out[0, rank] = careful_chance(rank, packed, care, 0.0)
+            out[0, rank] = care[rank] / careful_choice(packed, care, 0.0)[1]
             out[1, rank] = greedy_chance(rank, packed, greed, SLIP)
         return out
 

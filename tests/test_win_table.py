@@ -3,38 +3,58 @@
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from crib_env.agents import make_agent
-from crib_env.engine import GAME, OVER, begin_deal, begin_game, shuffle, step
+from crib_env.agents.registry import with_win_table
+from crib_env.batch import GameBatch
+from crib_env.engine import GAME, OVER, WIN, begin_deal, begin_game, shuffle, step
 from crib_env.kernels import kernel, streams
 from crib_env.players.policies import GREEDY, native_card
-from crib_env.tables.win_table import WinTable, sample_outcomes, solve_win_table
+from crib_env.tables.win_table import WinTable
+from evaluate.win_table.deals import deals_at, near_scores, points_of
+from evaluate.win_table.making import Plan, make_win_table
+from evaluate.win_table.solve import PARTS, FromNothing, Played, solve_win_table, weights_of
+from evaluate.win_table.variates import N_VARIATES, variates
+
+ROOT = Path(__file__).parents[1]
+NOWHERE = np.zeros((0, 2), np.int64)
+
+
+def solved_from_nothing(points, luck=None):
+    """The table of deals from 0–0 alone."""
+    n = len(points)
+    luck = np.zeros((n, 0)) if luck is None else luck
+    nothing = Played(NOWHERE, np.zeros((n, 0, 2), np.int8), np.zeros((n, 0)))
+    return solve_win_table("greedy", FromNothing(points, luck), nothing, nothing)
 
 
 @pytest.fixture(scope="module")
-def outcomes():
-    return sample_outcomes(make_agent("greedy"), 4_000, seed=1)
+def points():
+    return points_of(make_agent("greedy"), streams(1, 4_000))
 
 
 @pytest.fixture(scope="module")
-def win_table(outcomes):
-    return solve_win_table(outcomes, "greedy")
+def win_table(points):
+    return solved_from_nothing(points, variates(streams(1, 4_000)))
 
 
-def rows(*outcomes):
-    out = np.zeros((len(outcomes), 32), np.int8)
-    for row, outcome in zip(out, outcomes):
-        row[: len(outcome)] = outcome
-    return np.tile(out, (10, 1))
+def rows(*deals):
+    """The points of some deals, pone's negative, in the form of `points_of`; each as often as there are parts."""
+    out = np.zeros((len(deals), 32, 2), np.int8)
+    for row, deal in zip(out, deals):
+        for k, made in enumerate(deal):
+            row[k, int(made < 0)] = abs(made)
+    return np.repeat(out, PARTS, axis=0)
 
 
 def test_one_outcome_by_hand():
     """Pone makes 1, dealer 2, pone 10 in every deal, so the end of a game can be counted by hand."""
-    win_table = solve_win_table(rows([-1, 2, -10]), "nobody")
+    win_table = solved_from_nothing(rows([-1, 2, -10]))
     assert win_table.endings[119, 120].tolist() == [0, 0, 0, 1, 0, 0]  # pone pegs first
     assert win_table.endings[119, 119].tolist() == [1, 0, 0, 0, 0, 0]  # then the dealer, before pone's hand
     assert win_table.endings[118, 111].tolist() == [0, 0, 0, 1, 0, 0]  # pone's hand: 111 + 11
@@ -48,17 +68,71 @@ def test_one_outcome_by_hand():
 
 
 def test_two_outcomes_are_weighed():
-    win_table = solve_win_table(rows([5], [-5]), "nobody")
+    win_table = solved_from_nothing(rows([5], [-5]))
     assert win_table.win_probability[116, 116] == 0.5
     # from 111 each: whoever wins this deal needs one more, and the right to deal changes nothing
     assert win_table.win_probability[111, 116] == 0.25
 
 
-def test_outcomes_keep_order_and_add_up_to_the_score(outcomes):
-    assert ((outcomes != 0).sum(axis=1) >= 2).all()
-    dealer, pone = np.maximum(outcomes, 0).sum(axis=1), -np.minimum(outcomes, 0).sum(axis=1)
+def test_points_keep_their_order_and_add_up_to_the_score(points):
+    assert ((points.sum(axis=2) != 0).sum(axis=1) >= 2).all()
+    assert (points.min(axis=2) == 0).all()  # each is one player's
+    dealer, pone = points.sum(axis=1).T
     assert 14 < dealer.mean() < 18
     assert 8 < pone.mean() < 12
+
+
+def test_deals_are_played_where_they_begin():
+    """Scores after a deal are those of a batch that began there, also where somebody wins."""
+    agent, seeds, scores = make_agent("careful"), streams(3, 40), np.array([[0, 0], [118, 97], [120, 120], [97, 118]])
+    after = deals_at(agent, seeds, scores)
+    for place, pair in enumerate(scores.tolist()):
+        batch = GameBatch(seeds, episode="deal", first_dealer=0, scores=tuple(pair))
+        while len(rows := batch.acting()):
+            batch.step(rows, agent.act(batch.views(rows)))
+        assert np.array_equal(after[:, place], batch.games["scores"])
+
+
+def test_pairs_of_scores_are_near_the_end_twice_once_or_not():
+    both, one = near_scores(118)
+    assert len(both) == 9
+    assert len(one) == 2 * 3 * 118
+    assert both.min() == 118
+    assert (one.max(axis=1) >= 118).all()
+    assert (one.min(axis=1) < 118).all()
+
+
+def test_the_end_of_the_game_is_that_of_whole_games_on_a_few_deals():
+    """Where every deal is one of a few, the chance to win follows from playing each of them, deal after deal."""
+    agent, seeds = make_agent("careful"), streams(5, PARTS)
+    scores = near_scores(115)[0]
+    played = Played(scores, deals_at(agent, seeds, scores), np.zeros((PARTS, 0)))
+    nothing = Played(NOWHERE, np.zeros((PARTS, 0, 2), np.int8), np.zeros((PARTS, 0)))
+    solved = solve_win_table("careful", FromNothing(rows([1])[:PARTS], np.zeros((PARTS, 0))), played, nothing)
+
+    @cache
+    def chance(dealer, pone):
+        won = 0.0
+        for seed in seeds:
+            batch = GameBatch(np.array([seed]), episode="deal", first_dealer=0, scores=(dealer, pone))
+            while len(batch.acting()):
+                batch.step(np.zeros(1, np.int64), agent.act(batch.views(np.zeros(1, np.int64))))
+            after = batch.games["scores"][0].tolist()
+            won += after[0] >= WIN if max(after) >= WIN else 1 - chance(*after[::-1])
+        return won / len(seeds)
+
+    for dealer, pone in [(120, 120), (119, 120), (120, 119), (119, 119), (117, 118), (115, 115)]:
+        assert solved.win_probability[dealer, pone] == pytest.approx(chance(dealer, pone), abs=1e-6)
+
+
+def test_luck_has_mean_zero_and_is_taken_out_without_bias():
+    luck = variates(streams(2, 4_000))
+    assert luck.shape == (4_000, N_VARIATES)
+    assert (np.abs(luck.mean(axis=0)) < 4.5 * luck.std(axis=0) / np.sqrt(4_000)).all()
+    weights = weights_of(luck)
+    assert weights.sum() == pytest.approx(1)
+    assert np.allclose(weights @ luck, 0)
+    assert weights @ (3 + luck @ np.arange(N_VARIATES)) == pytest.approx(3)
 
 
 def test_chances_are_chances_and_more_points_are_never_worse(win_table):
@@ -92,16 +166,33 @@ def test_play_between_two_of_the_agent_agrees(win_table, dealer, pone):
     assert abs(win_table.win_probability[dealer, pone] - played) < 4.5 * error
 
 
-def test_the_answer_does_not_depend_on_threads(outcomes):
-    one, two = (solve_win_table(outcomes[:200], "greedy", threads) for threads in (1, 2))
-    assert (one.endings == two.endings).all()
-    assert (one.errors == two.errors).all()
+def test_the_table_follows_from_the_plan_alone(tmp_path):
+    """It depends neither on threads nor on an interruption, and deals of another plan are refused."""
+    plan = Plan("greedy", 200, 2, 1)
+    first, second = make_win_table(plan, tmp_path / "one", 1)
+    (tmp_path / "one" / "round-2" / "near-0-200.npz").unlink()
+    (tmp_path / "one" / "round-1.npz").unlink()
+    told = []
+    again = list(make_win_table(plan, tmp_path / "one", 2, lambda done, what: told.append(done)))[1]
+    assert sum(told) == plan.steps()
+    assert (again.endings == second.endings).all()
+    assert (again.errors == second.errors).all()
+    assert (first.endings == second.endings).all()  # `greedy` does not use it
+    with pytest.raises(ValueError, match=r"has deals of .*greedy"):
+        next(make_win_table(plan._replace(seed=2), tmp_path / "one", 1))
+
+
+def test_players_to_the_score_use_the_table_of_the_round_before():
+    table = Path("some.npz")
+    assert with_win_table("expert", table) == "expert:win_table=some.npz"
+    assert with_win_table("best:scores=yes", table) == "best:scores=yes,win_table=some.npz"
+    assert with_win_table("greedy", table) == "greedy"
 
 
 def test_a_saved_win_table_is_read_back_and_a_damaged_one_refused(win_table, tmp_path):
     win_table.save(tmp_path / "win_table.npz")
     again = WinTable.load(tmp_path / "win_table.npz")
-    assert (again.agent, again.deals) == ("greedy", 4_000)
+    assert (again.agent, again.deals) == ("greedy", win_table.deals)
     assert (again.endings == win_table.endings).all()
     whole = (tmp_path / "win_table.npz").read_bytes()
     flipped = bytearray(whole)
@@ -121,13 +212,13 @@ def test_a_saved_win_table_is_read_back_and_a_damaged_one_refused(win_table, tmp
 
 
 def test_the_command(tmp_path):
-    line = [sys.executable, "-m", "evaluate", "win-table", str(tmp_path / "b.npz"), "--deals", "100", "--picture"]
-    root, wide = Path(__file__).parents[1], {**os.environ, "COLUMNS": "150"}
-    done = subprocess.run([*line, str(tmp_path / "b.png")], cwd=root, capture_output=True, text=True, env=wide)
+    line = [sys.executable, "-m", "evaluate", "win-table", str(tmp_path / "b.npz"), "--agent", "greedy"]
+    line, wide = [*line, "--deals", "200", "--rounds", "1", "--picture"], {**os.environ, "COLUMNS": "150"}
+    done = subprocess.run([*line, str(tmp_path / "b.png")], cwd=ROOT, capture_output=True, text=True, env=wide)
     assert done.returncode == 0, done.stderr
     assert "the first deal" in done.stdout
-    assert WinTable.load(tmp_path / "b.npz").deals == 100
+    assert WinTable.load(tmp_path / "b.npz").deals == 200
     assert (tmp_path / "b.png").stat().st_size > 10_000
-    bad = subprocess.run([*line, str(tmp_path / "no" / "b.png")], cwd=root, capture_output=True, text=True)
+    bad = subprocess.run([*line, str(tmp_path / "no" / "b.png")], cwd=ROOT, capture_output=True, text=True)
     assert bad.returncode == 2
     assert "there is no folder" in bad.stderr

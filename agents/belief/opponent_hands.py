@@ -79,23 +79,21 @@ def weigh_cards(present, pile, start, n, count, other_cards, care, greed):
 
 
 @kernel
-def careful_chance(rank, hand, care, least):
-    """The probability that a careful holder of ``hand`` (the playable part) lays ``rank``; below ``least`` it counts
-    as 0."""
+def careful_choice(hand, care, least):
+    """What a careful holder of ``hand`` (the playable part) considers: cards that it would lay with a probability of
+    at least ``least``. Returns the least ``care`` of such a card, and the sum over them."""
     total, rest = 0.0, hand
     while rest:
         other = lowest(rest) >> 2
         rest = without_rank(rest, other)
         total += care[other]
-    if care[rank] < least * total:
-        return 0.0
     considered, rest = 0.0, hand
     while rest:
         other = lowest(rest) >> 2
         rest = without_rank(rest, other)
         if care[other] >= least * total:
             considered += care[other]
-    return care[rank] / considered
+    return least * total, considered
 
 
 @kernel
@@ -210,7 +208,7 @@ def posterior(own_six, starter, laid, laid_by, n, fresh, keeping, hands):
             for k in range(n_moves):
                 then = that_fit(_CLASSES[number] - shown[k], moves[k, 1])
                 if kind == CAREFUL_TYPE:
-                    weight *= careful_chance(moves[k, 0], then, care[k], 0.0)
+                    weight *= care[k, moves[k, 0]] / careful_choice(then, care[k], 0.0)[1]
                 else:
                     weight *= greedy_chance(moves[k, 0], then, greed[k], SLIP)
             hands.held[size], hands.weights[size] = held, weight

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.agents.belief.lookahead import one_of
-from crib_env.agents.belief.opponent_hands import GREEDY_SHARE, SLIP, careful_chance, greedy_chance, weigh_cards
+from crib_env.agents.belief.opponent_hands import GREEDY_SHARE, SLIP, careful_choice, greedy_chance, weigh_cards
 from crib_env.engine import DEALER, PONE
 from crib_env.kernels import kernel
 from crib_env.scoring import card_value
@@ -91,13 +91,13 @@ def _fill_ranges(weights, ranks, hands, packed, pone, dealer):
         weight = weights[PONE, four]
         pone[0, two] = GREEDY_SHARE * weight * greedy_chance(lead, before, greed[0], SLIP)
         pone[0, two] *= greedy_chance(third, then, greed[2], SLIP)
-        pone[1, two] = (1 - GREEDY_SHARE) * weight * careful_chance(lead, before, care[0], 0.0)
-        pone[1, two] *= careful_chance(third, then, care[2], 0.0)
+        pone[1, two] = (1 - GREEDY_SHARE) * weight * care[0, lead] / careful_choice(before, care[0], 0.0)[1]
+        pone[1, two] *= care[2, third] / careful_choice(then, care[2], 0.0)[1]
     for three in range(len(dealer[0])):
         four = hands.with_rank[3, reply, three]
         before, weight = packed[4, four], weights[DEALER, four]
         dealer[0, three] = GREEDY_SHARE * weight * greedy_chance(reply, before, greed[1], SLIP)
-        dealer[1, three] = (1 - GREEDY_SHARE) * weight * careful_chance(reply, before, care[1], 0.0)
+        dealer[1, three] = (1 - GREEDY_SHARE) * weight * care[1, reply] / careful_choice(before, care[1], 0.0)[1]
 
 
 @kernel

@@ -27,6 +27,7 @@ from crib_env.agents.discards import by_phase, lowest_of_rank
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.agents.networks.value_network import in_few_sizes
 from crib_env.agents.networks.weights_file import WeightsFile, reading_weights, save_tensors
+from crib_env.agents.same_cards import same_cards
 from crib_env.agents.solved_play import card_chances, near_end, without_rare
 from crib_env.agents.values.agent import ValueAgent
 from crib_env.kernels import streams
@@ -40,16 +41,25 @@ GAMES = ("deals", "pegging")
 _HANDS = 40  # that a search covers at most; with the 100 of `expert` it wins no more
 
 
-def load(path: str | Path = SHIPPED, scores: bool = True) -> BestAgent | ValueAgent:
+def load(path: str | Path = SHIPPED, scores: bool = True, win_table: Path | None = None) -> BestAgent | ValueAgent:
     """The agent ``best`` from a weights file: policies, or the values of version 1.0 and of ``train response``.
 
+    Args:
+        path: the file.
+        scores: whether it plays to the score.
+        win_table: the file of another win table than the one that ships with the package, for policies.
+
     Raises:
-        ValueError: the file is missing, damaged or holds other weights; the message names it.
+        ValueError: a file is missing, damaged or holds something else; the message names it.
     """
     with reading_weights(path, "best") as file:
-        agent = (BestAgent if isinstance(file.about["hidden"], dict) else ValueAgent).read(file)
+        has_policies = isinstance(file.about["hidden"], dict)
+        if win_table is not None and not has_policies:
+            raise ValueError(f"agent 'best': win_table={win_table} is not allowed: {path} holds values")
+        agent = BestAgent.read(file, win_table) if has_policies else ValueAgent.read(file)
     agent.sees_scores = scores
     settings = [str(path)] * (path != SHIPPED) + ["scores=no"] * (not scores)
+    settings += [f"win_table={win_table}"] * (win_table is not None)
     agent.name = ":".join(["best", ",".join(settings)]) if settings else "best"
     return agent
 
@@ -79,6 +89,7 @@ class BestAgent:
 
     Args:
         hidden: widths of the hidden layers of the policy networks, by game (``GAMES``).
+        win_table: the file of another win table than the one that ships with the package.
 
     Attributes:
         policies: the policy networks, by game.
@@ -88,10 +99,10 @@ class BestAgent:
 
     suits = "unseen"
 
-    def __init__(self, hidden: Mapping[str, tuple[int, ...]]) -> None:
+    def __init__(self, hidden: Mapping[str, tuple[int, ...]], win_table: Path | None = None) -> None:
         self.policies = {game: PolicyNetwork(widths) for game, widths in hidden.items()}
         self.hidden, self.name, self.sees_scores = dict(hidden), "best", True
-        self._seed, self._expert = streams(0, 1)[0], ExpertAgent(_HANDS, threads=1)
+        self._seed, self._expert = streams(0, 1)[0], ExpertAgent(_HANDS, 1, win_table)
 
     @property
     def remembers_discards(self) -> bool:
@@ -99,13 +110,14 @@ class BestAgent:
         return self.sees_scores or "deals" not in self.policies
 
     @classmethod
-    def read(cls, file: WeightsFile) -> BestAgent:
+    def read(cls, file: WeightsFile, win_table: Path | None = None) -> BestAgent:
         """The agent whose weights a file holds.
 
         Raises:
             ValueError: names or shapes of the tensors differ.
         """
-        agent = cls({game: tuple(widths) for game, widths in file.about["hidden"].items() if game in GAMES})
+        hidden = {game: tuple(widths) for game, widths in file.about["hidden"].items() if game in GAMES}
+        agent = cls(hidden, win_table)
         file.fill(agent.networks())
         return agent
 
@@ -144,12 +156,13 @@ class BestAgent:
         for game, is_part, chances_of in parts:
             rows = np.flatnonzero(is_part)
             if game in self.policies and len(rows):
-                inputs = torch.from_numpy(policy_inputs(views[rows]))
+                same = same_cards(views[rows])
+                inputs = torch.from_numpy(policy_inputs(views[rows[same.first]]))
                 logits = in_few_sizes(self.policies[game], inputs).numpy()
-                chances[rows], is_left[rows] = chances_of(logits), False
+                chances[rows], is_left[rows] = same.spread(chances_of(logits)), False
         rows = np.flatnonzero(is_left)
         if len(rows):
-            chances[rows] = _likeliest(self._expert.rank_values(views[rows]))
+            chances[rows, self._expert.best_ranks(views[rows])] = 1.0
         return chances
 
     def _lay(self, views: PlayerViews) -> np.ndarray:

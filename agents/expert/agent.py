@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from crib_env.agents.belief.prospects import (
 )
 from crib_env.agents.discards import by_phase, lowest_of_rank, next_discard
 from crib_env.agents.expert.play_search import DEPTH, HAND, OPPONENTS, Position, card_values
+from crib_env.agents.same_cards import SameCards, same_cards
 from crib_env.engine import DEALER, PONE, WIN
 from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, TOTALS, fill_totals
 from crib_env.kernels import kernel, lowest, mask_of
@@ -28,22 +30,28 @@ from crib_env.scoring import show_points
 from crib_env.tables.analysis import discard_chances, outlook
 
 _MOST_PLAY = 61  # the most points that a player can make in one play
-_CHUNK = 64  # decisions that a thread takes at once
+_CHUNK = 64  # groups of decisions that a thread takes at once
 _WIN, _EVERY_CHANCE, _POINTS = range(3)  # uses of the values of ranks: a choice, a comparison, net points
 
 
 @kernel
-def _value_pairs(views, outlook, out):
+def _value_pairs(views, same, outlook, out):
     totals, six = np.zeros((1, N_DISCARDS), TOTALS), np.empty((1, 6), np.int64)
-    for b in range(len(out)):
+    for group in range(len(same.ends)):
+        rows = same.rows[same.ends[group - 1] if group else 0 : same.ends[group]]
+        b = rows[0]
         held, discarded = mask_of(views.hand[b]), mask_of(views.discards[b])
         rest = held | discarded
         for k in range(6):
             six[0, k] = lowest(rest)
             rest &= rest - 1
         fill_totals(six, totals)
-        scores = np.int64(views.scores[b, 0]), np.int64(views.scores[b, 1])
-        discard_chances(six[0], discarded, views.is_dealer[b], scores, totals[0], outlook, out[b])
+        scores, chances = np.empty((len(rows), 2), np.int64), np.empty((len(rows), N_DISCARDS))
+        for i in range(len(rows)):
+            scores[i, 0], scores[i, 1] = views.scores[rows[i], 0], views.scores[rows[i], 1]
+        discard_chances(six[0], discarded, views.is_dealer[b], scores, totals[0], outlook, chances)
+        for i in range(len(rows)):
+            out[rows[i]] = chances[i]
 
 
 @kernel
@@ -55,18 +63,19 @@ def _fill_points(out):
 
 
 @kernel
-def _value_ranks(views, habits, win_table, most, offsets, aim, out):
+def _value_ranks(views, same, habits, win_table, most, offsets, aim, out):
     cards, weights = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS)
     classes, kinds = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS, np.int64)
     all_hands, hands = Hands(cards, weights, classes, kinds), np.zeros((DEPTH, MOST_HANDS), HAND)
-    after_play, crib = np.zeros((WIN, WIN + N_POINTS - 1)), np.zeros(N_POINTS)
+    after_play, crib = np.zeros((WIN + 1, WIN + N_POINTS - 1)), np.zeros(N_POINTS)
     pile = np.zeros(10, np.int64)
-    for b in range(len(out)):
+    for group in range(len(same.ends)):
+        rows = same.rows[same.ends[group - 1] if group else 0 : same.ends[group]]
+        b = rows[0]
         n, own_laid, other_laid = who_laid(views.laid[b], views.laid_by[b])
         for k in range(n):
             pile[k] = views.laid[b, k] % 13
         held, discarded, starter = mask_of(views.hand[b]), mask_of(views.discards[b]), np.int64(views.starter[b])
-        own_score, score = np.int64(views.scores[b, 0]), np.int64(views.scores[b, 1])
         start, so_far = np.int64(views.pile_start[b]), np.int64(views.count[b])
         role = DEALER if views.is_dealer[b] else PONE
         kept = held | own_laid
@@ -79,19 +88,27 @@ def _value_ranks(views, habits, win_table, most, offsets, aim, out):
             hand = hands[0, k]
             hand["cards"], hand["weight"], hand["kind"] = cards[k], weights[k], kinds[k]
             hand["show"] = class_show(classes[k], starter)
-        furthest = _MOST_PLAY, _MOST_PLAY
-        if aim == _POINTS:
-            own_score, score = np.int64(0), np.int64(0)  # from where nobody can win in this play
+        scores = np.zeros((2, len(rows)), np.int64)
+        if aim == _POINTS:  # all scores stay at 0, from where nobody can win in this play
             _fill_points(after_play)
-        elif is_pegging:
-            fill_after_pegging((own_score, score), furthest, after_play)
         else:
-            crib_chances(kept | discarded, discarded, starter, other_laid, habits.discarding[role], crib)
-            own_show = show_points(kept, starter, False)
-            fill_after_play(views.is_dealer[b], (own_score, score), furthest, own_show, crib, win_table, after_play)
+            for i in range(len(rows)):
+                scores[0, i], scores[1, i] = views.scores[rows[i], 0], views.scores[rows[i], 1]
+            lowest_scores = scores[0].min(), scores[1].min()
+            furthest = scores[0].max() - lowest_scores[0] + _MOST_PLAY, scores[1].max() - lowest_scores[1] + _MOST_PLAY
+            if is_pegging:
+                fill_after_pegging(lowest_scores, furthest, after_play)
+            else:
+                crib_chances(kept | discarded, discarded, starter, other_laid, habits.discarding[role], crib)
+                own_show = show_points(kept, starter, False)
+                fill_after_play(views.is_dealer[b], lowest_scores, furthest, own_show, crib, win_table, after_play)
         held, theirs = packed(views.hand[b]), np.int64(views.opponent_cards[b])
-        position = Position(held, own_score, score, start, n, so_far, OPPONENTS, theirs)
-        card_values(position, size, hands, pile, after_play, aim == _WIN, out[b])
+        goals = WIN - scores[0].max(), WIN - scores[1].max()
+        position = Position(held, np.int64(0), np.int64(0), start, n, so_far, OPPONENTS, theirs, *goals)
+        values = np.empty((len(rows), 13))
+        card_values(position, size, hands, pile, scores, after_play, aim == _WIN, values)
+        for i in range(len(rows)):
+            out[rows[i]] = values[i]
 
 
 class ExpertAgent:
@@ -106,20 +123,21 @@ class ExpertAgent:
     Args:
         hands: how many opposing hands a search covers at most; of more hands, this many are picked evenly.
         threads: how many decisions of a batch are searched in parallel; the choices do not depend on it.
+        win_table: the file of another win table than the one that ships with the package.
 
     Raises:
-        ValueError: ``hands`` is not 1 to ``MOST_HANDS``, or ``threads`` is below 1.
+        ValueError: ``hands`` is not 1 to ``MOST_HANDS``, ``threads`` is below 1, or the file is not a win table.
     """
 
     name = "expert"
     suits = "unseen"
 
-    def __init__(self, hands: int = 100, threads: int = 2) -> None:
+    def __init__(self, hands: int = 100, threads: int = 2, win_table: Path | None = None) -> None:
         if not 1 <= hands <= MOST_HANDS:
             raise ValueError(f"agent 'expert': hands={hands} is not allowed, give 1 to {MOST_HANDS}, which are all")
         if threads < 1:
             raise ValueError(f"agent 'expert': threads={threads} is not allowed, give at least 1")
-        self._hands, self._threads = hands, threads
+        self._hands, self._threads, self._outlook = hands, threads, outlook(win_table)
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.agents.agent.Agent`."""
@@ -131,7 +149,15 @@ class ExpertAgent:
         return next_discard(views, values, np.zeros_like(values))
 
     def _lay(self, views: PlayerViews) -> np.ndarray:
-        return lowest_of_rank(views, self.rank_values(views).argmax(axis=1))
+        return lowest_of_rank(views, self.best_ranks(views))
+
+    def best_ranks(self, views: PlayerViews) -> np.ndarray:
+        """The rank to lay, (B,), for B positions in the play."""
+        fits = views.action_mask.reshape(-1, 4, 13).any(axis=1)
+        ranks, choice = fits.argmax(axis=1), np.flatnonzero(fits.sum(axis=1) > 1)
+        if len(choice):
+            ranks[choice] = self.rank_values(views[choice]).argmax(axis=1)
+        return ranks
 
     def discard_values(self, views: PlayerViews) -> np.ndarray:
         """The chance to win the game after each discard, (B, 15), for B positions before or amid the discard.
@@ -139,7 +165,7 @@ class ExpertAgent:
         The pairs are those of the sorted six cards, in the order of ``PLACES``; -inf for pairs without a
         card that is discarded already.
         """
-        return self._in_chunks(lambda rows, out: self._fill_discards(views[rows], out), len(views), N_DISCARDS)
+        return self._value_pairs(views)
 
     def rank_values(self, views: PlayerViews, rng: np.random.Generator | None = None) -> np.ndarray:
         """The chance to win the game after each rank, (B, 13), for B positions in the play; -inf if it cannot be laid.
@@ -166,21 +192,24 @@ class ExpertAgent:
         return self._value_ranks(views, np.full(len(views), 0.5), _POINTS)
 
     def _value_ranks(self, views: PlayerViews, offsets: np.ndarray, aim: int) -> np.ndarray:
-        return self._in_chunks(lambda rows, out: self._fill_ranks(views[rows], offsets[rows], aim, out), len(views), 13)
+        def fill(same: SameCards, out: np.ndarray) -> None:
+            _value_ranks(views.arrays, same, habits(), self._outlook.win_table, self._hands, offsets, aim, out)
 
-    def _in_chunks(self, fill: Callable[[slice, np.ndarray], None], n: int, width: int) -> np.ndarray:
-        """(n, width), filled by threads."""
-        out = np.empty((n, width))
-        chunks = [slice(start, start + _CHUNK) for start in range(0, n, _CHUNK)]
-        if len(chunks) <= 1:
-            fill(slice(None), out)
+        return self._in_chunks(fill, same_cards(views, offsets), 13)
+
+    def _value_pairs(self, views: PlayerViews) -> np.ndarray:
+        def fill(same: SameCards, out: np.ndarray) -> None:
+            _value_pairs(views.arrays, same, self._outlook, out)
+
+        return self._in_chunks(fill, same_cards(views), N_DISCARDS)
+
+    def _in_chunks(self, fill: Callable[[SameCards, np.ndarray], None], same: SameCards, width: int) -> np.ndarray:
+        """(B, width), filled by threads."""
+        out = np.empty((len(same.rows), width))
+        parts = same.parts(_CHUNK)
+        if len(parts) <= 1:
+            fill(same, out)
             return out
         with ThreadPoolExecutor(self._threads) as pool:
-            list(pool.map(lambda rows: fill(rows, out[rows]), chunks))
+            list(pool.map(lambda part: fill(part, out), parts))
         return out
-
-    def _fill_discards(self, views: PlayerViews, out: np.ndarray) -> None:
-        _value_pairs(views.arrays, outlook(), out)
-
-    def _fill_ranks(self, views: PlayerViews, offsets: np.ndarray, aim: int, out: np.ndarray) -> None:
-        _value_ranks(views.arrays, habits(), outlook().win_table, self._hands, offsets, aim, out)

@@ -16,6 +16,10 @@ NATIVE = ("random", "greedy", "careful")
 RANDOM, GREEDY, CAREFUL = range(3)
 _CARE = 0.7  # weight of the points of the opponent's next card; below 1, because one can score on that card in turn
 _MOST = 14  # points of one card: four of a kind that make 31
+_CARDS, _RANKS = np.arange(5), np.arange(14)
+# By number of cards, then of ranks: the probability that none of the cards has one of these ranks.
+_LACKS_EACH = ((12 / 13) ** _CARDS)[:, None] ** _RANKS  # each rank independently of the others
+_LACKS_ALL = (1 - _RANKS / 13) ** _CARDS[:, None]
 
 
 @kernel
@@ -71,24 +75,24 @@ def expected_reply(pile, start, n, count, cards):
     """
     if cards == 0:
         return 0.0
-    worth = np.zeros(_MOST + 1, np.int64)  # by points: how many ranks would score them
-    fitting = 0
+    worth, most, fitting = np.int64(0), np.int64(0), 0  # four bits of `worth` for each point: ranks that would score it
     for rank in range(13):
         after = count + card_value(rank)
         if after <= COUNT_LIMIT:
             pile[n] = rank
             points = pile_points(pile, start, n + 1, after)
             if points <= _MOST:  # there is no fifth card of a rank
-                worth[points] += 1
+                worth += np.int64(1) << (4 * points)
+                most = max(most, points)
                 fitting += 1
-    lacks_one = (12 / 13) ** cards  # the probability that the opponent holds no card of a given rank
     expected, lacks_better = 0.0, 1.0
-    for points in range(_MOST, 0, -1):
-        if worth[points]:
-            lacks = lacks_one ** worth[points]
+    for points in range(most, 0, -1):
+        ranks = (worth >> (4 * points)) & 15
+        if ranks:
+            lacks = _LACKS_EACH[cards, ranks]
             expected += lacks_better * (1 - lacks) * points
             lacks_better *= lacks
-    return expected - (1 - fitting / 13) ** cards
+    return expected - _LACKS_ALL[cards, fitting]
 
 
 @kernel

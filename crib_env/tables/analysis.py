@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from itertools import permutations
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -36,8 +37,10 @@ from crib_env.exact.discard_statistics import (
 )
 from crib_env.exact.rank_classes import rank_class
 from crib_env.kernels import bit, kernel, mask_of
+from crib_env.tables.deal_chances import DealChances, fill_dealer_wins
 from crib_env.tables.pegging import GAINED, GIVEN, N_BINS
 from crib_env.tables.standard import standard_cribs, standard_pegging, standard_win_table
+from crib_env.tables.win_table import WinTable
 
 ANALYSIS = np.dtype(
     [
@@ -68,14 +71,15 @@ class Outlook(NamedTuple):
 
 
 @cache
-def outlook() -> Outlook:
-    """The outlook of the standard tables."""
+def outlook(win_table: Path | None = None) -> Outlook:
+    """The outlook of the standard tables, or with the win table of another file."""
     tables = standard_cribs()
+    wins = standard_win_table() if win_table is None else WinTable.load(win_table)
     return Outlook(
         cribs=tables.mean - tables.against_random,
         hands=tables.hand_points[[DEALER, PONE]],  # of the other role
         pegging=standard_pegging().distribution,
-        win_table=standard_win_table().win_probability.astype(np.float64),
+        win_table=wins.win_probability.astype(np.float64),
     )
 
 
@@ -106,105 +110,35 @@ def _tilt(chances, mean):
 
 
 @kernel
-def _highest(chances):
-    """The highest number of points with a positive probability."""
-    for points in range(len(chances) - 1, 0, -1):
-        if chances[points] > 0:
-            return points
-    return 0
-
-
-class DealChances(NamedTuple):
-    """The chances of the points that each part of a deal brings."""
-
-    heels: float  # that a jack is cut
-    dealers_play: np.ndarray  # (61,)
-    pones_play: np.ndarray  # (61,)
-    dealers_hand: np.ndarray  # (30,)
-    pones_hand: np.ndarray  # (30,)
-    crib: np.ndarray  # (30,)
-
-
-@kernel
-def _after(chances, points):
-    """Adds points to a score: the chances of each score below 121, (121,), and the chance that it reaches 121.
-
-    ``chances`` (121,) are those of the score before, ``points`` those of the points.
-    """
-    after, out, most = np.zeros(WIN), 0.0, _highest(points)
-    for score in range(WIN):
-        chance = chances[score]
-        if chance == 0:
-            continue
-        below = min(most + 1, WIN - score)
-        for more in range(below):
-            after[score + more] += chance * points[more]
-        for more in range(below, most + 1):
-            out += chance * points[more]
-    return after, out
-
-
-@kernel
-def dealer_wins(dealer, pone, deal, win_table):
-    """The dealer's chance to win from the scores before a deal.
-
-    The parts of a deal are independent, and each changes one score. So until somebody reaches 121 the two scores stay
-    independent, and the chances of each are enough. When both would reach 121 in the play, either is as likely to be
-    first.
-
-    Args:
-        dealer, pone: scores.
-        deal: :class:`DealChances`.
-        win_table: (121, 121) the chance of whoever deals next, by dealer's and pone's score.
-    """
-    dealers, pones = np.zeros(WIN), np.zeros(WIN)
-    dealers[dealer], pones[pone] = 1.0 - deal.heels, 1.0
-    wins = 0.0
-    if dealer + 2 < WIN:
-        dealers[dealer + 2] = deal.heels
-    else:
-        wins += deal.heels
-    dealers, dealer_out = _after(dealers, deal.dealers_play)
-    pones, pone_out = _after(pones, deal.pones_play)
-    wins += dealer_out * (1.0 - 0.5 * pone_out)
-    pones, _ = _after(pones, deal.pones_hand)  # the dealer wins none of the games that this ends
-    dealers, out_by_hand = _after(dealers, deal.dealers_hand)
-    dealers, out_by_crib = _after(dealers, deal.crib)
-    going_on = pones.sum()
-    wins += (out_by_hand + out_by_crib) * going_on
-    loses = np.zeros(WIN)  # the chance that nobody has won yet and pone will, by the dealer's score
-    for score in range(pone, WIN):
-        chance = pones[score]
-        if chance > 0:
-            for other in range(dealer, WIN):
-                loses[other] += chance * win_table[score, other]
-    for other in range(dealer, WIN):
-        wins += dealers[other] * (going_on - loses[other])
-    return wins
-
-
-@kernel
-def own_wins(is_dealer, scores, heels, play, hand, others_hand, crib, win_table):
-    """A player's chance to win; see :func:`dealer_wins`.
-
-    ``scores`` is a pair, own first; ``play`` (2, 61) has ``GAINED`` and ``GIVEN``.
-    """
-    own, other = scores
+def fill_own_wins(is_dealer, scores, deal, win_table, wins):
+    """Fills ``wins`` (N,) with a player's chance to win at N pairs of scores (N, 2), own first; see
+    :func:`crib_env.tables.deal_chances.fill_dealer_wins`."""
     if is_dealer:
-        deal = DealChances(heels, play[GAINED], play[GIVEN], hand, others_hand, crib)
-        return dealer_wins(own, other, deal, win_table)
-    deal = DealChances(heels, play[GIVEN], play[GAINED], others_hand, hand, crib)
-    return 1.0 - dealer_wins(other, own, deal, win_table)
+        fill_dealer_wins(deal, scores[:, 0], scores[:, 1], win_table, wins)
+    else:
+        fill_dealer_wins(deal, scores[:, 1], scores[:, 0], win_table, wins)
+        for i in range(len(wins)):
+            wins[i] = 1.0 - wins[i]
+
+
+@kernel
+def _chances_of_deal(is_dealer, heels, play, hand, others_hand, crib):
+    """:class:`DealChances` from the chances of own and the opponent's points; ``play`` (2, 61) has ``GAINED`` and
+    ``GIVEN``."""
+    if is_dealer:
+        return DealChances(heels, play[GAINED], play[GIVEN], hand, others_hand, crib)
+    return DealChances(heels, play[GIVEN], play[GAINED], others_hand, hand, crib)
 
 
 @kernel
 def discard_chances(cards, discarded, is_dealer, scores, totals, outlook, wins):
-    """Fills ``wins`` (15,) with the chance to win after each discard that holds all ``discarded``, -inf for the others.
+    """Fills ``wins`` (N, 15): the chance to win after each discard that holds all ``discarded``, -inf for the others.
 
     Args:
         cards: (6,) sorted ids.
         discarded: mask of what has already been discarded.
-        is_dealer, scores: the player's side; a pair of scores, own first.
+        is_dealer: the player's side.
+        scores: (N, 2) int64, pairs of scores, own first. Those with the same score of the dealer come together.
         totals: (15,) of ``TOTALS`` for these cards.
         outlook: :class:`Outlook`.
     """
@@ -216,12 +150,12 @@ def discard_chances(cards, discarded, is_dealer, scores, totals, outlook, wins):
         jacks += card % 13 == JACK
     heels = (4 - jacks) / STARTERS
     counts = np.empty(N_POINTS, np.int64)
-    hand, crib = np.empty(N_POINTS), np.empty(N_POINTS)
+    hand, crib, chances = np.empty(N_POINTS), np.empty(N_POINTS), np.empty(len(wins))
+    wins[:] = -np.inf
     k = 0
     for i in range(6):
         for j in range(i + 1, 6):
             pair = bit(cards[i]) | bit(cards[j])
-            wins[k] = -np.inf
             if pair & discarded == discarded:
                 counts[:] = 0
                 hand_counts(six ^ pair, six, counts)
@@ -235,7 +169,10 @@ def discard_chances(cards, discarded, is_dealer, scores, totals, outlook, wins):
                 mean = totals[k]["crib_total"] / completions + outlook.cribs[role, cards[i] % 13, cards[j] % 13]
                 _tilt(crib, max(mean, 0.2))
                 play = outlook.pegging[role, rank_class(six ^ pair)]
-                wins[k] = own_wins(is_dealer, scores, heels, play, hand, others_hand, crib, outlook.win_table)
+                deal = _chances_of_deal(is_dealer, heels, play, hand, others_hand, crib)
+                fill_own_wins(is_dealer, scores, deal, outlook.win_table, chances)
+                for n in range(len(wins)):
+                    wins[n, k] = chances[n]
             k += 1
 
 
@@ -285,10 +222,9 @@ def analyse_discard(cards: Sequence[int | str] | str, *, dealer: bool, scores: t
     cribs = standard_cribs().error[role, low, high]
     played = standard_pegging().standard_error[role, kept]
     out["total_error"] = np.sqrt(np.nan_to_num(cribs) ** 2 + (played**2).sum(axis=1))
-    wins = np.empty(N_DISCARDS)
-    own, other = map(int, scores)  # for NumPy integers Numba would compile other kernels
-    discard_chances(held[0], np.int64(0), dealer, (own, other), totals[0], tables, wins)
-    out["win_probability"] = wins.clip(0, 1)  # sums of chances miss the ends by rounding
+    wins = np.empty((1, N_DISCARDS))
+    discard_chances(held[0], np.int64(0), dealer, np.array([scores], np.int64), totals[0], tables, wins)
+    out["win_probability"] = wins[0].clip(0, 1)  # sums of chances miss the ends by rounding
     return out[np.lexsort((-out["total"], -out["win_probability"]))]
 
 
@@ -327,11 +263,13 @@ def win_shares(
     shares = np.zeros(3)
     for order in permutations(range(3)):
         now, better = list(parts(second)), parts(first)
-        chances = []
+        chances, chance, at = [], np.empty(1), np.array([scores], np.int64)
         for part in (None, *order):
             if part is not None:
                 now[part] = better[part]
             hand, play, crib = now
-            chances.append(own_wins(dealer, scores, heels, play, hand, tables.hands[role], crib, tables.win_table))
+            deal = _chances_of_deal(dealer, heels, play, hand, tables.hands[role], crib)
+            fill_own_wins(dealer, at, deal, tables.win_table, chance)
+            chances.append(chance[0])
         shares[list(order)] += np.diff(chances) / 6
     return WinShares(*shares.tolist())

@@ -16,11 +16,12 @@ import numpy as np
 
 from crib_env.agents import Agent
 from crib_env.batch import GameBatch
-from crib_env.engine import DEALER, PONE, SKUNK, WIN
+from crib_env.engine import SKUNK, WIN
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
 from crib_env.kernels import kernel, mask_of, streams
-from crib_env.tables.win_table import sample_outcomes
 from evaluate.luck.usual_deal import PARTS, DiscardValues, new_scratch, value_cards
+from evaluate.win_table.deals import points_of
+from evaluate.win_table.solve import score_after
 
 RESULTS = ("win rate", "net points", "match points")
 """The results of a game for one player: 1 for a win, net points, net ACC match points."""
@@ -106,30 +107,24 @@ def result_after(dealer, pone, expected, out):
 
 
 @kernel
-def _solve(outcomes, weights, expected, slopes):
+def _solve(points, weights, expected, slopes):
     """Fills ``expected`` and ``slopes`` from high scores to low.
 
     ``weights`` (5, n) turn n results, minus their mean, into slopes.
     """
-    n = len(outcomes)
+    n = len(points)
     made, after = np.zeros((n, 2), np.int64), np.empty((n, 3))
     for k in range(n):
-        for points in outcomes[k]:
-            made[k, DEALER if points > 0 else PONE] += abs(points)
+        for peg in points[k]:
+            made[k] += peg
     for total in range(2 * WIN - 2, -1, -1):
         for dealer in range(max(0, total - WIN + 1), min(WIN - 1, total) + 1):
             pone = total - dealer
             for k in range(n):
-                d, p = dealer + made[k, DEALER], pone + made[k, PONE]
+                d, p = dealer + made[k, 0], pone + made[k, 1]
                 if d >= WIN or p >= WIN:
-                    d, p = np.int64(dealer), np.int64(pone)
-                    for points in outcomes[k]:
-                        if points > 0:
-                            d = min(d + points, WIN)
-                        else:
-                            p = min(p - points, WIN)
-                        if d >= WIN or p >= WIN:
-                            break
+                    d, p = score_after(points[k], np.int64(dealer), np.int64(pone))
+                    d, p = min(d, WIN), min(p, WIN)
                 result_after(d, p, expected, after[k])
             for result in range(3):
                 mean = 0.0
@@ -168,13 +163,13 @@ def solve_luck_table(agent: Agent, deals: int, seed: int, means: np.ndarray, val
     """
     if deals < 100:
         raise ValueError(f"deals={deals} is not allowed: give at least 100")
-    outcomes = sample_outcomes(agent, deals, seed)
+    points = points_of(agent, streams(seed, deals))
     worth = np.zeros((deals, len(PARTS)))
     _value_all(GameBatch(streams(seed, deals), episode="deal").games, values, new_scratch(), worth)
     worth -= worth.mean(axis=0)
     weights = np.ascontiguousarray(np.linalg.solve(worth.T @ worth, worth.T))
     expected, slopes = np.zeros((WIN, WIN, len(RESULTS))), np.zeros((WIN, WIN, len(RESULTS), len(PARTS)))
-    _solve(outcomes, weights, expected, slopes)
+    _solve(points, weights, expected, slopes)
     return LuckTable(
         agent.name,
         deals,

@@ -53,17 +53,17 @@ def measure(agent: Agent, work: Work) -> dict[str, Measured]:
 
 @kernel
 def _lose(sixes, deals, scores, chosen, best, outlook, out):
-    totals, wins = np.zeros((1, N_DISCARDS), TOTALS), np.empty(N_DISCARDS)
+    totals, wins = np.zeros((1, N_DISCARDS), TOTALS), np.empty((1, N_DISCARDS))
     for n in range(len(out)):
         out[n] = 0.0
         if chosen[n] == best[n]:
             continue
         fill_totals(sixes[n : n + 1], totals)
-        score = np.int64(scores[n, 0]), np.int64(scores[n, 1])
+        score = scores[n : n + 1].astype(np.int64)
         for k in (best[n], chosen[n]):
             pair = bit(sixes[n, PLACES[k, 0]]) | bit(sixes[n, PLACES[k, 1]])
             discard_chances(sixes[n], pair, deals[n], score, totals[0], outlook, wins)
-            out[n] = wins[k] - out[n]
+            out[n] = wins[0, k] - out[n]
         out[n] = max(-out[n], 0.0)  # pairs that differ in suits alone may be worth the same
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from matplotlib.figure import Figure
 from rich.table import Table
 
 from crib_env.agents import make_agent
 from crib_env.engine import WIN
-from crib_env.tables.win_table import WinTable, sample_outcomes, solve_win_table
+from crib_env.tables.win_table import WinTable
 from evaluate.commands.arguments import AgentOption, File, SomeFile, check_positive
 from evaluate.console import console
 from evaluate.figures import GOOD_AND_BAD, new_figure, save_figure
 from evaluate.files import check_outputs, picture_paths
 from evaluate.progress import progress_bar
+from evaluate.win_table.making import LEAST_DEALS, NEAR, Plan, make_win_table
 
 # Dealer's score, pone's score.
 POSITIONS = {
@@ -33,33 +36,45 @@ POSITIONS = {
 
 def win_table(
     path: File,
-    agent: AgentOption = "greedy",
-    deals: int = 50_000,
+    agent: AgentOption = "best",
+    deals: int = 40_000,
+    rounds: int = 3,
     seed: int = 0,
     threads: int = 2,
     picture: SomeFile = None,
 ) -> None:
     """Computes the probability of winning from every pair of scores, between two copies of an agent.
 
+    Deals are played at each pair of scores near the end, in rounds: an agent that plays to the score uses the table of
+    the round before. `FILE.deals` keeps them, so the same command continues what was interrupted.
+
     Args:
         path: The file to write; an existing file is replaced.
         agent: The agent in both seats.
-        deals: Number of deals to sample.
+        deals: Number of deals of the last round; a round before has a quarter of the next one's.
+        rounds: Number of rounds.
         seed: Random seed of the deals.
         threads: Number of threads.
         picture: Also draw heat maps to this file, as PNG and as SVG.
     """
     check_outputs(path, *picture_paths(picture))
-    check_positive(threads=threads)
-    if deals < 10:
-        raise ValueError(f"deals={deals} is not allowed: give at least 10")
-    player = make_agent(agent)
+    check_positive(threads=threads, rounds=rounds)
+    if deals < LEAST_DEALS:
+        raise ValueError(f"deals={deals} is not allowed: give at least {LEAST_DEALS}")
+    make_agent(agent)
+    plan = Plan(agent, deals, rounds, seed)
+    folder = path.with_name(f"{path.name}.deals")
+    tables = []
     with progress_bar() as progress:
-        task = progress.add_task(f"deals of {player.name}", total=3 * deals)
-        outcomes = sample_outcomes(player, deals, seed)
-        progress.update(task, advance=deals, description="the win table")
-        solved = solve_win_table(outcomes, player.name, threads, lambda done: progress.update(task, advance=done))
-    table = Table(title=f"{player.name} against itself, {deals:,} deals sampled: {path}")
+        task = progress.add_task(f"deals of {agent}", total=plan.steps())
+
+        def advance(done: int, what: str) -> None:
+            progress.update(task, advance=done, description=f"deals of {agent}, {what}")
+
+        for table in make_win_table(plan, folder, threads, advance):
+            tables.append(table)
+    solved = tables[-1]
+    shown = Table(title=f"{agent} against itself, {deals:,} deals at each pair of scores near the end: {path}")
     for column in (
         "position",
         "dealer",
@@ -70,16 +85,16 @@ def win_table(
         "skunked: dealer",
         "pone",
     ):
-        table.add_column(column, justify="left" if column == "position" else "right")
+        shown.add_column(column, justify="left" if column == "position" else "right")
     for name, (dealer, pone) in POSITIONS.items():
         wins, half = solved.win_probability[dealer, pone], 1.96 * solved.win_error[dealer, pone]
         endings = solved.endings[dealer, pone]
-        table.add_row(
+        shown.add_row(
             name,
             str(dealer),
             str(pone),
             f"{wins:.2%}",
-            f"{wins - half:.2%} to {wins + half:.2%}",
+            f"{max(wins - half, 0):.2%} to {min(wins + half, 1):.2%}",
             f"{solved.match_points[dealer, pone]:+.3f}",
             f"{endings[4:].sum():.2%}",
             f"{endings[1:3].sum():.2%}",
@@ -89,7 +104,18 @@ def win_table(
         if picture is not None:
             save_figure(draw_win_table(solved), picture)
     finally:
-        console.print(table)
+        console.print(shown)
+    for number, (before, after) in enumerate(pairwise(tables), start=2):
+        change = (after.win_probability - before.win_probability)[NEAR:, NEAR:]
+        noise = np.hypot(after.win_error, before.win_error)[NEAR:, NEAR:]
+        console.print(
+            f"round {number}: {100 * np.sqrt((change**2).mean()):.2f} % rms change from {NEAR}–{NEAR} up, of which "
+            f"{100 * np.sqrt((noise**2).mean()):.2f} is noise"
+        )
+    near = 1.96 * solved.win_error[NEAR:, NEAR:]
+    console.print(
+        f"intervals from {NEAR}–{NEAR} up: ± {100 * near.mean():.2f} % on average, ± {100 * near.max():.2f} at most"
+    )
     if picture is not None:
         console.print(f"heat map: {' and '.join(map(str, picture_paths(picture)))}", soft_wrap=True)
 

@@ -1,0 +1,173 @@
+"""The win table by backward induction, from high scores to low.
+
+At each pair of scores the table has the mean result of the deals that were played there, each result being the end of
+the game or the table's own value at the scores after the deal. Where both scores are far from the end, the points of
+deals from 0–0 serve.
+
+Luck is taken out without bias: the mean over the deals is adjusted by linear regression on numbers whose mean over all
+deals is known to be zero (:func:`evaluate.win_table.variates.variates`). This comes down to one weight for each deal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
+from crib_env.kernels import kernel
+from crib_env.tables.win_table import ENDINGS, MATCH_POINTS, WinTable
+
+PARTS = 20
+"""The deals are also solved in this many parts, whose spread gives the standard errors."""
+
+
+_LEAST = 100
+"""Deals that a regression needs; the mean of fewer is not adjusted."""
+
+
+class Played(NamedTuple):
+    """Deals that were played at C pairs of scores."""
+
+    scores: np.ndarray
+    """(C, 2) int64, of dealer and pone before the deal."""
+    after: np.ndarray
+    """(n, C, 2) int8, of dealer and pone after it."""
+    luck: np.ndarray
+    """(n, …) of :func:`evaluate.win_table.variates.variates`."""
+
+    def part(self, number: int) -> Played:
+        """One of ``PARTS`` parts of the deals."""
+        return Played(self.scores, self.after[number::PARTS], self.luck[number::PARTS])
+
+
+class FromNothing(NamedTuple):
+    """Deals from 0–0."""
+
+    points: np.ndarray
+    """(n, 32, 2) int8 points in order, of dealer and of pone."""
+    luck: np.ndarray
+    """(n, …) of :func:`evaluate.win_table.variates.variates`."""
+
+    def part(self, number: int) -> FromNothing:
+        """One of ``PARTS`` parts of the deals."""
+        return FromNothing(self.points[number::PARTS], self.luck[number::PARTS])
+
+
+def weights_of(luck: np.ndarray) -> np.ndarray:
+    """The weight of each deal (n,), which add up to 1, in a mean that is adjusted for luck (n, …)."""
+    n = len(luck)
+    if n < _LEAST:
+        return np.full(n, 1 / n)
+    about = luck - luck.mean(axis=0)
+    weights: np.ndarray = 1 / n - luck.mean(axis=0) @ np.linalg.solve(about.T @ about, about.T)
+    return weights
+
+
+@kernel
+def _add_end(endings, dealer, pone, weight, here):
+    """Adds what follows from these scores after a deal."""
+    if dealer < WIN and pone < WIN:
+        after = endings[pone, dealer]  # the deal passes
+        for ending in range(6):
+            here[ending] += weight * after[(ending + 3) % 6]
+    else:
+        loser = min(dealer, pone)
+        size = 2 if loser <= DOUBLE_SKUNK else 1 if loser <= SKUNK else 0
+        here[size if dealer >= WIN else 3 + size] += weight
+
+
+@kernel
+def score_after(points, dealer, pone):
+    """The scores of dealer and pone after a deal, whose points (32, 2) are in order; whoever reaches 121 is first."""
+    for k in range(len(points)):
+        dealer += points[k, 0]
+        pone += points[k, 1]
+        if dealer >= WIN or pone >= WIN:
+            break
+    return dealer, pone
+
+
+@kernel
+def _solve(points, weights, places, kinds, near, near_weights, far, far_weights, endings):
+    """Fills ``endings`` (121, 121, 6), by dealer's and pone's score, from high scores to low.
+
+    ``kinds`` (121, 121) says where the deals of a pair of scores are: 0 in ``points``, 1 in ``near``, 2 in ``far``,
+    and ``places`` (121, 121) which column it has there.
+    """
+    made = np.zeros((len(points), 2), np.int64)
+    for k in range(len(points)):
+        for peg in points[k]:
+            made[k] += peg
+    for total in range(2 * WIN - 2, -1, -1):
+        for dealer in range(max(0, total - WIN + 1), min(WIN - 1, total) + 1):
+            pone = total - dealer
+            here, place = endings[dealer, pone], places[dealer, pone]
+            if kinds[dealer, pone] == 1:
+                for k in range(len(near)):
+                    _add_end(endings, np.int64(near[k, place, 0]), np.int64(near[k, place, 1]), near_weights[k], here)
+            elif kinds[dealer, pone] == 2:
+                for k in range(len(far)):
+                    _add_end(endings, np.int64(far[k, place, 0]), np.int64(far[k, place, 1]), far_weights[k], here)
+            else:
+                for k in range(len(points)):
+                    dealers, pones = dealer + made[k, 0], pone + made[k, 1]
+                    if dealers >= WIN or pones >= WIN:
+                        dealers, pones = score_after(points[k], np.int64(dealer), np.int64(pone))
+                    _add_end(endings, dealers, pones, weights[k], here)
+
+
+def _solved(start: FromNothing, near: Played, far: Played) -> np.ndarray:
+    kinds, places = np.zeros((WIN, WIN), np.int64), np.zeros((WIN, WIN), np.int64)
+    for kind, played in enumerate((near, far), start=1):
+        at = tuple(played.scores.T)
+        kinds[at], places[at] = kind, np.arange(len(played.scores))
+    endings = np.zeros((WIN, WIN, len(ENDINGS)))
+    _solve(
+        start.points,
+        weights_of(start.luck),
+        places,
+        kinds,
+        near.after,
+        weights_of(near.luck),
+        far.after,
+        weights_of(far.luck),
+        endings,
+    )
+    return endings
+
+
+def solve_win_table(
+    agent: str,
+    start: FromNothing,
+    near: Played,
+    far: Played,
+    on_progress: Callable[[int], None] = lambda done: None,
+) -> WinTable:
+    """The win table that follows from deals.
+
+    Args:
+        agent: the name of the agent that played them.
+        start: deals from 0–0, for all pairs of scores that neither of the others has.
+        near, far: deals played at pairs of scores.
+        on_progress: called after each of the ``1 + PARTS`` solutions.
+
+    Raises:
+        ValueError: there are fewer deals of a kind than ``PARTS``.
+    """
+    for deals in (start.points, near.after, far.after):
+        if len(deals) < PARTS:
+            raise ValueError(f"{len(deals)} deals are too few: give at least {PARTS}")
+    whole = _solved(start, near, far)
+    on_progress(1)
+    parts = []
+    for number in range(PARTS):
+        parts.append(_solved(start.part(number), near.part(number), far.part(number)))
+        on_progress(1)
+    each = np.stack(parts)
+    found = np.stack([each[..., :3].sum(axis=-1), each @ MATCH_POINTS], axis=-1)
+    errors = found.std(axis=0, ddof=1) / np.sqrt(PARTS)
+    chances = np.maximum(whole, 0.0)  # the adjustment may take a chance of nearly nothing below it
+    chances /= chances.sum(axis=-1, keepdims=True)
+    return WinTable(agent, len(near.after), chances.astype(np.float32), errors.astype(np.float32))
