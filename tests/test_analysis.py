@@ -111,7 +111,7 @@ def test_a_rank_that_wins_at_once_does_not_hide_what_the_others_lose(games):
     """At 120 one card may win at once: any other is worth less, but not nothing."""
     seen = 0
     for moment in RecordedGames(games.records[:1]).moments():
-        views = replace(moment.views, scores=np.array([[120, 100]], np.int16))
+        views = replace(moment.views, scores=np.array([[120, 116]], np.int16))
         if views.is_discard.all() or len(np.unique(views.action_mask.nonzero()[1] % 13)) < 2:
             continue
         alone, worth = np.isfinite(EXPERT.rank_values(views)[0]), JUDGE.worth(views)
@@ -120,7 +120,7 @@ def test_a_rank_that_wins_at_once_does_not_hide_what_the_others_lose(games):
         if legal.sum() > alone.sum():
             assert worth.chances[0][alone].tolist() == [1]
             assert (worth.chances[0][legal] > 0).all()
-            seen += (worth.chances[0][legal & ~alone] < 1).any()
+            seen += (worth.chances[0][legal & ~alone] < 0.999).any()
     assert seen
 
 

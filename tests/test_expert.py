@@ -14,7 +14,17 @@ import pytest
 from crib_env import analyse_discard, format_card, parse_card, parse_cards
 from crib_env.agents import make_agent
 from crib_env.agents.belief.opponent_hands import MOST_HANDS
-from crib_env.agents.expert.play_search import DEPTH, HAND, OPPONENTS, Position, card_values
+from crib_env.agents.expert import play_search
+from crib_env.agents.expert.play_search import (
+    AFTER_PLAY_COLUMNS,
+    DEPTH,
+    HAND,
+    OPPONENTS,
+    SHEET_ROWS,
+    AtScores,
+    Position,
+    card_values,
+)
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, PLAY, WIN
 from crib_env.kernels import streams
@@ -58,15 +68,14 @@ def searched(position, scores, hands, weights, kinds, shows, after_play):
     pile[: len(position.laid)] = [rank(card) for _, card in position.laid]
     count = sum(reference.value(card) for _, card in position.laid[position.pile_start :])
     held = pack(map(rank, position.held))
-    table = np.zeros((WIN + 1, after_play.shape[1]))
-    table[:WIN] = after_play
 
     def values_at(pairs):
-        both, values = np.array(pairs, np.int64).T.copy(), np.zeros((len(pairs), 13))
-        goals = WIN - both.max(axis=1)
-        numbers = 0, 0, position.pile_start, len(position.laid), count, OPPONENTS, len(position.hidden), *goals
-        seen = Position(held, *map(np.int64, numbers))
-        card_values(seen, np.int64(len(hands)), lists, pile, both, table, True, values)
+        sheet, values = np.zeros((SHEET_ROWS, AFTER_PLAY_COLUMNS)), np.zeros((len(pairs), 13))
+        sheet[:WIN], sheet[play_search.SCORES : play_search.SCORES + 2, : len(pairs)] = after_play, np.transpose(pairs)
+        at = AtScores(*(WIN - np.max(pairs, axis=0)), len(pairs))
+        numbers = 0, 0, position.pile_start, len(position.laid), count, OPPONENTS, len(position.hidden)
+        seen = Position(held, *map(np.int64, numbers), at)
+        card_values(seen, np.int64(len(hands)), lists, pile, sheet, True, values)
         return values
 
     alone = values_at([scores])[0]

@@ -21,7 +21,18 @@ from crib_env.agents.belief.prospects import (
     who_laid,
 )
 from crib_env.agents.discards import by_phase, lowest_of_rank, next_discard
-from crib_env.agents.expert.play_search import DEPTH, HAND, OPPONENTS, Position, card_values
+from crib_env.agents.expert.play_search import (
+    AFTER_PLAY_COLUMNS,
+    AFTER_PLAY_ROWS,
+    DEPTH,
+    HAND,
+    OPPONENTS,
+    SCORES,
+    SHEET_ROWS,
+    AtScores,
+    Position,
+    card_values,
+)
 from crib_env.agents.same_cards import SameCards, same_cards
 from crib_env.engine import DEALER, PONE, WIN
 from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, TOTALS, fill_totals
@@ -59,7 +70,7 @@ def _fill_points(out):
     """Net points, all of them above 0, in place of :func:`crib_env.agents.belief.prospects.fill_after_play`."""
     for own in range(out.shape[0]):
         for shown in range(out.shape[1]):
-            out[own, shown] = own - shown + out.shape[1]
+            out[own, shown] = own - shown + AFTER_PLAY_COLUMNS
 
 
 @kernel
@@ -67,8 +78,12 @@ def _value_ranks(views, same, habits, win_table, most, offsets, aim, out):
     cards, weights = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS)
     classes, kinds = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS, np.int64)
     all_hands, hands = Hands(cards, weights, classes, kinds), np.zeros((DEPTH, MOST_HANDS), HAND)
-    after_play, crib = np.zeros((WIN + 1, WIN + N_POINTS - 1)), np.zeros(N_POINTS)
-    pile = np.zeros(10, np.int64)
+    most_scores = np.int64(0)
+    for group in range(len(same.ends)):
+        most_scores = max(most_scores, same.ends[group] - (same.ends[group - 1] if group else 0))
+    sheet = np.zeros((SHEET_ROWS, max(most_scores, AFTER_PLAY_COLUMNS)))
+    after_play, scores = sheet[:AFTER_PLAY_ROWS], sheet[SCORES : SCORES + 2]
+    crib, pile = np.zeros(N_POINTS), np.zeros(10, np.int64)
     for group in range(len(same.ends)):
         rows = same.rows[same.ends[group - 1] if group else 0 : same.ends[group]]
         b = rows[0]
@@ -88,25 +103,28 @@ def _value_ranks(views, same, habits, win_table, most, offsets, aim, out):
             hand = hands[0, k]
             hand["cards"], hand["weight"], hand["kind"] = cards[k], weights[k], kinds[k]
             hand["show"] = class_show(classes[k], starter)
-        scores = np.zeros((2, len(rows)), np.int64)
-        if aim == _POINTS:  # all scores stay at 0, from where nobody can win in this play
+        low, high = np.full(2, WIN, np.int64), np.zeros(2, np.int64)
+        for i in range(len(rows)):
+            for side in range(2):
+                # for points all scores stay at 0, from where nobody can win in this play
+                score = np.int64(0) if aim == _POINTS else np.int64(views.scores[rows[i], side])
+                scores[side, i] = score
+                low[side], high[side] = min(low[side], score), max(high[side], score)
+        lowest_scores = low[0], low[1]
+        furthest = high[0] - low[0] + _MOST_PLAY, high[1] - low[1] + _MOST_PLAY
+        if aim == _POINTS:
             _fill_points(after_play)
+        elif is_pegging:
+            fill_after_pegging(lowest_scores, furthest, after_play)
         else:
-            for i in range(len(rows)):
-                scores[0, i], scores[1, i] = views.scores[rows[i], 0], views.scores[rows[i], 1]
-            lowest_scores = scores[0].min(), scores[1].min()
-            furthest = scores[0].max() - lowest_scores[0] + _MOST_PLAY, scores[1].max() - lowest_scores[1] + _MOST_PLAY
-            if is_pegging:
-                fill_after_pegging(lowest_scores, furthest, after_play)
-            else:
-                crib_chances(kept | discarded, discarded, starter, other_laid, habits.discarding[role], crib)
-                own_show = show_points(kept, starter, False)
-                fill_after_play(views.is_dealer[b], lowest_scores, furthest, own_show, crib, win_table, after_play)
+            crib_chances(kept | discarded, discarded, starter, other_laid, habits.discarding[role], crib)
+            own_show = show_points(kept, starter, False)
+            fill_after_play(views.is_dealer[b], lowest_scores, furthest, own_show, crib, win_table, after_play)
         held, theirs = packed(views.hand[b]), np.int64(views.opponent_cards[b])
-        goals = WIN - scores[0].max(), WIN - scores[1].max()
-        position = Position(held, np.int64(0), np.int64(0), start, n, so_far, OPPONENTS, theirs, *goals)
+        at = AtScores(WIN - high[0], WIN - high[1], len(rows))
+        position = Position(held, np.int64(0), np.int64(0), start, n, so_far, OPPONENTS, theirs, at)
         values = np.empty((len(rows), 13))
-        card_values(position, size, hands, pile, scores, after_play, aim == _WIN, values)
+        card_values(position, size, hands, pile, sheet, aim == _WIN, values)
         for i in range(len(rows)):
             out[rows[i]] = values[i]
 

@@ -21,6 +21,7 @@ from crib_env.agents.belief.opponent_hands import (
     weigh_cards,
 )
 from crib_env.engine import WIN
+from crib_env.exact.discard_statistics import N_POINTS
 from crib_env.kernels import kernel, lowest
 from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
 
@@ -30,7 +31,12 @@ OWN, OPPONENTS, COUNT_OVER = np.arange(3)  # whose turn it is
 _PASSED, _NOT_PASSED = np.bool_(True), np.bool_(False)
 _LEAST_CHANCE = 0.1  # opponent's cards less likely than this are left out of the tree
 DEPTH = 18  # number of lists: the opponent lays four times and can say go before each own card and each end of a count
-LEVELS = DEPTH + 6  # rows of values: the player also lays four times
+# The sheet of a search at N pairs of scores, (SHEET_ROWS, …) float64. It is one array because Numba counts references
+# to each array at each call. First the chance to win, by own score after the play and the opponent's after its show.
+AFTER_PLAY_ROWS, AFTER_PLAY_COLUMNS = WIN + 1, WIN + N_POINTS - 1
+SCORES = AFTER_PLAY_ROWS  # a row of own scores at the decision, and a row of the opponent's
+_VALUES = SCORES + 2  # then a row of values for each number of cards laid plus depth of the list, and one more
+SHEET_ROWS = _VALUES + DEPTH + 10
 
 # A possible hand of the opponent.
 HAND = np.dtype(
@@ -43,6 +49,17 @@ HAND = np.dtype(
         ("considered", "f8"),
     ]
 )
+
+
+class AtScores(NamedTuple):
+    """The pairs of scores at which a search values the cards."""
+
+    goal: int
+    """The fewest points that win at any of them."""
+    others_goal: int
+    """The same for the opponent."""
+    n: int
+    """How many pairs."""
 
 
 class Position(NamedTuple):
@@ -63,10 +80,7 @@ class Position(NamedTuple):
     """Who laid the last card: ``OWN`` or ``OPPONENTS``."""
     cards: int
     """Number of cards that the opponent holds."""
-    goal: int
-    """The fewest points that win at any of the scores."""
-    others_goal: int
-    """The same for the opponent."""
+    at: AtScores
 
 
 @kernel
@@ -87,39 +101,34 @@ def _cards(hand):
 
 
 @kernel
-def _settle(scores, side, points, won, level, values):
-    """Sets row ``level`` of ``values`` to ``won`` where these points reach 121; whether they do at all scores."""
-    n = scores.shape[1]
+def _settle(sheet, n_scores, side, points, won, row):
+    """Sets a row of values to ``won`` where these points reach 121; whether they do at all scores."""
     n_over = 0
-    for i in range(n):
-        if scores[side, i] + points >= WIN:
-            values[level, i] = won
+    for i in range(n_scores):
+        if sheet[SCORES + side, i] + points >= WIN:
+            sheet[row, i] = won
             n_over += 1
-    return n_over == n
+    return n_over == n_scores
 
 
 @kernel
-def _fill_end(position, depth, size, hands, scores, after_play, level, values):
-    """Fills row ``level`` of ``values`` after the last card of the play."""
-    last = after_play.shape[1] - 1  # scores beyond the end belong to games that are over
-    for i in range(scores.shape[1]):
-        own, score = min(scores[OWN, i] + position.made, WIN), scores[OPPONENTS, i] + position.conceded
+def _fill_end(position, depth, size, hands, sheet, row):
+    """Fills a row of values after the last card of the play."""
+    last = AFTER_PLAY_COLUMNS - 1  # scores beyond the end belong to games that are over
+    for i in range(position.at.n):
+        own = min(np.int64(sheet[SCORES, i]) + position.made, WIN)
+        score = np.int64(sheet[SCORES + 1, i]) + position.conceded
         total = 0.0
         for k in range(size):
-            total += hands[depth, k]["weight"] * after_play[own, min(score + hands[depth, k]["show"], last)]
-        values[level, i] = total
+            total += hands[depth, k]["weight"] * sheet[own, min(score + hands[depth, k]["show"], last)]
+        sheet[row, i] = total
 
 
 @kernel
-def _add(values, level):
-    """Adds the row below to row ``level``."""
-    for i in range(values.shape[1]):
-        values[level, i] += values[level + 1, i]
+def value_of(turn, passed, position, depth, size, hands, pile, sheet):
+    """Fills a row of the sheet with the chance to win, times the weight of a list of hands.
 
-
-@kernel
-def value_of(turn, passed, position, depth, size, hands, pile, scores, after_play, level, values):
-    """Fills ``values[level]`` with the chance to win, times the weight of the list of hands, at each pair of scores.
+    It is the row ``_VALUES`` plus the number of cards laid plus ``depth``; those below it are overwritten.
 
     Args:
         turn: ``OWN``, ``OPPONENTS``, or ``COUNT_OVER`` when neither can lay.
@@ -127,12 +136,11 @@ def value_of(turn, passed, position, depth, size, hands, pile, scores, after_pla
         position: a :class:`Position`.
         depth, size: index of the list of hands, and the number of hands in it.
         hands: (``DEPTH``, …) ``HAND``, the lists.
-        pile: ranks laid.
-        scores: (2, N) int64, own scores and the opponent's at the decision: the cards are valued at all of them.
-        after_play: (122, 150) chance to win, by own score after the play and by the opponent's score after its show.
-        level, values: (``LEVELS``, N) and a row of it; the rows below are overwritten.
+        pile: (10,) int64, ranks laid.
+        sheet: (``SHEET_ROWS``, …), see there.
     """
-    own, made, conceded, start, n, count, last, cards, goal, others_goal = position
+    own, made, conceded, start, n, count, last, cards, at = position
+    row = _VALUES + n + depth
     if turn == OWN and that_fit(own, count) == 0:
         turn = COUNT_OVER if passed else OPPONENTS
         passed = True
@@ -142,28 +150,27 @@ def value_of(turn, passed, position, depth, size, hands, pile, scores, after_pla
         if count != COUNT_LIMIT:  # go, or last card
             if last == OWN:
                 made += 1
-                if made >= goal:
+                if made >= at.goal:
                     ends, points, won = True, made, _weight(hands, depth, size)
             else:
                 conceded += 1
-                ends, points = conceded >= others_goal, conceded
-            if ends and _settle(scores, side, points, won, level, values):
+                ends, points = conceded >= at.others_goal, conceded
+            if ends and _settle(sheet, at.n, side, points, won, row):
                 return
-        fresh = Position(own, made, conceded, n, n, np.int64(0), last, cards, goal, others_goal)
+        fresh = Position(own, made, conceded, n, n, np.int64(0), last, cards, at)
         if own == 0 and cards == 0:
-            _fill_end(fresh, depth, size, hands, scores, after_play, level, values)
+            _fill_end(fresh, depth, size, hands, sheet, row)
         else:
             turn = 1 - last
             if (turn == OWN and own == 0) or (turn == OPPONENTS and cards == 0):
                 turn = last
-            value_of(turn, _NOT_PASSED, fresh, depth, size, hands, pile, scores, after_play, level, values)
+            value_of(turn, _NOT_PASSED, fresh, depth, size, hands, pile, sheet)
         if ends:
-            _settle(scores, side, points, won, level, values)
+            _settle(sheet, at.n, side, points, won, row)
         return
 
-    n_scores, below = scores.shape[1], level + 1
-    for i in range(n_scores):
-        values[level, i] = 0.0
+    for i in range(at.n):
+        sheet[row, i] = 0.0
     if turn == OWN:
         can = that_fit(own, count)
         while can:
@@ -172,18 +179,19 @@ def value_of(turn, passed, position, depth, size, hands, pile, scores, after_pla
             after = count + card_value(rank)
             pile[n] = rank
             then_made = made + pile_points(pile, start, n + 1, after)
-            ends = then_made >= goal
+            ends = then_made >= at.goal
             weight = _weight(hands, depth, size) if ends else 0.0
-            if ends and _settle(scores, OWN, then_made, weight, below, values):
-                for i in range(n_scores):
-                    values[level, i] = weight
+            below = row + 1
+            if ends and _settle(sheet, at.n, OWN, then_made, weight, below):
+                for i in range(at.n):
+                    sheet[row, i] = weight
                 return
-            laid = Position(own - one_of(rank), then_made, conceded, start, n + 1, after, OWN, cards, goal, others_goal)
-            value_of(OPPONENTS, _NOT_PASSED, laid, depth, size, hands, pile, scores, after_play, below, values)
+            laid = Position(own - one_of(rank), then_made, conceded, start, n + 1, after, OWN, cards, at)
+            value_of(OPPONENTS, _NOT_PASSED, laid, depth, size, hands, pile, sheet)
             if ends:
-                _settle(scores, OWN, then_made, weight, below, values)
-            for i in range(n_scores):
-                values[level, i] = max(values[level, i], values[below, i])
+                _settle(sheet, at.n, OWN, then_made, weight, below)
+            for i in range(at.n):
+                sheet[row, i] = max(sheet[row, i], sheet[below, i])
         return
 
     # The opponent's turn: first the hands that cannot lay, then the others, split by the card laid.
@@ -197,10 +205,11 @@ def value_of(turn, passed, position, depth, size, hands, pile, scores, after_pla
             present |= can
             choice = choice or without_rank(can, lowest(can) >> 2) != 0
     if stuck:
-        after_go = Position(own, made, conceded, start, n, count, last, cards, goal, others_goal)
+        after_go = Position(own, made, conceded, start, n, count, last, cards, at)
         turn = COUNT_OVER if passed else OWN
-        value_of(turn, _PASSED, after_go, depth + 1, stuck, hands, pile, scores, after_play, below, values)
-        _add(values, level)
+        value_of(turn, _PASSED, after_go, depth + 1, stuck, hands, pile, sheet)
+        for i in range(at.n):
+            sheet[row, i] += sheet[row + 1, i]
     if present == 0:
         return
     care, greed = np.empty(13), np.empty(13, np.int64)
@@ -233,14 +242,16 @@ def value_of(turn, passed, position, depth, size, hands, pile, scores, after_pla
         after = count + card_value(rank)
         pile[n] = rank
         then_conceded = conceded + pile_points(pile, start, n + 1, after)
-        ends = then_conceded >= others_goal
-        if ends and _settle(scores, OPPONENTS, then_conceded, 0.0, below, values):
+        ends = then_conceded >= at.others_goal
+        below = row + 2
+        if ends and _settle(sheet, at.n, OPPONENTS, then_conceded, 0.0, below):
             continue
-        laid = Position(own, made, then_conceded, start, n + 1, after, OPPONENTS, cards - 1, goal, others_goal)
-        value_of(OWN, _NOT_PASSED, laid, depth + 1, laying, hands, pile, scores, after_play, below, values)
+        laid = Position(own, made, then_conceded, start, n + 1, after, OPPONENTS, cards - 1, at)
+        value_of(OWN, _NOT_PASSED, laid, depth + 1, laying, hands, pile, sheet)
         if ends:
-            _settle(scores, OPPONENTS, then_conceded, 0.0, below, values)
-        _add(values, level)
+            _settle(sheet, at.n, OPPONENTS, then_conceded, 0.0, below)
+        for i in range(at.n):
+            sheet[row, i] += sheet[below, i]
 
 
 @kernel
@@ -257,35 +268,33 @@ def _first_winner(position, pile, goal):
 
 
 @kernel
-def card_values(position, size, hands, pile, scores, after_play, winner_alone, values):
-    """Fills ``values`` (N, 13) with the chance to win after each rank that may be laid, -inf for the others.
+def card_values(position, size, hands, pile, sheet, winner_alone, out):
+    """Fills ``out`` (N, 13) with the chance to win after each rank that may be laid, -inf for the others.
 
     Arguments as for :func:`value_of`; the first list holds all possible hands of the opponent. With ``winner_alone``
     a rank that wins at once is the only one with a value. The search may find that another rank wins too, but this is
     certain only if the list holds every possible hand.
     """
-    own, made, conceded, start, n, count, _, cards, goal, others_goal = position
-    found, n_decided = np.zeros((LEVELS, len(values))), 0
-    values[:] = -np.inf
+    own, made, conceded, start, n, count, _, cards, at = position
+    n_decided, row = 0, _VALUES + n + 1
+    out[:] = -np.inf
     if winner_alone:
-        for i in range(len(values)):
-            rank = _first_winner(position, pile, WIN - scores[OWN, i])
+        for i in range(len(out)):
+            rank = _first_winner(position, pile, WIN - sheet[SCORES, i])
             if rank >= 0:
-                values[i, rank] = 1.0
+                out[i, rank] = 1.0
                 n_decided += 1
-    can = that_fit(own, count) if n_decided < len(values) else np.int64(0)
+    can = that_fit(own, count) if n_decided < len(out) else np.int64(0)
     while can:
         rank = lowest(can) >> 2
         can = without_rank(can, rank)
         after = count + card_value(rank)
         pile[n] = rank
         then_made = made + pile_points(pile, start, n + 1, after)
-        if not _settle(scores, OWN, then_made, 1.0, 0, found):
-            laid = Position(own - one_of(rank), then_made, conceded, start, n + 1, after, OWN, cards, goal, others_goal)
-            value_of(
-                OPPONENTS, _NOT_PASSED, laid, np.int64(0), size, hands, pile, scores, after_play, np.int64(0), found
-            )
-            _settle(scores, OWN, then_made, 1.0, 0, found)
-        for i in range(len(values)):
-            if n_decided == 0 or _first_winner(position, pile, WIN - scores[OWN, i]) < 0:
-                values[i, rank] = found[0, i]
+        if not _settle(sheet, at.n, OWN, then_made, 1.0, row):
+            laid = Position(own - one_of(rank), then_made, conceded, start, n + 1, after, OWN, cards, at)
+            value_of(OPPONENTS, _NOT_PASSED, laid, np.int64(0), size, hands, pile, sheet)
+            _settle(sheet, at.n, OWN, then_made, 1.0, row)
+        for i in range(len(out)):
+            if n_decided == 0 or _first_winner(position, pile, WIN - sheet[SCORES, i]) < 0:
+                out[i, rank] = sheet[row, i]

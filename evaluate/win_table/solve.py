@@ -89,13 +89,25 @@ def score_after(points, dealer, pone):
     return dealer, pone
 
 
-@kernel
-def _solve(points, weights, places, kinds, near, near_weights, far, far_weights, endings):
-    """Fills ``endings`` (121, 121, 6), by dealer's and pone's score, from high scores to low.
+class _Deals(NamedTuple):
+    """Deals as the kernel reads them."""
 
-    ``kinds`` (121, 121) says where the deals of a pair of scores are: 0 in ``points``, 1 in ``near``, 2 in ``far``,
-    and ``places`` (121, 121) which column it has there.
-    """
+    points: np.ndarray
+    weights: np.ndarray
+    near: np.ndarray
+    near_weights: np.ndarray
+    far: np.ndarray
+    far_weights: np.ndarray
+    kinds: np.ndarray
+    """(121, 121) where the deals of a pair of scores are: 0 in ``points``, 1 in ``near``, 2 in ``far``."""
+    places: np.ndarray
+    """(121, 121) which column they have there."""
+
+
+@kernel
+def _solve(deals, endings):
+    """Fills ``endings`` (121, 121, 6), by dealer's and pone's score, from high scores to low."""
+    points, weights, near, near_weights, far, far_weights, kinds, places = deals
     made = np.zeros((len(points), 2), np.int64)
     for k in range(len(points)):
         for peg in points[k]:
@@ -123,18 +135,12 @@ def _solved(start: FromNothing, near: Played, far: Played) -> np.ndarray:
     for kind, played in enumerate((near, far), start=1):
         at = tuple(played.scores.T)
         kinds[at], places[at] = kind, np.arange(len(played.scores))
-    endings = np.zeros((WIN, WIN, len(ENDINGS)))
-    _solve(
-        start.points,
-        weights_of(start.luck),
-        places,
-        kinds,
-        near.after,
-        weights_of(near.luck),
-        far.after,
-        weights_of(far.luck),
-        endings,
+    deals = _Deals(
+        *(start.points, weights_of(start.luck), near.after, weights_of(near.luck), far.after, weights_of(far.luck)),
+        *(kinds, places),
     )
+    endings = np.zeros((WIN, WIN, len(ENDINGS)))
+    _solve(deals, endings)
     return endings
 
 
