@@ -137,7 +137,7 @@ def test_the_command_writes_what_it_writes_without_ray(address, monkeypatch, tmp
     written = []
     for where in (None, address):
         files = tmp_path / f"{len(written)}.json", tmp_path / f"{len(written)}.jsonl"
-        match(MatchArguments("greedy", "random:seed=1", 1_000, None, 5, 1, *files, where))
+        match(MatchArguments("greedy", "random:seed=1", 1_000, None, 5, 1, *files, ray=where))
         result = json.loads(files[0].read_text())
         written.append(({**result, "seconds": 0, "microseconds_per_decision": 0}, files[1].read_text()))
     assert written[0] == written[1]
@@ -253,7 +253,7 @@ def test_a_reproduction_equals_the_one_without_ray_though_a_worker_is_killed(add
             assert trainings.is_finished(trainings.find_run(folder, training))
     assert found[0] == found[1]
     assert (tmp_path / "there" / "killed").exists()
-    events = "runs/td/*/events*"  # a file from each start
+    events = "events*"  # a file from each start
     assert [len(list((tmp_path / "there" / "trainings").glob(f"{t.name}/{events}"))) for t in TRAININGS] == [1, 2]
 
 
