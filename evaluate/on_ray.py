@@ -13,6 +13,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from crib_env.agents import Agent
@@ -151,6 +152,9 @@ def load_ray(address: str) -> Any:
         # Ray then listens on 127.0.0.1 only. It reads this variable once, at its import. On macOS and Windows this is
         # the default.
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    elif _has_token():
+        # Ray itself would not send it to a cluster with an address. One that asks for none ignores it.
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
     try:
         import ray
     except ImportError:
@@ -158,6 +162,25 @@ def load_ray(address: str) -> Any:
             f"ray={address!r} needs the extra `ray`: pip install -c constraints.txt -e '.[workbench,ray]'"
         ) from None
     return ray
+
+
+def _has_token() -> bool:
+    """Whether Ray finds a token here, with which ``ray start`` guards a cluster."""
+    path = os.environ.get("RAY_AUTH_TOKEN_PATH") or Path.home() / ".ray" / "auth_token"
+    return bool(os.environ.get("RAY_AUTH_TOKEN")) or Path(path).is_file()
+
+
+def _refusal(error: BaseException) -> str:
+    """Why Ray has not connected, in a line. That a token is missing or wrong it says in the causes of its error."""
+    causes: list[BaseException | None] = [error]
+    while causes[-1] is not None:
+        causes.append(causes[-1].__cause__)
+    if any(sign in str(cause) for cause in causes for sign in ("InvalidAuthToken", "no authentication token")):
+        return (
+            "the cluster asks for its token: set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to what `ray get-auth-token` "
+            "prints on its head node"
+        )
+    return str(error).splitlines()[0]
 
 
 def _knock(address: str) -> None:
@@ -185,15 +208,17 @@ def connected(address: str) -> Iterator[Cluster]:
             this machine's cores. No other machine can reach a local one; if it can, a line on stderr says so.
 
     Raises:
-        ValueError: Ray is not installed, or there is no cluster at this address.
+        ValueError: Ray is not installed, there is no cluster at this address, or it asks for a token.
     """
     ray = load_ray(address)
     try:
         try:
             _knock(address)
+            if address != LOCAL:  # something listens there; if it refuses, Ray would ask again for twenty seconds
+                os.environ.setdefault("RAY_gcs_server_port_wait_time_s", "1")
             ray.init(address, include_dashboard=False, logging_level="ERROR")
-        except (ValueError, OSError, RuntimeError) as error:
-            raise ValueError(f"ray={address!r} is not allowed: {str(error).splitlines()[0]}") from None
+        except (ValueError, OSError, RuntimeError, ray.exceptions.AuthenticationError) as error:
+            raise ValueError(f"ray={address!r} is not allowed: {_refusal(error)}") from None
         if address == LOCAL:
             _warn_of_open_ports(ray.util.get_node_ip_address())
         cluster = Cluster(ray)

@@ -7,13 +7,17 @@ from types import SimpleNamespace
 import pytest
 
 from train import ddqn, profile
+from train.loop.precision import chosen, is_emulated
 
 SMALL = replace(ddqn.PRESETS["default"], hidden=(32,), hidden_discard=(16,), episodes_at_once=1_024, warm_up=0)
 LEARNER = SimpleNamespace(NAME="ddqn", PRESETS={"default": SMALL}, train=ddqn.train)
 
 
-def test_a_profile_has_the_parts_of_a_round_the_operations_and_the_steps():
-    found = profile.profile(LEARNER, 2)
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_a_profile_has_the_parts_of_a_round_the_operations_and_the_steps(precision):
+    learner = SimpleNamespace(**vars(LEARNER) | {"PRESETS": {"default": replace(SMALL, precision=precision)}})
+    found = profile.profile(learner, 2)
+    assert found.precision == ("float32" if is_emulated(precision) else precision)
     names = [row.name for row in found.parts]
     assert names[0] == "ddqn.play_and_learn"
     assert found.parts[0].share == 1
@@ -34,6 +38,7 @@ def test_the_command_writes_both_tables(tmp_path, monkeypatch, capsys):
     assert "| part | share |" in written
     assert "| operation | share |" in written
     assert re.search(r"ddqn, 1,000 episodes: [\d,]+ ms, [\d.]+ gradient steps\.", written)
+    assert f"of the processor's limit in {chosen('auto')}." in written
     assert "aten::addmm" in capsys.readouterr().out
     with pytest.raises(ValueError, match="rounds=0 is not allowed: give at least 1"):
         profile.main("ddqn", rounds=0)

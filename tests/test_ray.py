@@ -3,8 +3,10 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from contextlib import suppress
@@ -27,7 +29,7 @@ from evaluate.reproduce.claims import Claim, Paper, Training, shown
 from evaluate.reproduce.measures import RUN, margin, net_points_of_pairs, win_rate
 from evaluate.reproduce.papers.anderson_printed import Listed, greedy_listing
 from evaluate.reproduce.run import Reproduction
-from tests.helpers.learner_runs import ROOT
+from tests.helpers.learner_runs import ROOT, command
 from tests.helpers.small_settings import DDQN as SMALL
 from train import ddqn
 from train.loop.sweep import Sweep
@@ -135,7 +137,7 @@ def test_the_command_writes_what_it_writes_without_ray(address, monkeypatch, tmp
     written = []
     for where in (None, address):
         files = tmp_path / f"{len(written)}.json", tmp_path / f"{len(written)}.jsonl"
-        match(MatchArguments("greedy", "random:seed=1", 1_000, None, 5, 1, *files, where))
+        match(MatchArguments("greedy", "random:seed=1", 1_000, None, 5, 1, *files, ray=where))
         result = json.loads(files[0].read_text())
         written.append(({**result, "seconds": 0, "microseconds_per_decision": 0}, files[1].read_text()))
     assert written[0] == written[1]
@@ -251,7 +253,7 @@ def test_a_reproduction_equals_the_one_without_ray_though_a_worker_is_killed(add
             assert trainings.is_finished(trainings.find_run(folder, training))
     assert found[0] == found[1]
     assert (tmp_path / "there" / "killed").exists()
-    events = "runs/td/*/events*"  # a file from each start
+    events = "events*"  # a file from each start
     assert [len(list((tmp_path / "there" / "trainings").glob(f"{t.name}/{events}"))) for t in TRAININGS] == [1, 2]
 
 
@@ -260,6 +262,59 @@ def test_an_address_without_a_cluster_is_named(wrong):
     pytest.importorskip("ray")
     with pytest.raises(ValueError, match=f"^ray='{wrong}' is not allowed: "), connected(wrong):
         pass
+
+
+# --- clusters that ask for a token ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["token", "disabled"])
+def started(request, tmp_path):
+    """Address of a cluster that ``ray start`` has begun, how it checks tokens, and a home folder with its token."""
+    pytest.importorskip("ray")
+    ray, home = Path(sys.executable).with_name("ray"), tmp_path / "home"
+    home.mkdir()
+    options = {"env": environment(home, RAY_AUTH_MODE=request.param), "stdout": subprocess.PIPE, "text": True}
+    subprocess.run([ray, "get-auth-token", "--generate"], check=True, stderr=subprocess.DEVNULL, **options)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = "127.0.0.1:{1}".format(*free.getsockname())
+    start = [ray, "start", "--head", "--block", "--node-ip-address=127.0.0.1", f"--port={address.partition(':')[2]}"]
+    start += ["--num-cpus=1", "--object-store-memory=104857600", "--include-dashboard=false", "--disable-usage-stats"]
+    with (
+        tempfile.TemporaryDirectory() as short,  # a socket's path has at most 107 characters
+        subprocess.Popen([*start, f"--temp-dir={short}"], stderr=subprocess.STDOUT, **options) as process,
+    ):
+        try:
+            assert any("Ray runtime started" in line for line in process.stdout)
+            yield address, request.param, home
+        finally:
+            process.terminate()
+            process.communicate()
+
+
+def environment(home, **more):
+    """Of a process whose user has this home folder, and has not set anything about tokens."""
+    return {name: value for name, value in os.environ.items() if "RAY_AUTH" not in name} | {"HOME": str(home), **more}
+
+
+def match_there(address, home, **more):
+    line, options = command("evaluate", "match", "greedy", "random", "--games", "20", "--ray", address, cwd=ROOT)
+    return subprocess.run(line, capture_output=True, **options | {"env": options["env"] | environment(home, **more)})
+
+
+def test_a_token_is_shown_or_the_error_says_what_to_set(started, tmp_path):
+    address, mode, home = started
+    there = match_there(address, home)
+    assert there.returncode == 0, there.stderr
+    assert "InvalidAuthToken" not in there.stderr
+    token = (home / ".ray" / "auth_token").read_text()
+    as_told = match_there(address, tmp_path, RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=token)
+    assert as_told.returncode == 0, as_told.stderr
+    for wrong in ({}, {"RAY_AUTH_MODE": "token"}, {"RAY_AUTH_TOKEN": "0" * 64}) if mode == "token" else ():
+        refused = match_there(address, tmp_path, **wrong)
+        assert refused.returncode == 2
+        *warnings, error = refused.stderr.splitlines()
+        assert error.startswith(f"error: ray='{address}' is not allowed: the cluster asks for its token: set RAY_AUTH")
+        assert len(warnings) <= 1  # Ray's own
 
 
 LOCAL = """

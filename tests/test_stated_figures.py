@@ -86,6 +86,16 @@ FIGURES = {
             "| `ppo.py` | #% (55.77% to 56.92%) against `greedy`, 10,000 mirrored games | 5,996,544 decisions, # s"
         ),
     ],
+    "ddqn in float32": [
+        readme("and ends with #% (#% to #%, 10,000 games)"),
+        Place("train/ddqn.py", '"float32": "#% (#% to #%)"'),
+        benchmarks("| `ddqn` in float32 | 99.33% (99.15% to 99.47%) | #% (#% to #%) |"),
+    ],
+    "ddqn in bfloat16": [
+        readme("| `ddqn` | Double DQN, as `make train` trains it | #% (#% to #%) |"),
+        Place("train/ddqn.py", '"bfloat16": "#% (#% to #%)"'),
+        benchmarks("| `ddqn` (`make train`) | 99.41% (99.24% to 99.54%) | #% (#% to #%) |"),
+    ],
     "td": [
         benchmarks("| `td` | #% (#% to #%) | #% (#% to #%) | # deals, # s |"),
         benchmarks("| `td` | #% (#% to #%) | #% (#% to #%) | # | # | 7.9% |"),

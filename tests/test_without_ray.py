@@ -1,6 +1,7 @@
 """What ``--ray`` says where Ray is not installed, and where it lets other machines in."""
 
 import os
+import re
 import sys
 from types import SimpleNamespace
 
@@ -9,7 +10,7 @@ import pytest
 from evaluate.commands.league import league
 from evaluate.commands.match import MatchArguments, match
 from evaluate.commands.reproduce import ReproduceArguments, reproduce
-from evaluate.on_ray import connected
+from evaluate.on_ray import connected, load_ray
 from train.__main__ import main
 
 
@@ -44,6 +45,44 @@ def test_a_bad_sweep_on_ray_begins_no_folder(arguments, error, monkeypatch, tmp_
 
 
 @pytest.mark.parametrize(
+    ("variables", "mode"),
+    [
+        ({}, None),
+        ({"RAY_AUTH_TOKEN": "secret"}, "token"),
+        ({"RAY_AUTH_TOKEN": "secret", "RAY_AUTH_MODE": "disabled"}, "disabled"),
+        ({"RAY_AUTH_TOKEN_PATH": "there"}, "token"),
+        ({"RAY_AUTH_TOKEN_PATH": "nowhere"}, None),
+        ({"HOME": "home"}, "token"),
+    ],
+)
+def test_a_token_that_is_here_is_shown(variables, mode, monkeypatch, tmp_path):
+    (tmp_path / "home" / ".ray").mkdir(parents=True)
+    for file in (tmp_path / "there", tmp_path / "home" / ".ray" / "auth_token"):
+        file.write_text("secret")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace())
+    monkeypatch.setattr(os, "environ", {"HOME": "elsewhere", **variables})
+    load_ray("127.0.0.1:6379")
+    assert os.environ.get("RAY_AUTH_MODE") == mode
+
+
+def test_a_cluster_that_asks_for_a_token_says_what_to_set(monkeypatch):
+    def init(*_, **__):
+        try:
+            raise RuntimeError("Failed to connect to GCS. Unauthenticated: RPC error: InvalidAuthToken: missing")
+        except RuntimeError as error:
+            raise ConnectionError("Failed to connect to Ray cluster") from error
+
+    errors = SimpleNamespace(AuthenticationError=PermissionError)
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(init=init, shutdown=lambda: None, exceptions=errors))
+    monkeypatch.setattr(os, "environ", {"HOME": "elsewhere"})
+    says = "set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to what `ray get-auth-token` prints on its head node"
+    message = f"ray='auto' is not allowed: the cluster asks for its token: {says}"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"), connected("auto"):
+        pass
+
+
+@pytest.mark.parametrize(
     ("address", "listens_at", "warns"),
     [("local", "127.0.0.1", False), ("local", "192.0.2.2", True), ("auto", "192.0.2.2", False)],
 )
@@ -55,6 +94,7 @@ def test_a_local_cluster_that_others_can_reach_warns(address, listens_at, warns,
     )
     monkeypatch.setitem(sys.modules, "ray", ray)
     monkeypatch.delenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", raising=False)
+    monkeypatch.setattr(os, "environ", os.environ.copy())
     with connected(address):
         asked = os.environ.pop("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", None)
     assert asked == ("0" if address == "local" else None)

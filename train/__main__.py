@@ -88,6 +88,7 @@ def main() -> None:
         )
         from evaluate.on_ray import load_ray  # imported here: torch and other imports take seconds
         from train.command_line import read_command
+        from train.loop.precision import with_precision
         from train.loop.run import load_settings, run_learner
         from train.loop.run_folder import RunFolder
         from train.loop.sweep import Sweep
@@ -104,6 +105,7 @@ def main() -> None:
                 raise ValueError(f"ray={start.ray!r} is not allowed without --seeds: one run stays on one machine")
             load_ray(start.ray)
         if start.resume is None:
+            settings = with_precision(settings)
             folder = RunFolder.create(name, settings, seeds=seeds, folder=start.folder)
     with reported_errors(f"stopped; continue with: python -m train {name} --resume {folder.path}"):
         if seeds is None:

@@ -52,6 +52,7 @@ from train.loop.run_folder import RunFolder
 from train.loop.settings import Count, Positive, Share, WholeNumber, Widths
 
 NAME = "ddqn"
+EXPECTED = {"bfloat16": "60.06% (59.38% to 60.74%)", "float32": "60.64% (59.95% to 61.32%)"}
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from evaluate.ending import reported_errors
 from evaluate.files import check_outputs, markdown_table, whole_text
 from train.__main__ import module_of
 from train.loop.contracts import Learner
+from train.loop.precision import chosen, is_emulated
 from train.loop.run_folder import RunFolder
 from train.loop.settings import LearningSettings
 
@@ -51,7 +52,8 @@ class Found(NamedTuple):
     seconds: float
     steps: float
     operations_a_second: float  # floating-point, of matrix products
-    limit: float  # the same, of a product of two matrices of 1,024 × 1,024 in bfloat16
+    precision: str  # in which the processor multiplies: the learner's, or float32 if it emulates that
+    limit: float  # operations a second in a product of two matrices of 1,024 × 1,024 in this precision
     parts: list[Row]
     operations: list[Row]
 
@@ -97,6 +99,7 @@ def profile(learner: Learner[LearningSettings], rounds: int) -> Found:
     with tempfile.TemporaryDirectory() as folder:
         _, summary = learner.train(settings, RunFolder.create(learner.NAME, settings, Path(folder)), bar)
     updates = summary["updates"]
+    name = "float32" if is_emulated(settings.precision) else chosen(settings.precision)
     thousands = rounds * settings.episodes_at_once / 1_000
     events = bar.by_operation.key_averages()
     in_all = sum(event.self_cpu_time_total for event in events)
@@ -106,7 +109,8 @@ def profile(learner: Learner[LearningSettings], rounds: int) -> Found:
         bar.seconds / thousands,
         (sum(updates.values()) if isinstance(updates, dict) else updates) / (episodes / 1_000),
         sum(event.flops for event in events) / bar.seconds,
-        _limit(),
+        name,
+        _limit(name),
         list(_parts(bar.by_function)),
         [row for row in rows if row.share >= _LEAST],
     )
@@ -145,11 +149,11 @@ def _is_shown(function: tuple[str, int, str]) -> bool:
     return any(part in function[0] for part in _FILES)
 
 
-def _limit() -> float:
-    """Floating-point operations a second in a product of matrices, the median of 20."""
+def _limit(name: str) -> float:
+    """Floating-point operations a second in a product of matrices, the median of 20 or of those of a second."""
     n = 1_024
-    matrix, seconds = torch.ones(n, n, dtype=torch.bfloat16), []
-    for _ in range(20):
+    matrix, seconds = torch.ones(n, n, dtype=getattr(torch, name)), list[float]()
+    while len(seconds) < 20 and sum(seconds) < 1:
         started = time.process_time()
         matrix @ matrix
         seconds.append(time.process_time() - started)
@@ -175,7 +179,7 @@ def main(
     about = (
         f"{learner}, 1,000 episodes: {1_000 * found.seconds:,.0f} ms, {found.steps:.1f} gradient steps. Matrix "
         f"products: {found.operations_a_second / 1e9:.0f} thousand million operations a second, "
-        f"{found.operations_a_second / found.limit:.0%} of the limit."
+        f"{found.operations_a_second / found.limit:.0%} of the processor's limit in {found.precision}."
     )
     tables = {"part": found.parts, "operation": found.operations}
     if markdown is not None:

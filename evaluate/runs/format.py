@@ -36,21 +36,22 @@ _ENDS = (" low", " high")
 
 
 class RunConfig(NamedTuple):
-    """The learner of a run and its settings."""
+    """The learner of a run, its settings, and the processor that it began on, empty in folders of earlier versions."""
 
     learner: str
     settings: dict[str, Any]
+    processor: str = ""
 
 
 def read_config(folder: Path) -> RunConfig:
-    """The learner of a run and its settings.
+    """The learner of a run, its settings and its first processor.
 
     Raises:
         ValueError: it is not the folder of a run.
     """
 
-    def build(content: object) -> RunConfig:
-        config = typed(content, RunConfig)
+    def build(content: dict[str, Any]) -> RunConfig:
+        config = typed({"processor": ""} | content, RunConfig)
         if "seeds" in config.settings:
             typed(config.settings["seed"], int, "seed")
             if not 1 <= typed(config.settings["seeds"], int, "seeds") <= _MOST_SEEDS:

@@ -83,7 +83,7 @@ def read_runs(folder: Path) -> list[Run]:
     Raises:
         ValueError: it is not the folder of a run, or a run is not finished.
     """
-    learner, settings = read_config(folder)
+    learner, settings, _ = read_config(folder)
     name = folder.resolve().name
     if (parts := runs_in(folder)) != [folder]:
         return [run._replace(name=f"{name}/{run.name}") for part in parts for run in read_runs(part)]

@@ -85,6 +85,7 @@ PRESETS = {
     "default": Settings(),
     "paper": Settings(
         preset="paper",
+        precision="float32",  # that of sampled values
         values="sampled",
         activation="sigmoid",
         hidden=(20,),

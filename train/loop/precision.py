@@ -1,15 +1,68 @@
-"""Number format of networks in training. Weights are float32 in any case."""
+"""Number format of networks in training, and the processor that it depends on. Weights are float32 in any case."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Literal, TypeVar
 
+import llvmlite.binding as llvm
 import torch
 
 Precision = Literal["auto", "float32", "bfloat16"]
+S = TypeVar("S")
+
+# Instructions on which digits or times depend, as LLVM calls them.
+_INSTRUCTIONS = {"neon": "NEON", "avx2": "AVX2", "avx512f": "AVX-512", "avx512bf16": "bfloat16", "amx-bf16": "AMX"}
 
 
-def precision(name: Precision) -> torch.autocast:
-    """The context for computing; ``"auto"`` is bfloat16 if the processor has instructions for it."""
-    fast = name == "auto" and torch.cpu._is_avx512_bf16_supported()
-    return torch.autocast("cpu", torch.bfloat16, enabled=fast or name == "bfloat16")
+@lru_cache(None)
+def _instructions() -> tuple[str, ...]:
+    found = llvm.get_host_cpu_features()
+    return tuple(name for key, name in _INSTRUCTIONS.items() if found.get(key))
+
+
+def processor() -> str:
+    """The name of this processor's kind, and those of its instructions on which digits or times depend."""
+    return " with ".join(filter(None, [llvm.get_host_cpu_name(), ", ".join(_instructions())]))
+
+
+def chosen(name: Precision) -> Literal["float32", "bfloat16"]:
+    """The format of a setting; that of ``"auto"`` is bfloat16 if the processor has instructions for it."""
+    if name != "auto":
+        return name
+    return "bfloat16" if "bfloat16" in _instructions() else "float32"
+
+
+def is_emulated(name: Precision) -> bool:
+    """Whether the processor has no instructions for the format of a setting, and computes in float32."""
+    return chosen(name) == "bfloat16" != chosen("auto")
+
+
+def with_precision(settings: S) -> S:
+    """Settings that name the format chosen here, so that a run keeps it on whatever processor it continues."""
+    name: Any = getattr(settings, "precision", None)
+    return settings if name is None else replace(settings, precision=chosen(name))  # type: ignore[type-var]
+
+
+def in_words(settings: Any) -> str:
+    """A line on the format in which networks train with these settings, and on the processor."""
+    name = getattr(settings, "precision", None)
+    if name is None:  # there are no networks
+        return f"processor: {processor()}"
+    return f"precision: {chosen(name)}{', emulated and slow' * is_emulated(name)}; processor: {processor()}"
+
+
+@contextmanager
+def precision(name: Precision) -> Iterator[None]:
+    """The context for computing in the format of a setting."""
+    onednn: Any = torch.backends.mkldnn
+    before = onednn.enabled
+    onednn.enabled = before and not is_emulated(name)  # it has an LSTM in bfloat16 only for the newer instructions
+    try:
+        with torch.autocast("cpu", torch.bfloat16, enabled=chosen(name) == "bfloat16"):
+            yield
+    finally:
+        onednn.enabled = before

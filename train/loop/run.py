@@ -14,9 +14,11 @@ from evaluate.commands.runs import runs
 from evaluate.console import console
 from evaluate.folder_lock import held
 from evaluate.progress import progress_bar
-from train.loop import hparams
+from evaluate.runs.format import read_config
+from train.loop import expected, hparams
 from train.loop.contracts import Learner, S, StrengthMeasure
 from train.loop.measures import measure_of
+from train.loop.precision import in_words, processor, with_precision
 from train.loop.run_folder import RUNS, RunFolder
 
 
@@ -73,6 +75,10 @@ def run_learner(
 def _train_and_measure(learner: Learner[S], settings: S, folder: RunFolder, bar: Callable[[], Progress]) -> None:
     measured_by = strength_of(learner, settings)
     _print(f"run folder: {folder.path}")
+    _print(in_words(settings))
+    begun_on = read_config(folder.path).processor
+    if begun_on not in ("", processor()):
+        _print(f"begun on {begun_on}: digits may differ from those of a run on one processor")
     _print(f"curves: tensorboard --logdir {RUNS if RUNS in folder.path.parents else folder.path}")
     if settings.evaluations:
         games = f"{settings.evaluation_games:,} {measured_by.SAMPLE}"
@@ -86,11 +92,14 @@ def _train_and_measure(learner: Learner[S], settings: S, folder: RunFolder, bar:
         )
     values = measured_by.scalars(results)
     folder.log(values, summary["episodes"])
-    start = learner.PRESETS.get(getattr(settings, "preset", ""), learner.PRESETS["default"])
+    start = with_precision(learner.PRESETS.get(getattr(settings, "preset", ""), learner.PRESETS["default"]))
     folder.log_hparams(hparams.summaries(learner.NAME, settings, start))
     folder.finish({**summary, "strength": measured_by.as_json(results), "scalars": values})
     curve = measured_by.draw(folder.path, f"{learner.NAME}, seed {settings.seed}")
     console.print(measured_by.table(learner.NAME, results))
+    if expected.is_measured(learner, settings):
+        for line in expected.lines(learner, settings, results["greedy"]):
+            _print(line)
     _print(
         f"{summary['episodes']:,} episodes in {summary['seconds']:.0f} s, "
         f"{summary['simulation_share']:.1%} of the time in simulation"

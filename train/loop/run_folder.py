@@ -18,6 +18,7 @@ from crib_env.agents.networks.weights_file import SUFFIX, load_tensors, save_ten
 from evaluate.files import new_folder, write_json
 from evaluate.runs.format import CHECKPOINTS, CONFIG, FINAL, SUMMARY, is_finished, read_config
 from train.loop.curve_layout import layout_of
+from train.loop.precision import processor
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure  # takes half a second, and few runs draw
@@ -67,7 +68,7 @@ class RunFolder:
     @classmethod
     def begin(cls, path: Path, learner: str, settings: dict[str, Any]) -> RunFolder:
         """Turns an existing folder into the folder of a run."""
-        write_json(path / CONFIG, {"learner": learner, "settings": settings})
+        write_json(path / CONFIG, {"learner": learner, "settings": settings, "processor": processor()})
         return cls(path)
 
     @classmethod
@@ -77,7 +78,7 @@ class RunFolder:
         Raises:
             ValueError: it is not the folder of a run of this learner.
         """
-        found, settings = read_config(path)
+        found, settings, _ = read_config(path)
         if found != learner:
             raise ValueError(f"{path} is a run of {found!r}, not of {learner!r}")
         return cls(path), settings

@@ -104,7 +104,7 @@ class LearningSettings(RunSettings):
     final_learning_rate: NotNegative = 0.0
     """Learning rate at the end; it changes linearly in between."""
     precision: Precision = "auto"
-    """Number format in training; "auto" is bfloat16 if the processor has instructions for it."""
+    """Number format in training; "auto" is bfloat16 if the processor has instructions for it when the run begins."""
     threads: Threads = 1
     """Threads of torch. One is enough for networks of this size, and its runs repeat to the last bit."""
 

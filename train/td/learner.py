@@ -99,6 +99,7 @@ PRESETS = {
     "default": Settings(),
     "paper": Settings(
         preset="paper",
+        precision="float32",  # that of the traces
         updates="traces",
         hidden=(40,),
         episodes=1_000_000,
