@@ -3,6 +3,7 @@
 # make check         set up, and run linters, type checks and the tests of the core, in under a minute
 # make test          set up, and run linters, type checks and all quick tests, in parallel on all cores
 # make tensorboard   open TensorBoard on runs/
+# make loops         set up an environment for each of other libraries' training loops, and run them
 # make slow          the long statistical and strength checks
 # make docs          build the documentation site, docs/_build/html, and test its examples
 # make figures       draw the figures of the documentation again from their data
@@ -11,9 +12,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup train play check test lint tensorboard slow docs figures dist
+.PHONY: setup train play check test quick oldest loops lint tensorboard slow docs figures dist
 .DELETE_ON_ERROR:
-# The environment of the oldest versions is made beside the linters.
+# The environment of the oldest versions is made beside the main one, and linters run beside the tests.
 MAKEFLAGS += --jobs=2
 
 train: setup
@@ -26,20 +27,38 @@ play: setup
 CORE := $(addprefix tests/test_,rules.py golden_games.py aec_course.py aec_observation.py aec_reset.py single_agent.py \
 	batch.py agents.py import_layers.py settings.py command_line.py)
 
-check: setup lint
+check: lint
 	$(BIN)/python -m pytest -n auto --dist loadfile $(CORE)
 
-test: setup .venv-oldest/ready lint
-	$(BIN)/python -m pytest -m "not slow" -n auto --dist loadfile --durations=20
-	.venv-oldest/bin/python -m pytest tests/test_single_agent.py tests/test_aec_pettingzoo.py
+# Each runs beside another as soon as its environment is ready.
+test: lint quick oldest
 
-lint: setup
+# What is tested besides the workbench. A test that is skipped fails all the same: see tests/strict_skips.py.
+TESTED := .venv/datasets,docs,ray,video-ready
+STRICT := -p tests.strict_skips
+
+quick: $(TESTED)
+	$(BIN)/python -m pytest $(STRICT) -m "not slow" --ignore tests/loops -n auto --dist loadfile --durations=20
+
+oldest: .venv-oldest/ready
+	.venv-oldest/bin/python -m pytest $(STRICT) tests/test_single_agent.py tests/test_aec_pettingzoo.py
+
+# Extras that can be installed together, between commas, are an environment.
+LOOPS := torchrl,tianshou,supersuit rllib agilerl
+comma := ,
+
+loops: $(LOOPS:%=loops-%)
+
+loops-%: .venv-loops/%/ready
+	.venv-loops/$*/bin/python -m pytest $(STRICT) $(patsubst %,tests/loops/test_%.py,$(subst $(comma), ,$*))
+
+lint: $(TESTED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-slow: setup
-	$(BIN)/python -m pytest -m slow
+slow: $(TESTED)
+	$(BIN)/python -m pytest $(STRICT) -m slow --ignore tests/loops
 
 tensorboard: setup
 	@echo 'TensorBoard prints its address below; strength comes first there. Ctrl-C ends it.'
@@ -48,7 +67,6 @@ tensorboard: setup
 docs: .venv/docs-ready
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	$(BIN)/python -m sphinx -W -q -b doctest docs docs/_build/doctest
-	$(BIN)/python -m pytest tests/test_examples.py -k notebook
 	@echo 'docs/_build/html/index.html'
 
 figures: setup
@@ -76,4 +94,9 @@ setup: .venv/ready
 .venv-oldest/ready: pyproject.toml
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -e ".[render]" gymnasium==1.2.2 "pettingzoo==1.26.*" pytest
+	touch $@
+
+.venv-loops/%/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-loops/$*
+	.venv-loops/$*/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$*]" pytest
 	touch $@

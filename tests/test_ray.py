@@ -34,17 +34,14 @@ from tests.helpers.small_settings import DDQN as SMALL
 from train import ddqn
 from train.loop.sweep import Sweep
 
-pytestmark = pytest.mark.slow
 GAMES = 240
 
 
 @pytest.fixture(scope="module")
 def address():
     """Of a cluster of two workers, of one core each."""
-    try:
-        load_ray("auto")
-    except ValueError as error:
-        pytest.skip(str(error))
+    pytest.importorskip("ray")
+    load_ray("auto")
     from ray.cluster_utils import Cluster
 
     node = {"num_cpus": 1, "object_store_memory": 100 * 2**20, "include_dashboard": False}
@@ -91,6 +88,7 @@ def assert_equal(one: Games, two: Games):
     assert one.records == two.records
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [("greedy", "random"), ("halscrib:adaptive=yes", "ismcts:iterations=5")])
 def test_a_match_equals_the_match_without_ray_though_a_worker_is_killed(cluster, names, tmp_path):
     a, b = map(make_agent, names)
@@ -104,6 +102,7 @@ def test_a_match_equals_the_match_without_ray_though_a_worker_is_killed(cluster,
     assert_equal(Games.merged(parts), alone)
 
 
+@pytest.mark.slow
 def test_a_match_stops_where_it_stops_without_ray(cluster):
     a, b = make_agent("greedy"), make_agent("random")
     alone, there = (list(play_games(a, b, 10_000, 1, until=0.012, cluster=where)) for where in (None, cluster))
@@ -111,6 +110,7 @@ def test_a_match_stops_where_it_stops_without_ray(cluster):
     assert 1_000 <= len(Games.merged(there).scores) < 10_000
 
 
+@pytest.mark.slow
 def test_a_network_plays_as_without_ray(cluster):
     network = ddqn.DDQNAgent.new("split", "209", "ranks", (64, 64))
     alone, there = (
@@ -120,6 +120,7 @@ def test_a_network_plays_as_without_ray(cluster):
     assert_equal(there, alone)
 
 
+@pytest.mark.slow
 def test_an_agent_that_cheats_is_named(cluster):
     with pytest.raises(ValueError, match=r"^agent 'cheat' in game .* is not legal"):
         list(play_games(Cheat(), make_agent("greedy"), 20, cluster=cluster))
@@ -133,16 +134,18 @@ class Cheat:
 
 
 def test_the_command_writes_what_it_writes_without_ray(address, monkeypatch, tmp_path):
+    """Three shards, for two workers."""
     monkeypatch.chdir(ROOT)
     written = []
     for where in (None, address):
         files = tmp_path / f"{len(written)}.json", tmp_path / f"{len(written)}.jsonl"
-        match(MatchArguments("greedy", "random:seed=1", 1_000, None, 5, 1, *files, ray=where))
+        match(MatchArguments("greedy", "random:seed=1", 2_400, None, 5, 1, *files, ray=where))
         result = json.loads(files[0].read_text())
         written.append(({**result, "seconds": 0, "microseconds_per_decision": 0}, files[1].read_text()))
     assert written[0] == written[1]
 
 
+@pytest.mark.slow
 def test_a_league_equals_the_league_without_ray_though_a_worker_is_killed(cluster, monkeypatch, tmp_path):
     plan = League(("greedy", "random", "careful"), GAMES, 2)
     alone = plan.play(plan.begin(tmp_path / "alone"))
@@ -180,6 +183,7 @@ class DDQNKilledOnce:
         return ddqn.train(settings, folder, progress)
 
 
+@pytest.mark.slow
 def test_a_sweep_equals_the_sweep_without_ray_though_a_worker_is_killed(address, monkeypatch, tmp_path, capfd):
     monkeypatch.chdir(ROOT)
     tiny = replace(SMALL, episodes=256, seed=3)
@@ -235,6 +239,7 @@ def train_killed_once(folder, training, quick, seed):
     train_there(folder, training, quick, seed)
 
 
+@pytest.mark.slow
 def test_a_reproduction_equals_the_one_without_ray_though_a_worker_is_killed(address, monkeypatch, tmp_path):
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(mirrored, "_PAIRS", GAMES // 12)
@@ -352,6 +357,7 @@ def descendants(pid):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_local_cluster_listens_on_this_machine_alone():
     pytest.importorskip("ray")
@@ -376,6 +382,7 @@ def wait_for_ever(folder: Path):
         raise
 
 
+@pytest.mark.slow
 def test_stopped_tasks_have_time_to_save_their_state(address, monkeypatch, tmp_path):
     monkeypatch.chdir(ROOT)
     with pytest.raises(KeyboardInterrupt):

@@ -25,7 +25,7 @@ IDS = {
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    monkeypatch.setattr(rendering, "FPS", 1_000)
+    monkeypatch.setattr(rendering, "Window", lambda fps: Window(1_000))
 
 
 @pytest.mark.parametrize(("env_id", "shape"), IDS.items())

@@ -12,6 +12,7 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3 import PPO
+from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
@@ -96,6 +97,22 @@ def test_make_vec_env_takes_the_ids(env_id, monkeypatch):
     assert envs.render_mode == "rgb_array"
     with pytest.raises(DependencyNotInstalled, match=r"crib-env\[render\]"):
         envs.env_method("render")
+
+
+@pytest.mark.parametrize("mask", ["observation", "info"])
+@pytest.mark.parametrize("env_id", IDS)
+@pytest.mark.filterwarnings("error")
+def test_its_checker(env_id, mask):
+    check_env(gymnasium.make(env_id, mask=mask))
+
+
+def test_maskable_ppo_finds_the_masks():
+    env = gymnasium.make("crib_env/CribbagePlay-v0", mask="info")
+    model = MaskablePPO("MlpPolicy", env, n_steps=64, batch_size=32, n_epochs=1, seed=0)
+    model.learn(64)
+    observation, _ = env.reset(seed=0)
+    card, _ = model.predict(observation, action_masks=env.unwrapped.action_masks())
+    assert env.unwrapped.action_masks()[card]
 
 
 @pytest.mark.parametrize("env_id", IDS)

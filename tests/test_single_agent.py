@@ -46,24 +46,6 @@ def test_gymnasium_checker_with_options(env_id, reward, observation):
     check_env(gymnasium.make(env_id, **options).unwrapped)
 
 
-@pytest.mark.parametrize("mask", MASKS)
-@pytest.mark.parametrize("env_id", IDS)
-@pytest.mark.filterwarnings("error")
-def test_stable_baselines3_checker(env_id, mask):
-    checker = pytest.importorskip("stable_baselines3.common.env_checker")
-    checker.check_env(gymnasium.make(env_id, mask=mask))
-
-
-def test_maskable_ppo_finds_the_masks():
-    sb3_contrib = pytest.importorskip("sb3_contrib")
-    env = gymnasium.make("crib_env/CribbagePlay-v0", mask="info")
-    model = sb3_contrib.MaskablePPO("MlpPolicy", env, n_steps=64, batch_size=32, n_epochs=1, seed=0)
-    model.learn(64)
-    observation, _ = env.reset(seed=0)
-    card, _ = model.predict(observation, action_masks=env.unwrapped.action_masks())
-    assert env.unwrapped.action_masks()[card]
-
-
 @pytest.mark.parametrize("opponent", ["random", "greedy", FirstCard()])
 def test_rewards_add_up_to_the_score_difference_of_the_seat(opponent):
     env = SingleAgentCribbage(opponent=opponent)

@@ -1,1 +1,1 @@
-"""Training loops of other libraries on this environment: each runs if its library is installed, else it is skipped."""
+"""Training loops of other libraries on this environment, each in an environment that has it: ``make loops``."""

@@ -10,6 +10,7 @@ from agilerl.components import ReplayBuffer
 from agilerl.training.train_off_policy import train_off_policy
 
 import crib_env
+from tests.helpers.other_loops import blocks_of, run_block
 
 
 def test_a_dqn_learns_in_the_vector_environment_and_plays_in_pettingzoos():
@@ -53,3 +54,8 @@ def test_a_dqn_learns_in_the_vector_environment_and_plays_in_pettingzoos():
             card = agent.get_action(observation["observation"][None], action_mask=observation["action_mask"][None])[0]
         env.step(card)
     assert max(env.scores) == 121
+
+
+@pytest.mark.parametrize("block", blocks_of("AgileRL"))
+def test_programs_of_the_page(block):
+    run_block(block)

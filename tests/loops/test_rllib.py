@@ -16,6 +16,7 @@ from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaski
 from ray.tune.registry import register_env
 
 import crib_env
+from tests.helpers.other_loops import blocks_of, run_block
 
 
 class AsMaskingModuleWants(BaseWrapper):
@@ -64,3 +65,8 @@ def test_ppo_by_self_play(one_process):
     assert games["episode_return_min"] == games["episode_return_max"] == 0  # of both players together
     assert games["agent_episode_returns_mean"].keys() == {"player_0", "player_1"}
     assert any((before[name] != after[name]).any() for name in before)
+
+
+@pytest.mark.parametrize("block", blocks_of("RLlib"))
+def test_programs_of_the_page(block):
+    run_block(block)

@@ -8,6 +8,7 @@ import numpy as np
 import supersuit
 
 import crib_env
+from tests.helpers.other_loops import blocks_of, run_block
 
 WRAPPERS = {
     "dtype": lambda env: supersuit.dtype_v0(env, np.float32),
@@ -49,3 +50,8 @@ def test_sticky_actions_ignore_the_mask():
     env.step(int(env.infos[env.agent_selection]["action_mask"].argmax()))
     with pytest.raises(ValueError, match="is not a legal action"):
         env.step(int(env.infos[env.agent_selection]["action_mask"].argmax()))
+
+
+@pytest.mark.parametrize("block", blocks_of("SuperSuit"))
+def test_programs_of_the_page(block):
+    run_block(block)

@@ -1,7 +1,11 @@
 """Tianshou's PettingZoo environment and trainer: Double DQN in one seat, a random player in the other."""
 
+import sys
+
 import pytest
 
+if sys.version_info < (3, 11):
+    pytest.skip("needs Python 3.11", allow_module_level=True)
 pytest.importorskip("tianshou")
 
 import numpy as np
@@ -16,6 +20,7 @@ from tianshou.trainer import OffPolicyTrainerParams
 from tianshou.utils.net.common import Net
 
 import crib_env
+from tests.helpers.other_loops import blocks_of, run_block
 
 DECISIONS = 12  # in a deal; returns over this many steps cover the whole deal, with the opponent's points
 
@@ -61,3 +66,8 @@ def test_double_dqn_against_a_random_player():
     assert played.rew.any()
     assert played.terminated.sum() == 20
     assert all((old != new).any() for old, new in zip(before, network.parameters()))
+
+
+@pytest.mark.parametrize("block", blocks_of("Tianshou"))
+def test_programs_of_the_page(block):
+    run_block(block)

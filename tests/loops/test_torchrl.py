@@ -13,6 +13,7 @@ from torchrl.modules import MaskedCategorical, ProbabilisticActor
 from torchrl.objectives.value.functional import reward2go
 
 import crib_env
+from tests.helpers.other_loops import blocks_of, run_block
 from tests.helpers.single_games import IDS
 
 PLAYERS = ("player_0", "player_1")
@@ -88,3 +89,8 @@ def test_games_by_one_policy_and_a_gradient_step():
         optimiser.step()
     assert n_games >= 4
     assert not torch.equal(before, network[1].weight)
+
+
+@pytest.mark.parametrize("block", blocks_of("TorchRL"))
+def test_programs_of_the_page(block):
+    run_block(block)

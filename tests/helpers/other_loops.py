@@ -1,0 +1,21 @@
+"""The programs of docs/other-loops.md, by the library that they are for."""
+
+import re
+from pathlib import Path
+
+PAGE = (Path(__file__).parents[2] / "docs" / "other-loops.md").read_text()
+_BLOCKS = [
+    (heading.partition(",")[0], block)
+    for heading, block in re.findall(r"^### (.*?)$.*?```python\n(.*?)```", PAGE, re.DOTALL | re.MULTILINE)
+]
+LIBRARIES = {library for library, _ in _BLOCKS}
+
+
+def blocks_of(library: str) -> list[str]:
+    """The programs under the headings of a library."""
+    return [block for of, block in _BLOCKS if of == library]
+
+
+def run_block(block: str) -> None:
+    """Runs a program as if pasted into a file of its own."""
+    exec(compile(block, "other-loops.md", "exec"), {"__name__": "__main__"})
