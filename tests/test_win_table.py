@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -12,17 +13,23 @@ import pytest
 from crib_env.agents import make_agent
 from crib_env.agents.registry import with_win_table
 from crib_env.batch import GameBatch
-from crib_env.engine import GAME, OVER, WIN, begin_deal, begin_game, shuffle, step
-from crib_env.kernels import kernel, streams
+from crib_env.engine import DEAL, DEALER, DISCARD, GAME, OVER, PONE, WIN, begin_deal, begin_game, shuffle, step
+from crib_env.exact.discard_statistics import PLACES
+from crib_env.exact.rank_classes import CLASS_RANKS, rank_class
+from crib_env.kernels import kernel, mask_of, streams
 from crib_env.players.policies import GREEDY, native_card
-from crib_env.tables.win_table import WinTable
+from crib_env.tables.analysis import analyse_discard, late_play, outlook
+from crib_env.tables.standard import standard_win_table
+from crib_env.tables.win_table import LATE, PARTS_OF_LATE_PLAY, WinTable
 from evaluate.win_table.deals import deals_at, near_scores, points_of
+from evaluate.win_table.late_play import SIZE, Explored, LatePlay, explore, fit_late_play
 from evaluate.win_table.making import Plan, make_win_table
 from evaluate.win_table.solve import PARTS, FromNothing, Played, solve_win_table, weights_of
 from evaluate.win_table.variates import N_VARIATES, variates
 
 ROOT = Path(__file__).parents[1]
 NOWHERE = np.zeros((0, 2), np.int64)
+NO_LATE_PLAY = LatePlay(*(np.zeros((2, *shape, PARTS_OF_LATE_PLAY), np.float32) for shape in ((1820,), SIZE)))
 
 
 def solved_from_nothing(points, luck=None):
@@ -30,7 +37,7 @@ def solved_from_nothing(points, luck=None):
     n = len(points)
     luck = np.zeros((n, 0)) if luck is None else luck
     nothing = Played(NOWHERE, np.zeros((n, 0, 2), np.int8), np.zeros((n, 0)))
-    return solve_win_table("greedy", FromNothing(points, luck), nothing, nothing)
+    return solve_win_table("greedy", FromNothing(points, luck), nothing, nothing, NO_LATE_PLAY)
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +115,9 @@ def test_the_end_of_the_game_is_that_of_whole_games_on_a_few_deals():
     scores = near_scores(115)[0]
     played = Played(scores, deals_at(agent, seeds, scores), np.zeros((PARTS, 0)))
     nothing = Played(NOWHERE, np.zeros((PARTS, 0, 2), np.int8), np.zeros((PARTS, 0)))
-    solved = solve_win_table("careful", FromNothing(rows([1])[:PARTS], np.zeros((PARTS, 0))), played, nothing)
+    solved = solve_win_table(
+        "careful", FromNothing(rows([1])[:PARTS], np.zeros((PARTS, 0))), played, nothing, NO_LATE_PLAY
+    )
 
     @cache
     def chance(dealer, pone):
@@ -182,6 +191,85 @@ def test_the_table_follows_from_the_plan_alone(tmp_path):
         next(make_win_table(plan._replace(seed=2), tmp_path / "one", 1))
 
 
+# What the play near the end adds.
+
+
+def test_what_is_explored_adds_up_to_the_result_of_the_deal():
+    """The chance before the play, what the play adds and what follows are together the value of the scores after it."""
+    agent, seeds, known = make_agent("careful"), streams(8, 6), outlook()
+    found = explore(agent, seeds, known)
+    assert {PONE, DEALER} == set(found.roles.tolist())
+    for k, (role, seed) in enumerate(zip(found.roles.tolist(), seeds)):
+        for own, other in [(85, 100), (112, 109), (119, 117), (120, 120)]:
+            mine = 0 if role == DEALER else 1
+            scores = (own, other) if mine == 0 else (other, own)
+            batch = GameBatch(np.array([seed]), episode="deal", first_dealer=0, scores=scores)
+            six = np.sort(batch.games["cards"][0, 6 * mine : 6 * mine + 6]).tolist()
+            fits = [
+                row
+                for row in analyse_discard(six, dealer=mine == 0, scores=(own, other))
+                if rank_class(mask_of(np.array(six)) ^ mask_of(row["discard"])) == found.classes[k]
+            ]
+            results = []
+            for row in fits:  # discards of the same ranks
+                game, pair = batch.games.copy(), row["discard"].tolist()
+                while game["phase"][0] < DEAL:
+                    batch.games[:] = game
+                    cards = agent.act(batch.views(np.zeros(1, np.int64)))
+                    if game["phase"][0] == DISCARD and game["turn"][0] == mine:
+                        cards = np.array([pair.pop(0)])
+                    batch.step(np.zeros(1, np.int64), cards)
+                    game = batch.games.copy()
+                after = game["scores"][0, [mine, 1 - mine]].tolist()
+                table = known.win_table
+                if max(after) >= WIN:
+                    value = float(after[0] >= WIN)
+                else:
+                    value = 1 - table[after[1], after[0]] if role == DEALER else table[after[0], after[1]]
+                results.append(value - row["win_probability"])
+            at = own - LATE, other - LATE
+            assert np.abs(np.array(results) - (found.added[k][at] + found.later[k][at])).min() < 2e-3, (k, own, other)
+
+
+def test_what_hands_differ_in_is_found_again():
+    """Planted: low cards help pone at the very end; the noise of a single deal is five times as large."""
+    rng = np.random.default_rng(0)
+    classes, roles = rng.integers(0, 1820, 4_000), rng.integers(0, 2, 4_000)
+    low = (CLASS_RANKS <= 3).sum(axis=1)
+    effect = 0.04 * (low - low.mean())
+    added = rng.normal(0, 0.2, (4_000, 1, 1)) * np.ones((4_000, *SIZE))
+    added[:, 30:, 30:] += ((roles == PONE) * (0.1 + effect[classes]))[:, None, None]
+    late = fit_late_play(Explored(roles, classes, added.astype(np.float16), np.zeros((4_000, *SIZE), np.float16)))
+    found = np.einsum("rcp,rabp->rcab", late.hands, late.scores)
+    assert found.shape == (2, 1820, *SIZE)
+    assert np.abs(found[PONE, :, 33, 33] - 0.1 - effect).mean() < 0.02
+    assert np.abs(found[PONE, :, 5, 5]).mean() < 0.02
+    assert np.abs(found[DEALER, :, 33, 33]).mean() < 0.02
+
+
+def test_discards_are_valued_with_what_the_play_adds(tmp_path):
+    rng = np.random.default_rng(1)
+    late = LatePlay(*(0.02 * rng.random(part.shape, np.float32) for part in NO_LATE_PLAY))
+    values = {}
+    for name, found in (("with", late), ("without", NO_LATE_PLAY)):
+        replace(standard_win_table(), late_hands=found.hands, late_scores=found.scores).save(tmp_path / name)
+        player = make_agent(f"expert:win_table={tmp_path / name}")
+        for scores in ((84, 110), (110, 112), (120, 85)):
+            batch = GameBatch(streams(1, 3), episode="deal", scores=scores)
+            values[name, scores] = player.discard_values(batch.views(np.arange(3)))
+    known = outlook(tmp_path / "with")
+    assert np.array_equal(values["with", (84, 110)], values["without", (84, 110)])
+    views = GameBatch(streams(1, 3), episode="deal", scores=(110, 112)).views(np.arange(3))
+    for b, (own, other) in enumerate(views.scores.tolist()):
+        six = np.sort(views.hand[b].astype(np.int64))
+        role = DEALER if views.is_dealer[b] else PONE
+        for k, (i, j) in enumerate(PLACES):
+            kept = rank_class(mask_of(six) ^ mask_of(six[[i, j]]))
+            added = values["with", (110, 112)][b, k] - values["without", (110, 112)][b, k]
+            assert added == pytest.approx(late_play(role, kept, own, other, known), abs=1e-12)
+            assert added > 0
+
+
 def test_players_to_the_score_use_the_table_of_the_round_before():
     table = Path("some.npz")
     assert with_win_table("expert", table) == "expert:win_table=some.npz"
@@ -202,7 +290,7 @@ def test_a_saved_win_table_is_read_back_and_a_damaged_one_refused(win_table, tmp
         with pytest.raises(ValueError, match=name):
             WinTable.load(tmp_path / name)
     np.savez(tmp_path / "older.npz", kind="win table", version=1, endings=win_table.endings)
-    with pytest.raises(ValueError, match="version 1, not 2: build it again"):
+    with pytest.raises(ValueError, match="version 1, not 3: build it again"):
         WinTable.load(tmp_path / "older.npz")
     np.savez(tmp_path / "other.npz", x=np.zeros(3))
     with pytest.raises(ValueError, match="is not a win table"):

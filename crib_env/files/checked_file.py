@@ -89,6 +89,15 @@ def load_arrays(path: str | Path, kind: str, version: int, columns: Mapping[str,
     return found
 
 
+def version_of(path: str | Path) -> str:
+    """The version that a file of :func:`save_arrays` says it has; empty if it is no such file."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return str(archive["version"])
+    except Exception:  # `load_arrays` says what is wrong
+        return ""
+
+
 def _fault(array: np.ndarray, column: Column) -> str | None:
     if array.dtype.kind != column.kind or array.shape != column.shape:
         return f"is of type {array.dtype} and shape {list(array.shape)}, not {column.kind!r} and {list(column.shape)}"

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import permutations
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,7 +40,7 @@ from crib_env.kernels import bit, kernel, mask_of
 from crib_env.tables.deal_chances import DealChances, fill_dealer_wins
 from crib_env.tables.pegging import GAINED, GIVEN, N_BINS
 from crib_env.tables.standard import standard_cribs, standard_pegging, standard_win_table
-from crib_env.tables.win_table import WinTable
+from crib_env.tables.win_table import LATE, WinTable
 
 ANALYSIS = np.dtype(
     [
@@ -68,6 +68,10 @@ class Outlook(NamedTuple):
     """(2, 1820, 2, 61) chances of points gained and given in the play."""
     win_table: np.ndarray
     """(121, 121) the dealer's chance to win, by dealer's and pone's score."""
+    late_hands: np.ndarray
+    """(2, 1820, 12) of :class:`crib_env.tables.win_table.WinTable`."""
+    late_scores: np.ndarray
+    """(2, 36, 36, 12), too."""
 
 
 @cache
@@ -80,6 +84,8 @@ def outlook(win_table: Path | None = None) -> Outlook:
         hands=tables.hand_points[[DEALER, PONE]],  # of the other role
         pegging=standard_pegging().distribution,
         win_table=wins.win_probability.astype(np.float64),
+        late_hands=wins.late_hands.astype(np.float64),
+        late_scores=wins.late_scores.astype(np.float64),
     )
 
 
@@ -131,6 +137,48 @@ def _chances_of_deal(is_dealer, heels, play, hand, others_hand, crib):
 
 
 @kernel
+def late_play(role, kept, own, other, outlook):
+    """What the play to the score adds to a player's chance to win, by its role, its rank class and both scores."""
+    added = 0.0
+    if own >= LATE and other >= LATE:
+        hands, scores = outlook.late_hands[role, kept], outlook.late_scores[role, own - LATE, other - LATE]
+        for part in range(len(hands)):
+            added += hands[part] * scores[part]
+    return added
+
+
+@kernel
+def chances_of_discard(cards, i, j, is_dealer, totals, outlook):
+    """:class:`DealChances` after a discard.
+
+    Args:
+        cards: (6,) sorted ids.
+        i, j: the places of the two discarded, the lower first.
+        is_dealer: the player's side.
+        totals: the row of ``TOTALS`` for this discard.
+        outlook: :class:`Outlook`.
+    """
+    role = DEALER if is_dealer else PONE
+    six, pair = mask_of(cards), bit(cards[i]) | bit(cards[j])
+    jacks = 0
+    for card in cards:
+        jacks += card % 13 == JACK
+    counts, hand, crib = np.zeros(N_POINTS, np.int64), np.empty(N_POINTS), np.empty(N_POINTS)
+    hand_counts(six ^ pair, six, counts)
+    for points in range(N_POINTS):  # an assignment of whole arrays takes two seconds to compile
+        hand[points] = counts[points] / STARTERS
+    counts[:] = 0
+    crib_counts(i, j, cards, counts)
+    completions = counts.sum()
+    for points in range(N_POINTS):
+        crib[points] = counts[points] / completions
+    mean = totals["crib_total"] / completions + outlook.cribs[role, cards[i] % 13, cards[j] % 13]
+    _tilt(crib, max(mean, 0.2))
+    play = outlook.pegging[role, rank_class(six ^ pair)]
+    return _chances_of_deal(is_dealer, (4 - jacks) / STARTERS, play, hand, outlook.hands[role], crib)
+
+
+@kernel
 def discard_chances(cards, discarded, is_dealer, scores, totals, outlook, wins):
     """Fills ``wins`` (N, 15): the chance to win after each discard that holds all ``discarded``, -inf for the others.
 
@@ -142,37 +190,19 @@ def discard_chances(cards, discarded, is_dealer, scores, totals, outlook, wins):
         totals: (15,) of ``TOTALS`` for these cards.
         outlook: :class:`Outlook`.
     """
-    role = DEALER if is_dealer else PONE
-    others_hand = outlook.hands[role]
-    six = mask_of(cards)
-    jacks = 0
-    for card in cards:
-        jacks += card % 13 == JACK
-    heels = (4 - jacks) / STARTERS
-    counts = np.empty(N_POINTS, np.int64)
-    hand, crib, chances = np.empty(N_POINTS), np.empty(N_POINTS), np.empty(len(wins))
+    role, six, chances = DEALER if is_dealer else PONE, mask_of(cards), np.empty(len(wins))
     wins[:] = -np.inf
     k = 0
     for i in range(6):
         for j in range(i + 1, 6):
             pair = bit(cards[i]) | bit(cards[j])
             if pair & discarded == discarded:
-                counts[:] = 0
-                hand_counts(six ^ pair, six, counts)
-                for points in range(N_POINTS):  # an assignment of whole arrays takes two seconds to compile
-                    hand[points] = counts[points] / STARTERS
-                counts[:] = 0
-                crib_counts(i, j, cards, counts)
-                completions = counts.sum()
-                for points in range(N_POINTS):
-                    crib[points] = counts[points] / completions
-                mean = totals[k]["crib_total"] / completions + outlook.cribs[role, cards[i] % 13, cards[j] % 13]
-                _tilt(crib, max(mean, 0.2))
-                play = outlook.pegging[role, rank_class(six ^ pair)]
-                deal = _chances_of_deal(is_dealer, heels, play, hand, others_hand, crib)
+                deal = chances_of_discard(cards, i, j, is_dealer, totals[k], outlook)
                 fill_own_wins(is_dealer, scores, deal, outlook.win_table, chances)
+                kept = rank_class(six ^ pair)
                 for n in range(len(wins)):
-                    wins[n, k] = chances[n]
+                    chance = chances[n] + late_play(role, kept, scores[n, 0], scores[n, 1], outlook)
+                    wins[n, k] = min(max(chance, 0.0), 1.0)
             k += 1
 
 
@@ -224,7 +254,7 @@ def analyse_discard(cards: Sequence[int | str] | str, *, dealer: bool, scores: t
     out["total_error"] = np.sqrt(np.nan_to_num(cribs) ** 2 + (played**2).sum(axis=1))
     wins = np.empty((1, N_DISCARDS))
     discard_chances(held[0], np.int64(0), dealer, np.array([scores], np.int64), totals[0], tables, wins)
-    out["win_probability"] = wins[0].clip(0, 1)  # sums of chances miss the ends by rounding
+    out["win_probability"] = wins[0]
     return out[np.lexsort((-out["total"], -out["win_probability"]))]
 
 
@@ -253,11 +283,11 @@ def win_shares(
     hands, cribs = hand_distribution(held)[0] / STARTERS, crib_distribution(held)[0] / COMPLETIONS
     six, pairs = mask_of(held[0]), held[0, PLACES].tolist()
 
-    def parts(row: np.void) -> tuple[np.ndarray, ...]:
+    def parts(row: np.void) -> tuple[Any, ...]:
         k = pairs.index(sorted(row["discard"].tolist()))
         crib = cribs[k].copy()
         _tilt(crib, max(row["crib_expected"], 0.2))
-        return hands[k], tables.pegging[role, rank_class(six ^ mask_of(row["discard"]))], crib
+        return hands[k], rank_class(six ^ mask_of(row["discard"])), crib
 
     heels = (4 - int((held[0] % 13 == JACK).sum())) / STARTERS
     shares = np.zeros(3)
@@ -267,9 +297,9 @@ def win_shares(
         for part in (None, *order):
             if part is not None:
                 now[part] = better[part]
-            hand, play, crib = now
-            deal = _chances_of_deal(dealer, heels, play, hand, tables.hands[role], crib)
+            hand, kept, crib = now
+            deal = _chances_of_deal(dealer, heels, tables.pegging[role, kept], hand, tables.hands[role], crib)
             fill_own_wins(dealer, at, deal, tables.win_table, chance)
-            chances.append(chance[0])
+            chances.append(chance[0] + late_play(role, kept, *map(int, scores), tables))
         shares[list(order)] += np.diff(chances) / 6
     return WinShares(*shares.tolist())

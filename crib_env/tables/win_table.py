@@ -1,4 +1,7 @@
-"""The win table: how a game ends from any pair of scores, before a deal. :mod:`evaluate.win_table` makes it."""
+"""The win table: how a game ends from any pair of scores, before a deal, and what the play near the end adds to a hand.
+
+:mod:`evaluate.win_table` makes it.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,17 @@ from pathlib import Path
 
 import numpy as np
 
-from crib_env.engine import WIN
-from crib_env.files.checked_file import Column, load_arrays, save_arrays
+from crib_env.engine import ROLES, WIN
+from crib_env.exact.rank_classes import N_RANK_CLASSES
+from crib_env.files.checked_file import Column, load_arrays, save_arrays, version_of
 
 # How a game can end, seen from the dealer of the coming deal: the loser has 91 to 120, 61 to 90 (skunk), or 60 or less.
 ENDINGS = ("dealer wins", "dealer skunks", "dealer double-skunks", "pone wins", "pone skunks", "pone double-skunks")
 MATCH_POINTS = np.array([2, 3, 3, -2, -3, -3])  # ACC, to the dealer
-VERSION = 2
+LATE = 85
+"""From this score of both players on, deals were played at each pair of scores."""
+PARTS_OF_LATE_PLAY = 12
+VERSION = 3
 _KIND = "win table"
 _COLUMNS = {
     "agent": Column("U"),
@@ -21,6 +28,11 @@ _COLUMNS = {
     "endings": Column("f", (WIN, WIN, len(ENDINGS))),
     "errors": Column("f", (WIN, WIN, 2)),
 }
+_LATE_COLUMNS = {
+    "late_hands": Column("f", (len(ROLES), N_RANK_CLASSES, PARTS_OF_LATE_PLAY)),
+    "late_scores": Column("f", (len(ROLES), WIN - LATE, WIN - LATE, PARTS_OF_LATE_PLAY)),
+}
+_BEFORE_LATE_PLAY = 2  # the version without these columns, which is still read
 
 
 @dataclass(frozen=True)
@@ -32,12 +44,17 @@ class WinTable:
         deals: the number of sampled deals.
         endings: (121, 121, 6) float32, chances of ``ENDINGS`` by [dealer's score, pone's score].
         errors: (121, 121, 2) float32, standard errors of :attr:`win_probability` and of :attr:`match_points`.
+        late_hands, late_scores: (2, 1820, 12) by role and ranks kept, and (2, 36, 36, 12) by role, own score and the
+            opponent's from ``LATE`` on. Their product over the last axis is what the play to the score adds to a
+            player's chance to win, as it follows from points that are played for at 0–0.
     """
 
     agent: str
     deals: int
     endings: np.ndarray
     errors: np.ndarray
+    late_hands: np.ndarray
+    late_scores: np.ndarray
 
     @property
     def win_probability(self) -> np.ndarray:
@@ -65,5 +82,9 @@ class WinTable:
         Raises:
             ValueError: the file does not exist, is damaged, has another version or is not a win table.
         """
-        found = load_arrays(path, _KIND, VERSION, _COLUMNS)
-        return cls(str(found["agent"]), int(found["deals"]), found["endings"], found["errors"])
+        if version_of(path) == str(_BEFORE_LATE_PLAY):
+            found = load_arrays(path, _KIND, _BEFORE_LATE_PLAY, _COLUMNS)
+            found |= {name: np.zeros(column.shape, np.float32) for name, column in _LATE_COLUMNS.items()}
+        else:
+            found = load_arrays(path, _KIND, VERSION, _COLUMNS | _LATE_COLUMNS)
+        return cls(str(found.pop("agent")), int(found.pop("deals")), **found)

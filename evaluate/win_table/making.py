@@ -12,19 +12,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.agents import make_agent
+from crib_env.agents import Agent, make_agent
 from crib_env.agents.registry import with_win_table
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
 from crib_env.files.json_text import read_json, typed
 from crib_env.kernels import streams
-from crib_env.tables.win_table import WinTable
+from crib_env.tables.analysis import outlook
+from crib_env.tables.win_table import LATE, WinTable
 from evaluate.files import write_json
 from evaluate.folder_lock import held
 from evaluate.win_table.deals import MOST_PEGS, deals_at, near_scores, points_of
+from evaluate.win_table.late_play import SIZE, Explored, explore, fit_late_play
 from evaluate.win_table.solve import PARTS, FromNothing, Played, solve_win_table
 from evaluate.win_table.variates import variates
 
-NEAR = 85
+NEAR = LATE
 """Deals are played at a pair of scores if one of them is at least this."""
 _FEWER = 10  # where only one score is near the end, little is open: fewer deals will do, by this factor
 LEAST_DEALS = _FEWER * PARTS
@@ -49,7 +51,7 @@ class Plan(NamedTuple):
 
     def steps(self) -> int:
         """Deals and solutions of all rounds."""
-        return sum(n + n // _FEWER + n + 1 + PARTS for n in self.sizes())
+        return sum(3 * n + n // _FEWER + 1 + PARTS for n in self.sizes())
 
 
 def make_win_table(
@@ -83,7 +85,8 @@ def make_win_table(
             start = FromNothing(deals.played("start", n, None), deals.luck(n))
             both = Played(near, deals.played("near", n, near), start.luck)
             one = Played(far, deals.played("far", n // _FEWER, far), start.luck[: n // _FEWER])
-            found = solve_win_table(plan.agent, start, both, one, progressed)
+            late = fit_late_play(deals.explored(n))
+            found = solve_win_table(plan.agent, start, both, one, late, progressed)
             table = folder / f"round-{number}.npz"
             found.save(table)
             yield found
@@ -107,6 +110,7 @@ class _Deals:
         self, plan: Plan, folder: Path, table: Path | None, threads: int, on_progress: Callable[[int], None]
     ) -> None:
         self._plan, self._folder, self._threads, self._on_progress = plan, folder, threads, on_progress
+        self._table = table
         self._agent = plan.agent if table is None else with_win_table(plan.agent, table)
 
     def luck(self, n: int) -> np.ndarray:
@@ -118,20 +122,43 @@ class _Deals:
     def played(self, kind: str, n: int, scores: np.ndarray | None) -> np.ndarray:
         """Deals played at all scores, as :func:`evaluate.win_table.deals.deals_at` has them; for ``None`` those from
         0–0, as :func:`evaluate.win_table.deals.points_of`."""
-        seeds = streams(self._plan.seed, n)
-        blocks = [slice(start, min(start + _BLOCK, n)) for start in range(0, n, _BLOCK)]
+        columns = {"points": Column("i", (MOST_PEGS if scores is None else len(scores), 2))}
 
-        def play(block: slice) -> np.ndarray:
-            path = self._folder / f"{kind}-{block.start}-{block.stop}.npz"
-            shape = block.stop - block.start, MOST_PEGS if scores is None else len(scores), 2
+        def play(agent: Agent, seeds: np.ndarray) -> dict[str, np.ndarray]:
+            return {"points": points_of(agent, seeds) if scores is None else deals_at(agent, seeds, scores)}
+
+        return self._in_blocks(kind, streams(self._plan.seed, n), columns, play)["points"]
+
+    def explored(self, n: int) -> Explored:
+        """See :func:`evaluate.win_table.late_play.explore`; other deals than those of :meth:`played`."""
+        columns = {"roles": Column("i"), "classes": Column("i"), "added": Column("f", SIZE), "later": Column("f", SIZE)}
+
+        def play(agent: Agent, seeds: np.ndarray) -> dict[str, np.ndarray]:
+            return explore(agent, seeds, outlook(self._table))._asdict()
+
+        return Explored(**self._in_blocks("explored", streams(self._plan.seed + 1, n), columns, play))
+
+    def _in_blocks(
+        self,
+        kind: str,
+        seeds: np.ndarray,
+        columns: dict[str, Column],
+        play: Callable[[Agent, np.ndarray], dict[str, np.ndarray]],
+    ) -> dict[str, np.ndarray]:
+        """Arrays over all deals, played in blocks or read from their files; ``columns`` have the shape of one deal."""
+        blocks = [slice(start, min(start + _BLOCK, len(seeds))) for start in range(0, len(seeds), _BLOCK)]
+
+        def one(block: slice) -> dict[str, np.ndarray]:
+            n, path = block.stop - block.start, self._folder / f"{kind}-{block.start}-{block.stop}.npz"
             if path.exists():
-                found = load_arrays(path, _KIND, _VERSION, {"points": Column("i", shape)})["points"]
+                shaped = {name: column._replace(shape=(n, *column.shape)) for name, column in columns.items()}
+                found = load_arrays(path, _KIND, _VERSION, shaped)
             else:
-                agent = make_agent(self._agent)
-                found = points_of(agent, seeds[block]) if scores is None else deals_at(agent, seeds[block], scores)
-                save_arrays(path, _KIND, _VERSION, {"points": found})
-            self._on_progress(len(found))
+                found = play(make_agent(self._agent), seeds[block])
+                save_arrays(path, _KIND, _VERSION, found)
+            self._on_progress(n)
             return found
 
         with ThreadPoolExecutor(self._threads) as pool:
-            return np.concatenate(list(pool.map(play, blocks)))
+            parts = list(pool.map(one, blocks))
+        return {name: np.concatenate([part[name] for part in parts]) for name in columns}

@@ -18,6 +18,7 @@ import numpy as np
 from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
 from crib_env.kernels import kernel
 from crib_env.tables.win_table import ENDINGS, MATCH_POINTS, WinTable
+from evaluate.win_table.late_play import LatePlay
 
 PARTS = 20
 """The deals are also solved in this many parts, whose spread gives the standard errors."""
@@ -149,6 +150,7 @@ def solve_win_table(
     start: FromNothing,
     near: Played,
     far: Played,
+    late: LatePlay,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> WinTable:
     """The win table that follows from deals.
@@ -157,6 +159,7 @@ def solve_win_table(
         agent: the name of the agent that played them.
         start: deals from 0–0, for all pairs of scores that neither of the others has.
         near, far: deals played at pairs of scores.
+        late: what the play near the end adds.
         on_progress: called after each of the ``1 + PARTS`` solutions.
 
     Raises:
@@ -176,4 +179,4 @@ def solve_win_table(
     errors = found.std(axis=0, ddof=1) / np.sqrt(PARTS)
     chances = np.maximum(whole, 0.0)  # the adjustment may take a chance of nearly nothing below it
     chances /= chances.sum(axis=-1, keepdims=True)
-    return WinTable(agent, len(near.after), chances.astype(np.float32), errors.astype(np.float32))
+    return WinTable(agent, len(near.after), chances.astype(np.float32), errors.astype(np.float32), *late)
