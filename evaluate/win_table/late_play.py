@@ -17,6 +17,7 @@ from crib_env.engine import DEALER, PONE, ROLES, WIN
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
 from crib_env.exact.rank_classes import CLASS_RANKS, N_RANK_CLASSES, rank_class
 from crib_env.kernels import bit, kernel, mask_of
+from crib_env.scoring import card_value
 from crib_env.tables.analysis import Outlook, chances_of_discard, fill_own_wins
 from crib_env.tables.deal_chances import DealChances
 from crib_env.tables.pegging import GAINED, GIVEN, N_BINS
@@ -146,10 +147,13 @@ def _value(chances: np.ndarray, scores: np.ndarray) -> np.ndarray:
     return value
 
 
+_VALUES = np.array([card_value(rank) for rank in range(13)])
+
+
 def _likeness(role: int) -> np.ndarray:
     """(1820, F) what matters of four ranks in the play, each feature with mean 0 and standard deviation 1."""
     ranks = CLASS_RANKS.astype(np.int64)
-    values, counts = np.minimum(ranks + 1, 10), (ranks[:, :, None] == np.arange(13)).sum(axis=1)
+    values, counts = _VALUES[ranks], (ranks[:, :, None] == np.arange(13)).sum(axis=1)
     a, b = np.triu_indices(4, 1)
     apart, sums = np.abs(ranks[:, a] - ranks[:, b]), values[:, a] + values[:, b]
     play = standard_pegging().distribution[role]
