@@ -20,7 +20,8 @@ _AT_ONCE = 2_048  # positions; the same for any number of threads, as networks r
 
 
 @kernel
-def _begin(games, cards, dealers, scores, episode):
+def begin_all(games, cards, dealers, scores, episode):
+    """Begins games (N,) with given cards (N, 13), dealers (N,) and scores (N, 2) by seat."""
     for n in range(len(games)):
         g = games[n]
         begin_game(g, episode, np.int64(dealers[n]), np.int64(scores[n, 0]), np.int64(scores[n, 1]), np.int64(-1))
@@ -68,7 +69,7 @@ def before_discards(sixes: np.ndarray, is_dealer: np.ndarray, scores: np.ndarray
     cards[:, :6] = sixes
     _unseen_of_all(sixes, cards[:, 6:])
     games = np.zeros(len(sixes), GAME)
-    _begin(games, cards, np.where(is_dealer, 0, 1), scores, GAME_EPISODE)
+    begin_all(games, cards, np.where(is_dealer, 0, 1), scores, GAME_EPISODE)
     for k in range(2):  # pone discards first
         _act(games, np.where(is_dealer, cards[:, 6 + k], NO_CARD))
     return games
@@ -89,7 +90,7 @@ def after_cards(deals: np.ndarray, dealers: np.ndarray, scores: np.ndarray, card
         thirteen = np.full((len(deals), 13), -1, np.int64)
         thirteen[:, :4], thirteen[:, 6:10] = deals[:, :4], deals[:, 4:]
     games = np.zeros(len(deals), GAME)
-    _begin(games, thirteen, dealers, scores, PEGGING_EPISODE if is_pegging else GAME_EPISODE)
+    begin_all(games, thirteen, dealers, scores, PEGGING_EPISODE if is_pegging else GAME_EPISODE)
     for column in cards.T:
         _act(games, column)
     return games

@@ -1,0 +1,1 @@
+"""What is stated against what happens: chances to win and losses, played out."""
