@@ -4,7 +4,8 @@ Points: the exact mean of the four kept cards, plus or minus the mean of the cri
 by hand and crib, plus the points that these four cards gain in the play minus those they concede. Probability of
 winning: the distributions of heels, the play, pone's hand, dealer's hand and crib are counted in that order until
 somebody reaches 121; the win table covers the deals after that. The five are treated as independent, which they
-nearly are. The crib's exact distribution against random discards is tilted to have the mean of deliberate ones.
+nearly are. The crib's exact distribution against random discards is tilted to have the mean of deliberate ones. Near
+the end a win table may say what the play to the score adds to a hand (:func:`late_play`).
 """
 
 from __future__ import annotations
