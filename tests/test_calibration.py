@@ -9,6 +9,7 @@ from crib_env.engine import WIN
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
 from crib_env.tables.analysis import outlook
+from crib_env.tables.win_table import WinTable
 from crib_env.views import views_of
 from evaluate.calibration.discards import Positions, draw_positions, play_out
 from evaluate.suite.positions import before_discards
@@ -56,18 +57,17 @@ def test_deals_played_out_are_those_of_the_engine(is_dealer):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A small win table of `best`."""
-    folder = tmp_path_factory.mktemp("table")
-    table = list(make_win_table(Plan("best", 2_000, 2, 3), folder / "deals", 2))[-1]
-    table.save(folder / "table.npz")
-    return folder / "table.npz", table
+    """The files of two rounds of a small win table of `best`; in the second its deals are played by the first."""
+    folder = tmp_path_factory.mktemp("table") / "deals"
+    assert len(list(make_win_table(Plan("best", 2_400, 2, 3), folder, 2))) == 2
+    return folder / "round-1.npz", folder / "round-2.npz"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scores", [(120, 120), (118, 118), (116, 110), (116, 120), (117, 114)])
 def test_the_table_is_true_when_games_are_played(made, scores):
-    path, table = made
-    agent, n = make_agent(f"best:win_table={path}"), 4_000
+    players, table = made[0], WinTable.load(made[1])
+    agent, n = make_agent(f"best:win_table={players}"), 4_000
     batch = GameBatch(streams(11, n), first_dealer=0, scores=scores)
     while len(rows := batch.acting()):
         batch.step(rows, agent.act(batch.views(rows)))
@@ -79,7 +79,7 @@ def test_the_table_is_true_when_games_are_played(made, scores):
 @pytest.mark.slow
 def test_what_the_play_adds_brings_discards_nearer_to_what_is_played(made):
     """The error of the chance to win after the best discard, at forty late positions, with and without it."""
-    path = made[0]
+    path = made[1]
     agent, known = make_agent(f"best:win_table={path}"), outlook(path)
     judges = make_agent(f"expert:win_table={path}"), make_agent("expert")
     rng, errors = np.random.default_rng(6), []

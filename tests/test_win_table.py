@@ -19,17 +19,21 @@ from crib_env.exact.rank_classes import CLASS_RANKS, rank_class
 from crib_env.kernels import kernel, mask_of, streams
 from crib_env.players.policies import GREEDY, native_card
 from crib_env.tables.analysis import analyse_discard, late_play, outlook
-from crib_env.tables.standard import standard_win_table
+from crib_env.tables.pegging import simulate_pegging
+from crib_env.tables.standard import standard_pegging, standard_win_table
 from crib_env.tables.win_table import LATE, PARTS_OF_LATE_PLAY, WinTable
 from evaluate.win_table.deals import deals_at, near_scores, points_of
-from evaluate.win_table.late_play import SIZE, Explored, LatePlay, explore, fit_late_play
+from evaluate.win_table.explore import roles_of
+from evaluate.win_table.late_play import SIZE, LateDeals, LatePlay, explore_late, fit_late_play
 from evaluate.win_table.making import Plan, make_win_table
-from evaluate.win_table.solve import PARTS, FromNothing, Played, solve_win_table, weights_of
+from evaluate.win_table.plays import explore_plays, fit_plays
+from evaluate.win_table.solve import PARTS, Added, FromNothing, Played, solve_win_table, weights_of
 from evaluate.win_table.variates import N_VARIATES, variates
 
 ROOT = Path(__file__).parents[1]
 NOWHERE = np.zeros((0, 2), np.int64)
 NO_LATE_PLAY = LatePlay(*(np.zeros((2, *shape, PARTS_OF_LATE_PLAY), np.float32) for shape in ((1820,), SIZE)))
+NOTHING_ADDED = Added(*NO_LATE_PLAY, np.full((2, 1820, 2), np.nan, np.float32))
 
 
 def solved_from_nothing(points, luck=None):
@@ -37,7 +41,7 @@ def solved_from_nothing(points, luck=None):
     n = len(points)
     luck = np.zeros((n, 0)) if luck is None else luck
     nothing = Played(NOWHERE, np.zeros((n, 0, 2), np.int8), np.zeros((n, 0)))
-    return solve_win_table("greedy", FromNothing(points, luck), nothing, nothing, NO_LATE_PLAY)
+    return solve_win_table("greedy", FromNothing(points, luck), nothing, nothing, NOTHING_ADDED)
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +120,7 @@ def test_the_end_of_the_game_is_that_of_whole_games_on_a_few_deals():
     played = Played(scores, deals_at(agent, seeds, scores), np.zeros((PARTS, 0)))
     nothing = Played(NOWHERE, np.zeros((PARTS, 0, 2), np.int8), np.zeros((PARTS, 0)))
     solved = solve_win_table(
-        "careful", FromNothing(rows([1])[:PARTS], np.zeros((PARTS, 0))), played, nothing, NO_LATE_PLAY
+        "careful", FromNothing(rows([1])[:PARTS], np.zeros((PARTS, 0))), played, nothing, NOTHING_ADDED
     )
 
     @cache
@@ -197,7 +201,7 @@ def test_the_table_follows_from_the_plan_alone(tmp_path):
 def test_what_is_explored_adds_up_to_the_result_of_the_deal():
     """The chance before the play, what the play adds and what follows are together the value of the scores after it."""
     agent, seeds, known = make_agent("careful"), streams(8, 6), outlook()
-    found = explore(agent, seeds, known)
+    found = explore_late(agent, seeds, known)
     assert {PONE, DEALER} == set(found.roles.tolist())
     for k, (role, seed) in enumerate(zip(found.roles.tolist(), seeds)):
         for own, other in [(85, 100), (112, 109), (119, 117), (120, 120)]:
@@ -239,7 +243,7 @@ def test_what_hands_differ_in_is_found_again():
     effect = 0.04 * (low - low.mean())
     added = rng.normal(0, 0.2, (4_000, 1, 1)) * np.ones((4_000, *SIZE))
     added[:, 30:, 30:] += ((roles == PONE) * (0.1 + effect[classes]))[:, None, None]
-    late = fit_late_play(Explored(roles, classes, added.astype(np.float16), np.zeros((4_000, *SIZE), np.float16)))
+    late = fit_late_play(LateDeals(roles, classes, added.astype(np.float16), np.zeros((4_000, *SIZE), np.float16)))
     found = np.einsum("rcp,rabp->rcab", late.hands, late.scores)
     assert found.shape == (2, 1820, *SIZE)
     assert np.abs(found[PONE, :, 33, 33] - 0.1 - effect).mean() < 0.02
@@ -268,6 +272,30 @@ def test_discards_are_valued_with_what_the_play_adds(tmp_path):
             added = values["with", (110, 112)][b, k] - values["without", (110, 112)][b, k]
             assert added == pytest.approx(late_play(role, kept, own, other, known), abs=1e-12)
             assert added > 0
+
+
+def test_points_of_an_agents_play_are_found_again():
+    """`greedy` plays otherwise than the player of the shipped records; its own records tell what is right."""
+    records = simulate_pegging("greedy", "greedy", standard_error=0.2, seed=1)
+    seeds = streams(4, 40_000)
+    plays = explore_plays(make_agent("greedy"), seeds)
+    assert (plays.roles == roles_of(seeds)).all()
+    found, known = fit_plays(plays), standard_pegging().mean
+    weights = np.stack([np.bincount(plays.classes[plays.roles == role], minlength=1820) for role in range(2)])
+    weights = weights[..., None] / weights.sum(axis=1)[:, None, None]
+    noise = (weights * records.standard_error**2).sum(axis=1)
+    left, before = ((weights * (values - records.mean) ** 2).sum(axis=1) - noise for values in (found, known))
+    assert (left < 0.3 * before).all()
+
+
+def test_the_analysis_takes_points_of_the_play_from_the_table(tmp_path):
+    rng = np.random.default_rng(2)
+    means = (2 + rng.random((2, 1820, 2))).astype(np.float32)
+    replace(standard_win_table(), plays=means).save(tmp_path / "table.npz")
+    found = outlook(tmp_path / "table.npz").pegging
+    assert np.allclose(found @ np.arange(61), means, atol=1e-6)
+    assert np.allclose(found.sum(axis=-1), 1)
+    assert np.array_equal(outlook().pegging, standard_pegging().distribution)  # the shipped table has none
 
 
 def test_players_to_the_score_use_the_table_of_the_round_before():

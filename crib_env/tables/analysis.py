@@ -75,6 +75,22 @@ class Outlook(NamedTuple):
     """(2, 36, 36, 12), too."""
 
 
+def _with_means(chances: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """Chances of points (..., 61), multiplied by a power of the points so that they have these means (...); unchanged
+    where the mean is NaN."""
+    given = np.isfinite(means)
+    out, rows, points = chances.copy(), chances[given], np.arange(chances.shape[-1])
+    power = np.zeros((len(rows), 1))  # its logarithm, by Newton's method
+    for _ in range(50):
+        tilted = rows * np.exp(power * points)
+        tilted /= tilted.sum(axis=-1, keepdims=True)
+        mean = tilted @ points
+        spread = tilted @ points**2 - mean**2
+        power += np.clip((means[given] - mean) / np.maximum(spread, 1e-9), -0.3, 0.3)[:, None]
+        out[given] = tilted
+    return out
+
+
 @cache
 def outlook(win_table: Path | None = None) -> Outlook:
     """The outlook of the standard tables, or with the win table of another file."""
@@ -83,7 +99,7 @@ def outlook(win_table: Path | None = None) -> Outlook:
     return Outlook(
         cribs=tables.mean - tables.against_random,
         hands=tables.hand_points[[DEALER, PONE]],  # of the other role
-        pegging=standard_pegging().distribution,
+        pegging=_with_means(standard_pegging().distribution, wins.plays),
         win_table=wins.win_probability.astype(np.float64),
         late_hands=wins.late_hands.astype(np.float64),
         late_scores=wins.late_scores.astype(np.float64),

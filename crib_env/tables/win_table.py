@@ -28,11 +28,12 @@ _COLUMNS = {
     "endings": Column("f", (WIN, WIN, len(ENDINGS))),
     "errors": Column("f", (WIN, WIN, 2)),
 }
-_LATE_COLUMNS = {
+_PLAY_COLUMNS = {
     "late_hands": Column("f", (len(ROLES), N_RANK_CLASSES, PARTS_OF_LATE_PLAY)),
     "late_scores": Column("f", (len(ROLES), WIN - LATE, WIN - LATE, PARTS_OF_LATE_PLAY)),
+    "plays": Column("f", (len(ROLES), N_RANK_CLASSES, 2), has_gaps=True),
 }
-_BEFORE_LATE_PLAY = 2  # the version without these columns, which is still read
+_BEFORE_PLAYS = 2  # the version without these columns, which is still read
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ class WinTable:
         late_hands, late_scores: (2, 1820, 12) by role and ranks kept, and (2, 36, 36, 12) by role, own score and the
             opponent's from ``LATE`` on. Their product over the last axis is what the play to the score adds to a
             player's chance to win, as it follows from points that are played for at 0–0.
+        plays: (2, 1820, 2) float32, mean points gained and given in the play from 0–0 between two of the agent, by role
+            and ranks kept; NaN where the records of the play say it (:class:`crib_env.tables.pegging.PeggingRecords`).
     """
 
     agent: str
@@ -55,6 +58,7 @@ class WinTable:
     errors: np.ndarray
     late_hands: np.ndarray
     late_scores: np.ndarray
+    plays: np.ndarray
 
     @property
     def win_probability(self) -> np.ndarray:
@@ -82,9 +86,10 @@ class WinTable:
         Raises:
             ValueError: the file does not exist, is damaged, has another version or is not a win table.
         """
-        if version_of(path) == str(_BEFORE_LATE_PLAY):
-            found = load_arrays(path, _KIND, _BEFORE_LATE_PLAY, _COLUMNS)
-            found |= {name: np.zeros(column.shape, np.float32) for name, column in _LATE_COLUMNS.items()}
+        if version_of(path) == str(_BEFORE_PLAYS):
+            found = load_arrays(path, _KIND, _BEFORE_PLAYS, _COLUMNS)
+            found |= {name: np.zeros(column.shape, np.float32) for name, column in _PLAY_COLUMNS.items()}
+            found["plays"][:] = np.nan
         else:
-            found = load_arrays(path, _KIND, VERSION, _COLUMNS | _LATE_COLUMNS)
+            found = load_arrays(path, _KIND, VERSION, _COLUMNS | _PLAY_COLUMNS)
         return cls(str(found.pop("agent")), int(found.pop("deals")), **found)

@@ -21,7 +21,7 @@ from crib_env.players.policies import CAREFUL, GREEDY, native_card
 from crib_env.scoring import add_rank, rank_points
 from crib_env.tables.analysis import outlook
 from crib_env.tables.pegging import GAINED, GIVEN
-from crib_env.tables.standard import standard_pegging
+from crib_env.tables.standard import standard_pegging, standard_win_table
 
 PARTS = ("pone's hand", "dealer's hand and heels", "crib", "pone's play", "dealer's play")
 """The parts of the value of twelve cards, by the source of the points."""
@@ -42,7 +42,8 @@ class DiscardValues(NamedTuple):
     @classmethod
     def standard(cls) -> DiscardValues:
         """The values of the tables that ship with the package."""
-        mean = standard_pegging().mean
+        found = standard_win_table().plays
+        mean = np.where(np.isfinite(found), found, standard_pegging().mean)
         return cls(np.ascontiguousarray(outlook().cribs), np.ascontiguousarray(mean[..., GAINED] - mean[..., GIVEN]))
 
 

@@ -12,30 +12,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.batch import SOURCES, GameBatch
-from crib_env.engine import DEALER, PONE, ROLES, WIN
+from crib_env.batch import SOURCES
+from crib_env.engine import PONE, ROLES, WIN
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
-from crib_env.exact.rank_classes import CLASS_RANKS, N_RANK_CLASSES, rank_class
+from crib_env.exact.rank_classes import N_RANK_CLASSES, rank_class
 from crib_env.kernels import bit, kernel, mask_of
-from crib_env.scoring import card_value
 from crib_env.tables.analysis import Outlook, chances_of_discard, fill_own_wins
 from crib_env.tables.deal_chances import DealChances
-from crib_env.tables.pegging import GAINED, GIVEN, N_BINS
-from crib_env.tables.standard import standard_pegging
+from crib_env.tables.pegging import N_BINS
 from crib_env.tables.win_table import LATE, PARTS_OF_LATE_PLAY
-from evaluate.analysis.judges import discard_points
+from evaluate.win_table.alike import smoothed
 from evaluate.win_table.deals import Player
+from evaluate.win_table.explore import Explored, explore, roles_of
 
 SIZE = WIN - LATE, WIN - LATE
 """Shape of what depends on own score and the opponent's."""
 _SCORES = np.stack(np.meshgrid(np.arange(LATE, WIN), np.arange(LATE, WIN), indexing="ij"), axis=-1).reshape(-1, 2)
 """(1296, 2) own score and the opponent's."""
-_TEMPERATURE = 1.5  # points: a discard that is this much worse is drawn 1/e times as often
 _SIDE_BY_SIDE = 8  # deals
 _IN_PLAY = [SOURCES.index("play"), SOURCES.index("heels")]
 
 
-class Explored(NamedTuple):
+class LateDeals(NamedTuple):
     """What n deals said about the play, from the side of the player who discarded at random."""
 
     roles: np.ndarray
@@ -73,70 +71,36 @@ def _analyse(cards, place, is_dealer, outlook, before, after):
     return rank_class(mask_of(cards) ^ bit(cards[i]) ^ bit(cards[j]))
 
 
-def explore(agent: Player, seeds: np.ndarray, outlook: Outlook) -> Explored:
-    """Plays deals at all late scores. By turns the dealer and pone discard at random; all else the agent plays.
+def explore_late(agent: Player, seeds: np.ndarray, outlook: Outlook) -> LateDeals:
+    """Plays deals at all late scores.
 
     Args:
         agent: both players.
-        seeds: (n,) of the deals, by which the discards are drawn as well.
+        seeds: (n,) of the deals.
         outlook: of the analysis. What it adds for the play is left aside.
     """
     n = len(seeds)
-    found = Explored(
-        np.where(seeds % np.uint64(2) == 0, DEALER, PONE),
-        np.zeros(n, np.int64),
-        *(np.zeros((n, *SIZE), np.float16) for _ in range(2)),
-    )
+    late = (np.zeros((n, *SIZE), np.float16) for _ in range(2))
+    found = LateDeals(roles_of(seeds), np.zeros(n, np.int64), *late)
     for start in range(0, n, _SIDE_BY_SIDE):
         rows = slice(start, start + _SIDE_BY_SIDE)
-        _explore(agent, seeds[rows], outlook, Explored(*(part[rows] for part in found)))
+        _value_deals(explore(agent, seeds[rows], _SCORES), outlook, LateDeals(*(part[rows] for part in found)))
     return found
 
 
-def _explore(agent: Player, seeds: np.ndarray, outlook: Outlook, out: Explored) -> None:
-    n, width = len(seeds), len(_SCORES)
-    batch = GameBatch(np.repeat(seeds, width), episode="deal", first_dealer=0)
-    explorer = np.where(out.roles == DEALER, 0, 1)
-    seats = np.repeat(explorer, width)
-    scores, all_rows = np.tile(_SCORES, (n, 1)), np.arange(n * width)
-    start = np.empty_like(scores)
-    start[all_rows, seats], start[all_rows, 1 - seats] = scores.T
-    batch.games["scores"] = batch.games["start_scores"] = start
-
-    dealt = batch.games["cards"][::width].astype(np.int64)
-    sixes = np.sort(np.take_along_axis(dealt, 6 * explorer[:, None] + np.arange(6), axis=1), axis=1)
-    places = _drawn(discard_points(sixes, explorer == 0), seeds)
-    pairs = sixes[np.arange(n)[:, None], PLACES[places]]
-    while len(rows := batch.acting()):
-        views = batch.views(rows)
-        mine = np.flatnonzero(views.is_discard & (batch.games["turn"][rows] == seats[rows]))
-        others = np.setdiff1d(np.arange(len(rows)), mine, assume_unique=True)
-        cards = np.empty(len(rows), np.int64)
-        cards[mine] = pairs[rows[mine] // width, (views.discards[mine, 0] >= 0).astype(int)]
-        if len(others):
-            cards[others] = agent.act(views[others])
-        batch.step(rows, cards)
-
-    pegged = batch.tally[..., _IN_PLAY].sum(axis=(2, 3))
+def _value_deals(explored: Explored, outlook: Outlook, out: LateDeals) -> None:
+    width, games = len(_SCORES), explored.batch.games
+    pegged = explored.batch.tally[..., _IN_PLAY].sum(axis=(2, 3))
     before, after = np.empty(width), np.empty(width)
-    for k in range(n):
-        mine, other, its = explorer[k], 1 - explorer[k], slice(k * width, (k + 1) * width)
-        out.classes[k] = _analyse(sixes[k], places[k], mine == 0, outlook, before, after)
-        played = _value(after.reshape(SIZE), _SCORES + pegged[its][:, [mine, other]])
+    for k, mine in enumerate(explored.seats.tolist()):
+        its, sides = slice(k * width, (k + 1) * width), [mine, 1 - mine]
+        out.classes[k] = _analyse(explored.sixes[k], explored.places[k], mine == 0, outlook, before, after)
+        played = _value(after.reshape(SIZE), _SCORES + pegged[its][:, sides])
         to_come = outlook.win_table[LATE:, LATE:]  # the deal passes
         next_deal = to_come if out.roles[k] == PONE else 1 - to_come.T
-        ended = _value(next_deal, batch.games["scores"][its][:, [mine, other]].astype(np.int64))
+        ended = _value(next_deal, games["scores"][its][:, sides].astype(np.int64))
         out.added[k] = (played - before).reshape(SIZE)
         out.later[k] = (ended - played).reshape(SIZE)
-
-
-def _drawn(points: np.ndarray, seeds: np.ndarray) -> np.ndarray:
-    """(n,) a discard for each row of ``points`` (n, 15), drawn by its seed."""
-    chances = np.exp((points - points.max(axis=1, keepdims=True)) / _TEMPERATURE)
-    limits = chances.cumsum(axis=1) / chances.sum(axis=1, keepdims=True)
-    drawn = np.array([np.random.default_rng(seed).random() for seed in seeds])
-    places: np.ndarray = (drawn[:, None] >= limits).sum(axis=1)
-    return places
 
 
 def _value(chances: np.ndarray, scores: np.ndarray) -> np.ndarray:
@@ -147,68 +111,7 @@ def _value(chances: np.ndarray, scores: np.ndarray) -> np.ndarray:
     return value
 
 
-_VALUES = np.array([card_value(rank) for rank in range(13)])
-
-
-def _likeness(role: int) -> np.ndarray:
-    """(1820, F) what matters of four ranks in the play, each feature with mean 0 and standard deviation 1."""
-    ranks = CLASS_RANKS.astype(np.int64)
-    values, counts = _VALUES[ranks], (ranks[:, :, None] == np.arange(13)).sum(axis=1)
-    a, b = np.triu_indices(4, 1)
-    apart, sums = np.abs(ranks[:, a] - ranks[:, b]), values[:, a] + values[:, b]
-    play = standard_pegging().distribution[role]
-    means = play @ np.arange(N_BINS)
-    low = (values <= 4).sum(axis=1)
-    features = [
-        *counts.T,
-        *(
-            (values == 10).sum(axis=1),
-            low,
-            low > 0,
-            low > 1,
-            values.sum(axis=1),
-            values.min(axis=1),
-            values.max(axis=1),
-        ),
-        *((apart == 0).sum(axis=1), ((apart == 1) | (apart == 2)).sum(axis=1)),
-        *((sums == 15).sum(axis=1), (sums == 5).sum(axis=1)),
-        *(means[:, GAINED], means[:, GIVEN], play[:, GAINED, 0], play[:, GIVEN, 0]),
-    ]
-    table = np.stack(features, axis=1).astype(float)
-    table = table[:, table.std(axis=0) > 0]  # the dealer always makes a point, and pone always concedes one
-    standard: np.ndarray = (table - table.mean(axis=0)) / table.std(axis=0)
-    return standard
-
-
-_LENGTHS = (3.0, 5.0, 8.0, 12.0)
-_RATIOS = (0.03, 0.06, 0.12, 0.25, 0.5)  # standard deviation between hands over that between deals of a hand
-
-
-def _smoothed(means: np.ndarray, n: np.ndarray, distances: np.ndarray) -> np.ndarray:
-    """Gaussian process regression of columns (1820, C), each with the length and the ratio of the highest likelihood.
-
-    Args:
-        means: (1820, C) the mean of each hand over its deals.
-        n: (1820,) deals of each hand.
-        distances: (1820, 1820) squared, between hands.
-    """
-    seen = np.flatnonzero(n)
-    y, best = means[seen], np.full(means.shape[1], -np.inf)
-    out = np.zeros_like(means)
-    for length in _LENGTHS:
-        alike = np.exp(-distances / (2 * length**2))
-        for ratio in _RATIOS:
-            covariance = ratio**2 * alike[np.ix_(seen, seen)] + np.diag(1 / n[seen])
-            solved = np.linalg.solve(covariance, y)
-            variance = (y * solved).mean(axis=0)
-            likelihood = -0.5 * (len(seen) * np.log(variance + 1e-12) + np.linalg.slogdet(covariance)[1])
-            better = likelihood > best
-            best[better] = likelihood[better]
-            out[:, better] = ratio**2 * alike[:, seen] @ solved[:, better]
-    return out
-
-
-def fit_late_play(explored: Explored) -> LatePlay:
+def fit_late_play(explored: LateDeals) -> LatePlay:
     """What deals said, smoothed.
 
     The first part is the mean over all deals; the others are the principal components of what hands differ in.
@@ -224,12 +127,9 @@ def fit_late_play(explored: Explored) -> LatePlay:
             later += explored.later[row].reshape(-1)
         mean = sums.sum(axis=0) / max(len(rows), 1)
         means = np.where(n[:, None] > 0, sums / np.maximum(n, 1)[:, None] - mean, 0.0)
-        features = _likeness(role)
-        squares = (features**2).sum(axis=1)
-        distances = np.maximum(squares[:, None] + squares - 2 * features @ features.T, 0)
         parts = np.linalg.svd(means * np.sqrt(n)[:, None], full_matrices=False)[2][: PARTS_OF_LATE_PLAY - 1]
         hands[role, :, 0], scores[role, :, 0] = 1.0, mean + later / max(len(rows), 1)
-        hands[role, :, 1:] = _smoothed(means @ parts.T, n, distances)
+        hands[role, :, 1:] = smoothed(means @ parts.T, n, role)
         scores[role, :, 1:] = parts.T
     late = scores.reshape(len(ROLES), *SIZE, -1)
     return LatePlay(hands.astype(np.float32), late.astype(np.float32))

@@ -22,12 +22,14 @@ from crib_env.tables.win_table import LATE, WinTable
 from evaluate.files import write_json
 from evaluate.folder_lock import held
 from evaluate.win_table.deals import MOST_PEGS, deals_at, near_scores, points_of
-from evaluate.win_table.late_play import SIZE, Explored, explore, fit_late_play
-from evaluate.win_table.solve import PARTS, FromNothing, Played, solve_win_table
+from evaluate.win_table.late_play import SIZE, LateDeals, explore_late, fit_late_play
+from evaluate.win_table.plays import Plays, explore_plays, fit_plays
+from evaluate.win_table.solve import PARTS, Added, FromNothing, Played, solve_win_table
 from evaluate.win_table.variates import variates
 
 NEAR = LATE
 """Deals are played at a pair of scores if one of them is at least this."""
+_PLAYS = 10  # plays from 0–0 for each deal near the end: they take little time
 _FEWER = 10  # where only one score is near the end, little is open: fewer deals will do, by this factor
 LEAST_DEALS = _FEWER * PARTS
 _BLOCK = 200  # deals kept at once
@@ -51,7 +53,7 @@ class Plan(NamedTuple):
 
     def steps(self) -> int:
         """Deals and solutions of all rounds."""
-        return sum(3 * n + n // _FEWER + 1 + PARTS for n in self.sizes())
+        return sum(4 * n + n // _FEWER + 1 + PARTS for n in self.sizes())
 
 
 def make_win_table(
@@ -85,8 +87,8 @@ def make_win_table(
             start = FromNothing(deals.played("start", n, None), deals.luck(n))
             both = Played(near, deals.played("near", n, near), start.luck)
             one = Played(far, deals.played("far", n // _FEWER, far), start.luck[: n // _FEWER])
-            late = fit_late_play(deals.explored(n))
-            found = solve_win_table(plan.agent, start, both, one, late, progressed)
+            added = Added(*fit_late_play(deals.late(n)), fit_plays(deals.plays(_PLAYS * n)))
+            found = solve_win_table(plan.agent, start, both, one, added, progressed)
             table = folder / f"round-{number}.npz"
             found.save(table)
             yield found
@@ -129,14 +131,23 @@ class _Deals:
 
         return self._in_blocks(kind, streams(self._plan.seed, n), columns, play)["points"]
 
-    def explored(self, n: int) -> Explored:
-        """See :func:`evaluate.win_table.late_play.explore`; other deals than those of :meth:`played`."""
+    def late(self, n: int) -> LateDeals:
+        """See :func:`evaluate.win_table.late_play.explore_late`; other deals than those of :meth:`played`."""
         columns = {"roles": Column("i"), "classes": Column("i"), "added": Column("f", SIZE), "later": Column("f", SIZE)}
 
         def play(agent: Agent, seeds: np.ndarray) -> dict[str, np.ndarray]:
-            return explore(agent, seeds, outlook(self._table))._asdict()
+            return explore_late(agent, seeds, outlook(self._table))._asdict()
 
-        return Explored(**self._in_blocks("explored", streams(self._plan.seed + 1, n), columns, play))
+        return LateDeals(**self._in_blocks("late", streams(self._plan.seed + 1, n), columns, play))
+
+    def plays(self, n: int) -> Plays:
+        """See :func:`evaluate.win_table.plays.explore_plays`; other deals than those of the others."""
+        columns = {"roles": Column("i"), "classes": Column("i"), "points": Column("i", (2,))}
+
+        def play(agent: Agent, seeds: np.ndarray) -> dict[str, np.ndarray]:
+            return explore_plays(agent, seeds)._asdict()
+
+        return Plays(**self._in_blocks("plays", streams(self._plan.seed + 2, n), columns, play, _PLAYS))
 
     def _in_blocks(
         self,
@@ -144,9 +155,12 @@ class _Deals:
         seeds: np.ndarray,
         columns: dict[str, Column],
         play: Callable[[Agent, np.ndarray], dict[str, np.ndarray]],
+        times: int = 1,
     ) -> dict[str, np.ndarray]:
-        """Arrays over all deals, played in blocks or read from their files; ``columns`` have the shape of one deal."""
-        blocks = [slice(start, min(start + _BLOCK, len(seeds))) for start in range(0, len(seeds), _BLOCK)]
+        """Arrays over all deals, played in blocks or read from their files; ``columns`` have the shape of one deal, and
+        ``times`` as many deals as otherwise are one step, and one ``times``-th of a block."""
+        size = _BLOCK * times
+        blocks = [slice(start, min(start + size, len(seeds))) for start in range(0, len(seeds), size)]
 
         def one(block: slice) -> dict[str, np.ndarray]:
             n, path = block.stop - block.start, self._folder / f"{kind}-{block.start}-{block.stop}.npz"
@@ -156,7 +170,7 @@ class _Deals:
             else:
                 found = play(make_agent(self._agent), seeds[block])
                 save_arrays(path, _KIND, _VERSION, found)
-            self._on_progress(n)
+            self._on_progress(n // times)
             return found
 
         with ThreadPoolExecutor(self._threads) as pool:

@@ -18,7 +18,6 @@ import numpy as np
 from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
 from crib_env.kernels import kernel
 from crib_env.tables.win_table import ENDINGS, MATCH_POINTS, WinTable
-from evaluate.win_table.late_play import LatePlay
 
 PARTS = 20
 """The deals are also solved in this many parts, whose spread gives the standard errors."""
@@ -54,6 +53,14 @@ class FromNothing(NamedTuple):
     def part(self, number: int) -> FromNothing:
         """One of ``PARTS`` parts of the deals."""
         return FromNothing(self.points[number::PARTS], self.luck[number::PARTS])
+
+
+class Added(NamedTuple):
+    """Fields of :class:`crib_env.tables.win_table.WinTable` that do not follow from results."""
+
+    late_hands: np.ndarray
+    late_scores: np.ndarray
+    plays: np.ndarray
 
 
 def weights_of(luck: np.ndarray) -> np.ndarray:
@@ -150,7 +157,7 @@ def solve_win_table(
     start: FromNothing,
     near: Played,
     far: Played,
-    late: LatePlay,
+    added: Added,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> WinTable:
     """The win table that follows from deals.
@@ -159,7 +166,7 @@ def solve_win_table(
         agent: the name of the agent that played them.
         start: deals from 0–0, for all pairs of scores that neither of the others has.
         near, far: deals played at pairs of scores.
-        late: what the play near the end adds.
+        added: what was found out about the play.
         on_progress: called after each of the ``1 + PARTS`` solutions.
 
     Raises:
@@ -179,4 +186,4 @@ def solve_win_table(
     errors = found.std(axis=0, ddof=1) / np.sqrt(PARTS)
     chances = np.maximum(whole, 0.0)  # the adjustment may take a chance of nearly nothing below it
     chances /= chances.sum(axis=-1, keepdims=True)
-    return WinTable(agent, len(near.after), chances.astype(np.float32), errors.astype(np.float32), *late)
+    return WinTable(agent, len(near.after), chances.astype(np.float32), errors.astype(np.float32), *added)
