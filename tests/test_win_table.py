@@ -1,8 +1,5 @@
 """The win table: against hand-worked games, against play, and in files that are checked in full."""
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -22,6 +19,8 @@ from crib_env.tables.analysis import analyse_discard, late_play, outlook
 from crib_env.tables.pegging import simulate_pegging
 from crib_env.tables.standard import standard_pegging, standard_win_table
 from crib_env.tables.win_table import LATE, PARTS_OF_LATE_PLAY, WinTable
+from evaluate.commands.tables import win_table as command
+from evaluate.win_table import making
 from evaluate.win_table.deals import deals_at, near_scores, points_of
 from evaluate.win_table.explore import roles_of
 from evaluate.win_table.late_play import SIZE, LateDeals, LatePlay, explore_late, fit_late_play
@@ -46,12 +45,12 @@ def solved_from_nothing(points, luck=None):
 
 @pytest.fixture(scope="module")
 def points():
-    return points_of(make_agent("greedy"), streams(1, 4_000))
+    return points_of(make_agent("greedy"), streams(1, 2_000))
 
 
 @pytest.fixture(scope="module")
 def win_table(points):
-    return solved_from_nothing(points, variates(streams(1, 4_000)))
+    return solved_from_nothing(points, variates(streams(1, 2_000)))
 
 
 def rows(*deals):
@@ -139,9 +138,9 @@ def test_the_end_of_the_game_is_that_of_whole_games_on_a_few_deals():
 
 
 def test_luck_has_mean_zero_and_is_taken_out_without_bias():
-    luck = variates(streams(2, 4_000))
-    assert luck.shape == (4_000, N_VARIATES)
-    assert (np.abs(luck.mean(axis=0)) < 4.5 * luck.std(axis=0) / np.sqrt(4_000)).all()
+    luck = variates(streams(2, 1_000))
+    assert luck.shape == (1_000, N_VARIATES)
+    assert (np.abs(luck.mean(axis=0)) < 4.5 * luck.std(axis=0) / np.sqrt(1_000)).all()
     weights = weights_of(luck)
     assert weights.sum() == pytest.approx(1)
     assert np.allclose(weights @ luck, 0)
@@ -179,11 +178,20 @@ def test_play_between_two_of_the_agent_agrees(win_table, dealer, pone):
     assert abs(win_table.win_probability[dealer, pone] - played) < 4.5 * error
 
 
+@pytest.fixture
+def small(monkeypatch):
+    """A win table of few deals at few scores."""
+    for name, value in (("NEAR", 118), ("_FEWER", 1), ("_PLAYS", 2), ("LEAST_DEALS", PARTS)):
+        monkeypatch.setattr(making, name, value)
+    monkeypatch.setattr(command, "LEAST_DEALS", PARTS)
+
+
+@pytest.mark.usefixtures("small")
 def test_the_table_follows_from_the_plan_alone(tmp_path):
     """It depends neither on threads nor on an interruption, and deals of another plan are refused."""
-    plan = Plan("greedy", 200, 2, 1)
+    plan = Plan("greedy", PARTS, 2, 1)
     first, second = make_win_table(plan, tmp_path / "one", 1)
-    (tmp_path / "one" / "round-2" / "near-0-200.npz").unlink()
+    (tmp_path / "one" / "round-2" / f"near-0-{PARTS}.npz").unlink()
     (tmp_path / "one" / "round-1.npz").unlink()
     told = []
     again = list(make_win_table(plan, tmp_path / "one", 2, lambda done, what: told.append(done)))[1]
@@ -236,14 +244,14 @@ def test_what_is_explored_adds_up_to_the_result_of_the_deal():
 
 
 def test_what_hands_differ_in_is_found_again():
-    """Planted: low cards help pone at the very end; the noise of a single deal is five times as large."""
+    """Planted: low cards help pone at the very end; the noise of a single deal is three times as large."""
     rng = np.random.default_rng(0)
-    classes, roles = rng.integers(0, 1820, 4_000), rng.integers(0, 2, 4_000)
+    classes, roles = rng.integers(0, 1820, 1_500), rng.integers(0, 2, 1_500)
     low = (CLASS_RANKS <= 3).sum(axis=1)
     effect = 0.04 * (low - low.mean())
-    added = rng.normal(0, 0.2, (4_000, 1, 1)) * np.ones((4_000, *SIZE))
+    added = rng.normal(0, 0.12, (1_500, 1, 1)) * np.ones((1_500, *SIZE))
     added[:, 30:, 30:] += ((roles == PONE) * (0.1 + effect[classes]))[:, None, None]
-    late = fit_late_play(LateDeals(roles, classes, added.astype(np.float16), np.zeros((4_000, *SIZE), np.float16)))
+    late = fit_late_play(LateDeals(roles, classes, added.astype(np.float16), np.zeros((1_500, *SIZE), np.float16)))
     found = np.einsum("rcp,rabp->rcab", late.hands, late.scores)
     assert found.shape == (2, 1820, *SIZE)
     assert np.abs(found[PONE, :, 33, 33] - 0.1 - effect).mean() < 0.02
@@ -276,8 +284,8 @@ def test_discards_are_valued_with_what_the_play_adds(tmp_path):
 
 def test_points_of_an_agents_play_are_found_again():
     """`greedy` plays otherwise than the player of the shipped records; its own records tell what is right."""
-    records = simulate_pegging("greedy", "greedy", standard_error=0.2, seed=1)
-    seeds = streams(4, 40_000)
+    records = simulate_pegging("greedy", "greedy", standard_error=0.5, seed=1)
+    seeds = streams(4, 10_000)
     plays = explore_plays(make_agent("greedy"), seeds)
     assert (plays.roles == roles_of(seeds)).all()
     found, known = fit_plays(plays), standard_pegging().mean
@@ -285,7 +293,7 @@ def test_points_of_an_agents_play_are_found_again():
     weights = weights[..., None] / weights.sum(axis=1)[:, None, None]
     noise = (weights * records.standard_error**2).sum(axis=1)
     left, before = ((weights * (values - records.mean) ** 2).sum(axis=1) - noise for values in (found, known))
-    assert (left < 0.3 * before).all()
+    assert (left < 0.4 * before).all()
 
 
 def test_the_analysis_takes_points_of_the_play_from_the_table(tmp_path):
@@ -327,14 +335,14 @@ def test_a_saved_win_table_is_read_back_and_a_damaged_one_refused(win_table, tmp
         WinTable.load(tmp_path / "nowhere.npz")
 
 
-def test_the_command(tmp_path):
-    line = [sys.executable, "-m", "evaluate", "win-table", str(tmp_path / "b.npz"), "--agent", "greedy"]
-    line, wide = [*line, "--deals", "200", "--rounds", "1", "--picture"], {**os.environ, "COLUMNS": "150"}
-    done = subprocess.run([*line, str(tmp_path / "b.png")], cwd=ROOT, capture_output=True, text=True, env=wide)
-    assert done.returncode == 0, done.stderr
-    assert "the first deal" in done.stdout
-    assert WinTable.load(tmp_path / "b.npz").deals == 200
-    assert (tmp_path / "b.png").stat().st_size > 10_000
-    bad = subprocess.run([*line, str(tmp_path / "no" / "b.png")], cwd=ROOT, capture_output=True, text=True)
-    assert bad.returncode == 2
-    assert "there is no folder" in bad.stderr
+@pytest.mark.usefixtures("small")
+def test_the_command(tmp_path, capsys):
+    path, picture = tmp_path / "b.npz", tmp_path / "b.png"
+    command.win_table(path, "greedy", PARTS, rounds=1, picture=picture)
+    assert "intervals from 85–85 up" in " ".join(capsys.readouterr().out.split())
+    assert WinTable.load(path).deals == PARTS
+    assert picture.stat().st_size > 10_000
+    with pytest.raises(ValueError, match=f"deals={PARTS - 1} is not allowed: give at least {PARTS}"):
+        command.win_table(path, "greedy", PARTS - 1)
+    with pytest.raises(ValueError, match="there is no folder"):
+        command.win_table(path, "greedy", PARTS, picture=tmp_path / "no" / "b.png")

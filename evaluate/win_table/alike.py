@@ -56,18 +56,18 @@ def smoothed(means: np.ndarray, n: np.ndarray, role: int) -> np.ndarray:
     """
     features = _likeness(role)
     squares = (features**2).sum(axis=1)
-    distances = np.maximum(squares[:, None] + squares - 2 * features @ features.T, 0)
     seen = np.flatnonzero(n)
+    distances = np.maximum(squares[:, None] + squares[seen] - 2 * features @ features[seen].T, 0)
     y, best = means[seen], np.full(means.shape[1], -np.inf)
     out = np.zeros_like(means)
     for length in _LENGTHS:
         alike = np.exp(-distances / (2 * length**2))
         for ratio in _RATIOS:
-            covariance = ratio**2 * alike[np.ix_(seen, seen)] + np.diag(1 / n[seen])
+            covariance = ratio**2 * alike[seen] + np.diag(1 / n[seen])
             solved = np.linalg.solve(covariance, y)
             variance = (y * solved).mean(axis=0)
             likelihood = -0.5 * (len(seen) * np.log(variance + 1e-12) + np.linalg.slogdet(covariance)[1])
             better = likelihood > best
             best[better] = likelihood[better]
-            out[:, better] = ratio**2 * alike[:, seen] @ solved[:, better]
+            out[:, better] = ratio**2 * alike @ solved[:, better]
     return out
