@@ -227,7 +227,8 @@ def fit_late_play(explored: Explored) -> LatePlay:
         features = _likeness(role)
         squares = (features**2).sum(axis=1)
         distances = np.maximum(squares[:, None] + squares - 2 * features @ features.T, 0)
-        parts = np.linalg.svd(means * np.sqrt(n)[:, None], full_matrices=False)[2][: PARTS_OF_LATE_PLAY - 1]
+        seen = n > 0  # the other rows are 0, and only cost time
+        parts = np.linalg.svd((means * np.sqrt(n)[:, None])[seen], full_matrices=False)[2][: PARTS_OF_LATE_PLAY - 1]
         hands[role, :, 0], scores[role, :, 0] = 1.0, mean + later / max(len(rows), 1)
         hands[role, :, 1:] = _smoothed(means @ parts.T, n, distances)
         scores[role, :, 1:] = parts.T
