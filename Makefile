@@ -82,21 +82,21 @@ setup: .venv/ready
 .venv/ready: pyproject.toml constraints.txt
 	@echo 'Setting up in .venv, this once; it takes some minutes.'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[workbench,render,play,dev]"
+	$(BIN)/python -m pip install --no-compile --quiet --disable-pip-version-check -c constraints.txt -e ".[workbench,render,play,dev]"
 	touch $@
 
 # Requirements of a single target.
 .venv/%-ready: .venv/ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$*]"
+	$(BIN)/python -m pip install --no-compile --quiet --disable-pip-version-check -c constraints.txt -e ".[$*]"
 	touch $@
 
 # The oldest supported Gymnasium and PettingZoo, in an environment of their own.
 .venv-oldest/ready: pyproject.toml
 	$(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -e ".[render]" gymnasium==1.2.2 "pettingzoo==1.26.*" pytest
+	.venv-oldest/bin/python -m pip install --no-compile --quiet --disable-pip-version-check -e ".[render]" gymnasium==1.2.2 "pettingzoo==1.26.*" pytest
 	touch $@
 
 .venv-loops/%/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-loops/$*
-	.venv-loops/$*/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$*]" pytest
+	.venv-loops/$*/bin/python -m pip install --no-compile --quiet --disable-pip-version-check -c constraints.txt -e ".[$*]" pytest
 	touch $@
