@@ -127,9 +127,11 @@ def fit_late_play(explored: LateDeals) -> LatePlay:
             later += explored.later[row].reshape(-1)
         mean = sums.sum(axis=0) / max(len(rows), 1)
         means = np.where(n[:, None] > 0, sums / np.maximum(n, 1)[:, None] - mean, 0.0)
-        parts = np.linalg.svd(means * np.sqrt(n)[:, None], full_matrices=False)[2][: PARTS_OF_LATE_PLAY - 1]
+        seen = n > 0  # the other rows are 0, and only cost time
+        parts = np.linalg.svd((means * np.sqrt(n)[:, None])[seen], full_matrices=False)[2][: PARTS_OF_LATE_PLAY - 1]
         hands[role, :, 0], scores[role, :, 0] = 1.0, mean + later / max(len(rows), 1)
-        hands[role, :, 1:] = smoothed(means @ parts.T, n, role)
-        scores[role, :, 1:] = parts.T
+        used = slice(1, 1 + len(parts))  # of few deals there are fewer
+        hands[role, :, used] = smoothed(means @ parts.T, n, role)
+        scores[role, :, used] = parts.T
     late = scores.reshape(len(ROLES), *SIZE, -1)
     return LatePlay(hands.astype(np.float32), late.astype(np.float32))
