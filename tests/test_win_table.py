@@ -21,6 +21,7 @@ from crib_env.players.policies import GREEDY, native_card
 from crib_env.tables.analysis import analyse_discard, late_play, outlook
 from crib_env.tables.standard import standard_win_table
 from crib_env.tables.win_table import LATE, PARTS_OF_LATE_PLAY, WinTable
+from evaluate.__main__ import main
 from evaluate.win_table.deals import deals_at, near_scores, points_of
 from evaluate.win_table.late_play import SIZE, Explored, LatePlay, explore, fit_late_play
 from evaluate.win_table.making import Plan, make_win_table
@@ -299,7 +300,7 @@ def test_a_saved_win_table_is_read_back_and_a_damaged_one_refused(win_table, tmp
         WinTable.load(tmp_path / "nowhere.npz")
 
 
-def test_the_command(tmp_path):
+def test_the_command(tmp_path, monkeypatch, capsys):
     line = [sys.executable, "-m", "evaluate", "win-table", str(tmp_path / "b.npz"), "--agent", "greedy"]
     line, wide = [*line, "--deals", "200", "--rounds", "1", "--picture"], {**os.environ, "COLUMNS": "150"}
     done = subprocess.run([*line, str(tmp_path / "b.png")], cwd=ROOT, capture_output=True, text=True, env=wide)
@@ -307,6 +308,8 @@ def test_the_command(tmp_path):
     assert "the first deal" in done.stdout
     assert WinTable.load(tmp_path / "b.npz").deals == 200
     assert (tmp_path / "b.png").stat().st_size > 10_000
-    bad = subprocess.run([*line, str(tmp_path / "no" / "b.png")], cwd=ROOT, capture_output=True, text=True)
-    assert bad.returncode == 2
-    assert "there is no folder" in bad.stderr
+    monkeypatch.setattr(sys, "argv", [*line[2:], str(tmp_path / "no" / "b.png")])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "there is no folder" in capsys.readouterr().err
