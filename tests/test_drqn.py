@@ -411,7 +411,7 @@ def test_a_run_of_each_kind(tmp_path, changes):
     assert play_match(agent, make_agent("random"), 20).games == 20
 
 
-@pytest.mark.parametrize("changes", [{}, {**GAMES, "episodes_at_once": 32, "episodes": 256}], ids=str)
+@pytest.mark.parametrize("changes", [{}, {**GAMES, "episodes_at_once": 32, "episodes": 128}], ids=str)
 def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path, changes):
     settings = replace(SMALL, evaluations=0, **changes)
     whole, _ = new_run(drqn, settings, tmp_path)

@@ -20,6 +20,7 @@ from crib_env.kernels import streams
 from crib_env.players.policies import GREEDY, RANDOM
 from crib_env.tables.pegging import GAINED, GIVEN, N_BINS, PeggingRecords, _draw_cards, _play_deals, simulate_pegging
 from crib_env.tables.win_table import WinTable
+from evaluate.__main__ import main
 from tests.helpers.reference import ReferenceGame, score_play, value
 
 ROOT = Path(__file__).parents[1]
@@ -390,8 +391,11 @@ def test_the_command(tmp_path):
         (["p.npz", "--against", "nobody"], "'nobody' is not a native policy"),
     ],
 )
-def test_bad_commands_are_named(arguments, message):
-    done = evaluate(*arguments)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert not (ROOT / "p.npz").exists()
+def test_bad_commands_are_named(arguments, message, monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["evaluate", "pegging", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

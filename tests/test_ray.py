@@ -39,18 +39,20 @@ GAMES = 240
 
 @pytest.fixture(scope="module")
 def address():
-    """Of a cluster of two workers, of one core each."""
+    """Of a cluster of two workers, of one core each, that asks for no token."""
     pytest.importorskip("ray")
-    load_ray("auto")
-    from ray.cluster_utils import Cluster
-
     node = {"num_cpus": 1, "object_store_memory": 100 * 2**20, "include_dashboard": False}
-    cluster = Cluster(initialize_head=True, head_node_args=node)
-    try:
-        cluster.add_node(**node)
-        yield cluster.address
-    finally:
-        cluster.shutdown()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_AUTH_MODE", "disabled")  # also where this user has a token
+        load_ray("auto")
+        from ray.cluster_utils import Cluster
+
+        cluster = Cluster(initialize_head=True, head_node_args=node)
+        try:
+            cluster.add_node(**node)
+            yield cluster.address
+        finally:
+            cluster.shutdown()
 
 
 @pytest.fixture
@@ -303,7 +305,8 @@ def environment(home, **more):
 
 def match_there(address, home, **more):
     line, options = command("evaluate", "match", "greedy", "random", "--games", "20", "--ray", address, cwd=ROOT)
-    return subprocess.run(line, capture_output=True, **options | {"env": options["env"] | environment(home, **more)})
+    used = {name: value for name, value in options["env"].items() if "RAY_AUTH" not in name} | environment(home, **more)
+    return subprocess.run(line, capture_output=True, **options | {"env": used})
 
 
 def test_a_token_is_shown_or_the_error_says_what_to_set(started, tmp_path):

@@ -2,7 +2,6 @@
 
 import json
 import math
-import subprocess
 import sys
 from dataclasses import replace
 from datetime import date
@@ -14,6 +13,7 @@ import pytest
 from crib_env import discard_statistics, parse_cards
 from crib_env.batch import SOURCES
 from crib_env.files.json_text import typed
+from evaluate.__main__ import main
 from evaluate.matches.single_deals import play_deals
 from evaluate.reproduce import NAMES, report
 from evaluate.reproduce import run as run_module
@@ -480,9 +480,12 @@ def test_bad_plans_and_folders_are_refused(small, tmp_path):
         (("lang-2018", "--report", "report.txt"), "error: report.txt is not allowed: a report ends in .md"),
     ],
 )
-def test_the_command_refuses_in_one_line(arguments, says):
-    command = [sys.executable, "-m", "evaluate", "reproduce", *arguments]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stderr.startswith(says)
-    assert done.stderr.count("\n") == 1
+def test_the_command_refuses_in_one_line(arguments, says, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "argv", ["evaluate", "reproduce", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith(says)
+    assert said.count("\n") == 1
