@@ -183,7 +183,11 @@ class ExpertAgent:
         The pairs are those of the sorted six cards, in the order of ``PLACES``; -inf for pairs without a
         card that is discarded already.
         """
-        return self._value_pairs(views)
+
+        def fill(same: SameCards, out: np.ndarray) -> None:
+            _value_pairs(views.arrays, same, self._outlook, out)
+
+        return self._in_chunks(fill, same_cards(views), N_DISCARDS)
 
     def rank_values(self, views: PlayerViews, rng: np.random.Generator | None = None) -> np.ndarray:
         """The chance to win the game after each rank, (B, 13), for B positions in the play; -inf if it cannot be laid.
@@ -214,12 +218,6 @@ class ExpertAgent:
             _value_ranks(views.arrays, same, habits(), self._outlook.win_table, self._hands, offsets, aim, out)
 
         return self._in_chunks(fill, same_cards(views, offsets), 13)
-
-    def _value_pairs(self, views: PlayerViews) -> np.ndarray:
-        def fill(same: SameCards, out: np.ndarray) -> None:
-            _value_pairs(views.arrays, same, self._outlook, out)
-
-        return self._in_chunks(fill, same_cards(views), N_DISCARDS)
 
     def _in_chunks(self, fill: Callable[[SameCards, np.ndarray], None], same: SameCards, width: int) -> np.ndarray:
         """(B, width), filled by threads."""

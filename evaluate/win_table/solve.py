@@ -21,8 +21,6 @@ from crib_env.tables.win_table import ENDINGS, MATCH_POINTS, WinTable
 
 PARTS = 20
 """The deals are also solved in this many parts, whose spread gives the standard errors."""
-
-
 _LEAST = 100
 """Deals that a regression needs; the mean of fewer is not adjusted."""
 
