@@ -1,4 +1,4 @@
-# make train         set up, and train the first learner (a few minutes)
+# make train         set up, and train the first learner: two and a half minutes on two quiet cores
 # make play          set up, and play cribbage against the strongest agent in the browser
 # make check         set up, and run linters, type checks and the tests of the core, in under a minute
 # make test          set up, and run linters, type checks and all quick tests, in parallel on all cores
@@ -17,10 +17,10 @@ BIN := .venv/bin
 # The environment of the oldest versions is made beside the main one, and linters run beside the tests.
 MAKEFLAGS += --jobs=2
 
-train: setup
+train: .venv/train-ready
 	$(BIN)/python -m train ddqn
 
-play: setup
+play: .venv/play-ready
 	$(BIN)/python -m evaluate play best
 
 # Rules, environments and the agents' protocol: edits break these most often.
@@ -79,9 +79,17 @@ dist: .venv/release-ready
 
 setup: .venv/ready
 
-.venv/ready: pyproject.toml constraints.txt
+.venv/made:
 	@echo 'Setting up in .venv, this once; it takes some minutes.'
 	$(PYTHON) -m venv .venv
+	touch $@
+
+# A newcomer's first two commands install what they use, and no more.
+.venv/train-ready .venv/play-ready: .venv/%-ready: .venv/made pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$*]"
+	touch $@
+
+.venv/ready: .venv/made pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[workbench,render,play,dev]"
 	touch $@
 

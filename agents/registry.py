@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
@@ -54,8 +55,10 @@ def make_agent(spec: str) -> Agent:
         return _from_run_folder(Path(spec))
     if is_outside(spec):
         return make_outside(spec)
+    alike = difflib.get_close_matches(name, NAMES, n=2)
+    meant = f"did you mean {' or '.join(alike)}? All: " if alike else "choose one of "
     raise ValueError(
-        f"there is no agent {spec!r}: choose one of {', '.join(NAMES)}, or give the folder of a run or a module:Class"
+        f"there is no agent {spec!r}: {meant}{', '.join(NAMES)}, or give the folder of a run or a module:Class"
     )
 
 

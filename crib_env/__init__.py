@@ -2,8 +2,8 @@
 
 ``env()`` and ``raw_env()`` make the PettingZoo environment, which :mod:`crib_env.aec` describes. Importing this package
 registers the Gymnasium ids ``crib_env/Cribbage-v0``, ``crib_env/CribbagePlay-v0``, ``crib_env/CribbagePegging-v0`` and
-``crib_env/CribbageDiscard-v0``. ``make_agent("best")`` makes a player (:mod:`crib_env.agents`). Players that are
-networks need torch.
+``crib_env/CribbageDiscard-v0``. ``make_agent("best")`` makes a player (:mod:`crib_env.agents`), and ``win_rate``
+measures one. Players that are networks need torch.
 """
 
 from typing import Any
@@ -12,8 +12,9 @@ from crib_env.aec import Event, env, raw_env
 from crib_env.batch import GameBatch
 from crib_env.cards import format_card, parse_card, parse_cards
 from crib_env.kernels import streams
-from crib_env.players.one_at_a_time import OneAtATime
+from crib_env.players.one_at_a_time import Decision, OneAtATime, decisions
 from crib_env.players.results import DealResults, GameResults
+from crib_env.players.win_rate import WinRate, win_rate
 from crib_env.registration import register_all
 from crib_env.scoring import describe_show, explain_show, score_play, score_show, score_show_many
 from crib_env.version import __version__
@@ -21,14 +22,17 @@ from crib_env.views import PlayerViews
 
 __all__ = [
     "DealResults",
+    "Decision",
     "Event",
     "GameBatch",
     "GameResults",
     "OneAtATime",
     "PlayerViews",
+    "WinRate",
     "__version__",
     "analyse_discard",
     "crib_distribution",
+    "decisions",
     "describe_show",
     "discard_statistics",
     "env",
@@ -43,6 +47,7 @@ __all__ = [
     "score_show",
     "score_show_many",
     "streams",
+    "win_rate",
 ]
 
 register_all()

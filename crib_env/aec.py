@@ -30,7 +30,8 @@ Anything else raises ``TypeError``.
 
 ## Observation
 
-The 209 bits, or with ``observation="board"`` 659 bits, are indexed in :mod:`crib_env.observation`. ``action_mask`` is 1
+The 209 bits, with ``observation="board"`` 659 bits, with ``"ranks"`` the 479 inputs by rank from which a network
+learns soonest: :mod:`crib_env.observation` indexes them. ``action_mask`` is 1
 for each legal card; the mask of an agent that is not to act is all zeros. Arrays are fresh at every call.
 
 ## Reward
@@ -60,29 +61,39 @@ Scores stop at 121: points beyond 121 do not count.
 |----------------|----------------------------------------------|----------------------------------------------------------|
 | ``episode``    | ``"game"``, ``"deal"``, ``"play"``, ``"pegging"`` | see above                                                |
 | ``reward``     | ``"points"``, ``"win"``, ``"match"``         | see above                                                |
-| ``observation``| ``"209"``, ``"board"``                       | see above                                                |
+| ``observation``| ``"209"``, ``"board"``, ``"ranks"``          | see above                                                |
+| ``dtype``      | ``"int8"``, ``"float32"``                    | ``"float32"``: observations are float32 and masks boolean, as many libraries want them. Values are 0 and 1 either way |
 | ``mask``       | ``"observation"``, ``"info"``                | ``"info"``: the observation is the bare Box and the mask is in ``infos[agent]["action_mask"]`` |
-| ``events``     | ``True``, ``False``                          | ``False``: no ``events`` in the infos, for libraries that turn every info into an array |
+| ``events``     | ``False``, ``True``                          | ``True``: the infos also say in words what happened, see below. Libraries that turn every info into an array cannot take them |
 | ``illegal``    | ``"raise"``, ``"end"``                       | what an illegal card does, see below. The default is ``"raise"`` in ``raw_env`` and ``"end"`` in ``env`` |
 | ``illegal_reward`` | ``None``, a number up to 0               | what an illegal card costs with ``illegal="end"``; ``None`` is the worst possible loss, see below |
 | ``start_spread``| ``None``, 0 … 120                           | random starting scores at most this far apart (Lang 2018: 60) |
 | ``render_mode``| ``None``, ``"human"``, ``"ansi"``, ``"rgb_array"`` | show the table in a window after each step, return it as text, or as (720, 960, 3) uint8. Window and pixels need the extra ``render`` |
 
 ``reset(seed, options)`` takes these options, each for one episode: ``options["first_dealer"]`` 0 or 1 (else a fair
-coin); ``options["scores"]`` a pair of 0 … 120; ``options["deals"]`` a sequence of deals, each of 13 cards, ids or text:
-six for player_0, six for player_1, the starter (in ``"pegging"`` of 8: four for each). The episode uses them in order;
-later deals come from the random generator. Other keys are ignored. The same seed, options and actions give the same
-game on every machine. A reset without a seed starts the next game of the same random stream.
+coin), also under its name in the infos, ``"dealer"``; ``options["scores"]`` a pair of 0 … 120; ``options["deals"]`` a
+sequence of deals, each of 13 cards, ids or text: six for player_0, six for player_1, the starter (in ``"pegging"`` of
+8: four for each). The episode uses them in order; later deals come from the random generator. Any other name raises
+``ValueError`` (but ``"options"``, which PettingZoo's own test passes, does nothing). The same seed, options and actions
+give the same game on every machine. A reset without a seed starts the next game of the same random stream.
 
 ## Infos
+
+Numbers and arrays, with the same keys at every step:
 
 | key           | value                                                                                          |
 |---------------|------------------------------------------------------------------------------------------------|
 | ``scores``    | (player_0's, player_1's)                                                                        |
 | ``dealer``    | 0 or 1                                                                                          |
-| ``events``    | the records since this agent last acted, including those of its own card: :class:`Event` (player, points, kind). Not with ``events=False`` |
+| ``illegal_action`` | ``True`` if the episode has ended because of an illegal card                               |
 | ``action_mask`` | with ``mask="info"`` only                                                                     |
-| ``illegal_action`` | with ``illegal="end"``, after an illegal card only: what was wrong                            |
+
+With ``events=True`` also:
+
+| key           | value                                                                                          |
+|---------------|------------------------------------------------------------------------------------------------|
+| ``events``    | the records since this agent last acted, including those of its own card: :class:`Event` (player, points, kind) |
+| ``illegal_reason`` | after an illegal card only: what was wrong                                                |
 
 ``scores`` and ``dealer`` are also attributes of the environment, at any time.
 
@@ -131,13 +142,14 @@ from crib_env.engine import (
 )
 from crib_env.engine import winner_pays as _winner_pays
 from crib_env.kernels import kernel, streams
-from crib_env.observation import N_ACTIONS, SIZES, write_mask, write_observation
+from crib_env.observation import DTYPES, N_ACTIONS, SIZES, observation_space, write_mask, write_observation
 from crib_env.options import RENDER_MODES, Options, Start, check_seed
 from crib_env.picture.colours import LIGHT, Palette
 from crib_env.picture.rendering import FPS, Renderer
 from crib_env.picture.seen import see
 from crib_env.picture.table import draw_table
 from crib_env.picture.text import write_table
+from crib_env.ranks import write_ranks
 from crib_env.views import PlayerViews, views_of
 
 PLAYERS = ("player_0", "player_1")
@@ -225,6 +237,13 @@ def _observe(record, seat, observation, mask):
 
 
 @kernel
+def _observe_ranks(record, seat, observation, mask):
+    g = record.view(GAME)[0]
+    write_ranks(g, seat, observation.reshape((1, -1)), 0)
+    write_mask(g, seat, mask.reshape((1, -1)), 0)
+
+
+@kernel
 def _write_masks(record, masks):
     g = record.view(GAME)[0]
     for seat in range(2):
@@ -285,7 +304,10 @@ class raw_env(AECEnv[str, Any, Any]):
         self._mask_in_info = self.options.mask == "info"
         self._tells_events = self.options.events
         self._size = SIZES[self.options.observation]
-        self.observation_spaces = _ByPlayer({player: self._make_observation_space() for player in PLAYERS})
+        self._write = _observe_ranks if self.options.observation == "ranks" else _observe
+        self._dtype, self._mask_dtype = DTYPES[self.options.dtype]
+        shape = self._size, self.options.dtype, self.options.mask
+        self.observation_spaces = _ByPlayer({player: observation_space(*shape) for player in PLAYERS})
         self.action_spaces = _ByPlayer({player: spaces.Discrete(N_ACTIONS) for player in PLAYERS})
         self._record = np.zeros(GAME.itemsize, np.uint8)
         self.games["episode_stream"] = streams(None, 1)
@@ -301,12 +323,6 @@ class raw_env(AECEnv[str, Any, Any]):
         """What each agent has earned since its last action."""
         return self._cumulative_rewards
 
-    def _make_observation_space(self) -> spaces.Space[Any]:
-        observation = spaces.Box(0, 1, (self._size,), np.int8)
-        if self._mask_in_info:
-            return observation
-        return spaces.Dict(observation=observation, action_mask=spaces.Box(0, 1, (N_ACTIONS,), np.int8))
-
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """The observation space of an agent, the same object at every call."""
         return self.observation_spaces[agent]
@@ -319,7 +335,8 @@ class raw_env(AECEnv[str, Any, Any]):
         """Starts the next episode; ``options`` as in the module's docstring.
 
         Raises:
-            ValueError: the seed or an option has a value that is not allowed; nothing has changed.
+            ValueError: an option does not exist, or it or the seed has a value that is not allowed; nothing has
+                changed.
         """
         start = Start.read(options, self.options.episode)
         check_seed(seed)
@@ -356,16 +373,16 @@ class raw_env(AECEnv[str, Any, Any]):
         if self._tells_events:
             first, second = self._events
             self.infos = {
-                "player_0": {"scores": scores, "dealer": dealer, "events": first},
-                "player_1": {"scores": scores, "dealer": dealer, "events": second},
+                "player_0": {"scores": scores, "dealer": dealer, "illegal_action": False, "events": first},
+                "player_1": {"scores": scores, "dealer": dealer, "illegal_action": False, "events": second},
             }
         else:
             self.infos = {
-                "player_0": {"scores": scores, "dealer": dealer},
-                "player_1": {"scores": scores, "dealer": dealer},
+                "player_0": {"scores": scores, "dealer": dealer, "illegal_action": False},
+                "player_1": {"scores": scores, "dealer": dealer, "illegal_action": False},
             }
         if self._mask_in_info:
-            masks = np.zeros((2, N_ACTIONS), np.int8)
+            masks = np.zeros((2, N_ACTIONS), self._mask_dtype)
             _write_masks(self._record, masks)
             self.infos["player_0"]["action_mask"], self.infos["player_1"]["action_mask"] = masks
 
@@ -377,9 +394,9 @@ class raw_env(AECEnv[str, Any, Any]):
             ValueError: there is no such agent.
         """
         self.agents  # noqa: B018 -- the order check
-        observation = np.zeros(self._size, np.int8)
-        mask = np.zeros(N_ACTIONS, np.int8)
-        _observe(self._record, _SEAT[agent], observation, mask)
+        observation = np.zeros(self._size, self._dtype)
+        mask = np.zeros(N_ACTIONS, self._mask_dtype)
+        self._write(self._record, _SEAT[agent], observation, mask)
         return observation if self._mask_in_info else {"observation": observation, "action_mask": mask}
 
     def views(self, agent: str) -> PlayerViews:
@@ -441,7 +458,9 @@ class raw_env(AECEnv[str, Any, Any]):
         self._events[seat] = ()
         self._read(_call_off(self._record))
         for info in self.infos.values():
-            info["illegal_action"] = why
+            info["illegal_action"] = True
+            if self._tells_events:
+                info["illegal_reason"] = why
         self._pay(agent, self.options.penalty * (1 - 2 * seat))
         self._end(agent)
 

@@ -1,4 +1,7 @@
-"""``python -m crib_env.compile``: compiles every kernel of the package ahead of time.
+"""``python -m crib_env.compile [PLAYER ...]``: compiles the kernels of the package ahead of time.
+
+All players that need no file are compiled with the environments, or only those that you name (``expert``,
+``equilibrium:simple_players=0.5``; any text that :func:`crib_env.make_agent` takes). It says how long each part took.
 
 Use it for container images, clusters and many workers that start together. Kernels are cached beside the source,
 or in the folder that ``NUMBA_CACHE_DIR`` names. They are compiled for the current processor. For an image that
@@ -10,6 +13,8 @@ from __future__ import annotations
 import sys
 import time
 import warnings
+from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import gymnasium
@@ -19,6 +24,8 @@ import crib_env
 from crib_env.picture.stages import stages
 
 _CARDS = "5H 5C JD QS 2H 3D"
+_PLAYERS = ("greedy", "careful", "heuristic", "minimax", "halscrib", "expert", "equilibrium", "ismcts")
+_WITH_TORCH = ("best",)
 
 
 class _LowestCard:
@@ -90,22 +97,36 @@ def discards() -> None:
     crib_env.analyse_discard(_CARDS, dealer=True)
 
 
+def play(player: Any) -> None:
+    """A whole deal at the start of a game and near its end, and the pegging game."""
+    for options in ({"episode": "deal"}, {"episode": "deal", "scores": (105, 105)}, {"episode": "pegging"}):
+        batch = crib_env.GameBatch(crib_env.streams(0, 2), **options)
+        while len(rows := batch.acting()):
+            batch.step(rows, player.act(batch.views(rows)))
+
+
 def main() -> int:
     """Compiles what is not compiled yet; returns the exit status."""
-    if len(sys.argv) > 1:
+    named = sys.argv[1:]
+    if named in (["-h"], ["--help"]):
         print(__doc__)
-        return 0 if sys.argv[1:] in (["-h"], ["--help"]) else 2
+        return 0
+    names = named or [*_PLAYERS, *(_WITH_TORCH if find_spec("torch") else ())]
     warnings.simplefilter("error", RuntimeWarning)  # the warning that compiled kernels cannot be saved
     started = time.perf_counter()
-    for part in (environments, vector_environments, batches, scores, discards):
-        before = time.perf_counter()
-        try:
+    try:
+        players = {name: crib_env.make_agent(name) for name in names}
+        parts = [(part.__name__, part) for part in (environments, vector_environments, batches, scores, discards)]
+        parts += [(name, partial(play, player)) for name, player in players.items()]
+        for name, part in parts:
+            before = time.perf_counter()
             part()
-        except RuntimeWarning as error:
-            print(f"error: {error}", file=sys.stderr)
-            return 1
-        print(f"{part.__name__.replace('_', ' '):20} {time.perf_counter() - before:5.1f} s", flush=True)
-    print(f"all kernels are compiled: {time.perf_counter() - started:.1f} s")
+            print(f"{name.replace('_', ' '):20} {time.perf_counter() - before:5.1f} s", flush=True)
+    except (RuntimeWarning, ValueError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    whose = f"the kernels of the environments and of {', '.join(named)}" if named else "all kernels"
+    print(f"{whose} are compiled: {time.perf_counter() - started:.1f} s")
     return 0
 
 

@@ -28,7 +28,7 @@ The id of a card in the hand, ``13 * suit + rank`` (suits C D H S, ranks A … K
 
 ## Options
 
-``mask``, ``illegal``, ``illegal_reward`` and ``render_mode``, as in :mod:`crib_env.aec`.
+``dtype``, ``mask``, ``illegal``, ``illegal_reward`` and ``render_mode``, as in :mod:`crib_env.aec`.
 
 ## Version history
 
@@ -48,15 +48,15 @@ from crib_env.aec import SetByReset
 from crib_env.cards import format_card, format_cards
 from crib_env.engine import GAME, shuffle
 from crib_env.kernels import kernel, streams
-from crib_env.observation import N_ACTIONS
-from crib_env.options import RENDER_MODES, Options, check_names
+from crib_env.observation import DTYPES, N_ACTIONS, observation_space
+from crib_env.options import RENDER_MODES, Options, Start, check_names
 from crib_env.picture.cards import HIDDEN
 from crib_env.picture.discard_game import draw_discard_game
 from crib_env.picture.rendering import FPS, Renderer
 from crib_env.scoring import show_points
 
 # The options of :mod:`crib_env.aec` that mean something here.
-OPTIONS = ("mask", "illegal", "illegal_reward", "render_mode")
+OPTIONS = ("dtype", "mask", "illegal", "illegal_reward", "render_mode")
 
 
 @kernel
@@ -65,7 +65,7 @@ def _shuffle(games):
 
 
 class DiscardGame(gymnasium.Env[Any, Any]):
-    """The discard game; options are ``mask``, ``illegal``, ``illegal_reward`` and ``render_mode``, see the module.
+    """The discard game; its options are those of the module.
 
     Raises:
         OptionError: an option does not exist or has a value that is not allowed; the message names it.
@@ -81,16 +81,19 @@ class DiscardGame(gymnasium.Env[Any, Any]):
         self._mask_in_info = self.options.mask == "info"
         self.render_mode = self.options.render_mode
         self._renderer = Renderer(self.render_mode)
-        cards = spaces.Box(0, 1, (N_ACTIONS,), np.int8)
-        self.observation_space: spaces.Space[Any] = cards
-        if not self._mask_in_info:
-            self.observation_space = spaces.Dict(observation=cards, action_mask=spaces.Box(0, 1, (N_ACTIONS,), np.int8))
+        self._dtype, self._mask_dtype = DTYPES[self.options.dtype]
+        self.observation_space = observation_space(N_ACTIONS, self.options.dtype, self.options.mask)
         self.action_space = spaces.Discrete(N_ACTIONS)
         self._deal = np.zeros(1, GAME)  # only its stream and its cards are used
         self._deal["deal_stream"] = streams(None, 1)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Deals six cards and a hidden starter. It takes no ``options``."""
+        """Deals six cards and a hidden starter.
+
+        Raises:
+            ValueError: the seed is not allowed, or ``options`` has any; nothing has changed.
+        """
+        Start.read(options, allowed=())
         super().reset(seed=seed)
         if seed is not None:
             self._deal["deal_stream"] = streams(seed, 1)
@@ -159,22 +162,22 @@ class DiscardGame(gymnasium.Env[Any, Any]):
         """Closes the window, if there is one."""
         self._renderer.close()
 
-    def _bits(self) -> np.ndarray:
-        bits = np.zeros(N_ACTIONS, np.int8)
+    def _bits(self, dtype: Any) -> np.ndarray:
+        bits = np.zeros(N_ACTIONS, dtype)
         bits[self._hand] = 1
         return bits
 
     def _legal(self) -> np.ndarray:
-        bits = self._bits()
+        bits = self._bits(self._mask_dtype)
         if self._is_over:
             bits[:] = 1
         return bits
 
     def _observe(self) -> tuple[Any, dict[str, Any]]:
-        mask = self._legal()
+        hand, mask = self._bits(self._dtype), self._legal()
         info = {
             "action_mask": mask,
             "starter": np.int8(self._starter if self._is_over else -1),
             "illegal_action": np.array(self._was_illegal),
         }
-        return self._bits() if self._mask_in_info else {"observation": self._bits(), "action_mask": mask.copy()}, info
+        return hand if self._mask_in_info else {"observation": hand, "action_mask": mask.copy()}, info

@@ -35,6 +35,7 @@ except ImportError:  # Windows: every process compiles
     fcntl = None  # type: ignore[assignment]
 
 _PACKAGE = Path(__file__).parent
+_ENTRY = "for Python"
 # `from a.b import c, d`, also over several lines in parentheses, and `import a.b, c`.
 _IMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+import\s+(\([^)]*\)|.*)|import\s+([\w., ]+))", re.MULTILINE)
 _NOTE = (1, 0)  # length and offset of the byte that is locked around the message; each kernel has one behind it
@@ -145,17 +146,43 @@ class KernelCache(FunctionCache):
         return found
 
     def _find(self, sig: Any, target_context: Any) -> Any:
-        key = self._index_key(sig, target_context.codegen())
+        data = self._read(self._index_key(sig, target_context.codegen()))
+        return None if data is None else self._impl.rebuild(target_context, data)
+
+    def _read(self, key: Any) -> Any:
         for file in self._files:
             with suppress(OSError):  # a folder that cannot even be read
                 if (data := file.load(key)) is not None:
-                    return self._impl.rebuild(target_context, data)
+                    return data
         return None
 
+    def load_entry(self, sig: Any, result: Any, codegen: Any) -> Any:
+        """The library by which Python calls a compiled kernel, with its constants; ``None`` if it was not made yet."""
+        key = (_ENTRY, self._index_key(sig, codegen))
+        data = self._read(key)
+        if data is None and compiler_locks.wait(self._cache_file._index_path):
+            data = self._read(key)
+        if data is None or data[0] != result.fndesc.llvm_func_name:  # made for the same kernel, compiled before
+            return None
+        return codegen.unserialize_library(data[1]), data[2]
+
+    def save_entry(self, sig: Any, result: Any, library: Any) -> None:
+        """Saves the library by which Python calls a compiled kernel."""
+        with self._warns_once():
+            self._impl.locator.ensure_cache_path()
+            key = (_ENTRY, self._index_key(sig, library.codegen))
+            code = library.serialize_using_object_code()
+            self._cache_file.save(key, (result.fndesc.llvm_func_name, code, result.environment.consts))
+
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Saves a compiled kernel, or warns once that it cannot."""
-        try:
+        """Saves what Numba has just compiled, or warns once that it cannot."""
+        with self._warns_once():
             super().save_overload(sig, data)
+
+    @contextmanager
+    def _warns_once(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             if not KernelCache._has_warned:
                 KernelCache._has_warned = True
@@ -187,12 +214,12 @@ class _CompilerLocks:
         self._has_told = False
 
     @contextmanager
-    def at_work(self) -> Iterator[None]:
-        """Surrounds the compilation of a kernel, which may compile others."""
+    def at_work(self) -> Iterator[bool]:
+        """Surrounds the compilation of a kernel, which may compile others; gives whether this is the outermost."""
         with global_compiler_lock:  # Numba's, for threads
             self._held.append(None)
             try:
-                yield
+                yield len(self._held) == 1
             finally:
                 byte = self._held.pop()
                 if self._file is not None and not self._held:
@@ -233,7 +260,7 @@ class _CompilerLocks:
         self._has_told = True
         if os.environ.get("CRIB_ENV_QUIET", "0") not in ("", "0") or self._others_have_told():
             return
-        print("crib_env: compiling kernels, this once; it takes some seconds", file=sys.stderr, flush=True)
+        print("crib_env: compiling kernels, this once; it takes from seconds to a minute", file=sys.stderr, flush=True)
 
     def _others_have_told(self) -> bool:
         """Whether another process of this group printed it recently; if not, notes that this one does."""
@@ -253,9 +280,3 @@ class _CompilerLocks:
 
 
 compiler_locks = _CompilerLocks()
-
-
-def compile_alone(compile: Callable[[Any], Any], signature: Any) -> Any:
-    """``Dispatcher.compile``; other processes that need the same kernel wait for it."""
-    with compiler_locks.at_work():
-        return compile(signature)

@@ -7,28 +7,72 @@ Sets of cards are ``int64`` bit masks (bit = card id). Integers stay ``int64`` t
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir
-from numba.core import types
+from numba.core import config, types
+from numba.core.registry import CPUDispatcher
+from numba.core.sigutils import normalize_signature
 from numba.extending import intrinsic, overload
 
-from crib_env.kernel_cache import KernelCache, compile_alone
+from crib_env.kernel_cache import KernelCache, compiler_locks
+
+# nogil: threads may run kernels side by side. Never parallel: a process that has used it cannot fork any more.
+_OPTIONS = {
+    "nopython": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+    "no_cpython_wrapper": True,
+}
+
+
+class Kernel(CPUDispatcher):
+    """A function that is compiled at its first call for types of arguments, and kept (:mod:`crib_env.kernel_cache`).
+
+    Most kernels are only called by others: code by which Python calls one is made when it does.
+    """
+
+    _insert: Any  # Numba's, in C: what Python calls for types of arguments
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._cache = KernelCache(self.py_func)
+        self._entries: dict[Any, Any] = {}
+
+    def compile(self, sig: Any) -> Any:
+        """Compiles or loads the kernel, unless that is done; other processes that need it wait. Gives the entry."""
+        args, _ = normalize_signature(sig)
+        with compiler_locks.at_work() as is_for_python:
+            if args not in self.overloads:
+                super().compile(sig)
+            if is_for_python and args not in self._entries:
+                self._entries[args] = self._entry(args)
+                self._insert([arg._code for arg in args], self._entries[args])
+            return self._entries.get(args)
+
+    def add_overload(self, cres: Any) -> None:
+        """Numba's hook. By itself it would let Python call what has no entry."""
+        self.overloads[tuple(cres.signature.args)] = cres
+
+    def _entry(self, args: Any) -> Any:
+        result: Any = self.overloads[args]
+        context = self.targetctx.subtarget(enable_nrt=True)  # arrays that are returned are counted
+        code = self._cache.load_entry(args, result, context.codegen())
+        if code is None:
+            library = context.codegen().create_library(self.py_func.__name__)
+            library.enable_object_caching()
+            context.create_cpython_wrapper(library, result.fndesc, result.environment, None, release_gil=True)
+            self._cache.save_entry(args, result, library)
+        else:
+            library, result.environment.consts[:] = code  # the library knows them by their places in this list
+        return context.get_executable(library, result.fndesc, result.environment)
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compiles a function at its first call, and caches the machine code on disk (:mod:`crib_env.kernel_cache`)."""
-    # nogil: threads may run kernels side by side. Never parallel=True: a process that has used it cannot fork any more.
-    # No wrapper for C: nobody calls kernels from there, and it takes time to compile.
-    njit: Any = numba.njit
-    compiled = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
-    if compiled is not function:  # with NUMBA_DISABLE_JIT=1 they are the same
-        compiled._cache = KernelCache(function)
-        compiled.compile = partial(compile_alone, compiled.compile)
-    return compiled
+    """Compiles a function; with ``NUMBA_DISABLE_JIT=1`` it remains plain Python."""
+    return function if getattr(config, "DISABLE_JIT", False) else Kernel(function, targetoptions=_OPTIONS)
 
 
 def popcount(mask: int) -> int:

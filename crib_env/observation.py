@@ -1,6 +1,7 @@
 """# Observation
 
-A player's observation as bits: O'Connor's 209 (2000), and the board observation, which adds what they lack.
+What a player sees, as zeros and ones: O'Connor's 209 bits (2000); the board observation, which adds what they lack; and
+the inputs by rank, from which a network learns soonest. The option ``observation`` selects one, ``dtype`` their type.
 
 ## The 209 bits
 
@@ -26,14 +27,42 @@ The 209 bits, then:
 | 548–599 | cards laid by the opponent                                                          |
 | 600–651 | the starter once cut                                                                |
 | 652–658 | cards the opponent holds, one bit for each of 0 … 6                                 |
+
+## The inputs by rank
+
+With ``observation="ranks"``. Suits have no part in the play, and before it they matter only for flushes and his nobs,
+which exact values count. So this holds ranks (0 ace … 12 king) alone, what is known of each for the decision at hand,
+and no scores. The learners of this project use the same inputs.
+
+| index   | meaning                                                                             |
+|---------|-------------------------------------------------------------------------------------|
+| 0–77    | before the play, of a player to act: bit 6 · rank + k is 1 if the best pair to discard with a card of this rank that can be discarded falls short of the best pair of all by at least 0.1, 0.3, 0.6, 1, 1.5, 2.5 points (k = 0 … 5). A pair is worth the exact mean of the hand that it leaves, and plus or minus that of the crib |
+| 78      | 1 if this player is the dealer                                                      |
+| 79–130  | cards held: bit 79 + 13 · k + rank is 1 if there are more than k of this rank       |
+| 131–182 | other known cards (own discards, the starter once cut, every card laid by either player), the same |
+
+The rest is 0 before the play:
+
+| index   | meaning                                                                             |
+|---------|-------------------------------------------------------------------------------------|
+| 183–286 | the play of this deal: eight slots of 13 ranks, slot k is the k-th card laid (bit 183 + 13 · k + rank) |
+| 287–317 | the count, one bit for each of 0 … 30                                               |
+| 318–356 | the last three cards of this count, the latest first: three slots of 13 ranks       |
+| 357–408 | what a card of each rank would earn now: bit 357 + 4 · rank + k is 1 if at least 1, 2.5, 3.5, 5.5 points (k = 0 … 3), whether or not this player holds one |
+| 409–473 | the mean that an answer to each legal rank would earn, if it were any of the unseen cards: bit 409 + 5 · rank + k is 1 if at least 0.15, 0.3, 0.5, 0.8, 1.2 points (k = 0 … 4) |
+| 474–478 | cards the opponent holds, one bit for each of 0 … 4                                 |
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from gymnasium import spaces
 
 from crib_env.engine import WIN, legal_cards, starter, starter_is_cut
 from crib_env.kernels import bit, kernel, popcount
+from crib_env.ranks import N_INPUTS
 from crib_env.scoring import COUNT_LIMIT
 
 # The first bit of each block; the tables above describe the blocks.
@@ -41,9 +70,21 @@ IS_DEALER, HAND, KNOWN, SLOTS = 0, 1, 53, 105
 OWN_SCORE, OPPONENT_SCORE, COUNT = 209, 329, 449
 OWN_LAID, IN_COUNT = 480, 488
 OWN_DISCARDS, OPPONENT_LAID, STARTER, OPPONENT_CARDS = 496, 548, 600, 652
-SIZES = {"209": 209, "board": 659}
+SIZES = {"209": 209, "board": 659, "ranks": N_INPUTS}
 N_ACTIONS = 52
+# The types of an observation and its mask, by the option ``dtype``. Libraries that want floating point also want
+# boolean masks.
+DTYPES: dict[str, tuple[Any, Any]] = {"int8": (np.int8, np.int8), "float32": (np.float32, np.bool_)}
 _BITS = np.array([1 << card for card in range(52)], np.int64)
+
+
+def observation_space(size: int, dtype: str, mask: str) -> spaces.Space[Any]:
+    """The space of observations of this size, by the options ``dtype`` and ``mask``."""
+    of_observation, of_mask = DTYPES[dtype]
+    observation = spaces.Box(0, 1, (size,), of_observation)
+    if mask == "info":
+        return observation
+    return spaces.Dict(observation=observation, action_mask=spaces.Box(0, 1, (N_ACTIONS,), of_mask))
 
 
 # The kernels below take whole arrays and the number of a row. Passing a view of the row to a function would cost two
@@ -59,7 +100,7 @@ def write_bits(cards, out, row, offset):
 
 @kernel
 def write_observation(g, seat, out, row):
-    """Writes the observation of ``seat`` into a row of ``out``, (N, 209 or 659) int8."""
+    """Writes the observation of ``seat`` into a row of ``out``, (N, 209 or 659) of any type."""
     own_discards = g["discards"][seat]
     laid, n_laid = np.int64(0), np.int64(g["n_laid"])
     for place in range(SLOTS, SLOTS + 8 * 13):
@@ -91,5 +132,5 @@ def write_observation(g, seat, out, row):
 
 @kernel
 def write_mask(g, seat, out, row):
-    """Writes the legal cards of ``seat`` into a row of ``out``, (N, 52) int8; zeros if another seat is to act."""
+    """Writes the legal cards of ``seat`` into a row of ``out``, (N, 52) of any type; zeros if another seat is to act."""
     write_bits(legal_cards(g) if seat == g["turn"] else np.int64(0), out, row, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -10,12 +11,14 @@ import numpy as np
 
 from crib_env.cards import parse_cards
 from crib_env.engine import EPISODES, PEGGING_EPISODE, WIN
+from crib_env.observation import DTYPES, SIZES
 
 REWARDS = ("points", "win", "match")
-OBSERVATIONS = ("209", "board")
 MASKS = ("observation", "info")
 ILLEGAL = ("raise", "end")
 RENDER_MODES = ("human", "ansi", "rgb_array")
+
+RESET_OPTIONS = ("first_dealer", "dealer", "scores", "deals")
 
 # The largest possible loss in an episode, by reward: a game lost 0 to 121, a loss, a skunk.
 _WORST_LOSS = {"points": -float(WIN), "win": -1.0, "match": -3.0}
@@ -41,8 +44,9 @@ class Options:
     episode: str = "game"
     reward: str = "points"
     observation: str = "209"
+    dtype: str = "int8"
     mask: str = "observation"
-    events: bool = True
+    events: bool = False
     illegal: str = "raise"
     illegal_reward: float | None = None
     start_spread: int | None = None
@@ -62,7 +66,8 @@ class Options:
         for name, allowed in (
             ("episode", EPISODES),
             ("reward", REWARDS),
-            ("observation", OBSERVATIONS),
+            ("observation", tuple(SIZES)),
+            ("dtype", tuple(DTYPES)),
             ("mask", MASKS),
             ("illegal", ILLEGAL),
             ("render_mode", (None, *RENDER_MODES)),
@@ -126,7 +131,7 @@ def check_from_one(name: str, value: Any) -> None:
 
 @dataclass(frozen=True)
 class Start:
-    """The checked ``options`` of one ``reset``; other keys are ignored, as Gymnasium's and PettingZoo's tests require.
+    """The checked ``options`` of one ``reset``.
 
     A ``first_dealer`` of -1 means a fair coin; ``scores`` of (-1, -1) mean the environment's own starting scores. Each
     of ``deals`` has thirteen cards, -1 for the cards that the episode does not use.
@@ -137,19 +142,20 @@ class Start:
     deals: tuple[tuple[int, ...], ...] = ()
 
     @classmethod
-    def read(cls, options: dict[str, Any] | None, episode: str = "game") -> Start:
-        """Checks the options of a reset for this kind of episode.
+    def read(
+        cls, options: dict[str, Any] | None, episode: str = "game", allowed: Sequence[str] = RESET_OPTIONS
+    ) -> Start:
+        """Checks the options of a reset for this kind of episode; ``allowed`` are those that the environment has.
 
         Raises:
-            ValueError: a value is not allowed; the message names it.
+            ValueError: an option does not exist, or its value is not allowed; the message names it.
         """
         if options is None:
             return cls()
         if not isinstance(options, Mapping):
             raise ValueError(f"options={options!r} is not allowed: give None or a dict")
-        first_dealer = options.get("first_dealer")
-        if first_dealer is not None and (not is_integer(first_dealer) or first_dealer not in (0, 1)):
-            raise ValueError(f"options['first_dealer']={first_dealer!r} is not allowed: give 0 or 1")
+        _check_reset_names(options, allowed)
+        first_dealer = _read_dealer(options)
         scores = _as_list(options.get("scores"))
         if scores is not None:
             is_pair = isinstance(scores, Sequence) and not isinstance(scores, (str, bytes)) and len(scores) == 2
@@ -162,6 +168,26 @@ class Start:
             scores=(-1, -1) if scores is None else (int(scores[0]), int(scores[1])),
             deals=() if deals is None else tuple(read_deal(i, deal) for i, deal in enumerate(_list_deals(deals))),
         )
+
+
+def _check_reset_names(options: Mapping[str, Any], allowed: Sequence[str]) -> None:
+    for name in options:
+        if name not in allowed and name != "options":  # the name that PettingZoo's api_test gives to see if it may
+            alike = difflib.get_close_matches(str(name), allowed, n=1)
+            meant = f"did you mean {alike[0]!r}? " if alike else ""
+            known = f"the options of reset are {', '.join(map(repr, allowed))}" if allowed else "reset has no options"
+            raise ValueError(f"options has no {name!r}: {meant}{known}")
+
+
+def _read_dealer(options: Mapping[str, Any]) -> int | None:
+    """Who deals first: ``first_dealer``, or ``dealer``, its name in the infos."""
+    given = {name: options[name] for name in ("first_dealer", "dealer") if options.get(name) is not None}
+    for name, dealer in given.items():
+        if not is_integer(dealer) or dealer not in (0, 1):
+            raise ValueError(f"options[{name!r}]={dealer!r} is not allowed: give 0 or 1")
+    if len(set(given.values())) > 1:
+        raise ValueError(f"options={given} is not allowed: 'dealer' and 'first_dealer' mean the same, give one of them")
+    return next(iter(given.values()), None)
 
 
 def check_seed(seed: Any) -> None:

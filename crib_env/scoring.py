@@ -19,7 +19,7 @@ from crib_env.kernels import kernel, lowest, popcount
 
 COUNT_LIMIT = 31  # the count of the play cannot go above it
 SUIT = np.int64(0x1FFF)  # the thirteen cards of suit 0; shift by 13 * suit for the others
-_ONES = np.int64(0x1111111111111)  # one bit for each of thirteen ranks, four bits apart
+_ONES = 0x1111111111111  # one bit for each of thirteen ranks, four bits apart
 
 
 @register_jitable  # for kernels and for plain Python alike

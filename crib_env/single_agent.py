@@ -26,9 +26,9 @@ NumPy scalars and arrays, as TorchRL requires, with the same keys at every step:
 | ``scores``           | (2,) int16: player_0's, player_1's                                      |
 | ``dealer``           | int8, 0 or 1                                                            |
 | ``seat``             | int8, 0 or 1: which player this is                                      |
-| ``action_mask``      | (52,) int8, also if the observation holds the mask                      |
+| ``action_mask``      | (52,) int8, bool with ``dtype="float32"``; also if the observation holds the mask |
 | ``illegal_action``   | () bool: the episode has ended because this player's card was illegal   |
-| ``events``           | with ``events=True`` only: the tuple of :mod:`crib_env.aec`             |
+| ``events``, ``illegal_reason`` | with ``events=True`` only: those of :mod:`crib_env.aec`       |
 
 ## Version history
 
@@ -71,7 +71,7 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
             raise OptionError(f"seat={seat!r} is not allowed: give 0, 1 or 'alternate'")
         self._seat_option = seat
         self._seat = 1 if seat == "alternate" else int(seat)
-        self.options = Options.read({"events": False, "illegal": "end", **options})
+        self.options = Options.read({"illegal": "end", **options})
         self.render_mode = self.options.render_mode
         self._renderer = Renderer(self.render_mode)
         # The game has no render_mode: it would draw the table from the opponent's side too, and show that hand.
@@ -155,8 +155,7 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
             "dealer": np.int8(said["dealer"]),
             "seat": np.int8(self._seat),
             "action_mask": mask.copy(),
-            "illegal_action": np.array("illegal_action" in said),
+            "illegal_action": np.array(said["illegal_action"]),
         }
-        if "events" in said:
-            info["events"] = said["events"]
+        info |= {key: said[key] for key in ("events", "illegal_reason") if key in said}
         return observation, info

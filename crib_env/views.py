@@ -12,6 +12,7 @@ import numpy as np
 from crib_env.engine import starter, starter_is_cut
 from crib_env.kernels import kernel, lowest
 from crib_env.observation import N_ACTIONS, SIZES, write_mask, write_observation
+from crib_env.ranks import ranks_of
 
 
 class ViewArrays(NamedTuple):
@@ -114,6 +115,11 @@ class PlayerViews:
         twice = in_count & (self.laid_by == lays_next)  # somebody lays again: the other has said go
         holds = np.stack([(self.hand >= 0).any(axis=1), self.opponent_cards > 0], axis=1)
         return holds & np.stack([(twice & (self.laid_by == by)).any(axis=1) for by in (1, 0)], axis=1)
+
+    @cached_property
+    def ranks(self) -> np.ndarray:
+        """(B, 479) int8, the inputs by rank, see :mod:`crib_env.observation`."""
+        return ranks_of(self.arrays, self.is_discard)
 
     def __getitem__(self, rows: np.ndarray | slice) -> PlayerViews:
         """Some of the decisions, by index array, bool array or slice."""

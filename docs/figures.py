@@ -15,11 +15,14 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
+from crib_env.files.json_text import read_json, typed
 from crib_env.files.whole_file import whole_file
 from crib_env.picture.colours import LIGHT
 from crib_env.tables.win_table import WinTable
 from evaluate.benchmark.measuring import Rates
 from evaluate.benchmark.report import draw_speeds
+from evaluate.calibration.making import Calibration
+from evaluate.calibration.report import draw_calibration
 from evaluate.commands.budget_curve import Plan, draw_curves, play_curves
 from evaluate.commands.league import draw_matrix
 from evaluate.commands.tables.win_table import draw_win_table
@@ -39,6 +42,11 @@ def budget(data: Path) -> Figure:
     content = json.loads(data.read_text())["plan"]
     plan = Plan(**{name: tuple(value) if isinstance(value, list) else value for name, value in content.items()})
     return draw_curves(plan, play_curves(plan, data))  # the file holds every match: none is played
+
+
+def calibration(data: Path) -> Figure:
+    """Stated chances to win against played ones."""
+    return draw_calibration(read_json(data, str(data), lambda content: typed(content, Calibration)))
 
 
 def win_table(data: Path) -> Figure:
@@ -92,6 +100,7 @@ def learners(data: Path) -> Figure:
 DRAWN: dict[str, tuple[str, Callable[[Path], Figure]]] = {
     "ismcts-budget.png": ("docs/ismcts-budget.json", budget),
     "win-table.png": ("crib_env/tables/data/win_table.npz", win_table),
+    "calibration.png": ("docs/calibration.json", calibration),
     "example-ppo.png": ("docs/example-ppo.json", example),
     "learners.png": ("docs/learners.json", learners),
     "exploitability.png": ("docs/exploitability.json", learners),

@@ -26,11 +26,16 @@ class LastingOutput:
 
     Characters missing in the encoding are replaced by a question mark.
 
+    Args:
+        stream: standard output; ``None`` where a shell has closed it, as by ``>&-``, so that nobody wants the output.
+
     Attributes:
         failure: the error after which nothing can be printed, such as a closed pipe or a full disk; else ``None``.
     """
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO | None) -> None:
+        if stream is None:
+            stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 -- it stays open
         self._stream = stream
         self.failure: OSError | None = None
         if isinstance(stream, io.TextIOWrapper):

@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from crib_env.files.whole_file import check_output, whole_file
+from crib_env.files.whole_file import check_output, clear_parts, whole_file
 
 _ENDINGS = (".png", ".svg")
 
 
 def check_outputs(*files: Path | None) -> None:
-    """Checks that files can be written, before hours of work go into their content.
+    """Checks that files can be written, before hours of work go into their content; removes halves of killed processes.
 
     Raises:
         ValueError, OSError: a file cannot be (:func:`crib_env.files.whole_file.check_output`), or two are the same.
@@ -27,6 +27,8 @@ def check_outputs(*files: Path | None) -> None:
             if target in targets:
                 raise ValueError(f"{file} would be written twice: give two different files")
             targets.add(target)
+    for target in targets:
+        clear_parts(target.parent, target.name)
 
 
 def new_folder(folder: Path | None, parent: Path) -> Path:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from crib_env.engine import SKUNK, WIN
+from crib_env.players.win_rate import Z, paired_rate_interval
 
-Z = 1.959964  # 97.5 % quantile of the normal distribution
 _FIRST_LOOK = 500  # pairs
 _GROWTH = 1.25  # factor from one look to the next
 
@@ -37,23 +37,6 @@ def mean_interval(values: np.ndarray) -> tuple[float, float]:
     n = len(values)
     error = student_quantile(n - 1) * float(np.std(values, ddof=1)) / math.sqrt(n) if n > 1 else math.inf
     return float(np.mean(values)) - error, float(np.mean(values)) + error
-
-
-def paired_rate_interval(pairs: np.ndarray) -> tuple[float, float]:
-    """95 % interval of a win rate from mirrored pairs of games.
-
-    Two games over the same deals are not independent. The spread between pairs gives the effective number of
-    independent games, for which Wilson's interval is computed; it stays inside [0, 1] and is never empty.
-
-    Args:
-        pairs: (N,) mean result of each pair of games: 0, ½ or 1.
-    """
-    rate, n = float(np.mean(pairs)), len(pairs)
-    spread = float(np.var(pairs, ddof=1)) / n if n > 1 else 0.0
-    games = rate * (1 - rate) / spread if spread > 0 else float(n)
-    centre = (rate + Z * Z / (2 * games)) / (1 + Z * Z / games)
-    half = Z / (1 + Z * Z / games) * math.sqrt(rate * (1 - rate) / games + Z * Z / (4 * games * games))
-    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def half_width(interval: tuple[float, float]) -> float:

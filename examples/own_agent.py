@@ -32,7 +32,7 @@ class Wary:
         """The next card of the play."""
 
         def worth(card):
-            pile = [*view.laid[len(view.laid) - len(view.pile_ranks) :], card]
+            pile = [*view.pile, card]
             count = view.count + min(card % 13 + 1, 10)
             risk = 1.0 if self.fives and count in (5, 21) else 0.0
             return crib_env.score_play(pile) - risk, card % 13

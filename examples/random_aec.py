@@ -5,7 +5,7 @@ python examples/random_aec.py
 
 import crib_env
 
-env = crib_env.env(render_mode="ansi")
+env = crib_env.env(render_mode="ansi", events=True)
 env.reset(seed=1)
 for player in env.agent_iter():
     observation, reward, terminated, truncated, info = env.last()

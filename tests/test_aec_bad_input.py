@@ -38,7 +38,8 @@ def state_of(env):
     [
         ("episode", ["'game'", "'deal'", "'play'"]),
         ("reward", ["'points'", "'win'", "'match'"]),
-        ("observation", ["'209'", "'board'"]),
+        ("observation", ["'209'", "'board'", "'ranks'"]),
+        ("dtype", ["'int8'", "'float32'"]),
         ("mask", ["'observation'", "'info'"]),
         ("illegal", ["'raise'", "'end'"]),
         ("render_mode", ["None", "'human'", "'ansi'", "'rgb_array'"]),
@@ -55,7 +56,7 @@ def test_the_error_for_a_bad_value_lists_the_allowed_values(make, option, allowe
     assert all(name in str(error.value) for name in allowed)
 
 
-@pytest.mark.parametrize("option", ["episode", "reward", "observation", "mask", "illegal", "events"])
+@pytest.mark.parametrize("option", ["episode", "reward", "observation", "dtype", "mask", "illegal", "events"])
 def test_none_is_not_a_value(option):
     with pytest.raises(ValueError, match=f"{option}=None is not allowed"):
         crib_env.env(**{option: None})
@@ -103,6 +104,10 @@ BAD_SCORES = [
 BAD_RESETS = [
     *((value, "options=", "give None or a dict") for value in ([1], "deals", 5, ("deals",), True)),
     *(({"first_dealer": value}, "options['first_dealer']=", "give 0 or 1") for value in BAD_FIRST_DEALERS),
+    *(({"dealer": value}, "options['dealer']=", "give 0 or 1") for value in BAD_FIRST_DEALERS),
+    ({"dealer": 0, "first_dealer": 1}, "'dealer' and 'first_dealer' mean the same", "give one of them"),
+    ({"score": (0, 0)}, "options has no 'score': did you mean 'scores'?", "'first_dealer', 'dealer', "),
+    ({"reset_mask": 1}, "options has no 'reset_mask': the options of reset are", "'first_dealer', 'dealer'"),
     *(({"scores": value}, "options['scores']=", "give a pair of 0 to 120") for value in BAD_SCORES),
     *(({"deals": value}, "options['deals']=", "a sequence of deals") for value in (5, 1.5, DEAL, np.array(5))),
     *(({"deals": value}, "options['deals'][0]=", "13 cards") for value in ([5], [None], range(13), [np.array(5)])),
@@ -206,13 +211,14 @@ WORST_LOSS = {"points": -121.0, "win": -1.0, "match": -3.0}
 @pytest.mark.parametrize(("reward", "loss"), WORST_LOSS.items())
 @pytest.mark.parametrize("action", ILLEGAL, ids=repr)
 def test_env_ends_the_game_at_an_illegal_card_which_costs_as_much_as_the_worst_loss(action, reward, loss):
-    env = begun(crib_env.env, reward=reward)
+    env = begun(crib_env.env, reward=reward, events=True)
     env.step(action)
     assert env.rewards == {"player_0": loss, "player_1": -loss}
     assert env.terminations == {"player_0": True, "player_1": True}
     assert env.truncations == {"player_0": False, "player_1": False}
     for agent in PLAYERS:
-        assert "is not a legal action of player_0: give the id of one of AC 2C" in env.infos[agent]["illegal_action"]
+        assert "is not a legal action of player_0: give the id of one of AC 2C" in env.infos[agent]["illegal_reason"]
+        assert env.infos[agent]["illegal_action"] is True
         assert not env.observe(agent)["action_mask"].any()
     received = {}
     for agent in env.agent_iter():
@@ -220,7 +226,7 @@ def test_env_ends_the_game_at_an_illegal_card_which_costs_as_much_as_the_worst_l
         env.step(None)
     assert received == {"player_0": loss, "player_1": -loss}
     env.reset()
-    assert "illegal_action" not in env.infos["player_0"]
+    assert env.infos["player_0"]["illegal_action"] is False
 
 
 @pytest.mark.parametrize("loss", [-1, 0, -7.5, np.float32(-2)])
@@ -259,16 +265,16 @@ def test_the_play_refuses_a_card_that_passes_31_or_is_not_in_hand(text):
 
 
 def test_the_offender_may_be_player_1():
-    env = crib_env.env()
+    env = crib_env.env(events=True)
     env.reset(options={"deals": [DEAL], "first_dealer": 0})
     env.step(0)
     assert env.rewards == {"player_0": 121.0, "player_1": -121.0}
-    assert "AC (action 0) is not a legal action of player_1" in env.infos["player_0"]["illegal_action"]
+    assert "AC (action 0) is not a legal action of player_1" in env.infos["player_0"]["illegal_reason"]
 
 
 def test_the_opponent_keeps_points_made_before_an_illegal_action():
     """last() returns a sum since the agent's last act: here two for a pair and one for the illegal card."""
-    env = crib_env.env(episode="play", illegal_reward=-1)
+    env = crib_env.env(episode="play", illegal_reward=-1, events=True)
     env.reset(options={"deals": ["KC QC AC 9C 2S 3S KD TD TH QH 4S 5S 6S"], "first_dealer": 1})
     for card in ("KC", "KD", "TD"):  # a card, its pair, and a card that player_0 does not hold
         env.step(parse_card(card))

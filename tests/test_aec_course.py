@@ -98,7 +98,12 @@ def test_infos_hold_scores_dealer_and_the_events_since_the_agent_last_acted(epis
         assert env.dealer == game.dealer
         for agent in PLAYERS:
             info = env.infos[agent]
-            assert info == {"scores": scores_before, "dealer": game.dealer, "events": tuple(events[agent])}
+            assert info == {
+                "scores": scores_before,
+                "dealer": game.dealer,
+                "illegal_action": False,
+                "events": tuple(events[agent]),
+            }
             for seat in (0, 1):
                 made = sum(event.points for event in info["events"] if event.player == seat)
                 assert made == game.scores[seat] - scores_then[agent][seat]
@@ -106,13 +111,14 @@ def test_infos_hold_scores_dealer_and_the_events_since_the_agent_last_acted(epis
     assert longest >= 3
 
 
-def test_without_events_the_infos_hold_numbers_only_and_the_game_is_the_same():
-    with_events, without = crib_env.raw_env(), crib_env.raw_env(events=False, mask="info")
+def test_infos_hold_numbers_only_unless_asked_for_events_and_the_game_is_the_same():
+    with_events, without = crib_env.raw_env(events=True), crib_env.raw_env(mask="info")
     for env in (with_events, without):
         env.reset(seed=4)
     while not all(with_events.terminations.values()):
         for agent in PLAYERS:
-            assert without.infos[agent].keys() == {"scores", "dealer", "action_mask"}
+            assert without.infos[agent].keys() == {"scores", "dealer", "illegal_action", "action_mask"}
+            assert all(np.asarray(value).dtype.kind in "iub" for value in without.infos[agent].values())
         assert (without.scores, without.rewards) == (with_events.scores, with_events.rewards)
         card = int(without.infos[without.agent_selection]["action_mask"].argmax())
         with_events.step(card)
@@ -233,7 +239,7 @@ def test_a_game_ends_the_instant_a_player_reaches_121():
 
 @pytest.mark.parametrize(("episode", "n_decisions"), [("deal", 12), ("play", 8), ("pegging", 8)])
 def test_a_deal_and_the_play_end_after_their_last_card(episode, n_decisions):
-    env = crib_env.raw_env(episode=episode)
+    env = crib_env.raw_env(episode=episode, events=True)
     rng = np.random.default_rng(15)
     for seed in range(30):
         env.reset(seed=seed)

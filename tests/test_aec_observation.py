@@ -12,7 +12,7 @@ from gymnasium import spaces
 
 import crib_env
 from crib_env import observation as layout
-from crib_env import parse_card, parse_cards
+from crib_env import parse_card, parse_cards, ranks
 from crib_env.aec import PLAYERS
 from tests.helpers.aec_play import (
     act_randomly,
@@ -43,7 +43,8 @@ def test_metadata_and_names(make):
 
 
 def test_the_named_blocks_begin_where_the_tables_say():
-    starts = [int(start) for start in re.findall(r"^\| (\d+)(?:–\d+)? +\|", layout.__doc__, re.MULTILINE)]
+    tables = layout.__doc__[: layout.__doc__.index("## The inputs by rank")]
+    starts = [int(start) for start in re.findall(r"^\| (\d+)(?:–\d+)? +\|", tables, re.MULTILINE)]
     named = [
         layout.IS_DEALER,
         layout.HAND,
@@ -64,12 +65,24 @@ def test_the_named_blocks_begin_where_the_tables_say():
     assert starts == named
 
 
+def test_the_inputs_by_rank_begin_where_the_table_says():
+    table = layout.__doc__[layout.__doc__.index("## The inputs by rank") :]
+    rows = [
+        (int(start), int(end or start)) for start, end in re.findall(r"^\| (\d+)(?:–(\d+))? +\|", table, re.MULTILINE)
+    ]
+    assert [start for start, _ in rows] + [rows[-1][1] + 1] == list(ranks.STARTS)
+    assert [end + 1 for _, end in rows] == list(ranks.STARTS[1:])
+    for steps in (ranks.SHORT_STEPS, ranks.EARNS_STEPS, ranks.ANSWER_STEPS):
+        assert ", ".join(f"{step:g}" for step in steps) + " points" in table
+
+
 @both_masks
-@pytest.mark.parametrize(("observation", "size"), [("209", 209), ("board", 659)])
-def test_spaces(observation, size, mask):
-    env = crib_env.env(observation=observation, mask=mask)
-    bits = spaces.Box(0, 1, (size,), np.int8)
-    both = spaces.Dict(observation=bits, action_mask=spaces.Box(0, 1, (52,), np.int8))
+@pytest.mark.parametrize("dtype", ["int8", "float32"])
+@pytest.mark.parametrize(("observation", "size"), [("209", 209), ("board", 659), ("ranks", 479)])
+def test_spaces(observation, size, dtype, mask):
+    env = crib_env.env(observation=observation, dtype=dtype, mask=mask)
+    bits = spaces.Box(0, 1, (size,), dtype)
+    both = spaces.Dict(observation=bits, action_mask=spaces.Box(0, 1, (52,), "int8" if dtype == "int8" else "bool"))
     for agent in PLAYERS:
         assert env.observation_space(agent) == (bits if mask == "info" else both)
         assert env.action_space(agent) == spaces.Discrete(52)
@@ -79,18 +92,25 @@ def test_spaces(observation, size, mask):
 
 @both_masks
 @all_episodes
-@pytest.mark.parametrize("observation", ["209", "board"])
-def test_observations_lie_in_their_spaces_for_both_players_at_any_time(episode, observation, mask):
-    env = crib_env.env(episode=episode, observation=observation, mask=mask)
+@pytest.mark.parametrize("dtype", ["int8", "float32"])
+@pytest.mark.parametrize("observation", ["209", "board", "ranks"])
+def test_observations_lie_in_their_spaces_for_both_players_at_any_time(episode, observation, dtype, mask):
+    env = crib_env.env(episode=episode, observation=observation, dtype=dtype, mask=mask)
+    other = crib_env.env(episode=episode, observation=observation)
     env.reset(seed=1)
+    other.reset(seed=1)
     rng = np.random.default_rng(1)
     while True:
         for agent in PLAYERS:
             assert env.observation_space(agent).contains(env.observe(agent))
-            assert spaces.Box(0, 1, (52,), np.int8).contains(mask_of(env, agent))
+            assert mask_of(env, agent).dtype == ("int8" if dtype == "int8" else "bool")
+            np.testing.assert_array_equal(bits_of(env, agent), bits_of(other, agent))
+            np.testing.assert_array_equal(mask_of(env, agent), mask_of(other, agent))
         if is_over(env):
             break
-        act_randomly(env, rng)
+        card = int(rng.choice(np.flatnonzero(mask_of(env, env.agent_selection))))
+        env.step(card)
+        other.step(card)
 
 
 # ---------------------------------------------------------------------------------------------- observation and mask

@@ -105,11 +105,20 @@ def test_given_deals_are_used_in_one_episode_only():
 
 
 @both_environments
-def test_reset_options_of_other_names_are_ignored(make):
+def test_the_option_that_pettingzoos_own_test_gives_does_nothing(make):
     plain, other = make(), make()
     plain.reset(seed=1)
-    other.reset(seed=1, options={"options": 1, "first_dealers": 7})
+    other.reset(seed=1, options={"options": 1})
     assert list(play_on(plain)) == list(play_on(other))
+
+
+def test_dealer_is_first_dealer_under_its_name_in_the_infos():
+    env = crib_env.raw_env()
+    for dealer in (0, 1, 0):
+        env.reset(options={"dealer": dealer})
+        assert env.dealer == dealer
+        env.reset(options={"dealer": dealer, "first_dealer": dealer})
+        assert env.infos["player_0"]["dealer"] == dealer
 
 
 @pytest.mark.parametrize("spread", [0, 10, 60, 120])

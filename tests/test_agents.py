@@ -61,6 +61,7 @@ def test_random_choices_are_uniform_and_follow_the_seed():
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
+        ("beste", f"there is no agent 'beste': did you mean best\\? All: {', '.join(NAMES)}"),
         ("nobody", f"there is no agent 'nobody': choose one of {', '.join(NAMES)}"),
         ("random:speed=3", "agent 'random' has no setting 'speed': its settings are seed"),
         ("random:seed=three", "agent 'random': seed='three' is not allowed, give a whole number"),

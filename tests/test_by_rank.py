@@ -9,6 +9,7 @@ from crib_env.agents.features import by_rank
 from crib_env.agents.features.seen import Seen, columns, n_inputs
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.batch import GameBatch
+from crib_env.engine import EPISODES
 from crib_env.kernels import streams
 from train.ddqn import rewards_of, transitions_of
 from train.experience.episodes import play_episodes
@@ -144,3 +145,20 @@ def test_each_network_is_fed_its_own_columns(observation):
     assert seen.inputs.any(axis=0).sum() > 300
     discards, play = (seen.inputs[:, columns("ranks", "209", name)] for name in ("discard", "play"))
     assert discards.shape[1] + play.shape[1] > by_rank.N_INPUTS  # what is held and known is for both
+
+
+@pytest.mark.parametrize("episode", EPISODES)
+def test_the_observation_by_rank_is_what_learners_derive_from_the_209_bits(episode):
+    """Written from the game and from views, and derived from the bits: three ways to the same inputs."""
+    batch, rng, n_decisions = GameBatch(streams(5, 60), episode=episode), np.random.default_rng(1), 0
+    while len(rows := batch.acting()) and n_decisions < 3_000:
+        views = batch.views(rows)
+        bits, masks = batch.observe(rows)
+        seen, masks_again = batch.observe(rows, "ranks")
+        expected, _ = by_rank.inputs_and_gains(bits, masks, views.is_discard)
+        np.testing.assert_array_equal(seen, expected)
+        np.testing.assert_array_equal(views.ranks, expected)
+        np.testing.assert_array_equal(masks, masks_again)
+        batch.step(rows, np.where(masks != 0, rng.random(masks.shape), -1.0).argmax(axis=1))
+        n_decisions += len(rows)
+    assert n_decisions >= 8 * 60

@@ -1,5 +1,7 @@
 """Chances to win near the end, as a table states them, against games and deals that are played out."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,11 +11,15 @@ from crib_env.engine import WIN
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
 from crib_env.tables.analysis import outlook
-from crib_env.tables.win_table import WinTable
+from crib_env.tables.standard import standard_win_table
+from crib_env.tables.win_table import as_from_nothing
 from crib_env.views import views_of
+from evaluate.calibration.agreement import agreement_of_losses, agreement_of_scores
 from evaluate.calibration.discards import Positions, draw_positions, play_out
+from evaluate.calibration.making import AtScores, Plan, calibrate
+from evaluate.calibration.scores import dealer_wins, draw_scores
+from evaluate.commands.tables import calibration as command
 from evaluate.suite.positions import before_discards
-from evaluate.win_table.making import Plan, make_win_table
 
 
 def test_positions_have_scores_as_asked():
@@ -55,33 +61,67 @@ def test_deals_played_out_are_those_of_the_engine(is_dealer):
         assert found[n, 2] == pytest.approx(expected)
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """The files of two rounds of a small win table of `best`; in the second its deals are played by the first."""
-    folder = tmp_path_factory.mktemp("table") / "deals"
-    assert len(list(make_win_table(Plan("best", 2_400, 2, 3), folder, 2))) == 2
-    return folder / "round-1.npz", folder / "round-2.npz"
+def test_games_are_those_of_a_batch_that_began_there():
+    agent, scores, seeds = make_agent("careful"), np.array([[100, 113], [120, 120], [60, 61]]), streams(2, 25)
+    won = dealer_wins(agent, scores, seeds)
+    for place, pair in enumerate(scores.tolist()):
+        batch = GameBatch(seeds, first_dealer=0, scores=tuple(pair))
+        while len(rows := batch.acting()):
+            batch.step(rows, agent.act(batch.views(rows)))
+        assert np.array_equal(won[:, place], batch.games["scores"][:, 0] >= WIN)
+
+
+def test_two_thirds_of_the_pairs_are_near_the_end():
+    drawn = draw_scores(np.random.default_rng(1), 60)
+    assert len({tuple(pair) for pair in drawn.tolist()}) == 60
+    assert (drawn.max(axis=1) > 100).sum() == 40
+
+
+def test_agreement_is_found_where_it_is_planted():
+    rng, inside = np.random.default_rng(4), []
+    for _ in range(200):
+        stated = rng.exponential(0.05, 300)
+        noise = rng.normal(0, 0.02, 300) * (1 + 10 * stated)  # it grows with the loss
+        fit = agreement_of_losses(stated, 0.7 * stated - 0.004 + noise)
+        differs = fit.difference.value - (0.3 * stated.mean() + 0.004)
+        inside.append([abs(fit.slope.value - 0.7) < fit.slope.half_width, abs(differs) < fit.difference.half_width])
+    assert (np.abs(np.mean(inside, axis=0) - 0.95) < 0.05).all()
+    table = [AtScores(100, 100, 0.5, 0.003, 0.5 + off) for off in rng.normal(0, np.hypot(0.003, 0.5 / 100), 1_000)]
+    found = agreement_of_scores(table, 10_000)
+    assert found.covered == pytest.approx(0.95, abs=0.025)
+    assert found.rms == pytest.approx(np.hypot(0.003, 0.005), rel=0.1)
+
+
+def test_the_command_goes_on_where_it_was_stopped(tmp_path, capsys):
+    asked = {"agent": "careful", "pairs": 16, "games": 40, "positions": 3, "deals": 30}
+    whole, stopped = tmp_path / "whole.json", tmp_path / "stopped.json"
+    command.calibration(whole, **asked, picture=tmp_path / "c.png")
+    assert "16 pairs of scores, 40 games each of `careful`" in " ".join(capsys.readouterr().out.split())
+    assert (tmp_path / "c.png").stat().st_size > 10_000
+    parts = calibrate(Plan(**asked, seed=0), stopped, 1)
+    for _ in range(5):  # two blocks of pairs, and three positions
+        next(parts)
+    command.calibration(stopped, **asked)
+    assert stopped.read_bytes() == whole.read_bytes()
+    with pytest.raises(ValueError, match=r"has Plan\(agent='careful'"):
+        command.calibration(stopped, **asked, seed=1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scores", [(120, 120), (118, 118), (116, 110), (116, 120), (117, 114)])
-def test_the_table_is_true_when_games_are_played(made, scores):
-    players, table = made[0], WinTable.load(made[1])
-    agent, n = make_agent(f"best:win_table={players}"), 4_000
-    batch = GameBatch(streams(11, n), first_dealer=0, scores=scores)
-    while len(rows := batch.acting()):
-        batch.step(rows, agent.act(batch.views(rows)))
-    played = (batch.games["scores"][:, 0] >= WIN).mean()
+def test_the_table_is_true_when_games_are_played(scores):
+    table, n = standard_win_table(), 4_000
+    played = dealer_wins(make_agent("best"), np.array([scores]), streams(11, n)).mean()
     error = np.hypot(np.sqrt(played * (1 - played) / n), table.win_error[scores])
     assert abs(played - table.win_probability[scores]) < 3.5 * error
 
 
 @pytest.mark.slow
-def test_what_the_play_adds_brings_discards_nearer_to_what_is_played(made):
-    """The error of the chance to win after the best discard, at forty late positions, with and without it."""
-    path = made[1]
-    agent, known = make_agent(f"best:win_table={path}"), outlook(path)
-    judges = make_agent(f"expert:win_table={path}"), make_agent("expert")
+def test_late_deals_bring_discards_nearer_to_what_is_played(tmp_path):
+    """The error of the chance to win after the best discard, at forty late positions, with and without late deals."""
+    replace(standard_win_table(), **as_from_nothing()).save(tmp_path / "table.npz")
+    agent, table = make_agent("best"), standard_win_table().win_probability
+    judges = make_agent("expert"), make_agent(f"expert:win_table={tmp_path / 'table.npz'}")
     rng, errors = np.random.default_rng(6), []
     for _ in range(40):
         position = draw_positions(rng, 1, 114, 120)
@@ -89,8 +129,8 @@ def test_what_the_play_adds_brings_discards_nearer_to_what_is_played(made):
         view = views_of(games, np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64))
         stated = [judge.discard_values(view)[0] for judge in judges]
         best = np.array([stated[0].argmax()])
-        played = play_out(agent, position, best, 1_000, rng, known.win_table).mean()
+        played = play_out(agent, position, best, 1_000, rng, table).mean()
         errors.append([values[best[0]] - played for values in stated])
-    with_play, before = np.sqrt((np.array(errors) ** 2).mean(axis=0))
-    assert with_play < 0.06
-    assert with_play < 0.8 * before
+    late, before = np.sqrt((np.array(errors) ** 2).mean(axis=0))
+    assert late < 0.06
+    assert late < 0.8 * before

@@ -163,7 +163,7 @@ def test_bad_input(tmp_path, settings, message):
 def test_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(ValueError, match=r"pip install 'crib-env\[datasets\]'"):
+    with pytest.raises(ValueError, match=r"install crib_env with its extra 'datasets'"):
         dataset(tmp_path / "d", PLAYERS, games=2)
 
 

@@ -71,7 +71,7 @@ def test_no_seed_is_a_fresh_one():
 )
 def test_a_seed_gives_the_same_game_in_the_environment_and_in_a_batch(options):
     for seed in (0, 1, 12345):
-        env = raw_env(**options)
+        env = raw_env(**options, events=True)
         env.reset(seed=seed)
         batch = GameBatch(streams(seed, 1), **options)
         while len(batch.acting()):
@@ -96,7 +96,7 @@ def play_with_dice(env, dice):
 
 
 def test_the_same_seed_and_actions_give_the_same_game_again():
-    env, other = raw_env(), raw_env()
+    env, other = raw_env(events=True), raw_env(events=True)
     other.reset(seed=99)  # what went before does not matter
     for e in (env, other):
         e.reset(seed=5)

@@ -114,6 +114,15 @@ def test_work_continues_after_the_output_is_closed(tmp_path, closed_pipe, monkey
     assert capfd.readouterr().err == ""  # head has what it wants
 
 
+def test_a_command_works_where_a_shell_has_closed_the_output(tmp_path, monkeypatch, capsys):
+    file = tmp_path / "result.json"
+    monkeypatch.setattr(sys, "argv", ["evaluate", "match", "greedy", "random", "--games", "2", "--json", str(file)])
+    monkeypatch.setattr(sys, "stdout", None)  # as Python has it after >&-
+    evaluate_main.main()
+    assert json.loads(file.read_text())["games"] == 2
+    assert capsys.readouterr().err == ""
+
+
 def test_a_run_whose_output_is_closed_stops_and_says_why(closed_pipe, monkeypatch, capfd):
     monkeypatch.setattr(sys, "stdout", closed_pipe)
 

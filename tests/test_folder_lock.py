@@ -8,7 +8,9 @@ import sys
 import pytest
 
 from evaluate.commands.league import play_and_report
-from evaluate.folder_lock import held
+from evaluate.commands.solve_play import solve_play
+from evaluate.files import check_outputs
+from evaluate.folder_lock import held, held_file
 from evaluate.matches.league import League
 from evaluate.reproduce.report import reproduce_and_report
 from evaluate.reproduce.run import Reproduction
@@ -51,6 +53,35 @@ def test_what_was_left_half_written_is_cleared_away(tmp_path):
     with held(tmp_path):
         assert not any(half.exists() for half in halves)
         assert kept.exists()
+
+
+@pytest.fixture
+def ended():
+    """The number of a process that has ended."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        pass
+    return process.pid
+
+
+@pytest.mark.parametrize("start", [check_outputs, lambda path: held_file(path).__enter__()])
+def test_halves_of_a_killed_process_are_removed_when_the_file_is_begun_again(tmp_path, ended, start):
+    path = tmp_path / "games[1].jsonl"
+    mine, other = tmp_path / f"{path.name}.{os.getpid()}.part", tmp_path / f"more.jsonl.{ended}.part"
+    for file in (mine, other, tmp_path / f"{path.name}.{ended}.part"):
+        file.touch()
+    start(path)
+    assert sorted(tmp_path.glob("*.part")) == [mine, other]
+
+
+def test_a_file_is_refused_to_a_second_process(tmp_path):
+    path = tmp_path / "solution.npz"
+    with held_file(path), held_file(tmp_path / "other.npz"):
+        with pytest.raises(ValueError, match=rf"^{path} is in use by process {os.getpid()} on "), held_file(path):
+            pytest.fail("two hold it")
+        with pytest.raises(ValueError, match=rf"^{path} is in use"):
+            solve_play(path)
+    with held_file(path):
+        pass
 
 
 def a_run(path):

@@ -22,16 +22,20 @@ from evaluate.commands.lang_tournament import lang_tournament
 from evaluate.ending import reported_errors
 from evaluate.matches.game_records import read_record
 from evaluate.matches.league import League
-from evaluate.matches.match import MOST_GAMES, play_match
+from evaluate.matches.match import play_match
+from evaluate.progress import progress_bar
+from evaluate.ranges import MOST_GAMES
 from evaluate.reproduce.run import Reproduction
 from evaluate.reproduce.trainings import summary_of
 from evaluate.runs.format import read_config
 from evaluate.runs.table import read_runs
 from tests.helpers.small_settings import STRATEGY_WEIGHTS as SMALL
+from tests.helpers.small_settings import TD
 from tests.helpers.written_runs import summary_of as good_summary
 from tests.helpers.written_runs import write_run
 from train.experience.replay import Replay
 from train.loop.checkpoint import Position
+from train.loop.rounds import Rounds
 from train.loop.run_folder import RunFolder
 from train.loop.sweep import _scalars_of
 from train.strategy_weights.learner import Tournament
@@ -214,6 +218,16 @@ def test_a_checkpoint_with_an_impossible_position_is_refused(about, tmp_path):
     folder = folder_with(tmp_path, learner.state_dict(), about)
     with pytest.raises(ValueError, match=r"the last checkpoint of .* is not one of this run"):
         Position.restored(folder, learner.load_state_dict)
+
+
+def test_a_checkpoint_beyond_the_end_of_its_run_is_refused(tmp_path):
+    learner = td_learner()
+    folder = folder_with(tmp_path, learner.state_dict(), {**ABOUT, "episodes": 10**9})
+    with (
+        progress_bar() as progress,
+        pytest.raises(ValueError, match=r"has 1,000,000,000 episodes, and the run has 10\)"),
+    ):
+        Rounds("td", TD, folder, progress, learner, 10, strength=object())
 
 
 def test_another_learners_checkpoint_is_refused(tmp_path):

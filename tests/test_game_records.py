@@ -100,6 +100,14 @@ def test_cards_after_the_end_are_refused(games):
         longer.check()
 
 
+@pytest.mark.parametrize("more", [{"deals"}, {"cards"}, {"deals", "cards"}])
+def test_a_deal_after_the_end_of_a_game_is_refused(games, more):
+    record = games.records[0]
+    longer = {"deals": (*record.deals, record.deals[0]), "cards": (*record.cards, "")}
+    with pytest.raises(ValueError, match=r"it has \d+ deals, and cards of \d+"):
+        replace(record, **{name: longer[name] for name in more}).check()
+
+
 @pytest.mark.parametrize("line", ["", "{}", "[]", "no game", '{"game": 1, "seed": 2}'])
 def test_a_line_that_is_not_a_game_is_refused(line):
     with pytest.raises(ValueError, match="it is not a recorded game"):

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from crib_env import compile
+from crib_env.agents.registry import NAMES
+
 PACKAGE = Path(__file__).parents[1] / "crib_env"
 TOLD = "crib_env: compiling kernels"
 
@@ -129,6 +132,17 @@ def test_nobody_waits_for_a_compiler_that_was_killed(compiled, tmp_path):
     assert (card, n_compiled > 0, said) == (22, True, "")
 
 
+def test_import_runs_no_kernel():
+    code = (
+        "import sys, crib_env\nfrom crib_env.kernels import Kernel\n"
+        "modules = [module for name, module in sys.modules.items() if name.startswith('crib_env')]\n"
+        "kernels = [value for module in modules for value in vars(module).values() if isinstance(value, Kernel)]\n"
+        "print(len(kernels) > 50, [kernel.__name__ for kernel in kernels if kernel.overloads])"
+    )
+    process = start(PACKAGE.parent, code)
+    assert process.communicate(timeout=300) == ("True []\n", "")
+
+
 USE_ALL = """
 import sys, gymnasium, numpy as np, crib_env
 from crib_env import compile
@@ -138,6 +152,7 @@ def overloads():
     kernels = [value for module in modules for value in vars(module).values() if hasattr(value, "py_func")]
     return {f"{k.py_func.__module__}.{k.py_func.__name__}": len(k.overloads) for k in kernels}
 
+sys.argv[1:] = ["expert"]
 assert compile.main() == 0
 before = overloads()
 for options in (
@@ -163,6 +178,11 @@ while env.agents:
 crib_env.analyse_discard("5H 5C JD QS 2H 3D", dealer=False, scores=(96, 101))
 crib_env.discard_statistics(np.array([[0, 1, 2, 3, 4, 5]]))
 crib_env.score_show_many(np.array([[0, 1, 2, 3]]), np.array([4]), np.array([True]))
+expert = crib_env.make_agent("expert")
+for seed in range(2):
+    batch = crib_env.GameBatch(crib_env.streams(seed, 3), episode="deal", start_spread=60)
+    while len(rows := batch.acting()):
+        batch.step(rows, expert.act(batch.views(rows)))
 print([name for name, n in overloads().items() if n > before.get(name, 0)])
 """
 
@@ -178,6 +198,20 @@ def test_nothing_is_left_to_compile_after_the_command_that_compiles_ahead():
         "batches",
         "scores",
         "discards",
+        "expert",
     ]
-    assert total.startswith("all kernels are compiled: ")
+    assert total.startswith("the kernels of the environments and of expert are compiled: ")
     assert left == "[]"
+
+
+def test_the_command_that_compiles_ahead_takes_every_player_that_needs_no_file():
+    needs_no_compiler = {"human", "random"}
+    sees_every_card = {"uct-determinized", "uct-cheating"}  # searches of `ismcts`'s kernels
+    learners = {"ddqn", "drqn", "nfsp", "ppo", "strategy-weights", "td"}
+    assert {*compile._PLAYERS, *compile._WITH_TORCH} == set(NAMES) - needs_no_compiler - sees_every_card - learners
+
+
+def test_the_command_that_compiles_ahead_names_a_player_that_there_is_not(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["compile", "export"])
+    assert compile.main() == 1
+    assert "there is no agent 'export'" in capsys.readouterr().err

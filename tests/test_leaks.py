@@ -15,6 +15,7 @@ from crib_env.kernels import streams
 from crib_env.observation import SIZES, write_mask, write_observation
 from crib_env.players.policies import NATIVE, RANDOM
 from crib_env.players.results import DealResults, deal_results, ended_deals
+from crib_env.ranks import write_ranks
 from crib_env.views import PlayerViews
 from tests.helpers.engine_calls import compiled
 from tests.helpers.hidden_cards import (
@@ -108,9 +109,17 @@ def observe_all(games, rows, seats, observations, masks):
         write_mask(games[rows[b]], seats[b], masks, b)
 
 
+@compiled
+def observe_all_ranks(games, rows, seats, observations, masks):
+    for b in range(len(rows)):
+        write_ranks(games[rows[b]], seats[b], observations, b)
+        write_mask(games[rows[b]], seats[b], masks, b)
+
+
 def observe(games, rows, seats, size):
     observations, masks = np.zeros((len(rows), size), np.int8), np.zeros((len(rows), 52), np.int8)
-    observe_all(games, rows, seats, observations, masks)
+    write = observe_all_ranks if size == SIZES["ranks"] else observe_all
+    write(games, rows, seats, observations, masks)
     return observations, masks
 
 

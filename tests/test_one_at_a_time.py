@@ -143,8 +143,8 @@ def first_view(thrown=()):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("5C", "throw gave '5C', allowed are two of AC 2C 3C 4C 5C 6C"),
-        ("5C 7C", "throw gave '5C 7C', allowed are two of AC 2C 3C 4C 5C 6C"),
+        ("5C", "in game 1, with AC 2C 3C 4C 5C 6C at 0–0: throw gave 5C, allowed are two of AC 2C 3C 4C 5C 6C"),
+        ("5C 7C", "throw gave 5C 7C, allowed are two of AC 2C 3C 4C 5C 6C"),
         ("5C 5C", "throw gave '5C 5C', which is not two cards .5C is given twice"),
         ((1, 2, 3), "allowed are two of"),
         (3, "throw gave 3, which is not two cards"),
@@ -152,14 +152,15 @@ def first_view(thrown=()):
     ],
 )
 def test_a_throw_of_anything_else_is_named(given, message):
-    with pytest.raises(ValueError, match=f"^agent 'says': .*{message}"):
+    with pytest.raises(ValueError, match=f"^agent 'says' .*{message}"):
         crib_env.OneAtATime(Says(throw=lambda view: given)).act(first_view())
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("5C", "lay gave '5C', allowed is one of AC 2C 3C 4C"),
+        ("5C", "in game 1, with AC 2C 3C 4C at 0–0: lay gave 5C, allowed is one of AC 2C 3C 4C"),
+        (32, "lay gave 7H, allowed is one of AC 2C 3C 4C"),
         (None, "lay did not return a card .None"),
         ("x", "'x' is not a card"),
     ],
@@ -169,7 +170,7 @@ def test_a_lay_of_anything_else_is_named(given, message):
     env.reset(options={"first_dealer": 1, "deals": [[*range(6), *range(13, 19), 30]]})
     for card in (4, 5, 13, 14):
         env.step(card)
-    with pytest.raises(ValueError, match=f"^agent 'says': .*{message}"):
+    with pytest.raises(ValueError, match=f"^agent 'says' .*{message}"):
         crib_env.OneAtATime(Says(lay=lambda view: given)).act(env.views("player_0"))
 
 
@@ -260,3 +261,35 @@ def test_copies_receive_their_own_results():
     assert agent.player.games == []
     assert not hasattr(crib_env.OneAtATime(Greedy()), "observe_deal")
     assert set(Decision.__dataclass_fields__) >= {"kept", "said_go", "pile_ranks"}
+
+
+def test_the_history_of_the_play_has_every_card_and_every_go():
+    """Against the rules by hand: after a card, the other says go, once a count, if it holds cards and none fits."""
+    batch = GameBatch(streams(6, 200), episode="deal")
+    told = {row: [] for row in range(len(batch))}  # (seat, card), of the play
+    on_table = {row: [] for row in range(len(batch))}
+    n_gone = 0
+    while len(rows := batch.acting()):
+        views = batch.views(rows)
+        for row, view in zip(rows.tolist(), crib_env.decisions(views)):
+            seat = int(batch.games["turn"][row])
+            assert [(who ^ seat, card) for who, card in view.history] == told[row]
+            assert list(view.pile) == on_table[row]
+        before, cards = batch.games.copy(), batch.native_cards(rows, RANDOM)
+        batch.step(rows, cards)
+        for row, card in zip(rows.tolist(), cards.tolist()):
+            game, seat = before[row], int(before["turn"][row])
+            if game["phase"] == DISCARD:
+                continue
+            told[row].append((seat, card))
+            on_table[row].append(card)
+            room = 31 - sum(min(other % 13 + 1, 10) for other in on_table[row])
+            hands = {seat: set(cards_of(game["hand"][seat])) - {card}, 1 - seat: set(cards_of(game["hand"][1 - seat]))}
+            fits = {s: any(min(c % 13 + 1, 10) <= room for c in hand) for s, hand in hands.items()}
+            since = told[row][-len(on_table[row]) :]  # all of this count's cards, or more
+            if room and hands[1 - seat] and not fits[1 - seat] and (1 - seat, None) not in since:
+                told[row].append((1 - seat, None))
+                n_gone += 1
+            if not any(fits.values()):
+                on_table[row] = []
+    assert n_gone > 100

@@ -66,6 +66,13 @@ class NamesItself(Nameless):
         self.name = f"itself:depth={depth}"
 
 
+class Reads(Nameless):
+    name = "reads a file"
+
+    def __init__(self, path: Path) -> None:
+        path.read_text()
+
+
 class HasAFixedName(Nameless):
     def __init__(self, depth: int = 1) -> None:
         pass
@@ -159,7 +166,7 @@ def test_a_name_keeps_the_settings_that_make_a_difference(my_file, spec, name):
         ),
         (
             "my_file:Agent",
-            "my_file has no 'Agent', it has MyAgent, Nameless, NeedsTable, NamesItself, HasAFixedName, InHands",
+            "my_file has no 'Agent', it has MyAgent, Nameless, NeedsTable, NamesItself, Reads, HasAFixedName, InHands",
         ),
         ("my_file:MyAgent.lod", "MyAgent has no 'lod'"),
         ("my_file:a_number.half", "int has no 'half'"),
@@ -179,6 +186,7 @@ def test_a_name_keeps_the_settings_that_make_a_difference(my_file, spec, name):
         ("my_file:MyAgent:share=x", "share='x' is not allowed, give a number"),
         ("my_file:MyAgent:depth=1,depth=2", "agent 'my_file:MyAgent': depth is given twice"),
         ("my_file:MyAgent:depth=-1", "agent 'my_file:MyAgent': depth=-1 is below 0"),
+        ("my_file:Reads:nowhere", "agent 'my_file:Reads': [Errno 2] No such file or directory: 'nowhere'"),
         ("broken_file:Broken", "broken_file cannot be imported (invalid syntax (broken_file.py, line 1))"),
         ("needy_file:Needy", "needy_file cannot be imported (No module named 'a_library_that_is_not_there')"),
         (

@@ -102,7 +102,7 @@ def test_a_network_without_torch_is_one_clear_error(installed, tmp_path):
         "        print(error)\n"
     )
     asked, made = python(code, tmp_path, installed).splitlines()
-    assert asked == "agent 'best' is a network and needs torch: pip install 'crib-env[agents]'"
+    assert asked == "agent 'best' is a network and needs torch: install crib_env with its extra 'agents'"
     assert made.startswith(f"opponent='best' is not allowed: {asked}")
 
 

@@ -24,7 +24,7 @@ HANDS = "5C 5D 4S JH 5H 6C 4D KS"  # player_0's four, player_1's four
 
 
 def begin(deal=HANDS, **options):
-    env = raw_env(episode="pegging", observation="board")
+    env = raw_env(episode="pegging", observation="board", events=True)
     env.reset(options={"first_dealer": 1, "deals": [deal], **options})
     return env
 
@@ -116,7 +116,7 @@ def test_other_deals_are_refused(deals, says):
 def test_it_is_the_play_without_discards_and_starter(cards, dealer, scores, choices):
     """The same hands and cards peg the same in both episodes, whatever is discarded and cut in the other."""
     options = {"first_dealer": dealer, "scores": scores}
-    one, two = raw_env(episode="play"), raw_env(episode="pegging")
+    one, two = raw_env(episode="play", events=True), raw_env(episode="pegging", events=True)
     one.reset(options={**options, "deals": [cards[:13]]})
     two.reset(options={**options, "deals": [[*cards[:4], *cards[6:10]]]})
     for choice in choices:
@@ -150,7 +150,7 @@ def test_dealers_by_a_coin_and_hands_by_the_stream():
 
 @pytest.mark.parametrize("reward", ["win", "match"])
 def test_who_makes_more_points_wins(reward):
-    env = raw_env(episode="pegging", reward=reward)
+    env = raw_env(episode="pegging", reward=reward, events=True)
     env.reset(options={"first_dealer": 1, "scores": (3, 80), "deals": [HANDS]})
     lay(env, "5C 5H 5D 6C 4S 4D JH KS")
     assert env.scores == (14, 86)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import socket
+from contextlib import contextmanager, suppress
 
 import numpy as np
 import pytest
@@ -17,6 +20,7 @@ from crib_env.engine import DISCARD
 from crib_env.picture.cards import card_name
 from evaluate.matches.game_records import read_records
 from evaluate.play.kept_game import AGENT, FINISHED, PERSON
+from evaluate.play.page import server
 from evaluate.play.page.games import OFFERED
 from evaluate.play.page.server import LARGEST, page_files
 from tests.helpers.hidden_cards import cards_of
@@ -162,7 +166,7 @@ def test_only_the_page_itself_is_answered(page):
         ("play", {"game": "../secret"}, "there is no game"),
         ("play", {"game": "20200101-000000"}, "there is no game"),
         ("back", {}, "practice"),
-        ("again", {"at": 99}, "no decision of yours"),
+        ("again", {"at": 0}, "the game is not over"),
         ("set", {"coach": "loud", "counts": True}, "coach='loud'"),
         ("new", {"agent": "nobody"}, "there is no agent 'nobody'"),
         ("new", {"agent": "human"}, "you are the human"),
@@ -240,6 +244,17 @@ def test_another_server_goes_on_with_the_game(tmp_path):
         assert unbroken["frames"][-1] == whole["frames"][-1]
 
 
+def test_a_game_is_open_in_one_server_at_a_time(tmp_path):
+    with served_page(tmp_path) as page, served_page(tmp_path) as other:
+        state = page.begin("greedy", seed=9, scores=[110, 110])
+        status, answer = other.ask("look", game=state["game"])
+        assert status == 400
+        assert f"is in use by process {os.getpid()}" in answer["error"]
+        play_on(page, state)
+        assert other.ask("look", game=state["game"])[1]["over"]
+    assert not list(tmp_path.rglob("*.lock"))
+
+
 def test_the_coach_keeps_nobody_waiting_before_it_is_ready(tmp_path):
     with served_page(tmp_path) as page:
         page.games.is_warm = False
@@ -268,6 +283,7 @@ def test_practice_takes_cards_back_and_is_not_recorded(page):
 
 def test_a_moment_of_a_game_is_tried_again(page):
     states = play_on(page, page.begin("greedy", seed=8, scores=[100, 100]))
+    assert "no decision of yours" in page.ask("again", game=states[0]["game"], at=99_999)[1]["error"]
     at = states[2]["at"]
     status, state = page.ask("again", game=states[0]["game"], at=at)
     assert status == 200
@@ -294,3 +310,71 @@ def test_the_page_is_small_and_loads_nothing_from_elsewhere(page):
 @pytest.mark.parametrize("agent", OFFERED)
 def test_every_agent_that_is_offered_exists(agent):
     assert agent in NAMES
+
+
+@contextmanager
+def connections(page, n, *sent):
+    """So many connections, each after it has sent the same."""
+    opened = []
+    try:
+        for _ in range(n):
+            opened.append(socket.create_connection(("127.0.0.1", page.port), timeout=60))
+            opened[-1].sendall(b"".join(sent))
+        yield opened
+    finally:
+        for one in opened:
+            one.close()
+
+
+def answer(connection):
+    """All that comes until the server closes a connection."""
+    found = b""
+    with suppress(ConnectionError):
+        while part := connection.recv(4_096):
+            found += part
+    return found
+
+
+@pytest.fixture
+def no_traceback(caplog):
+    yield
+    assert not [record for record in caplog.get_records("call") if record.exc_info]
+
+
+@pytest.mark.parametrize("line", [b"GET *", b"OPTIONS *", b"GET abc", b"GET //", b"GET /%ff%fe/", b"GET /\xc3\xa9/"])
+def test_a_path_without_a_token_is_refused(page, line, no_traceback):
+    host = page.origin.partition("//")[2].encode()
+    with connections(page, 1, line, b" HTTP/1.1\r\nHost: ", host, b"\r\nConnection: close\r\n\r\n") as (one,):
+        assert answer(one).split(b" ")[1] in (b"400", b"403")
+    assert page.ask("lobby")[0] == 200
+
+
+def test_a_body_that_breaks_off_leaves_no_traceback(page, no_traceback):
+    lines = f"POST /{page.token}/do/lobby HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\nOrigin: {page.origin}\r\n"
+    with connections(page, 3, lines.encode(), b"Content-Length: 100\r\n\r\n{"):
+        assert page.ask("lobby")[0] == 200  # they have been read
+    for _ in range(3):
+        assert page.ask("lobby")[0] == 200
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", b"GET / HTTP/1.1\r\nHo", b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n"]
+)
+def test_a_request_that_does_not_arrive_is_given_up(page, sent, monkeypatch, no_traceback):
+    monkeypatch.setattr(server, "PATIENCE", 0.05)
+    with connections(page, 1, sent) as (one,):
+        assert b"200" not in answer(one)  # the server has closed it
+
+
+def test_connections_beyond_a_limit_are_closed(page, no_traceback):
+    with connections(page, server.MOST_CONNECTIONS) as kept, connections(page, 5) as beyond:
+        assert [answer(one) for one in beyond] == [b""] * 5
+        kept[0].close()
+        kept[1].close()
+    assert page.ask("lobby")[0] == 200
+
+
+def test_a_game_that_goes_on_is_not_tried_again(page):
+    state = play_on(page, page.begin("greedy", seed=1_000_003), 3)[-1]
+    status, answer = page.ask("again", game=state["game"], at=0)
+    assert (status, answer) == (400, {"error": "the game is not over: try again when it is"})

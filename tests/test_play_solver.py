@@ -398,8 +398,6 @@ def test_the_command_solves_continues_and_says_so(tmp_path, monkeypatch, capsys)
         solve_play(play, starter="5")
     with pytest.raises(ValueError, match="starter=1 is not a rank"):
         solve_play(play, starter="1")
-    with pytest.raises(ValueError, match="nash_conv=0 is not allowed"):
-        solve_play(play, nash_conv=0)
 
 
 def test_the_command_solves_among_simple_players(tmp_path, monkeypatch, capsys):

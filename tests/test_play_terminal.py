@@ -90,7 +90,7 @@ def test_a_whole_game_through_a_pseudo_terminal(tmp_path):
 def test_nothing_hidden_is_printed(folder, monkeypatch, capsys):
     """Before each choice: of this deal only cards that the person holds, has discarded, or that lie face up."""
     folder.mkdir(parents=True)
-    game = KeptGame.begin(GameSoFar("greedy", 5, None, (60, 60), ()), folder / "game.json")
+    game = KeptGame.begin_in(GameSoFar("greedy", 5, None, (60, 60), ()), folder)
     seen, n_checked = {}, 0
 
     def read(prompt):
@@ -203,28 +203,29 @@ def test_a_file_that_is_no_game_is_refused_by_name(change, fault, tmp_path):
 
 
 def test_resume_with_another_agent_is_refused(tmp_path):
-    path = tmp_path / "game.json"
-    KeptGame.begin(GameSoFar("random", 1, 0, (0, 0), ()), path)
+    game = KeptGame.begin_in(GameSoFar("random", 1, 0, (0, 0), ()), tmp_path)
+    game.close()
+    path = game.file
     with pytest.raises(ValueError, match="its agent is random"):
         KeptGame.resume(path, "greedy")
     assert KeptGame.resume(path, "random").turn == 1
 
 
 def test_an_illegal_card_changes_nothing(tmp_path):
-    game = KeptGame.begin(GameSoFar("random", 1, 1, (0, 0), ()), tmp_path / "game.json")
-    before, kept = game.games.copy(), (tmp_path / "game.json").read_bytes()
+    game = KeptGame.begin_in(GameSoFar("random", 1, 1, (0, 0), ()), tmp_path)
+    before, kept = game.games.copy(), game.file.read_bytes()
     foreign = next(card for card in range(52) if card not in cards_of(game.games["hand"][0, PERSON]))
     for card in (foreign, -1, 52):
         with pytest.raises(ValueError, match=r"is not legal|no card|not a card"):
             game.play(card)
     np.testing.assert_array_equal(game.games, before)
-    assert (tmp_path / "game.json").read_bytes() == kept
+    assert game.file.read_bytes() == kept
 
 
 def test_without_the_extra_the_error_names_it(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.delitem(sys.modules, "evaluate.play.page.server", raising=False)
-    with pytest.raises(ValueError, match=r"the page needs uvicorn: .*crib-env\[play\].*--terminal"):
+    with pytest.raises(ValueError, match=r"the page needs uvicorn: .*extra 'play', .*--terminal"):
         play("greedy")
 
 

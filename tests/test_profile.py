@@ -40,5 +40,5 @@ def test_the_command_writes_both_tables(tmp_path, monkeypatch, capsys):
     assert re.search(r"ddqn, 1,000 episodes: [\d,]+ ms, [\d.]+ gradient steps\.", written)
     assert f"of the processor's limit in {chosen('auto')}." in written
     assert "aten::addmm" in capsys.readouterr().out
-    with pytest.raises(ValueError, match="rounds=0 is not allowed: give at least 1"):
+    with pytest.raises(ValueError, match="rounds=0 is not allowed: give 1 to"):
         profile.main("ddqn", rounds=0)

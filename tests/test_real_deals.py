@@ -269,8 +269,6 @@ def test_heels_that_win_leave_nothing_to_gain(plain):
 
 def test_what_cannot_be_measured_is_refused(monkeypatch):
     monkeypatch.setattr("evaluate.commands.exploitability.RealDeals", None)
-    with pytest.raises(ValueError, match=r"deals=1 is not allowed: give at least 2"):
-        command(("greedy",), real=True, deals=1)
     with pytest.raises(ValueError, match=r"scores are only for real deals: give --real too"):
         command(("greedy",), at=("100-95",))
     with pytest.raises(ValueError, match=r"draws its cards by chance, and has no `probabilities`"):
@@ -328,6 +326,19 @@ def play_out(games, agent, choices, seat):
         for row, card in zip(rows, cards):
             act(games[row], card)
     return (games["scores"][:, seat] - games["scores"][:, 1 - seat]).astype(float)
+
+
+def test_no_total_is_shown_while_none_is_known(monkeypatch, capsys):
+    class Measured:
+        def __init__(self, agent, scores, draws, on_progress):
+            on_progress(50_000)
+
+        def gains(self, deals, seed):
+            return iter(())
+
+    monkeypatch.setattr("evaluate.commands.exploitability.RealDeals", Measured)
+    command(("greedy",), real=True)
+    assert "%" not in capsys.readouterr().out
 
 
 @pytest.mark.slow  # half a minute

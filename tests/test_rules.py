@@ -25,14 +25,14 @@ def begin_play(pone, dealer, *, scores=(0, 0)):
     """The play alone, four cards each."""
     held = parse_cards(f"{pone} {dealer}")
     rest = [card for card in range(52) if card not in held][:5]
-    env = raw_env(episode="play")
+    env = raw_env(events=True, episode="play")
     env.reset(options={"first_dealer": 1, "scores": scores, "deals": [[*held[:4], *rest[:2], *held[4:], *rest[2:]]]})
     return env
 
 
 def begin_deal(pone, dealer, starter, *, scores=(0, 0), **options):
     """A game in which each player has discarded the last two of six cards, so that a starter is cut."""
-    env = raw_env(**options)
+    env = raw_env(events=True, **options)
     env.reset(options={"first_dealer": 1, "scores": scores, "deals": [parse_cards(f"{pone} {dealer} {starter}")]})
     discarded = [*pone.split()[4:], *dealer.split()[4:]]
     heels = act(env, " ".join(f"{who}:{card}" for who, card in zip("ppdd", discarded)))
@@ -83,7 +83,7 @@ def show(pegged):
 
 
 def test_the_first_dealer_is_a_fair_coin():
-    env = raw_env()
+    env = raw_env(events=True)
     dealers = []
     for seed in range(2000):
         env.reset(seed=seed)
@@ -92,7 +92,7 @@ def test_the_first_dealer_is_a_fair_coin():
 
 
 def test_the_first_dealer_is_a_fair_coin_in_every_game_of_a_seed():
-    env = raw_env()
+    env = raw_env(events=True)
     env.reset(seed=0)
     dealers = []
     for _ in range(2000):
@@ -104,7 +104,7 @@ def test_the_first_dealer_is_a_fair_coin_in_every_game_of_a_seed():
 
 
 def test_the_first_dealer_may_be_given():
-    env = raw_env()
+    env = raw_env(events=True)
     for seat in (0, 1):
         for seed in range(5):
             env.reset(seed=seed, options={"first_dealer": seat})
@@ -142,7 +142,7 @@ def test_start_spread_is_uniform_over_all_pairs_within_it():
 
 
 def test_pone_discards_first_then_the_dealer_then_pone_leads():
-    env = raw_env()
+    env = raw_env(events=True)
     env.reset(seed=1, options={"first_dealer": 1})
     turns = []
     for _ in range(5):
@@ -152,7 +152,7 @@ def test_pone_discards_first_then_the_dealer_then_pone_leads():
 
 
 def test_the_discards_leave_the_hand():
-    env = raw_env()
+    env = raw_env(events=True)
     env.reset(options={"first_dealer": 1, "deals": [parse_cards("AC 2C 3C 4C 5C 6C AD 2D 3D 4D 5D 6D KS")]})
     assert legal(env) == {"AC", "2C", "3C", "4C", "5C", "6C"}
     act(env, "p:AC")
@@ -164,7 +164,7 @@ def test_the_discards_leave_the_hand():
 
 
 def test_the_deal_alternates():
-    env = raw_env()
+    env = raw_env(events=True)
     env.reset(seed=4, options={"first_dealer": 1})
     dealers = []
     while not is_over(env):
@@ -531,7 +531,7 @@ def test_match_points(loser, points):
     env, _ = begin_deal(*EVENS, "JD", scores=(loser, 119), reward="match")
     assert env.rewards == {"player_0": -points, "player_1": points}
     # The same with the seats changed.
-    env = raw_env(reward="match")
+    env = raw_env(events=True, reward="match")
     pone, dealer = EVENS
     env.reset(options={"first_dealer": 0, "scores": (119, loser), "deals": [parse_cards(f"{dealer} {pone} JD")]})
     for card in ["2C", "4D", "8D", "6D"]:

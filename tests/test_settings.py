@@ -6,10 +6,10 @@ from typing import Annotated, get_args, get_origin, get_type_hints
 
 import pytest
 
+from evaluate.ranges import Range
 from train import ddqn, drqn, nfsp
 from train.best import learner as best
 from train.discard_game import learner as discard_game
-from train.loop.settings import Range
 from train.ppo import learner as ppo
 from train.response import learner as response
 from train.strategy_weights import learner as strategy_weights

@@ -30,14 +30,14 @@ def play(env, *, seed=None, options=None, rng=None):
     return steps
 
 
-@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize(("mask", "dtype"), [*((mask, "int8") for mask in MASKS), ("observation", "float32")])
 @pytest.mark.parametrize("env_id", IDS)
 @pytest.mark.filterwarnings("error")
-def test_gymnasium_checker(env_id, mask):
-    check_env(gymnasium.make(env_id, mask=mask).unwrapped)
+def test_gymnasium_checker(env_id, mask, dtype):
+    check_env(gymnasium.make(env_id, mask=mask, dtype=dtype).unwrapped)
 
 
-@pytest.mark.parametrize("observation", ["209", "board"])
+@pytest.mark.parametrize("observation", ["209", "board", "ranks"])
 @pytest.mark.parametrize("reward", ["points", "win", "match"])
 @pytest.mark.parametrize("env_id", GAMES)
 @pytest.mark.filterwarnings("error")

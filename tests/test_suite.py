@@ -36,13 +36,13 @@ def test_the_hash_is_that_of_the_file():
 def test_another_file_is_refused(tmp_path):
     other = dataclasses.replace(standard_data(), best=standard_data().best + 1)
     other.save(tmp_path / "other.npz")
-    with pytest.raises(ValueError, match=r"other\.npz has the hash .*, and suite 1 has"):
+    with pytest.raises(ValueError, match=r"other\.npz has the hash .*, and suite 2 has"):
         SuiteData.load(tmp_path / "other.npz")
 
 
 def test_other_tables_are_refused(monkeypatch):
     monkeypatch.setattr(data_module, "_NAMES", ("cribs.npz", "pegging.npz", "cribs.npz"))
-    with pytest.raises(ValueError, match=r"the tables in .* are not those that suite 1"):
+    with pytest.raises(ValueError, match=r"the tables in .* are not those that suite 2"):
         SuiteData.load()
 
 

@@ -160,7 +160,7 @@ def test_bad_resets_change_nothing():
     for seed in (-1, 1.5, [1, 2], [1, 2, -3]):
         with pytest.raises(ValueError, match="seed"):
             envs.reset(seed=seed)
-    for options in ({"scores": (1, 200)}, {"deals": [[1] * 13]}, {"reset_mask": np.zeros(3, bool)}):
+    for options in ({"scores": (1, 200)}, {"deals": [[1] * 13]}, {"reset_mask": np.zeros(3, bool)}, {"reset_masks": 1}):
         with pytest.raises(ValueError, match=next(iter(options))):
             envs.reset(seed=1, options=options)
     for mask in ([True, False, True], np.ones(3, int)):

@@ -18,22 +18,24 @@ DEALS = ["AC 2C 3C 4C 5C 6C AD 2D 3D 4D 5D 6D JH", "7C 8C 9C TC JC QC 7D 8D 9D T
 
 @pytest.mark.parametrize("opponent", ["random", "greedy", FirstCard()])
 @pytest.mark.parametrize(
-    ("episode", "reward", "observation", "mask"),
+    ("episode", "reward", "observation", "mask", "dtype"),
     [
         choice
         for k, choice in enumerate(
             itertools.product(
                 ("game", "deal", "play", "pegging"),
                 ("points", "win", "match"),
-                ("209", "board"),
+                ("209", "board", "ranks"),
                 ("observation", "info"),
+                ("int8", "float32"),
             )
         )
-        if k % 5 == 0  # every value of each option meets most values of the others
+        if k % 11 == 0  # every value of each option meets most values of the others
     ],
 )
-def test_the_same_games_as_single_environments(episode, reward, observation, mask, opponent):
-    options = {"episode": episode, "reward": reward, "observation": observation, "mask": mask, "opponent": opponent}
+def test_the_same_games_as_single_environments(episode, reward, observation, mask, dtype, opponent):
+    options = {"episode": episode, "reward": reward, "observation": observation, "mask": mask, "dtype": dtype}
+    options["opponent"] = opponent
     n_ended = compare(*both(4, AutoresetMode.NEXT_STEP, **options), steps=120 if episode == "game" else 30, seed=17)
     assert n_ended >= 4
 

@@ -12,12 +12,12 @@ from crib_env.vector.environments import DiscardVectorEnv
 from tests.helpers.vector_games import MODES, compare, one_game_a_chunk
 
 
-@pytest.mark.parametrize("mask", ["observation", "info"])
+@pytest.mark.parametrize(("mask", "dtype"), [("observation", "int8"), ("info", "int8"), ("observation", "float32")])
 @pytest.mark.parametrize("mode", MODES)
-def test_discard_games_are_those_of_single_environments(mode, mask, monkeypatch):
+def test_discard_games_are_those_of_single_environments(mode, mask, dtype, monkeypatch):
     one_game_a_chunk(monkeypatch)
-    sync = SyncVectorEnv([lambda: DiscardGame(mask=mask)] * 5, autoreset_mode=mode)
-    native = DiscardVectorEnv(5, mask=mask, autoreset_mode=mode, threads=2)
+    sync = SyncVectorEnv([lambda: DiscardGame(mask=mask, dtype=dtype)] * 5, autoreset_mode=mode)
+    native = DiscardVectorEnv(5, mask=mask, dtype=dtype, autoreset_mode=mode, threads=2)
     assert compare(native, sync, steps=20, seed=12) >= 30
     native.close()
 
@@ -58,3 +58,11 @@ def test_with_illegal_raise_an_illegal_discard_changes_nothing():
     with pytest.raises(ValueError, match=r"^game 1: .* is not a legal action"):
         envs.step(np.where(np.arange(3) == 1, infos["action_mask"].argmin(axis=1), infos["action_mask"].argmax(axis=1)))
     assert envs._games.tobytes() == before
+
+
+@pytest.mark.parametrize("make", [DiscardGame, lambda: DiscardVectorEnv(2)], ids=["single", "vector"])
+def test_options_of_a_reset_that_mean_nothing_here_are_refused(make):
+    env = make()
+    env.reset(seed=1, options={})
+    with pytest.raises(ValueError, match=r"options has no .scores.: (reset has no options|.*are .reset_mask.)"):
+        env.reset(options={"scores": (1, 2)})

@@ -10,29 +10,35 @@ import pytest
 from crib_env.agents import make_agent
 from crib_env.agents.registry import with_win_table
 from crib_env.batch import GameBatch
-from crib_env.engine import DEAL, DEALER, DISCARD, GAME, OVER, PONE, WIN, begin_deal, begin_game, shuffle, step
+from crib_env.engine import DEALER, DISCARD, GAME, OVER, PONE, WIN, begin_deal, begin_game, shuffle, step
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.exact.rank_classes import CLASS_RANKS, rank_class
 from crib_env.kernels import kernel, mask_of, streams
 from crib_env.players.policies import GREEDY, native_card
-from crib_env.tables.analysis import analyse_discard, late_play, outlook
+from crib_env.tables.analysis import late_play, outlook
 from crib_env.tables.pegging import simulate_pegging
 from crib_env.tables.standard import standard_pegging, standard_win_table
-from crib_env.tables.win_table import LATE, PARTS_OF_LATE_PLAY, WinTable
+from crib_env.tables.win_table import LATE, N_STYLES, WinTable, as_from_nothing
+from crib_env.views import views_of
+from evaluate.calibration.discards import Positions, draw_positions
 from evaluate.commands.tables import win_table as command
+from evaluate.suite.positions import before_discards
 from evaluate.win_table import making
 from evaluate.win_table.deals import deals_at, near_scores, points_of
 from evaluate.win_table.explore import roles_of
-from evaluate.win_table.late_play import SIZE, LateDeals, LatePlay, explore_late, fit_late_play
+from evaluate.win_table.late_deals import LATE_SCORES, SIZE, LateDeals, explore_late
+from evaluate.win_table.late_play import Sums, fill_crib_means, fit_styles, smoothed_parts, sums_of
 from evaluate.win_table.making import Plan, make_win_table
 from evaluate.win_table.plays import explore_plays, fit_plays
-from evaluate.win_table.solve import PARTS, Added, FromNothing, Played, solve_win_table, weights_of
+from evaluate.win_table.solve import PARTS, FromNothing, Played, solve_endings, weights_of
 from evaluate.win_table.variates import N_VARIATES, variates
 
 ROOT = Path(__file__).parents[1]
 NOWHERE = np.zeros((0, 2), np.int64)
-NO_LATE_PLAY = LatePlay(*(np.zeros((2, *shape, PARTS_OF_LATE_PLAY), np.float32) for shape in ((1820,), SIZE)))
-NOTHING_ADDED = Added(*NO_LATE_PLAY, np.full((2, 1820, 2), np.nan, np.float32))
+
+
+def table_of(start, near, far):
+    return WinTable("greedy", len(near.after), *solve_endings(start, near, far), **as_from_nothing())
 
 
 def solved_from_nothing(points, luck=None):
@@ -40,7 +46,7 @@ def solved_from_nothing(points, luck=None):
     n = len(points)
     luck = np.zeros((n, 0)) if luck is None else luck
     nothing = Played(NOWHERE, np.zeros((n, 0, 2), np.int8), np.zeros((n, 0)))
-    return solve_win_table("greedy", FromNothing(points, luck), nothing, nothing, NOTHING_ADDED)
+    return table_of(FromNothing(points, luck), nothing, nothing)
 
 
 @pytest.fixture(scope="module")
@@ -118,9 +124,7 @@ def test_the_end_of_the_game_is_that_of_whole_games_on_a_few_deals():
     scores = near_scores(115)[0]
     played = Played(scores, deals_at(agent, seeds, scores), np.zeros((PARTS, 0)))
     nothing = Played(NOWHERE, np.zeros((PARTS, 0, 2), np.int8), np.zeros((PARTS, 0)))
-    solved = solve_win_table(
-        "careful", FromNothing(rows([1])[:PARTS], np.zeros((PARTS, 0))), played, nothing, NOTHING_ADDED
-    )
+    solved = table_of(FromNothing(rows([1])[:PARTS], np.zeros((PARTS, 0))), played, nothing)
 
     @cache
     def chance(dealer, pone):
@@ -203,83 +207,136 @@ def test_the_table_follows_from_the_plan_alone(tmp_path):
         next(make_win_table(plan._replace(seed=2), tmp_path / "one", 1))
 
 
-# What the play near the end adds.
+# Discards near the end.
 
 
-def test_what_is_explored_adds_up_to_the_result_of_the_deal():
+@pytest.fixture(scope="module")
+def with_styles(tmp_path_factory):
+    """The file of a win table whose opponents discard in styles that depend on the scores."""
+    rng = np.random.default_rng(7)
+    hands, cribs = 0.01 * rng.normal(size=(2, N_STYLES, 30)), rng.normal(size=(2, N_STYLES))
+    hands -= hands.mean(axis=2, keepdims=True)
+    hands[:, 0], cribs[:, 0] = 0, 0
+    styles = 0.3 * rng.normal(size=(2, *SIZE, N_STYLES))
+    styles[..., 0] = 1 - styles[..., 1:].sum(axis=-1)
+    path = tmp_path_factory.mktemp("styles") / "table.npz"
+    known = as_from_nothing() | {"style_hands": hands, "style_cribs": cribs, "styles": styles}
+    replace(standard_win_table(), **known).save(path)
+    return path
+
+
+def discard_values(path, position):
+    view = views_of(before_discards(*position), *np.zeros((3, 1), np.int64))
+    return make_agent(f"expert:win_table={path}").discard_values(view)[0]
+
+
+def test_what_is_explored_adds_up_to_the_result_of_the_deal(with_styles):
     """The chance before the play, what the play adds and what follows are together the value of the scores after it."""
-    agent, seeds, known = make_agent("careful"), streams(8, 6), outlook()
-    found = explore_late(agent, seeds, known)
+    agent, seeds, known = make_agent("careful"), streams(8, 6), outlook(with_styles)
+    found = explore_late(agent, seeds)
     assert {PONE, DEALER} == set(found.roles.tolist())
-    for k, (role, seed) in enumerate(zip(found.roles.tolist(), seeds)):
+    for k, (role, seed, six) in enumerate(zip(found.roles.tolist(), seeds, found.sixes)):
+        mine, pair = (0 if role == DEALER else 1), six[PLACES[found.places[k]]]
+        sums = sums_of(found, np.array([k]), known)
+        kept = rank_class(mask_of(six) ^ mask_of(pair))
+        assert np.flatnonzero(sums.n).tolist() == [kept]
         for own, other in [(85, 100), (112, 109), (119, 117), (120, 120)]:
-            mine = 0 if role == DEALER else 1
             scores = (own, other) if mine == 0 else (other, own)
             batch = GameBatch(np.array([seed]), episode="deal", first_dealer=0, scores=scores)
-            six = np.sort(batch.games["cards"][0, 6 * mine : 6 * mine + 6]).tolist()
-            fits = [
-                row
-                for row in analyse_discard(six, dealer=mine == 0, scores=(own, other))
-                if rank_class(mask_of(np.array(six)) ^ mask_of(row["discard"])) == found.classes[k]
-            ]
-            results = []
-            for row in fits:  # discards of the same ranks
-                game, pair = batch.games.copy(), row["discard"].tolist()
-                while game["phase"][0] < DEAL:
-                    batch.games[:] = game
-                    cards = agent.act(batch.views(np.zeros(1, np.int64)))
-                    if game["phase"][0] == DISCARD and game["turn"][0] == mine:
-                        cards = np.array([pair.pop(0)])
-                    batch.step(np.zeros(1, np.int64), cards)
-                    game = batch.games.copy()
-                after = game["scores"][0, [mine, 1 - mine]].tolist()
-                table = known.win_table
-                if max(after) >= WIN:
-                    value = float(after[0] >= WIN)
-                else:
-                    value = 1 - table[after[1], after[0]] if role == DEALER else table[after[0], after[1]]
-                results.append(value - row["win_probability"])
-            at = own - LATE, other - LATE
-            assert np.abs(np.array(results) - (found.added[k][at] + found.later[k][at])).min() < 2e-3, (k, own, other)
+            to_discard, row = pair.tolist(), np.zeros(1, np.int64)
+            while len(batch.acting()):
+                own_discard = batch.games["phase"][0] == DISCARD and batch.games["turn"][0] == mine
+                batch.step(row, np.array([to_discard.pop(0)]) if own_discard else agent.act(batch.views(row)))
+            after, table = batch.games["scores"][0, [mine, 1 - mine]].tolist(), known.win_table
+            if max(after) >= WIN:
+                value = float(after[0] >= WIN)
+            else:
+                value = 1 - table[after[1], after[0]] if role == DEALER else table[after[0], after[1]]
+            position = Positions(six[None], np.array([role == DEALER]), np.array([[own, other]]))
+            at = (own - LATE) * SIZE[1] + other - LATE
+            added = sums.added[kept, at] + sums.later[at]
+            assert added == pytest.approx(value - discard_values(with_styles, position)[found.places[k]], abs=1e-5)
+
+
+def test_the_analysis_is_the_mean_over_styles(with_styles, tmp_path):
+    """One style that shows points as the mixture does comes to the same chances."""
+    table = WinTable.load(with_styles)
+    table = replace(table, style_cribs=np.zeros_like(table.style_cribs))
+    table.save(tmp_path / "styles.npz")
+    rng = np.random.default_rng(3)
+    for own, other in [(118, 111), (96, 120), (85, 85), (84, 120)]:
+        position = draw_positions(rng, 1, 0, 120)._replace(scores=np.array([[own, other]]))
+        late, role = min(own, other) >= LATE, int(position.is_dealer[0])
+        mixed = np.zeros_like(table.style_hands)
+        if late:
+            mixed[role, 0] = table.styles[role, own - LATE, other - LATE] @ table.style_hands[role]
+        replace(table, style_hands=mixed, styles=as_from_nothing()["styles"]).save(tmp_path / f"{own}.npz")
+        values = discard_values(tmp_path / "styles.npz", position)
+        assert np.allclose(values, discard_values(tmp_path / f"{own}.npz", position), atol=1e-6)
+        replace(table, **as_from_nothing()).save(tmp_path / "none.npz")
+        assert np.allclose(values, discard_values(tmp_path / "none.npz", position), atol=1e-6) != late
+
+
+def test_styles_of_discarding_are_found_again():
+    """Planted: the closer the opponent is, the less it shows, and the better for it is the crib."""
+    rng, n = np.random.default_rng(0), 3_000
+    usual = outlook()
+    roles, near = rng.integers(0, 2, n), (LATE_SCORES[:, 1] - LATE) / 36
+    more = np.linspace(-1, 1, 30)
+    dealt = np.stack([rng.permutation(52)[:6] for _ in range(n)])
+    deals = LateDeals(roles, np.sort(dealt, axis=1), rng.integers(0, 15, n), *np.zeros((3, n, 1296, 2), np.int8))
+    for role in (PONE, DEALER):
+        rows = np.flatnonzero(roles == role)
+        mean = np.empty(len(rows))
+        fill_crib_means(deals.sixes[rows], deals.places[rows], role == DEALER, usual, mean)
+        for k in range(1296):
+            chances = np.maximum(usual.hands[role, 0] * (1 - 0.6 * near[k] * more), 0)
+            deals.shown[rows, k, 0] = rng.choice(30, len(rows), p=chances / chances.sum())
+        deals.shown[rows, :, 1] = rng.poisson(np.maximum(mean[:, None] - near, 0.2))
+    found = fit_styles(deals, usual)
+    assert np.allclose(found.styles.sum(axis=-1), 1, atol=1e-4)
+    for role in (PONE, DEALER):
+        for at in [(85, 85), (100, 110), (119, 120)]:
+            weights = found.styles[role][at[0] - LATE, at[1] - LATE]
+            shift = near[(at[0] - LATE) * 36 + at[1] - LATE]
+            planted = usual.hands[role, 0] * (1 - 0.6 * shift * more)
+            assert (
+                np.abs(weights @ found.style_hands[role] + usual.hands[role, 0] - planted / planted.sum()).max() < 0.02
+            )
+            assert weights @ found.style_cribs[role] == pytest.approx(-shift, abs=0.2)
 
 
 def test_what_hands_differ_in_is_found_again():
     """Planted: low cards help pone at the very end; the noise of a single deal is three times as large."""
     rng = np.random.default_rng(0)
-    classes, roles = rng.integers(0, 1820, 1_500), rng.integers(0, 2, 1_500)
     low = (CLASS_RANKS <= 3).sum(axis=1)
     effect = 0.04 * (low - low.mean())
-    added = rng.normal(0, 0.12, (1_500, 1, 1)) * np.ones((1_500, *SIZE))
-    added[:, 30:, 30:] += ((roles == PONE) * (0.1 + effect[classes]))[:, None, None]
-    late = fit_late_play(LateDeals(roles, classes, added.astype(np.float16), np.zeros((1_500, *SIZE), np.float16)))
-    found = np.einsum("rcp,rabp->rcab", late.hands, late.scores)
-    assert found.shape == (2, 1820, *SIZE)
-    assert np.abs(found[PONE, :, 33, 33] - 0.1 - effect).mean() < 0.02
-    assert np.abs(found[PONE, :, 5, 5]).mean() < 0.02
-    assert np.abs(found[DEALER, :, 33, 33]).mean() < 0.02
+    for role in (PONE, DEALER):
+        n, added = np.zeros(1820, np.int64), np.zeros((1820, *SIZE))
+        for kept in rng.integers(0, 1820, 750):
+            n[kept] += 1
+            added[kept] += rng.normal(0, 0.12)
+            added[kept, 30:, 30:] += (role == PONE) * (0.1 + effect[kept])
+        hands, scores = smoothed_parts(Sums(n, added.reshape(1820, -1), np.zeros(1296)), role)
+        found = (hands @ scores.T).reshape(-1, *SIZE)
+        assert np.abs(found[:, 33, 33] - (role == PONE) * (0.1 + effect)).mean() < 0.02
+        assert np.abs(found[:, 5, 5]).mean() < 0.02
 
 
 def test_discards_are_valued_with_what_the_play_adds(tmp_path):
     rng = np.random.default_rng(1)
-    late = LatePlay(*(0.02 * rng.random(part.shape, np.float32) for part in NO_LATE_PLAY))
-    values = {}
-    for name, found in (("with", late), ("without", NO_LATE_PLAY)):
-        replace(standard_win_table(), late_hands=found.hands, late_scores=found.scores).save(tmp_path / name)
-        player = make_agent(f"expert:win_table={tmp_path / name}")
-        for scores in ((84, 110), (110, 112), (120, 85)):
-            batch = GameBatch(streams(1, 3), episode="deal", scores=scores)
-            values[name, scores] = player.discard_values(batch.views(np.arange(3)))
-    known = outlook(tmp_path / "with")
-    assert np.array_equal(values["with", (84, 110)], values["without", (84, 110)])
-    views = GameBatch(streams(1, 3), episode="deal", scores=(110, 112)).views(np.arange(3))
-    for b, (own, other) in enumerate(views.scores.tolist()):
-        six = np.sort(views.hand[b].astype(np.int64))
-        role = DEALER if views.is_dealer[b] else PONE
-        for k, (i, j) in enumerate(PLACES):
-            kept = rank_class(mask_of(six) ^ mask_of(six[[i, j]]))
-            added = values["with", (110, 112)][b, k] - values["without", (110, 112)][b, k]
-            assert added == pytest.approx(late_play(role, kept, own, other, known), abs=1e-12)
-            assert added > 0
+    known = {name: 0.02 * rng.random(as_from_nothing()[name].shape) for name in ("late_hands", "late_scores")}
+    replace(standard_win_table(), **as_from_nothing()).save(tmp_path / "without")
+    replace(standard_win_table(), **as_from_nothing() | known).save(tmp_path / "with")
+    added_by = outlook(tmp_path / "with")
+    for own, other in ((84, 110), (110, 112), (112, 110)):
+        position = draw_positions(rng, 1, 0, 120)._replace(scores=np.array([[own, other]]))
+        added = discard_values(tmp_path / "with", position) - discard_values(tmp_path / "without", position)
+        six, role = position.sixes[0], int(position.is_dealer[0])
+        for k, pair in enumerate(six[PLACES]):
+            kept = rank_class(mask_of(six) ^ mask_of(pair))
+            assert added[k] == pytest.approx(late_play(role, kept, own, other, added_by), abs=1e-12)
+            assert (added[k] > 0) == (own >= LATE)
 
 
 def test_points_of_an_agents_play_are_found_again():
@@ -288,12 +345,13 @@ def test_points_of_an_agents_play_are_found_again():
     seeds = streams(4, 10_000)
     plays = explore_plays(make_agent("greedy"), seeds)
     assert (plays.roles == roles_of(seeds)).all()
-    found, known = fit_plays(plays), standard_pegging().mean
+    (found, errors), known = fit_plays(plays), standard_pegging().mean
     weights = np.stack([np.bincount(plays.classes[plays.roles == role], minlength=1820) for role in range(2)])
     weights = weights[..., None] / weights.sum(axis=1)[:, None, None]
     noise = (weights * records.standard_error**2).sum(axis=1)
     left, before = ((weights * (values - records.mean) ** 2).sum(axis=1) - noise for values in (found, known))
     assert (left < 0.4 * before).all()
+    assert errors**2 == pytest.approx(left, abs=0.1)  # of 2,500 plays each
 
 
 def test_the_analysis_takes_points_of_the_play_from_the_table(tmp_path):
@@ -303,7 +361,6 @@ def test_the_analysis_takes_points_of_the_play_from_the_table(tmp_path):
     found = outlook(tmp_path / "table.npz").pegging
     assert np.allclose(found @ np.arange(61), means, atol=1e-6)
     assert np.allclose(found.sum(axis=-1), 1)
-    assert np.array_equal(outlook().pegging, standard_pegging().distribution)  # the shipped table has none
 
 
 def test_players_to_the_score_use_the_table_of_the_round_before():

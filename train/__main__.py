@@ -38,7 +38,7 @@ LEARNERS: dict[str, Entry] = {
     ),
     "ddqn": Entry(
         "ddqn",
-        "Double DQN by self-play (Sharan and Pawar, Anderson et al. 2022). What `make train` runs: two minutes.",
+        "Double DQN by self-play (Sharan and Pawar, Anderson et al. 2022). What `make train` runs.",
     ),
     "discard-game": Entry(
         "discard_game.learner",

@@ -40,6 +40,7 @@ from crib_env.agents.networks.drqn import DRQNAgent, RecurrentQNetwork
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from crib_env.observation import SIZES
+from evaluate.ranges import WholeNumber
 from train.experience.episodes import Episodes, Policy, play_episodes
 from train.experience.q_learning import QSettings, epsilon_greedy, rewards_of, values_of
 from train.experience.replay import Ring
@@ -49,7 +50,7 @@ from train.loop.gradient import descend
 from train.loop.precision import precision
 from train.loop.rounds import Round, train_in_rounds
 from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, WholeNumber, Width, Widths
+from train.loop.settings import Count, Width, Widths
 
 NAME = "drqn"
 

@@ -27,6 +27,7 @@ from crib_env.agents.networks.nfsp import NFSPAgent
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from crib_env.observation import SIZES
+from evaluate.ranges import Range, Share
 from train import ddqn
 from train.ddqn import DoubleDQN, explore, new_agent, transitions_of
 from train.experience.episodes import Decisions, Episodes, Policy, play_episodes
@@ -38,7 +39,7 @@ from train.loop.gradient import descend
 from train.loop.precision import precision
 from train.loop.rounds import Round, train_in_rounds
 from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, NotNegative, Range, Share
+from train.loop.settings import Count, NotNegative
 
 NAME = "nfsp"
 

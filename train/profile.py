@@ -27,6 +27,7 @@ from evaluate.commands.arguments import SomeFile
 from evaluate.console import console
 from evaluate.ending import reported_errors
 from evaluate.files import check_outputs, markdown_table, whole_text
+from evaluate.ranges import Amount, checked
 from train.__main__ import module_of
 from train.loop.contracts import Learner
 from train.loop.precision import chosen, is_emulated
@@ -160,9 +161,10 @@ def _limit(name: str) -> float:
     return 2 * n**3 / statistics.median(seconds)
 
 
+@checked
 def main(
     learner: tyro.conf.Positional[Literal["ddqn", "drqn", "nfsp", "ppo", "td"]],
-    rounds: int = 8,
+    rounds: Amount = 8,
     markdown: SomeFile = None,
 ) -> None:
     """Profiles the rounds of a learner with default settings: processor time by part and by operation.
@@ -172,8 +174,6 @@ def main(
         rounds: Rounds to time, and to run under each of two profilers; at least 1.
         markdown: Also write the tables to this Markdown file.
     """
-    if rounds < 1:
-        raise ValueError(f"rounds={rounds} is not allowed: give at least 1")
     check_outputs(markdown)
     found = profile(module_of(learner), rounds)
     about = (

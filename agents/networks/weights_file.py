@@ -23,6 +23,8 @@ from crib_env.files.whole_file import whole_file
 
 SUFFIX = ".safetensors"
 _WEIGHTS = ("F16", "F32")  # the types of weights, as the format calls them
+_LARGEST = 1_000_000  # of a weight: far larger ones would overflow in the network, and every choice be the same
+_LENGTH = 8  # bytes that hold the length of the header
 _LONGEST = 10_000  # most characters of a description, which has only a few settings
 
 
@@ -42,6 +44,7 @@ def save_tensors(path: Path, tensors: dict[str, torch.Tensor], about: dict[str, 
     with whole_file(path) as temporary:
         try:
             save_file(whole, temporary, {"about": text, "checksum": _checksum(whole, text)})
+            _sort_marks(temporary)
         except SafetensorError as error:  # a full disk
             raise OSError(f"{path} cannot be written ({error})") from None
 
@@ -104,6 +107,8 @@ class WeightsFile:
         for name, tensor in weights.items():
             if not tensor.isfinite().all():
                 raise ValueError(f"its tensor {name} holds NaN or infinities")
+            if tensor.numel() and tensor.abs().max() > _LARGEST:
+                raise ValueError(f"its tensor {name} holds numbers beyond ±{_LARGEST:,}")
         return weights
 
     def fill(self, network: nn.Module) -> None:
@@ -144,6 +149,17 @@ def _found(path: str | Path) -> Path:
     if not path.is_file():
         raise ValueError(f"there is no weights file {path}")
     return path
+
+
+def _sort_marks(path: Path) -> None:
+    """Sorts description and checksum in the header: safetensors writes them in another order in each process."""
+    with open(path, "rb+") as file:
+        length = int.from_bytes(file.read(_LENGTH), "little")
+        header = json.loads(file.read(length))
+        header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+        text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+        file.seek(_LENGTH)
+        file.write(text.ljust(length))
 
 
 @contextmanager

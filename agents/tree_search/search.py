@@ -65,7 +65,7 @@ _SHOWS = 500  # samples for a mean probability of winning
 _MOST_PLAY = 64  # above the points of heels and any play
 _MOST_NODES = 1 << 18  # nodes of a tree whose search is limited by time
 _SLICE = 50  # iterations between two checks of the clock
-MOST_ITERATIONS = 2**31 - 1  # the largest count that a node can hold
+MOST_ITERATIONS = 10_000_000  # some ten seconds a decision
 _CHUNK = 32  # decisions that a thread takes at once
 _STATE = np.dtype([("word", "u8"), ("unseen", "i8"), ("n_hands", "i8"), ("n_nodes", "i8")])
 

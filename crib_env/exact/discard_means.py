@@ -12,6 +12,8 @@ for each discard instead of 15,180 evaluations. Flush and nobs have closed forms
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 
 from crib_env.cards import JACK
@@ -23,21 +25,21 @@ COMPLETIONS = 46 * 45 // 2 * 44  # 45,540 ways to fill a crib and cut a starter
 HAND_SCALE = COMPLETIONS // STARTERS  # 990
 
 
-@kernel
-def _rank_points_of_five():
+def _rank_points_of_five() -> np.ndarray:
     """(13, 13, 13, 13, 13) int8: points of any five ranks; inclusion and exclusion needs five of a kind too."""
+    # In plain Python: a kernel would have to be compiled, or loaded, at import.
+    add, points_of = (getattr(function, "py_func", function) for function in (add_rank, rank_points))
+    hands: dict[tuple[int, ...], tuple[int, int]] = {(): (0, 1)}
+    for _ in range(5):
+        hands = {
+            (*ranks, rank): add(*packed, rank)
+            for ranks, packed in hands.items()
+            for rank in range(ranks[-1] if ranks else 0, 13)
+        }
+    points = [points_of(int(counts), sums) for counts, sums in hands.values()]
     table = np.empty((13, 13, 13, 13, 13), np.int8)
-    for a in range(13):
-        two = add_rank(np.int64(0), np.int64(1), a)
-        for b in range(13):
-            three = add_rank(two[0], two[1], b)
-            for c in range(13):
-                four = add_rank(three[0], three[1], c)
-                for d in range(13):
-                    five = add_rank(four[0], four[1], d)
-                    for e in range(13):
-                        six = add_rank(five[0], five[1], e)
-                        table[a, b, c, d, e] = rank_points(six[0], six[1])
+    for order in permutations(np.array(list(hands)).T):
+        table[order] = points
     return table
 
 

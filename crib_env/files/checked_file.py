@@ -61,6 +61,29 @@ def load_arrays(path: str | Path, kind: str, version: int, columns: Mapping[str,
         ValueError: the file does not exist, is damaged or cut short, has another version or another kind, or its arrays
             do not match ``columns``; the message names the file.
     """
+    found, checksum = _read(path, kind, version)
+    if checksum != checksum_of(found):
+        raise ValueError(f"{path} is damaged, its checksum is wrong: build it again")
+    for name in sorted(found.keys() ^ columns.keys()):
+        has = "no" if name in columns else "an unknown"
+        raise ValueError(f"{path} is not a {kind} of this version: it has {has} array {name!r}")
+    for name, column in columns.items():
+        if fault := _fault(found[name], column):
+            raise ValueError(f"{path} is not a {kind} of this version: {name} {fault}")
+    return found
+
+
+def load_text(path: str | Path, kind: str, version: int, name: str) -> str:
+    """One text of a file of :func:`save_arrays`, read at once from a large file: the rest of it is not checked.
+
+    Raises:
+        ValueError: the file does not exist, is cut short, or has another version or another kind; the message names it.
+    """
+    return str(_read(path, kind, version, name)[0].get(name, ""))
+
+
+def _read(path: str | Path, kind: str, version: int, only: str | None = None) -> tuple[dict[str, np.ndarray], str]:
+    """All arrays of a file, or only one, and the checksum that it states."""
     try:
         with open(path, "rb") as file:
             is_zip = file.read(len(_ZIP)) == _ZIP
@@ -70,7 +93,8 @@ def load_arrays(path: str | Path, kind: str, version: int, columns: Mapping[str,
         raise ValueError(f"{path} is not a {kind}")
     try:
         with np.load(path, allow_pickle=False) as archive:
-            found: dict[str, np.ndarray] = {name: archive[name] for name in archive.files}
+            names = archive.files if only is None else [name for name in archive.files if name in (*_MARKS, only)]
+            found: dict[str, np.ndarray] = {name: archive[name] for name in names}
     except Exception as error:  # a damaged archive raises errors of many kinds
         raise ValueError(f"{path} is damaged or cut short ({error}): build it again") from None
     marks = {name: str(found.pop(name, "")) for name in _MARKS}
@@ -78,15 +102,7 @@ def load_arrays(path: str | Path, kind: str, version: int, columns: Mapping[str,
         raise ValueError(f"{path} is not a {kind}")
     if marks["version"] != str(version):
         raise ValueError(f"{path} is a {kind} of version {marks['version']}, not {version}: build it again")
-    if marks["checksum"] != checksum_of(found):
-        raise ValueError(f"{path} is damaged, its checksum is wrong: build it again")
-    for name in sorted(found.keys() ^ columns.keys()):
-        has = "no" if name in columns else "an unknown"
-        raise ValueError(f"{path} is not a {kind} of this version: it has {has} array {name!r}")
-    for name, column in columns.items():
-        if fault := _fault(found[name], column):
-            raise ValueError(f"{path} is not a {kind} of this version: {name} {fault}")
-    return found
+    return found, marks["checksum"]
 
 
 def version_of(path: str | Path) -> str:

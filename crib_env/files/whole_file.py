@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import shutil
 import stat
@@ -55,6 +56,31 @@ def check_output(path: str | os.PathLike[str], size: int = 0) -> Path:
     if free < size:
         raise OSError(errno.ENOSPC, f"{path} takes {size:,} bytes, and its disk has {free:,} left")
     return target
+
+
+def clear_parts(folder: Path, name: str | None = None) -> None:
+    """Removes the files that killed processes have left half written in a folder.
+
+    Args:
+        folder: the folder.
+        name: only those that would have become this file.
+    """
+    for part in folder.glob(f"{'*' if name is None else glob.escape(name)}.*{PART}"):
+        process = part.name.removesuffix(PART).rpartition(".")[2]
+        if process.isdecimal() and not _is_alive(int(process)):
+            part.unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    if os.name != "posix":  # there the call below would end it
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # of another user
+        return True
+    return True
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import io
 import numpy as np
 from gymnasium.error import DependencyNotInstalled
 
-NEEDS_EXTRA = 'needs the packages of an extra: pip install "crib-env[render]"'
+NEEDS_EXTRA = 'needs the packages of an extra: install crib_env with its extra "render"'
 
 
 def to_png(svg: str, width: int | None = None) -> bytes:

@@ -110,7 +110,7 @@ def make(target: str, settings: str, called: str) -> Any:
             raise ValueError(f"agent {called!r} needs its {name}: write {called}:{how}")
     try:
         agent = maker(**given)
-    except (ValueError, OverflowError) as error:
+    except (ValueError, OverflowError, OSError) as error:
         named = str(error).startswith("agent ")
         raise ValueError(str(error) if named else f"agent {called!r}: {error}") from None
     _check_is_agent(agent, called)
@@ -169,7 +169,9 @@ def _load(target: str, called: str) -> Callable[..., Any]:
                 f"there is no agent {target!r}: no module {module_name!r} in this folder or on Python's path{hint}"
             ) from None
         if error.name in ("torch", "safetensors") and module_name.startswith("crib_env.agents."):
-            raise ValueError(f"agent {called!r} is a network and needs torch: pip install 'crib-env[agents]'") from None
+            raise ValueError(
+                f"agent {called!r} is a network and needs torch: install crib_env with its extra 'agents'"
+            ) from None
         raise ValueError(f"there is no agent {target!r}: {module_name} cannot be imported ({error})") from None
     except (ImportError, SyntaxError) as error:
         raise ValueError(f"there is no agent {target!r}: {module_name} cannot be imported ({error})") from None

@@ -22,8 +22,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from crib_env.cards import Card, format_cards, parse_card, parse_cards
+from crib_env.cards import Card, format_card, format_cards, parse_card, parse_cards
 from crib_env.players.results import DealResults, GameResults
+from crib_env.scoring import COUNT_LIMIT, card_value
 from crib_env.views import PlayerViews
 
 
@@ -59,6 +60,36 @@ class Decision:
     """Key for the player's memory of a game."""
     decision: int
     """Decisions taken in the game before this one, by both players."""
+
+    @property
+    def pile(self) -> tuple[int, ...]:
+        """The cards laid in this count, oldest first."""
+        return self.laid[len(self.laid) - len(self.pile_ranks) :]
+
+    @property
+    def history(self) -> tuple[tuple[int, int | None], ...]:
+        """The play of this deal, oldest first: by whom (0 this player, 1 the opponent), and the card; ``None`` is a go.
+
+        A player without cards does not say go.
+        """
+        left = [len(self.hand) + self.laid_by.count(0), self.opponent_cards + self.laid_by.count(1)]
+        told: list[tuple[int, int | None]] = []
+        count, has_gone = 0, False
+        acts = 0 if self.legal else 1
+        for card, by, next_card, next_by in zip(
+            self.laid, self.laid_by, (*self.laid[1:], None), (*self.laid_by[1:], acts)
+        ):
+            told.append((by, card))
+            left[by] -= 1
+            count += card_value(card % 13)
+            # A card that would still fit belongs to this count: its player had to lay it.
+            is_over = not self.pile_ranks if next_card is None else count + card_value(next_card % 13) > COUNT_LIMIT
+            if count < COUNT_LIMIT and left[1 - by] and not has_gone and (is_over or next_by == by):
+                told.append((1 - by, None))
+                has_gone = True
+            if is_over:
+                count, has_gone = 0, False
+        return tuple(told)
 
 
 @dataclass(frozen=True)
@@ -131,18 +162,26 @@ class OneAtATime:
         Raises:
             ValueError: the player's answer is not one of the allowed cards; the message names both.
         """
-        return np.array([self._card(view) for view in _decisions(views)], np.int64)
+        return np.array([self._card(view) for view in decisions(views)], np.int64)
 
     def _card(self, view: Decision) -> int:
         if len(view.hand) > 4:
             return self._throw(view)
         try:
-            card = parse_card(given := self.player.lay(view))
+            card = parse_card(self.player.lay(view))
         except ValueError as error:
-            raise ValueError(f"agent {self.name!r}: lay did not return a card ({error})") from None
+            raise ValueError(f"{self._where(view)}: lay did not return a card ({error})") from None
         if card not in view.legal:
-            raise ValueError(f"agent {self.name!r}: lay gave {given!r}, allowed is one of {format_cards(view.legal)}")
+            allowed = format_cards(view.legal)
+            raise ValueError(f"{self._where(view)}: lay gave {format_card(card)}, allowed is one of {allowed}")
         return card
+
+    def _where(self, view: Decision) -> str:
+        """The player, the game and the position, for an error."""
+        position = f"with {format_cards(view.hand)} at {view.scores[0]}–{view.scores[1]}"
+        if view.laid:
+            position += f" after {format_cards(view.laid)}, a count of {view.count}"
+        return f"agent {self.name!r} in game {view.game_id}, {position}"
 
     def _throw(self, view: Decision) -> int:
         thrown = view.discards
@@ -153,7 +192,7 @@ class OneAtATime:
             self._begun[view.game_id] = pair
         elif thrown[0] not in pair:
             raise ValueError(
-                f"agent {self.name!r}: throw gave {format_cards(pair)}, but {format_cards(thrown)} is thrown already"
+                f"{self._where(view)}: throw gave {format_cards(pair)}, but {format_cards(thrown)} is thrown already"
             )
         return pair[1] if pair[0] in thrown else pair[0]
 
@@ -162,9 +201,10 @@ class OneAtATime:
         try:
             pair = parse_cards(given)
         except (ValueError, TypeError) as error:
-            raise ValueError(f"agent {self.name!r}: throw gave {given!r}, which is not two cards ({error})") from None
+            raise ValueError(f"{self._where(view)}: throw gave {given!r}, which is not two cards ({error})") from None
         if len(pair) != 2 or not set(pair) <= set(view.hand):
-            raise ValueError(f"agent {self.name!r}: throw gave {given!r}, allowed are two of {format_cards(view.hand)}")
+            gave, allowed = format_cards(pair), format_cards(view.hand)
+            raise ValueError(f"{self._where(view)}: throw gave {gave}, allowed are two of {allowed}")
         return pair[0], pair[1]
 
     def _observe_deal(self, deals: DealResults) -> None:
@@ -178,7 +218,8 @@ class OneAtATime:
             self.player.observe_end(GameResult(**values))  # type: ignore[attr-defined]
 
 
-def _decisions(views: PlayerViews) -> Iterator[Decision]:
+def decisions(views: PlayerViews) -> Iterator[Decision]:
+    """The decisions of a batch one by one, with cards as plain numbers: what :class:`OneAtATime` gives to a player."""
     for mask, values in zip(views.action_mask, _rows(views, ("kept", "pile_ranks", "said_go"))):
         starter = values.pop("starter")
         yield Decision(

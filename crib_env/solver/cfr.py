@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crib_env.engine import ROLES
-from crib_env.files.checked_file import Column, load_arrays, save_arrays
+from crib_env.files.checked_file import Column, load_arrays, load_text, save_arrays
 from crib_env.solver.play_game import BestResponses, PlayGame
 from crib_env.solver.population import Population
 from crib_env.solver.sweeps import BEST_RESPONSE, EXPECTED, UPDATE_REGRETS, Step, Weights
@@ -115,7 +115,15 @@ def load_solution(path: str | Path, about: str, slots: int) -> dict[str, np.ndar
     """
     numbers = Column("f", (slots,))
     columns = {"about": Column("U"), "iterations": Column("i"), "seconds": Column("f")}
-    found = load_arrays(path, _KIND, VERSION, columns | {"regrets": numbers, "average": numbers})
-    if str(found["about"]) != about:
-        raise ValueError(f"{path} is a solution of {found['about']}, not of {about}: give another file")
-    return found
+    check_solution(path, about)
+    return load_arrays(path, _KIND, VERSION, columns | {"regrets": numbers, "average": numbers})
+
+
+def check_solution(path: str | Path, about: str) -> None:
+    """Checks in no time which game a file of :meth:`PlaySolver.save` is of, before its tree is built.
+
+    Raises:
+        ValueError: there is no such file, or it is of another game.
+    """
+    if (found := load_text(path, _KIND, VERSION, "about")) != about:
+        raise ValueError(f"{path} is a solution of {found}, not of {about}: give another file")

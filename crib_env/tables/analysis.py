@@ -5,7 +5,8 @@ by hand and crib, plus the points that these four cards gain in the play minus t
 winning: the distributions of heels, the play, pone's hand, dealer's hand and crib are counted in that order until
 somebody reaches 121; the win table covers the deals after that. The five are treated as independent, which they
 nearly are. The crib's exact distribution against random discards is tilted to have the mean of deliberate ones. Near
-the end a win table may say what the play to the score adds to a hand (:func:`late_play`).
+the end the opponent keeps other cards than at 0–0, and both play for other things than points: there the win table says
+what the opponent shows (:func:`fill_wins`) and what the play to the score adds to a hand (:func:`late_play`).
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from crib_env.kernels import bit, kernel, mask_of
 from crib_env.tables.deal_chances import DealChances, fill_dealer_wins
 from crib_env.tables.pegging import GAINED, GIVEN, N_BINS
 from crib_env.tables.standard import standard_cribs, standard_pegging, standard_win_table
-from crib_env.tables.win_table import LATE, WinTable
+from crib_env.tables.win_table import LATE, N_STYLES, WinTable
 
 ANALYSIS = np.dtype(
     [
@@ -64,7 +65,11 @@ class Outlook(NamedTuple):
     cribs: np.ndarray
     """(2, 13, 13) the change in the crib's mean when the opponent discards with purpose, by ranks discarded."""
     hands: np.ndarray
-    """(2, 30) chances of the points that the *opponent* of this player shows."""
+    """(2, 5, 30) chances of the points that the *opponent* of this player shows, by its style of discarding."""
+    style_cribs: np.ndarray
+    """(2, 5) what each style adds to the crib's mean."""
+    styles: np.ndarray
+    """(2, 36, 36, 5) weights of the styles, of :class:`crib_env.tables.win_table.WinTable`."""
     pegging: np.ndarray
     """(2, 1820, 2, 61) chances of points gained and given in the play."""
     win_table: np.ndarray
@@ -94,11 +99,17 @@ def _with_means(chances: np.ndarray, means: np.ndarray) -> np.ndarray:
 @cache
 def outlook(win_table: Path | None = None) -> Outlook:
     """The outlook of the standard tables, or with the win table of another file."""
+    return outlook_of(standard_win_table() if win_table is None else WinTable.load(win_table))
+
+
+def outlook_of(wins: WinTable) -> Outlook:
+    """The outlook of the standard tables and a win table."""
     tables = standard_cribs()
-    wins = standard_win_table() if win_table is None else WinTable.load(win_table)
     return Outlook(
         cribs=tables.mean - tables.against_random,
-        hands=tables.hand_points[[DEALER, PONE]],  # of the other role
+        hands=tables.hand_points[[DEALER, PONE], None] + wins.style_hands,  # of the other role
+        style_cribs=wins.style_cribs.astype(np.float64),
+        styles=wins.styles.astype(np.float64),
         pegging=_with_means(standard_pegging().distribution, wins.plays),
         win_table=wins.win_probability.astype(np.float64),
         late_hands=wins.late_hands.astype(np.float64),
@@ -133,27 +144,6 @@ def _tilt(chances, mean):
 
 
 @kernel
-def fill_own_wins(is_dealer, scores, deal, win_table, wins):
-    """Fills ``wins`` (N,) with a player's chance to win at N pairs of scores (N, 2), own first; see
-    :func:`crib_env.tables.deal_chances.fill_dealer_wins`."""
-    if is_dealer:
-        fill_dealer_wins(deal, scores[:, 0], scores[:, 1], win_table, wins)
-    else:
-        fill_dealer_wins(deal, scores[:, 1], scores[:, 0], win_table, wins)
-        for i in range(len(wins)):
-            wins[i] = 1.0 - wins[i]
-
-
-@kernel
-def _chances_of_deal(is_dealer, heels, play, hand, others_hand, crib):
-    """:class:`DealChances` from the chances of own and the opponent's points; ``play`` (2, 61) has ``GAINED`` and
-    ``GIVEN``."""
-    if is_dealer:
-        return DealChances(heels, play[GAINED], play[GIVEN], hand, others_hand, crib)
-    return DealChances(heels, play[GIVEN], play[GAINED], others_hand, hand, crib)
-
-
-@kernel
 def late_play(role, kept, own, other, outlook):
     """What the play to the score adds to a player's chance to win, by its role, its rank class and both scores."""
     added = 0.0
@@ -164,9 +154,22 @@ def late_play(role, kept, own, other, outlook):
     return added
 
 
+class DiscardParts(NamedTuple):
+    """What six cards and a discard say about the parts of a deal."""
+
+    heels: float
+    """The chance that a jack is cut."""
+    hand: np.ndarray
+    """(30,) chances of the points of the four kept."""
+    crib: np.ndarray
+    """(30,) chances of the crib's points against random discards."""
+    crib_mean: float
+    """The crib's mean against deliberate ones at 0–0."""
+
+
 @kernel
-def chances_of_discard(cards, i, j, is_dealer, totals, outlook):
-    """:class:`DealChances` after a discard.
+def discard_parts(cards, i, j, is_dealer, totals, outlook):
+    """:class:`DiscardParts`.
 
     Args:
         cards: (6,) sorted ids.
@@ -190,9 +193,53 @@ def chances_of_discard(cards, i, j, is_dealer, totals, outlook):
     for points in range(N_POINTS):
         crib[points] = counts[points] / completions
     mean = totals["crib_total"] / completions + outlook.cribs[role, cards[i] % 13, cards[j] % 13]
-    _tilt(crib, max(mean, 0.2))
-    play = outlook.pegging[role, rank_class(six ^ pair)]
-    return _chances_of_deal(is_dealer, (4 - jacks) / STARTERS, play, hand, outlook.hands[role], crib)
+    return DiscardParts((4 - jacks) / STARTERS, hand, crib, mean)
+
+
+@kernel
+def fill_wins_in_style(is_dealer, parts, play, style, scores, outlook, wins):
+    """Fills ``wins`` (N,) with a player's chance to win at N pairs of scores, if the opponent discards in this style.
+
+    Args:
+        is_dealer: the player's side.
+        parts: :class:`DiscardParts`.
+        play: (2, 61) chances of the points gained and given in the play.
+        style: 0 to 4.
+        scores: (N, 2) int64, own first. Those with the same score of the dealer come together.
+        outlook: :class:`Outlook`.
+    """
+    role = DEALER if is_dealer else PONE
+    crib, others_hand = parts.crib.copy(), outlook.hands[role, style]
+    _tilt(crib, max(parts.crib_mean + outlook.style_cribs[role, style], 0.2))
+    if is_dealer:
+        deal = DealChances(parts.heels, play[GAINED], play[GIVEN], parts.hand, others_hand, crib)
+        fill_dealer_wins(deal, scores[:, 0], scores[:, 1], outlook.win_table, wins)
+    else:
+        deal = DealChances(parts.heels, play[GIVEN], play[GAINED], others_hand, parts.hand, crib)
+        fill_dealer_wins(deal, scores[:, 1], scores[:, 0], outlook.win_table, wins)
+        for i in range(len(wins)):
+            wins[i] = 1.0 - wins[i]
+
+
+@kernel
+def fill_wins(is_dealer, parts, play, scores, outlook, wins):
+    """The same in the mean over the styles of discarding that the opponent has at each pair of scores."""
+    role = DEALER if is_dealer else PONE
+    weights, chances = np.zeros(len(wins)), np.empty(len(wins))
+    wins[:] = 0.0
+    for style in range(N_STYLES):
+        used = False
+        for n in range(len(wins)):
+            own, other = scores[n, 0], scores[n, 1]
+            if own >= LATE and other >= LATE:
+                weights[n] = outlook.styles[role, own - LATE, other - LATE, style]
+            else:
+                weights[n] = 1.0 if style == 0 else 0.0
+            used = used or weights[n] != 0
+        if used:
+            fill_wins_in_style(is_dealer, parts, play, style, scores, outlook, chances)
+            for n in range(len(wins)):
+                wins[n] += weights[n] * chances[n]
 
 
 @kernel
@@ -214,9 +261,8 @@ def discard_chances(cards, discarded, is_dealer, scores, totals, outlook, wins):
         for j in range(i + 1, 6):
             pair = bit(cards[i]) | bit(cards[j])
             if pair & discarded == discarded:
-                deal = chances_of_discard(cards, i, j, is_dealer, totals[k], outlook)
-                fill_own_wins(is_dealer, scores, deal, outlook.win_table, chances)
-                kept = rank_class(six ^ pair)
+                parts, kept = discard_parts(cards, i, j, is_dealer, totals[k], outlook), rank_class(six ^ pair)
+                fill_wins(is_dealer, parts, outlook.pegging[role, kept], scores, outlook, chances)
                 for n in range(len(wins)):
                     chance = chances[n] + late_play(role, kept, scores[n, 0], scores[n, 1], outlook)
                     wins[n, k] = min(max(chance, 0.0), 1.0)
@@ -235,9 +281,9 @@ def analyse_discard(cards: Sequence[int | str] | str, *, dealer: bool, scores: t
         (15,) of dtype ``ANALYSIS``: the fields of :func:`crib_env.discard_statistics`; ``crib_min``, ``crib_max`` and
         ``crib_std`` of the crib's exact distribution against random opposing discards; ``crib_expected``, its mean
         against an opponent who discards by hand and crib; ``pegging``, points gained less points given in the play
-        between two ``careful`` players; ``total``, the expected net points (the hand, plus or minus ``crib_expected``,
-        plus ``pegging``), and ``total_error``, the standard error of its sampled parts;
-        ``win_probability`` by the win table of two ``expert`` players.
+        between two ``best`` players at 0–0; ``total``, the expected net points (the hand, plus or minus
+        ``crib_expected``, plus ``pegging``), and ``total_error``, the standard error of its sampled parts;
+        ``win_probability`` at these scores, between two ``best`` players.
 
     Raises:
         ValueError: the cards are not six different cards, or a score is out of range; the message names it.
@@ -267,8 +313,7 @@ def analyse_discard(cards: Sequence[int | str] | str, *, dealer: bool, scores: t
     out["pegging"] = play[:, GAINED] - play[:, GIVEN]
     out["total"] = out["hand_mean"] + (1 if dealer else -1) * out["crib_expected"] + out["pegging"]
     cribs = standard_cribs().error[role, low, high]
-    played = standard_pegging().standard_error[role, kept]
-    out["total_error"] = np.sqrt(np.nan_to_num(cribs) ** 2 + (played**2).sum(axis=1))
+    out["total_error"] = np.hypot(np.nan_to_num(cribs), np.linalg.norm(standard_win_table().play_errors[role]))
     wins = np.empty((1, N_DISCARDS))
     discard_chances(held[0], np.int64(0), dealer, np.array([scores], np.int64), totals[0], tables, wins)
     out["win_probability"] = wins[0]
@@ -302,9 +347,7 @@ def win_shares(
 
     def parts(row: np.void) -> tuple[Any, ...]:
         k = pairs.index(sorted(row["discard"].tolist()))
-        crib = cribs[k].copy()
-        _tilt(crib, max(row["crib_expected"], 0.2))
-        return hands[k], rank_class(six ^ mask_of(row["discard"])), crib
+        return hands[k], rank_class(six ^ mask_of(row["discard"])), (cribs[k], float(row["crib_expected"]))
 
     heels = (4 - int((held[0] % 13 == JACK).sum())) / STARTERS
     shares = np.zeros(3)
@@ -314,9 +357,9 @@ def win_shares(
         for part in (None, *order):
             if part is not None:
                 now[part] = better[part]
-            hand, kept, crib = now
-            deal = _chances_of_deal(dealer, heels, tables.pegging[role, kept], hand, tables.hands[role], crib)
-            fill_own_wins(dealer, at, deal, tables.win_table, chance)
+            hand, kept, (crib, crib_mean) = now
+            deal = DiscardParts(heels, hand, crib, crib_mean)
+            fill_wins(dealer, deal, tables.pegging[role, kept], at, tables, chance)
             chances.append(chance[0] + late_play(role, kept, *map(int, scores), tables))
         shares[list(order)] += np.diff(chances) / 6
     return WinShares(*shares.tolist())

@@ -26,7 +26,7 @@ def _sum_of(one, other):
     """The chances of the sum of two independent numbers of points, (121,), without sums that win from 0."""
     out = np.zeros(WIN)
     for a in range(len(one)):
-        if one[a] > 0:
+        if one[a] != 0:
             for b in range(min(len(other), WIN - a)):
                 out[a + b] += one[a] * other[b]
     return out
@@ -43,9 +43,9 @@ def _below(chances):
 
 @kernel
 def _highest(chances):
-    """The highest number of points with a positive probability."""
+    """The highest number of points that is possible."""
     for points in range(len(chances) - 1, 0, -1):
-        if chances[points] > 0:
+        if chances[points] != 0:
             return points
     return 0
 

@@ -30,7 +30,7 @@ def standard_pegging() -> PeggingRecords:
 
 @cache
 def standard_win_table() -> WinTable:
-    """How games end from every pair of scores between two ``expert`` players."""
+    """How games end from every pair of scores between two ``best`` players, and how their late deals go."""
     return WinTable.load(_DATA / "win_table.npz")
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, fields
 from functools import wraps
 from typing import Any
 
-import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
@@ -21,8 +20,8 @@ from crib_env.actions import name_card, read_card
 from crib_env.discard_game import DiscardGame
 from crib_env.engine import GAME, OVER
 from crib_env.kernels import streams
-from crib_env.observation import N_ACTIONS
-from crib_env.options import OPTIONS, OptionError, Start, check_bool, check_from_one, check_seed
+from crib_env.observation import DTYPES, N_ACTIONS
+from crib_env.options import OPTIONS, RESET_OPTIONS, OptionError, Start, check_bool, check_from_one, check_seed
 from crib_env.single_agent import SingleAgentCribbage
 from crib_env.vector import kernels as vector_kernels
 
@@ -106,6 +105,7 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
     """
 
     _episode = "game"  # of options.Options
+    _reset_options: tuple[str, ...] = (*RESET_OPTIONS, "reset_mask")
     _out: Any  # the last outputs: arrays observation, action_mask, rewards, over and others
     _pool: tuple[int, ThreadPoolExecutor] | None = None  # with the id of its process
 
@@ -124,7 +124,8 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         self.observation_space = batch_space(self.single_observation_space, n)
         self.action_space = batch_space(self.single_action_space, n)
 
-        self._mask_in_info = not isinstance(single.observation_space, gymnasium.spaces.Dict)
+        self._mask_in_info = single.options.mask == "info"
+        self._dtype, self._mask_dtype = DTYPES[single.options.dtype]
         self._stream = stream
         self._raises = single.options.illegal == "raise"
         self._copy = read.copy
@@ -212,10 +213,11 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
                 only some games, as ``AutoresetMode.DISABLED`` needs. The infos' ``_key`` arrays name these games.
 
         Raises:
-            ValueError: the seed or an option has a value that is not allowed; nothing has changed.
+            ValueError: an option does not exist, or it or the seed has a value that is not allowed; nothing has
+                changed.
             TypeError: the reset mask is not an array of bool.
         """
-        start = Start.read(options, self._episode)
+        start = Start.read(options, self._episode, self._reset_options)
         who = self._read_reset_mask(options)
         is_seeded, words = self._read_seeds(seed)
         super().reset(seed=int(seed) if isinstance(seed, (int, np.integer)) else None)

@@ -31,7 +31,7 @@ Each has its ``_key`` (N,) bool as in Gymnasium:
 
 | key                | value                                                                                      |
 |--------------------|--------------------------------------------------------------------------------------------|
-| ``action_mask``    | (N, 52) int8, the array in the observation, if it has one                                  |
+| ``action_mask``    | (N, 52) int8, bool with ``dtype="float32"``: the array in the observation, if it has one   |
 | ``scores``         | (N, 2) int16: player_0's, player_1's                                                       |
 | ``dealer``, ``seat`` | (N,) int8                                                                                |
 | ``illegal_action`` | (N,) bool: the game has just ended because of an illegal card                              |
@@ -66,8 +66,8 @@ Memory is linear in N, 1.7 to 1.9 KB a game, of which 1.06 KB are the bounds of 
 
 ## The discard game
 
-``crib_env/CribbageDiscard-v0`` (:mod:`crib_env.discard_game`) takes the same options, ``mask``, ``illegal`` and
-``illegal_reward``; its infos are ``action_mask``, ``starter`` (N,) int8 (-1 until a game is over), ``illegal_action``.
+``crib_env/CribbageDiscard-v0`` (:mod:`crib_env.discard_game`) takes the same options, ``dtype``, ``mask``, ``illegal``
+and ``illegal_reward``; its infos are ``action_mask``, ``starter`` (N,) int8 (-1 until a game is over), ``illegal_action``.
 """
 
 from __future__ import annotations
@@ -110,6 +110,7 @@ class CribbageVectorEnv(NativeVectorEnv):
         if game.events:
             raise OptionError("events=True is not allowed: the vector environment has no lists of events; give False")
         self._size = SIZES[game.observation]
+        self._show_all = vector_kernels.show_all_ranks if game.observation == "ranks" else vector_kernels.show_all
         self._episode = game.episode
         super().__init__(single, "episode_stream", vector)
         self._opponent = opponent = single.opponent  # an object, also if the option was a text
@@ -139,8 +140,8 @@ class CribbageVectorEnv(NativeVectorEnv):
     def _allocate(self) -> vector_kernels.Shown:
         n = self.num_envs
         return vector_kernels.Shown(
-            observation=np.empty((n, self._size), np.int8),
-            action_mask=np.empty((n, N_ACTIONS), np.int8),
+            observation=np.empty((n, self._size), self._dtype),
+            action_mask=np.empty((n, N_ACTIONS), self._mask_dtype),
             scores=np.empty((n, 2), np.int16),
             dealers=np.empty(n, np.int8),
             rewards=np.empty(n),
@@ -163,10 +164,10 @@ class CribbageVectorEnv(NativeVectorEnv):
         if self._rules.policy == vector_kernels.NO_POLICY:
             self._let_opponent_act(rows)
             self._run(vector_kernels.pay_all, self._table, rows, self._rules, out)
-            self._show(rows, out)
+        self._show(rows, out)
 
     def _show(self, rows: np.ndarray, out: Any) -> None:
-        self._run(vector_kernels.show_all, self._table, rows, out)
+        self._run(self._show_all, self._table, rows, out)
 
     def _infos(self, who: np.ndarray) -> dict[str, Any]:
         seats = self._table.seats.copy() if self._copy else self._table.seats
@@ -208,6 +209,8 @@ class DiscardVectorEnv(NativeVectorEnv):
         OptionError: an option does not exist or has a value that is not allowed; the message names it.
     """
 
+    _reset_options = ("reset_mask",)
+
     def __init__(self, num_envs: int = 1, **options: Any) -> None:
         check_names(options, (*VECTOR_OPTIONS, *DISCARD_OPTIONS))
         vector, options = _split({"num_envs": num_envs, **options})
@@ -218,8 +221,8 @@ class DiscardVectorEnv(NativeVectorEnv):
     def _allocate(self) -> vector_kernels.DiscardShown:
         n = self.num_envs
         return vector_kernels.DiscardShown(
-            observation=np.empty((n, N_ACTIONS), np.int8),
-            action_mask=np.empty((n, N_ACTIONS), np.int8),
+            observation=np.empty((n, N_ACTIONS), self._dtype),
+            action_mask=np.empty((n, N_ACTIONS), self._mask_dtype),
             starters=np.empty(n, np.int8),
             rewards=np.empty(n),
             over=np.empty(n, np.bool_),

@@ -21,6 +21,7 @@ from crib_env.engine import (
 from crib_env.kernels import bit, kernel, popcount
 from crib_env.observation import N_ACTIONS, write_bits, write_observation
 from crib_env.players.policies import native_card
+from crib_env.ranks import write_ranks
 from crib_env.scoring import show_points
 
 _POINTS, _WIN, _MATCH = range(3)  # indices in options.REWARDS
@@ -53,8 +54,8 @@ class Table(NamedTuple):
 class Shown(NamedTuple):
     """The output of a step or a reset."""
 
-    observation: np.ndarray  # (N, 209 or 659) int8
-    action_mask: np.ndarray  # (N, 52) int8
+    observation: np.ndarray  # (N, 209, 659 or 479) int8 or float32
+    action_mask: np.ndarray  # (N, 52) int8 or bool
     scores: np.ndarray  # (N, 2) int16
     dealers: np.ndarray  # (N,) int8
     rewards: np.ndarray  # (N,) float64
@@ -175,8 +176,21 @@ def show_all(table, rows, out):
 
 
 @kernel
+def show_all_ranks(table, rows, out):
+    """The same with the inputs by rank."""
+    games, seats = table.games, table.seats
+    observation, mask, scores, dealers = out.observation, out.action_mask, out.scores, out.dealers
+    for i in rows:
+        g, seat = games[i], np.int64(seats[i])
+        write_ranks(g, seat, observation, i)
+        write_bits(_learners_mask(g, seat), mask, i, 0)
+        scores[i, 0], scores[i, 1] = g["scores"][0], g["scores"][1]
+        dealers[i] = g["dealer"]
+
+
+@kernel
 def step_all(table, rows, cards, to_begin, rules, out):
-    """Plays ``cards[i]`` in game i, then a native opponent's answers; writes the learner's reward and observation.
+    """Plays ``cards[i]`` in game i, then a native opponent's answers; writes the learner's reward.
 
     A card that is not legal ends the game. Games with a flag in ``to_begin`` (N,) restart instead, with the seats
     swapped if the learner's seat alternates.
@@ -200,7 +214,6 @@ def step_all(table, rows, cards, to_begin, rules, out):
     _go_on(table, rows, rules.policy)
     if rules.policy >= 0:
         pay_all(table, rows, rules, out)
-        show_all(table, rows, out)
 
 
 class Accounts(NamedTuple):
@@ -237,8 +250,8 @@ def account_all(accounts, rows, to_begin, rewards, over, now):
 class DiscardShown(NamedTuple):
     """The output of a step or a reset of the discard game."""
 
-    observation: np.ndarray  # (N, 52) int8
-    action_mask: np.ndarray  # (N, 52) int8
+    observation: np.ndarray  # (N, 52) int8 or float32
+    action_mask: np.ndarray  # (N, 52) int8 or bool
     starters: np.ndarray  # (N,) int8, -1 until the episode is over
     rewards: np.ndarray  # (N,) float64
     over: np.ndarray  # (N,) bool

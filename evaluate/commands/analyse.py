@@ -12,7 +12,7 @@ from evaluate.analysis.judges import ExpertJudge
 from evaluate.analysis.picture import draw_game
 from evaluate.analysis.summary import Mean, PlayerSummary, summarise_players
 from evaluate.analysis.words import LEAST, tell_loss
-from evaluate.commands.arguments import File, SomeFile, SomeInt, SomeJson, check_positive
+from evaluate.commands.arguments import File, SomeFile, SomeJson, SomeNumber
 from evaluate.console import console
 from evaluate.ending import printable
 from evaluate.figures import save_figure
@@ -21,16 +21,17 @@ from evaluate.luck.table import NET_POINTS, RESULTS, WINS
 from evaluate.luck.variates import CHANCES
 from evaluate.matches.game_records import read_record, read_records
 from evaluate.progress import progress_bar
+from evaluate.ranges import Amount, Threads, WholeNumber
 
 _SIDE_BY_SIDE = 3  # players whose columns fit a screen
 
 
 def analyse_games(
     path: File,
-    game: SomeInt = None,
-    hands: int = 100,
-    worst: int = 10,
-    threads: int = 2,
+    game: SomeNumber = None,
+    hands: Amount = 100,
+    worst: WholeNumber = 10,
+    threads: Threads = 2,
     json_file: SomeJson = None,
     picture: SomeFile = None,
 ) -> None:
@@ -47,9 +48,6 @@ def analyse_games(
         json_file: Also write every decision and all luck to this file.
         picture: Draw the chance to win over one game, with luck and errors, as PNG and as SVG.
     """
-    check_positive(threads=threads)
-    if worst < 0:
-        raise ValueError(f"worst={worst} is not allowed: give at least 0")
     check_outputs(json_file, *picture_paths(picture))
     judge = ExpertJudge(hands, threads)
     records = read_records(path) if game is None else [read_record(path, game)]

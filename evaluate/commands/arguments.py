@@ -7,6 +7,10 @@ from typing import Annotated
 
 import tyro
 
+from crib_env.engine import WIN
+from evaluate.ranges import Amount, Games, Range, Seed, WholeNumber
+
+Score = Annotated[int, Range(0, WIN - 1)]
 AgentName = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="AGENT")]
 AgentNames = Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="AGENT ...", help_behavior_hint="")]
 AgentOption = Annotated[str, tyro.conf.arg(metavar="AGENT")]
@@ -16,16 +20,8 @@ Runs = Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="
 SomeFile = Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")]
 SomeJson = Annotated[Path | None, tyro.conf.arg(name="json", metavar="FILE", help_behavior_hint="")]
 SomeFolder = Annotated[Path | None, tyro.conf.arg(metavar="FOLDER", help_behavior_hint="")]
-SomeInt = Annotated[int | None, tyro.conf.arg(help_behavior_hint="")]
+SomeNumber = Annotated[WholeNumber | None, tyro.conf.arg(help_behavior_hint="")]
+SomeGames = Annotated[Games | None, tyro.conf.arg(help_behavior_hint="")]
+SomeAmount = Annotated[Amount | None, tyro.conf.arg(help_behavior_hint="")]
+SomeSeed = Annotated[Seed | None, tyro.conf.arg(help_behavior_hint="")]
 SomeRay = Annotated[str | None, tyro.conf.arg(metavar="ADDRESS", help_behavior_hint="")]
-
-
-def check_positive(**values: int) -> None:
-    """Checks numbers that must be at least 1, such as ``threads=2``.
-
-    Raises:
-        ValueError: one is not; the message names it.
-    """
-    for name, value in values.items():
-        if value < 1:
-            raise ValueError(f"{name}={value} is not allowed: give at least 1")

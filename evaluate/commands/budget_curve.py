@@ -19,6 +19,7 @@ from evaluate.figures import GREY, new_figure, save_figure
 from evaluate.files import check_outputs, picture_paths, write_json
 from evaluate.matches.match import MatchResult, play_match
 from evaluate.progress import progress_bar
+from evaluate.ranges import Amount, Games, Seed
 
 PLACE = "{}"  # the place of the budget in an agent's name
 
@@ -90,11 +91,11 @@ def play_curves(plan: Plan, file: Path) -> dict[str, list[MatchResult]]:
 
 def budget_curve(
     agents: AgentNames,
-    budgets: tuple[int, ...],
+    budgets: tuple[Amount, ...],
     json_file: Annotated[Path, tyro.conf.arg(name="json", metavar="FILE")],
     against: AgentOption = "greedy",
-    games: int = 2_000,
-    seed: int = 0,
+    games: Games = 2_000,
+    seed: Seed = 0,
     picture: SomeFile = None,
 ) -> None:
     """Plays an agent with growing budgets against an opponent: strength by budget.

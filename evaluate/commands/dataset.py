@@ -7,7 +7,6 @@ from typing import Annotated
 
 import tyro
 
-from evaluate.commands.arguments import check_positive
 from evaluate.console import console
 from evaluate.dataset.card import write_card
 from evaluate.dataset.dataset import Dataset
@@ -16,16 +15,17 @@ from evaluate.dataset.shards import load_pyarrow
 from evaluate.ending import reported_errors
 from evaluate.folder_lock import held
 from evaluate.progress import progress_bar
+from evaluate.ranges import Amount, Seed, Threads
 
 
 def dataset(
     folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")],
     agents: Annotated[tuple[str, str], tyro.conf.arg(metavar="AGENT AGENT")] = ("best", "best"),
-    games: int = 10_000,
-    seed: int = 0,
+    games: Amount = 10_000,
+    seed: Seed = 0,
     losses: bool = False,
     minari: bool = False,
-    threads: int = 2,
+    threads: Threads = 2,
 ) -> None:
     """Writes games between two agents as Parquet files, one row a decision, with a data card.
 
@@ -40,7 +40,6 @@ def dataset(
         minari: Write a Minari dataset of the first agent in crib_env/Cribbage-v0 against the second instead.
         threads: Number of threads, for Parquet; they do not change the files.
     """
-    check_positive(threads=threads)
     if minari:
         load_minari()
         if losses:

@@ -14,6 +14,7 @@ from crib_env.cards import format_cards, parse_cards
 from crib_env.engine import WIN
 from crib_env.tables.analysis import WinShares, analyse_discard, win_shares
 from crib_env.tables.standard import standard_win_table
+from evaluate.commands.arguments import Score
 from evaluate.console import console
 
 _NAMED = 4  # pairs that the sentence names
@@ -52,7 +53,7 @@ def choices_of(rows: np.ndarray) -> list[Choice]:
 def discard(
     cards: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="CARD ...", help_behavior_hint="")],
     dealer: bool = False,
-    scores: tuple[int, int] = (0, 0),
+    scores: tuple[Score, Score] = (0, 0),
 ) -> None:
     """Ranks the fifteen discards of six cards by the probability of winning at a score.
 

@@ -10,10 +10,11 @@ from rich.table import Table
 from crib_env.agents import Agent, make_agent
 from crib_env.engine import WIN
 from crib_env.kernels import streams
-from evaluate.commands.arguments import AgentName, check_positive
+from evaluate.commands.arguments import AgentName
 from evaluate.console import console
 from evaluate.matches.mirrored import mean_of_pairs, play_shards, shards
 from evaluate.progress import progress_bar
+from evaluate.ranges import Games, Seed, Threads
 from evaluate.statistics import paired_rate_interval
 
 # Holes that the dealer and pone still need.
@@ -63,9 +64,9 @@ def play_endgames(a: Agent, b: Agent, games: int, seed: int, threads: int) -> di
 def endgames(
     a: AgentName,
     b: AgentName,
-    games: int = 2_000,
-    seed: int = 0,
-    threads: int = 2,
+    games: Games = 2_000,
+    seed: Seed = 0,
+    threads: Threads = 2,
 ) -> None:
     """Plays from twenty close positions near the end of a game, to measure who plays to the score.
 
@@ -76,7 +77,6 @@ def endgames(
         seed: Random seed of the deals.
         threads: Number of threads.
     """
-    check_positive(threads=threads)
     first, second = make_agent(a), make_agent(b)
     won = play_endgames(first, second, games, seed, threads)
     table = Table(title=f"{first.name} against {second.name} near the end, {games:,} mirrored games a position")

@@ -14,12 +14,13 @@ from crib_env.files.json_text import read_json, typed
 from evaluate.console import console
 from evaluate.matches.series import play_series
 from evaluate.progress import progress_bar
+from evaluate.ranges import Seed
 from evaluate.runs.format import SUMMARY, snapshots_of
 
 LENGTHS = (9, 100, 1_000, 10_000)
 
 
-def lang_tournament(run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")], seed: int = 0) -> None:
+def lang_tournament(run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")], seed: Seed = 0) -> None:
     """Plays a run of Lang's learner against its own snapshots: point spreads over 9, 100, 1,000 and 10,000 games.
 
     Args:

@@ -13,7 +13,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from crib_env.agents.registry import is_outside_agent
-from evaluate.commands.arguments import AgentNames, SomeFolder, SomeInt, SomeRay, check_positive
+from evaluate.commands.arguments import AgentNames, SomeFolder, SomeGames, SomeRay, SomeSeed
 from evaluate.console import console
 from evaluate.ending import reported_errors
 from evaluate.figures import GOOD_AND_BAD, new_figure, save_figure
@@ -24,17 +24,18 @@ from evaluate.matches.ratings import MEAN
 from evaluate.matches.standings import Cell, Standings
 from evaluate.on_ray import connected, load_ray
 from evaluate.progress import progress_bar
+from evaluate.ranges import Threads
 from evaluate.statistics import half_width
 
 
 def league(
     agents: AgentNames = (),
-    games: SomeInt = None,
-    seed: SomeInt = None,
+    games: SomeGames = None,
+    seed: SomeSeed = None,
     folder: SomeFolder = None,
     resume: SomeFolder = None,
     luck_adjusted: bool = False,
-    threads: int = 2,
+    threads: Threads = 2,
     ray: SomeRay = None,
 ) -> None:
     """Plays a match between every pair of several agents, and rates them.
@@ -50,7 +51,6 @@ def league(
         threads: Number of threads.
         ray: Play on the Ray cluster of this address, or with `local` on all cores, instead of threads.
     """
-    check_positive(threads=threads)
     if ray is not None:
         load_ray(ray)
     if resume is None:

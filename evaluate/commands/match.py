@@ -10,7 +10,7 @@ from typing import Annotated
 import tyro
 
 from crib_env.agents import Agent, make_agent
-from evaluate.commands.arguments import AgentName, SomeFile, SomeInt, SomeJson, SomeRay, check_positive
+from evaluate.commands.arguments import AgentName, SomeAmount, SomeFile, SomeJson, SomeRay
 from evaluate.console import console
 from evaluate.files import check_outputs, write_json
 from evaluate.luck.table import WINS
@@ -20,6 +20,7 @@ from evaluate.matches.match_table import match_table
 from evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play_shard
 from evaluate.on_ray import connected
 from evaluate.progress import progress_bar
+from evaluate.ranges import Seed, Threads
 from evaluate.statistics import looks, luckless_reach, reach
 
 GAMES, MOST_GAMES = 10_000, 1_000_000  # the default numbers of games, without and with ``until``
@@ -33,13 +34,13 @@ class MatchArguments:
     """An agent: a name, a name with settings after a colon, or the folder of a run."""
     b: AgentName
     """Its opponent."""
-    games: SomeInt = None
+    games: SomeAmount = None
     """Number of games, even: 10,000, or with --until at most 1,000,000. 1 is a game without its mirror image."""
     until: Annotated[str | None, tyro.conf.arg(metavar="PERCENT", help_behavior_hint="")] = None
     """Stop when the win rate's 95 % interval is within this distance, in percentage points, as in ±0.5%."""
-    seed: int = 0
+    seed: Seed = 0
     """Random seed of the deals."""
-    threads: int = 2
+    threads: Threads = 2
     """Number of threads."""
     json_file: SomeJson = None
     """Also write the result to this file."""
@@ -74,7 +75,6 @@ def match(asked: Annotated[MatchArguments, tyro.conf.arg(name="")]) -> None:
         Exception, KeyboardInterrupt: what stopped the match, after reporting the finished games.
     """
     check_outputs(asked.json_file, asked.record)
-    check_positive(threads=asked.threads)
     half = None if asked.until is None else read_half_width(asked.until)
     games = asked.games
     if games is None:

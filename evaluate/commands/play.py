@@ -12,11 +12,14 @@ from typing import Annotated, Literal
 
 import tyro
 
+from crib_env.agents import make_agent
+from crib_env.files.whole_file import clear_parts
 from evaluate.analysis.judges import ExpertJudge
-from evaluate.commands.arguments import SomeFile, SomeInt
+from evaluate.commands.arguments import Score, SomeFile, SomeSeed
 from evaluate.console import console
 from evaluate.files import check_outputs
 from evaluate.play.kept_game import DEALERS, FINISHED, GameSoFar, KeptGame, read_game
+from evaluate.play.page.games import OFFERED
 from evaluate.play.terminal import play_in_terminal, review_in_terminal, say
 
 FOLDER = Path("runs/play")
@@ -27,8 +30,8 @@ def play(
     *,
     terminal: bool = False,
     dealer: Literal["cut", "me", "agent"] = "cut",
-    scores: tuple[int, int] = (0, 0),
-    seed: SomeInt = None,
+    scores: tuple[Score, Score] = (0, 0),
+    seed: SomeSeed = None,
     practice: bool = False,
     coach: Literal["on", "deal", "off"] = "on",
     count: bool = False,
@@ -55,10 +58,13 @@ def play(
         resume: Continue the game kept in this file.
         browser: Open the browser.
     """
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    check_outputs(record)
     number = secrets.randbelow(2**32) if seed is None else seed
     offered = GameSoFar(agent or "best", number, DEALERS[dealer], scores, (), practice, coach, count)
+    if offered.agent not in OFFERED:  # these can be made, some in seconds
+        make_agent(offered.agent)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    clear_parts(FOLDER)
+    check_outputs(record)
     if terminal:
         game = KeptGame.begin_in(offered, FOLDER) if resume is None else KeptGame.resume(resume, agent)
         if game.is_over:
@@ -89,7 +95,7 @@ def _in_browser(offered: GameSoFar, resumed: Path | None, record: Path, opens: b
         from evaluate.play.page.server import serve
     except ModuleNotFoundError as error:
         raise ValueError(
-            f"the page needs {error.name}: pip install 'crib-env[play]', or play with --terminal"
+            f"the page needs {error.name}: install crib_env with its extra 'play', or play with --terminal"
         ) from None
 
     def start(address: str) -> None:

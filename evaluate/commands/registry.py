@@ -6,6 +6,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import NamedTuple
 
+from evaluate.ranges import checked
+
 
 class Command(NamedTuple):
     """A command of ``python -m evaluate``."""
@@ -18,9 +20,9 @@ class Command(NamedTuple):
     """Whether the help lists the agents."""
 
     def load(self) -> Callable[..., None]:
-        """The function; imports its module."""
+        """The function, which checks its arguments first; imports its module."""
         module, _, function = self.place.partition(":")
-        return getattr(import_module(f"evaluate.commands.{module}"), function)
+        return checked(getattr(import_module(f"evaluate.commands.{module}"), function))
 
 
 COMMANDS = {
@@ -81,6 +83,11 @@ COMMANDS = {
     "win-table": Command(
         "tables.win_table:win_table",
         "Computes the probability of winning from every pair of scores, between two copies of an agent.",
+        takes_agents=True,
+    ),
+    "calibration": Command(
+        "tables.calibration:calibration",
+        "Compares stated chances to win, at scores and after discards, with games that are played out.",
         takes_agents=True,
     ),
     "luck-table": Command(

@@ -17,11 +17,12 @@ from evaluate.analysis.decisions import GameAnalysis
 from evaluate.analysis.decisions import analyse as analyse_records
 from evaluate.analysis.judges import ExpertJudge
 from evaluate.analysis.words import notes_of_deal, tell_luck
-from evaluate.commands.arguments import File, SomeFile, SomeInt
+from evaluate.commands.arguments import File, SomeAmount, SomeFile
 from evaluate.console import console
 from evaluate.ending import printable
 from evaluate.files import check_outputs, whole_text
 from evaluate.matches.game_records import GameRecord, read_record
+from evaluate.ranges import WholeNumber
 from evaluate.replays.frames import frames
 from evaluate.replays.moving_picture import write_gif
 from evaluate.replays.page import replay_page
@@ -32,8 +33,8 @@ _DISCARDS = 4  # the first cards of a deal
 
 def replay(
     path: File,
-    game: int = 0,
-    deal: SomeInt = None,
+    game: WholeNumber = 0,
+    deal: SomeAmount = None,
     html: SomeFile = None,
     gif: SomeFile = None,
     analyse: bool = False,

@@ -7,9 +7,10 @@ from typing import Annotated, Literal
 
 import tyro
 
-from evaluate.commands.arguments import SomeFile, SomeFolder, SomeInt, SomeRay, check_positive
+from evaluate.commands.arguments import SomeFile, SomeFolder, SomeRay, SomeSeed
 from evaluate.ending import reported_errors
 from evaluate.files import check_outputs, picture_paths
+from evaluate.ranges import Threads
 from evaluate.reproduce import NAMES, Name
 
 
@@ -23,7 +24,7 @@ class ReproduceArguments:
     """lang-2018, oconnor-2000, anderson-2022, sharan-pawar-2022, mueller-1987, or all."""
     quick: bool = False
     """Small samples, short trainings, no long computations: about two minutes a paper."""
-    seed: SomeInt = None
+    seed: SomeSeed = None
     """Random seed of deals and trainings, by default 0."""
     choices: SomeFile = None
     """A file of people's discards for Lang's Table 4, in the format of evaluate/reproduce/choices_example.csv."""
@@ -33,7 +34,7 @@ class ReproduceArguments:
     """Folder of a stopped reproduction to continue; give no paper, --quick, --seed or --choices then."""
     report: SomeFile = None
     """Also write the report to this Markdown file, and its picture beside it."""
-    threads: int = 2
+    threads: Threads = 2
     """Number of threads."""
     ray: SomeRay = None
     """Train in parallel and play matches on the Ray cluster of this address, or with `local` on all cores; its
@@ -46,7 +47,6 @@ def reproduce(asked: Annotated[ReproduceArguments, tyro.conf.arg(name="")]) -> N
     Raises:
         ValueError: an argument is not allowed.
     """
-    check_positive(threads=asked.threads)
     paper, resume, report = asked.paper, asked.resume, asked.report
     if report is not None:
         if report.suffix != ".md":

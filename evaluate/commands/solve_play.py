@@ -14,15 +14,17 @@ from rich.table import Table
 
 from crib_env.agents.belief.simple_players import simple_policy
 from crib_env.cards import RANKS
-from crib_env.solver.cfr import PlaySolver
+from crib_env.solver.cfr import PlaySolver, check_solution
 from crib_env.solver.play_game import BestResponses, PlayGame
 from crib_env.solver.population import Population
 from crib_env.solver.prior import prior_of_discards
 from crib_env.solver.public_state import start_of_play
-from evaluate.commands.arguments import File, SomeJson, check_positive
+from evaluate.commands.arguments import File, SomeJson
 from evaluate.console import console
 from evaluate.files import check_outputs, write_json
+from evaluate.folder_lock import held, held_file
 from evaluate.progress import progress_bar, say
+from evaluate.ranges import Positive, Share, Threads
 
 SomeRank = Annotated[str | None, tyro.conf.arg(metavar="RANK", help_behavior_hint="")]
 
@@ -77,9 +79,9 @@ def solve_play(
     path: File,
     prior: Literal["deal", "discards"] = "deal",
     starter: SomeRank = None,
-    nash_conv: float = 0.01,
-    simple_players: float = 0.0,
-    threads: int = 2,
+    nash_conv: Positive = 0.01,
+    simple_players: Share = 0.0,
+    threads: Threads = 2,
     json_file: SomeJson = None,
 ) -> None:
     """Solves the play of a deal: pone leads, points as they fall.
@@ -103,30 +105,30 @@ def solve_play(
         json_file: Also write the result to this file, as JSON.
     """
     check_outputs(path if prior == "deal" else None, json_file)
-    check_positive(threads=threads)
-    if not nash_conv > 0:
-        raise ValueError(f"nash_conv={nash_conv} is not allowed: give a number above 0")
-    if not 0 <= simple_players < 1:
+    if simple_players == 1:
         raise ValueError(f"simple_players={simple_players} is not allowed: give at least 0 and less than 1")
     rank = None if starter is None else RANKS.find(starter.upper())
     if starter is not None and (len(starter) != 1 or rank == -1):
         raise ValueError(f"starter={starter} is not a rank: give one of {' '.join(RANKS)}")
     aim = _Aim(nash_conv, simple_players)
-    with progress_bar() as progress:
-        if prior == "deal":
-            about = PEGGING_GAME if rank is None else f"the play with the starter {RANKS[rank]}"
-            found = [
-                _solve(path, _among(simple_players, about), start_of_play(starter=rank), None, aim, threads, progress)
-            ]
-        else:
-            if path.exists() and not path.is_dir():
-                raise ValueError(f"{path} is a file: with --prior discards, give a folder")
-            path.mkdir(parents=True, exist_ok=True)
-            found = []
-            for each in range(len(RANKS)) if rank is None else [rank]:
-                file, about = after_discards(path, each, simple_players)
-                held = prior_of_discards(each)
-                found.append(_solve(file, about, start_of_play(starter=each), held, aim, threads, progress))
+    if prior == "deal":
+        about = PEGGING_GAME if rank is None else f"the play with the starter {RANKS[rank]}"
+        games = [(path, _among(simple_players, about), rank)]
+    else:
+        if path.exists() and not path.is_dir():
+            raise ValueError(f"{path} is a file: with --prior discards, give a folder")
+        starters = range(len(RANKS)) if rank is None else [rank]
+        games = [(*after_discards(path, each, simple_players), each) for each in starters]
+    for file, about, _ in games:
+        if file.exists():
+            check_solution(file, about)
+    if prior == "discards":
+        path.mkdir(parents=True, exist_ok=True)
+    with held(path) if prior == "discards" else held_file(path), progress_bar() as progress:
+        found = []
+        for file, about, each in games:
+            hands = None if prior == "deal" or each is None else prior_of_discards(each)
+            found.append(_solve(file, about, start_of_play(starter=each), hands, aim, threads, progress))
     if json_file is not None:
         means = {"starters": [solved.as_json() for solved in found]} if prior == "discards" else {}
         write_json(json_file, _over_starters(found).as_json() | means)

@@ -8,12 +8,13 @@ from typing import Annotated
 import tyro
 
 from crib_env.agents.registry import is_outside_agent
-from evaluate.commands.arguments import AgentNames, SomeFolder, SomeJson, check_positive
+from evaluate.commands.arguments import AgentNames, SomeFolder, SomeJson
 from evaluate.console import console
 from evaluate.ending import printable, reported_errors
 from evaluate.files import check_outputs, write_json
 from evaluate.folder_lock import held
 from evaluate.progress import progress_bar, say
+from evaluate.ranges import Range, Threads
 from evaluate.suite.data import standard_data
 from evaluate.suite.report import figures_table
 from evaluate.suite.suite import Outcome, Suite, results_as_json
@@ -21,11 +22,11 @@ from evaluate.suite.suite import Outcome, Suite, results_as_json
 
 def suite(
     agents: AgentNames = (),
-    share: Annotated[float | None, tyro.conf.arg(help_behavior_hint="")] = None,
+    share: Annotated[Annotated[float, Range(0, 1, above=True)] | None, tyro.conf.arg(help_behavior_hint="")] = None,
     skip: Annotated[tuple[str, ...], tyro.conf.arg(metavar="TASK ...", help_behavior_hint="")] = (),
     folder: SomeFolder = None,
     resume: SomeFolder = None,
-    threads: int = 2,
+    threads: Threads = 2,
     json_file: SomeJson = None,
 ) -> None:
     """Measures agents on fixed tasks with known answers: discards, the play, endgames, matches, time.
@@ -43,7 +44,6 @@ def suite(
         threads: Number of threads; they do not change the figures.
         json_file: Also write all figures to this file, as JSON.
     """
-    check_positive(threads=threads)
     check_outputs(json_file)
     standard_data()
     if resume is None:

@@ -19,8 +19,8 @@ from crib_env.files.json_text import read_json, typed
 from evaluate.dataset.rows import Rows, play_rows
 from evaluate.dataset.shards import hash_of, load_pyarrow, read_rows, write_rows
 from evaluate.files import write_json
-from evaluate.matches.match import MOST_GAMES
 from evaluate.matches.mirrored import check_players, is_copyable
+from evaluate.ranges import MOST_GAMES
 
 VERSION = 1
 """The version of the columns and files of a dataset."""

@@ -28,7 +28,7 @@ def load_minari() -> Any:
     try:
         import minari
     except ImportError as error:
-        raise ValueError(f"--minari needs minari ({error}): pip install 'crib-env[datasets]'") from None
+        raise ValueError(f"--minari needs minari ({error}): install crib_env with its extra 'datasets'") from None
     return minari
 
 

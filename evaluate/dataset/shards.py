@@ -25,7 +25,7 @@ def load_pyarrow() -> Any:
     try:
         import pyarrow.parquet
     except ImportError as error:
-        raise ValueError(f"datasets need pyarrow ({error}): pip install 'crib-env[datasets]'") from None
+        raise ValueError(f"datasets need pyarrow ({error}): install crib_env with its extra 'datasets'") from None
     return pyarrow.parquet
 
 

@@ -23,6 +23,7 @@ from evaluate.luck.usual_deal import PARTS, DiscardValues, new_scratch, value_ca
 from evaluate.win_table.deals import points_of
 from evaluate.win_table.solve import score_after
 
+LEAST_DEALS = 100
 RESULTS = ("win rate", "net points", "match points")
 """The results of a game for one player: 1 for a win, net points, net ACC match points."""
 WINS, NET_POINTS, MATCH_POINTS = range(3)
@@ -159,10 +160,10 @@ def solve_luck_table(agent: Agent, deals: int, seed: int, means: np.ndarray, val
         values: the values by which cards are discarded.
 
     Raises:
-        ValueError: there are fewer than 100 deals, too few for slopes.
+        ValueError: there are fewer than ``LEAST_DEALS``, too few for slopes.
     """
-    if deals < 100:
-        raise ValueError(f"deals={deals} is not allowed: give at least 100")
+    if deals < LEAST_DEALS:
+        raise ValueError(f"deals={deals} is not allowed: give at least {LEAST_DEALS}")
     points = points_of(agent, streams(seed, deals))
     worth = np.zeros((deals, len(PARTS)))
     _value_all(GameBatch(streams(seed, deals), episode="deal").games, values, new_scratch(), worth)

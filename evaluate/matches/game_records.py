@@ -70,7 +70,7 @@ class GameRecord:
         Raises:
             ValueError: a deal is invalid, or a game cannot start from these scores; the message names them.
         """
-        env = raw_env()
+        env = raw_env(events=True)
         env.reset(options={"first_dealer": self.first_dealer, "deals": self.deals, "scores": self.start_scores})
         return env
 
@@ -78,7 +78,7 @@ class GameRecord:
         """Replays the game.
 
         Raises:
-            ValueError: a card is not legal, or the game does not end with these scores.
+            ValueError: a card is not legal, a deal has no cards, or the game does not end with these scores.
         """
         env = self.begin()
         for cards in self.cards:
@@ -88,6 +88,8 @@ class GameRecord:
                 env.step(card)
         if not all(env.terminations.values()) or env.scores != self.scores:
             raise ValueError(f"it was recorded as {self.scores}, and leads to {env.scores}")
+        if len(self.deals) != len(self.cards) or not all(self.cards):
+            raise ValueError(f"it has {len(self.deals)} deals, and cards of {sum(map(bool, self.cards))}")
 
 
 class Recorder:

@@ -17,9 +17,8 @@ from evaluate.luck.table import MATCH_POINTS, NET_POINTS, RESULTS, WINS
 from evaluate.luck.variates import results
 from evaluate.matches.mirrored import Games, mean_of_pairs, play_shards, shards
 from evaluate.on_ray import Cluster
+from evaluate.ranges import MOST_GAMES
 from evaluate.statistics import looks, luckless_reach, match_points, mean_interval, paired_rate_interval, reach
-
-MOST_GAMES = 100_000_000  # some gigabytes of scores and deals
 
 
 @dataclass(frozen=True)

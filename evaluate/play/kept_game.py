@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from dataclasses import MISSING, asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,12 +13,13 @@ import numpy as np
 from crib_env import GameBatch, PlayerViews, format_card, parse_card, streams
 from crib_env.agents import Agent, make_agent
 from crib_env.agents.registry import check_names_of_file, is_outside_agent
-from crib_env.engine import DISCARD, OVER
+from crib_env.engine import DISCARD, OVER, WIN
 from crib_env.files.json_text import read_json, typed
 from crib_env.options import check_seed
 from crib_env.picture.stages import stages
 from crib_env.views import views_of
 from evaluate.files import write_json
+from evaluate.folder_lock import held_file, lock_of
 from evaluate.matches.game_records import GameRecord, Recorder, add_record
 from evaluate.matches.observers import Observers
 
@@ -53,6 +55,11 @@ class GameSoFar:
     """Whether the person counts its own hands before it is told what they are worth."""
 
     def __post_init__(self) -> None:
+        if self.agent.partition(":")[0] == "human":
+            raise ValueError("agent 'human' is not allowed: you are the human here")
+        check_seed(self.seed)
+        if not all(0 <= score < WIN for score in self.scores):
+            raise ValueError(f"scores={self.scores} is not allowed: give two of 0 to {WIN - 1}, yours and the agent's")
         if self.coach not in COACHING:
             raise ValueError(f"coach={self.coach!r} is not allowed: choose of {', '.join(COACHING)}")
 
@@ -77,7 +84,7 @@ class Played(NamedTuple):
 
 
 class KeptGame:
-    """A game; :meth:`begin` and :meth:`resume` make one.
+    """A game; :meth:`begin_in` and :meth:`resume` make one, which no other process can open before :meth:`close`.
 
     Args:
         so_far: the game; its cards are played again.
@@ -89,11 +96,11 @@ class KeptGame:
     """
 
     def __init__(self, so_far: GameSoFar, agent: Agent, file: Path) -> None:
-        check_seed(so_far.seed)
         self.file, self.agent, self._so_far = file, agent, so_far
         self._batch = GameBatch(streams(so_far.seed, 1), first_dealer=so_far.first_dealer, scores=so_far.scores)
         self._recorder = Recorder(self._batch)
         self._observers = Observers(self._batch, (agent, np.array([AGENT])))
+        self._lock = ExitStack()
         self.played: list[Played] = []
         """Every card so far, in order."""
         for card in so_far.cards:
@@ -104,21 +111,15 @@ class KeptGame:
             self._play(parse_card(card))
 
     @classmethod
-    def begin(cls, so_far: GameSoFar, file: Path) -> KeptGame:
-        """A new game, kept from now on.
+    def begin_in(cls, so_far: GameSoFar, folder: Path) -> KeptGame:
+        """A new game, kept from now on in a new file of a folder.
 
         Raises:
             ValueError: the agent cannot be made, an option is not allowed, or the file cannot be written.
         """
-        game = cls(so_far, make_agent(so_far.agent), file)
-        game._keep()
-        return game
-
-    @classmethod
-    def begin_in(cls, so_far: GameSoFar, folder: Path) -> KeptGame:
-        """A new game in a new file of a folder; errors as of :meth:`begin`."""
         game = cls(so_far, make_agent(so_far.agent), folder)
         game.file = _new_file(folder)
+        game._lock.enter_context(held_file(game.file))
         game._keep()
         return game
 
@@ -132,7 +133,7 @@ class KeptGame:
                 of the user's own (:func:`crib_env.agents.registry.check_names_of_file`).
 
         Raises:
-            ValueError: it holds no such game.
+            ValueError: it holds no such game, or another process has opened it.
         """
 
         def build(content: Any) -> KeptGame:
@@ -142,7 +143,16 @@ class KeptGame:
             check_names_of_file([so_far.agent], {so_far.agent} & {said} if is_outside_agent(so_far.agent) else (), file)
             return cls(so_far, make_agent(so_far.agent), file)
 
-        return read_json(file, _FAULT.format(file), build)
+        with ExitStack() as lock:
+            if file.is_file() and file.parent.name != FINISHED:  # nobody plays on in a finished game
+                lock.enter_context(held_file(file))
+            game = read_json(file, _FAULT.format(file), build)
+            game._lock = lock.pop_all()
+        return game
+
+    def close(self) -> None:
+        """Lets other processes open the game."""
+        self._lock.close()
 
     @property
     def so_far(self) -> GameSoFar:
@@ -244,7 +254,11 @@ class KeptGame:
             raise ValueError("cards can be taken back in a practice game only")
         if not (decisions := self.decisions()):
             raise ValueError("there is no card to take back")
-        return KeptGame.begin(self.until(decisions[-1]), self.file)
+        so_far = self.until(decisions[-1])
+        game = KeptGame(so_far, make_agent(so_far.agent), self.file)
+        game._lock = self._lock.pop_all()
+        game._keep()
+        return game
 
     def record(self) -> GameRecord:
         """The finished game as matches record it."""
@@ -260,7 +274,9 @@ class KeptGame:
             add_record(file, self.record())
         away = self.file.parent / FINISHED
         away.mkdir(exist_ok=True)
+        lock_of(self.file).unlink(missing_ok=True)
         self.file = self.file.replace(away / self.file.name)
+        self.close()
 
 
 _FAULT = "{} is not a game to go on with"

@@ -67,6 +67,8 @@ class Suite:
         if unknown := set(self.skip) - {task.NAME for task in TASKS}:
             names = ", ".join(task.NAME for task in TASKS)
             raise ValueError(f"skip={' '.join(sorted(unknown))} is not allowed: choose of {names}")
+        if len(set(self.skip)) == len(TASKS):
+            raise ValueError(f"skip={' '.join(self.skip)} is not allowed: nothing would be measured")
         if self.version != VERSION:
             raise ValueError(f"version={self.version} of the suite is not allowed: this release measures {VERSION}")
         check_players(self.agents)

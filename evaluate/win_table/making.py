@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,14 +18,15 @@ from crib_env.agents.registry import with_win_table
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
 from crib_env.files.json_text import read_json, typed
 from crib_env.kernels import streams
-from crib_env.tables.analysis import outlook
-from crib_env.tables.win_table import LATE, WinTable
+from crib_env.tables.analysis import outlook_of
+from crib_env.tables.win_table import LATE, WinTable, as_from_nothing
 from evaluate.files import write_json
 from evaluate.folder_lock import held
 from evaluate.win_table.deals import MOST_PEGS, deals_at, near_scores, points_of
-from evaluate.win_table.late_play import SIZE, LateDeals, explore_late, fit_late_play
+from evaluate.win_table.late_deals import LATE_SCORES, LateDeals, explore_late
+from evaluate.win_table.late_play import fit_late_play, fit_styles
 from evaluate.win_table.plays import Plays, explore_plays, fit_plays
-from evaluate.win_table.solve import PARTS, Added, FromNothing, Played, solve_win_table
+from evaluate.win_table.solve import PARTS, FromNothing, Played, solve_endings
 from evaluate.win_table.variates import variates
 
 NEAR = LATE
@@ -87,8 +89,11 @@ def make_win_table(
             start = FromNothing(deals.played("start", n, None), deals.luck(n))
             both = Played(near, deals.played("near", n, near), start.luck)
             one = Played(far, deals.played("far", n // _FEWER, far), start.luck[: n // _FEWER])
-            added = Added(*fit_late_play(deals.late(n)), fit_plays(deals.plays(_PLAYS * n)))
-            found = solve_win_table(plan.agent, start, both, one, added, progressed)
+            solved = solve_endings(start, both, one, progressed)
+            known = as_from_nothing() | fit_plays(deals.plays(_PLAYS * n))._asdict()
+            found, late = WinTable(plan.agent, n, *solved, **known), deals.late(n)
+            found = replace(found, **fit_styles(late, outlook_of(found))._asdict())
+            found = replace(found, **fit_late_play(late, outlook_of(found), threads)._asdict())
             table = folder / f"round-{number}.npz"
             found.save(table)
             yield found
@@ -112,7 +117,6 @@ class _Deals:
         self, plan: Plan, folder: Path, table: Path | None, threads: int, on_progress: Callable[[int], None]
     ) -> None:
         self._plan, self._folder, self._threads, self._on_progress = plan, folder, threads, on_progress
-        self._table = table
         self._agent = plan.agent if table is None else with_win_table(plan.agent, table)
 
     def luck(self, n: int) -> np.ndarray:
@@ -132,11 +136,13 @@ class _Deals:
         return self._in_blocks(kind, streams(self._plan.seed, n), columns, play)["points"]
 
     def late(self, n: int) -> LateDeals:
-        """See :func:`evaluate.win_table.late_play.explore_late`; other deals than those of :meth:`played`."""
-        columns = {"roles": Column("i"), "classes": Column("i"), "added": Column("f", SIZE), "later": Column("f", SIZE)}
+        """See :func:`evaluate.win_table.late_deals.explore_late`; other deals than those of :meth:`played`."""
+        at_scores = Column("i", (len(LATE_SCORES), 2))
+        columns = {"roles": Column("i"), "sixes": Column("i", (6,)), "places": Column("i")}
+        columns |= {"pegged": at_scores, "after": at_scores, "shown": at_scores}
 
         def play(agent: Agent, seeds: np.ndarray) -> dict[str, np.ndarray]:
-            return explore_late(agent, seeds, outlook(self._table))._asdict()
+            return explore_late(agent, seeds)._asdict()
 
         return LateDeals(**self._in_blocks("late", streams(self._plan.seed + 1, n), columns, play))
 

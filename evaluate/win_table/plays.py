@@ -53,14 +53,45 @@ def explore_plays(agent: Player, seeds: np.ndarray) -> Plays:
     return found
 
 
-def fit_plays(plays: Plays) -> np.ndarray:
-    """``plays`` of :class:`crib_env.tables.win_table.WinTable`, (2, 1820, 2) float32."""
-    known = standard_pegging().mean
-    out = np.zeros_like(known)
+class MeanPlays(NamedTuple):
+    """See :class:`crib_env.tables.win_table.WinTable`."""
+
+    plays: np.ndarray
+    play_errors: np.ndarray
+
+
+def fit_plays(plays: Plays) -> MeanPlays:
+    """Mean points by role and ranks kept, and their standard errors over hands as they are kept.
+
+    For the errors, means from half of the plays predict the points of the other half. What is left, beyond how much
+    the points of the same ranks vary, is the error of these means; that of all plays together is lower.
+    """
+    means, errors = np.zeros_like(standard_pegging().mean), np.zeros((len(ROLES), 2))
     for role in range(len(ROLES)):
         rows = np.flatnonzero(plays.roles == role)
-        classes, more = plays.classes[rows], plays.points[rows] - known[role, plays.classes[rows]]
-        n, mean = np.bincount(classes, minlength=N_RANK_CLASSES), more.mean(axis=0)
-        sums = np.stack([np.bincount(classes, side, N_RANK_CLASSES) for side in (more - mean).T], axis=1)
-        out[role] = known[role] + mean + smoothed(sums / np.maximum(n, 1)[:, None], n, role)
-    return np.maximum(out, 0.0).astype(np.float32)
+        means[role] = _smoothed(plays, rows, role)
+        halves = rows[::2], rows[1::2]
+        squares = [_error(plays, other, _smoothed(plays, half, role)) for half, other in (halves, halves[::-1])]
+        errors[role] = np.sqrt(np.maximum(np.mean(squares, axis=0), 0.0))
+    return MeanPlays(means.astype(np.float32), errors.astype(np.float32))
+
+
+def _error(plays: Plays, rows: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """(2,) mean square of the error of means (1820, 2), by other plays."""
+    classes, points = plays.classes[rows], plays.points[rows].astype(float)
+    n = np.bincount(classes, minlength=N_RANK_CLASSES)
+    sums = np.stack([np.bincount(classes, side, N_RANK_CLASSES) for side in points.T], axis=1)
+    within = ((points - (sums / np.maximum(n, 1)[:, None])[classes]) ** 2).sum(axis=0) / max(
+        len(rows) - (n > 0).sum(), 1
+    )
+    found: np.ndarray = ((points - means[classes]) ** 2).mean(axis=0) - within
+    return found
+
+
+def _smoothed(plays: Plays, rows: np.ndarray, role: int) -> np.ndarray:
+    """(1820, 2) mean points, of the plays ``rows``."""
+    known = standard_pegging().mean[role]
+    classes, more = plays.classes[rows], plays.points[rows] - known[plays.classes[rows]]
+    n, mean = np.bincount(classes, minlength=N_RANK_CLASSES), more.mean(axis=0)
+    sums = np.stack([np.bincount(classes, side, N_RANK_CLASSES) for side in (more - mean).T], axis=1)
+    return np.maximum(known + mean + smoothed(sums / np.maximum(n, 1)[:, None], n, role), 0.0)

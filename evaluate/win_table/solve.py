@@ -17,7 +17,7 @@ import numpy as np
 
 from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
 from crib_env.kernels import kernel
-from crib_env.tables.win_table import ENDINGS, MATCH_POINTS, WinTable
+from crib_env.tables.win_table import ENDINGS, MATCH_POINTS
 
 PARTS = 20
 """The deals are also solved in this many parts, whose spread gives the standard errors."""
@@ -51,14 +51,6 @@ class FromNothing(NamedTuple):
     def part(self, number: int) -> FromNothing:
         """One of ``PARTS`` parts of the deals."""
         return FromNothing(self.points[number::PARTS], self.luck[number::PARTS])
-
-
-class Added(NamedTuple):
-    """Fields of :class:`crib_env.tables.win_table.WinTable` that do not follow from results."""
-
-    late_hands: np.ndarray
-    late_scores: np.ndarray
-    plays: np.ndarray
 
 
 def weights_of(luck: np.ndarray) -> np.ndarray:
@@ -150,21 +142,21 @@ def _solved(start: FromNothing, near: Played, far: Played) -> np.ndarray:
     return endings
 
 
-def solve_win_table(
-    agent: str,
-    start: FromNothing,
-    near: Played,
-    far: Played,
-    added: Added,
-    on_progress: Callable[[int], None] = lambda done: None,
-) -> WinTable:
-    """The win table that follows from deals.
+class Solved(NamedTuple):
+    """Fields of :class:`crib_env.tables.win_table.WinTable`."""
+
+    endings: np.ndarray
+    errors: np.ndarray
+
+
+def solve_endings(
+    start: FromNothing, near: Played, far: Played, on_progress: Callable[[int], None] = lambda done: None
+) -> Solved:
+    """How games end from every pair of scores, as it follows from deals.
 
     Args:
-        agent: the name of the agent that played them.
         start: deals from 0–0, for all pairs of scores that neither of the others has.
         near, far: deals played at pairs of scores.
-        added: what was found out about the play.
         on_progress: called after each of the ``1 + PARTS`` solutions.
 
     Raises:
@@ -184,4 +176,4 @@ def solve_win_table(
     errors = found.std(axis=0, ddof=1) / np.sqrt(PARTS)
     chances = np.maximum(whole, 0.0)  # the adjustment may take a chance of nearly nothing below it
     chances /= chances.sum(axis=-1, keepdims=True)
-    return WinTable(agent, len(near.after), chances.astype(np.float32), errors.astype(np.float32), *added)
+    return Solved(chances.astype(np.float32), errors.astype(np.float32))

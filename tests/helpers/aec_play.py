@@ -52,7 +52,7 @@ def seen_by_all(env):
         env.scores,
         env.dealer,
         *(
-            (bits_of(env, agent).tolist(), ones(mask_of(env, agent)), env.infos[agent]["events"])
+            (bits_of(env, agent).tolist(), ones(mask_of(env, agent)), env.infos[agent].get("events"))
             for agent in env.agents
         ),
     )
@@ -77,7 +77,7 @@ def random_deals(rng, episode="game", n=40):
 def side_by_side(seed, n_games, make=crib_env.raw_env, **options):
     """Random games of the environment and the reference: both, and who acted (None after a reset), card by card."""
     rng = np.random.default_rng(seed)
-    env, episode = make(**options), options.get("episode", "game")
+    env, episode = make(events=True, **options), options.get("episode", "game")
     for _ in range(n_games):
         deals, first_dealer = random_deals(rng, episode), int(rng.integers(2))
         scores = rng.integers(121, size=2).tolist()
@@ -99,7 +99,7 @@ def play_of(pone, dealer, scores=(0, 0), **options):
     """The play alone with these four cards each; player_0 is pone."""
     given = [parse_cards(pone), parse_cards(dealer)]
     rest = [card for card in range(52) if card not in given[0] + given[1]]
-    env = crib_env.raw_env(episode="play", **options)
+    env = crib_env.raw_env(episode="play", events=True, **options)
     deal = [*given[0], *rest[:2], *given[1], *rest[2:4], rest[4]]
     env.reset(options={"first_dealer": 1, "deals": [deal], "scores": scores})
     return env

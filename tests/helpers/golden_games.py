@@ -49,7 +49,7 @@ CASES = {
 
 
 def begin(record):
-    env = raw_env(**record["options"])
+    env = raw_env(**record["options"], events=True)
     env.reset(seed=record["seed"], options=record["reset"])
     return env
 

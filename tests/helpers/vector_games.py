@@ -30,6 +30,7 @@ def assert_equal_observations(one, two):
             assert one[key].dtype == two[key].dtype
             np.testing.assert_array_equal(one[key], two[key])
     else:
+        assert one.dtype == two.dtype
         np.testing.assert_array_equal(one, two)
 
 

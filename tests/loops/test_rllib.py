@@ -5,10 +5,9 @@ import pytest
 pytest.importorskip("ray.rllib")
 
 import gymnasium
-import numpy as np
 import ray
-from pettingzoo.utils import BaseWrapper
 from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.env.wrappers.pettingzoo_env import PettingZooEnv
@@ -19,20 +18,17 @@ import crib_env
 from tests.helpers.other_loops import blocks_of, run_block
 
 
-class AsMaskingModuleWants(BaseWrapper):
-    """Floating point, and the key ``observations``, which RLlib's masking module reads."""
+class MaskedPPO(ActionMaskingTorchRLModule):
+    """As on the page: RLlib's module reads ``observations``, the environment's key is ``observation``."""
 
-    def observation_space(self, agent):
-        boxes = self.env.observation_space(agent)
-        floats = {key: gymnasium.spaces.Box(0, 1, box.shape, np.float32) for key, box in boxes.items()}
-        return gymnasium.spaces.Dict(observations=floats["observation"], action_mask=floats["action_mask"])
+    def __init__(self, *, observation_space, **settings):
+        boxes = {"observations": observation_space["observation"], "action_mask": observation_space["action_mask"]}
+        super().__init__(observation_space=gymnasium.spaces.Dict(boxes), **settings)
 
-    def observe(self, agent):
-        seen = self.env.observe(agent)
-        return {
-            "observations": seen["observation"].astype(np.float32),
-            "action_mask": seen["action_mask"].astype(np.float32),
-        }
+    def _preprocess_batch(self, batch, **_):
+        seen = batch[Columns.OBS]
+        batch[Columns.OBS] = seen["observation"]
+        return seen["action_mask"], batch
 
 
 @pytest.fixture
@@ -43,14 +39,14 @@ def one_process():
 
 
 def test_ppo_by_self_play(one_process):
-    register_env("cribbage", lambda _: PettingZooEnv(AsMaskingModuleWants(crib_env.raw_env(episode="deal"))))
+    register_env("cribbage", lambda _: PettingZooEnv(crib_env.raw_env(episode="deal", dtype="float32")))
     config = (
         PPOConfig()
         .environment("cribbage", disable_env_checking=True)  # it acts without the mask
         .env_runners(num_env_runners=0)
         .multi_agent(policies={"both"}, policy_mapping_fn=lambda agent, episode, **kwargs: "both")
         .rl_module(
-            rl_module_spec=MultiRLModuleSpec(rl_module_specs={"both": RLModuleSpec(ActionMaskingTorchRLModule)}),
+            rl_module_spec=MultiRLModuleSpec(rl_module_specs={"both": RLModuleSpec(MaskedPPO)}),
             model_config={"fcnet_hiddens": [64]},
         )
         .training(train_batch_size=240, minibatch_size=60, num_epochs=2)

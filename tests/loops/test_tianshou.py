@@ -26,7 +26,7 @@ DECISIONS = 12  # in a deal; returns over this many steps cover the whole deal, 
 
 
 def make_env():
-    return PettingZooEnv(crib_env.raw_env(episode="deal", events=False))
+    return PettingZooEnv(crib_env.raw_env(episode="deal", dtype="float32"))
 
 
 def test_double_dqn_against_a_random_player():

@@ -21,12 +21,13 @@ import torch
 from rich.progress import Progress
 
 from crib_env.agents.best.agent import BestAgent
+from evaluate.ranges import Share, Threads, WholeNumber
 from train.best import solving
 from train.best.policy import distil
 from train.best.solving import Solving
 from train.loop.checkpoint import in_all
 from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, LearningSettings, NotNegative, Share, Threads, WholeNumber, Widths
+from train.loop.settings import Count, LearningSettings, NotNegative, Widths
 
 NAME = "best"
 

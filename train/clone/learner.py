@@ -24,12 +24,13 @@ from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from evaluate.dataset.dataset import GAMES_A_SHARD, read_manifest, read_shard
 from evaluate.dataset.rows import Rows
 from evaluate.dataset.shards import action_masks, observations
+from evaluate.ranges import Positive
 from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part
 from train.loop.gradient import descend
 from train.loop.precision import precision
 from train.loop.rounds import Round, train_in_rounds
 from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, LearningSettings, NotNegative, Positive, Widths
+from train.loop.settings import Count, LearningSettings, NotNegative, Widths
 
 NAME = "clone"
 _DISCARDS = 4  # cards of a deal

@@ -1,7 +1,7 @@
-"""What a learner's default run has come to: it repeats to the last digit, but rounds otherwise in another precision.
+"""What a learner's default run has come to, which repeats to the last digit on the same kind of processor.
 
-The module of such a learner has ``EXPECTED``, by precision: the win rate against ``greedy`` and its interval, as
-:func:`in_words` writes them.
+It rounds otherwise in another precision. The module of such a learner has ``EXPECTED``, by precision: the win rate
+against ``greedy`` and its interval, as :func:`in_words` writes them.
 """
 
 from __future__ import annotations

@@ -53,6 +53,9 @@ class Rounds:
         self._settings, self._folder, self._progress = settings, folder, progress
         self._trainee, self._total, self._strength = trainee, total, strength or measure_of(settings)
         self.position = Position.restored(folder, trainee.load_state_dict)
+        if self.position.episodes > total:
+            episodes = f"{self.position.episodes:,} episodes, and the run has {total:,}"
+            raise ValueError(f"the last checkpoint of {folder.path} is not one of this run (it has {episodes})")
         self._task = progress.add_task(name, total=total, completed=self.position.episodes)
         self._saved_at = time.perf_counter()
 

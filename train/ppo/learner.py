@@ -37,12 +37,13 @@ from crib_env.agents.networks.ppo import PPOAgent
 from crib_env.files.whole_file import whole_file
 from crib_env.observation import N_ACTIONS
 from crib_env.players.policies import NATIVE
+from evaluate.ranges import Positive, Range, Share
 from train.loop.checkpoint import Position, load_optimizer_state, named, optimizer_state, part, steps_taken
 from train.loop.interrupt import Interrupt, put_off_interrupts
 from train.loop.precision import Precision, precision
 from train.loop.rounds import Rounds
 from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, LearningSettings, NotNegative, Positive, Range, Share, Widths
+from train.loop.settings import Count, LearningSettings, NotNegative, Widths
 from train.ppo.deals import SettledVecEnv
 
 NAME = "ppo"

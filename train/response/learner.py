@@ -20,12 +20,13 @@ from rich.progress import Progress
 from crib_env.agents import make_agent
 from crib_env.agents.values.agent import ValueAgent
 from crib_env.kernels import streams
+from evaluate.ranges import Share, Threads
 from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part, steps_taken
 from train.loop.gradient import descend
 from train.loop.precision import precision
 from train.loop.rounds import Round, train_in_rounds
 from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, ExploringSettings, NotNegative, Share, StartSpread, Threads, Widths
+from train.loop.settings import Count, ExploringSettings, NotNegative, StartSpread, Widths
 from train.loop.stopwatch import Stopwatch
 from train.response.deals import Plays, discard, new_deals, play
 
@@ -61,7 +62,7 @@ class Settings(ExploringSettings):
     checkpoint_seconds: NotNegative = 300.0
     """Seconds between checkpoints."""
     threads: Threads = 1
-    """Threads of torch. Runs with one thread are reproducible to the last bit."""
+    """Threads of torch. With one, runs repeat to the last bit on the same kind of processor."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -53,10 +53,11 @@ from crib_env.engine import GAME
 from crib_env.tables.lang_strategies import pegging_values
 from crib_env.tables.standard import standard_pegging
 from evaluate.matches.series import play_series
+from evaluate.ranges import Positive, Range, Share, WholeNumber
 from evaluate.runs.format import NET_POINTS_IN_TRAINING, snapshot, snapshot_folder, snapshots_of
 from train.loop.rounds import Rounds
 from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, Positive, Range, RunSettings, Share, StartSpread, WholeNumber
+from train.loop.settings import Count, RunSettings, StartSpread
 from train.loop.strength import is_due
 from train.strategy_weights.games import COUNTED, Rule, blend_all, play_and_learn
 

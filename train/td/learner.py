@@ -39,12 +39,13 @@ from rich.progress import Progress
 from crib_env.agents.networks.td import TDAgent
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
+from evaluate.ranges import Share
 from train.experience.episodes import Episodes, play_episodes
 from train.experience.q_learning import values_of
 from train.loop.precision import Precision, precision
 from train.loop.rounds import Round, train_in_rounds
 from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, ExploringSettings, NotNegative, Share, Widths
+from train.loop.settings import Count, ExploringSettings, NotNegative, Widths
 from train.td.returns import Explorer, Returns, lambda_returns, moves_of, rewards_of_moves
 from train.td.traces import UPDATES, Traces
 

@@ -31,6 +31,7 @@ from evaluate.console import console
 from evaluate.figures import save_figure
 from evaluate.files import check_outputs, picture_paths, write_json
 from evaluate.progress import progress_bar
+from evaluate.ranges import Range
 
 _SPEEDS: dict[str, Callable[[], list[Measurement]]] = {
     "games": games.measurements,
@@ -48,7 +49,7 @@ def benchmark(
     sections: Annotated[
         tuple[Section, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[SECTION ...]", help_behavior_hint="")
     ] = SECTIONS,
-    seconds: float = 1.0,
+    seconds: Annotated[float, Range(0, 3_600, above=True)] = 1.0,
     json_file: SomeJson = None,
     picture: SomeFile = None,
 ) -> None:

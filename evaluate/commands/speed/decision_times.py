@@ -9,6 +9,7 @@ from evaluate.benchmark.decision_times import measure_decisions
 from evaluate.commands.arguments import AgentNames
 from evaluate.console import console
 from evaluate.progress import progress_bar
+from evaluate.ranges import Amount, Seed
 
 
 def _seconds(value: float | None) -> str:
@@ -25,8 +26,8 @@ def _ratio(published: float | None, value: float | None) -> str:
 
 def decision_times(
     agents: AgentNames = ("random", "greedy", "heuristic", "minimax", "halscrib"),
-    deals: int = 100,
-    seed: int = 0,
+    deals: Amount = 100,
+    seed: Seed = 0,
 ) -> None:
     """Measures decision times of players, and compares them with Anderson et al. (2022).
 

@@ -9,18 +9,18 @@ from typing import Annotated
 import numpy as np
 import tyro
 
-from evaluate.commands.arguments import check_positive
 from evaluate.console import console
 from evaluate.play.page.reply_times import measure_replies
 from evaluate.play.page.server import page_files
 from evaluate.play.page.start_times import measure_start
 from evaluate.progress import progress_bar
+from evaluate.ranges import Amount, Seed
 
 
 def play_times(
     agent: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[AGENT]")] = "best",
-    games: int = 10,
-    seed: int = 0,
+    games: Amount = 10,
+    seed: Seed = 0,
 ) -> None:
     """Measures how soon the page of `play` is ready, and how fast its server answers in whole games.
 
@@ -31,7 +31,6 @@ def play_times(
         games: Number of whole games, played by the coach's hints.
         seed: Random seed of the first game's deals.
     """
-    check_positive(games=games)
     with progress_bar() as progress, tempfile.TemporaryDirectory() as kernels:
         task = progress.add_task("games", total=games)
         found = measure_replies(agent, games, seed, lambda: progress.update(task, advance=1))

@@ -11,7 +11,7 @@ import tyro
 from crib_env.agents.equilibrium.blueprint import NO_STARTER, Blueprint
 from crib_env.agents.equilibrium.first_cards import FirstCards, first_cards
 from crib_env.engine import ROLES
-from crib_env.solver.cfr import load_solution
+from crib_env.solver.cfr import check_solution, load_solution
 from crib_env.solver.hands import N_RANKS, ORDERINGS
 from crib_env.solver.play_game import SPLIT
 from crib_env.solver.prior import prior_of_discards
@@ -22,13 +22,14 @@ from evaluate.commands.solve_play import PEGGING_GAME, after_discards
 from evaluate.console import console
 from evaluate.files import check_outputs
 from evaluate.progress import progress_bar
+from evaluate.ranges import Share
 
 
 def blueprint(
     path: File,
     pegging: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="PEGGING")],
     discards: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DISCARDS")],
-    simple_players: float = 0.0,
+    simple_players: Share = 0.0,
 ) -> None:
     """Keeps the first three cards of solved plays, which `equilibrium` plays by.
 
@@ -39,13 +40,16 @@ def blueprint(
         simple_players: Share of simple players in these thirteen.
     """
     check_outputs(path)
+    files = [after_discards(discards, starter, simple_players) for starter in range(NO_STARTER)]
+    files.append((pegging, PEGGING_GAME))
+    for file, about in files:
+        check_solution(file, about)
     found: list[FirstCards] = []
     weights = []
     with progress_bar() as progress:
         task = progress.add_task("solutions", total=N_RANKS + 1)
-        for starter in range(NO_STARTER + 1):
+        for starter, (file, about) in enumerate(files):
             is_pegging = starter == NO_STARTER
-            file, about = (pegging, PEGGING_GAME) if is_pegging else after_discards(discards, starter, simple_players)
             tree, extent, _ = build_tree(start_of_play(starter=None if is_pegging else starter), SPLIT)
             found.append(first_cards(tree, load_solution(file, about, extent.slots)["average"]))
             weights.append([ORDERINGS[4]] * len(ROLES) if is_pegging else prior_of_discards(starter))

@@ -13,18 +13,18 @@ from rich.table import Table
 from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.tables.crib_tables import PAIRS, CribTables, solve_crib_tables
-from evaluate.commands.arguments import check_positive
 from evaluate.console import console
 from evaluate.files import check_outputs
 from evaluate.progress import progress_bar
+from evaluate.ranges import Amount, Seed, Threads
 
 
 def crib_tables(
     path: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[FILE]", help_behavior_hint="")] = None,
-    draws: int = 40_000,
-    rounds: int = 5,
-    seed: int = 0,
-    threads: int = 2,
+    draws: Amount = 40_000,
+    rounds: Amount = 5,
+    seed: Seed = 0,
+    threads: Threads = 2,
 ) -> None:
     """Solves for the mean crib by the ranks discarded, when both players discard by hand and crib.
 
@@ -35,7 +35,6 @@ def crib_tables(
         seed: Random seed of the samples.
         threads: Number of threads.
     """
-    check_positive(draws=draws, rounds=rounds, threads=threads)
     check_outputs(path)
     with progress_bar() as progress:
         task = progress.add_task("mean cribs", total=rounds * 2 * len(PAIRS))

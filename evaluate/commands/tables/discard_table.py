@@ -9,16 +9,17 @@ from rich.table import Table
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS
 from crib_env.exact.discard_game_means import discard_game_means
 from crib_env.exact.discard_table import DiscardTable, build_table
-from evaluate.commands.arguments import File, check_positive
+from evaluate.commands.arguments import File
 from evaluate.console import console
 from evaluate.files import check_outputs
 from evaluate.progress import progress_bar
+from evaluate.ranges import Threads
 
 # O'Connor 2000, "Discussion": means over 20,000 hands.
 OCONNOR = {"random": 4.7, "ideal": 8.1, "cheating": 8.8}
 
 
-def discard_table(path: File, threads: int = 2) -> None:
+def discard_table(path: File, threads: Threads = 2) -> None:
     """Computes the exact statistics of all 20,358,520 deals, and from them the means of the discard game.
 
     Args:
@@ -26,7 +27,6 @@ def discard_table(path: File, threads: int = 2) -> None:
         threads: Number of threads.
     """
     check_outputs(path)
-    check_positive(threads=threads)
     started = time.perf_counter()
     with progress_bar() as progress:
         task = progress.add_task("classes of deals", total=N_CLASSES)

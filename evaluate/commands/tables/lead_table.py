@@ -7,18 +7,19 @@ from typing import Annotated
 
 import tyro
 
-from crib_env.solver.cfr import PlaySolver
+from crib_env.solver.cfr import PlaySolver, check_solution
 from crib_env.solver.play_game import PlayGame
 from crib_env.tables.leads import leads_of
-from evaluate.commands.arguments import File, check_positive
+from evaluate.commands.arguments import File
 from evaluate.commands.solve_play import PEGGING_GAME
 from evaluate.console import console
 from evaluate.files import check_outputs
 from evaluate.progress import progress_bar
+from evaluate.ranges import Threads
 
 
 def lead_table(
-    solution: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="SOLUTION")], path: File, threads: int = 2
+    solution: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="SOLUTION")], path: File, threads: Threads = 2
 ) -> None:
     """Reads leads and answers, their frequencies and costs, from what `solve-play` has found.
 
@@ -28,7 +29,7 @@ def lead_table(
         threads: Number of threads.
     """
     check_outputs(path)
-    check_positive(threads=threads)
+    check_solution(solution, PEGGING_GAME)
     with progress_bar() as progress:
         progress.add_task("the public tree", total=None)
         solver = PlaySolver(PlayGame(threads=threads))

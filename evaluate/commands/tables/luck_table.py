@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 from rich.table import Table
 
@@ -10,12 +12,18 @@ from evaluate.commands.arguments import AgentOption, File
 from evaluate.console import console
 from evaluate.files import check_outputs
 from evaluate.luck.exact_means import exact_means, steps_of_means
-from evaluate.luck.table import RESULTS, solve_luck_table
+from evaluate.luck.table import LEAST_DEALS, RESULTS, solve_luck_table
 from evaluate.luck.usual_deal import PARTS, DiscardValues
 from evaluate.progress import progress_bar
+from evaluate.ranges import MOST_GAMES, Range, Seed
 
 
-def luck_table(path: File, agent: AgentOption = "careful", deals: int = 30_000, seed: int = 0) -> None:
+def luck_table(
+    path: File,
+    agent: AgentOption = "careful",
+    deals: Annotated[int, Range(LEAST_DEALS, MOST_GAMES)] = 30_000,
+    seed: Seed = 0,
+) -> None:
     """Computes the table by which `match --luck-adjusted` measures luck; takes some minutes.
 
     Args:

@@ -12,10 +12,11 @@ from crib_env.cards import RANKS
 from crib_env.engine import ROLES
 from crib_env.exact.rank_classes import N_RANK_CLASSES, rank_class_of_ranks
 from crib_env.tables.pegging import GAINED, GIVEN, simulate_pegging
-from evaluate.commands.arguments import File, check_positive
+from evaluate.commands.arguments import File
 from evaluate.console import console
 from evaluate.files import check_outputs
 from evaluate.progress import progress_bar
+from evaluate.ranges import Range, Seed, Threads
 
 Policy = Annotated[str, tyro.conf.arg(metavar="POLICY")]
 
@@ -27,9 +28,9 @@ def pegging(
     path: File,
     policy: Policy = "greedy",
     against: Policy = "greedy",
-    standard_error: float = 0.02,
-    seed: int = 0,
-    threads: int = 2,
+    standard_error: Annotated[float, Range(0.001, 1)] = 0.02,
+    seed: Seed = 0,
+    threads: Threads = 2,
 ) -> None:
     """Simulates the points that every four kept cards gain and concede in the play, as pone and as dealer.
 
@@ -42,7 +43,6 @@ def pegging(
         threads: Number of threads.
     """
     check_outputs(path)
-    check_positive(threads=threads)
     started = time.perf_counter()
     with progress_bar() as progress:
         task = progress.add_task(f"{policy} against {against}", total=len(ROLES) * N_RANK_CLASSES)

@@ -7,18 +7,19 @@ from typing import Annotated
 
 import tyro
 
-from crib_env.solver.cfr import PlaySolver
+from crib_env.solver.cfr import PlaySolver, check_solution
 from crib_env.solver.play_game import PlayGame
-from evaluate.commands.arguments import File, check_positive
+from evaluate.commands.arguments import File
 from evaluate.commands.solve_play import PEGGING_GAME
 from evaluate.console import console
 from evaluate.files import check_outputs
 from evaluate.progress import progress_bar
+from evaluate.ranges import Threads
 from evaluate.suite.data import VERSION
 from evaluate.suite.making import make_data
 
 
-def suite_data(path: File, solution: Annotated[Path, tyro.conf.arg(metavar="FILE")], threads: int = 2) -> None:
+def suite_data(path: File, solution: Annotated[Path, tyro.conf.arg(metavar="FILE")], threads: Threads = 2) -> None:
     """Makes the positions of the suite, with what is best in them; takes some minutes.
 
     Args:
@@ -27,7 +28,7 @@ def suite_data(path: File, solution: Annotated[Path, tyro.conf.arg(metavar="FILE
         threads: Number of threads; they do not change the result.
     """
     check_outputs(path)
-    check_positive(threads=threads)
+    check_solution(solution, PEGGING_GAME)
     with progress_bar() as progress:
         task = progress.add_task("the public tree", total=None)
         solver = PlaySolver(PlayGame(threads=threads))

@@ -11,11 +11,12 @@ from rich.table import Table
 from crib_env.agents import make_agent
 from crib_env.engine import WIN
 from crib_env.tables.win_table import WinTable
-from evaluate.commands.arguments import AgentOption, File, SomeFile, check_positive
+from evaluate.commands.arguments import AgentOption, File, SomeFile
 from evaluate.console import console
 from evaluate.figures import GOOD_AND_BAD, new_figure, save_figure
 from evaluate.files import check_outputs, picture_paths
 from evaluate.progress import progress_bar
+from evaluate.ranges import Amount, Seed, Threads
 from evaluate.win_table.making import LEAST_DEALS, NEAR, Plan, make_win_table
 
 # Dealer's score, pone's score.
@@ -33,14 +34,25 @@ POSITIONS = {
     "five holes against one": (WIN - 1, WIN - 5),
 }
 
+HEADER = (
+    "position",
+    "dealer",
+    "pone",
+    "dealer wins",
+    "95 % interval",
+    "match points",
+    "skunked: dealer",
+    "pone",
+)
+
 
 def win_table(
     path: File,
     agent: AgentOption = "best",
-    deals: int = 40_000,
-    rounds: int = 3,
-    seed: int = 0,
-    threads: int = 2,
+    deals: Amount = 40_000,
+    rounds: Amount = 3,
+    seed: Seed = 0,
+    threads: Threads = 2,
     picture: SomeFile = None,
 ) -> None:
     """Computes the probability of winning from every pair of scores, between two copies of an agent.
@@ -58,7 +70,6 @@ def win_table(
         picture: Also draw heat maps to this file, as PNG and as SVG.
     """
     check_outputs(path, *picture_paths(picture))
-    check_positive(threads=threads, rounds=rounds)
     if deals < LEAST_DEALS:
         raise ValueError(f"deals={deals} is not allowed: give at least {LEAST_DEALS}")
     make_agent(agent)
@@ -75,30 +86,10 @@ def win_table(
             tables.append(table)
     solved = tables[-1]
     shown = Table(title=f"{agent} against itself, {deals:,} deals at each pair of scores near the end: {path}")
-    for column in (
-        "position",
-        "dealer",
-        "pone",
-        "dealer wins",
-        "95 % interval",
-        "match points",
-        "skunked: dealer",
-        "pone",
-    ):
+    for column in HEADER:
         shown.add_column(column, justify="left" if column == "position" else "right")
-    for name, (dealer, pone) in POSITIONS.items():
-        wins, half = solved.win_probability[dealer, pone], 1.96 * solved.win_error[dealer, pone]
-        endings = solved.endings[dealer, pone]
-        shown.add_row(
-            name,
-            str(dealer),
-            str(pone),
-            f"{wins:.2%}",
-            f"{max(wins - half, 0):.2%} to {min(wins + half, 1):.2%}",
-            f"{solved.match_points[dealer, pone]:+.3f}",
-            f"{endings[4:].sum():.2%}",
-            f"{endings[1:3].sum():.2%}",
-        )
+    for row in rows_of(solved):
+        shown.add_row(*row)
     try:
         solved.save(path)
         if picture is not None:
@@ -118,6 +109,27 @@ def win_table(
     )
     if picture is not None:
         console.print(f"heat map: {' and '.join(map(str, picture_paths(picture)))}", soft_wrap=True)
+
+
+def rows_of(win_table: WinTable) -> list[list[str]]:
+    """What it says of ``POSITIONS``, a row each; see ``HEADER``."""
+    rows = []
+    for name, (dealer, pone) in POSITIONS.items():
+        wins, half = win_table.win_probability[dealer, pone], 1.96 * win_table.win_error[dealer, pone]
+        endings = win_table.endings[dealer, pone]
+        rows.append(
+            [
+                name,
+                str(dealer),
+                str(pone),
+                f"{wins:.2%}",
+                f"{max(wins - half, 0):.2%} to {min(wins + half, 1):.2%}",
+                f"{win_table.match_points[dealer, pone]:+.3f}",
+                f"{endings[4:].sum():.2%}",
+                f"{endings[1:3].sum():.2%}",
+            ]
+        )
+    return rows
 
 
 def draw_win_table(win_table: WinTable) -> Figure:

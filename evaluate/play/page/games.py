@@ -74,6 +74,13 @@ class Games:
             coach.notes()
             self.is_warm = True
             review_as_json(coach)  # only finished games wait for this
+            game.close()
+
+    def close(self) -> None:
+        """Lets other processes open the games."""
+        with self._lock:
+            for opened in self._open.values():
+                opened.game.close()
 
     def lobby(self, message: Lobby) -> dict[str, Any]:
         """Unfinished and finished games, and the settings offered for a new one."""
@@ -144,9 +151,11 @@ class Games:
             return self._settled(message.game, opened, len(opened.game.played))
 
     def again(self, message: Again) -> dict[str, Any]:
-        """Begins a practice game at a decision of another game."""
+        """Begins a practice game at a decision of a finished game. Its deals are the same, and show all cards."""
         opened = self._opened(message.game)
         with opened.lock:
+            if not opened.game.is_over:
+                raise ValueError("the game is not over: try again when it is")
             if message.at not in opened.game.decisions():
                 raise ValueError(f"at={message.at} is not allowed: it was no decision of yours")
             so_far = opened.game.until(message.at, practice=True)
@@ -194,8 +203,6 @@ class Games:
             return self._settled(name, opened, len(so_far.cards))
 
     def _check_agent(self, agent: str) -> None:
-        if agent.partition(":")[0] == "human":
-            raise ValueError("agent 'human' is not allowed: you are the human here")
         if is_outside_agent(agent) and agent != self._offered.agent:
             raise ValueError(f"agent {agent!r} is code of your own: name it on the command line to play against it")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 import secrets
@@ -12,13 +13,15 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+import h11
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from crib_env.files.json_text import parse_json, typed
 from crib_env.picture.board import HEIGHT, LEFT, TOP, WIDTH, draw_board
@@ -29,6 +32,8 @@ from evaluate.play.page import messages
 from evaluate.play.page.games import Games
 
 LARGEST = 4_096  # bytes of a message
+PATIENCE = 10.0  # seconds in which a request has to arrive as a whole
+MOST_CONNECTIONS = 32  # a browser keeps six
 _STATIC = Path(__file__).parent / "static"
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".html": "text/html"}
 _HEADERS = {
@@ -86,10 +91,13 @@ def make_app(games: Games, token: str, origin: str) -> ASGIApp:
         if kind is None:
             return JSONResponse({"error": f"there is no message {name!r}"}, 404)
         content = b""
-        async for part in request.stream():
-            content += part
-            if len(content) > LARGEST:
-                return JSONResponse({"error": f"a message has at most {LARGEST} bytes"}, 413)
+        try:
+            async for part in request.stream():
+                content += part
+                if len(content) > LARGEST:
+                    return JSONResponse({"error": f"a message has at most {LARGEST} bytes"}, 413)
+        except ClientDisconnect:
+            return Response()  # to nobody
         try:
             message = typed(parse_json(content.decode()), kind, "the message")
             found = await run_in_threadpool(getattr(games, name), message)
@@ -147,7 +155,7 @@ class _Guard:
             await self._app(scope, receive, send_with_headers)
 
     def _fault(self, scope: Scope, headers: dict[bytes, bytes]) -> str:
-        token = scope["path"].split("/")[1].encode()
+        token = scope["path"].removeprefix("/").partition("/")[0].encode()  # the path of OPTIONS * has no slash
         if not hmac.compare_digest(token, self._token):
             return "the token is wrong: take the address that the server has printed"
         if headers.get(b"host") != self._host:
@@ -156,6 +164,42 @@ class _Guard:
         if origin != self._origin or headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
             return "another page is asking"
         return ""
+
+
+class _Protocol(H11Protocol):
+    """Closes connections that are too many, and those whose request does not arrive in time."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """See asyncio."""
+        super().connection_made(transport)
+        if len(self.connections) > MOST_CONNECTIONS:
+            transport.abort()
+        else:
+            self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """See asyncio."""
+        super().data_received(data)
+        if self.conn.their_state in (h11.IDLE, h11.SEND_BODY):
+            self._wait()
+        else:
+            self._wait_no_more()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See asyncio."""
+        self._wait_no_more()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(PATIENCE, self.transport.abort)
+
+    def _wait_no_more(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
 
 
 @contextmanager
@@ -167,7 +211,15 @@ def _listening(games: Games) -> Iterator[tuple[uvicorn.Server, socket.socket, st
         listening.listen()
         origin, token = f"http://127.0.0.1:{listening.getsockname()[1]}", secrets.token_urlsafe(24)
         app = make_app(games, token, origin)
-        config = uvicorn.Config(app, log_level="warning", lifespan="off", ws="none", timeout_graceful_shutdown=2)
+        config = uvicorn.Config(
+            app,
+            http=_Protocol,
+            ws="none",
+            lifespan="off",
+            log_level="warning",
+            backlog=MOST_CONNECTIONS,  # asyncio accepts so many at once, before any is closed
+            timeout_graceful_shutdown=2,
+        )
         yield uvicorn.Server(config), listening, f"{origin}/{token}/"
 
 
@@ -182,6 +234,7 @@ def served(games: Games) -> Iterator[str]:
         finally:
             server.should_exit = True
             thread.join()
+            games.close()
 
 
 def serve(games: Games, on_start: Callable[[str], object]) -> None:

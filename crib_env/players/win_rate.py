@@ -1,0 +1,105 @@
+"""How often a player wins against another, with its interval: mirrored games, without the workbench."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from crib_env.batch import GameBatch
+from crib_env.engine import WIN
+from crib_env.kernels import streams
+from crib_env.options import check_seed, is_integer
+from crib_env.players.one_at_a_time import OneAtATime
+
+Z = 1.959964  # 97.5 % quantile of the normal distribution
+_PAIRS = 512  # played side by side
+
+
+class WinRate(NamedTuple):
+    """The share of games that an agent won, with its 95 % interval."""
+
+    rate: float
+    low: float
+    high: float
+    games: int
+
+    def __str__(self) -> str:
+        return f"{self.rate:.2%} of {self.games:,} games ({self.low:.2%} to {self.high:.2%})"
+
+
+def win_rate(agent: Any, opponent: Any, games: int = 10_000, seed: int = 0) -> WinRate:
+    """The share of whole games that ``agent`` wins against ``opponent``.
+
+    Half of the games are the mirror images of the others: the same deals with the players' seats swapped. Their deals,
+    and so the result, are those of ``python -m evaluate match`` with the same seed, which measures more and may use
+    several threads. Nobody is told the results of deals and games (``observe_deal``, ``observe_end``).
+
+    Args:
+        agent, opponent: each the text of an agent for :func:`crib_env.make_agent`, an object with ``act(views)``, or
+            one with ``throw(view)`` and ``lay(view)``.
+        games: the number of games, even.
+        seed: random seed of the deals.
+
+    Raises:
+        ValueError: an argument is not allowed, or a player chose an illegal card; the message names it.
+    """
+    if not is_integer(games) or games < 2 or games % 2:
+        raise ValueError(f"games={games!r} is not allowed: mirrored games come in pairs, give a positive even number")
+    check_seed(0 if seed is None else seed)
+    players = [_read_player(name, player) for name, player in (("agent", agent), ("opponent", opponent))]
+    deals = streams(seed, games // 2)
+    won = [_wins(players, deals[first : first + _PAIRS], first) for first in range(0, len(deals), _PAIRS)]
+    pairs = np.concatenate(won).reshape(-1, 2).mean(axis=1)
+    return WinRate(float(pairs.mean()), *paired_rate_interval(pairs), int(games))
+
+
+def _read_player(name: str, player: Any) -> Any:
+    if isinstance(player, str):
+        from crib_env.agents import make_agent  # imported on first use: the agents import this package
+
+        return make_agent(player)
+    if callable(getattr(player, "act", None)):
+        return player
+    if callable(getattr(player, "throw", None)) and callable(getattr(player, "lay", None)):
+        return OneAtATime(player)
+    raise ValueError(
+        f"{name}={player!r} is not allowed: give the text of an agent such as 'greedy', an object with act(views), or "
+        "one with throw(view) and lay(view)"
+    )
+
+
+def _wins(players: list[Any], deals: np.ndarray, first: int) -> np.ndarray:
+    """(2N,) bool, which of the mirrored games over these deals the first player won; game ``2 * first`` comes first."""
+    batch = GameBatch(np.repeat(deals, 2), first_id=2 * first)
+    seat_of_second = np.tile([1, 0], len(deals))
+    while len(rows := batch.acting()):
+        is_second = batch.games["turn"][rows] == seat_of_second[rows]
+        for k, player in enumerate(players):
+            mine = rows[is_second == k]
+            if len(mine):
+                try:
+                    batch.step(mine, player.act(batch.views(mine)))
+                except ValueError as error:
+                    name = getattr(player, "name", type(player).__name__)
+                    raise ValueError(f"agent {name!r} in {error}") from None
+    each = np.arange(len(batch))
+    return batch.games["scores"][each, 1 - seat_of_second] >= WIN
+
+
+def paired_rate_interval(pairs: np.ndarray) -> tuple[float, float]:
+    """95 % interval of a win rate from mirrored pairs of games.
+
+    Two games over the same deals are not independent. The spread between pairs gives the effective number of
+    independent games, for which Wilson's interval is computed; it stays inside [0, 1] and is never empty.
+
+    Args:
+        pairs: (N,) mean result of each pair of games: 0, ½ or 1.
+    """
+    rate, n = float(np.mean(pairs)), len(pairs)
+    spread = float(np.var(pairs, ddof=1)) / n if n > 1 else 0.0
+    games = rate * (1 - rate) / spread if spread > 0 else float(n)
+    centre = (rate + Z * Z / (2 * games)) / (1 + Z * Z / games)
+    half = Z / (1 + Z * Z / games) * math.sqrt(rate * (1 - rate) / games + Z * Z / (4 * games * games))
+    return max(0.0, centre - half), min(1.0, centre + half)

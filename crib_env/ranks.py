@@ -1,0 +1,192 @@
+"""The inputs by rank: what a player sees of a decision without suits, and what is known of each card.
+
+Suits have no part in the play, and before it they matter only for flushes and his nobs, which exact values count. So
+ranks are enough, and no two positions that differ in their suits alone need to be learned twice.
+
+:mod:`crib_env.observation` says what each input means. The kernels write them from a game, for environments, and from
+views; learners write them from the 209 bits (``crib_env.agents.features.by_rank``), and also use the gains.
+
+A gain is the part of a reward that is known before the card is laid or discarded. In the play it is the points that the
+card earns. Of a discard it is the exact mean of hand and crib after the best pair that holds it, less that of the best
+pair of all.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from crib_env.engine import OVER, legal_cards, starter, starter_is_cut
+from crib_env.exact.discard_means import COMPLETIONS, HAND_SCALE, crib_total, hand_total
+from crib_env.kernels import bit, kernel, lowest, mask_of, popcount
+from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
+
+# Steps of thermometer codes, in points: how far a discard falls short, what a card would earn, its mean answer.
+SHORT_STEPS = np.array([0.1, 0.3, 0.6, 1.0, 1.5, 2.5])
+EARNS_STEPS = np.array([1.0, 2.5, 3.5, 5.5])
+ANSWER_STEPS = np.array([0.15, 0.3, 0.5, 0.8, 1.2])
+
+# Where each kind of input begins; the last is how many there are.
+STARTS = (SHORT, IS_DEALER, HELD, SEEN, LAID, COUNT, LAST, EARNS, ANSWER, THEIRS, N_INPUTS) = np.cumsum(
+    [0, 13 * len(SHORT_STEPS), 1, 52, 52, 104, COUNT_LIMIT, 39, 13 * len(EARNS_STEPS), 13 * len(ANSWER_STEPS), 5]
+).tolist()
+
+
+@kernel
+def _steps(value, steps, inputs, row, at):
+    """Thermometer coding: 1 for each of the ascending steps that the value reaches."""
+    for k in range(len(steps)):
+        inputs[row, at + k] = value >= steps[k]
+
+
+@kernel
+def write_cards(hand, known, unseen, inputs, row):
+    """Writes how many cards of each rank are held and how many others known (masks), and fills ``unseen`` (13,)."""
+    for rank in range(13):
+        held, seen = 0, 0
+        for suit in range(4):
+            held += (hand >> (13 * suit + rank)) & 1
+            seen += (known >> (13 * suit + rank)) & 1
+        for k in range(held):
+            inputs[row, HELD + 13 * k + rank] = 1
+        for k in range(seen):
+            inputs[row, SEEN + 13 * k + rank] = 1
+        unseen[rank] = 4 - held - seen
+
+
+@kernel
+def write_discard(hand, discarded, is_dealer, legal, inputs, row, gains):
+    """Writes how far the best card of each rank falls short, and the gains (52,) of legal cards."""
+    cards, totals = np.empty(6, np.int64), np.full(6, np.iinfo(np.int64).min)
+    six = hand | discarded
+    rest = six
+    for k in range(6):  # ascending, as the exact values need them
+        cards[k] = lowest(rest)
+        rest &= rest - 1
+    crib_sign = 1 if is_dealer else -1
+    best = totals[0]
+    for i in range(6):
+        for j in range(i + 1, 6):
+            pair = bit(cards[i]) | bit(cards[j])
+            if pair & discarded == discarded:
+                total = HAND_SCALE * hand_total(six ^ pair, six) + crib_sign * crib_total(cards[i], cards[j], cards)
+                totals[i], totals[j], best = max(totals[i], total), max(totals[j], total), max(best, total)
+    short = np.full(13, np.inf)
+    for i in range(6):
+        card = cards[i]
+        if (legal >> card) & 1:
+            gains[card] = (totals[i] - best) / COMPLETIONS
+            short[card % 13] = min(short[card % 13], -gains[card])
+    for rank in range(13):
+        if short[rank] < np.inf:
+            _steps(short[rank], SHORT_STEPS, inputs, row, SHORT + len(SHORT_STEPS) * rank)
+
+
+class Play(NamedTuple):
+    """The state of the play, as both players see it."""
+
+    pile: np.ndarray
+    """(10,) int64: the ranks of the ``n`` cards laid, then places for work."""
+    start: int
+    """Where the cards of this count begin."""
+    n: int
+    count: int  # type: ignore[assignment]  # it hides `tuple.count`, which nothing here uses
+    theirs: int
+    """Cards that the opponent holds."""
+    unseen: np.ndarray
+    """(13,) int64 cards of each rank that the player has not seen."""
+
+
+@kernel
+def write_play(play, legal, inputs, row, gains):
+    """Writes the state of the play (:class:`Play`), and the gains (52,) of legal cards."""
+    pile, start, n, count, theirs, unseen = play
+    for k in range(n):
+        inputs[row, LAID + 13 * k + pile[k]] = 1
+    if count < COUNT_LIMIT:
+        inputs[row, COUNT + count] = 1
+    for k in range(min(3, n - start)):
+        inputs[row, LAST + 13 * k + pile[n - 1 - k]] = 1
+    if theirs < 5:
+        inputs[row, THEIRS + theirs] = 1
+    n_unseen = 0
+    for rank in range(13):
+        n_unseen += unseen[rank]
+    for rank in range(13):
+        now = count + card_value(rank)
+        if now > COUNT_LIMIT:
+            continue
+        pile[n] = rank
+        points = pile_points(pile, start, n + 1, now)
+        _steps(points, EARNS_STEPS, inputs, row, EARNS + len(EARNS_STEPS) * rank)
+        is_legal = False
+        for suit in range(4):
+            if (legal >> (13 * suit + rank)) & 1:
+                gains[13 * suit + rank] = points
+                is_legal = True
+        if is_legal and theirs:
+            begin, before = (n + 1, 0) if now == COUNT_LIMIT else (start, now)
+            answers = 0
+            for answer in range(13):
+                after = before + card_value(answer)
+                if unseen[answer] and after <= COUNT_LIMIT:
+                    pile[n + 1] = answer
+                    answers += unseen[answer] * pile_points(pile, begin, n + 2, after)
+            _steps(answers / n_unseen, ANSWER_STEPS, inputs, row, ANSWER + len(ANSWER_STEPS) * rank)
+
+
+@kernel
+def write_ranks(g, seat, out, row):
+    """Writes the inputs by rank of ``seat`` into a row of ``out``, (N, 479) of any type."""
+    for place in range(N_INPUTS):
+        out[row, place] = 0
+    pile, unseen, gains = np.empty(10, np.int64), np.empty(13, np.int64), np.empty(52, np.float32)
+    n = np.int64(g["n_laid"])
+    known = g["discards"][seat]
+    for k in range(n):
+        known |= bit(g["laid"][k])
+        pile[k] = g["laid"][k] % 13
+    if starter_is_cut(g):
+        known |= bit(starter(g))
+    out[row, IS_DEALER] = g["dealer"] == seat
+    write_cards(g["hand"][seat], known, unseen, out, row)
+    legal = legal_cards(g) if seat == g["turn"] and g["phase"] != OVER else np.int64(0)
+    if g["kept"][g["dealer"]] != 0:  # the discards are made
+        theirs = popcount(g["hand"][1 - seat])
+        start, count = np.int64(g["pile_start"]), np.int64(g["count"])
+        write_play(Play(pile, start, n, count, theirs, unseen), legal, out, row, gains)
+    elif legal:
+        write_discard(g["hand"][seat], g["discards"][seat], g["dealer"] == seat, legal, out, row, gains)
+
+
+@kernel
+def _ranks_of(views, is_discard, out):
+    pile, unseen, gains = np.empty(10, np.int64), np.empty(13, np.int64), np.empty(52, np.float32)
+    for b in range(len(out)):
+        hand, discarded, laid = mask_of(views.hand[b]), mask_of(views.discards[b]), mask_of(views.laid[b])
+        known = discarded | laid
+        if views.starter[b] >= 0:
+            known |= bit(views.starter[b])
+        n = popcount(laid)
+        for k in range(n):
+            pile[k] = views.laid[b, k] % 13
+        legal = np.int64(0)
+        for card in range(52):
+            if views.action_mask[b, card]:
+                legal |= bit(card)
+        out[b, IS_DEALER] = views.is_dealer[b]
+        write_cards(hand, known, unseen, out, b)
+        if not is_discard[b]:
+            start, count = np.int64(views.pile_start[b]), np.int64(views.count[b])
+            play = Play(pile, start, n, count, np.int64(views.opponent_cards[b]), unseen)
+            write_play(play, legal, out, b, gains)
+        elif legal:
+            write_discard(hand, discarded, views.is_dealer[b], legal, out, b, gains)
+
+
+def ranks_of(views: Any, is_discard: np.ndarray) -> np.ndarray:
+    """The inputs by rank (B, 479) int8 of decisions, from their :class:`crib_env.views.ViewArrays`."""
+    out = np.zeros((len(is_discard), N_INPUTS), np.int8)
+    _ranks_of(views, is_discard, out)
+    return out

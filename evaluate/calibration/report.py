@@ -1,0 +1,63 @@
+"""A calibration in words, as a table and as a picture."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from evaluate.calibration.agreement import agreement_of_scores, each_band, in_band, losses
+from evaluate.calibration.making import BANDS, Calibration
+from evaluate.figures import BLUE, GREY, RED, new_figure
+
+_NAMES = ("second", "fourth")
+HEADER = ("higher score", "discard", "slope", "stated less played", "positions")
+
+
+def about_scores(found: Calibration) -> str:
+    """How the win table agrees with games, as sentences."""
+    at, plan = agreement_of_scores(found.scores, found.plan.games), found.plan
+    return (
+        f"At {plan.pairs} pairs of scores, {plan.games:,} games each of `{plan.agent}` against itself, the win table "
+        f"is {at.rms:.2%} off (root of the mean square), and {at.furthest:.2%} at most. {at.covered:.0%} of the "
+        "differences are within their 95 % interval."
+    )
+
+
+def rows_of_losses(found: Calibration) -> list[list[str]]:
+    """How stated losses agree with those played, a row for each band and discard; see ``HEADER``."""
+    return [
+        [
+            f"{band[0]} to {band[1]}",
+            _NAMES[rank],
+            f"{fit.slope.value:.3f} ± {fit.slope.half_width:.3f}",
+            f"{100 * fit.difference.value:+.2f} ± {100 * fit.difference.half_width:.2f} %",
+            str(fit.positions),
+        ]
+        for (band, rank), fit in each_band(found.discards).items()
+    ]
+
+
+def draw_calibration(found: Calibration) -> Figure:
+    """Stated against played: chances to win at pairs of scores, and losses of discards by band."""
+    figure = new_figure(10, 2.9)
+    axes = figure.subplots(1, 1 + len(BANDS))
+    stated, played = (np.array([row[k] for row in found.scores]) for k in (2, 4))
+    _draw(axes[0], [(stated, played, BLUE, "")])
+    axes[0].set(title=f"the dealer wins, {len(stated)} pairs of scores", ylabel="played, %")
+    for place, band in zip(axes[1:], BANDS):
+        rows = in_band(found.discards, band)
+        _draw(place, [(*losses(rows, rank), colour, _NAMES[rank]) for rank, colour in enumerate((BLUE, RED))])
+        place.set(title=f"a discard loses, {band[0]} to {band[1]}")
+        place.legend()
+    figure.supxlabel("stated, %", fontsize="medium")
+    return figure
+
+
+def _draw(axes: Axes, groups: list[tuple[np.ndarray, np.ndarray, str, str]]) -> None:
+    """Points beside the line where both are equal, of groups (stated, played, colour, name)."""
+    ends = [100 * np.array([part.min(), part.max()]) for stated, played, *_ in groups for part in (stated, played)]
+    low, high = np.min(ends), np.max(ends)
+    axes.plot([low, high], [low, high], color=GREY, linewidth=1)
+    for stated, played, colour, name in groups:
+        axes.plot(100 * stated, 100 * played, ".", color=colour, label=name, markersize=4)

@@ -1,0 +1,40 @@
+"""Pairs of scores: the chance to win that a win table states, against whole games that are played from there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crib_env.batch import GameBatch
+from crib_env.engine import WIN
+from evaluate.win_table.deals import Player
+
+_NEAR = 100
+"""Two thirds of the pairs have a score above this."""
+
+
+def draw_scores(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Pairs of scores (n, 2), the dealer's first, without repetition."""
+    dealer, pone = np.divmod(np.arange(WIN * WIN), WIN)
+    pairs, is_near = np.stack([dealer, pone], axis=1), np.maximum(dealer, pone) > _NEAR
+    near = -(-2 * n // 3)
+    drawn = [rng.choice(np.flatnonzero(kind), size, False) for kind, size in ((is_near, near), (~is_near, n - near))]
+    return pairs[np.concatenate(drawn)]
+
+
+def dealer_wins(agent: Player, scores: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+    """Who wins games that begin at C pairs of scores, (n, C) bool: whether the dealer does.
+
+    The same cards are dealt at all pairs, so that an agent that searches values them together.
+
+    Args:
+        agent: both players.
+        scores: (C, 2) of dealer and pone.
+        seeds: (n,) of the games.
+    """
+    n, width = len(seeds), len(scores)
+    batch = GameBatch(np.repeat(seeds, width), first_dealer=0)
+    batch.games["scores"] = batch.games["start_scores"] = np.tile(scores, (n, 1))
+    while len(rows := batch.acting()):
+        batch.step(rows, agent.act(batch.views(rows)))
+    won: np.ndarray = batch.games["scores"][:, 0].reshape(n, width) >= WIN
+    return won

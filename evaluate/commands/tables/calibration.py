@@ -1,0 +1,68 @@
+"""Stated chances to win against played ones: at pairs of scores, and after discards."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from rich.table import Table
+
+from crib_env.agents import make_agent
+from crib_env.engine import WIN
+from evaluate.calibration.making import BANDS, Calibration, Plan, calibrate
+from evaluate.calibration.report import HEADER, about_scores, draw_calibration, rows_of_losses
+from evaluate.commands.arguments import AgentOption, File, SomeFile
+from evaluate.console import console
+from evaluate.figures import save_figure
+from evaluate.files import check_outputs, picture_paths
+from evaluate.progress import progress_bar
+from evaluate.ranges import Amount, Range, Seed, Threads
+
+
+def calibration(
+    path: File,
+    agent: AgentOption = "best",
+    *,
+    pairs: Annotated[int, Range(1, WIN * WIN // 3)] = 60,
+    games: Amount = 20_000,
+    positions: Annotated[int, Range(3, 10_000)] = 100,
+    deals: Amount = 20_000,
+    seed: Seed = 0,
+    threads: Threads = 2,
+    picture: SomeFile = None,
+) -> None:
+    """Compares stated chances to win with what happens when games are played.
+
+    The win table at random pairs of scores, against whole games of the agent against itself. And what the second and
+    the fourth best discard lose by the analysis, against deals played out with the same hidden cards. `FILE` keeps what
+    is finished, so the same command continues what was interrupted.
+
+    Args:
+        path: The JSON file of the results.
+        agent: The agent in both seats.
+        pairs: Number of pairs of scores, two thirds of them with a score above 100.
+        games: Number of games at each pair.
+        positions: Number of positions before a discard, in each of three bands of scores.
+        deals: Number of deals in each position, for each discard.
+        seed: Random seed.
+        threads: Number of threads.
+        picture: Also draw stated against played to this file, as PNG and as SVG.
+    """
+    check_outputs(path, *picture_paths(picture))
+    make_agent(agent)
+    plan = Plan(agent, pairs, games, positions, deals, seed)
+    found = Calibration.of(plan, path)
+    with progress_bar() as progress:
+        task = progress.add_task("played", total=pairs + positions * len(BANDS))
+        progress.update(task, completed=len(found.scores) + len(found.discards))
+        for found in calibrate(plan, path, threads):
+            progress.update(task, completed=len(found.scores) + len(found.discards))
+    console.print(about_scores(found))
+    table = Table(title=f"What a discard loses, stated and played ({deals:,} deals a position)")
+    for column in HEADER:
+        table.add_column(column, justify="left" if column == "discard" else "right")
+    for row in rows_of_losses(found):
+        table.add_row(*row)
+    console.print(table)
+    if picture is not None:
+        save_figure(draw_calibration(found), picture)
+        console.print(f"picture: {' and '.join(map(str, picture_paths(picture)))}", soft_wrap=True)

@@ -1,0 +1,40 @@
+"""The page of the calibration has the figures of its data; ``python -m tests.test_calibration_page`` writes them."""
+
+from pathlib import Path
+
+from crib_env.files.json_text import read_json, typed
+from evaluate.calibration.making import Calibration
+from evaluate.calibration.report import HEADER, about_scores, rows_of_losses
+from evaluate.files import markdown_table, whole_text
+
+DOCS = Path(__file__).parents[1] / "docs"
+DATA, PAGE = DOCS / "calibration.json", DOCS / "guides" / "calibration.md"
+BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->\n"
+
+
+def measured():
+    return read_json(DATA, str(DATA), lambda content: typed(content, Calibration))
+
+
+def with_figures(page):
+    before, _, rest = page.partition(BEGIN)
+    found = measured()
+    about = (
+        f"{about_scores(found)}\n\nWhat a discard loses against the best, stated and played, in "
+        f"{found.plan.deals:,} deals for each discard:\n\n"
+    )
+    table = markdown_table(list(HEADER), rows_of_losses(found))
+    return f"{before}{BEGIN}{about}{table}{END}{rest.partition(END)[2]}"
+
+
+def test_the_page_has_the_figures_of_the_data():
+    page, plan = PAGE.read_text(encoding="utf-8"), measured().plan
+    assert page == with_figures(page)
+    assert f"calibration docs/calibration.json --games {plan.games} --deals {plan.deals} " in page
+    assert (plan.agent, plan.pairs, plan.positions, plan.seed) == ("best", 60, 100, 0)  # by default
+
+
+if __name__ == "__main__":
+    written = with_figures(PAGE.read_text(encoding="utf-8"))
+    with whole_text(PAGE) as file:
+        file.write(written)

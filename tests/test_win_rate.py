@@ -1,0 +1,58 @@
+"""``crib_env.win_rate``: the figures of a match, from the library alone."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import crib_env
+from crib_env.agents import make_agent
+from evaluate.matches.match import play_match
+
+
+class Careless:
+    name = "careless"
+
+    def throw(self, view):
+        return view.hand[:2]
+
+    def lay(self, view):
+        return view.legal[0]
+
+
+class Cheat:
+    name = "cheat"
+
+    def act(self, views):
+        return np.full(len(views), 51)
+
+
+def test_it_is_the_win_rate_of_a_match_over_the_same_deals():
+    expected = play_match(crib_env.OneAtATime(Careless()), make_agent("random"), games=1_060, seed=3)
+    result = crib_env.win_rate(Careless(), "random", games=1_060, seed=3)
+    assert (result.rate, (result.low, result.high), result.games) == (expected.win_rate, expected.interval, 1_060)
+    assert re.fullmatch(r"\d+\.\d\d% of 1,060 games \(\d+\.\d\d% to \d+\.\d\d%\)", str(result))
+
+
+@pytest.mark.parametrize("games", [0, 3, -2, 2.0, True])
+def test_games_come_in_pairs(games):
+    with pytest.raises(ValueError, match=re.escape(f"games={games!r} is not allowed: mirrored games come in pairs")):
+        crib_env.win_rate("random", "random", games)
+
+
+def test_players_and_their_cards_are_checked():
+    with pytest.raises(ValueError, match="opponent=5 is not allowed: give the text of an agent"):
+        crib_env.win_rate("random", 5, 2)
+    with pytest.raises(ValueError, match="there is no agent 'greedie'"):
+        crib_env.win_rate("greedie", "random", 2)
+    with pytest.raises(ValueError, match="agent 'cheat' in game 0: KS is not legal"):
+        crib_env.win_rate(Cheat(), "random", 2)
+    with pytest.raises(ValueError, match="seed=-1 is not allowed"):
+        crib_env.win_rate("random", "random", 2, seed=-1)
+
+
+def test_the_library_alone_measures():
+    code = "import crib_env, sys; crib_env.win_rate('random', 'greedy', 2); sys.exit('evaluate' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -1,0 +1,30 @@
+"""BENCHMARKS.md has the chances of the shipped win table; ``python -m tests.test_win_table_page`` writes them anew."""
+
+from pathlib import Path
+
+from crib_env.tables.standard import standard_win_table
+from evaluate.commands.tables.win_table import HEADER, NEAR, rows_of
+from evaluate.files import markdown_table, whole_text
+
+PAGE = Path(__file__).parents[1] / "BENCHMARKS.md"
+BEGIN, END = "<!-- win table -->\n", "<!-- end of win table -->\n"
+
+
+def with_table(page):
+    before, _, rest = page.partition(BEGIN)
+    table = markdown_table(list(HEADER), rows_of(standard_win_table()))
+    return f"{before}{BEGIN}{table}{END}{rest.partition(END)[2]}"
+
+
+def test_the_page_has_the_shipped_table():
+    page, table = PAGE.read_text(encoding="utf-8"), standard_win_table()
+    assert page == with_table(page)
+    assert f"--agent {table.agent} --deals {table.deals} --rounds" in page
+    near = 1.96 * table.win_error[NEAR:, NEAR:]
+    assert f"± {100 * near.mean():.2f} % on average and\n± {100 * near.max():.2f} % at most" in page
+
+
+if __name__ == "__main__":
+    written = with_table(PAGE.read_text(encoding="utf-8"))
+    with whole_text(PAGE) as file:
+        file.write(written)
