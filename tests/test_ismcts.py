@@ -371,7 +371,7 @@ def test_plays_every_episode(episode):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("ismcts:iterations=0", "agent 'ismcts': iterations=0 is not allowed, give 1 to 2147483647"),
+        ("ismcts:iterations=0", "agent 'ismcts': iterations=0 is not allowed, give 1 to 10000000"),
         ("ismcts:iterations=ten", "iterations='ten' is not allowed, give a whole number"),
         ("ismcts:iterations=99999999999999999999", "iterations=99999999999999999999 is not allowed, give 1 to"),
         ("ismcts:exploration=-1", "exploration=-1.0 is not allowed, give 0 or more"),

@@ -420,9 +420,9 @@ def test_the_command_solves_real_deals_starter_by_starter(tmp_path, monkeypatch,
     monkeypatch.setattr("evaluate.commands.solve_play.prior_of_discards", lambda starter: (ORDERINGS[2], ORDERINGS[2]))
     folder, json_file = tmp_path / "plays", tmp_path / "plays.json"
     solve_play(folder, "discards", starter="5", nash_conv=0.01)
-    assert [path.name for path in folder.iterdir()] == ["5.npz"]
+    assert [path.name for path in folder.glob("*.npz")] == ["5.npz"]
     solve_play(folder, "discards", nash_conv=0.01, json_file=json_file)
-    assert sorted(path.stem for path in folder.iterdir()) == sorted("A23456789TJQK")
+    assert sorted(path.stem for path in folder.glob("*.npz")) == sorted("A23456789TJQK")
     assert f"{folder / '5.npz'} has" in capsys.readouterr().out.replace("\n", "")
     found = json.loads(json_file.read_text())
     assert len(found["starters"]) == 13

@@ -10,6 +10,7 @@ pytest.importorskip("uvicorn")
 from evaluate.commands.speed import play_times
 from evaluate.play.page.reply_times import measure_replies
 from evaluate.play.page.start_times import StartTimes, measure_start
+from evaluate.ranges import checked
 
 
 def test_each_card_has_an_answer_a_note_and_a_hint():
@@ -40,7 +41,7 @@ def test_the_command_prints_starts_and_replies(monkeypatch, capsys):
 
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match="games=0"):
-        play_times.play_times("random", games=0)
+        checked(play_times.play_times)("random", games=0)
     with pytest.raises(ValueError, match="'nobody'"):
         measure_replies("nobody", 1, 0, lambda: None)
 

@@ -131,7 +131,7 @@ def test_the_moving_picture_shows_every_frame(file, record, tmp_path):
 
 def test_without_the_extra_the_error_names_it(file, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "resvg_py", None)
-    with pytest.raises(ValueError, match=r"--gif: .*crib-env\[render\]"):
+    with pytest.raises(ValueError, match=r'--gif: .*extra "render"'):
         replay(file, deal=1, gif=tmp_path / "deal.gif")
     assert not list(tmp_path.iterdir())
 
