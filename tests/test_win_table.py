@@ -24,7 +24,7 @@ from evaluate.calibration.discards import Positions, draw_positions
 from evaluate.commands.tables import win_table as command
 from evaluate.suite.positions import before_discards
 from evaluate.win_table import making
-from evaluate.win_table.deals import deals_at, near_scores, points_of
+from evaluate.win_table.deals import deals_at, points_of, scores_about, scores_from
 from evaluate.win_table.explore import roles_of
 from evaluate.win_table.late_deals import LATE_SCORES, SIZE, LateDeals, explore_late
 from evaluate.win_table.late_play import Sums, fill_crib_means, fit_styles, smoothed_parts, sums_of
@@ -37,8 +37,8 @@ ROOT = Path(__file__).parents[1]
 NOWHERE = np.zeros((0, 2), np.int64)
 
 
-def table_of(start, near, far):
-    return WinTable("greedy", len(near.after), *solve_endings(start, near, far), **as_from_nothing())
+def table_of(start, *played):
+    return WinTable("greedy", len(start.points), *solve_endings(start, played), **as_from_nothing())
 
 
 def solved_from_nothing(points, luck=None):
@@ -46,7 +46,7 @@ def solved_from_nothing(points, luck=None):
     n = len(points)
     luck = np.zeros((n, 0)) if luck is None else luck
     nothing = Played(NOWHERE, np.zeros((n, 0, 2), np.int8), np.zeros((n, 0)))
-    return table_of(FromNothing(points, luck), nothing, nothing)
+    return table_of(FromNothing(points, luck), nothing)
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def test_deals_are_played_where_they_begin():
 
 
 def test_pairs_of_scores_are_near_the_end_twice_once_or_not():
-    both, one = near_scores(118)
+    both, one = scores_from(118), scores_about(118)
     assert len(both) == 9
     assert len(one) == 2 * 3 * 118
     assert both.min() == 118
@@ -121,10 +121,10 @@ def test_pairs_of_scores_are_near_the_end_twice_once_or_not():
 def test_the_end_of_the_game_is_that_of_whole_games_on_a_few_deals():
     """Where every deal is one of a few, the chance to win follows from playing each of them, deal after deal."""
     agent, seeds = make_agent("careful"), streams(5, PARTS)
-    scores = near_scores(115)[0]
+    scores = scores_from(115)
     played = Played(scores, deals_at(agent, seeds, scores), np.zeros((PARTS, 0)))
     nothing = Played(NOWHERE, np.zeros((PARTS, 0, 2), np.int8), np.zeros((PARTS, 0)))
-    solved = table_of(FromNothing(rows([1])[:PARTS], np.zeros((PARTS, 0))), played, nothing)
+    solved = table_of(FromNothing(rows([1])[:PARTS], np.zeros((PARTS, 0))), nothing, played)
 
     @cache
     def chance(dealer, pone):
@@ -185,7 +185,8 @@ def test_play_between_two_of_the_agent_agrees(win_table, dealer, pone):
 @pytest.fixture
 def small(monkeypatch):
     """A win table of few deals at few scores."""
-    for name, value in (("NEAR", 118), ("_FEWER", 1), ("_PLAYS", 2), ("LEAST_DEALS", PARTS)):
+    kinds = {kind: making._Kind(2 if kind == "plays" else 1, 15) for kind in making._KINDS}
+    for name, value in (("NEAR", 118), ("LAST", 120), ("_KINDS", kinds), ("LEAST_DEALS", PARTS)):
         monkeypatch.setattr(making, name, value)
     monkeypatch.setattr(command, "LEAST_DEALS", PARTS)
 
@@ -195,7 +196,7 @@ def test_the_table_follows_from_the_plan_alone(tmp_path):
     """It depends neither on threads nor on an interruption, and deals of another plan are refused."""
     plan = Plan("greedy", PARTS, 2, 1)
     first, second = make_win_table(plan, tmp_path / "one", 1)
-    (tmp_path / "one" / "round-2" / f"near-0-{PARTS}.npz").unlink()
+    (tmp_path / "one" / "round-2" / "near-0-15.npz").unlink()
     (tmp_path / "one" / "round-1.npz").unlink()
     told = []
     again = list(make_win_table(plan, tmp_path / "one", 2, lambda done, what: told.append(done)))[1]

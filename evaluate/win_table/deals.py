@@ -19,6 +19,7 @@ from crib_env.views import PlayerViews
 MOST_PEGS = 32
 """Enough: each of eight cards scores at most three times, then there are heels and three hands."""
 _ROWS = 20_000  # games side by side
+_ALL_SCORES = np.stack(np.divmod(np.arange(WIN * WIN), WIN), axis=1)
 
 
 class Player(Protocol):
@@ -80,9 +81,11 @@ def deals_at(agent: Player, seeds: np.ndarray, scores: np.ndarray) -> np.ndarray
     return after
 
 
-def near_scores(low: int) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of scores (C, 2), dealer's first: those where both are at least ``low``, and those where one is."""
-    dealer, pone = np.divmod(np.arange(WIN * WIN), WIN)
-    near = (dealer >= low).astype(int) + (pone >= low)
-    pairs = np.stack([dealer, pone], axis=1)
-    return pairs[near == 2], pairs[near == 1]
+def scores_from(low: int) -> np.ndarray:
+    """Pairs of scores (C, 2), dealer's first, of which the lower one is at least ``low``."""
+    return _ALL_SCORES[_ALL_SCORES.min(axis=1) >= low]
+
+
+def scores_about(low: int) -> np.ndarray:
+    """Pairs of scores (C, 2), dealer's first, of which just one is at least ``low``."""
+    return _ALL_SCORES[(low <= _ALL_SCORES).sum(axis=1) == 1]

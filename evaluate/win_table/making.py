@@ -22,20 +22,37 @@ from crib_env.tables.analysis import outlook_of
 from crib_env.tables.win_table import LATE, WinTable, as_from_nothing
 from evaluate.files import write_json
 from evaluate.folder_lock import held
-from evaluate.win_table.deals import MOST_PEGS, deals_at, near_scores, points_of
+from evaluate.win_table.deals import MOST_PEGS, deals_at, points_of, scores_about, scores_from
 from evaluate.win_table.late_deals import LATE_SCORES, LateDeals, explore_late
 from evaluate.win_table.late_play import fit_late_play, fit_styles
 from evaluate.win_table.plays import Plays, explore_plays, fit_plays
 from evaluate.win_table.solve import PARTS, FromNothing, Played, solve_endings
 from evaluate.win_table.variates import variates
 
-NEAR = LATE
-"""Deals are played at a pair of scores if one of them is at least this."""
-_PLAYS = 10  # plays from 0–0 for each deal near the end: they take little time
-_FEWER = 10  # where only one score is near the end, little is open: fewer deals will do, by this factor
-LEAST_DEALS = _FEWER * PARTS
-_BLOCK = 200  # deals kept at once
-_KIND, _VERSION = "block of deals", 1
+NEAR, LAST = LATE, 102
+"""Deals are played at a pair of scores if one of them is at least ``NEAR``; most of them where both are ``LAST``."""
+
+
+class _Kind(NamedTuple):
+    """How many deals there are of a kind for one at the last scores, and how many are kept at once.
+
+    The nearer the end, the more a single deal decides. A block of each kind takes about as long as the others.
+    """
+
+    share: float
+    block: int
+
+
+_KINDS = {
+    "start": _Kind(1, 2_000),
+    "last": _Kind(1, 500),
+    "near": _Kind(1 / 3, 200),
+    "far": _Kind(1 / 30, 50),
+    "plays": _Kind(10, 20_000),
+    "late": _Kind(2 / 3, 200),
+}
+LEAST_DEALS = 30 * PARTS
+_BLOCK, _VERSION = "block of deals", 1
 
 
 class Plan(NamedTuple):
@@ -44,7 +61,7 @@ class Plan(NamedTuple):
     agent: str
     """Both players, as :func:`crib_env.agents.make_agent` reads it."""
     deals: int
-    """Deals in the last round, at each pair of scores near the end."""
+    """Deals in the last round, at each pair of scores from ``LAST`` up."""
     rounds: int
     """Each round has a quarter of the deals of the next one. The first uses the table that ships with the package."""
     seed: int
@@ -54,8 +71,14 @@ class Plan(NamedTuple):
         return [max(LEAST_DEALS, self.deals // 4**later) for later in range(self.rounds - 1, -1, -1)]
 
     def steps(self) -> int:
-        """Deals and solutions of all rounds."""
-        return sum(4 * n + n // _FEWER + 1 + PARTS for n in self.sizes())
+        """Blocks of deals and solutions, of all rounds."""
+        return sum(sum(len(_blocks(n, kind)) for kind in _KINDS) + 1 + PARTS for n in self.sizes())
+
+
+def _blocks(deals: int, kind: str) -> list[slice]:
+    """The blocks of a kind in a round of so many ``deals`` at the last scores."""
+    n, size = round(deals * _KINDS[kind].share), _KINDS[kind].block
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
 def make_win_table(
@@ -76,6 +99,8 @@ def make_win_table(
     with held(folder):
         _check_folder(plan, folder)
         table: Path | None = None
+        last, near = scores_from(LAST), scores_from(NEAR)
+        near = near[near.min(axis=1) < LAST]
         for number, n in enumerate(plan.sizes(), start=1):
             round_folder = folder / f"round-{number}"
             round_folder.mkdir(exist_ok=True)
@@ -84,14 +109,13 @@ def make_win_table(
             def progressed(done: int, what: str = what) -> None:
                 on_progress(done, what)
 
-            deals = _Deals(plan, round_folder, table, threads, progressed)
-            near, far = near_scores(NEAR)
-            start = FromNothing(deals.played("start", n, None), deals.luck(n))
-            both = Played(near, deals.played("near", n, near), start.luck)
-            one = Played(far, deals.played("far", n // _FEWER, far), start.luck[: n // _FEWER])
-            solved = solve_endings(start, both, one, progressed)
-            known = as_from_nothing() | fit_plays(deals.plays(_PLAYS * n))._asdict()
-            found, late = WinTable(plan.agent, n, *solved, **known), deals.late(n)
+            deals = _Deals(plan, n, round_folder, table, threads, progressed)
+            start = FromNothing(deals.played("start", None), deals.luck("start"))
+            places = {"last": last, "near": near, "far": scores_about(NEAR)}
+            played = [Played(at, deals.played(kind, at), deals.luck(kind)) for kind, at in places.items()]
+            solved = solve_endings(start, played, progressed)
+            known = as_from_nothing() | fit_plays(deals.plays())._asdict()
+            found, late = WinTable(plan.agent, n, *solved, **known), deals.late()
             found = replace(found, **fit_styles(late, outlook_of(found))._asdict())
             found = replace(found, **fit_late_play(late, outlook_of(found), threads)._asdict())
             table = folder / f"round-{number}.npz"
@@ -114,18 +138,19 @@ class _Deals:
     """The deals of a round, played in blocks that are kept in its folder."""
 
     def __init__(
-        self, plan: Plan, folder: Path, table: Path | None, threads: int, on_progress: Callable[[int], None]
+        self, plan: Plan, n: int, folder: Path, table: Path | None, threads: int, on_progress: Callable[[int], None]
     ) -> None:
-        self._plan, self._folder, self._threads, self._on_progress = plan, folder, threads, on_progress
+        self._plan, self._n, self._folder, self._threads, self._on_progress = plan, n, folder, threads, on_progress
         self._agent = plan.agent if table is None else with_win_table(plan.agent, table)
 
-    def luck(self, n: int) -> np.ndarray:
-        """(n, …) of :func:`evaluate.win_table.variates.variates`."""
-        seeds = streams(self._plan.seed, n)
+    def luck(self, kind: str) -> np.ndarray:
+        """Of :meth:`played`: (n, …) of :func:`evaluate.win_table.variates.variates`."""
+        blocks = _blocks(self._n, kind)
+        seeds = streams(self._plan.seed, blocks[-1].stop)
         with ThreadPoolExecutor(self._threads) as pool:
-            return np.concatenate(list(pool.map(variates, np.array_split(seeds, -(-n // _BLOCK)))))
+            return np.concatenate(list(pool.map(lambda block: variates(seeds[block]), blocks)))
 
-    def played(self, kind: str, n: int, scores: np.ndarray | None) -> np.ndarray:
+    def played(self, kind: str, scores: np.ndarray | None) -> np.ndarray:
         """Deals played at all scores, as :func:`evaluate.win_table.deals.deals_at` has them; for ``None`` those from
         0–0, as :func:`evaluate.win_table.deals.points_of`."""
         columns = {"points": Column("i", (MOST_PEGS if scores is None else len(scores), 2))}
@@ -133,9 +158,9 @@ class _Deals:
         def play(agent: Agent, seeds: np.ndarray) -> dict[str, np.ndarray]:
             return {"points": points_of(agent, seeds) if scores is None else deals_at(agent, seeds, scores)}
 
-        return self._in_blocks(kind, streams(self._plan.seed, n), columns, play)["points"]
+        return self._in_blocks(kind, 0, columns, play)["points"]
 
-    def late(self, n: int) -> LateDeals:
+    def late(self) -> LateDeals:
         """See :func:`evaluate.win_table.late_deals.explore_late`; other deals than those of :meth:`played`."""
         at_scores = Column("i", (len(LATE_SCORES), 2))
         columns = {"roles": Column("i"), "sixes": Column("i", (6,)), "places": Column("i")}
@@ -144,39 +169,38 @@ class _Deals:
         def play(agent: Agent, seeds: np.ndarray) -> dict[str, np.ndarray]:
             return explore_late(agent, seeds)._asdict()
 
-        return LateDeals(**self._in_blocks("late", streams(self._plan.seed + 1, n), columns, play))
+        return LateDeals(**self._in_blocks("late", 1, columns, play))
 
-    def plays(self, n: int) -> Plays:
+    def plays(self) -> Plays:
         """See :func:`evaluate.win_table.plays.explore_plays`; other deals than those of the others."""
         columns = {"roles": Column("i"), "classes": Column("i"), "points": Column("i", (2,))}
 
         def play(agent: Agent, seeds: np.ndarray) -> dict[str, np.ndarray]:
             return explore_plays(agent, seeds)._asdict()
 
-        return Plays(**self._in_blocks("plays", streams(self._plan.seed + 2, n), columns, play, _PLAYS))
+        return Plays(**self._in_blocks("plays", 2, columns, play))
 
     def _in_blocks(
         self,
         kind: str,
-        seeds: np.ndarray,
+        seed: int,
         columns: dict[str, Column],
         play: Callable[[Agent, np.ndarray], dict[str, np.ndarray]],
-        times: int = 1,
     ) -> dict[str, np.ndarray]:
-        """Arrays over all deals, played in blocks or read from their files; ``columns`` have the shape of one deal, and
-        ``times`` as many deals as otherwise are one step, and one ``times``-th of a block."""
-        size = _BLOCK * times
-        blocks = [slice(start, min(start + size, len(seeds))) for start in range(0, len(seeds), size)]
+        """Arrays over all deals of a kind, played in blocks or read from their files; ``columns`` have the shape of one
+        deal, and ``seed`` is added to the plan's."""
+        blocks = _blocks(self._n, kind)
+        seeds = streams(self._plan.seed + seed, blocks[-1].stop)
 
         def one(block: slice) -> dict[str, np.ndarray]:
             n, path = block.stop - block.start, self._folder / f"{kind}-{block.start}-{block.stop}.npz"
             if path.exists():
                 shaped = {name: column._replace(shape=(n, *column.shape)) for name, column in columns.items()}
-                found = load_arrays(path, _KIND, _VERSION, shaped)
+                found = load_arrays(path, _BLOCK, _VERSION, shaped)
             else:
                 found = play(make_agent(self._agent), seeds[block])
-                save_arrays(path, _KIND, _VERSION, found)
-            self._on_progress(n // times)
+                save_arrays(path, _BLOCK, _VERSION, found)
+            self._on_progress(1)
             return found
 
         with ThreadPoolExecutor(self._threads) as pool:

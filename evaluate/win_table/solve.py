@@ -10,7 +10,7 @@ deals is known to be zero (:func:`evaluate.win_table.variates.variates`). This c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -37,7 +37,7 @@ class Played(NamedTuple):
 
     def part(self, number: int) -> Played:
         """One of ``PARTS`` parts of the deals."""
-        return Played(self.scores, self.after[number::PARTS], self.luck[number::PARTS])
+        return Played(self.scores, np.ascontiguousarray(self.after[number::PARTS]), self.luck[number::PARTS])
 
 
 class FromNothing(NamedTuple):
@@ -50,7 +50,7 @@ class FromNothing(NamedTuple):
 
     def part(self, number: int) -> FromNothing:
         """One of ``PARTS`` parts of the deals."""
-        return FromNothing(self.points[number::PARTS], self.luck[number::PARTS])
+        return FromNothing(np.ascontiguousarray(self.points[number::PARTS]), self.luck[number::PARTS])
 
 
 def weights_of(luck: np.ndarray) -> np.ndarray:
@@ -92,20 +92,19 @@ class _Deals(NamedTuple):
 
     points: np.ndarray
     weights: np.ndarray
-    near: np.ndarray
-    near_weights: np.ndarray
-    far: np.ndarray
-    far_weights: np.ndarray
-    kinds: np.ndarray
-    """(121, 121) where the deals of a pair of scores are: 0 in ``points``, 1 in ``near``, 2 in ``far``."""
+    after: tuple[np.ndarray, ...]
+    """Of each of the sets of deals that were played at pairs of scores."""
+    after_weights: tuple[np.ndarray, ...]
+    sets: np.ndarray
+    """(121, 121) which set has a pair of scores, -1 for none: ``points`` serve there."""
     places: np.ndarray
-    """(121, 121) which column they have there."""
+    """(121, 121) which column it has in that set."""
 
 
 @kernel
 def _solve(deals, endings):
     """Fills ``endings`` (121, 121, 6), by dealer's and pone's score, from high scores to low."""
-    points, weights, near, near_weights, far, far_weights, kinds, places = deals
+    points, weights, played, played_weights, sets, places = deals
     made = np.zeros((len(points), 2), np.int64)
     for k in range(len(points)):
         for peg in points[k]:
@@ -113,13 +112,12 @@ def _solve(deals, endings):
     for total in range(2 * WIN - 2, -1, -1):
         for dealer in range(max(0, total - WIN + 1), min(WIN - 1, total) + 1):
             pone = total - dealer
-            here, place = endings[dealer, pone], places[dealer, pone]
-            if kinds[dealer, pone] == 1:
-                for k in range(len(near)):
-                    _add_end(endings, np.int64(near[k, place, 0]), np.int64(near[k, place, 1]), near_weights[k], here)
-            elif kinds[dealer, pone] == 2:
-                for k in range(len(far)):
-                    _add_end(endings, np.int64(far[k, place, 0]), np.int64(far[k, place, 1]), far_weights[k], here)
+            here, which, place = endings[dealer, pone], sets[dealer, pone], places[dealer, pone]
+            if which >= 0:
+                after, after_weights = played[which], played_weights[which]
+                for k in range(len(after)):
+                    dealers, pones = np.int64(after[k, place, 0]), np.int64(after[k, place, 1])
+                    _add_end(endings, dealers, pones, after_weights[k], here)
             else:
                 for k in range(len(points)):
                     dealers, pones = dealer + made[k, 0], pone + made[k, 1]
@@ -128,17 +126,14 @@ def _solve(deals, endings):
                     _add_end(endings, dealers, pones, weights[k], here)
 
 
-def _solved(start: FromNothing, near: Played, far: Played) -> np.ndarray:
-    kinds, places = np.zeros((WIN, WIN), np.int64), np.zeros((WIN, WIN), np.int64)
-    for kind, played in enumerate((near, far), start=1):
-        at = tuple(played.scores.T)
-        kinds[at], places[at] = kind, np.arange(len(played.scores))
-    deals = _Deals(
-        *(start.points, weights_of(start.luck), near.after, weights_of(near.luck), far.after, weights_of(far.luck)),
-        *(kinds, places),
-    )
+def _solved(start: FromNothing, played: Sequence[Played]) -> np.ndarray:
+    sets, places = np.full((WIN, WIN), -1), np.zeros((WIN, WIN), np.int64)
+    for which, some in enumerate(played):
+        at = tuple(some.scores.T)
+        sets[at], places[at] = which, np.arange(len(some.scores))
+    after, after_weights = tuple(some.after for some in played), tuple(weights_of(some.luck) for some in played)
     endings = np.zeros((WIN, WIN, len(ENDINGS)))
-    _solve(deals, endings)
+    _solve(_Deals(start.points, weights_of(start.luck), after, after_weights, sets, places), endings)
     return endings
 
 
@@ -150,26 +145,26 @@ class Solved(NamedTuple):
 
 
 def solve_endings(
-    start: FromNothing, near: Played, far: Played, on_progress: Callable[[int], None] = lambda done: None
+    start: FromNothing, played: Sequence[Played], on_progress: Callable[[int], None] = lambda done: None
 ) -> Solved:
     """How games end from every pair of scores, as it follows from deals.
 
     Args:
-        start: deals from 0–0, for all pairs of scores that neither of the others has.
-        near, far: deals played at pairs of scores.
+        start: deals from 0–0, for all pairs of scores at which none were played.
+        played: sets of deals, each played at other pairs of scores; at least one.
         on_progress: called after each of the ``1 + PARTS`` solutions.
 
     Raises:
-        ValueError: there are fewer deals of a kind than ``PARTS``.
+        ValueError: there are fewer deals of a set than ``PARTS``.
     """
-    for deals in (start.points, near.after, far.after):
+    for deals in (start.points, *(some.after for some in played)):
         if len(deals) < PARTS:
             raise ValueError(f"{len(deals)} deals are too few: give at least {PARTS}")
-    whole = _solved(start, near, far)
+    whole = _solved(start, played)
     on_progress(1)
     parts = []
     for number in range(PARTS):
-        parts.append(_solved(start.part(number), near.part(number), far.part(number)))
+        parts.append(_solved(start.part(number), [some.part(number) for some in played]))
         on_progress(1)
     each = np.stack(parts)
     found = np.stack([each[..., :3].sum(axis=-1), each @ MATCH_POINTS], axis=-1)

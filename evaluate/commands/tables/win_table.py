@@ -17,7 +17,7 @@ from evaluate.figures import GOOD_AND_BAD, new_figure, save_figure
 from evaluate.files import check_outputs, picture_paths
 from evaluate.progress import progress_bar
 from evaluate.ranges import Amount, Seed, Threads
-from evaluate.win_table.making import LEAST_DEALS, NEAR, Plan, make_win_table
+from evaluate.win_table.making import LAST, LEAST_DEALS, NEAR, Plan, make_win_table
 
 # Dealer's score, pone's score.
 POSITIONS = {
@@ -49,7 +49,7 @@ HEADER = (
 def win_table(
     path: File,
     agent: AgentOption = "best",
-    deals: Amount = 40_000,
+    deals: Amount = 60_000,
     rounds: Amount = 3,
     seed: Seed = 0,
     threads: Threads = 2,
@@ -63,7 +63,8 @@ def win_table(
     Args:
         path: The file to write; an existing file is replaced.
         agent: The agent in both seats.
-        deals: Number of deals of the last round; a round before has a quarter of the next one's.
+        deals: Number of deals of the last round at each of the last scores; a round before has a quarter of the next
+            one's.
         rounds: Number of rounds.
         seed: Random seed of the deals.
         threads: Number of threads.
@@ -85,7 +86,7 @@ def win_table(
         for table in make_win_table(plan, folder, threads, advance):
             tables.append(table)
     solved = tables[-1]
-    shown = Table(title=f"{agent} against itself, {deals:,} deals at each pair of scores near the end: {path}")
+    shown = Table(title=f"{agent} against itself, {deals:,} deals at each pair from {LAST}–{LAST} up: {path}")
     for column in HEADER:
         shown.add_column(column, justify="left" if column == "position" else "right")
     for row in rows_of(solved):
