@@ -8,8 +8,8 @@ from crib_env.agents.belief.simple_players import simple_policies, simple_policy
 from crib_env.engine import DEALER, PONE
 from crib_env.solver import play_game
 from crib_env.solver.cfr import PlaySolver
-from crib_env.solver.hands import HANDS, N_HANDS, ORDERINGS, hand_number
-from crib_env.solver.play_game import PlayGame, pairs_dealt
+from crib_env.solver.hands import HAND_TABLES, HANDS, N_HANDS, ORDERINGS, hand_number
+from crib_env.solver.play_game import PlayGame, Reached, pairs_dealt
 from crib_env.solver.population import Population
 from crib_env.solver.public_state import GOAL, GONE, lay_rank, start_of_play
 from crib_env.solver.subgame import Others, Stakes, Subgame
@@ -50,6 +50,35 @@ def test_a_subgame_has_the_points_of_the_whole_play(monkeypatch):
     subgame.policy[:] = rng.random(len(subgame.policy))
     deals = prior[PONE] @ pairs_dealt(state) @ prior[DEALER]
     assert value_of(subgame) / deals == pytest.approx(game.expected(subgame.policy), abs=1e-4)
+
+
+@pytest.mark.parametrize("role", [PONE, DEALER])
+def test_the_values_of_ranks_are_those_of_the_whole_play(monkeypatch, role):
+    monkeypatch.setattr(play_game, "SPLIT", 0)
+    state = after(LAID)
+    prior = (ORDERINGS[2], ORDERINGS[3])
+    subgame, game = Subgame(state, ([9, 8], [4]), net_points(), prior), PlayGame(prior, state, 1)
+    subgame.solve(3)
+    compared = 0
+    for hand in range(0, len(prior[role]), 13):
+        for code, chances in zip(*subgame.choices(role, hand)):
+            at, held, digits = 0, hand, [int(digit, 16) for digit in f"{code:x}"[1:]]
+            if len(digits) > 2:
+                continue
+            for digit in digits:
+                node = game.nodes[at]
+                low, high = int(node["floor"][node["actor"]]), int(node["high"])
+                at = int(
+                    game.tree.links[node["first_link"] + (max(high - low, 0) if digit == 13 else digit - low)]["to"]
+                )
+                if node["actor"] == role and digit < 13:
+                    held = int(HAND_TABLES.without_rank[node["n_cards"][role], digit, held])
+            expected = game.rank_values(subgame.policy, role, Reached(np.array([at]), np.array([held])))[0]
+            found = subgame.rank_values(role, hand, int(code))
+            assert found == pytest.approx(expected, abs=1e-4)
+            assert (np.isfinite(found) >= (chances > 0)).all()
+            compared += 1
+    assert compared > 10
 
 
 def test_among_simple_players_a_subgame_is_solved_as_the_whole_play_is(monkeypatch):

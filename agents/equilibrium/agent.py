@@ -43,7 +43,7 @@ from crib_env.exact.discard_statistics import N_POINTS
 from crib_env.kernels import kernel, streams
 from crib_env.scoring import show_points
 from crib_env.solver.hands import HAND_TABLES, N_RANKS, hand_number
-from crib_env.solver.subgame import Choices, Others, Stakes, Subgame
+from crib_env.solver.subgame import WON, Choices, Others, Stakes, Subgame
 from crib_env.tables.analysis import outlook
 
 _MISTAKES = 0.05
@@ -117,21 +117,44 @@ class EquilibriumAgent:
         """(13,) how likely each rank is laid at one decision behind the blueprint."""
         seen = situation(views, row)
         starter = int(views.starter[row])
-        about = (starter, *seen.ranks[:N_CARDS].tolist())
-        if starter >= 0:  # own cards decide what the opponent cannot hold, the show and the crib
-            about += (seen.role, seen.scores, seen.kept, seen.discards, seen.laid)
+        about = self._about_subgame(seen, starter)
         key = (about, seen.role, seen.hand)
         choices = self._choices.pop(key, None)
         if choices is None:
-            if about != self._about:
-                stakes = net_points() if starter < 0 else _chances_to_win(seen, starter)
-                rank = NO_STARTER if starter < 0 else starter % N_RANKS
-                self._about, self._subgame = about, self.solved(seen.root, seen.ranks[:N_CARDS], rank, stakes)
-            choices = self._subgame.choices(seen.role, seen.hand)
+            choices = self._solved_about(about, seen, starter).choices(seen.role, seen.hand)
         self._choices[key] = choices
         if len(self._choices) > _DEALS:
             self._choices.popitem(last=False)
         return choices.chances[np.searchsorted(choices.codes, seen.code)]
+
+    def rank_values(self, views: PlayerViews) -> np.ndarray:
+        """The chance to win the game after each rank, (B, 13), by the solution of the rest of the play; -inf if it
+        cannot be laid.
+
+        Args:
+            views: B choices of the play behind the blueprint, none of them in the pegging episode.
+        """
+        values = np.empty((len(views), N_RANKS))
+        for row in range(len(views)):
+            seen, starter = situation(views, row), int(views.starter[row])
+            subgame = self._solved_about(self._about_subgame(seen, starter), seen, starter)
+            values[row] = subgame.rank_values(seen.role, seen.hand, seen.code) + (seen.role == DEALER) * WON
+        return values
+
+    @staticmethod
+    def _about_subgame(seen: Situation, starter: int) -> tuple[object, ...]:
+        """What the subgame of a situation depends on."""
+        about: tuple[object, ...] = (starter, *seen.ranks[:N_CARDS].tolist())
+        if starter >= 0:  # own cards decide what the opponent cannot hold, the show and the crib
+            about += (seen.role, seen.scores, seen.kept, seen.discards, seen.laid)
+        return about
+
+    def _solved_about(self, about: tuple[object, ...], seen: Situation, starter: int) -> Subgame:
+        if about != self._about:
+            stakes = net_points() if starter < 0 else _chances_to_win(seen, starter)
+            rank = NO_STARTER if starter < 0 else starter % N_RANKS
+            self._about, self._subgame = about, self.solved(seen.root, seen.ranks[:N_CARDS], rank, stakes)
+        return self._subgame
 
     def solved(self, root: np.ndarray, ranks: np.ndarray, starter: int, stakes: Stakes) -> Subgame:
         """What follows from the first cards of a deal.

@@ -28,7 +28,17 @@ from crib_env.solver.public_state import (
     n_playable_ranks,
     say_go,
 )
-from crib_env.solver.sweeps import UPDATE_REGRETS, Game, Step, Weights, make_workspace, walk_down, walk_up
+from crib_env.solver.sweeps import (
+    BEST_RESPONSE,
+    UPDATE_REGRETS,
+    Game,
+    Step,
+    Weights,
+    fill_rank_values,
+    make_workspace,
+    walk_down,
+    walk_up,
+)
 from crib_env.solver.tree import FIRST_ENDING, NO_LINK, build_tree
 
 
@@ -116,6 +126,35 @@ class Subgame:
         n = _list_choices(self.tree, self.policy, role, hand, HAND_TABLES, codes, chances)
         order = codes[:n].argsort()
         return Choices(codes[order], chances[order])
+
+    def rank_values(self, role: int, hand: int, code: int) -> np.ndarray:
+        """What each rank is worth to a role at one of its choices, (13,); -inf for ranks that it cannot lay.
+
+        The opponent plays the policy, and the role goes on as well as it can against that.
+
+        Args:
+            role: ``PONE`` or ``DEALER``.
+            hand: the number of its hand at the root.
+            code: the path to the choice, as :func:`follow` numbers it.
+        """
+        nodes, links = self.tree.nodes, self.tree.links
+        path = [int(digit, 16) for digit in f"{code:x}"[1:]]
+        at = 0
+        for step in path:
+            node = nodes[at]
+            actor = int(node["actor"])
+            high = int(node["high"])
+            rank, low = high if step == N_RANKS else step, min(int(node["floor"][actor]), high)
+            if actor == role and step < N_RANKS:
+                hand = int(HAND_TABLES.without_rank[node["n_cards"][role], rank, hand])
+            at = int(links[node["first_link"] + rank - low]["to"])
+        values, work, n = np.empty(N_RANKS), self._work, len(nodes)
+        work.reach[: len(self._prior)] = self._prior
+        walk_down(self._game, self.policy, 0, n, work)
+        weights = Weights(self.policy, self.policy, np.zeros(0, np.float32))
+        walk_up(self._game, weights, Step(role, BEST_RESPONSE), 0, n, work)
+        fill_rank_values(self._game, at, hand, work, values)
+        return values
 
 
 @kernel

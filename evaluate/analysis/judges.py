@@ -7,6 +7,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from crib_env import PlayerViews
+from crib_env.agents.equilibrium.agent import EquilibriumAgent
+from crib_env.agents.equilibrium.blueprint import N_CARDS
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.engine import DEALER, PONE
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS
@@ -50,6 +52,28 @@ class ExpertJudge:
     def worth(self, views: PlayerViews) -> Worth:
         """See :class:`PlayJudge`."""
         return Worth(self._expert.rank_chances(views), self._expert.rank_points(views))
+
+
+class SolvedJudge:
+    """The play by the solution of what follows, and as ``expert`` searches it until three cards are laid.
+
+    The rest of a play is solved with the chance to win as the stakes, by what both players may hold
+    (:meth:`crib_env.agents.equilibrium.agent.EquilibriumAgent.rank_values`). Points are those of ``expert``.
+
+    Args:
+        iterations: of the solver.
+        threads: how many decisions ``expert`` searches in parallel.
+    """
+
+    def __init__(self, iterations: int = 20, threads: int = 2) -> None:
+        self._searched, self._solution = ExpertJudge(threads=threads), EquilibriumAgent(iterations)
+        self.name = f"equilibrium:iterations={iterations}"
+
+    def worth(self, views: PlayerViews) -> Worth:
+        """See :class:`PlayJudge`."""
+        worth, solved = self._searched.worth(views), np.flatnonzero(views.laid[:, N_CARDS - 1] >= 0)
+        worth.chances[solved] = self._solution.rank_values(views[solved])
+        return worth
 
 
 @kernel

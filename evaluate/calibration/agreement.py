@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from evaluate.calibration.making import BANDS, RANKS, AtScores, OfDiscards
+from evaluate.calibration.making import BANDS, JUDGES, RANKS, AtScores, Calibration, OfCards, OfDiscards
 from evaluate.statistics import Z, half_width, mean_interval, student_quantile
 
 
@@ -26,6 +26,20 @@ class AgreementOfScores(NamedTuple):
     furthest: float
     covered: float
     """Share of the pairs whose difference is within the 95 % interval of the statement and the games together."""
+
+
+class AgreementOfCards(NamedTuple):
+    """Over choices of the play of a band: what a rank comes to above the mean of its choice, in chance to win."""
+
+    slope: Estimate
+    """Of played by stated."""
+    level: Estimate
+    """The mean of stated less played, before that mean is taken off."""
+    excess: Estimate
+    """The mean square of played less stated of a choice, above that of the first judge."""
+    best: Estimate
+    """What the rank that is stated to be best comes to, above that of the first judge."""
+    choices: int
 
 
 class AgreementOfLosses(NamedTuple):
@@ -86,3 +100,34 @@ def each_band(rows: Sequence[OfDiscards]) -> dict[tuple[tuple[int, int], int], A
         for band in BANDS
         for rank in range(len(RANKS))
     }
+
+
+def agreement_of_cards(rows: Sequence[OfCards], judge: str) -> AgreementOfCards:
+    """Of blocks of choices; intervals are from the spread between blocks."""
+    first = np.array([row.judges[JUDGES[0]] for row in rows])
+    own, n = np.array([row.judges[judge] for row in rows]), np.array([row.choices for row in rows])
+    products, squares, _, levels, _ = own.T
+    slope = products.sum() / squares.sum()
+
+    def mean(totals: np.ndarray) -> Estimate:
+        value = totals.sum() / n.sum()
+        return Estimate(float(value), half_width(mean_interval((totals - value * n) / n.mean())))
+
+    return AgreementOfCards(
+        Estimate(float(slope), half_width(mean_interval((products - slope * squares) / squares.mean()))),
+        mean(levels),
+        mean((own - first)[:, 2]),
+        mean((own - first)[:, 4]),
+        int(n.sum()),
+    )
+
+
+def each_band_of_cards(found: Calibration) -> Iterator[tuple[tuple[int, int], bool, str, AgreementOfCards]]:
+    """The agreement by band, by whether the choices are early, and by judge."""
+    blocks = found.plan.blocks_of_cards()
+    for number, band in enumerate(BANDS):
+        of_band = found.cards[number * blocks : (number + 1) * blocks]
+        for is_early in (True, False):
+            rows = [row for block in of_band for row in block if row.is_early == is_early and row.choices]
+            for judge in JUDGES[: 1 if is_early else None]:
+                yield band, is_early, judge, agreement_of_cards(rows, judge)

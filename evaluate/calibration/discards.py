@@ -7,14 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.batch import GameBatch
-from crib_env.engine import DEAL_EPISODE, WIN
+from crib_env.engine import DEAL_EPISODE
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
+from evaluate.calibration.scores import chances_after, draw_late_scores
 from evaluate.suite.positions import begin_all
 from evaluate.win_table.deals import Player
-
-_FURTHEST = 30
-"""Points between the two scores of a position at most."""
 
 
 class Positions(NamedTuple):
@@ -31,11 +29,7 @@ class Positions(NamedTuple):
 def draw_positions(rng: np.random.Generator, n: int, lowest: int, highest: int) -> Positions:
     """Random positions, the higher of the two scores from ``lowest`` to ``highest``, the other at most 30 below it."""
     sixes = np.sort(np.stack([rng.choice(52, 6, replace=False) for _ in range(n)]), axis=1)
-    higher = rng.integers(lowest, highest + 1, n)
-    lower = rng.integers(np.maximum(higher - _FURTHEST, 0), higher + 1)
-    scores = np.stack([higher, lower], axis=1)
-    swapped = rng.random(n) < 0.5
-    scores[swapped] = scores[swapped, ::-1]
+    scores = draw_late_scores(rng, n, lowest, highest)
     return Positions(sixes, rng.random(n) < 0.5, scores)
 
 
@@ -76,8 +70,4 @@ def play_out(
         if len(others):
             chosen[others] = agent.act(views[others])
         batch.step(rows, chosen)
-    own, other = batch.games["scores"].astype(np.int64).T
-    a, b = np.minimum(own, WIN - 1), np.minimum(other, WIN - 1)
-    after = 1 - win_table[b, a] if is_dealer else win_table[a, b]  # the deal passes
-    after[own >= WIN], after[other >= WIN] = 1.0, 0.0
-    return after.reshape(deals, k)
+    return chances_after(batch.games, np.zeros(n, np.int64), win_table).reshape(deals, k)

@@ -15,6 +15,8 @@ from crib_env.files.json_text import read_json, typed
 from crib_env.kernels import streams
 from crib_env.tables.standard import standard_win_table
 from crib_env.views import views_of
+from evaluate.analysis.judges import ExpertJudge, SolvedJudge
+from evaluate.calibration.cards import JudgedCards, compare, draw_choices, play_out_ranks
 from evaluate.calibration.discards import Positions, draw_positions, play_out
 from evaluate.calibration.scores import dealer_wins, draw_scores
 from evaluate.files import write_json
@@ -27,6 +29,9 @@ RANKS = (1, 3)
 _PAIRS_AT_ONCE = 15  # that meet the same deals
 _GAMES_AT_ONCE = 250
 _DEALS_AT_ONCE = 1_000
+_CARDS_AT_ONCE = 500
+_EARLY = 3  # cards; the solution begins behind them
+JUDGES = ("expert", "solution")
 
 
 class Plan(NamedTuple):
@@ -42,7 +47,13 @@ class Plan(NamedTuple):
     """Before a discard, in each of ``BANDS``."""
     deals: int
     """In each of them, for each discard."""
+    cards: int
+    """Deals in each of ``BANDS`` from which a choice of the play is taken."""
     seed: int
+
+    def blocks_of_cards(self) -> int:
+        """Of each band."""
+        return -(-self.cards // _CARDS_AT_ONCE)
 
 
 class AtScores(NamedTuple):
@@ -72,12 +83,24 @@ class OfDiscards(NamedTuple):
     """Standard errors of what the second and the fourth lose, as played."""
 
 
+class OfCards(NamedTuple):
+    """Choices of the play in some deals."""
+
+    is_early: bool
+    """Whether fewer than three cards were laid before."""
+    choices: int
+    judges: dict[str, JudgedCards]
+    """By ``JUDGES``."""
+
+
 class Calibration(NamedTuple):
     """Everything measured so far."""
 
     plan: Plan
     scores: tuple[AtScores, ...]
     discards: tuple[OfDiscards, ...]
+    cards: tuple[tuple[OfCards, ...], ...]
+    """Blocks of deals, those of a band together."""
 
     @classmethod
     def of(cls, plan: Plan, path: Path) -> Calibration:
@@ -87,16 +110,28 @@ class Calibration(NamedTuple):
             ValueError: it is not of this plan, or damaged.
         """
         if not path.exists():
-            return cls(plan, (), ())
+            return cls(plan, (), (), ())
         found = read_json(path, f"{path} is not a calibration", lambda content: typed(content, cls))
         if found.plan != plan:
             raise ValueError(f"{path} has {found.plan}, not {plan}: give another file")
         return found
 
+    def parts(self) -> int:
+        """How many are measured: pairs of scores, positions before a discard, blocks of deals."""
+        return len(self.scores) + len(self.discards) + len(self.cards)
+
     def save(self, path: Path) -> None:
         """Writes it as JSON, whole or not at all."""
-        rows = {name: [row._asdict() for row in getattr(self, name)] for name in ("scores", "discards")}
-        write_json(path, {"plan": self.plan._asdict(), **rows})
+        write_json(path, _plain(self))
+
+
+def _plain(value: Any) -> Any:
+    """NamedTuples as dictionaries, with all that they contain."""
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, tuple):
+        return _plain(value._asdict()) if hasattr(value, "_asdict") else [_plain(one) for one in value]
+    return value
 
 
 def calibrate(plan: Plan, path: Path, threads: int) -> Iterator[Calibration]:
@@ -117,6 +152,10 @@ def calibrate(plan: Plan, path: Path, threads: int) -> Iterator[Calibration]:
             yield found
         while len(found.discards) < plan.positions * len(BANDS):
             found = found._replace(discards=(*found.discards, _play_discards(plan, len(found.discards), pool)))
+            found.save(path)
+            yield found
+        while len(found.cards) < plan.blocks_of_cards() * len(BANDS):
+            found = found._replace(cards=(*found.cards, _play_cards(plan, len(found.cards))))
             found.save(path)
             yield found
 
@@ -156,6 +195,23 @@ def _play_discards(plan: Plan, number: int, pool: ThreadPoolExecutor) -> OfDisca
         tuple(stated[discards].tolist()),
         tuple(played.mean(axis=0).tolist()),
         tuple((lost.std(axis=0, ddof=1) / np.sqrt(plan.deals)).tolist()),
+    )
+
+
+def _play_cards(plan: Plan, number: int) -> tuple[OfCards, ...]:
+    rng, agent = np.random.default_rng([plan.seed, 2, number]), make_agent(plan.agent)
+    choices = draw_choices(agent, rng, _CARDS_AT_ONCE, *BANDS[number // plan.blocks_of_cards()])
+    played = play_out_ranks(agent, choices, standard_win_table().win_probability.astype(float))
+    views = choices.views(np.arange(len(choices)))
+    stated = [judge.worth(views).chances for judge in (ExpertJudge(), SolvedJudge())]
+    is_early = np.count_nonzero(views.laid >= 0, axis=1) < _EARLY
+    return tuple(
+        OfCards(
+            early,
+            int(rows.sum()),
+            {name: compare(values[rows], played[rows]) for name, values in zip(JUDGES, stated)},
+        )
+        for early, rows in ((True, is_early), (False, ~is_early))
     )
 
 

@@ -6,11 +6,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from evaluate.calibration.agreement import agreement_of_scores, each_band, in_band, losses
+from evaluate.calibration.agreement import Estimate, agreement_of_scores, each_band, each_band_of_cards, in_band, losses
 from evaluate.calibration.making import BANDS, Calibration
 from evaluate.figures import BLUE, GREY, RED, new_figure
 
 _NAMES = ("second", "fourth")
+CARDS_HEADER = (
+    *("higher score", "cards laid", "judge", "slope", "stated less played", "its best rank", "square, %²", "choices"),
+)
 HEADER = ("higher score", "discard", "slope", "stated less played", "positions")
 
 
@@ -31,11 +34,33 @@ def rows_of_losses(found: Calibration) -> list[list[str]]:
             f"{band[0]} to {band[1]}",
             _NAMES[rank],
             f"{fit.slope.value:.3f} ± {fit.slope.half_width:.3f}",
-            f"{100 * fit.difference.value:+.2f} ± {100 * fit.difference.half_width:.2f} %",
+            _percent(fit.difference),
             str(fit.positions),
         ]
         for (band, rank), fit in each_band(found.discards).items()
     ]
+
+
+def rows_of_cards(found: Calibration) -> list[list[str]]:
+    """How judges of the play agree with deals played out; see ``CARDS_HEADER``."""
+    rows = []
+    for band, is_early, judge, fit in each_band_of_cards(found):
+        rows.append(
+            [
+                f"{band[0]} to {band[1]}",
+                "under 3" if is_early else "3 or more",
+                judge,
+                f"{fit.slope.value:.3f} ± {fit.slope.half_width:.3f}",
+                *(_percent(value) for value in (fit.level, fit.best)),
+                f"{1e4 * fit.excess.value:+.1f} ± {1e4 * fit.excess.half_width:.1f}",
+                f"{fit.choices:,}",
+            ]
+        )
+    return rows
+
+
+def _percent(estimate: Estimate) -> str:
+    return f"{100 * estimate.value:+.2f} ± {100 * estimate.half_width:.2f} %"
 
 
 def draw_calibration(found: Calibration) -> Figure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from rich.table import Table
@@ -9,13 +10,20 @@ from rich.table import Table
 from crib_env.agents import make_agent
 from crib_env.engine import WIN
 from evaluate.calibration.making import BANDS, Calibration, Plan, calibrate
-from evaluate.calibration.report import HEADER, about_scores, draw_calibration, rows_of_losses
+from evaluate.calibration.report import (
+    CARDS_HEADER,
+    HEADER,
+    about_scores,
+    draw_calibration,
+    rows_of_cards,
+    rows_of_losses,
+)
 from evaluate.commands.arguments import AgentOption, File, SomeFile
 from evaluate.console import console
 from evaluate.figures import save_figure
 from evaluate.files import check_outputs, picture_paths
 from evaluate.progress import progress_bar
-from evaluate.ranges import Amount, Range, Seed, Threads
+from evaluate.ranges import MOST_GAMES, Amount, Range, Seed, Threads
 
 
 def calibration(
@@ -26,6 +34,7 @@ def calibration(
     games: Amount = 20_000,
     positions: Annotated[int, Range(3, 10_000)] = 100,
     deals: Amount = 20_000,
+    cards: Annotated[int, Range(1_000, MOST_GAMES)] = 10_000,
     seed: Seed = 0,
     threads: Threads = 2,
     picture: SomeFile = None,
@@ -33,8 +42,9 @@ def calibration(
     """Compares stated chances to win with what happens when games are played.
 
     The win table at random pairs of scores, against whole games of the agent against itself. And what the second and
-    the fourth best discard lose by the analysis, against deals played out with the same hidden cards. `FILE` keeps what
-    is finished, so the same command continues what was interrupted.
+    the fourth best discard lose by the analysis, against deals played out with the same hidden cards. And what a rank
+    comes to in the play by two judges, against the same deal played out. `FILE` keeps what is finished, so the same
+    command continues what was interrupted.
 
     Args:
         path: The JSON file of the results.
@@ -43,26 +53,32 @@ def calibration(
         games: Number of games at each pair.
         positions: Number of positions before a discard, in each of three bands of scores.
         deals: Number of deals in each position, for each discard.
+        cards: Number of deals for choices of the play, in each of three bands of scores.
         seed: Random seed.
         threads: Number of threads.
         picture: Also draw stated against played to this file, as PNG and as SVG.
     """
     check_outputs(path, *picture_paths(picture))
     make_agent(agent)
-    plan = Plan(agent, pairs, games, positions, deals, seed)
+    plan = Plan(agent, pairs, games, positions, deals, cards, seed)
     found = Calibration.of(plan, path)
     with progress_bar() as progress:
-        task = progress.add_task("played", total=pairs + positions * len(BANDS))
-        progress.update(task, completed=len(found.scores) + len(found.discards))
+        task = progress.add_task("played", total=pairs + (positions + plan.blocks_of_cards()) * len(BANDS))
+        progress.update(task, completed=found.parts())
         for found in calibrate(plan, path, threads):
-            progress.update(task, completed=len(found.scores) + len(found.discards))
+            progress.update(task, completed=found.parts())
     console.print(about_scores(found))
-    table = Table(title=f"What a discard loses, stated and played ({deals:,} deals a position)")
-    for column in HEADER:
-        table.add_column(column, justify="left" if column == "discard" else "right")
-    for row in rows_of_losses(found):
-        table.add_row(*row)
-    console.print(table)
+    _print(f"What a discard loses, stated and played ({deals:,} deals a position)", HEADER, rows_of_losses(found))
+    _print("What a rank comes to in the play, stated and played", CARDS_HEADER, rows_of_cards(found))
     if picture is not None:
         save_figure(draw_calibration(found), picture)
         console.print(f"picture: {' and '.join(map(str, picture_paths(picture)))}", soft_wrap=True)
+
+
+def _print(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    table = Table(title=title)
+    for column in header:
+        table.add_column(column, justify="left" if column in ("discard", "judge") else "right")
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
