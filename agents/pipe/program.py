@@ -87,7 +87,7 @@ class Program:
             FaultError: it has ended, gives no line in time, or one that is too long.
         """
         try:
-            return self._ask(line, time.monotonic() + seconds)
+            return self._ask(line, seconds)
         except BaseException:  # Ctrl-C too
             self.kill()
             raise
@@ -100,7 +100,8 @@ class Program:
                 self._hear(os.read(self._errors, _PIPE))
             self.end()
 
-    def _ask(self, line: bytes, deadline: float) -> bytes:
+    def _ask(self, line: bytes, seconds: float) -> bytes:
+        deadline = time.monotonic() + seconds
         try:
             sent = os.write(self._input, line)
         except BlockingIOError:
@@ -115,7 +116,7 @@ class Program:
             left = deadline - time.monotonic()
             ready = [key.fd for key, _ in self._ready.select(left)] if left > 0 else []
             if not ready:
-                raise FaultError("late", "gave no answer in time")
+                raise FaultError("late", f"gave no answer within {seconds:g} s")
             if self._errors in ready:
                 self._read_errors()
             if self._output in ready:

@@ -170,8 +170,9 @@ class OneAtATime:
     def _card(self, view: Decision) -> int:
         if len(view.hand) > 4:
             return self._throw(view)
+        given = self.player.lay(view)
         try:
-            card = parse_card(self.player.lay(view))
+            card = parse_card(given)
         except ValueError as error:
             raise ValueError(f"{self._where(view)}: lay did not return a card ({error})") from None
         if card not in view.legal:
