@@ -1,4 +1,4 @@
-"""A program for the agent `pipe:`, in Python; docs/programs.md has the same in Perl, and the protocol.
+"""A program for the agent `pipe:`, in Python; docs/programs.md has the protocol, and the same in Perl.
 
 python -m evaluate match "pipe:python examples/pipe_bot.py" greedy --games 100
 """

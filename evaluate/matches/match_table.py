@@ -47,12 +47,12 @@ def match_table(result: MatchResult) -> Table:
 
 def faults_in_words(faults: Iterable[tuple[str, Mapping[str, int]]]) -> list[str]:
     """A line for each agent, given by name, that took decisions for a program that failed."""
-    return [
-        f"{name}: {sum(counts.values()):,} decisions replaced "
-        f"({', '.join(f'{kind} {count:,}' for kind, count in sorted(counts.items()))})"
-        for name, counts in faults
-        if counts
-    ]
+    lines = []
+    for name, counts in faults:
+        if n := sum(counts.values()):
+            kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.items()))
+            lines.append(f"{name}: {n:,} decision{'s' * (n != 1)} replaced ({kinds})")
+    return lines
 
 
 def _add_less_luck(table: Table, less: LuckAdjusted) -> None:
