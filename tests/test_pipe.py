@@ -131,7 +131,8 @@ def test_a_program_that_ends_again_and_again_forfeits(tmp_path):
 
 def test_a_request_holds_nothing_hidden():
     rng, n_changed = np.random.default_rng(0), 0
-    for batch, rows in batches():
+    for batch, acting in batches():
+        rows = acting[::10]
         seats = batch.games["turn"][rows].astype(np.int64)
         again = with_hidden_dealt_again(batch.games, rows, seats, rng)
         mine, mine_again, theirs, theirs_again = (
@@ -141,7 +142,7 @@ def test_a_request_holds_nothing_hidden():
         )
         assert mine == mine_again
         n_changed += sum(one != two for one, two in zip(theirs, theirs_again))
-    assert n_changed > 1_000  # hidden cards did change: the opponent is told of others
+    assert n_changed > 500  # hidden cards did change: the opponent is told of others
 
 
 def test_a_discard_is_asked_for_once_and_with_all_six_cards(monkeypatch):

@@ -152,7 +152,7 @@ class OneAtATime:
             raise ValueError(f"{type(player).__name__} is no player for OneAtATime: it has no {lacks}")
         self.player, self.name = player, player.name
         self.copyable: bool = getattr(player, "copyable", True)
-        self.faults: Counter[str] = getattr(player, "faults", Counter())
+        self.faults = getattr(player, "faults", Counter[str]())
         self._begun: dict[int, tuple[int, int]] = {}  # by game: two discards of which the first is made
         if hasattr(player, "observe_deal"):
             self.observe_deal = self._observe_deal
