@@ -95,6 +95,7 @@ def test_a_program_plays_whole_games_twice_the_same(plain):
         ("os.write(1, b'\\xff\\n')", "unreadable"),
         ("os.write(1, b'x' * 100_000)", "unreadable"),
         ("while True: os.write(1, b'x' * 1_000)", "unreadable"),
+        ("print(' ' * 70_000, end='')", "unreadable"),  # the answer follows on the same line
         ("while True: print('{}')", "unreadable"),
         ("time.sleep(1_000)", "late"),
         ("os.write(1, b'{'); time.sleep(4)", "late"),

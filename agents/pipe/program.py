@@ -110,9 +110,7 @@ class Program:
             raise FaultError("ended", "ended") from None
         if sent < len(line):
             raise FaultError("late", "does not read its input")
-        while b"\n" not in self._received:
-            if len(self._received) > LONGEST:
-                raise FaultError("unreadable", f"gave a line of more than {LONGEST:,} bytes")
+        while b"\n" not in self._received and len(self._received) <= LONGEST:
             left = deadline - time.monotonic()
             ready = [key.fd for key, _ in self._ready.select(left)] if left > 0 else []
             if not ready:
@@ -125,6 +123,8 @@ class Program:
                     raise FaultError("ended", "ended")
                 self._received += received
         answer, _, self._received = self._received.partition(b"\n")
+        if len(answer) > LONGEST:
+            raise FaultError("unreadable", f"gave a line of more than {LONGEST:,} bytes")
         return answer
 
     def _read_errors(self) -> None:
