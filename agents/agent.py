@@ -29,6 +29,9 @@ class Agent(Protocol):
     games. Both calls come after the last card of the deal and before the next discard, and cover all deals or
     games that ended in the same batch.
 
+    **Faults.** An agent that takes decisions for a program that fails counts them in a ``collections.Counter`` named
+    ``faults``, by the kind of fault. Matches and leagues report what it has counted in them.
+
     **Exact exploitability** asks an agent for all that its own choices lead to in the play. It takes these attributes
     into account. ``suits`` says what the rank that the agent lays depends on: ``"unseen"``, on ranks alone;
     ``"ties"``, on ranks, and where these leave it open on which of the cards held has the lower id; ``"all"``, the

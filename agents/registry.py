@@ -1,4 +1,5 @@
-"""Agents by name: ``greedy``, ``random:seed=3``, ``ddqn:runs/…/final``, the folder of a run, or ``module:Class``."""
+"""Agents by name: ``greedy``, ``random:seed=3``, ``ddqn:runs/…/final``, the folder of a run, ``module:Class``, or
+``pipe:COMMAND``."""
 
 from __future__ import annotations
 
@@ -33,6 +34,7 @@ _AGENTS = {
     "td": "crib_env.agents.networks.td:TDAgent.load",
 }
 NAMES = tuple(_AGENTS)
+_PIPE = "pipe"  # what follows is a command, and no settings
 # Learners whose weights are played by an agent of another name.
 _PLAYERS_OF_RUNS = {"clone": "ddqn", "response": "best"}
 
@@ -42,7 +44,8 @@ def make_agent(spec: str) -> Agent:
 
     Args:
         spec: ``name``, ``name:setting=value,setting=value``, ``name:PATH``, the path of a run folder, ``module:Class``
-            or ``module:Class:setting=value``. Write a path with a comma in quotes or after ``path=``. Naming a
+            or ``module:Class:setting=value``; or ``pipe:COMMAND``, a program that plays
+            (:mod:`crib_env.agents.pipe.player`). Write a path with a comma in quotes or after ``path=``. Naming a
             module runs its code (:mod:`crib_env.players.agent_from_text`).
 
     Raises:
@@ -51,6 +54,10 @@ def make_agent(spec: str) -> Agent:
     name, _, settings = spec.partition(":")
     if name in _AGENTS:
         return make(_AGENTS[name], settings, name)
+    if name == _PIPE:
+        from crib_env.agents.pipe.player import pipe_agent
+
+        return pipe_agent(settings)
     if Path(spec).is_dir():
         return _from_run_folder(Path(spec))
     if is_outside(spec):
@@ -58,7 +65,8 @@ def make_agent(spec: str) -> Agent:
     alike = difflib.get_close_matches(name, NAMES, n=2)
     meant = f"did you mean {' or '.join(alike)}? All: " if alike else "choose one of "
     raise ValueError(
-        f"there is no agent {spec!r}: {meant}{', '.join(NAMES)}, or give the folder of a run or a module:Class"
+        f"there is no agent {spec!r}: {meant}{', '.join(NAMES)}, or give the folder of a run, a module:Class or "
+        "pipe:COMMAND"
     )
 
 
@@ -71,12 +79,14 @@ def with_win_table(spec: str, win_table: Path) -> str:
 
 
 def is_outside_agent(spec: str) -> bool:
-    """Whether :func:`make_agent` would import a ``module:Class`` for it."""
-    return spec.partition(":")[0] not in _AGENTS and not Path(spec).is_dir() and is_outside(spec)
+    """Whether :func:`make_agent` would run code from outside this project: a ``module:Class`` or a command."""
+    name = spec.partition(":")[0]
+    return name == _PIPE or (name not in _AGENTS and not Path(spec).is_dir() and is_outside(spec))
 
 
 def check_names_of_file(names: Iterable[object], said: Collection[str], file: Path) -> None:
-    """Makes sure that a data file does not decide whose code runs: the user has to name each ``module:Class`` too.
+    """Makes sure that a data file does not decide whose code runs: the user has to name each ``module:Class`` and
+    each ``pipe:COMMAND`` too.
 
     Args:
         names: agents, and other settings, from the file.
@@ -84,7 +94,7 @@ def check_names_of_file(names: Iterable[object], said: Collection[str], file: Pa
         file: for the error.
 
     Raises:
-        ValueError: only one of both names a ``module:Class``.
+        ValueError: only one of both names such an agent.
     """
     found = {name for name in names if isinstance(name, str) and is_outside_agent(name)}
     if unsaid := found - set(said):

@@ -19,7 +19,8 @@ def _about(command: Command) -> str:
 
     return (
         f"{command.about}\n\nAgents: {', '.join(AGENTS)}. Settings follow a colon, as in ismcts:iterations=1000. The "
-        "folder of a run of python -m train is an agent, and so is module:Class of your own."
+        "folder of a run of python -m train is an agent, and so are module:Class of your own and "
+        "pipe:COMMAND, a program that plays."
     )
 
 

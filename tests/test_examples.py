@@ -36,6 +36,7 @@ def test_each_example_is_tested():
         "maskable_ppo",
         "cleanrl_ppo",
         "own_agent",
+        "pipe_bot",  # test_pipe.py
         "ppo",
         "dqn",
         NOTEBOOK.stem,

@@ -16,6 +16,7 @@ Cards may be ids or text: ``(4, 10)``, ``["5C", "JC"]`` or ``"5C JC"``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol
@@ -118,7 +119,8 @@ class GameResult:
 
 
 class Player(Protocol):
-    """A player for :class:`OneAtATime`. It may also have ``observe_deal``, ``observe_end`` and ``copyable``."""
+    """A player for :class:`OneAtATime`. It may also have ``observe_deal``, ``observe_end``, ``copyable`` and
+    ``faults``."""
 
     name: str
 
@@ -136,8 +138,8 @@ class OneAtATime:
 
     Args:
         player: has a name, ``throw(view)`` and ``lay(view)``. Its ``observe_deal(deal)`` and ``observe_end(game)``, if
-            it has them, receive a :class:`DealResult` or a :class:`GameResult`. Its ``copyable``, if it has one, means
-            the same as an agent's.
+            it has them, receive a :class:`DealResult` or a :class:`GameResult`. Its ``copyable`` and ``faults``, if it
+            has them, mean the same as an agent's.
 
     Raises:
         ValueError: the player lacks one of the three.
@@ -150,6 +152,7 @@ class OneAtATime:
             raise ValueError(f"{type(player).__name__} is no player for OneAtATime: it has no {lacks}")
         self.player, self.name = player, player.name
         self.copyable: bool = getattr(player, "copyable", True)
+        self.faults = getattr(player, "faults", Counter[str]())
         self._begun: dict[int, tuple[int, int]] = {}  # by game: two discards of which the first is made
         if hasattr(player, "observe_deal"):
             self.observe_deal = self._observe_deal
@@ -167,8 +170,9 @@ class OneAtATime:
     def _card(self, view: Decision) -> int:
         if len(view.hand) > 4:
             return self._throw(view)
+        given = self.player.lay(view)
         try:
-            card = parse_card(self.player.lay(view))
+            card = parse_card(given)
         except ValueError as error:
             raise ValueError(f"{self._where(view)}: lay did not return a card ({error})") from None
         if card not in view.legal:

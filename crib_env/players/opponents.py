@@ -46,7 +46,7 @@ def read_opponent(opponent: Any) -> Any:
         return opponent
     raise OptionError(
         f"opponent={opponent!r} is not allowed: give the name of an agent such as 'random', 'greedy' or 'best', a "
-        "module:Class of your own, or an object with act(views)"
+        "module:Class of your own, a pipe:COMMAND, or an object with act(views)"
     )
 
 

@@ -33,7 +33,7 @@ def dataset(
 
     Args:
         folder: Where to write it: a new folder, or one that the same command has begun.
-        agents: Both players: names, names with settings after a colon, folders of runs, or module:Class.
+        agents: Both players: names, names with settings after a colon, folders of runs, module:Class, or pipe:COMMAND.
         games: Number of games, each on its own deals.
         seed: Random seed of the deals.
         losses: Also compare each choice with the best, which takes far longer than to play.

@@ -20,6 +20,7 @@ from evaluate.figures import GOOD_AND_BAD, new_figure, save_figure
 from evaluate.files import markdown_table, whole_text
 from evaluate.folder_lock import held
 from evaluate.matches.league import League
+from evaluate.matches.match_table import faults_in_words
 from evaluate.matches.ratings import MEAN
 from evaluate.matches.standings import Cell, Standings
 from evaluate.on_ray import connected, load_ray
@@ -104,10 +105,11 @@ def _percent(cell: Cell, between: str) -> str:
 def in_words(standings: Standings) -> str:
     """How the tables were measured."""
     league = standings.league
+    faults = "".join(f"; {line}" for line in faults_in_words(zip(league.agents, standings.faults)))
     return (
         f"{league.games:,} mirrored games for each pair, seed {league.seed}"
         f"{', all results less luck' if league.luck_adjusted else ''}; Bradley-Terry ratings with mean "
-        f"{MEAN:.0f}, which predict every win rate to within {100 * standings.misfit:.1f} percentage points"
+        f"{MEAN:.0f}, which predict every win rate to within {100 * standings.misfit:.1f} percentage points{faults}"
     )
 
 

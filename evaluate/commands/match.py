@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from typing import Annotated
@@ -16,7 +17,7 @@ from evaluate.files import check_outputs, write_json
 from evaluate.luck.table import WINS
 from evaluate.matches.game_records import games_file
 from evaluate.matches.match import less_luck, play_games, summarise
-from evaluate.matches.match_table import match_table
+from evaluate.matches.match_table import faults_in_words, match_table
 from evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play_shard
 from evaluate.on_ray import connected
 from evaluate.progress import progress_bar
@@ -126,6 +127,7 @@ def match(asked: Annotated[MatchArguments, tyro.conf.arg(name="")]) -> None:
             write_json(asked.json_file, result.to_json())
     finally:
         console.print(match_table(result))
+        _print_faults([(result.a, result.faults["a"]), (result.b, result.faults["b"])])
     if half is not None:
         reached = _reach(parts)
         console.print(f"asked for ±{half:.3%}, reached ±{reached:.3%}" + ("" if reached <= half else ": too few games"))
@@ -141,6 +143,11 @@ def _reach(parts: list[Games]) -> float:
     return reach(mean_of_pairs(games.won))
 
 
+def _print_faults(faults: list[tuple[str, Mapping[str, int]]]) -> None:
+    for line in faults_in_words(faults):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
 def _play_one(a: Agent, b: Agent, asked: MatchArguments) -> None:
     """Plays one game and prints only who won, without intervals."""
     if asked.until is not None or asked.json_file is not None or asked.ray is not None or asked.luck_adjusted:
@@ -151,6 +158,7 @@ def _play_one(a: Agent, b: Agent, asked: MatchArguments) -> None:
             keep(played.records)
     winner = int(played.scores[0].argmax())
     console.print(f"{(a, b)[winner].name} wins {played.scores[0, winner]} to {played.scores[0, 1 - winner]}")
+    _print_faults(list(zip((a.name, b.name), played.faults)))
 
 
 def games_needed(pairs: int, reached: float, half: float, most: int) -> int:

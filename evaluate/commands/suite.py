@@ -34,7 +34,7 @@ def suite(
     A fast agent takes some minutes. docs/suite.md says what the tasks are, and has the figures of all agents.
 
     Args:
-        agents: Names, names with settings after a colon, folders of runs, or module:Class.
+        agents: Names, names with settings after a colon, folders of runs, module:Class, or pipe:COMMAND.
         share: Share of the positions and games to take, above 0, at most 1, for slow agents; by default all.
         skip: Tasks to leave out: discards, play, endgames, pegging, against-random, against-greedy, against-careful,
             against-expert, time.

@@ -149,7 +149,7 @@ class League:
 
         def build(content: dict[str, Any]) -> LeagueMatch:
             without = {"less_luck": None} | content
-            without["result"] = {"luck_adjusted": None} | content["result"]
+            without["result"] = {"luck_adjusted": None, "faults": {"a": {}, "b": {}}} | content["result"]
             found = typed(without, _Saved)
             less = None if found.less_luck is None else np.array(found.less_luck)
             match = LeagueMatch(found.result, np.array(["012".index(digit) for digit in found.won]), less)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,8 @@ class MatchResult:
     ``margin`` is in points a game, ``net_match_points`` in ACC match points a game (2 for a win, 3 with a skunk).
     ``points_per_deal[player][role][source]`` are means over the deals begun in that role, including the last deal
     of each game, which is usually cut short. ``microseconds_per_decision`` leaves out the first deal of each
-    game, in which kernels are still compiled.
+    game, in which kernels are still compiled. ``faults[player]`` are decisions taken for a program that failed, by the
+    kind of fault.
     """
 
     a: str
@@ -69,6 +70,7 @@ class MatchResult:
     microseconds_per_decision: dict[str, float]
     seconds: float
     luck_adjusted: LuckAdjusted | None = None
+    faults: dict[str, dict[str, int]] = field(default_factory=lambda: {"a": {}, "b": {}})
 
     def to_json(self) -> dict[str, Any]:
         """The result as a dictionary of plain values."""
@@ -262,4 +264,5 @@ def summarise(a: str, b: str, seed: int, games: Games, seconds: float) -> MatchR
         },
         seconds=seconds,
         luck_adjusted=None if games.luck is None else _luck_adjusted(games),
+        faults={p: dict(games.faults[k]) for k, p in enumerate(players)},
     )

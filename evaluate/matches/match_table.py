@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from rich.table import Table
 
 from crib_env.batch import SOURCES
@@ -41,6 +43,16 @@ def match_table(result: MatchResult) -> Table:
     table.add_row("µs a decision", f"{spent['a']:.2f}", f"{spent['b']:.2f}")
     table.caption = f"{result.deals_per_game:.2f} deals a game, {result.seconds:.1f} s"
     return table
+
+
+def faults_in_words(faults: Iterable[tuple[str, Mapping[str, int]]]) -> list[str]:
+    """A line for each agent, given by name, that took decisions for a program that failed."""
+    lines = []
+    for name, counts in faults:
+        if n := sum(counts.values()):
+            kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.items()))
+            lines.append(f"{name}: {n:,} decision{'s' * (n != 1)} replaced ({kinds})")
+    return lines
 
 
 def _add_less_luck(table: Table, less: LuckAdjusted) -> None:

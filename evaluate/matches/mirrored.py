@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -68,6 +69,8 @@ class Games:
     """The games card by card, if they were kept."""
     luck: np.ndarray | None = None
     """(2N, 3, 3) float64 luck of ``a`` by ``CHANCES`` and ``RESULTS`` of :mod:`evaluate.luck`, if it was measured."""
+    faults: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    """How many decisions an agent took for a program that failed, by kind of fault."""
 
     @classmethod
     def merged(cls, parts: Sequence[Games]) -> Games:
@@ -84,6 +87,7 @@ class Games:
             total("seconds"),
             tuple(record for part in parts for record in part.records),
             None if any(part.luck is None for part in parts) else np.concatenate([part.luck for part in parts]),
+            (sum((part.faults[0] for part in parts), Counter()), sum((part.faults[1] for part in parts), Counter())),
         )
 
     @property
@@ -140,6 +144,7 @@ def play_shard(
     seat_of_b = np.tile([1, 0], len(shard.deals))[:n]  # a sits in seat 0, then in seat 1
     observers = Observers(batch, (a, 1 - seat_of_b), (b, seat_of_b))
     decisions, seconds = np.zeros(2, np.int64), np.zeros(2)
+    faults_before = _faults(a), _faults(b)
     rows, round_ = batch.acting(), 0  # a round is a decision in each game
     while len(rows):
         players = batch.games["turn"][rows] == seat_of_b[rows]
@@ -188,7 +193,13 @@ def play_shard(
         seconds,
         recorder.records(shard.seed, names) if recorder is not None else (),
         meter.luck * np.where(seat_of_b == 1, 1, -1)[:, None, None] if meter is not None else None,
+        (_faults(a) - faults_before[0], _faults(b) - faults_before[1]),
     )
+
+
+def _faults(agent: Agent) -> Counter[str]:
+    """What an agent has counted so far, see :class:`crib_env.agents.agent.Agent`."""
+    return Counter(getattr(agent, "faults", None))
 
 
 def check_no_cheat(*agents: Agent) -> None:

@@ -1,0 +1,1 @@
+"""``pipe:COMMAND``: a program in any language plays, by lines of JSON."""
