@@ -11,7 +11,7 @@ from evaluate.calibration.making import BANDS, Calibration
 from evaluate.figures import BLUE, GREY, RED, new_figure
 
 _NAMES = ("second", "fourth")
-HEADER = ("higher score", "discard", "slope", "stated less played", "positions")
+HEADER = ("higher score", "discard", "slope", "stated less played, % points", "positions")
 
 
 def about_scores(found: Calibration) -> str:
@@ -19,8 +19,8 @@ def about_scores(found: Calibration) -> str:
     at, plan = agreement_of_scores(found.scores, found.plan.games), found.plan
     return (
         f"At {plan.pairs} pairs of scores, {plan.games:,} games each of `{plan.agent}` against itself, the win table "
-        f"is {at.rms:.2%} off (root of the mean square), and {at.furthest:.2%} at most. {at.covered:.0%} of the "
-        "differences are within their 95 % interval."
+        f"is {100 * at.rms:.2f} % points off (root of the mean square), and {100 * at.furthest:.2f} at most. "
+        f"{at.covered:.0%} of the differences are within their 95 % interval."
     )
 
 
@@ -31,7 +31,7 @@ def rows_of_losses(found: Calibration) -> list[list[str]]:
             f"{band[0]} to {band[1]}",
             _NAMES[rank],
             f"{fit.slope.value:.3f} ± {fit.slope.half_width:.3f}",
-            f"{100 * fit.difference.value:+.2f} ± {100 * fit.difference.half_width:.2f} %",
+            f"{100 * fit.difference.value:+.2f} ± {100 * fit.difference.half_width:.2f}",
             str(fit.positions),
         ]
         for (band, rank), fit in each_band(found.discards).items()
