@@ -6,13 +6,14 @@
 # make loops         set up an environment for each of other libraries' training loops, and run them
 # make slow          the long statistical and strength checks
 # make docs          build the documentation site, docs/_build/html, and test its examples
+# make pages         write into the pages of the environments what their docstrings say, and draw their pictures
 # make figures       draw the figures of the documentation again from their data
 # make dist          build the source distribution and the wheel into dist/, and check them
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup train play check test quick oldest loops lint tensorboard slow docs figures dist
+.PHONY: setup train play check test quick oldest loops lint tensorboard slow docs pages figures dist
 .DELETE_ON_ERROR:
 # The environment of the oldest versions is made beside the main one, and linters run beside the tests.
 MAKEFLAGS += --jobs=2
@@ -68,6 +69,9 @@ docs: .venv/docs-ready
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	$(BIN)/python -m sphinx -W -q -b doctest docs docs/_build/doctest
 	@echo 'docs/_build/html/index.html'
+
+pages: setup
+	$(BIN)/python -m docs.pages
 
 figures: setup
 	$(BIN)/python -m docs.figures

@@ -30,6 +30,7 @@ from evaluate.figures import GREY, new_figure, number_ticks
 from evaluate.matches.game_records import read_records
 from evaluate.replays.frames import frames
 from evaluate.replays.moving_picture import write_gif
+from evaluate.runs.learning_curves import curve_of_json
 from evaluate.runs.learning_curves import draw_curves as draw_learning_curves
 
 ROOT = Path(__file__).parents[1]
@@ -82,18 +83,16 @@ def league(data: Path) -> Figure:
 
 
 def speeds(data: Path) -> Figure:
-    """Bars of what `evaluate benchmark --json` kept."""
+    """What `evaluate benchmark --json` kept."""
     rates = json.loads(data.read_text())["per_second"]
     return draw_speeds({name: Rates(values) for name, values in rates.items()})
 
 
 def learners(data: Path) -> Figure:
-    """Learning curves that `evaluate curves --json` kept."""
+    """Learning curves that `evaluate curves --json` kept, and players to compare with."""
     content = json.loads(data.read_text())
-    curves = {
-        label: [tuple(map(np.array, curve)) for curve in of_label] for label, of_label in content["curves"].items()
-    }
-    return draw_learning_curves(curves, content["against"], content["over"])
+    curves = {label: [curve_of_json(curve) for curve in of_label] for label, of_label in content["curves"].items()}
+    return draw_learning_curves(curves, content["against"], content["over"], content.get("levels"))
 
 
 # Pictures by name, each with its data and what draws it.

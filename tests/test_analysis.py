@@ -177,6 +177,7 @@ def test_a_game_is_told_with_luck_and_errors(games, found):
     assert "luck of the first deal" in told
     first = next(d for d in found[0].decisions if d.kind == "discard" and d.chance_lost > 0)
     assert f"{format_cards(first.best)} is better" in told
+    assert f"{100 * first.chance_lost:.1f} % points to win" in told
 
 
 def test_the_picture_has_a_mark_for_each_error(found):

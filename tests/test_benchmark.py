@@ -8,7 +8,7 @@ import pytest
 from crib_env.kernels import streams
 from evaluate.benchmark.measuring import ROUNDS, Measurement, Rates, measure
 from evaluate.benchmark.memory import can_be_measured, memory_by_games, memory_over_steps
-from evaluate.benchmark.report import ratios
+from evaluate.benchmark.report import draw_speeds, ratios
 from evaluate.benchmark.vector import RandomPlay, _decisions_a_step, pick_legal
 from evaluate.commands.speed.benchmark import benchmark
 
@@ -68,6 +68,19 @@ def test_envpool_is_compared_by_its_fastest_game():
         "vector env, learner's steps / EnvPool fast": Rates([3.0, 2.0]),
         "vector env, copy=False, learner's steps / EnvPool fast": Rates([4.0, 2.0]),
     }
+
+
+def test_each_unit_has_a_panel_of_its_own():
+    names = {
+        "whole games a second": ["random full games, engine"],
+        "decisions of either player a second": ["crib_env env, turns", "vector env, decisions of both players"],
+        "exact results, as each row says, a second": ["discard statistics of 15, one call"],
+        "steps of a learner a second": ["vector env, 65,536 games, copy=False, learner's steps"],
+    }
+    rates = {name: Rates([1.0, 2.0, 3.0]) for of_unit in names.values() for name in of_unit}
+    drawn = draw_speeds(rates | {"yardstick: random games of one thread alone": Rates([1.0])}).axes
+    shown = {axes.get_title(loc="left"): [label.get_text() for label in axes.get_yticklabels()] for axes in drawn}
+    assert shown == {unit: of_unit[::-1] for unit, of_unit in names.items()}
 
 
 def test_a_run_writes_json_and_a_picture(tmp_path, capsys):

@@ -17,7 +17,7 @@ from train.loop import strength
 from train.loop.run_folder import RunFolder
 from train.loop.sweep import Sweep
 
-STRENGTH = "evaluation (bands: 95 % intervals; of several seeds, their range)"
+STRENGTH = "evaluation (bands: 95 % intervals)"
 CURVES = {
     "ddqn": {
         "win rate against greedy": "evaluation/win rate against greedy",

@@ -1,10 +1,11 @@
-"""The documentation: its Python runs as pasted, its commands exist, and the texts that its pages include exist."""
+"""The documentation: its Python runs as pasted, its commands exist, and its pages hold what their sources say."""
 
 import io
 import re
 import shlex
 from contextlib import redirect_stderr, redirect_stdout
-from functools import cache
+from dataclasses import fields
+from functools import cache, cached_property
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from gymnasium import registry
 
 import crib_env
 from crib_env.agents.registry import NAMES
+from docs.pages import current
 from evaluate.commands.registry import COMMANDS
 from train.__main__ import LEARNERS
 
@@ -66,14 +68,18 @@ def test_commands_exist_and_have_these_options(page):
         assert said <= options_of(package, name), f"{package} {name}"
 
 
-def test_pages_include_existing_files_and_docstrings():
-    markers = [found for page in PAGES for found in re.findall(r"<!-- (\w+): (\S+)", page.read_text())]
-    assert {kind for kind, _ in markers} == {"docstring", "file", "specification"}
-    for kind, name in markers:
-        if kind == "file":
-            assert (ROOT / name).is_file()
-        elif kind == "docstring":
-            assert (ROOT / f"{name.replace('.', '/')}.py").is_file()
+def test_pages_hold_what_their_sources_say():
+    stale = [path.name for path, text in current().items() if not path.is_file() or path.read_text() != text]
+    assert not stale, f"{', '.join(stale)}: make pages (python -m docs.pages)"
+
+
+def test_no_page_holds_a_docstrings_roles():
+    assert not [page.name for page in PAGES if re.search(r":(mod|class|func|meth|data|attr):`", page.read_text())]
+
+
+def test_pages_that_stand_for_files_link_to_them():
+    for name, file in pytest.importorskip("docs.site_pages").FILES.items():
+        assert re.findall(r"\]\((.*?)\)", (DOCS / name).read_text()) == [f"../../{file}"]
 
 
 def test_every_id_has_a_specification():
@@ -97,6 +103,14 @@ def test_every_page_is_in_the_table_of_contents():
 def test_every_agent_is_in_the_table_of_players():
     page = (DOCS / "reference" / "players.md").read_text()
     assert not [name for name in NAMES if f"`{name}`" not in page and f"`{name}:" not in page]
+
+
+def test_every_field_of_the_views_is_listed():
+    page = (DOCS / "your-own-agent.md").read_text().partition("## In batches")[2]
+    listed = {name for row in re.findall(r"^\| (`.*?) \|", page, re.M) for name in re.findall(r"`(\w+)`", row)}
+    views = crib_env.PlayerViews
+    derived = {name for name, value in vars(views).items() if isinstance(value, cached_property)}
+    assert listed == {field.name for field in fields(views)} | derived
 
 
 def test_every_public_name_is_described():

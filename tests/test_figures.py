@@ -11,7 +11,19 @@ from torch.utils.tensorboard import SummaryWriter
 from evaluate.commands.curves import curves
 from evaluate.figures import new_figure, save_figure
 from evaluate.files import picture_paths
-from evaluate.runs.learning_curves import curves_by_label, draw_curves, mean_and_range, read_curve
+from evaluate.runs.format import with_band
+from evaluate.runs.learning_curves import (
+    NO_POINTS,
+    Curve,
+    Points,
+    curve_as_json,
+    curve_of_json,
+    curves_by_label,
+    draw_curves,
+    mean_curve,
+    mean_of,
+    read_curve,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -53,26 +65,65 @@ def test_other_endings_are_refused_and_no_picture_is_no_path():
     assert picture_paths(None) == ()
 
 
+def points(places, values):
+    """Measurements without intervals."""
+    unknown = np.full(len(places), np.nan)
+    return Points(np.array(places, float), np.array(values), unknown, unknown)
+
+
 def test_curves_are_joined_where_all_of_them_reach():
-    one = np.array([0.0, 10.0, 20.0]), np.array([0.0, 1.0, 2.0])
-    two = np.array([5.0, 15.0, 30.0]), np.array([1.5, 2.5, 4.0])
-    places, mean, low, high = mean_and_range([one, two])
+    one, two = points([0, 10, 20], [0.0, 1.0, 2.0]), points([5, 15, 30], [1.5, 2.5, 4.0])
+    places, mean, low, high = mean_of([one, two])
     assert places.tolist() == [5, 10, 15, 20]
-    assert low.tolist() == [0.5, 1, 1.5, 2]
-    assert high.tolist() == [1.5, 2, 2.5, 3]
     assert mean.tolist() == [1, 1.5, 2, 2.5]
+    half = 12.7062 * 0.5  # Student's t with one degree of freedom, and the standard error of 0.5 and 1.5
+    assert (high - mean).tolist() == pytest.approx([half] * 4) == (mean - low).tolist()
+
+
+def test_a_single_run_keeps_its_own_intervals():
+    run = Points(*np.array([[0.0, 10.0], [0.5, 0.6], [0.4, 0.5], [0.6, 0.7]]))
+    assert mean_of([run]) is run
+    assert mean_curve([Curve(run, NO_POINTS)]) == (run, NO_POINTS)
+
+
+def test_finished_players_are_marks_of_their_own():
+    """They are no points of the line, and their intervals are whiskers."""
+    runs = [Curve(points([0, 10], [0.5, 0.6]), points([10 + k], [0.4 + k / 100])) for k in range(2)]
+    figure = draw_curves({"a": runs}, "greedy", "seconds", {"somebody": 45.0})
+    (axes,) = figure.axes
+    assert axes.lines[0].get_ydata() == pytest.approx([50, 60])
+    (bars,) = axes.containers
+    assert bars.lines[0].get_xydata().tolist() == [pytest.approx([10.5, 40.5])]
+    ((_, low), (_, high)) = bars.lines[2][0].get_segments()[0]
+    assert (low, high) == pytest.approx((40.5 - 12.7062 * 0.5, 40.5 + 12.7062 * 0.5))
+    assert [text.get_text() for text in axes.texts] == ["somebody"]
+    of_one_finished = mean_curve([runs[0], Curve(runs[1].training, NO_POINTS)])
+    assert of_one_finished.final == NO_POINTS
+
+
+def test_curves_are_kept_as_json():
+    curve = Curve(points([0, 10], [0.5, 0.6]), NO_POINTS)
+    again = curve_of_json(json.loads(json.dumps(curve_as_json(curve))))
+    for part, of_again in zip(curve, again):
+        for values, of_these in zip(part, of_again):
+            np.testing.assert_array_equal(values, of_these)
 
 
 def test_curves_without_a_common_range_are_refused():
-    one, two = (np.array([0.0, 10.0]), np.zeros(2)), (np.array([20.0, 30.0]), np.zeros(2))
+    one, two = points([0, 10], [0.0, 0.0]), points([20, 30], [0.0, 0.0])
     with pytest.raises(ValueError, match="no learning curve in common"):
-        mean_and_range([one, two])
+        mean_of([one, two])
 
 
 def write_config(folder, learner, **settings):
     folder.mkdir()
     (folder / "config.json").write_text(json.dumps({"learner": learner, "settings": settings}))
     return folder
+
+
+def log(writer, values, episodes):
+    for tag, value in values.items():
+        writer.add_scalar(tag, value, episodes)
 
 
 def make_run(folder, rates, speed, learner="ddqn", **settings):
@@ -83,18 +134,22 @@ def make_run(folder, rates, speed, learner="ddqn", **settings):
             writer.add_scalar("speed/episodes per second", speed * k, 100 * k)
             writer.add_scalar("speed/processor seconds", k, 100 * k)
             if k % 2 == 0:
-                writer.add_scalar("evaluation/win rate against greedy", rates[k // 2 - 1], 100 * k)
+                rate = rates[k // 2 - 1]
+                log(writer, with_band("evaluation/win rate against greedy", rate, rate - 0.1, rate + 0.1), 100 * k)
     return folder
 
 
 def test_a_run_is_read_over_episodes_and_over_seconds(tmp_path):
     run = make_run(tmp_path / "run", [0.25, 0.5], speed=10)
-    episodes, rates = read_curve(run, "greedy", "episodes")
+    (episodes, rates, low, high), final = read_curve(run, "greedy", "episodes")
     assert episodes.tolist() == [200, 400]
     assert rates == pytest.approx([0.25, 0.5])
-    seconds, _ = read_curve(run, "greedy", "seconds")
+    assert low == pytest.approx([0.15, 0.4])
+    assert high == pytest.approx([0.35, 0.6])
+    assert not len(final.places)
+    seconds = read_curve(run, "greedy", "seconds").training.places
     assert seconds == pytest.approx([10 + 5, 10 + 5 + 10 / 3 + 2.5])
-    on_processor, _ = read_curve(run, "greedy", "processor-seconds")
+    on_processor = read_curve(run, "greedy", "processor-seconds").training.places
     assert on_processor.tolist() == [2.0, 4.0]
     with pytest.raises(ValueError, match="holds no curve of win rates against 'random' over episodes"):
         read_curve(run, "random", "episodes")
@@ -103,13 +158,13 @@ def test_a_run_is_read_over_episodes_and_over_seconds(tmp_path):
 def test_runs_of_a_learner_are_one_curve(tmp_path, capsys):
     runs = tuple(make_run(tmp_path / f"run-{k}", [0.25 + 0.1 * k, 0.5], speed=10) for k in range(3))
     curves(runs, tmp_path / "curves.png", over="seconds")
-    assert "ddqn, mean and range of 3 runs" in (tmp_path / "curves.svg").read_text()
+    assert "ddqn, mean of 3 runs" in (tmp_path / "curves.svg").read_text()
     curves(runs, tmp_path / "curves.png", ("a", "a", "b"), json_file=tmp_path / "curves.json")
     kept = json.loads((tmp_path / "curves.json").read_text())
     assert {label: len(of_label) for label, of_label in kept["curves"].items()} == {"a": 2, "b": 1}
-    assert kept["curves"]["b"][0][1] == pytest.approx([0.45, 0.5])
+    assert kept["curves"]["b"][0]["training"]["values"] == pytest.approx([0.45, 0.5])
     drawn = (tmp_path / "curves.svg").read_text()
-    assert "a, mean and range of 2 runs" in drawn
+    assert "a, mean of 2 runs" in drawn
     assert "games won against greedy" in drawn
     figure = draw_curves({"a": [read_curve(run, "greedy", "episodes") for run in runs]}, "greedy", "episodes")
     assert figure.axes[0].lines[0].get_ydata() == pytest.approx([35, 50])
@@ -155,7 +210,7 @@ def test_runs_of_several_seeds_are_taken_and_what_has_no_curve_is_left_out(tmp_p
     ("last", "ticks"), [(10, ["2.5", "5", "7.5"]), (600_000, ["200,000", "400,000"]), (0.5, ["0.1", "0.3"])]
 )
 def test_ticks_are_labelled_with_their_values(last, ticks):
-    figure = draw_curves({"a": [(np.array([0.0, last]), np.array([0.5, 0.6]))]}, "greedy", "seconds")
+    figure = draw_curves({"a": [Curve(points([0, last], [0.5, 0.6]), NO_POINTS)]}, "greedy", "seconds")
     axes = figure.axes[0]
     axes.set_xticks([float(tick.replace(",", "")) for tick in ticks])
     assert [label.get_text() for label in axes.get_xticklabels()] == ticks
@@ -176,11 +231,11 @@ def test_curves_of_exploitability(tmp_path):
     for seed in range(2):
         with SummaryWriter(str(write_config(tmp_path / str(seed), "td"))) as writer:
             for episodes, value in ((1_000, 0.9), (2_000, 0.4 + seed / 10)):
-                writer.add_scalar("strength/exploitability", value, episodes)
+                log(writer, with_band("strength/exploitability", value, value, value), episodes)
     runs = [tmp_path / "0", tmp_path / "1"]
     figure = draw_curves(curves_by_label(runs, ("td", "td"), "best-response", "episodes"), "best-response", "episodes")
     (axes,) = figure.axes
-    assert axes.get_ylabel() == "exploitability, points a deal"
+    assert axes.get_ylabel() == "exploitability, points a deal, with 95 % interval"
     assert axes.lines[0].get_ydata() == pytest.approx([0.9, 0.45])
     assert set(axes.lines[1].get_ydata()) == {0}
     with pytest.raises(ValueError, match="none of the runs has a curve of win rates against 'greedy' over episodes"):

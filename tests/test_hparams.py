@@ -32,17 +32,18 @@ def plugin_data(events, tag):
     return events.SummaryMetadata(tag).plugin_data.content
 
 
-def test_a_run_has_no_curve_of_its_end_alone(events):
+def test_only_the_finished_player_is_a_curve_of_one_point(events):
     tags = events.Tags()["scalars"]
-    assert not any(tag.startswith("final/") for tag in tags)
-    assert all(len(events.Scalars(tag)) > 1 for tag in tags)
+    single = {tag for tag in tags if len(events.Scalars(tag)) == 1}
+    assert single == {tag for tag in tags if "final/" in tag}
+    assert "final/win rate against greedy" in single
     assert "learning/net points against the opponent" in tags  # greedy
 
 
 def test_a_column_of_strength_is_the_curve_itself(events):
     experiment = metadata.parse_experiment_plugin_data(plugin_data(events, metadata.EXPERIMENT_TAG))
     metrics = [metric.name.tag for metric in experiment.metric_infos]
-    assert metrics[0] == "evaluation/win rate against greedy"
+    assert metrics[0] == "final/win rate against greedy"
     assert metrics[0] in events.Tags()["scalars"]
 
 

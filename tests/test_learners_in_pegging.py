@@ -105,13 +105,14 @@ def test_strength_is_that_in_pegging(tmp_path):
 
 
 def test_exploitability_is_logged_on_the_way(tmp_path, monkeypatch):
-    gains = iter([Gain(0.9, 0.8), Gain(0.5, 0.45)])
+    gains = iter([Gain(1.2, 1.1), Gain(0.9, 0.8), Gain(0.5, 0.45)])
     monkeypatch.setattr("train.loop.exploitability.measure", lambda agent: next(gains))
     learner, settings = small_settings("td", exploitability=2)
     new_run(learner, settings, tmp_path)
     (folder,) = (tmp_path / "td").iterdir()
-    assert read_scalars(folder, "strength/exploitability")[1] == pytest.approx([0.9, 0.5])
-    assert read_scalars(folder, "uncertainty/exploitability low")[1] == pytest.approx([0.8, 0.45])
+    assert read_scalars(folder, "strength/exploitability")[1] == pytest.approx([1.2, 0.9, 0.5])
+    assert read_scalars(folder, "strength/exploitability")[0][0] == 0
+    assert read_scalars(folder, "uncertainty/exploitability low")[1] == pytest.approx([1.1, 0.8, 0.45])
     with pytest.raises(ValueError, match="exploitability=1 is only measured in episode='pegging': give 0"):
         small_settings("td", exploitability=1, episode="deal")
 

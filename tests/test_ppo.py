@@ -130,7 +130,8 @@ def test_a_run_leaves_weights_curves_and_stable_baselines3s_own_file(finished):
     assert summary["episodes"] == 1_024  # whole rounds
     assert 0 < summary["simulation_share"] < 1
     assert json.loads((folder.path / "summary.json").read_text())["episodes"] == 1_024
-    assert read_scalars(folder.path, "evaluation/win rate against greedy")[0] == [512, 1_024]
+    assert read_scalars(folder.path, "evaluation/win rate against greedy")[0] == [0, 512, 1_024]
+    assert read_scalars(folder.path, "final/win rate against greedy")[0] == [1_024]
     for tag in ("train/loss", "rollout/ep_rew_mean", "time/fps", "speed/episodes per second"):
         assert len(read_scalars(folder.path, tag)[0]) >= 7
 

@@ -115,13 +115,21 @@ def test_a_figure_is_the_same_wherever_it_stands(name):
 
 
 def test_the_figure_of_speeds_shows_the_table():
-    """Every bar is a number of the first tables of the benchmarks."""
+    """Every mark is a number of the first tables of the benchmarks."""
     section = (ROOT / "BENCHMARKS.md").read_text().partition("## Rules")[0]
     kept = json.loads((ROOT / "docs" / "speed.json").read_text())["per_second"]
     for name, values in kept.items():
         for value in values:
             written = [f"{value:,.0f}", f"{value:,.1f}", f"{value / 1e6:.2f}"]
             assert any(re.search(rf"(?<![\d.,]){re.escape(one)}(?![\d.,])", section) for one in written), name
+
+
+def test_the_figure_of_exploitability_names_players_of_the_table():
+    page = (ROOT / "BENCHMARKS.md").read_text()
+    kept = json.loads((ROOT / "docs" / "exploitability.json").read_text())["levels"]
+    assert set(kept) == {"random", "greedy", "careful", "equilibrium"}
+    for name, value in kept.items():
+        assert re.search(rf"^\| `{name}`[^|]* \| [\d.]+ \| [\d.]+ \| {value:.3f} \|$", page, re.MULTILINE), name
 
 
 def test_the_figure_of_the_league_shows_the_table():

@@ -9,7 +9,7 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from crib_env.agents import make_agent
-from evaluate.runs.format import band_of
+from evaluate.runs.format import band_of, final_tag
 from tests.helpers.learner_runs import run
 from tests.helpers.small_settings import DDQN as SMALL
 from train import ddqn
@@ -76,8 +76,10 @@ def test_a_sweep_that_was_stopped_goes_on_and_equals_its_runs_alone(tmp_path):
     assert (path / "against-greedy.png").exists()
 
     events = EventAccumulator(str(path)).Reload()
-    mean, low, high = (events.Scalars(name)[-1].value for name in (tag, *band_of(tag)))
+    final = final_tag(tag)
+    mean, low, high = (events.Scalars(name)[-1].value for name in (final, *band_of(final)))
     assert low <= mean <= high
+    assert events.Scalars(tag)[0].step == 0
     assert mean == pytest.approx(np.mean(finals), rel=1e-6)
 
 

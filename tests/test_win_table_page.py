@@ -21,7 +21,7 @@ def test_the_page_has_the_shipped_table():
     assert page == with_table(page)
     assert f"--agent {table.agent} --deals {table.deals} --rounds" in page
     near = 1.96 * table.win_error[NEAR:, NEAR:]
-    assert f"± {100 * near.mean():.2f} % on average and\n± {100 * near.max():.2f} % at most" in page
+    assert f"± {100 * near.mean():.2f} % points on\naverage and ± {100 * near.max():.2f} at most" in page
 
 
 if __name__ == "__main__":

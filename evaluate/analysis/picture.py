@@ -63,7 +63,7 @@ def draw_game(analysis: GameAnalysis) -> Figure:
         if decision in worst:
             cards_named = f"{format_cards(decision.chosen)} for {format_cards(decision.best)}"
             axes.annotate(
-                f"{cards_named}\n−{100 * decision.chance_lost:.1f} %",
+                f"{cards_named}\n−{100 * decision.chance_lost:.1f} % points",
                 (x_at, y_at),
                 (0, -12 if down else 12),
                 textcoords="offset points",

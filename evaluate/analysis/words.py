@@ -1,4 +1,4 @@
-"""An analysis in words: the loss of a decision, the luck of a deal."""
+"""An analysis in words: the loss of a decision, the luck of a deal. Differences of chances are in percentage points."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ LEAST = 0.0005
 
 
 def tell_loss(decision: Decision) -> str:
-    """Names the better choice: ``"5C 5H is better: +1.20 points, +2.3 % to win"``."""
+    """Names the better choice: ``"5C 5H is better: +1.20 points, +2.3 % points to win"``."""
     points = f"+{decision.points_lost:.2f} points, " if decision.points_lost >= 0.005 else ""
-    return f"{format_cards(decision.best)} is better: {points}+{decision.chance_lost:.1%} to win".replace("%", " %")
+    return f"{format_cards(decision.best)} is better: {points}+{_to_win(decision.chance_lost)}"
 
 
 def tell_luck(analysis: GameAnalysis, deal: int) -> list[str]:
@@ -25,9 +25,13 @@ def tell_luck(analysis: GameAnalysis, deal: int) -> list[str]:
         if abs(luck[WINS]) >= LEAST:
             seat = 0 if luck[WINS] > 0 else 1
             points = luck[NET_POINTS] * (1 if seat == 0 else -1)
-            wins = f"{abs(luck[WINS]):.1%}".replace("%", " %")
-            lines.append(f"luck of the {CHANCES[chance]}: {analysis.record.names[seat]} {points:+.1f} points, +{wins}")
+            brought = f"{points:+.1f} points, +{_to_win(abs(luck[WINS]))}"
+            lines.append(f"luck of the {CHANCES[chance]}: {analysis.record.names[seat]} {brought}")
     return lines
+
+
+def _to_win(chance: float) -> str:
+    return f"{100 * chance:.1f} % points to win"
 
 
 def notes_of_deal(analysis: GameAnalysis, deal: int) -> dict[int, str]:

@@ -21,6 +21,13 @@ _RATIOS = (
     (ENGINE, REPLAYED),
 )
 _THEIRS = ("OpenSpiel", "CartPole", "EnvPool", "tictactoe", "connect_four")
+# What speeds count, by words in their names; all others count the steps of a learner.
+_UNITS = {
+    "whole games": ("full games",),
+    "decisions of either player": ("decisions", "turns"),
+    "exact results, as each row says,": ("discard", "crib distributions", "crib means", "histogram"),
+}
+_STEPS = "steps of a learner"
 
 
 def ratios(rates: dict[str, Rates]) -> dict[str, Rates]:
@@ -89,19 +96,36 @@ def _time(seconds: float) -> str:
     return f"{seconds / 1e-9:.1f} ns"
 
 
+def unit_of(name: str) -> str:
+    """What a speed counts, by the words in its name."""
+    return next((unit for unit, words in _UNITS.items() if any(word in name for word in words)), _STEPS)
+
+
 def draw_speeds(rates: dict[str, Rates]) -> Figure:
-    """A bar for each speed on a logarithmic scale, with the range of the rounds; speeds of other projects are grey."""
-    names = [name for name in reversed(rates) if not name.startswith("yardstick")]
-    medians = [rates[name].median for name in names]
-    ranges = [
-        [rates[name].median - min(rates[name].values) for name in names],
-        [max(rates[name].values) - rates[name].median for name in names],
-    ]
-    colours = [GREY if any(word in name for word in _THEIRS) else GREEN for name in names]
-    figure = new_figure(10, 1 + 0.26 * len(names))
-    axes = figure.subplots()
-    bars = axes.barh(names, medians, xerr=ranges, color=colours, error_kw={"elinewidth": 0.8})
-    axes.bar_label(bars, [f"{median:,.0f}" for median in medians], padding=4, fontsize=7)
-    axes.set(xscale="log", xlabel="a second")
-    axes.margins(x=0.15, y=0.01)
+    """A mark for each speed with the range of the rounds, a panel for each unit; speeds of other projects are grey.
+
+    Axes are logarithmic, where the length of a bar would mean nothing.
+    """
+    panels = {unit: [name for name in reversed(rates) if unit_of(name) == unit] for unit in (*_UNITS, _STEPS)}
+    shown = {unit: [name for name in names if not name.startswith("yardstick")] for unit, names in panels.items()}
+    shown = {unit: names for unit, names in shown.items() if names}
+    heights = [len(names) for names in shown.values()]
+    figure = new_figure(10, 0.75 * len(shown) + 0.26 * sum(heights))
+    places = figure.subplots(len(shown), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for axes, (unit, names) in zip(places, shown.items()):
+        medians = [rates[name].median for name in names]
+        ranges = [
+            [rates[name].median - min(rates[name].values) for name in names],
+            [max(rates[name].values) - rates[name].median for name in names],
+        ]
+        colours = [GREY if any(word in name for word in _THEIRS) else GREEN for name in names]
+        axes.errorbar(medians, names, xerr=ranges, fmt="none", ecolor="black", elinewidth=0.8, zorder=3)
+        axes.scatter(medians, names, color=colours, zorder=4)
+        for name in names:
+            place = (rates[name].median, name)
+            axes.annotate(f"{place[0]:,.0f}", place, (0, 5), textcoords="offset points", ha="center", fontsize=7)
+        axes.set(xscale="log")
+        axes.grid(lw=0.4)
+        axes.set_title(f"{unit} a second", loc="left", fontweight="bold")
+        axes.set_ylim(-0.6, len(names) - 0.2)
     return figure

@@ -11,10 +11,11 @@ from evaluate.calibration.making import BANDS, Calibration
 from evaluate.figures import BLUE, GREY, RED, new_figure
 
 _NAMES = ("second", "fourth")
+_DIFFERENCE = "stated less played, % points"
 CARDS_HEADER = (
-    *("higher score", "cards laid", "judge", "slope", "stated less played", "its best rank", "square, %²", "choices"),
+    *("higher score", "cards laid", "judge", "slope", _DIFFERENCE, "its best rank, % points", "square, %²", "choices"),
 )
-HEADER = ("higher score", "discard", "slope", "stated less played", "positions")
+HEADER = ("higher score", "discard", "slope", _DIFFERENCE, "positions")
 
 
 def about_scores(found: Calibration) -> str:
@@ -22,8 +23,8 @@ def about_scores(found: Calibration) -> str:
     at, plan = agreement_of_scores(found.scores, found.plan.games), found.plan
     return (
         f"At {plan.pairs} pairs of scores, {plan.games:,} games each of `{plan.agent}` against itself, the win table "
-        f"is {at.rms:.2%} off (root of the mean square), and {at.furthest:.2%} at most. {at.covered:.0%} of the "
-        "differences are within their 95 % interval."
+        f"is {100 * at.rms:.2f} % points off (root of the mean square), and {100 * at.furthest:.2f} at most. "
+        f"{at.covered:.0%} of the differences are within their 95 % interval."
     )
 
 
@@ -34,7 +35,7 @@ def rows_of_losses(found: Calibration) -> list[list[str]]:
             f"{band[0]} to {band[1]}",
             _NAMES[rank],
             f"{fit.slope.value:.3f} ± {fit.slope.half_width:.3f}",
-            _percent(fit.difference),
+            _points(fit.difference),
             str(fit.positions),
         ]
         for (band, rank), fit in each_band(found.discards).items()
@@ -51,7 +52,7 @@ def rows_of_cards(found: Calibration) -> list[list[str]]:
                 "under 3" if is_early else "3 or more",
                 judge,
                 f"{fit.slope.value:.3f} ± {fit.slope.half_width:.3f}",
-                *(_percent(value) for value in (fit.level, fit.best)),
+                *(_points(value) for value in (fit.level, fit.best)),
                 f"{1e4 * fit.excess.value:+.1f} ± {1e4 * fit.excess.half_width:.1f}",
                 f"{fit.choices:,}",
             ]
@@ -59,8 +60,9 @@ def rows_of_cards(found: Calibration) -> list[list[str]]:
     return rows
 
 
-def _percent(estimate: Estimate) -> str:
-    return f"{100 * estimate.value:+.2f} ± {100 * estimate.half_width:.2f} %"
+def _points(estimate: Estimate) -> str:
+    """In percentage points."""
+    return f"{100 * estimate.value:+.2f} ± {100 * estimate.half_width:.2f}"
 
 
 def draw_calibration(found: Calibration) -> Figure:

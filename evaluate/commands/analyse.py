@@ -82,23 +82,28 @@ def players_table(players: list[PlayerSummary], judge: str) -> Table:
         table.add_section()
         table.add_row(f"decisions: {kind}", *(f"{rate.decisions:,}" if rate else "0" for rate in rates))
         chances = (_number(rate.chance_lost, 100, 3) if rate else "" for rate in rates)
-        table.add_row(f"  {one} loses, % to win", *chances)
+        table.add_row(f"  {one} loses, % points to win", *chances)
         table.add_row("  points", *(_number(rate.points_lost, 1, 3) if rate else "" for rate in rates))
     table.add_section()
     for size in players[0].blunders:
-        table.add_row(f"blunders of {size}", *(f"{player.blunders[size]:,}" for player in players))
-    for name, result, unit in (("games won, %", WINS, 100), ("net points a game", NET_POINTS, 1)):
+        table.add_row(
+            f"blunders of {size.replace('%', '% points')}", *(f"{player.blunders[size]:,}" for player in players)
+        )
+    for name, result, unit, of in (
+        ("games won, %", WINS, 100, "% points"),
+        ("net points a game", NET_POINTS, 1, "points"),
+    ):
         key = RESULTS[result]
         table.add_section()
         table.add_row(name, *(f"{unit * player.result[key]:.1f}" for player in players))
-        table.add_row("  luck", *(f"{unit * player.luck[key]:+.1f}" for player in players))
+        table.add_row(f"  luck, {of}", *(f"{unit * player.luck[key]:+.1f}" for player in players))
         table.add_row("  with average luck", *(_number(player.with_average_luck[key], unit, 1) for player in players))
     return table
 
 
 def ladder(players: list[PlayerSummary], judge: str) -> Table:
     """Errors of many players, a row for each, those who lose least first."""
-    table = Table(title=f"chances to win that are lost, in %; the play by {judge}", title_justify="left")
+    table = Table(title=f"chances to win that are lost, in % points; the play by {judge}", title_justify="left")
     table.add_column("", overflow="fold")
     for column in ("games", "a discard", "a card laid", "a game", "blunders a game"):
         table.add_column(column, justify="right")

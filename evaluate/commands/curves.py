@@ -11,7 +11,7 @@ from evaluate.commands.arguments import Runs, SomeJson
 from evaluate.console import console
 from evaluate.figures import save_figure
 from evaluate.files import check_outputs, picture_paths, write_json
-from evaluate.runs.learning_curves import Over, curves_by_label, draw_curves
+from evaluate.runs.learning_curves import Over, curve_as_json, curves_by_label, draw_curves
 
 
 def curves(
@@ -22,7 +22,7 @@ def curves(
     over: Over = "episodes",
     json_file: SomeJson = None,
 ) -> None:
-    """Draws learning curves: runs that differ only in their seeds are one curve, their mean within their range.
+    """Draws learning curves with 95 % intervals: runs that differ only in their seeds are one curve, their mean.
 
     Args:
         runs: Folders of runs, or of runs of several seeds.
@@ -36,7 +36,7 @@ def curves(
     check_outputs(json_file, *picture_paths(picture))
     found = curves_by_label(runs, label, against, over)
     if json_file is not None:
-        points = {name: [[axis.tolist() for axis in curve] for curve in of_label] for name, of_label in found.items()}
-        write_json(json_file, {"against": against, "over": over, "curves": points})
+        content = {name: [curve_as_json(curve) for curve in of_label] for name, of_label in found.items()}
+        write_json(json_file, {"against": against, "over": over, "curves": content})
     save_figure(draw_curves(found, against, over), picture)
     console.print(f"learning curves: {' and '.join(map(str, picture_paths(picture)))}")

@@ -68,7 +68,7 @@ def discard(
     close = too_close(choices, dealer, scores)
     role = "dealer" if dealer else "pone"
     table = Table(title=f"{_by_rank(held)} as {role} at {scores[0]}–{scores[1]}, to {WIN}", box=SIMPLE_HEAD, padding=0)
-    for heading in ("", "discard", "keep", "hand", "from–to", "crib", "pegging", "total", "wins", "change"):
+    for heading in ("", "discard", "keep", "hand", "from–to", "crib", "pegging", "total", "wins", "% points"):
         words = heading in ("", "discard", "keep")
         table.add_column(heading, justify="left" if words else "right", no_wrap=True)
     for choice in choices:
@@ -83,7 +83,7 @@ def discard(
             f"{row['pegging']:+.2f}",
             f"{row['total']:.2f}",
             f"{row['win_probability']:.2%}",
-            f"{row['win_probability'] - rows['win_probability'][0]:+.2%}" if choice is not choices[0] else "",
+            f"{100 * (row['win_probability'] - rows['win_probability'][0]):+.2f}" if choice is not choices[0] else "",
         )
     console.print(table)
     if close:
@@ -136,13 +136,13 @@ def reason(choices: Sequence[Choice], shares: WinShares, dealer: bool) -> str:
         "pegging": first.row["pegging"] - second.row["pegging"],
         "crib": (first.row["crib_expected"] - second.row["crib_expected"]) * (1 if dealer else -1),
     }
-    wins = shares._asdict()
+    wins = {part: 100 * share for part, share in shares._asdict().items()}
     richest = max(choices, key=lambda choice: float(choice.row["total"]))
     if richest is first and _first_part(points) == _first_part(wins):
         lead = f"leads {second.name} by {first.row['total'] - second.row['total']:.2f} points: "
-        return f"{first.name} {lead}{_in_order(points, '+.2f')}"
-    lead = first.row["win_probability"] - second.row["win_probability"]
-    text = f"{first.name} wins {lead:.2%} more often than {second.name} at this score: {_in_order(wins, '+.2%')}"
+        return f"{first.name} {lead}{_in_order(points)}"
+    lead = 100 * (first.row["win_probability"] - second.row["win_probability"])
+    text = f"{first.name} wins {lead:.2f} % points more often than {second.name} at this score: {_in_order(wins)}"
     if richest is not first:
         more = richest.row["total"] - first.row["total"]
         text += f"; {richest.name} is worth {more:.2f} points more"
@@ -153,7 +153,7 @@ def _first_part(parts: dict[str, float]) -> str:
     return max(parts, key=lambda part: parts[part])
 
 
-def _in_order(parts: dict[str, float], form: str) -> str:
+def _in_order(parts: dict[str, float]) -> str:
     """The parts, the largest first, without those that would read as zero."""
-    shown = {name: f"{parts[name]:{form}}" for name in sorted(parts, key=lambda part: -parts[part])}
-    return ", ".join(f"{name} {text}" for name, text in shown.items() if text.strip("+-0.%"))
+    shown = {name: f"{parts[name]:+.2f}" for name in sorted(parts, key=lambda part: -parts[part])}
+    return ", ".join(f"{name} {text}" for name, text in shown.items() if text.strip("+-0."))

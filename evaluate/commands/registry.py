@@ -58,7 +58,7 @@ COMMANDS = {
     ),
     "curves": Command(
         "curves:curves",
-        "Draws learning curves: runs that differ only in their seeds are one curve, their mean within their range.",
+        "Draws learning curves with 95 % intervals: runs that differ only in their seeds are one curve, their mean.",
     ),
     "runs": Command(
         "runs:runs",

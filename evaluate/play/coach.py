@@ -200,9 +200,12 @@ def review_rows(analysis: GameAnalysis) -> Iterator[tuple[str, ...]]:
     ):
         rates = [player.errors.get(kind) for player in (you, other)]
         yield (title, *(str(rate.decisions) if rate else "0" for rate in rates))
-        yield (f"{one} loses, % to win", *(f"{100 * rate.chance_lost.mean:.2f}" if rate else "" for rate in rates))
-    yield ("lost by errors in all, % to win", *(f"{100 * _lost(player):.1f}" for player in (you, other)))
-    yield ("luck, % to win", *(f"{100 * player.luck[RESULTS[WINS]]:+.1f}" for player in (you, other)))
+        yield (
+            f"{one} loses, % points to win",
+            *(f"{100 * rate.chance_lost.mean:.2f}" if rate else "" for rate in rates),
+        )
+    yield ("lost by errors in all, % points to win", *(f"{100 * _lost(player):.1f}" for player in (you, other)))
+    yield ("luck, % points to win", *(f"{100 * player.luck[RESULTS[WINS]]:+.1f}" for player in (you, other)))
     yield ("luck, points", *(f"{player.luck[RESULTS[NET_POINTS]]:+.1f}" for player in (you, other)))
 
 

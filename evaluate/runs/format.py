@@ -30,7 +30,8 @@ NET_POINTS_IN_TRAINING = "learning/net points against the opponent"
 EPISODES_PER_SECOND, SIMULATION_SHARE = "speed/episodes per second", "speed/share of time in simulation"
 PROCESSOR_SECONDS = "speed/processor seconds"  # of training, from its start
 EXPLOITABILITY = "strength/exploitability"
-STRENGTH = ("evaluation/", "net points a game/", "strength/")  # what tags of strength begin with
+_FINAL = "final/"
+STRENGTH = ("evaluation/", "net points a game/", "strength/", _FINAL)  # what tags of strength begin with
 _BANDS = "uncertainty/"
 _ENDS = (" low", " high")
 
@@ -122,6 +123,24 @@ def win_rate_tag(baseline: str) -> str:
 def margin_tag(baseline: str) -> str:
     """The tag of net points a game against a baseline."""
     return f"net points a game/against {baseline}"
+
+
+def final_tags(values: dict[str, float]) -> dict[str, float]:
+    """The values of the last measurement, of the finished player, by tags of their own.
+
+    It has other deals and more games than those of the learning curve, so it is no point of that curve.
+    """
+    final: dict[str, float] = {}
+    for tag, value in values.items():
+        if not is_end(tag):
+            low, high = (values[end] for end in band_of(tag))
+            final |= with_band(final_tag(tag), value, low, high)
+    return final
+
+
+def final_tag(tag: str) -> str:
+    """The tag of the finished player's result, by that of the learning curve."""
+    return f"{_FINAL}{title_of(tag)}"
 
 
 def curve_tag(against: str) -> str:

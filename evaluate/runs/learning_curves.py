@@ -1,29 +1,35 @@
-"""Learning curves of several runs: the mean win rate of each learner and the range of its seeds."""
+"""Learning curves: what a run measured while it trained and at its end, and the mean of several runs."""
 
 from __future__ import annotations
 
+import itertools
+import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from evaluate.console import console
-from evaluate.figures import GREY, new_figure, number_ticks
+from evaluate.figures import COLOURS, GREY, new_figure, number_ticks
 from evaluate.runs.format import (
     BEST_RESPONSE,
     EPISODES_PER_SECOND,
     PROCESSOR_SECONDS,
+    band_of,
     curve_in_words,
     curve_tag,
+    final_tag,
     no_curve,
     read_config,
     runs_in,
 )
 from evaluate.runs.labels import labels_of
+from evaluate.statistics import student_quantile
 
 Over = Literal["episodes", "seconds", "processor-seconds"]
 _LABELS = {
@@ -32,6 +38,7 @@ _LABELS = {
     "processor-seconds": "processor seconds of training",
 }
 _LABEL_WIDTH = 44  # characters of a line of the legend
+_FINAL_MARK = "D"
 
 
 def read_scalars(folder: Path, tag: str) -> tuple[list[int], list[float]]:
@@ -48,51 +55,120 @@ def read_scalars(folder: Path, tag: str) -> tuple[list[int], list[float]]:
     return sorted(values), [values[step] for step in sorted(values)]
 
 
-def read_curve(run: Path, against: str, over: Over) -> tuple[np.ndarray, np.ndarray]:
-    """A run's win rates against a baseline, or its exploitability, (N,), over episodes or over seconds of training.
+class Points(NamedTuple):
+    """Measurements, each (N,): places on the horizontal axis, values, ends of 95 % intervals (NaN: unknown)."""
+
+    places: np.ndarray
+    values: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+NO_POINTS = Points(*np.empty((4, 0)))
+
+
+class Curve(NamedTuple):
+    """What a run measured while it trained, and of its finished player: other deals, and more of them."""
+
+    training: Points
+    final: Points  # one, or none
+
+
+def read_points(run: Path, tag: str, over: Over = "episodes") -> Points:
+    """The measurements that a run has written under a tag, over episodes or over seconds of training; perhaps none.
 
     Time spent on measuring does not count. Processor seconds do not count waiting for other programs either.
 
     Raises:
-        ValueError: the folder holds no such curve; the message names it.
+        KeyError: the run has written no clock.
     """
     try:
-        episodes, rates = read_scalars(run, curve_tag(against))
-        if over == "episodes":
-            return np.array(episodes, float), np.array(rates)
-        steps, clock = read_scalars(run, PROCESSOR_SECONDS if over == "processor-seconds" else EPISODES_PER_SECOND)
+        episodes, values = read_scalars(run, tag)
+        low, high = (read_scalars(run, end)[1] for end in band_of(tag))
     except KeyError:
-        raise ValueError(no_curve(run, against, over)) from None
-    seconds = clock if over == "processor-seconds" else np.cumsum(np.diff(steps, prepend=0) / np.array(clock))
-    return np.interp(episodes, steps, seconds), np.array(rates)
+        return NO_POINTS
+    places = np.array(episodes, float)
+    if over != "episodes":
+        steps, clock = read_scalars(run, PROCESSOR_SECONDS if over == "processor-seconds" else EPISODES_PER_SECOND)
+        seconds = clock if over == "processor-seconds" else np.cumsum(np.diff(steps, prepend=0) / np.array(clock))
+        places = np.interp(places, [0, *steps], [0, *seconds])
+    return Points(places, np.array(values), np.array(low), np.array(high))
 
 
-def mean_and_range(
-    curves: list[tuple[np.ndarray, np.ndarray]],
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Several curves as one, interpolated linearly between their points, up to where the shortest ends.
+def read_curve(run: Path, against: str, over: Over) -> Curve:
+    """A run's win rates against a baseline, or its exploitability.
 
-    Args:
-        curves: places and values of each, (N,) and (N,).
+    Raises:
+        ValueError: the folder holds no such curve; the message names it.
+    """
+    tag = curve_tag(against)
+    try:
+        curve = Curve(read_points(run, tag, over), read_points(run, final_tag(tag), over))
+    except KeyError:
+        curve = Curve(NO_POINTS, NO_POINTS)
+    if not any(len(part.places) for part in curve):
+        raise ValueError(no_curve(run, against, over))
+    return curve
 
-    Returns:
-        Places, means, lowest and highest values, each (M,).
+
+def curve_as_json(curve: Curve) -> dict[str, dict[str, list[float]]]:
+    """A curve as lists of numbers; :func:`curve_of_json` is the reverse."""
+    return {
+        part: {name: values.tolist() for name, values in points._asdict().items()}
+        for part, points in curve._asdict().items()
+    }
+
+
+def curve_of_json(content: dict[str, dict[str, list[float]]]) -> Curve:
+    """A curve from lists of numbers."""
+    parts = {
+        part: Points(**{name: np.array(values, float) for name, values in points.items()})
+        for part, points in content.items()
+    }
+    return Curve(**parts)
+
+
+def mean_of(curves: Sequence[Points]) -> Points:
+    """The mean of several runs, interpolated linearly between their points, up to where the shortest ends.
+
+    The intervals are those of the mean of such runs, by Student's t distribution. A single run keeps its own.
 
     Raises:
         ValueError: there is no place that all curves reach.
     """
-    first, last = max(places[0] for places, _ in curves), min(places[-1] for places, _ in curves)
+    if len(curves) == 1:
+        return curves[0]
+    first, last = max(curve.places[0] for curve in curves), min(curve.places[-1] for curve in curves)
     if first > last:
         raise ValueError("some of the runs end before others begin: they have no learning curve in common")
-    places = np.unique(np.concatenate([places for places, _ in curves]))
+    places = np.unique(np.concatenate([curve.places for curve in curves]))
     places = places[(places >= first) & (places <= last)]
-    values = np.stack([np.interp(places, *curve) for curve in curves])
-    return places, values.mean(axis=0), values.min(axis=0), values.max(axis=0)
+    return _mean_at(places, np.stack([np.interp(places, curve.places, curve.values) for curve in curves]))
 
 
-def curves_by_label(
-    folders: Sequence[Path], labels: Sequence[str], against: str, over: Over
-) -> dict[str, list[tuple[np.ndarray, np.ndarray]]]:
+def _mean_at(places: np.ndarray, values: np.ndarray) -> Points:
+    """The mean over R > 1 runs of values (R, N) at N places."""
+    n, mean = len(values), values.mean(axis=0)
+    half = student_quantile(n - 1) * values.std(axis=0, ddof=1) / math.sqrt(n)
+    return Points(places, mean, mean - half, mean + half)
+
+
+def mean_curve(curves: Sequence[Curve]) -> Curve:
+    """The mean of several runs; of their finished players if all are finished.
+
+    Raises:
+        ValueError: there is no place that all curves reach.
+    """
+    training = [curve.training for curve in curves if len(curve.training.places)]
+    finals = [curve.final for curve in curves if len(curve.final.places)]
+    final = NO_POINTS
+    if len(finals) == len(curves):
+        places, values = (np.array(part) for part in zip(*((one.places, one.values) for one in finals)))
+        final = finals[0] if len(finals) == 1 else _mean_at(places.mean(axis=0), values)
+    return Curve(mean_of(training) if training else NO_POINTS, final)
+
+
+def curves_by_label(folders: Sequence[Path], labels: Sequence[str], against: str, over: Over) -> dict[str, list[Curve]]:
     """The curves of runs under their labels; runs without a curve are named on the console and left out.
 
     Args:
@@ -111,7 +187,7 @@ def curves_by_label(
         raise ValueError(
             f"there are {len(folders)} folders and {len(labels)} labels: give a label for each folder, or none"
         )
-    found: dict[Path, tuple[np.ndarray, np.ndarray]] = {}
+    found: dict[Path, Curve] = {}
     given: list[str] = []
     for k, folder in enumerate(folders):
         for run in runs_in(folder):
@@ -123,30 +199,65 @@ def curves_by_label(
                 given += labels[k : k + 1]
     if not found:
         raise ValueError(f"none of the runs has a curve of {curve_in_words(against)} over {over}")
-    curves: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
+    curves: dict[str, list[Curve]] = {}
     for label, curve in zip(given or labels_of([read_config(run) for run in found]), found.values()):
         curves.setdefault(label, []).append(curve)
     return curves
 
 
-def draw_curves(curves: dict[str, list[tuple[np.ndarray, np.ndarray]]], against: str, over: Over) -> Figure:
-    """A line for each label, the mean of its runs, with their range around it."""
+def draw_curves(
+    curves: Mapping[str, Sequence[Curve]], against: str, over: Over, levels: Mapping[str, float] | None = None
+) -> Figure:
+    """A line for each label, the mean of its runs with its 95 % interval, and a diamond for the finished players.
+
+    Args:
+        curves: of runs, by label.
+        against: the baseline.
+        over: the horizontal axis.
+        levels: players to compare with, as lines with their names.
+    """
     is_exploitability = against == BEST_RESPONSE
     scale, level = (1, 0) if is_exploitability else (100, 50)  # in equilibrium nothing is lost, or half of the games
-    figure = new_figure(7, 3.6)
+    figure = new_figure(7, 4.2)
     axes = figure.subplots()
-    for label, of_label in curves.items():
-        places, mean, low, high = mean_and_range(of_label)
+    for (label, of_label), colour in zip(curves.items(), itertools.cycle(COLOURS[:-1])):
         n = len(of_label)
-        label = textwrap.fill(f"{label}, mean and range of {n} runs" if n > 1 else label, _LABEL_WIDTH)
-        (line,) = axes.plot(places, scale * mean, label=label, marker="." if len(places) == 1 else None)
-        axes.fill_between(places, scale * low, scale * high, color=line.get_color(), alpha=0.25, lw=0)
+        label = textwrap.fill(f"{label}, mean of {n} runs" if n > 1 else label, _LABEL_WIDTH)
+        measured = [set(curve.training.places) for curve in of_label if len(curve.training.places)]
+        draw_curve(axes, mean_curve(of_label), colour, label, scale, set.intersection(*measured) if measured else ())
+    if any(len(curve.final.places) for of_label in curves.values() for curve in of_label):
+        axes.plot([], [], _FINAL_MARK, color=GREY, label="after training: more games, other deals")
     axes.axhline(level, color=GREY, lw=0.8, ls=":")
+    for name, value in (levels or {}).items():
+        axes.axhline(value, color=GREY, lw=0.8)
+        axes.annotate(name, (1.01, value), xycoords=("axes fraction", "data"), va="center", annotation_clip=False)
     of_games = f"games won against {against}, %"
     axes.set(xlabel=_LABELS[over], ylabel="exploitability, points a deal" if is_exploitability else of_games)
+    axes.set_ylabel(f"{axes.get_ylabel()}, with 95 % interval")
     number_ticks(axes.xaxis)
-    if is_exploitability:
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 0.08))  # above the line of the equilibrium
-    else:
-        axes.legend(loc="lower right")
+    axes.set_xlim(left=0)
+    figure.legend(loc="outside upper center", ncols=2)
     return figure
+
+
+def draw_curve(
+    axes: Axes, curve: Curve, colour: str, label: str, scale: float = 1.0, measured: Collection[float] | None = None
+) -> None:
+    """A line with its band for the training, and a diamond with its interval for the finished player.
+
+    Args:
+        axes: where to draw it.
+        curve: what was measured.
+        colour: of all of it.
+        label: of the line in the legend.
+        scale: what to multiply values by.
+        measured: the places to mark as measured, by default all.
+    """
+    places, values, low, high = curve.training
+    marked = np.flatnonzero(np.isin(places, list(places if measured is None else measured)))
+    axes.plot(places, scale * values, color=colour, label=label, marker=".", markevery=marked.tolist())
+    axes.fill_between(places, scale * low, scale * high, color=colour, alpha=0.25, lw=0)
+    places, values, low, high = curve.final
+    if len(places):
+        ends = scale * np.stack([values - low, high - values])
+        axes.errorbar(places, scale * values, ends, fmt=_FINAL_MARK, color=colour, capsize=3, markeredgecolor="black")

@@ -16,7 +16,7 @@ from evaluate.suite.task import Measured
 _MOST_DIGITS = 4
 PAGE_COLUMNS = {
     "points lost a discard at 0–0": "discard, points",
-    "chance to win lost a discard, %": "discard, % to win",
+    "chance to win lost a discard, %": "discard, % points to win",
     "points lost a card laid": "card laid, points",
     "endgames solved, of 20": "endgames",
     "exploitable in the pegging game, points a deal": "exploitable",
@@ -40,7 +40,11 @@ def shown(figure: Measured) -> tuple[str, str]:
 
 def figures_table(outcomes: Sequence[Outcome]) -> Table:
     """All figures: a section for each, in it a row for each agent."""
-    table = Table(title=f"suite {VERSION}; intervals of 95 %", title_justify="left", box=SIMPLE_HEAD)
+    table = Table(
+        title=f"suite {VERSION}; intervals of 95 %; lost chances to win in % points",
+        title_justify="left",
+        box=SIMPLE_HEAD,
+    )
     table.add_column("")
     for column in ("", "95 %", "of"):
         table.add_column(column, justify="right", no_wrap=True)

@@ -21,7 +21,7 @@ from crib_env.exact.discard_game_means import EXACT_MEANS
 from crib_env.exact.discard_means import STARTERS, hand_total
 from crib_env.kernels import bit, kernel, mask_of
 from evaluate.commands.tables.discard_table import OCONNOR
-from evaluate.runs.format import LEARNING_CURVE, POINTS_A_HAND, band_of, with_band
+from evaluate.runs.format import POINTS_A_HAND, with_band
 from evaluate.statistics import half_width, mean_interval
 
 SAMPLE = "hands"  # what ``games`` counts
@@ -119,20 +119,14 @@ def table(name: str, result: Result) -> Table:
 
 def draw(folder: Path, title: str) -> Path:
     """Draws points a hand over hands dealt into a run folder, as ``learning-curve.png`` and ``.svg``; the path."""
-    from evaluate.figures import BLUE, GREY, new_figure, number_ticks, save_figure  # matplotlib takes half a second
-    from evaluate.runs.learning_curves import read_scalars
+    from evaluate.figures import BLUE, GREY, new_figure  # matplotlib takes half a second
+    from train.loop.learning_curve import draw_tag, saved
 
     figure = new_figure(7, 3.6)
     axes = figure.subplots()
-    steps, means = read_scalars(folder, POINTS_A_HAND)
-    low, high = (read_scalars(folder, end)[1] for end in band_of(POINTS_A_HAND))
-    axes.plot(steps, means, color=BLUE)
-    axes.fill_between(steps, low, high, color=BLUE, alpha=0.25, lw=0)
+    draw_tag(axes, folder, POINTS_A_HAND, BLUE, "")
     for player, mean in EXACT_MEANS.items():
         axes.axhline(float(mean), color=GREY, lw=0.8, ls=":")
         axes.annotate(player, (1.01, float(mean)), xycoords=("axes fraction", "data"), va="center")
-    axes.set(xlabel="hands", ylabel="points a hand, exact means", title=title)
-    number_ticks(axes.xaxis)
-    path = folder / LEARNING_CURVE
-    save_figure(figure, path)
-    return path
+    axes.set(xlabel="hands", ylabel="points a hand, exact means, with 95 % interval")
+    return saved(figure, folder, title)

@@ -14,7 +14,7 @@ from evaluate.runs.format import STRENGTH, band_of, title_of
 
 # Titles and the prefixes of their tags; the last prefixes of learning and of speed are Stable-Baselines3's.
 _GROUPS = {
-    "evaluation (bands: 95 % intervals; of several seeds, their range)": STRENGTH,
+    "evaluation (bands: 95 % intervals)": STRENGTH,
     "learning": ("learning/", "rollout/", "train/"),
     "speed": ("speed/", "time/"),
 }

@@ -13,7 +13,7 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.plugins.hparams import api_pb2, metadata
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData, SessionEndInfo, SessionStartInfo
 
-from evaluate.runs.format import POINTS_A_HAND, win_rate_tag
+from evaluate.runs.format import POINTS_A_HAND, final_tag, win_rate_tag
 
 _TEXT, _NUMBER = api_pb2.DATA_TYPE_STRING, api_pb2.DATA_TYPE_FLOAT64
 _COLUMNS = {
@@ -30,8 +30,8 @@ _COLUMNS = {
 }
 _SHOWN = {"learner", "opponent", "hidden", "learning_rate", "other settings"}  # at first; TensorBoard shows only five
 _METRICS = {
-    win_rate_tag("greedy"): "win rate against greedy",
-    POINTS_A_HAND: "points a hand (discard game)",
+    final_tag(win_rate_tag("greedy")): "win rate against greedy",
+    final_tag(POINTS_A_HAND): "points a hand (discard game)",
 }
 # Settings that change how a run is observed, not what it learns.
 _ASIDE = {"evaluations", "evaluation_games", "final_games", "checkpoint_seconds", "threads"}

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from evaluate.figures import BLUE, GREY, RED, new_figure, number_ticks, save_figure
-from evaluate.runs.format import LEARNING_CURVE, band_of, margin_tag, win_rate_tag
-from evaluate.runs.learning_curves import read_scalars
+from evaluate.runs.format import LEARNING_CURVE, final_tag, margin_tag, read_config, win_rate_tag
+from evaluate.runs.learning_curves import Curve, draw_curve, read_points
 
 _COLOURS = {"random": BLUE, "greedy": RED}
 
@@ -25,11 +25,10 @@ def draw_learning_curve(folder: Path, title: str, baselines: Sequence[str]) -> P
     """
     figure = new_figure(3.6 * len(baselines), 3.2)
     for axes, name in zip(figure.subplots(1, len(baselines), squeeze=False)[0], baselines):
-        _draw(axes, folder, name, win_rate_tag(name), 100)
+        draw_tag(axes, folder, win_rate_tag(name), _COLOURS[name], "", 100)
         axes.set(xlabel="episodes", title=f"against {name}")
     figure.axes[0].set_ylabel("games won, %, with 95 % interval")
-    figure.suptitle(title)
-    return _saved(figure, folder)
+    return saved(figure, folder, title)
 
 
 def draw_points_curve(folder: Path, title: str, baselines: Sequence[str]) -> Path:
@@ -37,23 +36,28 @@ def draw_points_curve(folder: Path, title: str, baselines: Sequence[str]) -> Pat
     figure = new_figure(7, 3.6)
     axes = figure.subplots()
     for name in baselines:
-        _draw(axes, folder, name, margin_tag(name), 1)
+        draw_tag(axes, folder, margin_tag(name), _COLOURS[name], f"against {name}")
     axes.axhline(0, color=GREY, lw=0.8, ls=":")
-    axes.set(xlabel="episodes", ylabel="net points a game, with 95 % interval", title=title)
+    axes.set(xlabel="episodes", ylabel="net points a game, with 95 % interval")
     axes.legend(loc="best")
-    return _saved(figure, folder)
+    return saved(figure, folder, title)
 
 
-def _draw(axes: Axes, folder: Path, name: str, tag: str, scale: float) -> None:
-    """A curve with its band, in units of 1 / ``scale``."""
-    steps, means = read_scalars(folder, tag)
-    low, high = ([scale * value for value in read_scalars(folder, end)[1]] for end in band_of(tag))
-    axes.plot(steps, [scale * value for value in means], color=_COLOURS[name], label=f"against {name}")
-    axes.fill_between(steps, low, high, color=_COLOURS[name], alpha=0.25, lw=0)
+def draw_tag(axes: Axes, folder: Path, tag: str, colour: str, label: str, scale: float = 1.0) -> None:
+    """The curve of a run under a tag, with its finished player."""
+    draw_curve(axes, Curve(read_points(folder, tag), read_points(folder, final_tag(tag))), colour, label, scale)
     number_ticks(axes.xaxis)
 
 
-def _saved(figure: Figure, folder: Path) -> Path:
+def saved(figure: Figure, folder: Path, title: str) -> Path:
+    """Writes the learning curve of a run, with a title that says how many games or hands each point is of.
+
+    Returns:
+        The path of the PNG.
+    """
+    settings = read_config(folder).settings
+    each, last = (f"{settings[name]:,}" for name in ("evaluation_games", "final_games"))
+    figure.suptitle(f"{title}\na point: {each} in training; the diamond, after it: {last}", fontsize="medium")
     path = folder / LEARNING_CURVE
     save_figure(figure, path)
     return path

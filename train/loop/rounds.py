@@ -89,7 +89,11 @@ class Rounds:
         return self.position.summary()
 
     def begin_round(self) -> None:
-        """Starts the clocks of a round."""
+        """Starts the clocks of a round; measures the player before the first one."""
+        if self.position.episodes == 0:
+            settings = self._settings
+            values = self._measured(settings.evaluations > 0, settings.exploitability > 0)
+            self._folder.log(values, 0)
         self._began, self._began_on_processor = time.perf_counter(), time.process_time()
 
     def end_round(self, n: int, simulation_seconds: float | None, values: dict[str, float]) -> None:
@@ -100,7 +104,7 @@ class Rounds:
             simulation_seconds: the time spent in simulation; ``None`` for all of it, without a curve of its share.
             values: the values of the round for TensorBoard, by tag.
         """
-        position, settings, strength = self.position, self._settings, self._strength
+        position, settings = self.position, self._settings
         seconds = time.perf_counter() - self._began
         position.processor_seconds += time.process_time() - self._began_on_processor
         values = values | {EPISODES_PER_SECOND: n / seconds, PROCESSOR_SECONDS: position.processor_seconds}
@@ -110,16 +114,28 @@ class Rounds:
         position.seconds += seconds
         position.simulation_seconds += seconds if simulation_seconds is None else simulation_seconds
         position.episodes += n
-        if is_due(position.episodes - n, position.episodes, self._total, settings.evaluations):
-            result = strength.measure(self._trainee.agent, settings.evaluation_games, settings.seed)
-            values |= strength.scalars(result)
-            say(self._progress, f"{position.episodes:,} episodes: {strength.in_words(result)}")
-        if is_due(position.episodes - n, position.episodes, self._total, settings.exploitability):
-            gain = exploitability.measure(self._trainee.agent)
-            values |= exploitability.scalars(gain)
-            say(self._progress, f"{position.episodes:,} episodes: {exploitability.in_words(gain)}")
+        values |= self._measured(
+            *(
+                is_due(position.episodes - n, position.episodes, self._total, times)
+                for times in (settings.evaluations, settings.exploitability)
+            )
+        )
         self._folder.log(values, position.episodes)
         self._progress.update(self._task, completed=position.episodes)
+
+    def _measured(self, plays: bool, is_exploited: bool) -> dict[str, float]:
+        """Says how strong the player is now, and how exploitable, if these are due; returns it by tag."""
+        values: dict[str, float] = {}
+        agent, after = self._trainee.agent, f"{self.position.episodes:,} episodes"
+        if plays:
+            result = self._strength.measure(agent, self._settings.evaluation_games, self._settings.seed)
+            values |= self._strength.scalars(result)
+            say(self._progress, f"{after}: {self._strength.in_words(result)}")
+        if is_exploited:
+            gain = exploitability.measure(agent)
+            values |= exploitability.scalars(gain)
+            say(self._progress, f"{after}: {exploitability.in_words(gain)}")
+        return values
 
     def save_if_due(self) -> None:
         """Writes a checkpoint if the last one is older than the settings allow."""

@@ -14,7 +14,7 @@ from evaluate.commands.runs import runs
 from evaluate.console import console
 from evaluate.folder_lock import held
 from evaluate.progress import progress_bar
-from evaluate.runs.format import read_config
+from evaluate.runs.format import final_tags, read_config
 from train.loop import expected, hparams
 from train.loop.contracts import Learner, S, StrengthMeasure
 from train.loop.measures import measure_of
@@ -82,7 +82,7 @@ def _train_and_measure(learner: Learner[S], settings: S, folder: RunFolder, bar:
     _print(f"curves: tensorboard --logdir {RUNS if RUNS in folder.path.parents else folder.path}")
     if settings.evaluations:
         games = f"{settings.evaluation_games:,} {measured_by.SAMPLE}"
-        _print(f"strength during training: {settings.evaluations} times, {games}")
+        _print(f"strength at the start and {settings.evaluations} times during training: {games}")
     with bar() as progress:
         agent, summary = learner.train(settings, folder, progress)
         agent.save(folder.final)
@@ -91,7 +91,7 @@ def _train_and_measure(learner: Learner[S], settings: S, folder: RunFolder, bar:
             agent, settings.final_games, settings.seed + 1, lambda done: progress.update(task, advance=done)
         )
     values = measured_by.scalars(results)
-    folder.log(values, summary["episodes"])
+    folder.log(final_tags(values), summary["episodes"])
     start = with_precision(learner.PRESETS.get(getattr(settings, "preset", ""), learner.PRESETS["default"]))
     folder.log_hparams(hparams.summaries(learner.NAME, settings, start))
     folder.finish({**summary, "strength": measured_by.as_json(results), "scalars": values})

@@ -28,13 +28,13 @@ class RunSettings:
     seed: Seed = 0
     """Random seed for initial weights, deals and exploration."""
     evaluations: WholeNumber = 20
-    """How often to measure strength during training."""
+    """How often to measure strength during training; if at all, also at the start."""
     evaluation_games: Games = 1_000
     """Mirrored games against each baseline in a measurement during training."""
     final_games: Games = 10_000
     """Mirrored games against each baseline after training."""
     exploitability: WholeNumber = 0
-    """How often to measure exact exploitability during training in pegging; minutes each."""
+    """How often to measure exact exploitability during training in pegging, and at the start; minutes each."""
     checkpoint_seconds: NotNegative = 30.0
     """Seconds between checkpoints."""
 

@@ -34,7 +34,7 @@ from evaluate.runs.format import (
     title_of,
     with_band,
 )
-from evaluate.runs.learning_curves import draw_curves, mean_and_range, read_curve, read_scalars
+from evaluate.runs.learning_curves import draw_curves, mean_of, read_curve, read_points
 from train.loop.contracts import Learner, S
 from train.loop.curve_layout import layout_of
 from train.loop.run import run_learner, strength_of
@@ -43,7 +43,7 @@ from train.loop.strength import BASELINES
 
 
 class Sweep(Generic[S]):
-    """Runs in the folders ``seed-K`` of one folder, whose own TensorBoard curves are their mean and range.
+    """Runs in the folders ``seed-K`` of one folder, whose own TensorBoard curves are their means with 95 % intervals.
 
     Args:
         learner: the module of a learner.
@@ -124,7 +124,7 @@ class Sweep(Generic[S]):
         return table
 
     def _log_curves(self) -> None:
-        """Writes the mean of each curve of strength under its own name, and its range as ``low`` and ``high``."""
+        """Writes the mean of each curve of strength under its own name, with its 95 % interval."""
         for old in self._path.glob(EVENTS):
             old.unlink()  # of a sweep that was stopped while it wrote them: all are written again
         first, *others = (EventAccumulator(str(run)).Reload().Tags()["scalars"] for run in self._runs)
@@ -133,11 +133,7 @@ class Sweep(Generic[S]):
         with SummaryWriter(str(self._path)) as writer:
             writer.add_custom_scalars(layout_of([name for tag in tags for name in (tag, *band_of(tag))]))
             for tag in tags:
-                curves = []
-                for run in self._runs:
-                    places, values = read_scalars(run, tag)
-                    curves.append((np.array(places, float), np.array(values)))
-                for place, *mean_low_high in zip(*mean_and_range(curves)):
+                for place, *mean_low_high in zip(*mean_of([read_points(run, tag) for run in self._runs])):
                     for name, value in with_band(tag, *mean_low_high).items():
                         writer.add_scalar(name, value, int(place))
 

@@ -101,12 +101,13 @@ def win_table(
         change = (after.win_probability - before.win_probability)[NEAR:, NEAR:]
         noise = np.hypot(after.win_error, before.win_error)[NEAR:, NEAR:]
         console.print(
-            f"round {number}: {100 * np.sqrt((change**2).mean()):.2f} % rms change from {NEAR}–{NEAR} up, of which "
-            f"{100 * np.sqrt((noise**2).mean()):.2f} is noise"
+            f"round {number}: {100 * np.sqrt((change**2).mean()):.2f} % points rms change from {NEAR}–{NEAR} up, "
+            f"of which {100 * np.sqrt((noise**2).mean()):.2f} is noise"
         )
     near = 1.96 * solved.win_error[NEAR:, NEAR:]
     console.print(
-        f"intervals from {NEAR}–{NEAR} up: ± {100 * near.mean():.2f} % on average, ± {100 * near.max():.2f} at most"
+        f"intervals from {NEAR}–{NEAR} up: ± {100 * near.mean():.2f} % points on average, "
+        f"± {100 * near.max():.2f} at most"
     )
     if picture is not None:
         console.print(f"heat map: {' and '.join(map(str, picture_paths(picture)))}", soft_wrap=True)

@@ -180,7 +180,7 @@ PAPER = Paper(
             above("it did", 0.0),
             "the difference of the two shares, with Newcombe's interval",
             _difference,
-            "{:+.1%}",
+            "{:+.1%} points",
         ),
         _stand_in(
             "halscrib", "greedy", _TALLY, "games won against people; here against `greedy`", "72 of 125", 10_000, 1e-2

@@ -1,0 +1,123 @@
+"""Writes into the pages of the environments what their sources say: `make pages`.
+
+So the pages can be read as files too. What lies between one of these lines and the next `<!-- end -->` is written:
+
+    <!-- docstring: crib_env.aec -->               the docstring of a module; what stands below its title may follow
+                                                   after bars: a picture, and the id of a table of specification
+    <!-- specification: crib_env/Cribbage-v0 -->   a table of a Gymnasium id, from the environment itself
+
+The pictures beside the pages are drawn too, each from the middle of an episode. A test finds what is out of date.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import gymnasium
+
+import crib_env
+from crib_env.files.whole_file import whole_file
+
+FOLDER = Path(__file__).parent / "environments"
+# The pages that show the docstring of a module.
+MODULES = {
+    "crib_env.aec": "cribbage-aec.md",
+    "crib_env.single_agent": "cribbage.md",
+    "crib_env.discard_game": "cribbage-discard.md",
+    "crib_env.observation": "observation.md",
+    "crib_env.vector.environments": "vector.md",
+}
+_MARKED = re.compile(
+    r"^(<!-- (docstring|specification): (\S+)(?: \| ([^\n]*))? -->)\n.*?^<!-- end -->$", re.MULTILINE | re.DOTALL
+)
+_ROLE = re.compile(r":(?:mod|class|func|meth|data|attr):`~?([^`]+)`")
+
+
+def written(page: str) -> str:
+    """The text of a page with what its markers name between them and their ends."""
+
+    def one(match: re.Match[str]) -> str:
+        marker, kind, name, more = match.groups()
+        text = docstring(name, more) if kind == "docstring" else specification(name)
+        return f"{marker}\n{text}\n<!-- end -->"
+
+    return _MARKED.sub(one, page)
+
+
+def docstring(module: str, below: str | None) -> str:
+    """The docstring of a module as Markdown: its title, a picture and a specification if named, the rest."""
+    text = inspect.getdoc(importlib.import_module(module)) or ""
+    title, _, rest = text.partition("\n")
+    picture, _, name = (below or "").partition(" | ")
+    parts = [title, picture, specification(name) if name else "", rest.strip()]
+    return _ROLE.sub(_linked, "\n\n".join(part for part in parts if part))
+
+
+def _linked(role: re.Match[str]) -> str:
+    """A name in a docstring, with a link to the page that describes it if there is one."""
+    path = role[1]
+    name = path.rpartition(".")[2]
+    for module, page in MODULES.items():
+        if path == module:
+            return f"[`{path}`]({page})"
+        if path.startswith(f"{module}."):
+            return f"[`{name}`]({page})"
+    return f"[`{path}`](../reference/api.md)" if name in crib_env.__all__ else f"`{path}`"
+
+
+def specification(name: str) -> str:
+    """The table of a Gymnasium id."""
+    env, spec = gymnasium.make(name).unwrapped, gymnasium.spec(name)
+    rows = {
+        "Made by": f'`gymnasium.make("{name}")` after `import crib_env`',
+        "Action space": f"`{env.action_space}`",
+        "Observation space": f"`{env.observation_space}`",
+        "Set by the id": ", ".join(f"`{key}={value!r}`" for key, value in spec.kwargs.items()) or "nothing",
+        "Native vector environment": 'yes, by `gymnasium.make_vec(…, vectorization_mode="vector_entry_point")`',
+        "Render modes": ", ".join(f'`"{mode}"`' for mode in env.metadata["render_modes"]),
+    }
+    return "\n".join(["| specification | |", "|---|---|", *(f"| {key} | {value} |" for key, value in rows.items())])
+
+
+def pictures() -> dict[str, str]:
+    """SVG of a table of each environment, by the name of its file."""
+    table = crib_env.env()
+    table.reset(seed=7)
+    for _ in range(8):
+        table.step(int(table.observe(table.agent_selection)["action_mask"].argmax()))
+    drawn = {"cribbage-aec.svg": table.picture()}
+    for file, name, n_steps in (
+        ("cribbage.svg", "Cribbage", 4),
+        ("cribbage-play.svg", "CribbagePlay", 1),
+        ("cribbage-pegging.svg", "CribbagePegging", 1),
+        ("cribbage-discard.svg", "CribbageDiscard", 1),
+    ):
+        env = gymnasium.make(f"crib_env/{name}-v0")
+        _, info = env.reset(seed=3)
+        for _ in range(n_steps):
+            _, _, _, _, info = env.step(int(info["action_mask"].argmax()))
+        drawn[file] = env.unwrapped._repr_html_()
+    return drawn
+
+
+def current() -> dict[Path, str]:
+    """What the files should hold: the pages with markers, and the pictures."""
+    pages = {page: page.read_text() for page in sorted(FOLDER.glob("*.md"))}
+    texts = {page: written(text) for page, text in pages.items() if _MARKED.search(text)}
+    return texts | {FOLDER / name: svg for name, svg in pictures().items()}
+
+
+def main() -> None:
+    """Writes the files that differ."""
+    for path, text in current().items():
+        if not path.is_file() or path.read_text() != text:
+            with whole_file(path) as file:
+                file.write_text(text)
+            print(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+if __name__ == "__main__":
+    main()
