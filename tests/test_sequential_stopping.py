@@ -8,9 +8,10 @@ import pytest
 
 from crib_env.agents import make_agent
 from evaluate.commands.match import read_half_width
-from evaluate.matches import match
+from evaluate.matches import blocks
 from evaluate.matches.match import play_games, play_match
 from evaluate.matches.mirrored import Games, mean_of_pairs
+from evaluate.matches.stopping import Narrow
 from evaluate.statistics import looks, paired_rate_interval, reach
 
 
@@ -34,7 +35,7 @@ def test_looks_grow_by_a_quarter():
 
 
 def test_a_match_stops_at_the_first_look_that_is_narrow_enough():
-    parts = list(play_games(make_agent("greedy"), make_agent("random"), 10_000, seed=1, until=0.0065))
+    parts = list(play_games(make_agent("greedy"), make_agent("random"), 10_000, seed=1, until=Narrow(0.0065)))
     pairs = mean_of_pairs(Games.merged(parts).won)
     first, second = list(looks(5_000))[:2]
     assert len(pairs) == (first if reach(pairs[:first]) <= 0.0065 else second)
@@ -44,31 +45,29 @@ def test_a_match_stops_at_the_first_look_that_is_narrow_enough():
 
 
 def test_a_match_that_cannot_reach_it_plays_all_its_games():
-    played = Games.merged(list(play_games(make_agent("greedy"), make_agent("random"), 1_200, seed=1, until=1e-6)))
+    played = Games.merged(list(play_games(make_agent("greedy"), make_agent("random"), 1_200, seed=1, until=Narrow(1e-6))))
     assert len(played.won) == 1_200
 
 
 def simulated(chances, rng):
     """In place of played games: pairs won twice, once and never, with these chances."""
 
-    def play_shards(a, b, shards, *_):
-        for shard in shards:
-            n = len(shard.deals)
-            wins = rng.choice([2, 1, 0], size=n, p=chances)
-            won = np.stack([wins == 2, wins >= 1], axis=1).ravel()
-            scores = np.where(won[:, None], [121, 100], [100, 121])
-            yield Games(scores, *(np.zeros(0) for _ in range(4)))
+    def play_shard(a, b, shard, *_):
+        wins = rng.choice([2, 1, 0], size=len(shard.deals), p=chances)
+        won = np.stack([wins == 2, wins >= 1], axis=1).ravel()
+        scores = np.where(won[:, None], [121, 100], [100, 121])
+        return Games(scores, *(np.zeros(2) for _ in range(4)))
 
-    return play_shards
+    return play_shard
 
 
 def coverage(chances, half, matches, monkeypatch):
     """How often the interval of a match that stops by itself holds the true rate, and how often its rate is within."""
-    monkeypatch.setattr(match, "play_shards", simulated(chances, np.random.default_rng(0)))
+    monkeypatch.setattr(blocks, "play_shard", simulated(chances, np.random.default_rng(0)))
     rate = chances[0] + chances[1] / 2
     holds = within = 0
     for _ in range(matches):
-        pairs = mean_of_pairs(Games.merged(list(play_games(None, None, 20_000, until=half))).won)
+        pairs = mean_of_pairs(Games.merged(list(play_games(None, None, 20_000, until=Narrow(half)))).won)
         low, high = paired_rate_interval(pairs)
         assert reach(pairs) <= half
         holds += low <= rate <= high
