@@ -220,10 +220,10 @@ def test_a_match_on_threads_that_is_stopped_does_not_play_on(monkeypatch):
     monkeypatch.setattr(blocks, "_MOST", 5)
     told = []
     parts = play_games(make_agent("greedy"), make_agent("random"), 2_000, threads=2, on_progress=told.append)
-    next(parts)
+    assert [len(next(parts).scores) for _ in range(2)] == [2, 10]
     parts.close()
     at_the_end = sum(told)
-    assert 10 <= at_the_end < 2_000
+    assert 12 <= at_the_end < 2_000
 
 
 def test_a_match_that_is_stopped_reports_the_games_that_are_finished(monkeypatch, tmp_path, capsys):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -41,10 +41,8 @@ def take_up(path: Path, a: Agent, b: Agent, whole: Shard, measure_luck: bool = F
             if not lines[-1].endswith(b"\n"):
                 lines.pop()
             lines = lines[: len(lines) // 2 * 2]
-            if lines and pairs == len(whole.deals):
-                raise ValueError(
-                    f"{path} holds more than {2 * pairs:,} games: give --games as many as it holds, or more"
-                )
+            if pairs + len(lines) // 2 > len(whole.deals):
+                raise ValueError(f"{path} holds more games than games={2 * len(whole.deals)}: give as many, or more")
             if lines:
                 parts.append(_again(path, lines, (a, b), whole.part(pairs, len(lines) // 2), measure_luck))
                 pairs += len(lines) // 2
@@ -65,9 +63,11 @@ def _again(path: Path, lines: list[bytes], players: tuple[Agent, Agent], shard: 
         if found != asked:
             holds, is_asked = ("game {0} of {1[0]} against {1[1]}, seed {2}".format(*what) for what in (found, asked))
             raise ValueError(f"{path} holds another match: line {k + 1} is {holds}, not {is_asked}; give another file")
-    tape = {record.game: iter(list(chain.from_iterable(map(parse_cards, record.cards)))) for record in records}
     fault = f"{path} holds another match, or was changed: "
     try:
+        tape = {
+            record.game: iter([card for cards in record.cards for card in parse_cards(cards)]) for record in records
+        }
         played = play_shard(_Recorded(a, tape), _Recorded(b, tape), shard, True, measure_luck=measure_luck)
     except (ValueError, StopIteration) as error:
         raise ValueError(f"{fault}its games do not follow from their deals ({error or 'a card is missing'})") from None

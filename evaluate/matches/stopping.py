@@ -141,14 +141,19 @@ class Sprt(NamedTuple):
 def _log_likelihood(values: np.ndarray, weights: np.ndarray) -> float:
     """The largest log-likelihood of a distribution on these values (M,) with mean 0, but for a constant.
 
-    Its probabilities are ``weights / (1 + t * values)``, up to a factor; ``t`` is found by bisection.
+    Its probabilities are ``weights / (1 + t * values)``, up to a factor; ``t`` is found by Newton's method.
 
     Args:
         values: some below 0 and some above.
         weights: (M,) how often each was observed.
     """
     low, high = -1 / values.max(), -1 / values.min()
-    for _ in range(60):
-        t = (low + high) / 2
-        low, high = (t, high) if (weights * values / (1 + t * values)).sum() > 0 else (low, t)
+    t, step = 0.0, math.inf
+    while abs(step) > 1e-9 * (high - low):
+        shares = values / (1 + t * values)
+        slope = float((weights * shares).sum())
+        low, high = (t, high) if slope > 0 else (low, t)
+        better = t + slope / float((weights * shares**2).sum())
+        step = (better if low < better < high else (low + high) / 2) - t
+        t += step
     return float(-(weights * np.log1p(t * values)).sum())
