@@ -106,7 +106,7 @@ def wrong_verdicts(true, test, draws, matches):
     return wrong / matches
 
 
-@pytest.mark.parametrize(("test", "draws"), [(Sprt(0, 50), 0.44), (Sprt(-80, 80), 0.5), (Sprt(200, 300), 0.28)])
+@pytest.mark.parametrize(("test", "draws"), [(Sprt(0, 80), 0.44), (Sprt(-80, 80), 0.5), (Sprt(200, 300), 0.28)])
 def test_a_sequential_test_is_wrong_in_five_of_a_hundred_matches_at_most(test, draws):
     for true in test:
         assert wrong_verdicts(true, test, draws, 400) <= 0.05 + 2.6 * math.sqrt(0.05 * 0.95 / 400)

@@ -230,7 +230,7 @@ def _play_one(a: Agent, b: Agent, asked: MatchArguments) -> None:
         "--luck-adjusted": asked.luck_adjusted,
     }
     if given := [name for name, value in without.items() if value]:
-        raise ValueError(f"games=1 is one game, without an interval: {', '.join(given)} is not allowed with it")
+        raise ValueError(f"games=1 has no interval: {', '.join(given)} is not allowed with it")
     played = play_shard(a, b, replace(Shard.of(asked.seed, 0, 1), is_single=True), asked.record is not None)
     if asked.record is not None:
         add_records(asked.record, played.records)
