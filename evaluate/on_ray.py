@@ -12,7 +12,9 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,33 +63,52 @@ class Cluster:
         while left:
             (done,), left = self._ray.wait(left)
             self._running.discard(done)
-            yield places[done], self._outcome(done)
+            yield places[done], self._outcome(partial(self._ray.get, done))
 
-    def _outcome(self, done: Any) -> Any:
+    def _outcome(self, get: Callable[[], Any]) -> Any:
+        """What ``get`` returns; an error of a task becomes the one that the task has raised."""
         try:
-            return self._ray.get(done)
+            return get()
         except self._ray.exceptions.RayTaskError as error:
             raise error.cause from None
         except self._ray.exceptions.RayError as error:
             raise OSError(f"the Ray cluster gave up: {str(error).splitlines()[0]}") from None
 
-    def play_shards(
+    @property
+    def cpus(self) -> int:
+        """The CPUs of all machines together."""
+        return int(self._ray.cluster_resources().get("CPU", 1))
+
+    def begin_shards(
         self,
         a: Agent,
         b: Agent,
-        parts: Sequence[Shard],
         keep_records: bool = False,
-        on_progress: Callable[[int], None] = lambda done: None,
         measure_luck: bool = False,
-    ) -> Iterator[Games]:
-        """:func:`evaluate.matches.mirrored.play_shards` with a task for each shard; players are sent as they are."""
-        players, finished, place = self._send(a, b), dict[int, Games](), 0
-        for done, games in self.each(play_there, [(players, shard, keep_records, measure_luck) for shard in parts]):
-            on_progress(len(games.scores))
-            finished[done] = games
-            while place in finished:
-                yield finished.pop(place)
-                place += 1
+        on_progress: Callable[[int], None] = lambda done: None,
+    ) -> Callable[[Shard], Future[Games]]:
+        """A function that begins to play a shard in a task of its own; the players are sent once, as they are."""
+        players = self._send(a, b)
+        task = self._ray.remote(num_cpus=1, max_retries=_RETRIES)(play_there)
+
+        def begin(shard: Shard) -> Future[Games]:
+            one, found = task.remote(players, shard, keep_records, measure_luck), Future[Games]()
+            self._running.add(one)
+
+            def settle(done: Future[Games]) -> None:
+                self._running.discard(one)
+                try:
+                    games = self._outcome(done.result)
+                    on_progress(len(games.scores))
+                except BaseException as error:
+                    found.set_exception(error)
+                else:
+                    found.set_result(games)
+
+            one.future().add_done_callback(settle)
+            return found
+
+        return begin
 
     def play_matches(
         self,

@@ -63,8 +63,8 @@ def luckless_reach(pairs: np.ndarray) -> float:
     return half_width(mean_interval(pairs))
 
 
-def looks(most: int) -> Iterator[int]:
-    """The numbers of pairs after which a match checks its interval: 500, then a quarter more each time.
+def looks(most: int, first: int = _FIRST_LOOK, growth: float = _GROWTH) -> Iterator[int]:
+    """The numbers of pairs after which a match checks whether it may stop: 500, then a quarter more each time.
 
     A match that stops at the first check at which its interval is within ± h has the true win rate within ± h of its
     own in 95 % of cases. Frequent checks do no harm, since stopping depends on the spread between pairs and not on
@@ -72,11 +72,13 @@ def looks(most: int) -> Iterator[int]:
 
     Args:
         most: the number of pairs at the last check.
+        first: the number at the first check.
+        growth: the factor from one check to the next.
     """
-    pairs = _FIRST_LOOK
+    pairs = first
     while pairs < most:
         yield pairs
-        pairs = math.ceil(_GROWTH * pairs)
+        pairs = math.ceil(growth * pairs)
     yield most
 
 

@@ -18,7 +18,7 @@ from evaluate.analysis.summary import BLUNDERS, summarise_players
 from evaluate.analysis.words import notes_of_deal, tell_luck
 from evaluate.commands.analyse import analyse_games, ladder, players_table
 from evaluate.commands.replay import replay, tell_game
-from evaluate.matches.game_records import games_file
+from evaluate.matches.game_records import add_records
 from evaluate.matches.match import play_games
 from evaluate.matches.mirrored import Games
 
@@ -189,8 +189,7 @@ def test_the_picture_has_a_mark_for_each_error(found):
 
 def test_the_command(games, tmp_path, capsys):
     path = tmp_path / "games.jsonl"
-    with games_file(path) as add:
-        add(games.records)
+    add_records(path, games.records)
     analyse_games(path, hands=HANDS, worst=3, json_file=tmp_path / "found.json")
     shown = capsys.readouterr().out
     assert "2 games; the play by expert:hands=5" in shown

@@ -9,7 +9,7 @@ from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from evaluate.commands.endgames import POSITIONS, play_endgames
-from evaluate.matches.mirrored import play_shard, shards
+from evaluate.matches.mirrored import Shard, play_shard
 
 
 def test_twenty_close_positions():
@@ -32,7 +32,7 @@ def test_equal_players_split_every_pair():
 
 def test_the_first_of_a_pair_begins_as_dealer_with_the_dealers_score():
     greedy = make_agent("greedy")
-    (shard,) = shards(3, streams(3, 200), 0, 200)
+    shard = Shard.of(3, 0, 200)
     for position, range_of_wins in (((120, 116), (0.9, 1.0)), ((116, 120), (0.0, 0.2))):  # the win table: 98 % and 9 %
         won = play_shard(greedy, greedy, replace(shard, position=position)).won
         assert range_of_wins[0] <= won[::2].mean() <= range_of_wins[1]

@@ -16,7 +16,7 @@ from evaluate.commands.match import MatchArguments, match
 from evaluate.commands.replay import replay
 from evaluate.console import console
 from evaluate.ending import printable, reported_errors
-from evaluate.matches import mirrored
+from evaluate.matches import blocks
 from evaluate.matches.game_records import read_record
 from evaluate.matches.match import play_games
 from evaluate.matches.mirrored import Games
@@ -77,22 +77,22 @@ class Signalling:
         self.agent, self.number = make_agent("random"), number
 
     def act(self, views):
-        if views.game_ids.min() >= 16:
+        if views.game_ids.min() >= 18:
             send(self.number)
         return self.agent.act(views)
 
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_match_that_is_stopped_keeps_the_games_before(tmp_path, monkeypatch, capsys, number):
-    monkeypatch.setattr(mirrored, "_PAIRS", 8)
+    monkeypatch.setattr(blocks, "_MOST", 8)
     monkeypatch.setattr(match_command, "make_agent", lambda name: Signalling(number))
     record, result = tmp_path / "games.jsonl", tmp_path / "match.json"
     with pytest.raises(SystemExit) as ended, reported_errors():
         match(MatchArguments("one", "other", games=64, threads=1, json_file=result, record=record))
     assert ended.value.code == 130
-    assert len(record.read_text().splitlines()) == json.loads(result.read_text())["games"] == 16
-    assert read_record(record, 15).game == 15
-    assert "16 mirrored games" in capsys.readouterr().out
+    assert len(record.read_text().splitlines()) == json.loads(result.read_text())["games"] == 18
+    assert read_record(record, 17).game == 17
+    assert "18 mirrored games" in capsys.readouterr().out
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from rich.console import Console
 from crib_env.agents import make_agent
 from crib_env.files.json_text import typed
 from evaluate.commands import match as match_command
-from evaluate.matches import match, mirrored
+from evaluate.matches import blocks, mirrored
 from evaluate.matches.match import MatchResult, play_games, play_match, summarise
 from evaluate.matches.match_table import match_table
 from evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play_shard
@@ -72,7 +72,7 @@ def test_match_points_are_two_for_a_win_and_three_with_a_skunk():
 )
 def test_a_match_is_the_same_in_any_shards_on_any_number_of_threads(names, games, monkeypatch):
     whole = played(*names, games, seed=4)
-    monkeypatch.setattr(mirrored, "_PAIRS", games // 5)
+    monkeypatch.setattr(blocks, "_MOST", games // 5)
     for threads in (1, 3):
         cut = played(*names, games, seed=4, threads=threads)
         for field in ("scores", "tally", "deals", "decisions"):
@@ -133,7 +133,7 @@ class OneOfItsKind(HoldsALock):
 
 
 def test_an_agent_that_must_not_be_copied_plays_on_one_thread(monkeypatch):
-    monkeypatch.setattr(mirrored, "_PAIRS", 5)
+    monkeypatch.setattr(blocks, "_MOST", 5)
     agent = OneOfItsKind()
     on_threads = Games.merged(list(play_games(make_agent("greedy"), agent, 40, seed=3, threads=4)))
     assert agent.askers == {threading.get_ident()}
@@ -141,7 +141,7 @@ def test_an_agent_that_must_not_be_copied_plays_on_one_thread(monkeypatch):
 
 
 def test_an_agent_that_cannot_be_copied_is_named(monkeypatch):
-    monkeypatch.setattr(mirrored, "_PAIRS", 5)
+    monkeypatch.setattr(blocks, "_MOST", 5)
     parts = play_games(make_agent("greedy"), HoldsALock(), 40, threads=2)
     says = (
         "^agent 'holds a lock' cannot be copied for a second thread .*: play with threads=1, or give its class copyable"
@@ -178,7 +178,8 @@ class Clock:
 @pytest.mark.parametrize("seconds", [0.001, 3.0, 20.0])
 def test_a_match_with_a_time_limit_is_the_beginning_of_the_whole_one(seconds, monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(match, "time", clock)
+    monkeypatch.setattr(blocks, "time", clock)
+    monkeypatch.setattr(mirrored, "perf_counter", clock.perf_counter)
     agent, told = Slow(clock), []
     whole = Games.merged(list(play_games(agent, make_agent("random"), 100, seed=6)))
     clock.now = 0.0
@@ -216,13 +217,13 @@ def test_shards_played_one_by_one_add_up_to_the_match():
 
 
 def test_a_match_on_threads_that_is_stopped_does_not_play_on(monkeypatch):
-    monkeypatch.setattr(mirrored, "_PAIRS", 5)
+    monkeypatch.setattr(blocks, "_MOST", 5)
     told = []
     parts = play_games(make_agent("greedy"), make_agent("random"), 2_000, threads=2, on_progress=told.append)
-    next(parts)
+    assert [len(next(parts).scores) for _ in range(2)] == [2, 10]
     parts.close()
     at_the_end = sum(told)
-    assert 10 <= at_the_end < 2_000
+    assert 12 <= at_the_end < 2_000
 
 
 def test_a_match_that_is_stopped_reports_the_games_that_are_finished(monkeypatch, tmp_path, capsys):

@@ -19,7 +19,7 @@ from evaluate.commands.speed import benchmark
 from evaluate.commands.tables import crib_tables, discard_table, pegging, win_table
 from evaluate.figures import new_figure, save_figure
 from evaluate.files import check_outputs, write_json
-from evaluate.matches import mirrored
+from evaluate.matches import blocks
 from evaluate.matches.game_records import read_record
 from tests.full_disk import full_disk
 
@@ -164,13 +164,13 @@ def compiled():
 
 @pytest.mark.usefixtures("compiled")
 def test_on_a_full_disk_a_match_keeps_the_games_that_fit(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(mirrored, "_PAIRS", 8)
+    monkeypatch.setattr(blocks, "_MOST", 8)
     record, result = tmp_path / "games.jsonl", tmp_path / "match.json"
     with full_disk(60_000), pytest.raises(OSError, match=r"games\.jsonl"):
         play(record, result)
     kept = len(record.read_text().splitlines())
-    assert 16 <= kept < 320
-    assert kept % 16 == 0
+    assert 18 <= kept < 320
+    assert kept % 16 == 2  # a pair, and blocks of eight
     assert [read_record(record, k).game for k in (0, kept - 1)] == [0, kept - 1]
     assert json.loads(result.read_text())["games"] == kept
     assert f"{kept} mirrored games" in capsys.readouterr().out
@@ -190,16 +190,16 @@ class Cheat:
     name = "cheat"
 
     def act(self, views):
-        return views.action_mask.argmax(axis=1) if views.game_ids.min() < 16 else views.action_mask.argmin(axis=1)
+        return views.action_mask.argmax(axis=1) if views.game_ids.min() < 18 else views.action_mask.argmin(axis=1)
 
 
 def test_a_match_that_fails_keeps_the_games_before(tmp_path, monkeypatch):
-    monkeypatch.setattr(mirrored, "_PAIRS", 8)
+    monkeypatch.setattr(blocks, "_MOST", 8)
     monkeypatch.setattr(match, "make_agent", lambda name: Cheat())
     record, result = tmp_path / "games.jsonl", tmp_path / "match.json"
     with pytest.raises(ValueError, match="agent 'cheat' in game"):
         play(record, result)
-    assert len(record.read_text().splitlines()) == json.loads(result.read_text())["games"] == 16
+    assert len(record.read_text().splitlines()) == json.loads(result.read_text())["games"] == 18
 
 
 class BrokenConsole:

@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 
 from evaluate import progress
-from evaluate.commands.match import games_needed
+from evaluate.matches.stopping import Narrow
 from evaluate.progress import ProgressLines, progress_bar, say
-from evaluate.statistics import looks, reach
+from evaluate.statistics import looks
 
 
 class Clock:
@@ -109,8 +109,8 @@ def test_a_match_that_stops_by_itself_is_expected_to_end_at_a_look():
     pairs = np.random.default_rng(0).choice([0.0, 0.5, 1.0], size=500)
     ends = [2 * look for look in looks(500_000)]
     for half in (0.02, 0.005, 0.002):
-        needed = games_needed(len(pairs), reach(pairs), half, 1_000_000)
+        needed = 2 * Narrow(half).needed(pairs, 500_000)
         assert needed in ends
         assert needed == pytest.approx(2 * 500 * (0.0358 / half) ** 2, rel=0.3)
-    assert games_needed(len(pairs), reach(pairs), 0.4, 1_000_000) == 1_000
-    assert games_needed(len(pairs), reach(pairs), 1e-4, 20_000) == 20_000
+    assert Narrow(0.4).needed(pairs, 500_000) == 500
+    assert Narrow(1e-4).needed(pairs, 10_000) == 10_000

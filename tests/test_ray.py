@@ -18,10 +18,11 @@ import pytest
 
 from crib_env.agents import make_agent
 from evaluate.commands.match import MatchArguments, match
-from evaluate.matches import league, mirrored
+from evaluate.matches import blocks, league
 from evaluate.matches.league import League
 from evaluate.matches.match import play_games
 from evaluate.matches.mirrored import Games
+from evaluate.matches.stopping import Narrow
 from evaluate.on_ray import connected, load_ray
 from evaluate.reproduce import report, trainings
 from evaluate.reproduce import run as run_module
@@ -57,7 +58,7 @@ def address():
 
 @pytest.fixture
 def cluster(address, monkeypatch):
-    monkeypatch.setattr(mirrored, "_PAIRS", GAMES // 12)  # six shards
+    monkeypatch.setattr(blocks, "_MOST", GAMES // 12)
     monkeypatch.chdir(ROOT)  # from where workers import this module
     with connected(address) as cluster:
         yield cluster
@@ -99,7 +100,7 @@ def test_a_match_equals_the_match_without_ray_though_a_worker_is_killed(cluster,
     killed = KilledOnce(names[0], tmp_path / "killed")
     parts = list(play_games(killed, b, GAMES, 3, cluster=cluster, keep_records=True, on_progress=told.append))
     assert killed.marker.exists()
-    assert len(parts) == 6
+    assert len(parts) > 6
     assert sum(told) == GAMES
     assert_equal(Games.merged(parts), alone)
 
@@ -107,7 +108,7 @@ def test_a_match_equals_the_match_without_ray_though_a_worker_is_killed(cluster,
 @pytest.mark.slow
 def test_a_match_stops_where_it_stops_without_ray(cluster):
     a, b = make_agent("greedy"), make_agent("random")
-    alone, there = (list(play_games(a, b, 10_000, 1, until=0.012, cluster=where)) for where in (None, cluster))
+    alone, there = (list(play_games(a, b, 10_000, 1, until=Narrow(0.012), cluster=where)) for where in (None, cluster))
     assert_equal(Games.merged(there), Games.merged(alone))
     assert 1_000 <= len(Games.merged(there).scores) < 10_000
 
@@ -244,7 +245,7 @@ def train_killed_once(folder, training, quick, seed):
 @pytest.mark.slow
 def test_a_reproduction_equals_the_one_without_ray_though_a_worker_is_killed(address, monkeypatch, tmp_path):
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(mirrored, "_PAIRS", GAMES // 12)
+    monkeypatch.setattr(blocks, "_MOST", GAMES // 12)
     monkeypatch.setattr(trainings, "_train_there", train_killed_once)
     monkeypatch.setitem(run_module.PAPERS, "oconnor-2000", SMALL_PAPER)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")  # as on a worker of one core

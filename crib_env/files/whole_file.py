@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all. Every file that the project writes goes through here."""
+"""Files that are written whole or not at all. Every file that is not added to later is written here."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _is_alive(process: int) -> bool:
 
 
 @contextmanager
-def named_at_the_end(path: str | os.PathLike[str]) -> Iterator[Path]:
+def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary path to write to. At the end the file is renamed to ``path``; after an error it is deleted.
 
     Its name contains the process id, so that two processes can write the same file without mixing.
@@ -93,7 +93,7 @@ def named_at_the_end(path: str | os.PathLike[str]) -> Iterator[Path]:
         path: the file; an existing one is replaced at the end. A symbolic link stays a link: its target is replaced.
 
     Raises:
-        ValueError, OSError: as :func:`check_output`.
+        ValueError, OSError: as :func:`check_output`, or the disk is full; the error names the file.
     """
     target = check_output(path)
     temporary = _part_of(target)
@@ -102,20 +102,12 @@ def named_at_the_end(path: str | os.PathLike[str]) -> Iterator[Path]:
         with open(temporary, "rb+") as file:
             os.fsync(file.fileno())
         os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-@contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """:func:`named_at_the_end` for a file that is written in one go: if the disk is full, the error names the file."""
-    try:
-        with named_at_the_end(path) as temporary:
-            yield temporary
     except OSError as error:
         if error.errno in _FULL and error.filename is None:
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _part_of(target: Path) -> Path:

@@ -9,10 +9,10 @@ from rich.table import Table
 
 from crib_env.agents import Agent, make_agent
 from crib_env.engine import WIN
-from crib_env.kernels import streams
 from evaluate.commands.arguments import AgentName
 from evaluate.console import console
-from evaluate.matches.mirrored import mean_of_pairs, play_shards, shards
+from evaluate.matches.blocks import Pace, play_pairs, working
+from evaluate.matches.mirrored import Shard, mean_of_pairs
 from evaluate.progress import progress_bar
 from evaluate.ranges import Games, Seed, Threads
 from evaluate.statistics import paired_rate_interval
@@ -50,14 +50,18 @@ def play_endgames(a: Agent, b: Agent, games: int, seed: int, threads: int) -> di
     """
     if games < 2 or games % 2:
         raise ValueError(f"games={games} is not allowed: mirrored games come in pairs, give a positive even number")
-    won = {}
+    won, pace = {}, Pace()
     with progress_bar() as progress:
         task = progress.add_task(f"{a.name} against {b.name}", total=len(POSITIONS) * games)
-        for number, (name, (dealer, pone)) in enumerate(POSITIONS.items()):
-            deals = streams(seed + number, games // 2)
-            parts = [replace(s, position=(WIN - dealer, WIN - pone)) for s in shards(seed, deals, 0, games // 2)]
-            played = play_shards(a, b, parts, threads, on_progress=lambda done: progress.update(task, advance=done))
-            won[name] = mean_of_pairs(np.concatenate([part.won for part in played]))
+
+        def on_progress(done: int) -> None:
+            progress.update(task, advance=done)
+
+        with working(a, b, threads, on_progress=on_progress) as workers:
+            for number, (name, (dealer, pone)) in enumerate(POSITIONS.items()):
+                shard = replace(Shard.of(seed + number, 0, games // 2), position=(WIN - dealer, WIN - pone))
+                played = play_pairs(workers, shard, pace)
+                won[name] = mean_of_pairs(np.concatenate([part.won for part in played]))
     return won
 
 

@@ -5,26 +5,31 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import tyro
 
 from crib_env.agents import Agent, make_agent
 from evaluate.commands.arguments import AgentName, SomeAmount, SomeFile, SomeJson, SomeRay
 from evaluate.console import console
 from evaluate.files import check_outputs, write_json
-from evaluate.luck.table import WINS
-from evaluate.matches.game_records import games_file
-from evaluate.matches.match import less_luck, play_games, summarise
+from evaluate.folder_lock import held_file, lock_of
+from evaluate.matches.game_records import add_records
+from evaluate.matches.match import MatchResult, check_games, pair_values, play_games, summarise
 from evaluate.matches.match_table import faults_in_words, match_table
-from evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play_shard
+from evaluate.matches.mirrored import Games, Shard, play_shard
+from evaluate.matches.resuming import take_up
+from evaluate.matches.stopping import Narrow, Sprt, StoppingRule
 from evaluate.on_ray import connected
 from evaluate.progress import progress_bar
-from evaluate.ranges import Seed, Threads
-from evaluate.statistics import looks, luckless_reach, reach
+from evaluate.ranges import Positive, Range, Seed, Threads
 
-GAMES, MOST_GAMES = 10_000, 1_000_000  # the default numbers of games, without and with ``until``
+GAMES, MOST_GAMES = 10_000, 1_000_000  # the default numbers of games, without and with a reason to stop earlier
+_WRITING = 0.05  # share of the time that writing the result again and again may take
+Elo = Annotated[float, Range(-1_000, 1_000)]
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,8 @@ class MatchArguments:
     b: AgentName
     """Its opponent."""
     games: SomeAmount = None
-    """Number of games, even: 10,000, or with --until at most 1,000,000. 1 is a game without its mirror image."""
+    """Number of games, even: 10,000, or with --until, --sprt or --seconds at most 1,000,000. 1 is a game without its
+    mirror image."""
     until: Annotated[str | None, tyro.conf.arg(metavar="PERCENT", help_behavior_hint="")] = None
     """Stop when the win rate's 95 % interval is within this distance, in percentage points, as in ±0.5%."""
     seed: Seed = 0
@@ -44,13 +50,21 @@ class MatchArguments:
     threads: Threads = 2
     """Number of threads."""
     json_file: SomeJson = None
-    """Also write the result to this file."""
+    """Also write the result to this file, again and again as games are finished."""
     record: SomeFile = None
-    """Also write every game to this file, card by card, for `replay`."""
+    """Also write every game to this file, card by card, as soon as it is finished, for `replay` and --resume."""
     luck_adjusted: bool = False
-    """Also report results minus the luck of cards and starters, with narrower intervals, which --until then checks."""
+    """Also report results minus the luck of cards and starters, with narrower intervals, which --until and --sprt then
+    use."""
     ray: SomeRay = None
     """Play on the Ray cluster of this address, or with `local` on all cores, instead of threads."""
+    sprt: Annotated[tuple[Elo, Elo] | None, tyro.conf.arg(metavar="ELO0 ELO1", help_behavior_hint="")] = None
+    """Test whether the first agent is ELO0 or ELO1 stronger, and stop when either is clear: each wrong verdict has a
+    chance of 5 % at most. The win rate of a match that stops so is biased, towards the verdict."""
+    seconds: Annotated[Positive | None, tyro.conf.arg(help_behavior_hint="")] = None
+    """Begin no more games after this time; running games are finished."""
+    resume: bool = False
+    """Go on after the games that the file of --record holds. They must be of this match."""
 
 
 def read_half_width(text: str) -> float:
@@ -76,71 +90,134 @@ def match(asked: Annotated[MatchArguments, tyro.conf.arg(name="")]) -> None:
         Exception, KeyboardInterrupt: what stopped the match, after reporting the finished games.
     """
     check_outputs(asked.json_file, asked.record)
-    half = None if asked.until is None else read_half_width(asked.until)
+    rule = _rule(asked)
+    _check_together(asked)
     games = asked.games
     if games is None:
-        games = GAMES if half is None else MOST_GAMES
+        games = GAMES if rule is None and asked.seconds is None else MOST_GAMES
     first, second = make_agent(asked.a), make_agent(asked.b)
     if games == 1:
         _play_one(first, second, asked)
         return
+    check_games(games)
+    with ExitStack() as opened:
+        if asked.record is not None:
+            opened.enter_context(held_file(asked.record))
+            opened.callback(lock_of(asked.record).unlink, missing_ok=True)
+        _play(first, second, games, rule, asked)
+
+
+def _rule(asked: MatchArguments) -> StoppingRule | None:
+    if asked.sprt is not None:
+        if asked.until is not None:
+            raise ValueError("--until and --sprt each say when to stop: give one of them")
+        return Sprt.between(*asked.sprt)
+    return None if asked.until is None else Narrow(read_half_width(asked.until), asked.luck_adjusted)
+
+
+def _check_together(asked: MatchArguments) -> None:
+    if asked.resume and asked.record is None:
+        raise ValueError("--resume needs --record FILE, the games of the match to go on with")
+    if asked.record is not None and asked.record.exists() and not asked.resume:
+        raise ValueError(f"{asked.record} exists already: go on with its match by --resume, or give another file")
+    if asked.seconds is not None and asked.ray is not None:
+        raise ValueError("--seconds is not allowed with --ray: a cluster begins games long before they are played")
+
+
+def _play(a: Agent, b: Agent, games: int, rule: StoppingRule | None, asked: MatchArguments) -> None:
     started = time.perf_counter()
-    parts: list[Games] = []
+    kept = None
+    if asked.resume and asked.record is not None:
+        kept = take_up(asked.record, a, b, Shard.of(asked.seed, 0, games // 2), asked.luck_adjusted)
+    parts = [] if kept is None else [kept]
+
+    def result() -> MatchResult:
+        return summarise(a.name, b.name, asked.seed, Games.merged(parts), time.perf_counter() - started)
+
+    def write(found: MatchResult) -> None:
+        if asked.json_file is not None:
+            test = {"sprt": asdict(rule.found(_values(parts)))} if isinstance(rule, Sprt) else {}
+            write_json(asked.json_file, found.to_json() | test)
+
     stopped: BaseException | None = None
     try:
         with progress_bar() as progress, ExitStack() as opened:
-            # The length of a match that stops by itself can be estimated after its first look, and better at each look.
-            ends = set(looks(games // 2))
-            task = progress.add_task(f"{first.name} against {second.name}", total=games if half is None else None)
-
-            def on_progress(done: int) -> None:
-                progress.update(task, advance=done)
-
-            keep = opened.enter_context(games_file(asked.record)) if asked.record is not None else None
+            length = _Length(games, rule, asked.seconds, kept)
+            task = progress.add_task(f"{a.name} against {b.name}", total=length.known, completed=length.kept)
             cluster = opened.enter_context(connected(asked.ray)) if asked.ray is not None else None
             playing = play_games(
-                first,
-                second,
+                a,
+                b,
                 games,
                 asked.seed,
-                until=half,
+                until=rule,
+                seconds=asked.seconds,
                 threads=asked.threads,
                 cluster=cluster,
-                keep_records=keep is not None,
+                keep_records=asked.record is not None,
                 measure_luck=asked.luck_adjusted,
-                on_progress=on_progress,
+                kept=kept,
+                on_progress=lambda done: progress.update(task, advance=done),
             )
+            next_write = 0.0
             for part in opened.enter_context(closing(playing)):
-                if keep is not None:
-                    keep(part.records)
+                if asked.record is not None:
+                    add_records(asked.record, part.records)
                 parts.append(replace(part, records=()))
-                pairs = sum(len(part.won) for part in parts) // 2
-                if half is not None and pairs in ends:
-                    progress.update(task, total=games_needed(pairs, _reach(parts), half, games))
+                progress.update(task, total=length.estimate(parts))
+                before = time.perf_counter()
+                if asked.json_file is not None and before >= next_write:
+                    write(result())
+                    after = time.perf_counter()
+                    next_write = after + (after - before) / _WRITING
     except (Exception, KeyboardInterrupt) as error:
         if not parts:
             raise
         stopped = error
-    result = summarise(first.name, second.name, asked.seed, Games.merged(parts), time.perf_counter() - started)
+    found = result()
     try:
-        if asked.json_file is not None:
-            write_json(asked.json_file, result.to_json())
+        write(found)
     finally:
-        console.print(match_table(result))
-        _print_faults([(result.a, result.faults["a"]), (result.b, result.faults["b"])])
-    if half is not None:
-        reached = _reach(parts)
-        console.print(f"asked for ±{half:.3%}, reached ±{reached:.3%}" + ("" if reached <= half else ": too few games"))
+        console.print(match_table(found))
+        _print_faults([(found.a, found.faults["a"]), (found.b, found.faults["b"])])
+        if rule is not None:
+            console.print(rule.verdict(_values(parts)))
+        if stopped is not None:
+            console.print(_how_to_go_on(found.games, asked.record))
     if stopped is not None:
         raise stopped
 
 
-def _reach(parts: list[Games]) -> float:
-    """The distance from the win rate to the end of its interval; without luck, if luck was measured."""
-    games = Games.merged(parts)
-    if games.luck is not None:
-        return luckless_reach(mean_of_pairs(less_luck(games)[:, WINS]))
-    return reach(mean_of_pairs(games.won))
+def _values(parts: list[Games]) -> np.ndarray:
+    return np.concatenate([pair_values(part) for part in parts])
+
+
+def _how_to_go_on(games: int, record: Path | None) -> str:
+    if record is None:
+        return f"stopped after {games:,} games; a match with --record FILE can go on where it stopped"
+    return f"stopped; {games:,} games are kept in {record}: the same command with --resume goes on after them"
+
+
+class _Length:
+    """The number of games of a match, estimated while it is not known."""
+
+    def __init__(self, games: int, rule: StoppingRule | None, seconds: float | None, kept: Games | None) -> None:
+        self.kept = 0 if kept is None else len(kept.scores)
+        self.known = games if rule is None and seconds is None else None
+        self._rule, self._seconds, self._started = rule, seconds, time.perf_counter()
+        self._most = self._likely = games
+        self._looks = set() if rule is None else set(rule.looks(games // 2))
+
+    def estimate(self, parts: list[Games]) -> int | None:
+        """From the games so far; ``None`` while nothing can be said."""
+        if self._rule is not None and sum(part.pairs for part in parts) in self._looks:
+            self._likely = 2 * self._rule.needed(_values(parts), self._most // 2)
+            self.known = self._likely
+        if self._seconds is not None:
+            played = sum(len(part.scores) for part in parts) - self.kept
+            spent = time.perf_counter() - self._started
+            self.known = min(self._likely, self.kept + int(played * max(1.0, self._seconds / spent)))
+        return self.known
 
 
 def _print_faults(faults: list[tuple[str, Mapping[str, int]]]) -> None:
@@ -150,25 +227,20 @@ def _print_faults(faults: list[tuple[str, Mapping[str, int]]]) -> None:
 
 def _play_one(a: Agent, b: Agent, asked: MatchArguments) -> None:
     """Plays one game and prints only who won, without intervals."""
-    if asked.until is not None or asked.json_file is not None or asked.ray is not None or asked.luck_adjusted:
-        raise ValueError("games=1 has no interval: --until, --json, --ray and --luck-adjusted are not allowed with it")
+    without = {
+        "--until": asked.until,
+        "--sprt": asked.sprt,
+        "--seconds": asked.seconds,
+        "--json": asked.json_file,
+        "--resume": asked.resume,
+        "--ray": asked.ray,
+        "--luck-adjusted": asked.luck_adjusted,
+    }
+    if given := [name for name, value in without.items() if value]:
+        raise ValueError(f"games=1 has no interval: {', '.join(given)} is not allowed with it")
     played = play_shard(a, b, replace(Shard.of(asked.seed, 0, 1), is_single=True), asked.record is not None)
     if asked.record is not None:
-        with games_file(asked.record) as keep:
-            keep(played.records)
+        add_records(asked.record, played.records)
     winner = int(played.scores[0].argmax())
     console.print(f"{(a, b)[winner].name} wins {played.scores[0, winner]} to {played.scores[0, 1 - winner]}")
     _print_faults(list(zip((a.name, b.name), played.faults)))
-
-
-def games_needed(pairs: int, reached: float, half: float, most: int) -> int:
-    """The estimated number of games until a match stops, at the first look that should be narrow enough.
-
-    Args:
-        pairs: the number of pairs so far.
-        reached: the distance from the win rate to the end of its interval now.
-        half: the requested distance.
-        most: the largest number of games.
-    """
-    needed = pairs * max(1.0, reached / half) ** 2
-    return 2 * next((look for look in looks(most // 2) if look >= needed), most // 2)

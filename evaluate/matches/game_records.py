@@ -10,8 +10,7 @@ unchanged as options of an environment's ``reset``.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from crib_env.aec import raw_env
 from crib_env.batch import GameBatch
 from crib_env.cards import format_cards
 from crib_env.files.json_text import parse_json, typed
-from crib_env.files.whole_file import named_at_the_end, whole_file
+from crib_env.files.whole_file import check_output
 
 
 @dataclass(frozen=True)
@@ -136,52 +135,31 @@ def _pair(scores: np.ndarray) -> tuple[int, int]:
     return int(scores[0]), int(scores[1])
 
 
-@contextmanager
-def games_file(path: Path) -> Iterator[Callable[[Sequence[GameRecord]], None]]:
-    """Opens a new file of games; yields a function that adds games to it.
-
-    The file appears under its name at the end. After an error or Ctrl-C it holds the games added before; if there are
-    none, there is no file.
+def add_records(path: Path, records: Sequence[GameRecord]) -> None:
+    """Adds games at the end of a file of games, or makes the file.
 
     Raises:
-        ValueError: the file cannot be written, see :func:`crib_env.files.whole_file.check_output`.
-        OSError: the games do not fit on the disk. None of those being added is kept.
+        ValueError, OSError: the file cannot be written, see :func:`crib_env.files.whole_file.check_output`, or they do
+            not fit on the disk; none of them is added.
     """
-    stopped: BaseException | None = None
-    with named_at_the_end(path) as temporary, open(temporary, "wb", buffering=0) as file:
-        size = 0
-
-        def add(games: Sequence[GameRecord]) -> None:
-            nonlocal size
-            left = memoryview("".join(game.to_line() + "\n" for game in games).encode())
-            added = len(left)
+    target = check_output(path)
+    left = memoryview("".join(record.to_line() + "\n" for record in records).encode())
+    is_new = not target.exists()
+    try:
+        with open(target, "ab", buffering=0) as file:
+            before = file.tell()
             try:
                 while left:
                     left = left[file.write(left) :]
-            except OSError as error:
-                raise OSError(error.errno, error.strerror, str(path)) from None
-            size += added
-
-        try:
-            yield add
-        except (Exception, KeyboardInterrupt) as error:
-            if not size:
+            except BaseException:
+                file.truncate(before)
                 raise
-            stopped = error
-        file.truncate(size)
-    if stopped is not None:
-        raise stopped
-
-
-def add_record(path: Path, record: GameRecord) -> None:
-    """Adds a game at the end of a file of games, or makes the file.
-
-    Raises:
-        ValueError, OSError: the file cannot be written; it is unchanged.
-    """
-    before = path.read_bytes() if path.exists() else b""
-    with whole_file(path) as temporary, open(temporary, "wb") as file:
-        file.write(before + f"{record.to_line()}\n".encode())
+    except BaseException as error:
+        if is_new:
+            target.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise
 
 
 def read_record(path: Path, k: int) -> GameRecord:

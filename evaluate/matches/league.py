@@ -19,11 +19,11 @@ import numpy as np
 from crib_env.agents import make_agent
 from crib_env.agents.registry import check_names_of_file
 from crib_env.files.json_text import read_json, typed
-from crib_env.kernels import streams
 from evaluate.files import new_folder, write_json
 from evaluate.luck.table import WINS
+from evaluate.matches.blocks import cut
 from evaluate.matches.match import MatchResult, check_games, less_luck, play_games, summarise
-from evaluate.matches.mirrored import Games, check_no_cheat, mean_of_pairs, shards
+from evaluate.matches.mirrored import Games, Shard, check_no_cheat, mean_of_pairs
 from evaluate.on_ray import Cluster
 
 LEAGUES = Path("runs") / "league"
@@ -192,7 +192,7 @@ class League:
         self, cluster: Cluster, pairings: Sequence[tuple[int, int]], on_progress: Callable[[int, str], None]
     ) -> Iterator[tuple[tuple[int, int], Games]]:
         players = [make_agent(name) for name in self.agents]
-        parts = shards(self.seed, streams(self.seed, self.games // 2), 0, self.games // 2)
+        parts = cut(Shard.of(self.seed, 0, self.games // 2))
         for place, games in cluster.play_matches(
             [(players[i], players[j]) for i, j in pairings],
             parts,

@@ -12,13 +12,14 @@ import numpy as np
 from crib_env.agents import Agent
 from crib_env.batch import SOURCES
 from crib_env.engine import DOUBLE_SKUNK, ROLES, SKUNK
-from crib_env.kernels import streams
 from evaluate.luck.table import MATCH_POINTS, NET_POINTS, RESULTS, WINS
 from evaluate.luck.variates import results
-from evaluate.matches.mirrored import Games, mean_of_pairs, play_shards, shards
+from evaluate.matches.blocks import Pace, play_pairs, working
+from evaluate.matches.mirrored import Games, Shard, mean_of_pairs
+from evaluate.matches.stopping import StoppingRule
 from evaluate.on_ray import Cluster
 from evaluate.ranges import MOST_GAMES
-from evaluate.statistics import looks, luckless_reach, match_points, mean_interval, paired_rate_interval, reach
+from evaluate.statistics import match_points, mean_interval, paired_rate_interval
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,8 @@ class MatchResult:
     ``margin`` is in points a game, ``net_match_points`` in ACC match points a game (2 for a win, 3 with a skunk).
     ``points_per_deal[player][role][source]`` are means over the deals begun in that role, including the last deal
     of each game, which is usually cut short. ``microseconds_per_decision`` leaves out the first deal of each
-    game, in which kernels are still compiled. ``faults[player]`` are decisions taken for a program that failed, by the
-    kind of fault.
+    game, in which kernels are still compiled, and games that were kept from before; it is empty if there are no
+    others. ``faults[player]`` are decisions taken for a program that failed, by the kind of fault.
     """
 
     a: str
@@ -116,29 +117,8 @@ def play_match(
             card.
     """
     started = time.perf_counter()
-    if seconds is None:
-        parts = play_games(a, b, games, seed, on_progress=on_progress)
-    else:
-        parts = _play_for(a, b, games, seed, seconds, on_progress)
-    played = Games.merged(list(parts))
+    played = Games.merged(list(play_games(a, b, games, seed, seconds=seconds, on_progress=on_progress)))
     return summarise(a.name, b.name, seed, played, time.perf_counter() - started)
-
-
-def _play_for(
-    a: Agent, b: Agent, games: int, seed: int, seconds: float, on_progress: Callable[[int], None]
-) -> Generator[Games]:
-    """Plays one pair, and then twice as many as before each time, or as many as should fit into the time left at the
-    last speed."""
-    check_games(games)
-    if not seconds > 0:
-        raise ValueError(f"seconds={seconds} is not allowed: give more than 0")
-    end, most = time.perf_counter() + seconds, games // 2
-    done, pairs, left = 0, 1, seconds
-    while left > 0 and done < most:
-        last = min(done + pairs, most)
-        yield from play_shards(a, b, shards(seed, streams(seed, last), done, last), on_progress=on_progress)
-        done, before, left = last, left, end - time.perf_counter()
-        pairs = max(1, min(2 * pairs, int(left * pairs / (before - left))))
 
 
 def play_games(
@@ -147,46 +127,54 @@ def play_games(
     games: int,
     seed: int = 0,
     *,
-    until: float | None = None,
+    until: StoppingRule | None = None,
+    seconds: float | None = None,
     threads: int = 1,
     cluster: Cluster | None = None,
     keep_records: bool = False,
     measure_luck: bool = False,
+    kept: Games | None = None,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> Generator[Games, None, None]:
-    """Plays the games of a match, part by part, in order; the games are the same for any number of threads.
+    """Plays the games of a match, block by block, in order; the games are the same for any number of threads.
 
     Args:
         a, b: the players.
         games: the number of games, even.
         seed: random seed of the deals.
-        until: stop earlier when the 95 % interval lies within this distance of the win rate; 0.005 is half a percentage
-            point. :func:`evaluate.statistics.looks` says when this is checked.
-        threads: the number of threads, which share parts of 1,024 games.
-        cluster: a cluster to play such parts on, in place of threads; the games are the same.
+        until: stop earlier, at the first of its looks at which this rule is met.
+        seconds: begin no more games after this time, see :func:`play_match`.
+        threads: the number of threads, which share the blocks (:class:`evaluate.matches.blocks.Pace`).
+        cluster: a cluster to play blocks on, in place of threads; the games are the same.
         keep_records: also write the games down, card by card.
-        measure_luck: also measure how lucky ``a`` was; ``until`` then asks for the interval without luck.
+        measure_luck: also measure how lucky ``a`` was; ``until`` then looks at results without luck.
+        kept: the first games of this match, played before, with the same ``measure_luck``; the games after them are
+            played.
         on_progress: called from time to time with the number of further games done.
 
     Raises:
-        ValueError: ``games`` is not a positive even number, or an agent chose an illegal card.
+        ValueError: ``games`` is not a positive even number, ``seconds`` is not above 0, or an agent chose an illegal
+            card.
     """
     check_games(games)
-    deals = streams(seed, games // 2)
-    won: list[np.ndarray] = []
-    done = 0
-    for pairs in (games // 2,) if until is None else looks(games // 2):
-        parts = shards(seed, deals, done, pairs)
-        for part in (
-            play_shards(a, b, parts, threads, keep_records, on_progress, measure_luck)
-            if cluster is None
-            else cluster.play_shards(a, b, parts, keep_records, on_progress, measure_luck)
-        ):
-            won.append(mean_of_pairs(less_luck(part)[:, WINS] if measure_luck else part.won))
-            yield part
-        done = pairs
-        if until is not None and (luckless_reach if measure_luck else reach)(np.concatenate(won)) <= until:
-            return
+    most, pace = games // 2, Pace(seconds)
+    whole = Shard.of(seed, 0, most)
+    done = 0 if kept is None else kept.pairs
+    values = [] if kept is None else [pair_values(kept)]
+    with working(a, b, threads, cluster, keep_records, measure_luck, on_progress) as workers:
+        for look in (most,) if until is None else until.looks(most):
+            if look > done:
+                for part in play_pairs(workers, whole.part(done, look - done), pace):
+                    values.append(pair_values(part))
+                    done += part.pairs
+                    yield part
+            if done < look or (until is not None and until.is_met(np.concatenate(values)[:look])):
+                return
+
+
+def pair_values(games: Games) -> np.ndarray:
+    """(N,) the share of each pair that ``a`` won: 0, ½ or 1, or, if luck was measured, any number of the same mean."""
+    return mean_of_pairs(games.won if games.luck is None else less_luck(games)[:, WINS])
 
 
 def less_luck(games: Games) -> np.ndarray:
@@ -260,7 +248,7 @@ def summarise(a: str, b: str, seed: int, games: Games, seconds: float) -> MatchR
             for k, p in enumerate(players)
         },
         microseconds_per_decision={
-            p: float(1e6 * games.seconds[k] / games.decisions[k]) for k, p in enumerate(players)
+            p: float(1e6 * games.seconds[k] / games.decisions[k]) for k, p in enumerate(players) if games.decisions[k]
         },
         seconds=seconds,
         luck_adjusted=None if games.luck is None else _luck_adjusted(games),

@@ -40,7 +40,8 @@ def match_table(result: MatchResult) -> Table:
                 table.add_row(f"  {source}", f"{a[source]:.2f}", f"{b[source]:.2f}")
     table.add_section()
     spent = result.microseconds_per_decision
-    table.add_row("µs a decision", f"{spent['a']:.2f}", f"{spent['b']:.2f}")
+    if spent:
+        table.add_row("µs a decision", f"{spent['a']:.2f}", f"{spent['b']:.2f}")
     table.caption = f"{result.deals_per_game:.2f} deals a game, {result.seconds:.1f} s"
     return table
 

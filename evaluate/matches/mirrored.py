@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from queue import SimpleQueue
-from threading import Event
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -22,8 +19,7 @@ from evaluate.luck.variates import LuckMeter
 from evaluate.matches.game_records import GameRecord, Recorder
 from evaluate.matches.observers import Observers
 
-_PAIRS = 512  # largest number of pairs in a shard: larger ones are hardly faster, and fewer can be shared among threads
-_UNTIMED = 12  # decisions in a deal
+UNTIMED = 12  # decisions in a deal: the first of each game are not timed, because kernels are compiled in them
 
 
 @dataclass(frozen=True)
@@ -49,6 +45,10 @@ class Shard:
     def of(cls, seed: int, first: int, pairs: int) -> Shard:
         """The pairs ``first`` to ``first + pairs - 1`` of the match of a seed."""
         return cls(seed, first, streams(seed, first + pairs)[first:])
+
+    def part(self, start: int, pairs: int) -> Shard:
+        """Some of these pairs: ``pairs`` of them, or as many as there are, from the ``start``-th on."""
+        return replace(self, first=self.first + start, deals=self.deals[start : start + pairs])
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,11 @@ class Games:
         )
 
     @property
+    def pairs(self) -> int:
+        """N, the number of pairs."""
+        return len(self.scores) // 2
+
+    @property
     def won(self) -> np.ndarray:
         """(2N,) bool, the games that ``a`` won."""
         return self.scores[:, 0] >= WIN
@@ -99,11 +104,6 @@ class Games:
 def mean_of_pairs(values: np.ndarray) -> np.ndarray:
     """(N, …) means over the two games of each pair, of values (2N, …) in the order of the games."""
     return values.reshape(-1, 2, *values.shape[1:]).mean(axis=1)
-
-
-def shards(seed: int, deals: np.ndarray, first: int, last: int) -> list[Shard]:
-    """The pairs from ``first`` to before ``last`` of a match with these streams, cut into shards."""
-    return [Shard(seed, k, deals[k : min(k + _PAIRS, last)]) for k in range(first, last, _PAIRS)]
 
 
 def play_shard(
@@ -155,7 +155,7 @@ def play_shard(
                 seen: Any = batch.games[mine] if cheats else batch.views(mine)
                 before = perf_counter()
                 cards = cheats(seen, batch.game_ids[mine]) if cheats else agent.act(seen)
-                if round_ >= _UNTIMED:
+                if round_ >= UNTIMED:
                     seconds[player] += perf_counter() - before
                     decisions[player] += len(mine)
                 if recorder is not None:
@@ -245,52 +245,3 @@ def copy_of(agent: Agent) -> Agent:
             f"agent {agent.name!r} cannot be copied for a second thread ({error}): "
             "play with threads=1, or give its class copyable = False"
         ) from error
-
-
-class _StoppedError(Exception):
-    """Ends the work of a thread when the others no longer wait for it."""
-
-
-def play_shards(
-    a: Agent,
-    b: Agent,
-    parts: Sequence[Shard],
-    threads: int = 1,
-    keep_records: bool = False,
-    on_progress: Callable[[int], None] = lambda done: None,
-    measure_luck: bool = False,
-) -> Iterator[Games]:
-    """Plays shards on several threads, each with copies of the players, which may have memory; yields them in order.
-
-    With one thread, or if a player must not be copied, the players themselves play one shard after the other.
-    Other arguments as in :func:`play_shard`.
-
-    Raises:
-        ValueError: a player cannot be copied, or chose an illegal card.
-    """
-    threads = min(threads, len(parts))
-    if threads == 1 or not (is_copyable(a) and is_copyable(b)):
-        for shard in parts:
-            yield play_shard(a, b, shard, keep_records, on_progress, measure_luck)
-        return
-    stopped, players = Event(), SimpleQueue[tuple[Agent, Agent]]()
-    for _ in range(threads):
-        players.put((copy_of(a), copy_of(b)))
-
-    def tell(done: int) -> None:
-        if stopped.is_set():
-            raise _StoppedError
-        on_progress(done)
-
-    def play(shard: Shard) -> Games:
-        mine = players.get()
-        try:
-            return play_shard(*mine, shard, keep_records, tell, measure_luck)
-        finally:
-            players.put(mine)
-
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            yield from pool.map(play, parts)
-        finally:
-            stopped.set()

@@ -20,7 +20,7 @@ from crib_env.picture.stages import stages
 from crib_env.views import views_of
 from evaluate.files import write_json
 from evaluate.folder_lock import held_file, lock_of
-from evaluate.matches.game_records import GameRecord, Recorder, add_record
+from evaluate.matches.game_records import GameRecord, Recorder, add_records
 from evaluate.matches.observers import Observers
 
 PERSON, AGENT = range(2)  # seats
@@ -271,7 +271,7 @@ class KeptGame:
             ValueError, OSError: a file cannot be written.
         """
         if not self._so_far.practice:
-            add_record(file, self.record())
+            add_records(file, [self.record()])
         away = self.file.parent / FINISHED
         away.mkdir(exist_ok=True)
         lock_of(self.file).unlink(missing_ok=True)

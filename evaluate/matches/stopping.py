@@ -1,0 +1,159 @@
+"""When a match may stop before its last game: at a narrow interval, or at the end of a sequential test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from evaluate.statistics import looks, luckless_reach, reach
+
+
+class StoppingRule(Protocol):
+    """Decides from the pairs of a match so far, at fixed numbers of pairs, so that it does not depend on speed."""
+
+    def looks(self, most: int) -> Iterator[int]:
+        """The numbers of pairs at which to decide; the last is ``most``."""
+        ...
+
+    def is_met(self, pairs: np.ndarray) -> bool:
+        """Whether to stop after pairs (N,) that ``a`` won to this share: 0, ½ or 1, or these less luck."""
+        ...
+
+    def needed(self, pairs: np.ndarray, most: int) -> int:
+        """An estimate of the number of pairs, at most ``most``, after which the rule is met."""
+        ...
+
+    def verdict(self, pairs: np.ndarray) -> str:
+        """In a line, what was asked for and what came out."""
+        ...
+
+
+class Narrow(NamedTuple):
+    """The 95 % interval of the win rate lies within ``half`` of it; 0.005 is half a percentage point."""
+
+    half: float
+    less_luck: bool = False
+    """Whether luck is subtracted from the results of pairs."""
+
+    def looks(self, most: int) -> Iterator[int]:
+        """See :class:`StoppingRule`."""
+        return looks(most)
+
+    def reached(self, pairs: np.ndarray) -> float:
+        """The distance from the win rate to the farther end of its interval."""
+        return (luckless_reach if self.less_luck else reach)(pairs)
+
+    def is_met(self, pairs: np.ndarray) -> bool:
+        """See :class:`StoppingRule`."""
+        return self.reached(pairs) <= self.half
+
+    def needed(self, pairs: np.ndarray, most: int) -> int:
+        """See :class:`StoppingRule`: the first look that should be narrow enough."""
+        least = len(pairs) * max(1.0, self.reached(pairs) / self.half) ** 2
+        return next((look for look in looks(most) if look >= least), most)
+
+    def verdict(self, pairs: np.ndarray) -> str:
+        """See :class:`StoppingRule`."""
+        enough = "" if self.is_met(pairs) else ": too few games"
+        return f"asked for ±{self.half:.3%}, reached ±{self.reached(pairs):.3%}{enough}"
+
+
+_ERROR = 0.05  # chance of either wrong verdict
+_BOUND = math.log((1 - _ERROR) / _ERROR)  # of the log-likelihood ratio
+_FIRST_LOOK, _GROWTH = 24, 1.1  # pairs, and the factor from one look to the next
+_RARE = 0.001  # pairs of each result that are added, so that no win rate is impossible after equal pairs
+
+
+@dataclass(frozen=True)
+class SprtResult:
+    """What a test has found after some pairs: ``accepted`` is ``elo0``, ``elo1``, or ``None`` if it is not decided."""
+
+    elo0: float
+    elo1: float
+    log_likelihood_ratio: float
+    bounds: tuple[float, float]
+    pairs: int
+    accepted: float | None
+
+
+class Sprt(NamedTuple):
+    """A sequential probability ratio test of two win rates, given as differences in Elo, the logistic scale.
+
+    Each wrong verdict has a chance of 5 % at most, if the true difference is ``elo0`` or below, or ``elo1`` or above.
+    The test is Wald's (1945). The games of a pair are not independent, so the ratio is that of the generalised test:
+    between the likelihoods of the best distributions of a pair's result that have either win rate.
+    """
+
+    elo0: float
+    elo1: float
+
+    @classmethod
+    def between(cls, elo0: float, elo1: float) -> Sprt:
+        """The test of two differences.
+
+        Raises:
+            ValueError: the first is not below the second.
+        """
+        if elo0 >= elo1:
+            raise ValueError(f"sprt={elo0:g} {elo1:g} is not allowed: give the smaller difference in Elo first")
+        return cls(elo0, elo1)
+
+    def looks(self, most: int) -> Iterator[int]:
+        """See :class:`StoppingRule`."""
+        return looks(most, _FIRST_LOOK, _GROWTH)
+
+    def log_likelihood_ratio(self, pairs: np.ndarray) -> float:
+        """Of ``elo1`` against ``elo0``."""
+        values, counts = np.unique(np.append(pairs, (0, 0.5, 1)), return_counts=True)
+        weights = counts - (1 - _RARE) * np.isin(values, (0, 0.5, 1))
+        of_0, of_1 = (_log_likelihood(values - 1 / (1 + 10 ** (-elo / 400)), weights) for elo in (self.elo0, self.elo1))
+        return of_1 - of_0
+
+    def found(self, pairs: np.ndarray) -> SprtResult:
+        """The state of the test after some pairs."""
+        ratio = self.log_likelihood_ratio(pairs)
+        accepted = self.elo1 if ratio >= _BOUND else self.elo0 if ratio <= -_BOUND else None
+        return SprtResult(self.elo0, self.elo1, ratio, (-_BOUND, _BOUND), len(pairs), accepted)
+
+    def is_met(self, pairs: np.ndarray) -> bool:
+        """See :class:`StoppingRule`."""
+        return self.found(pairs).accepted is not None
+
+    def needed(self, pairs: np.ndarray, most: int) -> int:
+        """See :class:`StoppingRule`: if the ratio grows as it has so far."""
+        return round(min(most, len(pairs) * max(1.0, _BOUND / max(abs(self.log_likelihood_ratio(pairs)), 1e-9))))
+
+    def verdict(self, pairs: np.ndarray) -> str:
+        """See :class:`StoppingRule`."""
+        found = self.found(pairs)
+        end = "not decided" if found.accepted is None else f"Elo {found.accepted:g} is accepted"
+        return (
+            f"sequential test of Elo {self.elo0:g} against {self.elo1:g}: {end}. Log-likelihood ratio "
+            f"{found.log_likelihood_ratio:+.2f}, bounds ±{_BOUND:.2f}, {found.pairs:,} pairs. "
+            "Where such a test stops, the win rate is biased."
+        )
+
+
+def _log_likelihood(values: np.ndarray, weights: np.ndarray) -> float:
+    """The largest log-likelihood of a distribution on these values (M,) with mean 0, but for a constant.
+
+    Its probabilities are ``weights / (1 + t * values)``, up to a factor; ``t`` is found by Newton's method.
+
+    Args:
+        values: some below 0 and some above.
+        weights: (M,) how often each was observed.
+    """
+    low, high = -1 / values.max(), -1 / values.min()
+    t, step = 0.0, math.inf
+    while abs(step) > 1e-9 * (high - low):
+        shares = values / (1 + t * values)
+        slope = float((weights * shares).sum())
+        low, high = (t, high) if slope > 0 else (low, t)
+        better = t + slope / float((weights * shares**2).sum())
+        step = (better if low < better < high else (low + high) / 2) - t
+        t += step
+    return float(-(weights * np.log1p(t * values)).sum())
