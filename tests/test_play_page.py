@@ -175,6 +175,7 @@ def test_only_the_page_itself_is_answered(page):
         ("new", {"scores": [0]}, "a list of 2"),
         ("new", {"seed": -1}, "seed"),
         ("new", {"dealer": "nobody"}, "dealer"),
+        ("look", {}, "an unknown field 'at': its fields are game"),
         ("nothing", {}, "there is no message"),
     ],
 )
@@ -193,6 +194,7 @@ def test_a_bad_message_is_refused_and_changes_nothing(page, name, message, fault
             "counts": False,
         },
         "play": {"game": state["game"], "at": state["at"], "cards": ["5H", "6H"]},
+        "set": {"game": state["game"]},
     }.get(name, {"game": state["game"], "at": state["at"]})
     status, answer = page.ask(name, **{**fields, **message})
     assert status in (400, 404, 409)
