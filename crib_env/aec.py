@@ -145,6 +145,7 @@ from crib_env.kernels import kernel, streams
 from crib_env.observation import DTYPES, N_ACTIONS, SIZES, observation_space, write_mask, write_observation
 from crib_env.options import RENDER_MODES, Options, Start, check_seed
 from crib_env.picture.colours import LIGHT, Palette
+from crib_env.picture.drawing import Drawing
 from crib_env.picture.rendering import FPS, Renderer
 from crib_env.picture.seen import see
 from crib_env.picture.table import draw_table
@@ -484,7 +485,7 @@ class raw_env(AECEnv[str, Any, Any]):
             RuntimeError: there is no display for a window.
         """
         agent = self.agent_selection
-        return self._renderer.render(lambda: write_table(self.games[0], _SEAT[agent]), lambda: self.picture(agent))
+        return self._renderer.render(lambda: write_table(self.games[0], _SEAT[agent]), lambda: self._draw(agent, LIGHT))
 
     def picture(self, agent: str | None = None, palette: Palette = LIGHT) -> str:
         """The table as SVG as an agent sees it, or by default as a spectator sees it, with both hands and the crib.
@@ -494,6 +495,9 @@ class raw_env(AECEnv[str, Any, Any]):
             ValueError: there is no such agent.
         """
         self.agents  # noqa: B018 -- the order check
+        return str(self._draw(agent, palette))
+
+    def _draw(self, agent: str | None, palette: Palette) -> Drawing:
         return draw_table(see(self.games, None if agent is None else _SEAT[agent]), palette)
 
     def _repr_html_(self) -> str | None:

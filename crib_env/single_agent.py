@@ -44,6 +44,7 @@ import numpy as np
 
 from crib_env.aec import PLAYERS, raw_env
 from crib_env.options import OPTIONS, RENDER_MODES, OptionError, Options, check_names
+from crib_env.picture.drawing import Drawing
 from crib_env.picture.rendering import FPS, Renderer
 from crib_env.picture.seen import see
 from crib_env.picture.table import draw_table
@@ -121,14 +122,14 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
     def render(self) -> str | np.ndarray | None:
         """The table as this player sees it, with this player below; see :meth:`crib_env.aec.raw_env.render`."""
         self._game.agents  # noqa: B018 -- the order check
-        return self._renderer.render(lambda: write_table(self._game.games[0], self._seat), self._picture)
+        return self._renderer.render(lambda: write_table(self._game.games[0], self._seat), self._draw)
 
-    def _picture(self) -> str:
+    def _draw(self) -> Drawing:
         return draw_table(see(self._game.games, self._seat, below=self._seat))
 
     def _repr_html_(self) -> str | None:
         """The table as this player sees it, for a notebook."""
-        return self._picture() if self._game.n_resets else None
+        return str(self._draw()) if self._game.n_resets else None
 
     def close(self) -> None:
         """Closes the window, if there is one."""

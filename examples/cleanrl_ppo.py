@@ -1,7 +1,7 @@
 """CleanRL's PPO loop on 64 native games: learns the play from the inputs by rank, and discards as `greedy`.
 
 python examples/cleanrl_ppo.py           # prints its strength against `greedy` after three processor minutes
-python examples/cleanrl_ppo.py 30        # after 30 processor seconds
+python examples/cleanrl_ppo.py 30 2      # after 30 processor seconds, with random seed 2
 
 Its one file for PPO: Huang et al. (2022), *CleanRL: High-quality Single-file Implementations of Deep Reinforcement
 Learning Algorithms*. Added: the mask. `crib_env` deals, plays the opponent and writes masks and float32 inputs.
@@ -20,9 +20,10 @@ import crib_env
 from crib_env.observation import SIZES
 
 SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 180.0
+SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
 GAMES, STEPS, EPOCHS, MINIBATCH, RATE, CLIP, LAMBDA = 64, 128, 3, 1024, 1e-3, 0.2, 0.9  # nothing is discounted
 
-torch.manual_seed(1)
+torch.manual_seed(SEED)
 torch.set_num_threads(1)
 envs = gymnasium.make_vec(
     "crib_env/CribbagePlay-v0",
@@ -66,7 +67,7 @@ class Player:
         return np.where(views.is_discard, self.discards.act(views), laid)
 
 
-seen, _ = envs.reset(seed=1)
+seen, _ = envs.reset(seed=SEED)
 started, used, update = time.process_time(), 0.0, 0
 while used < SECONDS:
     update += 1

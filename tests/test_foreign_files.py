@@ -2,7 +2,8 @@
 
 import json
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -17,18 +18,24 @@ from crib_env.tables.crib_tables import CribTables
 from crib_env.tables.pegging import PeggingRecords
 from crib_env.tables.standard import standard_cribs, standard_pegging, standard_win_table
 from crib_env.tables.win_table import WinTable
+from evaluate.calibration.making import Calibration
+from evaluate.calibration.making import Plan as AgreementPlan
 from evaluate.commands.budget_curve import Plan, play_curves
 from evaluate.commands.lang_tournament import lang_tournament
+from evaluate.dataset.dataset import Dataset
 from evaluate.ending import reported_errors
 from evaluate.matches.game_records import read_record
 from evaluate.matches.league import League
 from evaluate.matches.match import play_match
+from evaluate.play.kept_game import GameSoFar, read_game
 from evaluate.progress import progress_bar
 from evaluate.ranges import MOST_GAMES
 from evaluate.reproduce.run import Reproduction
 from evaluate.reproduce.trainings import summary_of
 from evaluate.runs.format import read_config
 from evaluate.runs.table import read_runs
+from evaluate.suite.suite import TASKS, Outcome, Suite, outcome_of
+from evaluate.win_table import making as win_table
 from tests.helpers.small_settings import STRATEGY_WEIGHTS as SMALL
 from tests.helpers.small_settings import TD
 from tests.helpers.written_runs import summary_of as good_summary
@@ -44,6 +51,7 @@ from train.td.returns import Returns
 
 # --- JSON -----------------------------------------------------------------------------------------------------------
 
+DOCS = Path(__file__).parents[1] / "docs"
 HOSTILE = {
     "too large": b'{"games": 1e400, "learner": 1e400}',
     "a larger number": b'{"games": 1' + b"0" * 400 + b"}",
@@ -95,6 +103,7 @@ class Pair(NamedTuple):
         ({"a": 1}, Pair, "its content has no 'b'"),
         ({"a": 1, "b": [1, "x"]}, Pair, "b must be a number, not 'x'"),
         ([], Pair, "its content must be a dictionary"),
+        ({"a": 1, "b": None, "c": 3}, Pair, "its content has an unknown field 'c': its fields are a, b"),
     ],
 )
 def test_a_value_of_another_type_is_named(value, kind, message):
@@ -103,7 +112,7 @@ def test_a_value_of_another_type_is_named(value, kind, message):
 
 
 def test_typed_values():
-    assert typed({"a": 1, "b": [1, 2.5], "c": "unknown"}, Pair) == Pair(1, (1.0, 2.5))
+    assert typed({"a": 1, "b": [1, 2.5]}, Pair) == Pair(1, (1.0, 2.5))
     assert typed({"a": 1, "b": None}, Pair) == Pair(1, None)
 
 
@@ -142,6 +151,52 @@ def test_files_of_matches_and_claims_are_read_with_their_types(tmp_path):
         file.write_text(json.dumps({**good, **changes}))
         with pytest.raises(ValueError, match=r"1-2\.json is not a whole match"):
             league.play(folder)
+
+
+def one_of_each_kind(tmp_path):
+    """A JSON file of each kind that a user passes, or that lies in a folder that a user passes; and what reads it."""
+    league = League(("greedy", "random"), 2, 0)
+    league.play(league.begin(tmp_path / "league"))
+    suite = Suite(("random",), 0.01, skip=tuple(task.NAME for task in TASKS[1:])).begin(tmp_path / "suite")
+    reproduction = Reproduction(("lang-2018",), quick=True, seed=0).begin(tmp_path / "reproduction")
+    dataset = Dataset(("greedy", "random"), 2)
+    dataset.begin(tmp_path / "dataset")
+    run = write_run(tmp_path / "run")
+    table, calibration = win_table.Plan("greedy", 1, 1, 0), Calibration(AgreementPlan("best", 1, 2, 1, 2, 0), (), ())
+    calibration.save(tmp_path / "calibration.json")
+    curves = Plan(("ismcts:iterations={}",), (1,), "greedy", 2, 0)
+    game = GameSoFar("greedy", 0, None, (0, 0), ())
+    saved = {
+        "curves.json": {"plan": asdict(curves), "matches": {}},
+        "kept.json": asdict(game),
+        "plan.json": table._asdict(),
+        "outcome.json": Outcome("greedy", "play", 1.0, {})._asdict(),
+    }
+    for name, content in saved.items():
+        (tmp_path / name).write_text(json.dumps(content))
+    (tmp_path / "games.jsonl").write_text((DOCS / "game.jsonl").read_text())
+    return {
+        tmp_path / "league" / "config.json": lambda: League.of_folder(tmp_path / "league"),
+        tmp_path / "league" / "matches" / "1-2.json": lambda: league.play(tmp_path / "league"),
+        suite / "config.json": lambda: Suite.of_folder(suite),
+        tmp_path / "outcome.json": lambda: read_json(tmp_path / "outcome.json", "", outcome_of),
+        reproduction / "config.json": lambda: Reproduction.of_folder(reproduction),
+        tmp_path / "dataset" / "config.json": lambda: dataset.begin(tmp_path / "dataset"),
+        run / "config.json": lambda: read_config(run),
+        tmp_path / "plan.json": lambda: win_table._check_folder(table, tmp_path),
+        tmp_path / "calibration.json": lambda: Calibration.of(calibration.plan, tmp_path / "calibration.json"),
+        tmp_path / "kept.json": lambda: read_game(tmp_path / "kept.json"),
+        tmp_path / "games.jsonl": lambda: read_record(tmp_path / "games.jsonl", 0),
+        tmp_path / "curves.json": lambda: play_curves(curves, tmp_path / "curves.json"),
+    }
+
+
+def test_an_unknown_field_is_named_wherever_it_stands(tmp_path):
+    for file, read in one_of_each_kind(tmp_path).items():
+        read()
+        file.write_text(json.dumps({**json.loads(file.read_text()), "coments": 1}))
+        with pytest.raises(ValueError, match="has an unknown field 'coments': its fields are "):
+            read()
 
 
 @pytest.mark.parametrize(

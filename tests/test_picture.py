@@ -19,7 +19,7 @@ from crib_env.engine import CRIB, DEAL, DEALERS_HAND, DISCARD, EPISODES, EVENTS,
 from crib_env.kernels import streams
 from crib_env.picture import letters
 from crib_env.picture.board import hole_at
-from crib_env.picture.cards import HIDDEN, card_faces, card_name
+from crib_env.picture.cards import HIDDEN, card_face, card_name
 from crib_env.picture.colours import DARK, LIGHT, STYLED, four_colours, style_variables
 from crib_env.picture.discard_game import draw_discard_game
 from crib_env.picture.seen import see
@@ -76,7 +76,7 @@ def test_every_picture_is_valid_and_whole():
     """Well-formed XML, each drawing that is used is defined once, and there is no text that would need a font."""
     for games in moments():
         for viewer in (None, 0, 1):
-            root = ElementTree.fromstring(draw_table(see(games, viewer, below=viewer or 0)))
+            root = ElementTree.fromstring(str(draw_table(see(games, viewer, below=viewer or 0))))
             ids = Counter(element.get("id") for element in root.iter() if element.get("id"))
             used = {use.get("href").removeprefix("#") for use in root.iter(SVG + "use")}
             assert set(ids.values()) == {1}
@@ -94,7 +94,7 @@ def test_a_player_sees_the_own_cards_and_no_hidden_one():
             seen.add(int(game["cards"][12]))
         for seat in (0, 1):
             own = {*cards_of(game["hand"][seat]), *cards_of(game["discards"][seat])}
-            svg = draw_table(see(games, seat))
+            svg = str(draw_table(see(games, seat)))
             assert set(shown_cards(svg)) == {format_card(card) for card in seen | own}
             words = set(re.findall(r"[0-9A-Z]+", svg))
             for card in set(range(N_CARDS)) - seen - own:  # nowhere, in no form
@@ -120,7 +120,7 @@ def test_a_spectator_sees_every_card_on_the_table():
         on_table = [*game["hand"].tolist(), *game["discards"].tolist()]
         cards = {card for mask in on_table for card in cards_of(mask)} | set(game["laid"].tolist()) - {-1}
         cards |= {int(game["cards"][12])} if game["phase"] == PLAY and game["cards"][12] >= 0 else set()
-        shown = shown_cards(draw_table(see(games, None)))
+        shown = shown_cards(str(draw_table(see(games, None))))
         assert set(shown) == {format_card(card) for card in cards}
         assert len(shown) == len(cards)
 
@@ -130,7 +130,7 @@ def test_legal_cards_are_marked_for_the_player_to_act_alone():
         turn, masks = int(games["turn"][0]), np.zeros(1, np.int64)
         engine_calls.legal(games, ZERO, masks)
         for viewer in (None, 0, 1):
-            root = ElementTree.fromstring(draw_table(see(games, viewer)))
+            root = ElementTree.fromstring(str(draw_table(see(games, viewer))))
             legal = {group.get("data-card") for group in root.iter(SVG + "g") if "legal" in group.get("class", "")}
             assert legal == ({format_card(card) for card in cards_of(masks[0])} if viewer in (None, turn) else set())
 
@@ -181,7 +181,7 @@ def test_the_show_is_counted_hand_by_hand():
             kinds.append(shown.kind)
             points = int(step["event_points"][0, 0])
             assert shown.points == points or step["scores"].max() == WIN
-            svg = draw_table(see(step, 0))
+            svg = str(draw_table(see(step, 0)))
             face_down = svg.count("<title>face-down card</title>")
             assert face_down == (0 if shown.kind == "crib" else 2)
             assert len(shown_cards(svg)) == 4 + 4 + 1 + (4 if shown.kind == "crib" else 2)
@@ -213,8 +213,8 @@ def test_the_environments_show_the_table_in_a_notebook():
 def test_the_discard_game_hides_the_starter_until_it_is_cut():
     hand = crib_env.parse_cards("5H 5C 5S JD 2C 9S")
     starter = crib_env.parse_card("5D")
-    assert sorted(shown_cards(draw_discard_game(hand, [], HIDDEN))) == sorted(map(format_card, hand))
-    after = draw_discard_game(hand[:4], hand[4:], starter)
+    assert sorted(shown_cards(str(draw_discard_game(hand, [], HIDDEN)))) == sorted(map(format_card, hand))
+    after = str(draw_discard_game(hand[:4], hand[4:], starter))
     assert sorted(shown_cards(after)) == sorted(map(format_card, [*hand, starter]))
     assert "29 points" in after
 
@@ -223,7 +223,7 @@ def test_names_of_any_kind_are_drawn_and_spoken():
     env = crib_env.raw_env()
     env.reset(seed=2)
     names = ('<b>"Ω & co"</b>', "ismcts:iterations=1000,seed=3,nobody=reads this to the end")
-    svg = draw_table(see(env.games, None, names=names))
+    svg = str(draw_table(see(env.games, None, names=names)))
     assert ElementTree.fromstring(svg).find(SVG + "title").text.startswith(f"Cribbage: {names[0]} 0")
     for text in (*names, "", "é" * 99):
         drawn, height = letters.fitted(text, 18, 142)
@@ -303,13 +303,13 @@ def test_a_page_can_choose_the_colours():
     env = crib_env.raw_env()
     env.reset(seed=3)
     table = see(env.games, None)
-    styled = draw_table(table, STYLED)
+    styled = str(draw_table(table, STYLED))
     assert not re.search(r'(?:fill|stroke)="#(?!1f2a26)', styled)
     variables = dict(re.findall(r"--([\w-]+):(#\w+);", style_variables(DARK)))
-    assert re.sub(r"var\(--([\w-]+)\)", lambda name: variables[name[1]], styled) == draw_table(table, DARK)
+    assert re.sub(r"var\(--([\w-]+)\)", lambda name: variables[name[1]], styled) == str(draw_table(table, DARK))
 
 
 def test_all_cards_differ():
-    faces = [card_faces([card], LIGHT, "").split(">", 1)[1] for card in range(HIDDEN, N_CARDS)]
+    faces = [card_face(card, LIGHT).split(">", 1)[1] for card in range(HIDDEN, N_CARDS)]
     assert len(set(faces)) == N_CARDS + 1
     assert len({card_name(card) for card in range(N_CARDS)}) == N_CARDS

@@ -389,6 +389,26 @@ def test_practice_takes_back_and_a_costly_moment_is_tried_again(tab, server):
     tab.decide()
 
 
+def test_a_running_game_does_not_offer_to_try_a_moment_again(tab, server):
+    """Nor before the coach has spoken on a game that has just been opened, or on one whose last card was taken back."""
+    tab.begin(agent="greedy", seed=12, own=100, theirs=100, practice=True)
+    tab.play()
+    again = tab.page.locator("#coach .note button")
+    again.first.wait_for()
+    tab.page.route("**/do/notes", lambda route: None)  # the coach takes long
+    tab.page.click("#undo")
+    tab.page.wait_for_selector("#game[data-turn=discard], #game[data-turn=play]")
+    assert not any(button.is_visible() for button in again.all())
+    tab.play()
+    tab.page.unroute("**/do/notes")
+    tab.page.reload()
+    again.first.wait_for()
+    tab.page.route("**/do/notes", lambda route: None)
+    again.first.click()
+    tab.page.wait_for_selector("#game[data-turn=discard], #game[data-turn=play]")
+    assert not again.count()
+
+
 def test_several_games_in_several_tabs(browser, server):
     tabs = [Tab(browser, server.url) for _ in range(3)]
     for seed, tab in enumerate(tabs):

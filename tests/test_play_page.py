@@ -7,6 +7,7 @@ import os
 import re
 import socket
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -18,8 +19,9 @@ from crib_env import format_card
 from crib_env.agents.registry import NAMES
 from crib_env.engine import DISCARD
 from crib_env.picture.cards import card_name
+from evaluate.commands.play import play
 from evaluate.matches.game_records import read_records
-from evaluate.play.kept_game import AGENT, FINISHED, PERSON
+from evaluate.play.kept_game import AGENT, FINISHED, PERSON, GameSoFar
 from evaluate.play.page import server
 from evaluate.play.page.games import OFFERED
 from evaluate.play.page.server import LARGEST, page_files
@@ -175,6 +177,7 @@ def test_only_the_page_itself_is_answered(page):
         ("new", {"scores": [0]}, "a list of 2"),
         ("new", {"seed": -1}, "seed"),
         ("new", {"dealer": "nobody"}, "dealer"),
+        ("look", {}, "an unknown field 'at': its fields are game"),
         ("nothing", {}, "there is no message"),
     ],
 )
@@ -193,12 +196,40 @@ def test_a_bad_message_is_refused_and_changes_nothing(page, name, message, fault
             "counts": False,
         },
         "play": {"game": state["game"], "at": state["at"], "cards": ["5H", "6H"]},
+        "set": {"game": state["game"]},
     }.get(name, {"game": state["game"], "at": state["at"]})
     status, answer = page.ask(name, **{**fields, **message})
     assert status in (400, 404, 409)
     assert fault in answer["error"]
     np.testing.assert_array_equal(game.games, before)
     assert game.file.read_bytes() == file
+
+
+@pytest.mark.parametrize(
+    ("of_game", "said", "fault"),
+    [
+        ("random", "greedy", r"kept\.json is not a game .*its agent is random, not greedy"),
+        ("random", "nobody", "its agent is random, not nobody"),
+        ("nobody", None, "there is no agent 'nobody'"),
+        ("runs/gone", None, "runs/gone"),
+        ("my_file:Agent", None, "give the name beside --resume"),
+        ("no_such_file:Agent", "no_such_file:Agent", "no_such_file"),
+    ],
+)
+def test_a_game_whose_agent_cannot_play_on_is_refused_before_there_is_an_address(
+    of_game, said, fault, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("evaluate.play.page.server.serve", lambda games, on_start: on_start("http://served"))
+    file = tmp_path / "kept.json"
+    file.write_text(json.dumps(asdict(GameSoFar(of_game, 1, 0, (0, 0), ()))))
+    with pytest.raises(ValueError, match=fault):
+        play(said, resume=file, browser=False)
+    assert "http" not in capsys.readouterr().out
+    file.write_text(json.dumps(asdict(GameSoFar("random", 1, 0, (0, 0), ()))))
+    for named in (None, "random"):
+        play(named, resume=file, browser=False)
+    assert capsys.readouterr().out.count("http://served") == 2
 
 
 def test_cards_not_held_and_the_opponents_are_refused(page):

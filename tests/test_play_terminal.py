@@ -208,7 +208,7 @@ def test_resume_with_another_agent_is_refused(tmp_path):
     game = KeptGame.begin_in(GameSoFar("random", 1, 0, (0, 0), ()), tmp_path)
     game.close()
     path = game.file
-    with pytest.raises(ValueError, match="its agent is random"):
+    with pytest.raises(ValueError, match="its agent is random, not greedy"):
         KeptGame.resume(path, "greedy")
     assert KeptGame.resume(path, "random").turn == 1
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import io
 import pickle
+import re
 import sys
 
 import gymnasium
@@ -12,9 +14,17 @@ import pytest
 from gymnasium.error import DependencyNotInstalled
 
 import crib_env
-from crib_env.picture import rendering
-from crib_env.picture.pixels import to_pixels, to_png
+from crib_env import parse_card, parse_cards
+from crib_env.aec import PLAYERS
+from crib_env.picture import pixels, rendering
+from crib_env.picture.cards import HIDDEN
+from crib_env.picture.colours import DARK, LIGHT
+from crib_env.picture.discard_game import draw_discard_game
+from crib_env.picture.pixels import to_pixels
+from crib_env.picture.seen import see
+from crib_env.picture.table import draw_table
 from crib_env.picture.window import Window
+from tests.helpers.aec_play import is_over
 
 IDS = {
     "crib_env/Cribbage-v0": (720, 960, 3),
@@ -41,15 +51,45 @@ def test_an_rgb_array_shows_the_position(env_id, shape):
     assert (env.render() != first).any()
 
 
-def test_pixels_are_the_picture_at_any_width():
-    env = crib_env.raw_env(render_mode="rgb_array")
-    env.reset(seed=2)
-    svg = env.picture(env.agent_selection)
-    np.testing.assert_array_equal(env.render(), to_pixels(svg))
-    assert to_pixels(svg, 300).shape == (225, 300, 3)
-    felt = [int("cde3d5"[k : k + 2], 16) for k in (0, 2, 4)]
-    assert env.render()[-1, -1].tolist() == felt
-    assert to_png(svg).startswith(b"\x89PNG")
+def drawn_whole(drawing, width):
+    """The pixels as resvg draws the whole SVG at once."""
+    resvg, image = pytest.importorskip("resvg_py"), pytest.importorskip("PIL.Image")
+    png = resvg.svg_to_bytes(svg_string=str(drawing), width=width, skip_system_fonts=True)
+    return np.array(image.open(io.BytesIO(bytes(png))).convert("RGB"))
+
+
+@pytest.mark.parametrize("width", [960, 640, 641, 300])
+def test_a_composed_frame_looks_like_the_picture_drawn_whole(width):
+    """In the discards, in the play with pale cards, and in the show; and the discard game."""
+    drawings = [draw_discard_game(*map(parse_cards, ("5H 5C 5S JD", "2C 9S")), parse_card("5D"))]
+    env = crib_env.raw_env()
+    env.reset(seed=7)
+    cards = 0
+    while not is_over(env):
+        if cards in (0, 7, 9):
+            drawings.append(draw_table(see(env.games, None), DARK if cards == 7 else LIGHT))
+        env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
+        cards += 1
+    end = see(env.games, 0)
+    assert end.counted
+    drawings.append(draw_table(end))
+    for drawing in drawings:
+        composed, whole = to_pixels(drawing, width), drawn_whole(drawing, width)
+        assert composed.shape == whole.shape == (-(-width * drawing.height // drawing.width), width, 3)
+        assert np.abs(composed.astype(int) - whole).mean() < 0.15
+        moved = drawing._replace(parts=tuple(part._replace(x=part.x + 3) for part in drawing.parts))
+        assert np.abs(to_pixels(moved, width).astype(int) - whole).mean() > 0.5
+
+
+def test_a_frame_draws_anew_only_what_it_has_not_drawn_before(monkeypatch):
+    """A card that moves is copied."""
+    hand = parse_cards("5H 5C 5S JD 2C 9S")
+    to_pixels(draw_discard_game(hand, [], HIDDEN))
+    anew = []
+    monkeypatch.setattr(pixels, "_drawn", lambda svg, width=None: anew.append(svg) or np.zeros((1, 1, 4), np.uint8))
+    to_pixels(draw_discard_game(hand[1:], hand[:1], HIDDEN))
+    assert re.findall('data-card="(..)"', "".join(anew)) == ["5H"]  # no longer of class legal
+    assert len(anew) == 4  # it, what is left to discard, and the label of the discards
 
 
 def test_the_vector_environment_of_gymnasium_draws_every_game():
@@ -92,7 +132,7 @@ def test_a_window_opens_shows_the_pixels_and_closes():
     env.reset(seed=5)
     assert pygame.display.get_surface().get_size() == (960, 720)
     screen = pygame.surfarray.array3d(pygame.display.get_surface()).swapaxes(0, 1)
-    np.testing.assert_array_equal(screen, to_pixels(env.picture(env.agent_selection)))
+    np.testing.assert_array_equal(screen, to_pixels(draw_table(see(env.games, PLAYERS.index(env.agent_selection)))))
     assert env.render() is None
     env.close()
     assert pygame.display.get_surface() is None
@@ -122,6 +162,7 @@ def test_without_a_display_the_error_names_what_works(monkeypatch):
 )
 def test_a_missing_package_is_an_error_that_names_the_extra(mode, missing, monkeypatch):
     monkeypatch.setitem(sys.modules, missing, None)
+    pixels._background.cache_clear()
     env = crib_env.env(render_mode=mode)
     show = env.reset
     if mode == "rgb_array":

@@ -13,9 +13,10 @@ import pytest
 from crib_env import parse_cards
 from crib_env.agents import make_agent
 from crib_env.engine import WIN
+from crib_env.picture import pixels
 from crib_env.picture.colours import LIGHT, STYLED
 from crib_env.picture.pixels import to_pixels
-from crib_env.picture.table import draw_parts, draw_table
+from crib_env.picture.table import draw_table
 from evaluate.commands.replay import replay
 from evaluate.matches.game_records import read_record
 from evaluate.matches.match import play_games
@@ -79,7 +80,8 @@ def test_the_page_is_whole_and_loads_nothing(record):
     ids = set(re.findall(r'<g id="(\w+)">', page))
     for frame, shown in zip(found, data["frames"]):
         drawn = [data["parts"][part] for part in shown["parts"]]
-        assert drawn == draw_parts(frame.table, STYLED)
+        drawing = draw_table(frame.table, STYLED)
+        assert drawn == [drawing.background, *map(str, drawing.parts)]
         assert shown["says"] == frame.table.caption
         assert set(re.findall(r'href="#(\w+)"', "".join(drawn))) <= ids
     assert len(page) < 2_000_000
@@ -118,7 +120,7 @@ def test_the_moving_picture_shows_every_frame(file, record, tmp_path):
         found = list(frames(record, 1))
         assert gif.size == (640, 480)
         assert gif.info["loop"] == 0
-        assert gif.n_frames == len({draw_table(frame.table) for frame in found})
+        assert gif.n_frames == len({str(draw_table(frame.table)) for frame in found})
         for k, frame in ((0, found[0]), (gif.n_frames - 1, found[-1])):
             gif.seek(k)
             difference = np.abs(np.array(gif.convert("RGB"), int) - to_pixels(draw_table(frame.table, LIGHT), 640))
@@ -131,6 +133,7 @@ def test_the_moving_picture_shows_every_frame(file, record, tmp_path):
 
 def test_without_the_extra_the_error_names_it(file, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "resvg_py", None)
+    pixels._background.cache_clear()
     with pytest.raises(ValueError, match=r'--gif: .*extra "render"'):
         replay(file, deal=1, gif=tmp_path / "deal.gif")
     assert not list(tmp_path.iterdir())

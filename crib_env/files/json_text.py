@@ -54,7 +54,7 @@ def typed(value: Any, kind: Callable[..., T], name: str = "its content") -> T:
     Args:
         value: as the JSON parser returns it.
         kind: the type: ``int``, ``float``, ``str``, ``bool``, ``Any``, tuples and dictionaries of these, each also with
-            ``| None``, and dataclasses and NamedTuples of all of these; keys that are not their fields are ignored.
+            ``| None``, and dataclasses and NamedTuples of all of these.
         name: what to call it in the error.
 
     Raises:
@@ -84,6 +84,8 @@ def _typed(value: Any, kind: Any, name: str) -> Any:
         _check(isinstance(value, dict), value, name, "a dictionary")
         if missing := [key for key in kinds_by_name if key not in value]:
             raise ValueError(f"{name} has no {missing[0]!r}")
+        if unknown := [key for key in value if key not in kinds_by_name]:
+            raise ValueError(f"{name} has an unknown field {unknown[0]!r}: its fields are {', '.join(kinds_by_name)}")
         return kind(**{key: _typed(value[key], of_key, key) for key, of_key in kinds_by_name.items()})
     if kind is float:
         _check(isinstance(value, (int, float)) and not isinstance(value, bool), value, name, "a number")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
 from crib_env.picture.colours import Palette
+from crib_env.picture.drawing import Part
 from crib_env.picture.letters import short, strokes, width_of
 from crib_env.picture.seen import Side
 
@@ -45,17 +46,18 @@ def draw_board(below: int, palette: Palette) -> str:
     )
 
 
-def draw_pegs(side: Side, is_below: bool, colour: str, palette: Palette) -> str:
+def draw_pegs(side: Side, is_below: bool, colour: str, palette: Palette) -> list[Part]:
     """The two pegs of a side."""
-    rear = side.rear_peg if side.score else -1
     pegs = []
-    for hole, radius in ((rear, 7.5), (side.score, 9)):
+    for hole, radius in ((side.rear_peg if side.score else -1, 7.5), (side.score, 9)):
         x, y = hole_at(hole, is_below)
-        pegs.append(
-            f'<circle cx="{short(x)}" cy="{short(y)}" r="{radius}" fill="{colour}" stroke="{palette.peg_edge}" '
-            'stroke-width="2"/>'
+        r = radius + 1  # with the edge
+        svg = (
+            f'<circle cx="{r}" cy="{r}" r="{radius}" fill="{colour}" stroke="{palette.peg_edge}" stroke-width="2">'
+            f"<title>{side.score} points</title></circle>"
         )
-    return f'<g class="pegs"><title>{side.score} points</title>{"".join(pegs)}</g>'
+        pegs.append(Part(svg, x - r, y - r, 2 * r, 2 * r))
+    return pegs
 
 
 def _lane(is_below: bool, colour: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from functools import lru_cache
 
 from crib_env.cards import RANKS, format_card
 from crib_env.picture.colours import Palette
-from crib_env.picture.letters import short, strokes, suit_shape, width_of
+from crib_env.picture.drawing import Part
+from crib_env.picture.letters import strokes, suit_shape, width_of
 
 WIDTH, HEIGHT = 84, 118
 HIDDEN = -1  # a card that lies face down
@@ -32,20 +33,20 @@ def rank_text(card: int) -> str:
     return "10" if card % 13 == 9 else RANKS[card % 13]
 
 
-def card_at(card: int, x: float, y: float, ids: str, classes: str = "") -> str:
-    """A card with its upper left corner at (x, y); the picture must contain its :func:`card_faces` with these ``ids``.
-
-    A card of class ``barred`` is pale.
-    """
-    at = f'<use href="#{ids}{_id(card)}" x="{short(x)}" y="{short(y)}"/>'
+def draw_card(
+    card: int, x: float, y: float, palette: Palette, *, classes: tuple[str, ...] = (), opacity: float = 1
+) -> Part:
+    """A card with its upper left corner at (x, y)."""
     named = "" if card == HIDDEN else f' data-card="{format_card(card)}"'
-    pale = ' opacity="0.5"' if "barred" in classes else ""
-    return f'<g class="{" ".join(["card", *classes.split()])}"{named}{pale}><title>{card_name(card)}</title>{at}</g>'
+    use = f'<title>{card_name(card)}</title><use href="#{_id(card)}"/>'
+    svg = f'<g class="{" ".join(["card", *classes])}"{named}>{use}</g>'
+    return Part(svg, x, y, WIDTH, HEIGHT, opacity, card_face(card, palette))
 
 
-def card_faces(cards: Iterable[int], palette: Palette, ids: str) -> str:
-    """The SVG definitions of these cards, each once; their ids begin with ``ids``."""
-    return "".join(f'<g id="{ids}{_id(card)}">{_face(card, palette)}</g>' for card in sorted(set(cards)))
+@lru_cache(maxsize=256)
+def card_face(card: int, palette: Palette) -> str:
+    """The SVG definition of a card, whose id is its text, or ``back``."""
+    return f'<g id="{_id(card)}">{_face(card, palette)}</g>'
 
 
 def _id(card: int) -> str:

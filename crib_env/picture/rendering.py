@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from crib_env.options import RENDER_MODES
+from crib_env.picture.drawing import Drawing
 from crib_env.picture.pixels import to_pixels
 from crib_env.picture.window import Window
 
@@ -20,7 +21,7 @@ class Renderer:
         self._mode = mode
         self._window = Window(FPS)
 
-    def render(self, text: Callable[[], str], svg: Callable[[], str]) -> str | np.ndarray | None:
+    def render(self, text: Callable[[], str], drawing: Callable[[], Drawing]) -> str | np.ndarray | None:
         """``"ansi"``: the text. ``"rgb_array"``: (height, width, 3) uint8. ``"human"``: shows the picture in a window.
 
         Raises:
@@ -35,7 +36,7 @@ class Renderer:
             )
         if self._mode == "ansi":
             return text()
-        pixels = to_pixels(svg())
+        pixels = to_pixels(drawing())
         if self._mode == "rgb_array":
             return pixels
         self._window.show(pixels)

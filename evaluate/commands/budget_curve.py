@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import tyro
 from matplotlib.figure import Figure
@@ -49,6 +49,13 @@ class Plan:
         make_agent(self.against)
 
 
+class _Saved(NamedTuple):
+    """The content of the file."""
+
+    plan: dict[str, Any]
+    matches: dict[str, MatchResult]
+
+
 def play_curves(plan: Plan, file: Path) -> dict[str, list[MatchResult]]:
     """Plays the matches missing in the file, and rewrites it after each; results by agent, budget by budget.
 
@@ -59,10 +66,11 @@ def play_curves(plan: Plan, file: Path) -> dict[str, list[MatchResult]]:
     matches: dict[str, MatchResult] = {}
     if file.exists():
 
-        def build(found: Any) -> dict[str, MatchResult]:
-            if found["plan"] != header:
+        def build(content: Any) -> dict[str, MatchResult]:
+            found = typed(content, _Saved)
+            if found.plan != header:
                 raise ValueError("it belongs to another plan")
-            return typed(found["matches"], dict[str, MatchResult])
+            return found.matches
 
         matches = read_json(file, f"{file} does not hold these curves: give another file", build)
     curves: dict[str, list[MatchResult]] = {}

@@ -18,7 +18,7 @@ from evaluate.analysis.judges import ExpertJudge
 from evaluate.commands.arguments import Score, SomeFile, SomeSeed
 from evaluate.console import console
 from evaluate.files import check_outputs
-from evaluate.play.kept_game import DEALERS, FINISHED, GameSoFar, KeptGame, read_game
+from evaluate.play.kept_game import DEALERS, FINISHED, GameSoFar, KeptGame, read_game_to_resume
 from evaluate.play.page.games import OFFERED
 from evaluate.play.terminal import play_in_terminal, review_in_terminal, say
 
@@ -60,8 +60,9 @@ def play(
     """
     number = secrets.randbelow(2**32) if seed is None else seed
     offered = GameSoFar(agent or "best", number, DEALERS[dealer], scores, (), practice, coach, count)
-    if offered.agent not in OFFERED:  # these can be made, some in seconds
-        make_agent(offered.agent)
+    kept = offered if resume is None else read_game_to_resume(resume, agent)
+    for name in {offered.agent, kept.agent} - {*OFFERED}:  # these can be made, some in seconds
+        make_agent(name)
     FOLDER.mkdir(parents=True, exist_ok=True)
     clear_parts(FOLDER)
     check_outputs(record)
@@ -105,7 +106,6 @@ def _in_browser(offered: GameSoFar, resumed: Path | None, record: Path, opens: b
 
     folder, game = FOLDER, None
     if resumed is not None:
-        read_game(resumed)
         folder, game = resumed.parent, resumed.stem
         if folder.name == FINISHED:
             folder = folder.parent

@@ -137,10 +137,7 @@ class KeptGame:
         """
 
         def build(content: Any) -> KeptGame:
-            so_far = GameSoFar.of_json(content)
-            if said is not None and said != so_far.agent:
-                raise ValueError(f"its agent is {so_far.agent}")
-            check_names_of_file([so_far.agent], {so_far.agent} & {said} if is_outside_agent(so_far.agent) else (), file)
+            so_far = _to_resume(content, said, file)
             return cls(so_far, make_agent(so_far.agent), file)
 
         with ExitStack() as lock:
@@ -289,6 +286,23 @@ def read_game(file: Path) -> GameSoFar:
         ValueError: it holds no such thing.
     """
     return read_json(file, _FAULT.format(file), GameSoFar.of_json)
+
+
+def read_game_to_resume(file: Path, said: str | None) -> GameSoFar:
+    """The same, if :meth:`KeptGame.resume` would take the agent that the user has named; it is not made.
+
+    Raises:
+        ValueError: it holds no game, or the game of another agent.
+    """
+    return read_json(file, _FAULT.format(file), lambda content: _to_resume(content, said, file))
+
+
+def _to_resume(content: Any, said: str | None, file: Path) -> GameSoFar:
+    so_far = GameSoFar.of_json(content)
+    if said is not None and said != so_far.agent:
+        raise ValueError(f"its agent is {so_far.agent}, not {said}: leave it out, or name {so_far.agent}")
+    check_names_of_file([so_far.agent], {so_far.agent} & {said} if is_outside_agent(so_far.agent) else (), file)
+    return so_far
 
 
 def _new_file(folder: Path) -> Path:

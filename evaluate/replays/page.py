@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from crib_env.picture.cards import card_faces
 from crib_env.picture.colours import DARK, LIGHT, STYLED, four_colours, style_variables
-from crib_env.picture.table import cards_on, draw_parts, svg_start
+from crib_env.picture.drawing import svg_start
+from crib_env.picture.table import HEIGHT, WIDTH, draw_table
 from evaluate.replays.frames import Frame, milliseconds
 
 _TEMPLATE = Path(__file__).with_name("page.html")
@@ -19,25 +19,32 @@ _PLACES = re.compile(r"\b(TITLE|LIGHT|DARK|FOUR_COLOURS|SVG|JSON_DATA)\b")
 
 def replay_page(title: str, frames: Sequence[Frame]) -> str:
     """The page. It follows the reader's choice of light or dark, and offers four colours for the suits."""
-    parts: dict[str, int] = {}  # the number of each drawing; most parts of a picture are the same in the next one
-    pictures = [
-        {
-            "deal": frame.deal,
-            "says": frame.table.caption,
-            "milliseconds": milliseconds(frame.table),
-            "parts": [parts.setdefault(part, len(parts)) for part in draw_parts(frame.table, STYLED)],
-        }
-        for frame in frames
-    ]
-    faces = card_faces({card for frame in frames for card in cards_on(frame.table)}, STYLED, "")
+    numbers: dict[str, int] = {}  # of each group of a drawing; most groups of a picture are the same in the next one
+    uses: dict[str, None] = {}
+    pictures = []
+    for frame in frames:
+        drawing = draw_table(frame.table, STYLED)
+        uses |= dict.fromkeys(part.uses for part in drawing.parts)
+        groups = [drawing.background, *map(str, drawing.parts)]
+        pictures.append(
+            {
+                "deal": frame.deal,
+                "says": frame.table.caption,
+                "milliseconds": milliseconds(frame.table),
+                "parts": [numbers.setdefault(group, len(numbers)) for group in groups],
+            }
+        )
     suits = zip(LIGHT._fields, LIGHT, four_colours(LIGHT))
     filled = {
         "TITLE": escape(title),
         "LIGHT": style_variables(LIGHT),
         "DARK": style_variables(DARK),
         "FOUR_COLOURS": "".join(f"--{name}:{colour};" for name, two, colour in suits if colour != two),
-        "SVG": f'{svg_start(title)}<defs>{faces}</defs><g id="drawing"></g></svg>',
+        "SVG": (
+            f"{svg_start(WIDTH, HEIGHT)}<title>{escape(title)}</title><defs>{''.join(uses)}</defs>"
+            '<g id="drawing"></g></svg>'
+        ),
         # In a script "<" could end it.
-        "JSON_DATA": json.dumps({"parts": list(parts), "frames": pictures}).replace("<", "\\u003c"),
+        "JSON_DATA": json.dumps({"parts": list(numbers), "frames": pictures}).replace("<", "\\u003c"),
     }
     return _PLACES.sub(lambda place: filled[place[1]], _TEMPLATE.read_text(encoding="utf-8"))

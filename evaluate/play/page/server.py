@@ -25,7 +25,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from crib_env.files.json_text import parse_json, typed
 from crib_env.picture.board import HEIGHT, LEFT, TOP, WIDTH, draw_board
-from crib_env.picture.cards import HIDDEN, card_faces
+from crib_env.picture.cards import HIDDEN, card_face
 from crib_env.picture.colours import DARK, LIGHT, STYLED, four_colours, style_variables
 from evaluate.play.kept_game import PERSON
 from evaluate.play.page import messages
@@ -53,7 +53,7 @@ def page_files() -> dict[str, bytes]:
     files = {path.name: path.read_bytes() for path in sorted(_STATIC.iterdir())}
     board = f'<svg id="board" viewBox="{LEFT} {TOP} {WIDTH} {HEIGHT}" role="img">{draw_board(PERSON, STYLED)}'
     pictures = {
-        "<!-- cards -->": card_faces(range(HIDDEN, 52), STYLED, ""),
+        "<!-- cards -->": "".join(card_face(card, STYLED) for card in range(HIDDEN, 52)),
         "<!-- board -->": f'{board}<g id="pegs"></g></svg>',
     }
     page = files.pop("index.html").decode()

@@ -22,6 +22,7 @@ const present = () => state.frames.at(-1);
 export async function openGame(game) {
   id = game;
   state = frame = null;
+  closeCoach();
   controls();
   for (const part of ["theirs", "middle", "mine", "actions"]) find(part).hidden = true;
   find("said").textContent = "The table is being set …";
