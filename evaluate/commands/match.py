@@ -13,15 +13,14 @@ from crib_env.agents import Agent, make_agent
 from evaluate.commands.arguments import AgentName, SomeAmount, SomeFile, SomeJson, SomeRay
 from evaluate.console import console
 from evaluate.files import check_outputs, write_json
-from evaluate.luck.table import WINS
 from evaluate.matches.game_records import games_file
-from evaluate.matches.match import less_luck, play_games, summarise
+from evaluate.matches.match import play_games, reach_of, summarise
 from evaluate.matches.match_table import match_table
-from evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play_shard
+from evaluate.matches.mirrored import Games, Shard, play_shard
 from evaluate.on_ray import connected
 from evaluate.progress import progress_bar
 from evaluate.ranges import Seed, Threads
-from evaluate.statistics import looks, luckless_reach, reach
+from evaluate.statistics import looks
 
 GAMES, MOST_GAMES = 10_000, 1_000_000  # the default numbers of games, without and with ``until``
 
@@ -115,7 +114,7 @@ def match(asked: Annotated[MatchArguments, tyro.conf.arg(name="")]) -> None:
                 parts.append(replace(part, records=()))
                 pairs = sum(len(part.won) for part in parts) // 2
                 if half is not None and pairs in ends:
-                    progress.update(task, total=games_needed(pairs, _reach(parts), half, games))
+                    progress.update(task, total=games_needed(pairs, reach_of(parts), half, games))
     except (Exception, KeyboardInterrupt) as error:
         if not parts:
             raise
@@ -127,18 +126,10 @@ def match(asked: Annotated[MatchArguments, tyro.conf.arg(name="")]) -> None:
     finally:
         console.print(match_table(result))
     if half is not None:
-        reached = _reach(parts)
+        reached = reach_of(parts)
         console.print(f"asked for ±{half:.3%}, reached ±{reached:.3%}" + ("" if reached <= half else ": too few games"))
     if stopped is not None:
         raise stopped
-
-
-def _reach(parts: list[Games]) -> float:
-    """The distance from the win rate to the end of its interval; without luck, if luck was measured."""
-    games = Games.merged(parts)
-    if games.luck is not None:
-        return luckless_reach(mean_of_pairs(less_luck(games)[:, WINS]))
-    return reach(mean_of_pairs(games.won))
 
 
 def _play_one(a: Agent, b: Agent, asked: MatchArguments) -> None:

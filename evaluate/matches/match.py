@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,21 +13,22 @@ from crib_env.agents import Agent
 from crib_env.batch import SOURCES
 from crib_env.engine import DOUBLE_SKUNK, ROLES, SKUNK
 from crib_env.kernels import streams
+from evaluate.luck.fitted import less_luck
 from evaluate.luck.table import MATCH_POINTS, NET_POINTS, RESULTS, WINS
 from evaluate.luck.variates import results
 from evaluate.matches.mirrored import Games, mean_of_pairs, play_shards, shards
 from evaluate.on_ray import Cluster
 from evaluate.ranges import MOST_GAMES
-from evaluate.statistics import looks, luckless_reach, match_points, mean_interval, paired_rate_interval, reach
+from evaluate.statistics import looks, match_points, mean_interval, paired_rate_interval, rate_less_luck, reach
 
 
 @dataclass(frozen=True)
 class LuckAdjusted:
-    """The results of a match minus luck, from the side of ``a`` (:mod:`evaluate.luck.variates`); intervals are at 95 %.
+    """The results of a match minus luck, from the side of ``a`` (:mod:`evaluate.luck.fitted`); intervals are at 95 %.
 
     ``variance_ratio`` is, for each of ``RESULTS``, the variance of a mirrored pair divided by its variance without
     luck: this many times more games would give the same interval with luck. ``single_variance_ratio`` is the same for
-    single games. A rate may lie outside 0 to 1.
+    single games.
     """
 
     win_rate: float
@@ -171,7 +172,7 @@ def play_games(
     """
     check_games(games)
     deals = streams(seed, games // 2)
-    won: list[np.ndarray] = []
+    played: list[Games] = []
     done = 0
     for pairs in (games // 2,) if until is None else looks(games // 2):
         parts = shards(seed, deals, done, pairs)
@@ -180,37 +181,53 @@ def play_games(
             if cluster is None
             else cluster.play_shards(a, b, parts, keep_records, on_progress, measure_luck)
         ):
-            won.append(mean_of_pairs(less_luck(part)[:, WINS] if measure_luck else part.won))
+            if until is not None:
+                played.append(replace(part, records=()))
             yield part
         done = pairs
-        if until is not None and (luckless_reach if measure_luck else reach)(np.concatenate(won)) <= until:
+        if until is not None and reach_of(played) <= until:
             return
 
 
-def less_luck(games: Games) -> np.ndarray:
-    """(2N, 3) results of ``a`` minus its luck, by ``RESULTS``, in the order of the games.
+def reach_of(parts: Sequence[Games]) -> float:
+    """Distance from the win rate of games to the farther end of its interval; without luck, if luck was measured."""
+    games = Games.merged(parts)
+    return reach(mean_of_pairs(games.won), None if games.luck is None else pairs_less_luck(games)[:, WINS])
+
+
+def pairs_less_luck(games: Games) -> np.ndarray:
+    """(N, 3) results of ``a`` minus luck in each pair of games, by ``RESULTS``.
 
     Raises:
         ValueError: luck was not measured.
     """
+    return less_luck(mean_of_pairs(results(games.scores)), mean_of_pairs(_luck_of(games)))
+
+
+def _luck_of(games: Games) -> np.ndarray:
     if games.luck is None:
         raise ValueError("the luck of these games was not measured")
-    return results(games.scores) - games.luck.sum(axis=1)
+    luck: np.ndarray = games.luck.sum(axis=1)
+    return luck
 
 
-def _luck_adjusted(games: Games) -> LuckAdjusted:
-    single, with_luck = less_luck(games), results(games.scores)
-    pairs = mean_of_pairs(single)
-    (win_rate, margin, points), intervals = pairs.mean(axis=0).tolist(), [mean_interval(values) for values in pairs.T]
+def luck_adjusted(games: Games) -> LuckAdjusted:
+    """The results of games minus luck.
+
+    Raises:
+        ValueError: luck was not measured.
+    """
+    single, pairs = results(games.scores), pairs_less_luck(games)
+    win_rate, interval = rate_less_luck(mean_of_pairs(games.won), pairs[:, WINS])
     return LuckAdjusted(
         win_rate,
-        intervals[WINS],
-        margin,
-        intervals[NET_POINTS],
-        points,
-        intervals[MATCH_POINTS],
-        _ratios(mean_of_pairs(with_luck), pairs),
-        _ratios(with_luck, single),
+        interval,
+        float(pairs[:, NET_POINTS].mean()),
+        mean_interval(pairs[:, NET_POINTS]),
+        float(pairs[:, MATCH_POINTS].mean()),
+        mean_interval(pairs[:, MATCH_POINTS]),
+        _ratios(mean_of_pairs(single), pairs),
+        _ratios(single, less_luck(single, _luck_of(games))),
     )
 
 
@@ -261,5 +278,5 @@ def summarise(a: str, b: str, seed: int, games: Games, seconds: float) -> MatchR
             p: float(1e6 * games.seconds[k] / games.decisions[k]) for k, p in enumerate(players)
         },
         seconds=seconds,
-        luck_adjusted=None if games.luck is None else _luck_adjusted(games),
+        luck_adjusted=None if games.luck is None else luck_adjusted(games),
     )
