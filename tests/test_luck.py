@@ -229,10 +229,8 @@ def test_intervals_hold_the_true_rate_between_equal_players():
     equal, held = np.array([0.5, 0, 0]), np.zeros(len(RESULTS))
     for seed in range(10):
         games = play_shard(agent, agent, Shard.of(seed, 0, 10_000), measure_luck=True)
-        one_of_each_pair = (
-            values[::2].reshape(100, 100, 3) for values in (results(games.scores), games.luck.sum(axis=1))
-        )
-        for played, luck in zip(*one_of_each_pair):
+        values = results(games.scores), games.luck.sum(axis=1)
+        for played, luck in zip(*(of_all[::2].reshape(100, 100, 3) for of_all in values)):  # one game of each pair
             adjusted = less_luck(played, luck)
             bounds = np.array([mean_interval(values) for values in adjusted.T])
             _, bounds[WINS] = rate_less_luck(played[:, WINS], adjusted[:, WINS])
