@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from crib_env.engine import SKUNK, WIN
-from crib_env.players.win_rate import Z, paired_rate_interval
+from crib_env.players.win_rate import Z, independent_games, paired_rate_interval, wilson_interval
 
 _FIRST_LOOK = 500  # pairs
 _GROWTH = 1.25  # factor from one look to the next
@@ -44,23 +44,32 @@ def half_width(interval: tuple[float, float]) -> float:
     return (interval[1] - interval[0]) / 2
 
 
-def reach(pairs: np.ndarray) -> float:
-    """Distance from a win rate to the farther end of its 95 % interval.
+def rate_less_luck(pairs: np.ndarray, less_luck: np.ndarray) -> tuple[float, tuple[float, float]]:
+    """A win rate minus luck and its 95 % interval, both inside 0 to 1.
+
+    The interval is Wilson's, for as many independent games as would vary as little. Their number is that of Student's t
+    distribution, because a few pairs may show too small a spread. The interval of results with luck does without this,
+    and is not left behind: between the numbers with and without Student's correction, that of results with luck counts.
 
     Args:
         pairs: (N,) mean result of each pair of games: 0, ½ or 1.
+        less_luck: (N,) the same minus luck. A mean outside 0 to 1 is moved to the nearest of them.
     """
-    (low, high), rate = paired_rate_interval(pairs), float(np.mean(pairs))
+    with_luck, n = float(np.mean(pairs)), len(pairs)
+    games = independent_games(with_luck, less_luck)
+    corrected = games * (Z / student_quantile(n - 1)) ** 2 if n > 1 else games
+    _, games, _ = sorted((corrected, games, independent_games(with_luck, pairs)))
+    rate = min(max(float(np.mean(less_luck)), 0.0), 1.0)
+    return rate, wilson_interval(rate, games)
+
+
+def reach(pairs: np.ndarray, less_luck: np.ndarray | None = None) -> float:
+    """Distance from a win rate to the farther end of its 95 % interval; arguments as for :func:`rate_less_luck`."""
+    if less_luck is None:
+        rate, (low, high) = float(np.mean(pairs)), paired_rate_interval(pairs)
+    else:
+        rate, (low, high) = rate_less_luck(pairs, less_luck)
     return max(high - rate, rate - low)
-
-
-def luckless_reach(pairs: np.ndarray) -> float:
-    """Half of the 95 % interval of a win rate minus luck.
-
-    Args:
-        pairs: (N,) mean result of each pair of games minus luck.
-    """
-    return half_width(mean_interval(pairs))
 
 
 def looks(most: int, first: int = _FIRST_LOOK, growth: float = _GROWTH) -> Iterator[int]:

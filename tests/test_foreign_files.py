@@ -89,6 +89,10 @@ class Pair(NamedTuple):
     b: tuple[float, ...] | None
 
 
+class WithDefault(NamedTuple):
+    a: str = "none"
+
+
 @pytest.mark.parametrize(
     ("value", "kind", "message"),
     [
@@ -114,6 +118,7 @@ def test_a_value_of_another_type_is_named(value, kind, message):
 def test_typed_values():
     assert typed({"a": 1, "b": [1, 2.5]}, Pair) == Pair(1, (1.0, 2.5))
     assert typed({"a": 1, "b": None}, Pair) == Pair(1, None)
+    assert typed({}, WithDefault) == WithDefault("none")
 
 
 @each_hostile

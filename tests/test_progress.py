@@ -109,8 +109,8 @@ def test_a_match_that_stops_by_itself_is_expected_to_end_at_a_look():
     pairs = np.random.default_rng(0).choice([0.0, 0.5, 1.0], size=500)
     ends = [2 * look for look in looks(500_000)]
     for half in (0.02, 0.005, 0.002):
-        needed = 2 * Narrow(half).needed(pairs, 500_000)
+        needed = 2 * Narrow(half).needed(500_000, pairs)
         assert needed in ends
         assert needed == pytest.approx(2 * 500 * (0.0358 / half) ** 2, rel=0.3)
-    assert Narrow(0.4).needed(pairs, 500_000) == 500
-    assert Narrow(1e-4).needed(pairs, 10_000) == 10_000
+    assert Narrow(0.4).needed(500_000, pairs) == 500
+    assert Narrow(1e-4).needed(10_000, pairs) == 10_000

@@ -19,7 +19,7 @@ from evaluate.suite.making import _make_endgames, sure_cards_of
 from evaluate.suite.matches import Match
 from evaluate.suite.positions import NO_CARD, after_cards, before_discards, chosen_cards
 from evaluate.suite.report import figures_table, shown
-from evaluate.suite.suite import TASKS, Suite, outcome_of, results_as_json
+from evaluate.suite.suite import TASKS, Outcome, Suite, outcome_of, results_as_json
 from evaluate.suite.task import Measured, NotMeasuredError, Work
 
 QUIET = {"on_task": lambda agent, task, steps: None, "on_progress": lambda done: None}
@@ -108,6 +108,25 @@ def test_same_figures_twice_and_for_any_number_of_threads():
     once = measured(1)
     assert measured(1) == once
     assert measured(2) == once
+
+
+def test_rates_and_their_intervals_lie_within_their_range():
+    for agent, opponent in (("greedy", "random"), ("random", "greedy")):
+        wins, points = Match(opponent, 40).measure(make_agent(agent), work(1.0)).values()
+        low, high = wins.interval
+        assert 0 <= low <= wins.mean <= high <= 100
+        assert wins.half_width == pytest.approx((high - low) / 2)
+        assert (wins.sample, points.sample, points.interval) == (40, 40, None)
+
+
+def test_figures_are_read_back_with_their_intervals_and_without():
+    with_one, without = Measured(99.0, 1.9, 9, (96.0, 99.8)), Measured(3.0, 0.1, 9)
+    kept = Outcome("greedy", "a task", 1.0, {"with one": with_one, "without": without})
+    plan = Suite(("greedy",))
+    (written,) = json.loads(json.dumps(results_as_json(plan, [kept])))["outcomes"]
+    assert outcome_of(written) == kept
+    del written["figures"]["without"]["interval"]  # as earlier releases have written it
+    assert outcome_of(written) == kept
 
 
 @pytest.mark.slow
@@ -257,6 +276,8 @@ def test_bad_input(agents, share, message):
     [
         (Measured(0.01234, 0.00021, 9), ("0.0123", "± 0.0002")),
         (Measured(57.26, 0.94, 9), ("57.26", "± 0.94")),
+        (Measured(57.26, 0.94, 9, (56.32, 58.20)), ("57.26", "± 0.94")),
+        (Measured(99.0, 1.9, 9, (96.0, 99.8)), ("99.0", "+0.8 −3.0")),
         (Measured(19.0, None, 20), ("19", "")),
         (Measured(1234.5, None, 20), ("1,234", "")),
     ],

@@ -54,7 +54,8 @@ def typed(value: Any, kind: Callable[..., T], name: str = "its content") -> T:
     Args:
         value: as the JSON parser returns it.
         kind: the type: ``int``, ``float``, ``str``, ``bool``, ``Any``, tuples and dictionaries of these, each also with
-            ``| None``, and dataclasses and NamedTuples of all of these.
+            ``| None``, and dataclasses and NamedTuples of all of these. Fields of a NamedTuple that have defaults may
+            be missing.
         name: what to call it in the error.
 
     Raises:
@@ -82,6 +83,7 @@ def _typed(value: Any, kind: Any, name: str) -> Any:
     if is_dataclass(kind) or hasattr(kind, "_fields"):
         kinds_by_name = get_type_hints(kind)
         _check(isinstance(value, dict), value, name, "a dictionary")
+        value = getattr(kind, "_field_defaults", {}) | value
         if missing := [key for key in kinds_by_name if key not in value]:
             raise ValueError(f"{name} has no {missing[0]!r}")
         if unknown := [key for key in value if key not in kinds_by_name]:

@@ -89,17 +89,31 @@ def _wins(players: list[Any], deals: np.ndarray, first: int) -> np.ndarray:
 
 
 def paired_rate_interval(pairs: np.ndarray) -> tuple[float, float]:
-    """95 % interval of a win rate from mirrored pairs of games.
-
-    Two games over the same deals are not independent. The spread between pairs gives the effective number of
-    independent games, for which Wilson's interval is computed; it stays inside [0, 1] and is never empty.
+    """95 % interval of a win rate from mirrored pairs of games; it stays inside [0, 1] and is never empty.
 
     Args:
         pairs: (N,) mean result of each pair of games: 0, ½ or 1.
     """
-    rate, n = float(np.mean(pairs)), len(pairs)
+    rate = float(np.mean(pairs))
+    return wilson_interval(rate, independent_games(rate, pairs))
+
+
+def independent_games(rate: float, pairs: np.ndarray) -> float:
+    """The number of independent games at this win rate whose mean is known as well as that of pairs (N,).
+
+    Two games over the same deals are not independent; the spread between pairs shows how much they tell. Where one
+    player won every game, each pair counts as one game. Where all pairs were drawn, at most 3/N of all pairs end
+    otherwise (the rule of three, 95 %), each with ½ more or less.
+    """
+    n = len(pairs)
     spread = float(np.var(pairs, ddof=1)) / n if n > 1 else 0.0
-    games = rate * (1 - rate) / spread if spread > 0 else float(n)
+    if rate in (0, 1):
+        return float(n)
+    return rate * (1 - rate) / spread if spread > 0 else (Z * n / 3) ** 2
+
+
+def wilson_interval(rate: float, games: float) -> tuple[float, float]:
+    """Wilson's 95 % interval of a win rate over independent games; their number need not be whole."""
     centre = (rate + Z * Z / (2 * games)) / (1 + Z * Z / games)
     half = Z / (1 + Z * Z / games) * math.sqrt(rate * (1 - rate) / games + Z * Z / (4 * games * games))
     return max(0.0, centre - half), min(1.0, centre + half)

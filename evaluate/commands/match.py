@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import tyro
 
 from crib_env.agents import Agent, make_agent
@@ -18,7 +17,7 @@ from evaluate.console import console
 from evaluate.files import check_outputs, write_json
 from evaluate.folder_lock import held_file, lock_of
 from evaluate.matches.game_records import add_records
-from evaluate.matches.match import MatchResult, check_games, pair_values, play_games, summarise
+from evaluate.matches.match import MatchResult, check_games, pair_results, play_games, summarise
 from evaluate.matches.match_table import faults_in_words, match_table
 from evaluate.matches.mirrored import Games, Shard, play_shard
 from evaluate.matches.resuming import take_up
@@ -112,7 +111,7 @@ def _rule(asked: MatchArguments) -> StoppingRule | None:
         if asked.until is not None:
             raise ValueError("--until and --sprt each say when to stop: give one of them")
         return Sprt.between(*asked.sprt)
-    return None if asked.until is None else Narrow(read_half_width(asked.until), asked.luck_adjusted)
+    return None if asked.until is None else Narrow(read_half_width(asked.until))
 
 
 def _check_together(asked: MatchArguments) -> None:
@@ -136,7 +135,7 @@ def _play(a: Agent, b: Agent, games: int, rule: StoppingRule | None, asked: Matc
 
     def write(found: MatchResult) -> None:
         if asked.json_file is not None:
-            test = {"sprt": asdict(rule.found(_values(parts)))} if isinstance(rule, Sprt) else {}
+            test = {"sprt": asdict(rule.found(*pair_results(parts)))} if isinstance(rule, Sprt) else {}
             write_json(asked.json_file, found.to_json() | test)
 
     stopped: BaseException | None = None
@@ -181,15 +180,11 @@ def _play(a: Agent, b: Agent, games: int, rule: StoppingRule | None, asked: Matc
         console.print(match_table(found))
         _print_faults([(found.a, found.faults["a"]), (found.b, found.faults["b"])])
         if rule is not None:
-            console.print(rule.verdict(_values(parts)))
+            console.print(rule.verdict(*pair_results(parts)))
         if stopped is not None:
             console.print(_how_to_go_on(found.games, asked.record))
     if stopped is not None:
         raise stopped
-
-
-def _values(parts: list[Games]) -> np.ndarray:
-    return np.concatenate([pair_values(part) for part in parts])
 
 
 def _how_to_go_on(games: int, record: Path | None) -> str:
@@ -211,7 +206,7 @@ class _Length:
     def estimate(self, parts: list[Games]) -> int | None:
         """From the games so far; ``None`` while nothing can be said."""
         if self._rule is not None and sum(part.pairs for part in parts) in self._looks:
-            self._likely = 2 * self._rule.needed(_values(parts), self._most // 2)
+            self._likely = 2 * self._rule.needed(self._most // 2, *pair_results(parts))
             self.known = self._likely
         if self._seconds is not None:
             played = sum(len(part.scores) for part in parts) - self.kept

@@ -2,7 +2,7 @@
 
 Three things in a game are chance: the coin for the first deal, the twelve cards of each deal, and its starter. For
 each there is a number, its luck, whose mean is zero given everything before it. Results minus all luck have the same
-mean as results, and vary much less.
+mean as results, and between equals vary much less; :mod:`evaluate.luck.fitted` finds how much to subtract in a match.
 
 **Why this is unbiased, whoever plays.** The luck of a chance event is a fixed function of the event and of everything
 before it, minus the mean of this function over all outcomes that the event could have had:

@@ -22,8 +22,8 @@ from crib_env.files.json_text import read_json, typed
 from evaluate.files import new_folder, write_json
 from evaluate.luck.table import WINS
 from evaluate.matches.blocks import cut
-from evaluate.matches.match import MatchResult, check_games, less_luck, play_games, summarise
-from evaluate.matches.mirrored import Games, Shard, check_no_cheat, mean_of_pairs
+from evaluate.matches.match import MatchResult, check_games, pairs_less_luck, play_games, summarise
+from evaluate.matches.mirrored import Games, Shard, check_no_cheat
 from evaluate.on_ray import Cluster
 
 LEAGUES = Path("runs") / "league"
@@ -91,9 +91,7 @@ class League:
                 it.
         """
         fault = f"{folder} is not the folder of a league: it has no readable config.json"
-        found = read_json(
-            folder / "config.json", fault, lambda content: typed({"luck_adjusted": False} | content, _Config)
-        )
+        found = read_json(folder / "config.json", fault, lambda content: typed(content, _Config))
         check_names_of_file(found.agents, said, folder)
         return cls(*found)
 
@@ -135,7 +133,7 @@ class League:
             match = LeagueMatch(
                 summarise(a, b, self.seed, games, now - before),
                 games.won.reshape(-1, 2).sum(axis=1),
-                2 * mean_of_pairs(less_luck(games)[:, WINS]) if self.luck_adjusted else None,
+                2 * pairs_less_luck(games)[:, WINS] if self.luck_adjusted else None,
             )
             saved = {"result": match.result.to_json(), "won": "".join(map(str, match.won.tolist()))}
             if match.less_luck is not None:
@@ -148,9 +146,8 @@ class League:
         again = "delete it to play it again"
 
         def build(content: dict[str, Any]) -> LeagueMatch:
-            without = {"less_luck": None} | content
-            without["result"] = {"luck_adjusted": None, "faults": {"a": {}, "b": {}}} | content["result"]
-            found = typed(without, _Saved)
+            results = {"luck_adjusted": None, "faults": {"a": {}, "b": {}}} | content["result"]
+            found = typed(content | {"result": results}, _Saved)
             less = None if found.less_luck is None else np.array(found.less_luck)
             match = LeagueMatch(found.result, np.array(["012".index(digit) for digit in found.won]), less)
             if (2 * len(match.won), match.won.sum()) != (match.result.games, match.result.wins):
@@ -208,7 +205,7 @@ class _Config(NamedTuple):
     agents: tuple[str, ...]
     games: int
     seed: int
-    luck_adjusted: bool
+    luck_adjusted: bool = False
 
 
 class _Saved(NamedTuple):
@@ -216,4 +213,4 @@ class _Saved(NamedTuple):
 
     result: MatchResult
     won: str
-    less_luck: tuple[float, ...] | None
+    less_luck: tuple[float, ...] | None = None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from crib_env.agents import Agent
 from crib_env.batch import SOURCES
 from crib_env.engine import DOUBLE_SKUNK, ROLES, SKUNK
+from evaluate.luck.fitted import less_luck
 from evaluate.luck.table import MATCH_POINTS, NET_POINTS, RESULTS, WINS
 from evaluate.luck.variates import results
 from evaluate.matches.blocks import Pace, play_pairs, working
@@ -19,16 +20,16 @@ from evaluate.matches.mirrored import Games, Shard, mean_of_pairs
 from evaluate.matches.stopping import StoppingRule
 from evaluate.on_ray import Cluster
 from evaluate.ranges import MOST_GAMES
-from evaluate.statistics import match_points, mean_interval, paired_rate_interval
+from evaluate.statistics import match_points, mean_interval, paired_rate_interval, rate_less_luck
 
 
 @dataclass(frozen=True)
 class LuckAdjusted:
-    """The results of a match minus luck, from the side of ``a`` (:mod:`evaluate.luck.variates`); intervals are at 95 %.
+    """The results of a match minus luck, from the side of ``a`` (:mod:`evaluate.luck.fitted`); intervals are at 95 %.
 
     ``variance_ratio`` is, for each of ``RESULTS``, the variance of a mirrored pair divided by its variance without
     luck: this many times more games would give the same interval with luck. ``single_variance_ratio`` is the same for
-    single games. A rate may lie outside 0 to 1.
+    single games.
     """
 
     win_rate: float
@@ -160,47 +161,67 @@ def play_games(
     most, pace = games // 2, Pace(seconds)
     whole = Shard.of(seed, 0, most)
     done = 0 if kept is None else kept.pairs
-    values = [] if kept is None else [pair_values(kept)]
+    played = [] if kept is None else [kept]
     with working(a, b, threads, cluster, keep_records, measure_luck, on_progress) as workers:
         for look in (most,) if until is None else until.looks(most):
             if look > done:
                 for part in play_pairs(workers, whole.part(done, look - done), pace):
-                    values.append(pair_values(part))
+                    played.append(replace(part, records=()))
                     done += part.pairs
                     yield part
-            if done < look or (until is not None and until.is_met(np.concatenate(values)[:look])):
+            if done < look or (until is not None and until.is_met(*pair_results(played, look))):
                 return
 
 
-def pair_values(games: Games) -> np.ndarray:
-    """(N,) the share of each pair that ``a`` won: 0, ½ or 1, or, if luck was measured, any number of the same mean."""
-    return mean_of_pairs(games.won if games.luck is None else less_luck(games)[:, WINS])
+def pair_results(parts: Sequence[Games], first: int | None = None) -> tuple[np.ndarray, np.ndarray | None]:
+    """The share of each pair that ``a`` won, 0, ½ or 1, and, if luck was measured, the same minus luck: (N,) each.
+
+    Args:
+        parts: the games.
+        first: only of so many pairs.
+    """
+    games = Games.merged(list(parts))
+    won = mean_of_pairs(games.won)[:first]
+    return won, None if games.luck is None else _less_luck(games, first)[:, WINS]
 
 
-def less_luck(games: Games) -> np.ndarray:
-    """(2N, 3) results of ``a`` minus its luck, by ``RESULTS``, in the order of the games.
+def pairs_less_luck(games: Games) -> np.ndarray:
+    """(N, 3) results of ``a`` minus luck in each pair of games, by ``RESULTS``.
 
     Raises:
         ValueError: luck was not measured.
     """
+    return _less_luck(games, None)
+
+
+def _less_luck(games: Games, first: int | None) -> np.ndarray:
+    return less_luck(mean_of_pairs(results(games.scores))[:first], mean_of_pairs(_luck_of(games))[:first])
+
+
+def _luck_of(games: Games) -> np.ndarray:
     if games.luck is None:
         raise ValueError("the luck of these games was not measured")
-    return results(games.scores) - games.luck.sum(axis=1)
+    luck: np.ndarray = games.luck.sum(axis=1)
+    return luck
 
 
-def _luck_adjusted(games: Games) -> LuckAdjusted:
-    single, with_luck = less_luck(games), results(games.scores)
-    pairs = mean_of_pairs(single)
-    (win_rate, margin, points), intervals = pairs.mean(axis=0).tolist(), [mean_interval(values) for values in pairs.T]
+def luck_adjusted(games: Games) -> LuckAdjusted:
+    """The results of games minus luck.
+
+    Raises:
+        ValueError: luck was not measured.
+    """
+    single, pairs = results(games.scores), pairs_less_luck(games)
+    win_rate, interval = rate_less_luck(mean_of_pairs(games.won), pairs[:, WINS])
     return LuckAdjusted(
         win_rate,
-        intervals[WINS],
-        margin,
-        intervals[NET_POINTS],
-        points,
-        intervals[MATCH_POINTS],
-        _ratios(mean_of_pairs(with_luck), pairs),
-        _ratios(with_luck, single),
+        interval,
+        float(pairs[:, NET_POINTS].mean()),
+        mean_interval(pairs[:, NET_POINTS]),
+        float(pairs[:, MATCH_POINTS].mean()),
+        mean_interval(pairs[:, MATCH_POINTS]),
+        _ratios(mean_of_pairs(single), pairs),
+        _ratios(single, less_luck(single, _luck_of(games))),
     )
 
 
@@ -251,6 +272,6 @@ def summarise(a: str, b: str, seed: int, games: Games, seconds: float) -> MatchR
             p: float(1e6 * games.seconds[k] / games.decisions[k]) for k, p in enumerate(players) if games.decisions[k]
         },
         seconds=seconds,
-        luck_adjusted=None if games.luck is None else _luck_adjusted(games),
+        luck_adjusted=None if games.luck is None else luck_adjusted(games),
         faults={p: dict(games.faults[k]) for k, p in enumerate(players)},
     )

@@ -9,25 +9,29 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from evaluate.statistics import looks, luckless_reach, reach
+from evaluate.statistics import looks, reach
 
 
 class StoppingRule(Protocol):
-    """Decides from the pairs of a match so far, at fixed numbers of pairs, so that it does not depend on speed."""
+    """Decides from the pairs of a match so far, at fixed numbers of pairs, so that it does not depend on speed.
+
+    ``pairs`` (N,) is the share of each pair that ``a`` won: 0, ½ or 1. ``less_luck`` (N,) is the same minus luck, if
+    luck was measured.
+    """
 
     def looks(self, most: int) -> Iterator[int]:
         """The numbers of pairs at which to decide; the last is ``most``."""
         ...
 
-    def is_met(self, pairs: np.ndarray) -> bool:
-        """Whether to stop after pairs (N,) that ``a`` won to this share: 0, ½ or 1, or these less luck."""
+    def is_met(self, pairs: np.ndarray, less_luck: np.ndarray | None = None) -> bool:
+        """Whether to stop after these pairs."""
         ...
 
-    def needed(self, pairs: np.ndarray, most: int) -> int:
+    def needed(self, most: int, pairs: np.ndarray, less_luck: np.ndarray | None = None) -> int:
         """An estimate of the number of pairs, at most ``most``, after which the rule is met."""
         ...
 
-    def verdict(self, pairs: np.ndarray) -> str:
+    def verdict(self, pairs: np.ndarray, less_luck: np.ndarray | None = None) -> str:
         """In a line, what was asked for and what came out."""
         ...
 
@@ -36,30 +40,26 @@ class Narrow(NamedTuple):
     """The 95 % interval of the win rate lies within ``half`` of it; 0.005 is half a percentage point."""
 
     half: float
-    less_luck: bool = False
-    """Whether luck is subtracted from the results of pairs."""
 
     def looks(self, most: int) -> Iterator[int]:
         """See :class:`StoppingRule`."""
         return looks(most)
 
-    def reached(self, pairs: np.ndarray) -> float:
-        """The distance from the win rate to the farther end of its interval."""
-        return (luckless_reach if self.less_luck else reach)(pairs)
-
-    def is_met(self, pairs: np.ndarray) -> bool:
+    def is_met(self, pairs: np.ndarray, less_luck: np.ndarray | None = None) -> bool:
         """See :class:`StoppingRule`."""
-        return self.reached(pairs) <= self.half
+        return reach(pairs, less_luck) <= self.half
 
-    def needed(self, pairs: np.ndarray, most: int) -> int:
+    def needed(self, most: int, pairs: np.ndarray, less_luck: np.ndarray | None = None) -> int:
         """See :class:`StoppingRule`: the first look that should be narrow enough."""
-        least = len(pairs) * max(1.0, self.reached(pairs) / self.half) ** 2
+        least = len(pairs) * max(1.0, reach(pairs, less_luck) / self.half) ** 2
         return next((look for look in looks(most) if look >= least), most)
 
-    def verdict(self, pairs: np.ndarray) -> str:
+    def verdict(self, pairs: np.ndarray, less_luck: np.ndarray | None = None) -> str:
         """See :class:`StoppingRule`."""
-        enough = "" if self.is_met(pairs) else ": too few games"
-        return f"asked for ±{self.half:.3%}, reached ±{self.reached(pairs):.3%}{enough}"
+        reached = reach(pairs, less_luck)
+        return f"asked for ±{self.half:.3%}, reached ±{reached:.3%}" + (
+            "" if reached <= self.half else ": too few games"
+        )
 
 
 _ERROR = 0.05  # chance of either wrong verdict
@@ -113,23 +113,24 @@ class Sprt(NamedTuple):
         of_0, of_1 = (_log_likelihood(values - 1 / (1 + 10 ** (-elo / 400)), weights) for elo in (self.elo0, self.elo1))
         return of_1 - of_0
 
-    def found(self, pairs: np.ndarray) -> SprtResult:
+    def found(self, pairs: np.ndarray, less_luck: np.ndarray | None = None) -> SprtResult:
         """The state of the test after some pairs."""
-        ratio = self.log_likelihood_ratio(pairs)
+        ratio = self.log_likelihood_ratio(pairs if less_luck is None else less_luck)
         accepted = self.elo1 if ratio >= _BOUND else self.elo0 if ratio <= -_BOUND else None
         return SprtResult(self.elo0, self.elo1, ratio, (-_BOUND, _BOUND), len(pairs), accepted)
 
-    def is_met(self, pairs: np.ndarray) -> bool:
+    def is_met(self, pairs: np.ndarray, less_luck: np.ndarray | None = None) -> bool:
         """See :class:`StoppingRule`."""
-        return self.found(pairs).accepted is not None
+        return self.found(pairs, less_luck).accepted is not None
 
-    def needed(self, pairs: np.ndarray, most: int) -> int:
+    def needed(self, most: int, pairs: np.ndarray, less_luck: np.ndarray | None = None) -> int:
         """See :class:`StoppingRule`: if the ratio grows as it has so far."""
-        return round(min(most, len(pairs) * max(1.0, _BOUND / max(abs(self.log_likelihood_ratio(pairs)), 1e-9))))
+        ratio = abs(self.found(pairs, less_luck).log_likelihood_ratio)
+        return round(min(most, len(pairs) * max(1.0, _BOUND / max(ratio, 1e-9))))
 
-    def verdict(self, pairs: np.ndarray) -> str:
+    def verdict(self, pairs: np.ndarray, less_luck: np.ndarray | None = None) -> str:
         """See :class:`StoppingRule`."""
-        found = self.found(pairs)
+        found = self.found(pairs, less_luck)
         end = "not decided" if found.accepted is None else f"Elo {found.accepted:g} is accepted"
         return (
             f"sequential test of Elo {self.elo0:g} against {self.elo1:g}: {end}. Log-likelihood ratio "

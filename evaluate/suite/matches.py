@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crib_env.agents import Agent, make_agent
-from evaluate.luck.table import NET_POINTS, WINS
-from evaluate.matches.match import less_luck, play_games
-from evaluate.matches.mirrored import Games, mean_of_pairs
+from evaluate.matches.match import luck_adjusted, play_games
+from evaluate.matches.mirrored import Games
+from evaluate.statistics import half_width
 from evaluate.suite.data import SEED
 from evaluate.suite.task import Measured, Work
 
@@ -45,20 +45,16 @@ class Match(NamedTuple):
                 )
             )
         )
-        pairs = mean_of_pairs(less_luck(games))
-        won, points = (
-            Measured.of(pairs[:, result])._replace(sample=len(games.scores)) for result in (WINS, NET_POINTS)
-        )
+        found, sample = luck_adjusted(games), len(games.scores)
+        low, high = (100 * end for end in found.interval)
         return {
             f"wins against {self.opponent} less luck, %": Measured(
-                100 * won.mean, _percent(won.half_width), won.sample
+                100 * found.win_rate, (high - low) / 2, sample, (low, high)
             ),
-            f"net points a game against {self.opponent} less luck": points,
+            f"net points a game against {self.opponent} less luck": Measured(
+                found.margin, half_width(found.margin_interval), sample
+            ),
         }
-
-
-def _percent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
 
 
 MATCHES = (Match("random", 10_000), Match("greedy", 10_000), Match("careful", 10_000), Match("expert", 1_000))

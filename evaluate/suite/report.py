@@ -29,13 +29,15 @@ PAGE_COLUMNS = {
 
 
 def shown(figure: Measured) -> tuple[str, str]:
-    """A figure, and half of its 95 % interval, in digits that mean something."""
+    """A figure, and how far its 95 % interval goes from there, in digits that mean something."""
     if figure.half_width is None:
         return (f"{figure.mean:,.0f}" if figure.mean >= 100 else f"{figure.mean:.3g}"), ""
     digits = 2
     if figure.half_width > 0:
         digits = min(max(1 - math.floor(math.log10(figure.half_width)), 0), _MOST_DIGITS)
-    return f"{figure.mean:.{digits}f}", f"± {figure.half_width:.{digits}f}"
+    low, high = figure.interval or (figure.mean - figure.half_width, figure.mean + figure.half_width)
+    below, above = (f"{distance:.{digits}f}" for distance in (figure.mean - low, high - figure.mean))
+    return f"{figure.mean:.{digits}f}", f"± {above}" if above == below else f"+{above} −{below}"
 
 
 def figures_table(outcomes: Sequence[Outcome]) -> Table:

@@ -13,13 +13,15 @@ from evaluate.suite.data import SuiteData
 
 
 class Measured(NamedTuple):
-    """A figure with its 95 % interval: ``mean ± half_width``."""
+    """A figure with its 95 % interval: ``mean ± half_width``, unless ``interval`` has its ends."""
 
     mean: float
     half_width: float | None
     """``None`` if the figure is exact, or not the mean of a sample."""
     sample: int
     """Number of positions, decisions or games behind it."""
+    interval: tuple[float, float] | None = None
+    """Of a rate, which is not in its middle."""
 
     @classmethod
     def of(cls, values: np.ndarray) -> Measured:
