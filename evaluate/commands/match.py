@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 import tyro
+from rich.progress import Progress
 
 from crib_env.agents import Agent, make_agent
 from evaluate.commands.arguments import AgentName, SomeAmount, SomeFile, SomeJson, SomeRay
@@ -141,8 +142,8 @@ def _play(a: Agent, b: Agent, games: int, rule: StoppingRule | None, asked: Matc
     stopped: BaseException | None = None
     try:
         with progress_bar() as progress, ExitStack() as opened:
-            length = _Length(games, rule, asked.seconds, kept)
-            task = progress.add_task(f"{a.name} against {b.name}", total=length.known, completed=length.kept)
+            kept_games = 0 if kept is None else len(kept.scores)
+            bar = _Bar(progress, f"{a.name} against {b.name}", games, rule, asked.seconds, kept_games)
             cluster = opened.enter_context(connected(asked.ray)) if asked.ray is not None else None
             playing = play_games(
                 a,
@@ -156,14 +157,14 @@ def _play(a: Agent, b: Agent, games: int, rule: StoppingRule | None, asked: Matc
                 keep_records=asked.record is not None,
                 measure_luck=asked.luck_adjusted,
                 kept=kept,
-                on_progress=lambda done: progress.update(task, advance=done),
+                on_progress=bar.advance,
             )
             next_write = 0.0
             for part in opened.enter_context(closing(playing)):
                 if asked.record is not None:
                     add_records(asked.record, part.records)
                 parts.append(replace(part, records=()))
-                progress.update(task, total=length.estimate(parts))
+                bar.look(parts)
                 before = time.perf_counter()
                 if asked.json_file is not None and before >= next_write:
                     write(result())
@@ -193,26 +194,34 @@ def _how_to_go_on(games: int, record: Path | None) -> str:
     return f"stopped; {games:,} games are kept in {record}: the same command with --resume goes on after them"
 
 
-class _Length:
-    """The number of games of a match, estimated while it is not known."""
+class _Bar:
+    """The progress of a match: games, of an estimated number if a rule may stop it, or seconds of a time limit."""
 
-    def __init__(self, games: int, rule: StoppingRule | None, seconds: float | None, kept: Games | None) -> None:
-        self.kept = 0 if kept is None else len(kept.scores)
-        self.known = games if rule is None and seconds is None else None
-        self._rule, self._seconds, self._started = rule, seconds, time.perf_counter()
-        self._most = self._likely = games
-        self._looks = set() if rule is None else set(rule.looks(games // 2))
+    def __init__(
+        self, progress: Progress, name: str, games: int, rule: StoppingRule | None, seconds: float | None, kept: int
+    ) -> None:
+        self._progress, self._name, self._most, self._rule = progress, name, games // 2, rule
+        self._seconds, self._started = seconds, time.perf_counter()
+        self._looks = set() if rule is None else set(rule.looks(self._most))
+        known = games if rule is None else None
+        # Games that are kept count as done, but not for the speed.
+        self._task = progress.add_task(name, total=seconds or known, completed=0 if seconds else kept)
 
-    def estimate(self, parts: list[Games]) -> int | None:
-        """From the games so far; ``None`` while nothing can be said."""
-        if self._rule is not None and sum(part.pairs for part in parts) in self._looks:
-            self._likely = 2 * self._rule.needed(self._most // 2, *pair_results(parts))
-            self.known = self._likely
-        if self._seconds is not None:
-            played = sum(len(part.scores) for part in parts) - self.kept
+    def advance(self, done: int) -> None:
+        """Notes further games."""
+        if self._seconds is None:
+            self._progress.update(self._task, advance=done)
+        else:
             spent = time.perf_counter() - self._started
-            self.known = min(self._likely, self.kept + int(played * max(1.0, self._seconds / spent)))
-        return self.known
+            self._progress.update(self._task, completed=min(spent, self._seconds))
+
+    def look(self, parts: list[Games]) -> None:
+        """Estimates the length of the match from the blocks so far."""
+        pairs = sum(part.pairs for part in parts)
+        if self._seconds is not None:
+            self._progress.update(self._task, description=f"{self._name}, {2 * pairs:,} games")
+        elif self._rule is not None and pairs in self._looks:
+            self._progress.update(self._task, total=2 * self._rule.needed(self._most, *pair_results(parts)))
 
 
 def _print_faults(faults: list[tuple[str, Mapping[str, int]]]) -> None:
