@@ -235,7 +235,7 @@ def test_curves_of_exploitability(tmp_path):
     runs = [tmp_path / "0", tmp_path / "1"]
     figure = draw_curves(curves_by_label(runs, ("td", "td"), "best-response", "episodes"), "best-response", "episodes")
     (axes,) = figure.axes
-    assert axes.get_ylabel() == "exploitability, points a deal, with 95 % interval"
+    assert axes.get_ylabel() == "exploitability, points a deal"
     assert axes.lines[0].get_ydata() == pytest.approx([0.9, 0.45])
     assert set(axes.lines[1].get_ydata()) == {0}
     with pytest.raises(ValueError, match="none of the runs has a curve of win rates against 'greedy' over episodes"):

@@ -210,6 +210,8 @@ def draw_curves(
 ) -> Figure:
     """A line for each label, the mean of its runs with its 95 % interval, and a diamond for the finished players.
 
+    Exploitability of a single run is between two bounds instead, which are equal where it is exact.
+
     Args:
         curves: of runs, by label.
         against: the baseline.
@@ -222,7 +224,7 @@ def draw_curves(
     axes = figure.subplots()
     for (label, of_label), colour in zip(curves.items(), itertools.cycle(COLOURS[:-1])):
         n = len(of_label)
-        label = textwrap.fill(f"{label}, mean of {n} runs" if n > 1 else label, _LABEL_WIDTH)
+        label = textwrap.fill(f"{label}, mean of {n} runs (95 %)" if n > 1 else label, _LABEL_WIDTH)
         measured = [set(curve.training.places) for curve in of_label if len(curve.training.places)]
         draw_curve(axes, mean_curve(of_label), colour, label, scale, set.intersection(*measured) if measured else ())
     if any(len(curve.final.places) for of_label in curves.values() for curve in of_label):
@@ -231,9 +233,8 @@ def draw_curves(
     for name, value in (levels or {}).items():
         axes.axhline(value, color=GREY, lw=0.8)
         axes.annotate(name, (1.01, value), xycoords=("axes fraction", "data"), va="center", annotation_clip=False)
-    of_games = f"games won against {against}, %"
+    of_games = f"games won against {against}, %, with 95 % interval"
     axes.set(xlabel=_LABELS[over], ylabel="exploitability, points a deal" if is_exploitability else of_games)
-    axes.set_ylabel(f"{axes.get_ylabel()}, with 95 % interval")
     number_ticks(axes.xaxis)
     axes.set_xlim(left=0)
     figure.legend(loc="outside upper center", ncols=2)

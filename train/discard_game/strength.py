@@ -129,4 +129,4 @@ def draw(folder: Path, title: str) -> Path:
         axes.axhline(float(mean), color=GREY, lw=0.8, ls=":")
         axes.annotate(player, (1.01, float(mean)), xycoords=("axes fraction", "data"), va="center")
     axes.set(xlabel="hands", ylabel="points a hand, exact means, with 95 % interval")
-    return saved(figure, folder, title)
+    return saved(figure, folder, title, SAMPLE)

@@ -49,15 +49,15 @@ def draw_tag(axes: Axes, folder: Path, tag: str, colour: str, label: str, scale:
     number_ticks(axes.xaxis)
 
 
-def saved(figure: Figure, folder: Path, title: str) -> Path:
-    """Writes the learning curve of a run, with a title that says how many games or hands each point is of.
+def saved(figure: Figure, folder: Path, title: str, unit: str = "games") -> Path:
+    """Writes the learning curve of a run, with a title that says how many games each point is of.
 
     Returns:
         The path of the PNG.
     """
     settings = read_config(folder).settings
     each, last = (f"{settings[name]:,}" for name in ("evaluation_games", "final_games"))
-    figure.suptitle(f"{title}\na point: {each} in training; the diamond, after it: {last}", fontsize="medium")
+    figure.suptitle(f"{title}\npoints: {each} {unit} each; diamond, after training: {last}", fontsize="medium")
     path = folder / LEARNING_CURVE
     save_figure(figure, path)
     return path

@@ -91,9 +91,7 @@ class Rounds:
     def begin_round(self) -> None:
         """Starts the clocks of a round; measures the player before the first one."""
         if self.position.episodes == 0:
-            settings = self._settings
-            values = self._measured(settings.evaluations > 0, settings.exploitability > 0)
-            self._folder.log(values, 0)
+            self._folder.log(self._measured(self._settings.evaluations > 0, self._settings.exploitability > 0), 0)
         self._began, self._began_on_processor = time.perf_counter(), time.process_time()
 
     def end_round(self, n: int, simulation_seconds: float | None, values: dict[str, float]) -> None:
@@ -114,12 +112,11 @@ class Rounds:
         position.seconds += seconds
         position.simulation_seconds += seconds if simulation_seconds is None else simulation_seconds
         position.episodes += n
-        values |= self._measured(
-            *(
-                is_due(position.episodes - n, position.episodes, self._total, times)
-                for times in (settings.evaluations, settings.exploitability)
-            )
+        plays, is_exploited = (
+            is_due(position.episodes - n, position.episodes, self._total, times)
+            for times in (settings.evaluations, settings.exploitability)
         )
+        values |= self._measured(plays, is_exploited)
         self._folder.log(values, position.episodes)
         self._progress.update(self._task, completed=position.episodes)
 
