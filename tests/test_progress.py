@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 
 from evaluate import progress
-from evaluate.matches.stopping import Narrow, Sprt
+from evaluate.matches.stopping import Narrow
 from evaluate.progress import ProgressLines, progress_bar, say
-from evaluate.statistics import looks, reach
+from evaluate.statistics import looks
 
 
 class Clock:
