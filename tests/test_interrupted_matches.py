@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 
 import numpy as np
@@ -112,9 +113,12 @@ def test_a_match_that_is_stopped_keeps_its_finished_pairs_and_goes_on(stopped, w
     record, result = written(stopped)
     assert (record.count(b"\n"), result["games"]) == (18, 18)
     assert whole[0].startswith(record)
+    capsys.readouterr()
     match(asked(stopped, resume=True))
     assert written(stopped) == whole
-    assert "60 mirrored games" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "60 mirrored games" in shown
+    assert re.findall(r"(\d+) of 60", shown)[0] == "18"
     assert [path.name for path in stopped.glob("*")] in (["games.jsonl", "match.json"], ["match.json", "games.jsonl"])
 
 
