@@ -116,8 +116,8 @@ def checksum(data: Path) -> str:
 
 def origin(data: Path) -> str:
     """The commit and the day of a measurement: what JSON says under ``made``, else when the file was last changed."""
-    if data.suffix == ".json":
-        return json.loads(data.read_text())["made"]
+    if data.suffix == ".json" and (made := json.loads(data.read_text()).get("made")):
+        return made
     log = ["git", "log", "-1", "--format=%h, %as", "--", str(data)]
     return subprocess.run(log, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from crib_env.files.json_text import read_json, typed
 from evaluate.calibration.making import Calibration
-from evaluate.calibration.report import HEADER, about_scores, rows_of_losses
+from evaluate.calibration.report import CARDS_HEADER, HEADER, about_scores, rows_of_cards, rows_of_losses
 from evaluate.files import markdown_table, whole_text
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -23,14 +23,17 @@ def with_figures(page):
         f"{about_scores(found)}\n\nWhat a discard loses against the best, stated and played, in "
         f"{found.plan.deals:,} deals for each discard:\n\n"
     )
-    table = markdown_table(list(HEADER), rows_of_losses(found))
-    return f"{before}{BEGIN}{about}{table}{END}{rest.partition(END)[2]}"
+    losses = markdown_table(list(HEADER), rows_of_losses(found))
+    cards = "\nWhat a rank comes to in the play, above the mean of the ranks that could be laid:\n\n"
+    cards += markdown_table(list(CARDS_HEADER), rows_of_cards(found))
+    return f"{before}{BEGIN}{about}{losses}{cards}{END}{rest.partition(END)[2]}"
 
 
 def test_the_page_has_the_figures_of_the_data():
     page, plan = PAGE.read_text(encoding="utf-8"), measured().plan
     assert page == with_figures(page)
-    assert f"calibration docs/calibration.json --games {plan.games} --deals {plan.deals} " in page
+    asked = f"--games {plan.games} --deals {plan.deals} --cards {plan.cards} "
+    assert f"calibration docs/calibration.json {asked}" in page
     assert (plan.agent, plan.pairs, plan.positions, plan.seed) == ("best", 60, 100, 0)  # by default
 
 
