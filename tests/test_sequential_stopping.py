@@ -113,7 +113,7 @@ def test_a_sequential_test_is_wrong_in_five_of_a_hundred_matches_at_most(test, d
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("test", "draws"), [(Sprt(0, 25), 0.44), (Sprt(0, 50), 0.6), (Sprt(200, 300), 0.28)])
+@pytest.mark.parametrize(("test", "draws"), [(Sprt(0, 40), 0.44), (Sprt(0, 50), 0.6), (Sprt(200, 300), 0.28)])
 def test_a_sequential_test_keeps_its_errors_to_a_percentage_point(test, draws):
     for true in test:
         assert wrong_verdicts(true, test, draws, 4_000) <= 0.06
