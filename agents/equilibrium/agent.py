@@ -128,8 +128,9 @@ class EquilibriumAgent:
         return choices.chances[np.searchsorted(choices.codes, seen.code)]
 
     def rank_values(self, views: PlayerViews) -> np.ndarray:
-        """The chance to win the game after each rank, (B, 13), by the solution of the rest of the play; -inf if it
-        cannot be laid.
+        """The chance to win the game after each rank, (B, 13), by the solution of the rest of the play.
+
+        It is -inf for ranks that cannot be laid, and NaN where a player of the solution would not have come.
 
         Args:
             views: B choices of the play behind the blueprint, none of them in the pegging episode.

@@ -130,7 +130,8 @@ class Subgame:
     def rank_values(self, role: int, hand: int, code: int) -> np.ndarray:
         """What each rank is worth to a role at one of its choices, (13,); -inf for ranks that it cannot lay.
 
-        The opponent plays the policy, and the role goes on as well as it can against that.
+        The opponent plays the policy, and the role goes on as well as it can against that. Where the policy never leads
+        to the choice, it is NaN.
 
         Args:
             role: ``PONE`` or ``DEALER``.

@@ -55,7 +55,8 @@ class ExpertJudge:
 
 
 class SolvedJudge:
-    """The play by the solution of what follows, and as ``expert`` searches it until three cards are laid.
+    """The play by the solution of what follows; as ``expert`` searches it until three cards are laid, and where the
+    solution says nothing because its players would not have come there.
 
     The rest of a play is solved with the chance to win as the stakes, by what both players may hold
     (:meth:`crib_env.agents.equilibrium.agent.EquilibriumAgent.rank_values`). Points are those of ``expert``.
@@ -71,8 +72,10 @@ class SolvedJudge:
 
     def worth(self, views: PlayerViews) -> Worth:
         """See :class:`PlayJudge`."""
-        worth, solved = self._searched.worth(views), np.flatnonzero(views.laid[:, N_CARDS - 1] >= 0)
-        worth.chances[solved] = self._solution.rank_values(views[solved])
+        worth, late = self._searched.worth(views), np.flatnonzero(views.laid[:, N_CARDS - 1] >= 0)
+        values = self._solution.rank_values(views[late])
+        known = ~np.isnan(values).any(axis=1)
+        worth.chances[late[known]] = values[known]
         return worth
 
 

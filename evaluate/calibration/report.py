@@ -7,14 +7,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from evaluate.calibration.agreement import Estimate, agreement_of_scores, each_band, each_band_of_cards, in_band, losses
-from evaluate.calibration.making import BANDS, Calibration
+from evaluate.calibration.making import BANDS, JUDGES, Calibration
 from evaluate.figures import BLUE, GREY, RED, new_figure
 
 _NAMES = ("second", "fourth")
 _DIFFERENCE = "stated less played, % points"
-CARDS_HEADER = (
-    *("higher score", "cards laid", "judge", "slope", _DIFFERENCE, "its best rank, % points", "square, %²", "choices"),
-)
+CARDS_HEADER = ("score", "cards laid", "judge", "slope", "level", "its best", "square", "choices")
 HEADER = ("higher score", "discard", "slope", _DIFFERENCE, "positions")
 
 
@@ -52,8 +50,8 @@ def rows_of_cards(found: Calibration) -> list[list[str]]:
                 "under 3" if is_early else "3 or more",
                 judge,
                 f"{fit.slope.value:.3f} ± {fit.slope.half_width:.3f}",
-                *(_points(value) for value in (fit.level, fit.best)),
-                f"{1e4 * fit.excess.value:+.1f} ± {1e4 * fit.excess.half_width:.1f}",
+                _points(fit.level),
+                *(["", ""] if judge == JUDGES[0] else [_points(fit.best), _square(fit.excess)]),
                 f"{fit.choices:,}",
             ]
         )
@@ -63,6 +61,11 @@ def rows_of_cards(found: Calibration) -> list[list[str]]:
 def _points(estimate: Estimate) -> str:
     """In percentage points."""
     return f"{100 * estimate.value:+.2f} ± {100 * estimate.half_width:.2f}"
+
+
+def _square(estimate: Estimate) -> str:
+    """In squares of percentage points."""
+    return f"{1e4 * estimate.value:+.1f} ± {1e4 * estimate.half_width:.1f}"
 
 
 def draw_calibration(found: Calibration) -> Figure:

@@ -69,7 +69,9 @@ def calibration(
             progress.update(task, completed=found.parts())
     console.print(about_scores(found))
     _print(f"What a discard loses, stated and played ({deals:,} deals a position)", HEADER, rows_of_losses(found))
-    _print("What a rank comes to in the play, stated and played", CARDS_HEADER, rows_of_cards(found))
+    _print(
+        "What a rank comes to in the play, stated and played, in percentage points", CARDS_HEADER, rows_of_cards(found)
+    )
     if picture is not None:
         save_figure(draw_calibration(found), picture)
         console.print(f"picture: {' and '.join(map(str, picture_paths(picture)))}", soft_wrap=True)
