@@ -236,7 +236,7 @@ def test_intervals_hold_the_true_rate_between_equal_players():
             _, bounds[WINS] = rate_less_luck(played[:, WINS], adjusted[:, WINS])
             held += (bounds[:, 0] <= equal) & (bounds[:, 1] >= equal)
     print("the interval holds the truth in", *(f"{rate:.1%} ({name})" for rate, name in zip(held / 1_000, RESULTS)))
-    assert (abs(held / 1_000 - 0.95) < 0.0101).all()
+    assert (abs(held / 1_000 - 0.95) < 0.0138).all()  # two standard errors of such a share
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from evaluate.suite.task import Measured, NotMeasuredError, Work
 NAME = "pegging"
 LONGEST = 600.0
 """Seconds of one core: an agent that would take longer at the pace of its first decisions is not measured."""
+_STEPS = 1_000  # how many decisions there are is not known in advance, but which share of them is done
 _DRAWS = 2  # of suits: the fewest
 _USUAL = 4_000_000  # decisions, about as many as an agent that does not mix is asked for
 _AFTER = 20.0  # seconds of one core, when the pace is looked at
@@ -25,7 +26,7 @@ _AFTER = 20.0  # seconds of one core, when the pace is looked at
 
 def steps(share: float) -> int:
     """See :class:`evaluate.suite.task.Task`."""
-    return 0
+    return _STEPS
 
 
 @lru_cache(maxsize=1)
@@ -38,7 +39,7 @@ def measure(agent: Agent, work: Work) -> dict[str, Measured]:
     started, asked = time.process_time(), 0
     game = _game(work.threads)
 
-    def on_progress(decisions: int) -> None:
+    def on_progress(decisions: int, share: float) -> None:
         nonlocal started, asked
         if not asked:
             started = time.process_time()  # kernels have been compiled by now
@@ -47,7 +48,7 @@ def measure(agent: Agent, work: Work) -> dict[str, Measured]:
         needed = spent * _USUAL / asked
         if spent > _AFTER and asked < _USUAL and needed > LONGEST:
             raise NotMeasuredError(f"at its pace it would take about {needed / 60:,.0f} minutes")
-        work.on_progress(decisions)
+        work.on_progress(_STEPS * share)
 
     try:
         found = exploitability(agent, game, _DRAWS, on_progress)

@@ -14,6 +14,7 @@ from evaluate.suite.suite import Outcome
 from evaluate.suite.task import Measured
 
 _MOST_DIGITS = 4
+_UNEVEN = 0.1  # difference between the ends of an interval, as a share of its half, from which on both are shown
 PAGE_COLUMNS = {
     "points lost a discard at 0–0": "discard, points",
     "chance to win lost a discard, %": "discard, % points to win",
@@ -35,9 +36,12 @@ def shown(figure: Measured) -> tuple[str, str]:
     digits = 2
     if figure.half_width > 0:
         digits = min(max(1 - math.floor(math.log10(figure.half_width)), 0), _MOST_DIGITS)
-    low, high = figure.interval or (figure.mean - figure.half_width, figure.mean + figure.half_width)
-    below, above = (f"{distance:.{digits}f}" for distance in (figure.mean - low, high - figure.mean))
-    return f"{figure.mean:.{digits}f}", f"± {above}" if above == below else f"+{above} −{below}"
+    number, half = (f"{value:.{digits}f}" for value in (figure.mean, figure.half_width))
+    if figure.interval is not None:
+        below, above = figure.mean - figure.interval[0], figure.interval[1] - figure.mean
+        if abs(above - below) > _UNEVEN * figure.half_width:
+            return number, f"+{above:.{digits}f} −{below:.{digits}f}"
+    return number, f"± {half}"
 
 
 def figures_table(outcomes: Sequence[Outcome]) -> Table:

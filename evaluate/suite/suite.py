@@ -105,7 +105,7 @@ class Suite:
         folder: Path,
         threads: int,
         on_task: Callable[[str, str, int], None],
-        on_progress: Callable[[int], None],
+        on_progress: Callable[[float], None],
         tasks: Sequence[Task] = TASKS,
     ) -> Iterator[Outcome]:
         """Does the tasks that are not in the folder yet, agent by agent; yields all of them, in order.

@@ -41,7 +41,7 @@ class Work(NamedTuple):
     share: float
     """Share of the positions or games; the first ones are used."""
     threads: int
-    on_progress: Callable[[int], None]
+    on_progress: Callable[[float], None]
     """Called with the number of further steps done."""
 
     def part_of(self, n: int) -> int:
