@@ -23,11 +23,12 @@ from evaluate.benchmark.measuring import Rates
 from evaluate.benchmark.report import draw_speeds
 from evaluate.calibration.making import Calibration
 from evaluate.calibration.report import draw_calibration
-from evaluate.commands.budget_curve import Plan, draw_curves, play_curves
+from evaluate.commands.budget_curve import Plan, draw_curves
 from evaluate.commands.league import draw_matrix
 from evaluate.commands.tables.win_table import draw_win_table
 from evaluate.figures import GREY, new_figure, number_ticks
 from evaluate.matches.game_records import read_records
+from evaluate.matches.match import MatchResult
 from evaluate.replays.frames import frames
 from evaluate.replays.moving_picture import write_gif
 from evaluate.runs.learning_curves import curve_of_json
@@ -40,9 +41,11 @@ CHECKSUM = "Data"  # the key in a picture
 
 def budget(data: Path) -> Figure:
     """Strength of the tree search against its budget."""
-    content = json.loads(data.read_text())["plan"]
-    plan = Plan(**{name: tuple(value) if isinstance(value, list) else value for name, value in content.items()})
-    return draw_curves(plan, play_curves(plan, data))  # the file holds every match: none is played
+    content = json.loads(data.read_text())
+    plan, matches = typed(content["plan"], Plan), typed(content["matches"], dict[str, MatchResult])
+    return draw_curves(
+        plan, {agent: [matches[agent.format(budget)] for budget in plan.budgets] for agent in plan.agents}
+    )
 
 
 def calibration(data: Path) -> Figure:
