@@ -167,7 +167,10 @@ def one_of_each_kind(tmp_path):
     dataset = Dataset(("greedy", "random"), 2)
     dataset.begin(tmp_path / "dataset")
     run = write_run(tmp_path / "run")
-    table, calibration = win_table.Plan("greedy", 1, 1, 0), Calibration(AgreementPlan("best", 1, 2, 1, 2, 0), (), ())
+    table, calibration = (
+        win_table.Plan("greedy", 1, 1, 0),
+        Calibration(AgreementPlan("best", 1, 2, 1, 2, 1, 0), (), (), ()),
+    )
     calibration.save(tmp_path / "calibration.json")
     curves = Plan(("ismcts:iterations={}",), (1,), "greedy", 2, 0)
     game = GameSoFar("greedy", 0, None, (0, 0), ())

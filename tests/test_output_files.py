@@ -211,7 +211,7 @@ class BrokenConsole:
 
 def solved_win_table(path, monkeypatch):
     monkeypatch.setattr(win_table, "make_win_table", lambda *args: iter([standard_win_table()]))
-    win_table.win_table(path, "greedy", 200, picture=path.with_suffix(".png"))
+    win_table.win_table(path, "greedy", 600, picture=path.with_suffix(".png"))
 
 
 def solved_cribs(path, monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import is_dataclass
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -54,7 +54,8 @@ def typed(value: Any, kind: Callable[..., T], name: str = "its content") -> T:
     Args:
         value: as the JSON parser returns it.
         kind: the type: ``int``, ``float``, ``str``, ``bool``, ``Any``, tuples and dictionaries of these, each also with
-            ``| None``, and dataclasses and NamedTuples of all of these. Fields that have defaults may be missing.
+            ``| None``, and dataclasses and NamedTuples of all of these. Fields of a NamedTuple that have defaults
+            may be missing.
         name: what to call it in the error.
 
     Raises:
@@ -62,13 +63,6 @@ def typed(value: Any, kind: Callable[..., T], name: str = "its content") -> T:
     """
     result: T = _typed(value, kind, name)
     return result
-
-
-def _optional(kind: Any) -> set[str]:
-    """The fields of a dataclass or a NamedTuple that have defaults."""
-    if not is_dataclass(kind):
-        return set(kind._field_defaults)
-    return {field.name for field in fields(kind) if (field.default, field.default_factory) != (MISSING, MISSING)}
 
 
 def _typed(value: Any, kind: Any, name: str) -> Any:
@@ -89,7 +83,8 @@ def _typed(value: Any, kind: Any, name: str) -> Any:
     if is_dataclass(kind) or hasattr(kind, "_fields"):
         kinds_by_name = get_type_hints(kind)
         _check(isinstance(value, dict), value, name, "a dictionary")
-        if missing := [key for key in kinds_by_name if key not in value and key not in _optional(kind)]:
+        optional = getattr(kind, "_field_defaults", {})
+        if missing := [key for key in kinds_by_name if key not in value and key not in optional]:
             raise ValueError(f"{name} has no {missing[0]!r}")
         if unknown := [key for key in value if key not in kinds_by_name]:
             raise ValueError(f"{name} has an unknown field {unknown[0]!r}: its fields are {', '.join(kinds_by_name)}")

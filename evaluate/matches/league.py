@@ -146,7 +146,8 @@ class League:
         again = "delete it to play it again"
 
         def build(content: dict[str, Any]) -> LeagueMatch:
-            found = typed(content, _Saved)
+            result = {"luck_adjusted": None, "faults": {"a": {}, "b": {}}} | content["result"]
+            found = typed(content | {"result": result}, _Saved)
             less = None if found.less_luck is None else np.array(found.less_luck)
             match = LeagueMatch(found.result, np.array(["012".index(digit) for digit in found.won]), less)
             if (2 * len(match.won), match.won.sum()) != (match.result.games, match.result.wins):
