@@ -4,7 +4,14 @@ from pathlib import Path
 
 from crib_env.files.json_text import read_json, typed
 from evaluate.calibration.making import Calibration
-from evaluate.calibration.report import CARDS_HEADER, HEADER, about_scores, rows_of_cards, rows_of_losses
+from evaluate.calibration.report import (
+    CARDS_HEADER,
+    HEADER,
+    about_discards,
+    about_scores,
+    rows_of_cards,
+    rows_of_losses,
+)
 from evaluate.files import markdown_table, whole_text
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -26,7 +33,7 @@ def with_figures(page):
     losses = markdown_table(list(HEADER), rows_of_losses(found))
     cards = "\nWhat a rank comes to in the play, above the mean of the ranks that could be laid:\n\n"
     cards += markdown_table(list(CARDS_HEADER), rows_of_cards(found))
-    return f"{before}{BEGIN}{about}{losses}{cards}{END}{rest.partition(END)[2]}"
+    return f"{before}{BEGIN}{about}{losses}\n{about_discards(found)}\n{cards}{END}{rest.partition(END)[2]}"
 
 
 def test_the_page_has_the_figures_of_the_data():

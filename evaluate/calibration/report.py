@@ -6,6 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from crib_env.cards import format_cards
+from crib_env.exact.discard_statistics import PLACES
 from evaluate.calibration.agreement import Estimate, agreement_of_scores, each_band, each_band_of_cards, in_band, losses
 from evaluate.calibration.making import BANDS, JUDGES, Calibration
 from evaluate.figures import BLUE, GREY, RED, new_figure
@@ -23,6 +25,24 @@ def about_scores(found: Calibration) -> str:
         f"At {plan.pairs} pairs of scores, {plan.games:,} games each of `{plan.agent}` against itself, the win table "
         f"is {100 * at.rms:.2f} % points off (root of the mean square), and {100 * at.furthest:.2f} at most. "
         f"{at.covered:.0%} of the differences are within their 95 % interval."
+    )
+
+
+def about_discards(found: Calibration) -> str:
+    """How far stated chances to win after a discard are from those played, as sentences."""
+    off = [
+        np.sqrt(np.mean([np.subtract(row.stated, row.played) ** 2 for row in in_band(found.discards, band)]))
+        for band in BANDS
+    ]
+    bands = ", ".join(f"{100 * value:.1f} at {low} to {high}" for value, (low, high) in zip(off, BANDS))
+    worst = max(found.discards, key=lambda row: np.abs(np.subtract(row.stated, row.played)).max())
+    k = int(np.abs(np.subtract(worst.stated, worst.played)).argmax())
+    pair = format_cards([worst.cards[place] for place in PLACES[worst.discards[k]]])
+    return (
+        f"The chance to win after a discard is off by {bands} (root of the mean square, % points; the noise of "
+        f"{found.plan.deals:,} deals is in it). The furthest of all: "
+        f"{'dealer' if worst.is_dealer else 'pone'} at {worst.own} to {worst.opponents} with "
+        f"{format_cards(worst.cards)}, which discards {pair}: stated {worst.stated[k]:.1%}, played {worst.played[k]:.1%}."
     )
 
 
