@@ -42,7 +42,8 @@ def about_discards(found: Calibration) -> str:
         f"The chance to win after a discard is off by {bands} (root of the mean square, % points; the noise of "
         f"{found.plan.deals:,} deals is in it). The furthest of all: "
         f"{'dealer' if worst.is_dealer else 'pone'} at {worst.own} to {worst.opponents} with "
-        f"{format_cards(worst.cards)}, which discards {pair}: stated {worst.stated[k]:.1%}, played {worst.played[k]:.1%}."
+        f"{format_cards(worst.cards)}, which discards {pair}: stated {worst.stated[k]:.1%}, played "
+        f"{worst.played[k]:.1%}."
     )
 
 
