@@ -13,9 +13,8 @@ from evaluate.calibration.making import BANDS, JUDGES, Calibration
 from evaluate.figures import BLUE, GREY, RED, new_figure
 
 _NAMES = ("second", "fourth")
-_DIFFERENCE = "stated less played, % points"
 CARDS_HEADER = ("score", "cards laid", "judge", "slope", "level", "its best", "square", "choices")
-HEADER = ("higher score", "discard", "slope", _DIFFERENCE, "positions")
+HEADER = ("higher score", "discard", "slope", "stated less played, % points", "positions")
 
 
 def about_scores(found: Calibration) -> str:
