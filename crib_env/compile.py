@@ -21,6 +21,8 @@ import gymnasium
 import numpy as np
 
 import crib_env
+from crib_env.agents.equilibrium.agent import EquilibriumAgent
+from crib_env.agents.equilibrium.blueprint import N_CARDS
 from crib_env.picture.stages import stages
 
 _CARDS = "5H 5C JD QS 2H 3D"
@@ -105,6 +107,17 @@ def play(player: Any) -> None:
             batch.step(rows, player.act(batch.views(rows)))
 
 
+def coach() -> None:
+    """The values of cards by the solution of what follows, which the coach and ``analyse`` use."""
+    solver, greedy = EquilibriumAgent(), crib_env.make_agent("greedy")
+    batch = crib_env.GameBatch(crib_env.streams(0, 1), episode="deal")
+    while len(rows := batch.acting()):
+        views = batch.views(rows)
+        if np.count_nonzero(views.laid >= 0) == N_CARDS:
+            solver.rank_values(views)
+        batch.step(rows, greedy.act(views))
+
+
 def main() -> int:
     """Compiles what is not compiled yet; returns the exit status."""
     named = sys.argv[1:]
@@ -118,6 +131,7 @@ def main() -> int:
         players = {name: crib_env.make_agent(name) for name in names}
         parts = [(part.__name__, part) for part in (environments, vector_environments, batches, scores, discards)]
         parts += [(name, partial(play, player)) for name, player in players.items()]
+        parts += [] if named else [(coach.__name__, coach)]
         for name, part in parts:
             before = time.perf_counter()
             part()

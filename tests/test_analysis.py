@@ -11,7 +11,7 @@ from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.cards import format_cards
 from crib_env.engine import DEALER
 from evaluate.analysis.decisions import analyse
-from evaluate.analysis.judges import ExpertJudge, Worth, discard_points
+from evaluate.analysis.judges import ExpertJudge, Worth, discard_points, play_judge
 from evaluate.analysis.picture import draw_game
 from evaluate.analysis.recorded_games import RecordedGames
 from evaluate.analysis.summary import BLUNDERS, summarise_players
@@ -190,19 +190,21 @@ def test_the_picture_has_a_mark_for_each_error(found):
 def test_the_command(games, tmp_path, capsys):
     path = tmp_path / "games.jsonl"
     add_records(path, games.records)
-    analyse_games(path, hands=HANDS, worst=3, json_file=tmp_path / "found.json")
+    analyse_games(path, judge="expert", worst=3, json_file=tmp_path / "found.json")
     shown = capsys.readouterr().out
-    assert "2 games; the play by expert:hands=5" in shown
+    assert "2 games; the play by expert:hands=100" in shown
     assert "the 3 decisions that lost most" in shown
     assert max(map(len, shown.split("the 3 decisions")[0].splitlines())) <= 80
     content = json.loads((tmp_path / "found.json").read_text())
-    assert content["play"] == "expert:hands=5"
-    assert content["players"]["expert"]["errors"]["play"]["chance_lost"]["mean"] == 0
+    assert content["play"] == "expert:hands=100"
+    rates = content["players"]["expert"]["errors"]
+    assert (rates["discard"]["is_own_judge"], rates["play"]["is_own_judge"]) == (True, False)  # 5 hands, not 100
+    assert shown.count("own judge") == 2  # the cell and its note
     assert len(content["games"]) == 2
     assert content["games"][0]["decisions"][0]["chosen"].count(" ") == 1
     with pytest.raises(ValueError, match="a picture shows one game"):
         analyse_games(path, picture=tmp_path / "game.png")
-    analyse_games(path, game=1, hands=HANDS, worst=0, picture=tmp_path / "game.png")
+    analyse_games(path, game=1, judge="expert", worst=0, picture=tmp_path / "game.png")
     assert (tmp_path / "game.svg").stat().st_size > 5_000
     with pytest.raises(ValueError, match="--analyse belongs to the printed game"):
         replay(path, analyse=True, html=tmp_path / "page.html")
@@ -230,3 +232,22 @@ class Other:
 def test_another_judge_of_the_play(games):
     (analysis,) = analyse(games.records[:1], Other())
     assert all(d.chance_lost == 0 for d in analysis.decisions if d.kind == "play")
+
+
+def test_the_solution_judges_what_follows_three_cards(games):
+    """It is no player's own judge: even ``expert`` loses something by it; earlier cards are those of its search."""
+    judge, searched = play_judge(threads=2), play_judge("expert")
+    late = early = 0
+    for moment in RecordedGames(games.records[:1]).moments():
+        choices = ~moment.views.is_discard & (moment.views.action_mask.reshape(-1, 4, 13).any(axis=1).sum(axis=1) > 1)
+        if not choices.any():
+            continue
+        views = moment.views[choices]
+        found, other = judge.worth(views), searched.worth(views)
+        assert (np.isfinite(found.chances) == np.isfinite(other.chances)).all()
+        assert (found.points == other.points).all()
+        same = (found.chances == other.chances).all(axis=1)
+        assert same[views.laid[:, 2] < 0].all()
+        early, late = early + same.sum(), late + (~same).sum()
+    assert early > 10
+    assert late > 10

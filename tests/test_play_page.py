@@ -19,6 +19,7 @@ from crib_env import format_card
 from crib_env.agents.registry import NAMES
 from crib_env.engine import DISCARD
 from crib_env.picture.cards import card_name
+from evaluate.analysis.judges import play_judge
 from evaluate.commands.play import play
 from evaluate.matches.game_records import read_records
 from evaluate.play.kept_game import AGENT, FINISHED, PERSON, GameSoFar
@@ -292,7 +293,7 @@ def test_the_coach_keeps_nobody_waiting_before_it_is_ready(tmp_path):
         state = play_on(page, page.begin(), 1)[-1]
         assert page.ask("notes", game=state["game"])[1] == {
             "warm": False,
-            "judge": "expert:hands=100",
+            "judge": play_judge().name,
             "notes": [],
             "line": [],
         }

@@ -1,6 +1,7 @@
 """The win table: against hand-worked games, against play, and in files that are checked in full."""
 
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
@@ -32,6 +33,7 @@ from evaluate.win_table.making import Plan, make_win_table
 from evaluate.win_table.plays import explore_plays, fit_plays
 from evaluate.win_table.solve import PARTS, FromNothing, Played, solve_endings, weights_of
 from evaluate.win_table.variates import N_VARIATES, variates
+from tests.helpers.reference import ReferenceGame
 
 ROOT = Path(__file__).parents[1]
 NOWHERE = np.zeros((0, 2), np.int64)
@@ -139,6 +141,43 @@ def test_the_end_of_the_game_is_that_of_whole_games_on_a_few_deals():
 
     for dealer, pone in [(120, 120), (119, 120), (120, 119), (119, 119), (117, 118), (115, 115)]:
         assert solved.win_probability[dealer, pone] == pytest.approx(chance(dealer, pone), abs=1e-6)
+
+
+class ToTheScore:
+    """Lays and discards its lowest id, or its highest if what it needs is odd: every score changes how it plays."""
+
+    name = "to the score"
+
+    def act(self, views):
+        allowed = np.where(views.action_mask, np.arange(52), -1)
+        lowest, highest = views.action_mask.argmax(axis=1), allowed.max(axis=1)
+        return np.where(views.scores[:, 0] % 2, highest, lowest)
+
+
+def test_the_last_holes_are_those_of_an_enumeration():
+    """A world of sixty deals, all as likely: its chances to win follow from the plain rules, deal by deal."""
+    seeds, scores = streams(9, 60), scores_from(117)
+    batch = GameBatch(seeds, episode="deal", first_dealer=0)
+    deals = batch.games["cards"].tolist()
+    exact = {}
+    for dealer, pone in sorted(map(tuple, scores.tolist()), key=sum, reverse=True):
+        total = Fraction(0)
+        for cards in deals:
+            game = ReferenceGame(0, (dealer, pone))
+            game.deal(cards)
+            while game.phase in ("discard", "play"):
+                game.act((max if game.scores[game.turn] % 2 else min)(game.legal()))
+            after = tuple(game.scores)
+            total += 1 - exact[after[::-1]] if max(after) < WIN else int(after[0] == WIN)  # the deal passes
+        exact[dealer, pone] = total / len(deals)
+
+    nothing = np.zeros((len(seeds), 0))
+    played = Played(scores, deals_at(ToTheScore(), seeds, scores), nothing)
+    table = table_of(FromNothing(points_of(ToTheScore(), seeds), nothing), played)
+    assert len({*exact.values()}) > 10
+    assert sum(0 < chance < 1 for chance in exact.values()) == len(exact)
+    for (dealer, pone), chance in exact.items():
+        assert table.win_probability[dealer, pone] == pytest.approx(float(chance), abs=1e-6)
 
 
 def test_luck_has_mean_zero_and_is_taken_out_without_bias():

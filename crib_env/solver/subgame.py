@@ -137,6 +137,9 @@ class Subgame:
             role: ``PONE`` or ``DEALER``.
             hand: the number of its hand at the root.
             code: the path to the choice, as :func:`follow` numbers it.
+
+        Raises:
+            ValueError: the path leads to an end of the tree, where no player has a choice any more.
         """
         nodes, links = self.tree.nodes, self.tree.links
         path = [int(digit, 16) for digit in f"{code:x}"[1:]]
@@ -149,6 +152,8 @@ class Subgame:
             if actor == role and step < N_RANKS:
                 hand = int(HAND_TABLES.without_rank[node["n_cards"][role], rank, hand])
             at = int(links[node["first_link"] + rank - low]["to"])
+            if at < 0:
+                raise ValueError(f"code={code:x} is not allowed: there is no choice any more after {path}")
         values, work, n = np.empty(N_RANKS), self._work, len(nodes)
         work.reach[: len(self._prior)] = self._prior
         walk_down(self._game, self.policy, 0, n, work)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -63,20 +65,45 @@ class SolvedJudge:
 
     Args:
         iterations: of the solver.
-        threads: how many decisions ``expert`` searches in parallel.
+        threads: how many decisions are valued in parallel.
     """
 
     def __init__(self, iterations: int = 20, threads: int = 2) -> None:
-        self._searched, self._solution = ExpertJudge(threads=threads), EquilibriumAgent(iterations)
+        self._searched, self._threads = ExpertJudge(threads=threads), threads
+        self._solvers: SimpleQueue[EquilibriumAgent] = SimpleQueue()  # each is of one thread at a time
+        for _ in range(threads):
+            self._solvers.put(EquilibriumAgent(iterations))
         self.name = f"equilibrium:iterations={iterations}"
 
     def worth(self, views: PlayerViews) -> Worth:
         """See :class:`PlayJudge`."""
-        worth, late = self._searched.worth(views), np.flatnonzero(views.laid[:, N_CARDS - 1] >= 0)
-        values = self._solution.rank_values(views[late])
-        known = ~np.isnan(values).any(axis=1)
-        worth.chances[late[known]] = values[known]
+        worth = self._searched.worth(views)
+        is_choice = np.isfinite(worth.points).sum(axis=1) > 1  # the tree of the solution ends where none is left
+        late = np.flatnonzero(is_choice & (views.laid[:, N_CARDS - 1] >= 0))
+        if len(late):
+            parts = [part for part in np.array_split(late, self._threads) if len(part)]
+            with ThreadPoolExecutor(self._threads) as pool:
+                values = np.concatenate(list(pool.map(lambda part: self._solved(views[part]), parts)))
+            known = ~np.isnan(values).any(axis=1)
+            worth.chances[late[known]] = values[known]
         return worth
+
+    def _solved(self, views: PlayerViews) -> np.ndarray:
+        solver = self._solvers.get()
+        try:
+            return solver.rank_values(views)
+        finally:
+            self._solvers.put(solver)
+
+
+JudgeName = Literal["solution", "expert"]
+"""The judges of the play. The solution is nearer to what games come to (docs/guides/calibration.md), and takes twelve
+times as long."""
+
+
+def play_judge(name: JudgeName = "solution", threads: int = 2) -> PlayJudge:
+    """One of the judges of the play."""
+    return SolvedJudge(threads=threads) if name == "solution" else ExpertJudge(threads=threads)
 
 
 @kernel

@@ -15,6 +15,7 @@ from evaluate.statistics import mean_interval
 
 BLUNDERS = {"1 to 2 %": (0.01, 0.02), "2 to 5 %": (0.02, 0.05), "5 % or more": (0.05, math.inf)}
 """Sizes of blunders, by the chance to win that they lose."""
+_ENOUGH = 10  # decisions; nobody but the judge itself agrees with it in so many
 
 
 class Mean(NamedTuple):
@@ -36,6 +37,9 @@ class ErrorRate(NamedTuple):
     decisions: int
     chance_lost: Mean
     points_lost: Mean
+    is_own_judge: bool
+    """Whether none of many decisions lost anything: the player chooses by what judges it, and has no errors by this
+    construction."""
 
 
 class PlayerSummary(NamedTuple):
@@ -101,4 +105,5 @@ def _error_rate(games: list[list[Decision]]) -> ErrorRate | None:
         int(counts.sum()),
         mean([sum(decision.chance_lost for decision in decisions) for decisions in games]),
         mean([sum(decision.points_lost for decision in decisions) for decisions in games]),
+        int(counts.sum()) >= _ENOUGH and not any(decision.chance_lost for decisions in games for decision in decisions),
     )

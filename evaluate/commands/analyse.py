@@ -8,9 +8,9 @@ from rich.table import Table
 
 from crib_env.cards import format_cards
 from evaluate.analysis.decisions import KINDS, Decision, GameAnalysis, analyse
-from evaluate.analysis.judges import ExpertJudge
+from evaluate.analysis.judges import JudgeName, play_judge
 from evaluate.analysis.picture import draw_game
-from evaluate.analysis.summary import Mean, PlayerSummary, summarise_players
+from evaluate.analysis.summary import ErrorRate, Mean, PlayerSummary, summarise_players
 from evaluate.analysis.words import LEAST, tell_loss
 from evaluate.commands.arguments import File, SomeFile, SomeJson, SomeNumber
 from evaluate.console import console
@@ -21,7 +21,7 @@ from evaluate.luck.table import NET_POINTS, RESULTS, WINS
 from evaluate.luck.variates import CHANCES
 from evaluate.matches.game_records import read_record, read_records
 from evaluate.progress import progress_bar
-from evaluate.ranges import Amount, Threads, WholeNumber
+from evaluate.ranges import Threads, WholeNumber
 
 _SIDE_BY_SIDE = 3  # players whose columns fit a screen
 
@@ -29,7 +29,7 @@ _SIDE_BY_SIDE = 3  # players whose columns fit a screen
 def analyse_games(
     path: File,
     game: SomeNumber = None,
-    hands: Amount = 100,
+    judge: JudgeName = "solution",
     worst: WholeNumber = 10,
     threads: Threads = 2,
     json_file: SomeJson = None,
@@ -37,32 +37,34 @@ def analyse_games(
 ) -> None:
     """Compares every decision of games recorded by `match --record` with the best one, and measures luck.
 
-    Discards are valued by the exact analysis at the score, the play by `expert`.
+    Discards are valued by the exact analysis at the score, the play by the solution of what follows.
 
     Args:
         path: The file.
         game: Index of one game, from 0; by default all games.
-        hands: Opposing hands that a search of the play covers at most.
+        judge: Of the play. The search of `expert` is twelve times faster than the solution.
         worst: Number of decisions to list, those that lost most.
         threads: Number of threads.
         json_file: Also write every decision and all luck to this file.
         picture: Draw the chance to win over one game, with luck and errors, as PNG and as SVG.
     """
     check_outputs(json_file, *picture_paths(picture))
-    judge = ExpertJudge(hands, threads)
+    of_play = play_judge(judge, threads)
     records = read_records(path) if game is None else [read_record(path, game)]
     if picture is not None and len(records) > 1:
         raise ValueError(f"a picture shows one game, and {path} holds {len(records)}: name one with --game")
     with progress_bar() as progress:
         cards = sum(len(deal.split()) for record in records for deal in record.cards)
         task = progress.add_task("cards", total=cards)
-        found = analyse(records, judge, lambda done: progress.update(task, advance=done), threads)
+        found = analyse(records, of_play, lambda done: progress.update(task, advance=done), threads)
     players = summarise_players(found)
     if json_file is not None:
-        write_json(json_file, _as_json(found, players, judge.name))
+        write_json(json_file, _as_json(found, players, of_play.name))
     if picture is not None:
         save_figure(draw_game(found[0]), picture)
-    console.print((players_table if len(players) <= _SIDE_BY_SIDE else ladder)(players, judge.name))
+    console.print((players_table if len(players) <= _SIDE_BY_SIDE else ladder)(players, of_play.name))
+    if any(rate.is_own_judge for player in players for rate in player.errors.values()):
+        console.print("own judge: chooses by the values that judge it, so its losses there say nothing")
     listed = _worst(found, worst)
     if listed:
         console.print(f"\nthe {len(listed)} decisions that lost most:")
@@ -81,9 +83,9 @@ def players_table(players: list[PlayerSummary], judge: str) -> Table:
         rates = [player.errors.get(kind) for player in players]
         table.add_section()
         table.add_row(f"decisions: {kind}", *(f"{rate.decisions:,}" if rate else "0" for rate in rates))
-        chances = (_number(rate.chance_lost, 100, 3) if rate else "" for rate in rates)
-        table.add_row(f"  {one} loses, % points to win", *chances)
-        table.add_row("  points", *(_number(rate.points_lost, 1, 3) if rate else "" for rate in rates))
+        table.add_row(f"  {one} loses, % points to win", *(_lost(rate, 3) for rate in rates))
+        points = (_number(rate.points_lost, 1, 3) if rate and not rate.is_own_judge else "" for rate in rates)
+        table.add_row("  points", *points)
     table.add_section()
     for size in players[0].blunders:
         table.add_row(
@@ -112,11 +114,16 @@ def ladder(players: list[PlayerSummary], judge: str) -> Table:
         return sum(rate.decisions * rate.chance_lost.mean for rate in player.errors.values()) / player.games
 
     for player in sorted(players, key=lost):
-        rates = (player.errors.get(kind) for kind in KINDS)
-        shown = (_number(rate.chance_lost, 100, 2) if rate else "" for rate in rates)
+        shown = (_lost(player.errors.get(kind), 2) for kind in KINDS)
         blunders = sum(player.blunders.values()) / player.games
         table.add_row(player.name, f"{player.games:,}", *shown, f"{100 * lost(player):.1f}", f"{blunders:.1f}")
     return table
+
+
+def _lost(rate: ErrorRate | None, digits: int) -> str:
+    if rate is None:
+        return ""
+    return "own judge" if rate.is_own_judge else _number(rate.chance_lost, 100, digits)
 
 
 def _number(value: Mean, unit: float, digits: int) -> str:

@@ -14,7 +14,7 @@ import tyro
 
 from crib_env.agents import make_agent
 from crib_env.files.whole_file import clear_parts
-from evaluate.analysis.judges import ExpertJudge
+from evaluate.analysis.judges import play_judge
 from evaluate.commands.arguments import Score, SomeFile, SomeSeed
 from evaluate.console import console
 from evaluate.files import check_outputs
@@ -76,7 +76,7 @@ def play(
 
 
 def _in_terminal(game: KeptGame | None, record: Path) -> None:
-    judge = ExpertJudge()
+    judge = play_judge()
     while game is not None:
         try:
             game = play_in_terminal(game, judge)

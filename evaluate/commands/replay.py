@@ -15,7 +15,7 @@ from crib_env.picture.colours import four_colours as in_four_colours
 from crib_env.scoring import card_value
 from evaluate.analysis.decisions import GameAnalysis
 from evaluate.analysis.decisions import analyse as analyse_records
-from evaluate.analysis.judges import ExpertJudge
+from evaluate.analysis.judges import play_judge
 from evaluate.analysis.words import notes_of_deal, tell_luck
 from evaluate.commands.arguments import File, SomeAmount, SomeFile
 from evaluate.console import console
@@ -60,7 +60,7 @@ def replay(
     if deal is not None and not 1 <= deal <= len(record.deals):
         raise ValueError(f"deal={deal} is not allowed: the game has {len(record.deals)} deals, counted from 1")
     if html is None and gif is None:
-        found = analyse_records([record], ExpertJudge())[0] if analyse else None
+        found = analyse_records([record], play_judge())[0] if analyse else None
         console.print(printable(tell_game(record, deal, found)), highlight=False, markup=False, soft_wrap=True)
         return
     moments = list(frames(record, deal))

@@ -1,4 +1,8 @@
-"""Makes a win table in rounds: each plays its deals with the table of the round before, and solves the next.
+"""Makes a win table in rounds.
+
+Each round first plays deals with the table of the round before, from which it learns what discards near the end are
+worth. The deals that are solved are then played by an agent that already discards by this: at 120–120 nothing else of
+the table matters, so what the table says there is what its own player does.
 
 Blocks of deals are kept in a folder as they are finished, so that interrupted work goes on where it was.
 """
@@ -9,7 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +23,7 @@ from crib_env.files.checked_file import Column, load_arrays, save_arrays
 from crib_env.files.json_text import read_json, typed
 from crib_env.kernels import streams
 from crib_env.tables.analysis import outlook_of
+from crib_env.tables.standard import standard_win_table
 from crib_env.tables.win_table import LATE, WinTable, as_from_nothing
 from evaluate.files import write_json
 from evaluate.folder_lock import held
@@ -109,18 +114,30 @@ def make_win_table(
             def progressed(done: int, what: str = what) -> None:
                 on_progress(done, what)
 
+            explored = _Deals(plan, n, round_folder, table, threads, progressed)
+            late, known = explored.late(), fit_plays(explored.plays())
+            before = standard_win_table() if table is None else WinTable.load(table)
+            between = _fitted(replace(before, agent=plan.agent, deals=n, **known._asdict()), late, threads)
+            table = folder / f"round-{number}-discards.npz"
+            between.save(table)
+
             deals = _Deals(plan, n, round_folder, table, threads, progressed)
             start = FromNothing(deals.played("start", None), deals.luck("start"))
             places = {"last": last, "near": near, "far": scores_about(NEAR)}
             played = [Played(at, deals.played(kind, at), deals.luck(kind)) for kind, at in places.items()]
             solved = solve_endings(start, played, progressed)
-            known = as_from_nothing() | fit_plays(deals.plays())._asdict()
-            found, late = WinTable(plan.agent, n, *solved, **known), deals.late()
-            found = replace(found, **fit_styles(late, outlook_of(found))._asdict())
-            found = replace(found, **fit_late_play(late, outlook_of(found), threads)._asdict())
+            found = _fitted(replace(between, **solved._asdict()), late, threads)
             table = folder / f"round-{number}.npz"
             found.save(table)
             yield found
+
+
+def _fitted(table: WinTable, late: LateDeals, threads: int) -> WinTable:
+    """The table with what its analysis has to know of late deals (:mod:`evaluate.win_table.late_play`)."""
+    nothing: dict[str, Any] = as_from_nothing() | {"plays": table.plays, "play_errors": table.play_errors}
+    bare = replace(table, **nothing)
+    styled = replace(bare, **fit_styles(late, outlook_of(bare))._asdict())
+    return replace(styled, **fit_late_play(late, outlook_of(styled), threads)._asdict())
 
 
 def _check_folder(plan: Plan, folder: Path) -> None:

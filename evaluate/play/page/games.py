@@ -11,7 +11,7 @@ from typing import Any
 
 from crib_env import parse_card
 from crib_env.agents.registry import is_outside_agent
-from evaluate.analysis.judges import ExpertJudge
+from evaluate.analysis.judges import play_judge
 from evaluate.play.coach import Coach
 from evaluate.play.kept_game import AGENT, DEALERS, FINISHED, GameSoFar, KeptGame, read_game
 from evaluate.play.page.messages import Again, Back, Hint, Lobby, Look, MovedOn, New, Notes, Play, Review, Set
@@ -21,7 +21,7 @@ OFFERED = ("best", "expert", "halscrib", "careful", "heuristic", "greedy", "mini
 """Agents that the page lists; any other may be named."""
 _ID = re.compile(r"\d{8}-\d{6}(-\d+)?")
 _LISTED = 30
-_JUDGE = ExpertJudge()
+_JUDGE = play_judge()
 
 
 class _Open:
