@@ -1,20 +1,20 @@
 """Games from close positions near the end."""
 
+import re
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
-from evaluate.commands.endgames import POSITIONS, play_endgames
-from evaluate.matches.mirrored import Shard, play_shard
+from evaluate.commands.endgames import POSITIONS, endgames, play_endgames
+from evaluate.matches.mirrored import Shard, mean_of_pairs, play_shard
 
 
-def test_twenty_close_positions():
-    assert len(set(POSITIONS.values())) == len(POSITIONS) == 20
-    assert all(1 <= holes <= 30 for position in POSITIONS.values() for holes in position)
+def test_forty_positions_above_95():
+    assert len(set(POSITIONS)) == len(POSITIONS) == 40
+    assert all(1 <= holes <= 25 for position in POSITIONS for holes in position)
 
 
 def test_games_begin_at_the_given_scores():
@@ -26,8 +26,9 @@ def test_games_begin_at_the_given_scores():
 
 
 def test_equal_players_split_every_pair():
-    won = play_endgames(make_agent("greedy"), make_agent("greedy"), 40, seed=1, threads=2)
-    assert all((pairs == 0.5).all() for pairs in won.values())
+    found = play_endgames(make_agent("greedy"), make_agent("greedy"), 40, seed=1, threads=2)
+    assert list(found) == list(POSITIONS)
+    assert all((mean_of_pairs(games.won) == 0.5).all() for games in found.values())
 
 
 def test_the_first_of_a_pair_begins_as_dealer_with_the_dealers_score():
@@ -40,8 +41,24 @@ def test_the_first_of_a_pair_begins_as_dealer_with_the_dealers_score():
 
 
 def test_a_stronger_player_wins_more():
-    won = play_endgames(make_agent("greedy"), make_agent("random"), 400, seed=2, threads=1)
-    assert np.mean(won["twenty-five each"]) > 0.55
+    found = play_endgames(make_agent("greedy"), make_agent("random"), 400, seed=2, threads=1)
+    assert found[25, 25].won.mean() > 0.55
+
+
+def test_the_command_takes_luck_out(capsys):
+    shown = []
+    for luck_adjusted in (False, True):
+        endgames("careful", "greedy", 60, luck_adjusted=luck_adjusted)
+        shown.append(capsys.readouterr().out)
+    widths = []
+    for table in shown:
+        *_, last = (line for line in table.splitlines() if "all" in line)
+        rate, low, high = (float(number) for number in re.findall(r"([0-9.]+)%", last))
+        assert low < rate < high
+        widths.append(high - low)
+        assert max(map(len, table.splitlines())) <= 80
+    assert widths[1] < widths[0]
+    assert "less luck" in shown[1]
 
 
 @pytest.mark.parametrize("games", [0, 3, -2])
