@@ -70,7 +70,11 @@ def test_the_extras_leave_out_what_developers_need():
 @pytest.mark.parametrize(
     ("extra", "arguments", "says"),
     [
-        ("train", ["train", "ddqn", "--episodes", "64", "--evaluations", "0", "--final-games", "20"], "learning-curve.png"),
+        (
+            "train",
+            ["train", "ddqn", "--episodes", "64", "--evaluations", "0", "--final-games", "20"],
+            "learning-curve.png",
+        ),
         ("play", ["evaluate", "play", "greedy", "--terminal", "--seed", "1"], "your hand"),
     ],
 )
