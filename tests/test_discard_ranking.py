@@ -55,7 +55,6 @@ def test_far_from_the_end_the_reason_is_in_points():
 
 def test_the_reason_is_pegging_where_only_pegging_can_decide():
     words = sentence("9H 2H AH 7D 4D 3S", False, (120, 120))
-    assert words.startswith("AH 7D wins ")
     assert "at this score: pegging +" in words
     assert "hand" not in words
     assert "crib" not in words

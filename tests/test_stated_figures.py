@@ -162,7 +162,7 @@ def test_strengths_in_the_readme_are_those_of_the_benchmarks():
     """Each row of its table has the win rate, the interval and the number of games of a match against greedy."""
     rate = r"\d+\.\d+% \(\d+\.\d+% to \d+\.\d+%\)"
     readme, measured = ((ROOT / name).read_text() for name in ("README.md", "BENCHMARKS.md"))
-    stated = re.findall(rf"^\| `(\w+)` \|.*\| ({rate}) \| ([\d,]+) \| [\d.]+ \|$", readme, re.MULTILINE)
+    stated = re.findall(rf"^\| `(\w+)` \|.*\| ({rate}) \| ([\d,]+) \| [\d.]+ \| [^|]*\|$", readme, re.MULTILINE)
     matches = re.findall(rf"^\| `(\w+) greedy[^|]*` \| ([\d,]+) \| ({rate}) \|", measured, re.MULTILINE)
     learned = re.findall(rf"^\| `(\w+)`[^|]* \| {rate} \| ({rate}) \| [\d,]+ \| [\d,]+ \|", measured, re.MULTILINE)
     known = {(name, found, games) for name, games, found in matches} | {(*row, "10,000") for row in learned}
@@ -172,8 +172,17 @@ def test_strengths_in_the_readme_are_those_of_the_benchmarks():
 
 def test_exploitabilities_in_the_readme_are_those_of_the_benchmarks():
     readme, measured = ((ROOT / name).read_text() for name in ("README.md", "BENCHMARKS.md"))
-    stated = re.findall(r"^\| `(\w+)` \|.*\| ([\d.]+) \|$", readme, re.MULTILINE)
-    section = measured.partition("## Exact exploitability")[2].partition("###")[0]
-    found = re.findall(r"^\| `(\w+)` \| [\d.]+ \| [\d.]+ \| ([\d.]+) \|$", section, re.MULTILINE)
+    stated = re.findall(
+        r"^\| `(\w+)` \|.*\| ([\d.]+) \| (?:([\d.]+ ± [\d.]+) \(([\d,]+)[^|]*\))? ?\|$", readme, re.MULTILINE
+    )
+    pegging, _, rest = measured.partition("## Exact exploitability")[2].partition("###")
+    found = re.findall(r"^\| `(\w+)` \| [\d.]+ \| [\d.]+ \| ([\d.]+) \|$", pegging, re.MULTILINE)
+    real = rest.partition("### Real deals")[2].partition("\n## ")[0]
+    by_points = re.findall(
+        r"^\| `(\w+)[^`]*` \| [\d.]+ \| [\d.]+ \| ([\d.]+ ± [\d.]+) \| [^|]* \| ([\d,]+) \|$", real, re.MULTILINE
+    )
     assert len(stated) == 7
-    assert set(stated) <= set(found)
+    assert {row[:2] for row in stated} <= set(found)
+    in_real_deals = {(name, value, deals) for name, _, value, deals in stated if value}
+    assert len(in_real_deals) >= 2
+    assert in_real_deals <= set(by_points)

@@ -77,7 +77,7 @@ def test_expert_loses_nothing_by_its_discards():
     figures = discards.measure(make_agent("expert:threads=1"), work(0.001))
     assert figures["chance to win lost a discard, %"].mean == pytest.approx(0, abs=1e-6)
     assert figures["best discards at random scores, %"].mean == 100
-    assert 0 < figures["points lost a discard at 0–0"].mean < 0.1  # it wins games, and not points
+    assert 0 <= figures["points lost a discard at 0–0"].mean < 0.1  # it wins games, and not points
 
 
 class Worst:
