@@ -21,8 +21,6 @@ import gymnasium
 import numpy as np
 
 import crib_env
-from crib_env.agents.equilibrium.agent import EquilibriumAgent
-from crib_env.agents.equilibrium.blueprint import N_CARDS
 from crib_env.picture.stages import stages
 
 _CARDS = "5H 5C JD QS 2H 3D"
@@ -109,11 +107,12 @@ def play(player: Any) -> None:
 
 def coach() -> None:
     """The values of cards by the solution of what follows, which the coach and ``analyse`` use."""
-    solver, greedy = EquilibriumAgent(), crib_env.make_agent("greedy")
+    solver: Any = crib_env.make_agent("equilibrium")
+    greedy = crib_env.make_agent("greedy")
     batch = crib_env.GameBatch(crib_env.streams(0, 1), episode="deal")
     while len(rows := batch.acting()):
         views = batch.views(rows)
-        if np.count_nonzero(views.laid >= 0) == N_CARDS:
+        if np.count_nonzero(views.laid >= 0) == 3:  # it solves the play from the fourth card on
             solver.rank_values(views)
         batch.step(rows, greedy.act(views))
 
