@@ -58,13 +58,17 @@ def _read(file: Path) -> tuple[bytes, tuple[Path, ...]]:
 
 @cache
 def _file_of(module: str) -> Path | None:
-    """The source file of a module of this project, ``None`` for others; a checkout includes all packages beside this
-    one."""
-    root = _PACKAGE.parent
-    if module.partition(".")[0] != _PACKAGE.name and root.name in ("site-packages", "dist-packages"):
+    """The source file of a module of this project, ``None`` for others.
+
+    In a checkout ``agents/``, ``evaluate/`` and ``train/`` stand beside this package and not in it.
+    """
+    package, _, name = module.partition(".")
+    if package != _PACKAGE.name:
         return None
-    path = root.joinpath(*module.split("."))
-    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
+    roots = [_PACKAGE] if _PACKAGE.parent.name in ("site-packages", "dist-packages") else [_PACKAGE, _PACKAGE.parent]
+    paths = [root.joinpath(*name.split(".")) for root in roots]
+    files = [file for path in paths for file in (path.with_suffix(".py"), path / "__init__.py")]
+    return next((file for file in files if file.is_file()), None)
 
 
 @cache

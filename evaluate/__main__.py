@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from evaluate.command_line import choose, read
-from evaluate.commands.registry import COMMANDS, Command
-from evaluate.ending import reported_errors
+from crib_env.evaluate.command_line import choose, read
+from crib_env.evaluate.commands.registry import COMMANDS, Command
+from crib_env.evaluate.ending import reported_errors
 
 _PROG = "python -m evaluate"
 

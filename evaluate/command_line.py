@@ -10,7 +10,7 @@ import tyro
 from rich.panel import Panel
 from rich.table import Table
 
-from evaluate.console import console
+from crib_env.evaluate.console import console
 
 # No option accepts the text "None", so the help does not mention it.
 MARKERS = (tyro.conf.DisallowNone,)

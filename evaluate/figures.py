@@ -12,8 +12,8 @@ from cycler import cycler
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 
+from crib_env.evaluate.files import picture_paths
 from crib_env.files.whole_file import whole_file
-from evaluate.files import picture_paths
 
 matplotlib.use("Agg")
 
@@ -55,7 +55,7 @@ def number_ticks(axis: Axis) -> None:
 
 
 def save_figure(figure: Figure, path: Path) -> None:
-    """Writes a figure as PNG and as SVG, see :func:`evaluate.files.picture_paths`."""
+    """Writes a figure as PNG and as SVG, see :func:`crib_env.evaluate.files.picture_paths`."""
     for file in picture_paths(path):
         is_svg = file.suffix == ".svg"
         with whole_file(file) as temporary:

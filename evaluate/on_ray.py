@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from crib_env.agents import Agent
-from evaluate.matches.mirrored import Games, Shard, is_copyable, play_shard
+from crib_env.evaluate.matches.mirrored import Games, Shard, is_copyable, play_shard
 
 LOCAL = "local"  # the address that stands for the cores of this machine
 _RETRIES = 10  # a call that ten workers have not survived would end the next one, too

@@ -17,7 +17,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from evaluate.console import console
+from crib_env.evaluate.console import console
 
 _PERIOD = math.inf  # the time left is estimated from all updates that rich keeps, the last 1,000
 _SILENCE = 60.0  # seconds without a line at most

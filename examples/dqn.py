@@ -20,8 +20,8 @@ from torch import nn
 
 import crib_env
 from crib_env.agents import make_agent
+from crib_env.evaluate.matches.single_deals import play_deals
 from crib_env.observation import N_ACTIONS, SIZES
-from evaluate.matches.single_deals import play_deals
 
 
 @dataclass

@@ -8,7 +8,7 @@ python -m evaluate suite examples.own_agent:Wary --share 0.02             # by t
 
 import crib_env
 from crib_env.agents import make_agent
-from evaluate.matches.match import play_match
+from crib_env.evaluate.matches.match import play_match
 
 
 class Wary:

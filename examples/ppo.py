@@ -26,9 +26,9 @@ from torch.utils.tensorboard import SummaryWriter
 
 import crib_env
 from crib_env.agents import make_agent
+from crib_env.evaluate.matches.match import play_match
 from crib_env.files.whole_file import whole_file
 from crib_env.observation import COUNT, HAND, IS_DEALER, KNOWN, OPPONENT_CARDS, OPPONENT_LAID, OWN_DISCARDS, SLOTS
-from evaluate.matches.match import play_match
 
 
 @dataclass

@@ -10,17 +10,17 @@ from crib_env import PlayerViews, analyse_discard, parse_cards
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.cards import format_cards
 from crib_env.engine import DEALER
-from evaluate.analysis.decisions import analyse
-from evaluate.analysis.judges import ExpertJudge, Worth, discard_points, play_judge
-from evaluate.analysis.picture import draw_game
-from evaluate.analysis.recorded_games import RecordedGames
-from evaluate.analysis.summary import BLUNDERS, summarise_players
-from evaluate.analysis.words import notes_of_deal, tell_luck
-from evaluate.commands.analyse import analyse_games, ladder, players_table
-from evaluate.commands.replay import replay, tell_game
-from evaluate.matches.game_records import add_records
-from evaluate.matches.match import play_games
-from evaluate.matches.mirrored import Games
+from crib_env.evaluate.analysis.decisions import analyse
+from crib_env.evaluate.analysis.judges import ExpertJudge, Worth, discard_points, play_judge
+from crib_env.evaluate.analysis.picture import draw_game
+from crib_env.evaluate.analysis.recorded_games import RecordedGames
+from crib_env.evaluate.analysis.summary import BLUNDERS, summarise_players
+from crib_env.evaluate.analysis.words import notes_of_deal, tell_luck
+from crib_env.evaluate.commands.analyse import analyse_games, ladder, players_table
+from crib_env.evaluate.commands.replay import replay, tell_game
+from crib_env.evaluate.matches.game_records import add_records
+from crib_env.evaluate.matches.match import play_games
+from crib_env.evaluate.matches.mirrored import Games
 
 HANDS = 5  # fewer than usual, for speed
 JUDGE, EXPERT = ExpertJudge(HANDS), ExpertAgent(HANDS)

@@ -11,10 +11,10 @@ from typing import Annotated, get_args, get_origin, get_type_hints
 import pytest
 from rich.progress import Progress
 
-from evaluate.__main__ import main
-from evaluate.commands.registry import COMMANDS
-from evaluate.ranges import Range
-from evaluate.suite.suite import TASKS
+from crib_env.evaluate.__main__ import main
+from crib_env.evaluate.commands.registry import COMMANDS
+from crib_env.evaluate.ranges import Range
+from crib_env.evaluate.suite.suite import TASKS
 
 # What each command needs; the files do not exist, since numbers are checked before files are opened.
 NEEDED = {

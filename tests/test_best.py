@@ -17,20 +17,20 @@ from crib_env.agents.best.policy import FITS, N_INPUTS, PolicyNetwork, policy_in
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.agents.solved_play import RARE
 from crib_env.engine import DEALER, DISCARD, PONE, WIN
+from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
 from crib_env.scoring import score_play
 from crib_env.solver.hands import HANDS, N_RANKS, hand_number
 from crib_env.solver.play_game import PlayGame, pairs_dealt
 from crib_env.solver.public_state import start_of_play
-from evaluate.matches.match import play_match
+from crib_env.train.best import solving
+from crib_env.train.best.policy import distil, divergence
+from crib_env.train.best.solved_decisions import SolvedPlay
+from crib_env.train.best.solving import Solving
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.settings import LearningSettings
 from tests.helpers.learner_runs import InterruptedProgress
 from tests.helpers.solved_play import small_game
-from train.best import solving
-from train.best.policy import distil, divergence
-from train.best.solved_decisions import SolvedPlay
-from train.best.solving import Solving
-from train.loop.run_folder import RunFolder
-from train.loop.settings import LearningSettings
 
 SIZES = {"dealer": 1, "held": 52, "seen": 52, "laid": 120, "latest": 39, "count": 31, "theirs": 5, "own": 5}
 SIZES |= {"floor": 13, "makes": 78, "answered": 65, "fits": 13, "starter": 13}

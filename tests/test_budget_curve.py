@@ -5,8 +5,8 @@ import json
 import pytest
 
 from crib_env.agents import make_agent
-from evaluate.commands.budget_curve import Plan, budget_curve, play_curves
-from evaluate.matches.match import play_match
+from crib_env.evaluate.commands.budget_curve import Plan, budget_curve, play_curves
+from crib_env.evaluate.matches.match import play_match
 
 PLAN = Plan(("random:seed={}",), (3, 4), "greedy", 10, 1)
 

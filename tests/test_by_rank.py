@@ -11,8 +11,8 @@ from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.batch import GameBatch
 from crib_env.engine import EPISODES
 from crib_env.kernels import streams
-from train.ddqn import rewards_of, transitions_of
-from train.experience.episodes import play_episodes
+from crib_env.train.ddqn import rewards_of, transitions_of
+from crib_env.train.experience.episodes import play_episodes
 
 
 def played(n=40, observation="209", **options):

@@ -8,20 +8,20 @@ import pytest
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.engine import WIN
+from crib_env.evaluate.calibration import making
+from crib_env.evaluate.calibration.agreement import agreement_of_losses, agreement_of_scores
+from crib_env.evaluate.calibration.cards import compare, draw_choices, play_out_ranks
+from crib_env.evaluate.calibration.discards import Positions, draw_positions, play_out
+from crib_env.evaluate.calibration.making import AtScores, Plan, calibrate
+from crib_env.evaluate.calibration.scores import dealer_wins, draw_scores
+from crib_env.evaluate.commands.tables import calibration as command
+from crib_env.evaluate.suite.positions import before_discards
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
 from crib_env.tables.analysis import outlook
 from crib_env.tables.standard import standard_win_table
 from crib_env.tables.win_table import as_from_nothing
 from crib_env.views import views_of
-from evaluate.calibration import making
-from evaluate.calibration.agreement import agreement_of_losses, agreement_of_scores
-from evaluate.calibration.cards import compare, draw_choices, play_out_ranks
-from evaluate.calibration.discards import Positions, draw_positions, play_out
-from evaluate.calibration.making import AtScores, Plan, calibrate
-from evaluate.calibration.scores import dealer_wins, draw_scores
-from evaluate.commands.tables import calibration as command
-from evaluate.suite.positions import before_discards
 
 
 def test_positions_have_scores_as_asked():

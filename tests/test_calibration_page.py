@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from crib_env.files.json_text import read_json, typed
-from evaluate.calibration.making import Calibration
-from evaluate.calibration.report import (
+from crib_env.evaluate.calibration.making import Calibration
+from crib_env.evaluate.calibration.report import (
     CARDS_HEADER,
     HEADER,
     about_discards,
@@ -12,7 +11,8 @@ from evaluate.calibration.report import (
     rows_of_cards,
     rows_of_losses,
 )
-from evaluate.files import markdown_table, whole_text
+from crib_env.evaluate.files import markdown_table, whole_text
+from crib_env.files.json_text import read_json, typed
 
 DOCS = Path(__file__).parents[1] / "docs"
 DATA, PAGE = DOCS / "calibration.json", DOCS / "guides" / "calibration.md"

@@ -10,6 +10,7 @@ import pytest
 from crib_env import crib_distribution, format_card, hand_distribution, parse_card, parse_cards
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
+from crib_env.evaluate.matches.match import play_match
 from crib_env.exact.discard_means import HAND_SCALE
 from crib_env.kernels import streams
 from crib_env.players.policies import (
@@ -23,7 +24,6 @@ from crib_env.players.policies import (
     greedy_discard,
     greedy_play,
 )
-from evaluate.matches.match import play_match
 from tests.helpers import plain_play
 from tests.helpers.positions import PAIRINGS, mask, positions
 from tests.helpers.reference import rank, value

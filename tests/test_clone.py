@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from crib_env.agents import make_agent
-from evaluate.commands.dataset import dataset
-from evaluate.dataset import dataset as dataset_module
-from evaluate.dataset.dataset import read_dataset
-from evaluate.dataset.shards import action_masks
-from evaluate.progress import ProgressLines
-from train.clone.learner import Settings, choices_of, train
-from train.loop.run_folder import RunFolder
+from crib_env.evaluate.commands.dataset import dataset
+from crib_env.evaluate.dataset import dataset as dataset_module
+from crib_env.evaluate.dataset.dataset import read_dataset
+from crib_env.evaluate.dataset.shards import action_masks
+from crib_env.evaluate.progress import ProgressLines
+from crib_env.train.clone.learner import Settings, choices_of, train
+from crib_env.train.loop.run_folder import RunFolder
 
 pytest.importorskip("pyarrow")
 QUICK = {"evaluations": 0, "final_games": 2, "episodes_at_once": 20, "batch_size": 64}

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from crib_env.agents.registry import NAMES as AGENTS
-from evaluate.__main__ import main as evaluate
-from evaluate.command_line import choose
-from evaluate.commands.registry import COMMANDS
-from train import ddqn
-from train.__main__ import LEARNERS, main, module_of
-from train.command_line import _GROUPS, Start, docstrings_of, read_command
-from train.loop.contracts import Learner
-from train.ppo import learner as ppo
-from train.td import learner as td
+from crib_env.evaluate.__main__ import main as evaluate
+from crib_env.evaluate.command_line import choose
+from crib_env.evaluate.commands.registry import COMMANDS
+from crib_env.train import ddqn
+from crib_env.train.__main__ import LEARNERS, main, module_of
+from crib_env.train.command_line import _GROUPS, Start, docstrings_of, read_command
+from crib_env.train.loop.contracts import Learner
+from crib_env.train.ppo import learner as ppo
+from crib_env.train.td import learner as td
 
 
 def read(learner, *arguments):
@@ -138,10 +138,10 @@ def test_the_list_of_commands(monkeypatch, capsys):
 
 
 def test_the_list_of_commands_imports_none_of_them():
-    code = "import evaluate.__main__, sys; print(*sys.modules)"
+    code = "import crib_env.evaluate.__main__, sys; print(*sys.modules)"
     imported = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
-    assert "evaluate.commands.registry" in imported
-    assert not {"crib_env", "agents", "numba", "matplotlib", "torch", "evaluate.commands.match"} & set(imported)
+    assert "crib_env.evaluate.commands.registry" in imported
+    assert not {"matplotlib", "torch", "crib_env.agents", "crib_env.evaluate.commands.match"} & set(imported)
 
 
 def test_a_misspelled_option_is_answered_with_a_command_that_runs(monkeypatch, capsys):

@@ -7,13 +7,12 @@ from types import ModuleType
 
 import pytest
 
-import train
-from crib_env import agents, kernels
+from crib_env import agents, kernels, train
 from crib_env.agents import make_agent, registry
-from evaluate.__main__ import main as evaluate
-from evaluate.commands.registry import COMMANDS, Command
-from evaluate.matches.match import play_match
-from train import __main__ as learners
+from crib_env.evaluate.__main__ import main as evaluate
+from crib_env.evaluate.commands.registry import COMMANDS, Command
+from crib_env.evaluate.matches.match import play_match
+from crib_env.train import __main__ as learners
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text()
@@ -44,7 +43,7 @@ def pasted(tmp_path, monkeypatch):
         monkeypatch.delitem(sys.modules, f"{package.__name__}.{file}", raising=False)
 
     yield write
-    for name in ("crib_env.agents.high_card", "train.high_card"):
+    for name in ("crib_env.agents.high_card", "crib_env.train.high_card"):
         sys.modules.pop(name, None)
     for package in (agents, train):
         vars(package).pop("high_card", None)
@@ -79,7 +78,7 @@ def test_a_learner_is_one_file_and_one_entry(pasted, monkeypatch, tmp_path, caps
 
 def test_a_measurement_is_one_file_and_one_entry(monkeypatch, capsys):
     file, line = blocks("A new measurement")
-    module = ModuleType("evaluate.commands.hand_points")
+    module = ModuleType("crib_env.evaluate.commands.hand_points")
     exec(compile(file, "hand_points.py", "exec"), vars(module))
     monkeypatch.setitem(sys.modules, module.__name__, module)
     name, command = entry(line, Command=Command)

@@ -5,6 +5,7 @@ import pytest
 
 from crib_env import discard_statistics, parse_cards, score_show_many
 from crib_env.engine import DEALER, PONE
+from crib_env.evaluate.commands.tables.crib_tables import print_tables
 from crib_env.tables.crib_tables import (
     PAIRS,
     _Deals,
@@ -12,7 +13,6 @@ from crib_env.tables.crib_tables import (
     crib_means_against,
     solve_crib_tables,
 )
-from evaluate.commands.tables.crib_tables import print_tables
 
 DEALS = "crib_env.tables.crib_tables._Deals"  # all classes of deals: most of the time of a small solution
 

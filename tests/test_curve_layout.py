@@ -10,12 +10,12 @@ from tensorboard.plugins.custom_scalar.layout_pb2 import Layout
 from tensorboard.plugins.custom_scalar.metadata import CONFIG_SUMMARY_TAG
 
 from crib_env.agents import make_agent
-from train import ddqn
-from train.discard_game import learner as discard_game
-from train.discard_game import strength as discard_strength
-from train.loop import strength
-from train.loop.run_folder import RunFolder
-from train.loop.sweep import Sweep
+from crib_env.train import ddqn
+from crib_env.train.discard_game import learner as discard_game
+from crib_env.train.discard_game import strength as discard_strength
+from crib_env.train.loop import strength
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.sweep import Sweep
 
 STRENGTH = "evaluation (bands: 95 % intervals)"
 CURVES = {

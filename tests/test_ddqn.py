@@ -21,15 +21,15 @@ from crib_env.agents.features.suits import original, relabel, relabelled
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.weights_file import load_tensors, save_tensors
 from crib_env.batch import GameBatch
+from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
-from evaluate.matches.match import play_match
+from crib_env.train import ddqn
+from crib_env.train.ddqn import PRESETS, DoubleDQN, explore, new_agent, transitions_of
+from crib_env.train.experience.episodes import Decisions, play_episodes
+from crib_env.train.experience.q_learning import rewards_of
+from crib_env.train.experience.replay import Replay, Transitions
 from tests.helpers.learner_runs import command, new_run
 from tests.helpers.small_settings import DDQN as SMALL
-from train import ddqn
-from train.ddqn import PRESETS, DoubleDQN, explore, new_agent, transitions_of
-from train.experience.episodes import Decisions, play_episodes
-from train.experience.q_learning import rewards_of
-from train.experience.replay import Replay, Transitions
 
 BITS = DDQNAgent.new("one", "209", "bits", (4,))
 

@@ -14,16 +14,16 @@ from crib_env.agents.networks.discard_game import DiscardPlayer, kept_of
 from crib_env.engine import GAME
 from crib_env.exact.discard_game_means import EXACT_MEANS
 from crib_env.exact.discard_statistics import PLACES
+from crib_env.train.discard_game import learner as discard_game
+from crib_env.train.discard_game.learner import PRESETS, Exact, Sampled
+from crib_env.train.discard_game.strength import hand_totals, measure, random_hands, table
+from crib_env.train.loop.rounds import Round
+from crib_env.train.loop.run import run_learner
+from crib_env.train.loop.run_folder import RunFolder
 from tests.helpers.engine_calls import shuffle
 from tests.helpers.learner_runs import new_run, run, stopped_run
 from tests.helpers.small_settings import DISCARD_GAME as SMALL
 from tests.helpers.small_settings import DISCARD_GAME_PAPER as PAPER
-from train.discard_game import learner as discard_game
-from train.discard_game.learner import PRESETS, Exact, Sampled
-from train.discard_game.strength import hand_totals, measure, random_hands, table
-from train.loop.rounds import Round
-from train.loop.run import run_learner
-from train.loop.run_folder import RunFolder
 
 
 def new_player(activation="relu", hidden=(16,), seed=0):

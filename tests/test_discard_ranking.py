@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from crib_env import analyse_discard, parse_cards
+from crib_env.evaluate.commands.discard import choices_of, discard, reason, tie, too_close
 from crib_env.tables.analysis import win_shares
-from evaluate.commands.discard import choices_of, discard, reason, tie, too_close
 
 SIX = "5H 5C JD QS 2H 3D"
 

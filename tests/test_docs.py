@@ -13,9 +13,9 @@ from gymnasium import registry
 
 import crib_env
 from crib_env.agents.registry import NAMES
+from crib_env.evaluate.commands.registry import COMMANDS
+from crib_env.train.__main__ import LEARNERS
 from docs.pages import current
-from evaluate.commands.registry import COMMANDS
-from train.__main__ import LEARNERS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -46,8 +46,8 @@ def commands(page):
 @cache
 def options_of(package, name):
     """The options that the help of a command lists."""
-    from evaluate.__main__ import main as evaluate
-    from train.__main__ import main as train
+    from crib_env.evaluate.__main__ import main as evaluate
+    from crib_env.train.__main__ import main as train
 
     shown = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(shown), redirect_stderr(shown):

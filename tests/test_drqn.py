@@ -18,18 +18,18 @@ from crib_env.agents.networks.recurrent_memory import RecurrentMemory, players
 from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD
+from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
-from evaluate.matches.match import play_match
+from crib_env.train import drqn
+from crib_env.train.drqn import DRQN, PRESETS, explore
+from crib_env.train.experience.episodes import Decisions, play_episodes
+from crib_env.train.experience.q_learning import rewards_of
+from crib_env.train.experience.sequences import Sequences, sequences_of
+from crib_env.train.loop.run import run_learner
+from crib_env.train.loop.run_folder import RunFolder
 from tests.helpers.learner_runs import new_run, run, stopped_run
 from tests.helpers.small_settings import DRQN as SMALL
 from tests.helpers.small_settings import DRQN_GAMES as GAMES
-from train import drqn
-from train.drqn import DRQN, PRESETS, explore
-from train.experience.episodes import Decisions, play_episodes
-from train.experience.q_learning import rewards_of
-from train.experience.sequences import Sequences, sequences_of
-from train.loop.run import run_learner
-from train.loop.run_folder import RunFolder
 
 KIND = {
     "networks": "split",

@@ -7,9 +7,9 @@ import pytest
 
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
+from crib_env.evaluate.commands.endgames import POSITIONS, endgames, play_endgames
+from crib_env.evaluate.matches.mirrored import Shard, mean_of_pairs, play_shard
 from crib_env.kernels import streams
-from evaluate.commands.endgames import POSITIONS, endgames, play_endgames
-from evaluate.matches.mirrored import Shard, mean_of_pairs, play_shard
 
 
 def test_forty_positions_above_95():

@@ -10,19 +10,19 @@ from dataclasses import replace
 import pytest
 
 from crib_env.agents import make_agent
-from evaluate import __main__ as evaluate_main
-from evaluate.commands import match as match_command
-from evaluate.commands.match import MatchArguments, match
-from evaluate.commands.replay import replay
-from evaluate.console import console
-from evaluate.ending import printable, reported_errors
-from evaluate.matches import blocks
-from evaluate.matches.game_records import read_record
-from evaluate.matches.match import play_games
-from evaluate.matches.mirrored import Games
+from crib_env.evaluate import __main__ as evaluate_main
+from crib_env.evaluate.commands import match as match_command
+from crib_env.evaluate.commands.match import MatchArguments, match
+from crib_env.evaluate.commands.replay import replay
+from crib_env.evaluate.console import console
+from crib_env.evaluate.ending import printable, reported_errors
+from crib_env.evaluate.matches import blocks
+from crib_env.evaluate.matches.game_records import read_record
+from crib_env.evaluate.matches.match import play_games
+from crib_env.evaluate.matches.mirrored import Games
+from crib_env.train import __main__ as train_main
+from crib_env.train.loop.interrupt import put_off_interrupts
 from tests.full_disk import full_disk
-from train import __main__ as train_main
-from train.loop.interrupt import put_off_interrupts
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
 

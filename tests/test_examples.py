@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluate.commands.suite import suite
+from crib_env.evaluate.commands.suite import suite
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 BASELINES = ("random", "greedy", "careful", "expert")

@@ -27,10 +27,10 @@ from crib_env.agents.expert.play_search import (
 )
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, PLAY, WIN
+from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
 from crib_env.players.policies import CAREFUL, RANDOM
 from crib_env.tables.standard import standard_win_table
-from evaluate.matches.match import play_match
 from tests.helpers import reference
 from tests.helpers.aec_play import lay, play_of
 from tests.helpers.engine_calls import deal

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from torch.utils.tensorboard import SummaryWriter
 
-from evaluate.commands.curves import curves
-from evaluate.figures import new_figure, save_figure
-from evaluate.files import picture_paths
-from evaluate.runs.format import with_band
-from evaluate.runs.learning_curves import (
+from crib_env.evaluate.commands.curves import curves
+from crib_env.evaluate.figures import new_figure, save_figure
+from crib_env.evaluate.files import picture_paths
+from crib_env.evaluate.runs.format import with_band
+from crib_env.evaluate.runs.learning_curves import (
     NO_POINTS,
     Curve,
     Points,

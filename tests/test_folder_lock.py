@@ -7,24 +7,24 @@ import sys
 
 import pytest
 
-from evaluate.commands.league import play_and_report
-from evaluate.commands.solve_play import solve_play
-from evaluate.files import check_outputs
-from evaluate.folder_lock import held, held_file
-from evaluate.matches.league import League
-from evaluate.reproduce.report import reproduce_and_report
-from evaluate.reproduce.run import Reproduction
+from crib_env.evaluate.commands.league import play_and_report
+from crib_env.evaluate.commands.solve_play import solve_play
+from crib_env.evaluate.files import check_outputs
+from crib_env.evaluate.folder_lock import held, held_file
+from crib_env.evaluate.matches.league import League
+from crib_env.evaluate.reproduce.report import reproduce_and_report
+from crib_env.evaluate.reproduce.run import Reproduction
+from crib_env.train.loop.run import run_learner
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.sweep import Sweep
+from crib_env.train.td import learner as td
 from tests.helpers.learner_runs import ROOT
 from tests.helpers.small_settings import TD as SMALL
-from train.loop.run import run_learner
-from train.loop.run_folder import RunFolder
-from train.loop.sweep import Sweep
-from train.td import learner as td
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from evaluate.folder_lock import held
+from crib_env.evaluate.folder_lock import held
 with held(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)

@@ -11,6 +11,24 @@ import pytest
 import torch
 
 from crib_env.agents import make_agent
+from crib_env.evaluate.calibration.making import Calibration
+from crib_env.evaluate.calibration.making import Plan as AgreementPlan
+from crib_env.evaluate.commands.budget_curve import Plan, play_curves
+from crib_env.evaluate.commands.lang_tournament import lang_tournament
+from crib_env.evaluate.dataset.dataset import Dataset
+from crib_env.evaluate.ending import reported_errors
+from crib_env.evaluate.matches.game_records import read_record
+from crib_env.evaluate.matches.league import League
+from crib_env.evaluate.matches.match import play_match
+from crib_env.evaluate.play.kept_game import GameSoFar, read_game
+from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.ranges import MOST_GAMES
+from crib_env.evaluate.reproduce.run import Reproduction
+from crib_env.evaluate.reproduce.trainings import summary_of
+from crib_env.evaluate.runs.format import read_config
+from crib_env.evaluate.runs.table import read_runs
+from crib_env.evaluate.suite.suite import TASKS, Outcome, Suite, outcome_of
+from crib_env.evaluate.win_table import making as win_table
 from crib_env.exact.discard_table import DiscardTable
 from crib_env.files.checked_file import save_arrays
 from crib_env.files.json_text import parse_json, read_json, typed
@@ -18,36 +36,18 @@ from crib_env.tables.crib_tables import CribTables
 from crib_env.tables.pegging import PeggingRecords
 from crib_env.tables.standard import standard_cribs, standard_pegging, standard_win_table
 from crib_env.tables.win_table import WinTable
-from evaluate.calibration.making import Calibration
-from evaluate.calibration.making import Plan as AgreementPlan
-from evaluate.commands.budget_curve import Plan, play_curves
-from evaluate.commands.lang_tournament import lang_tournament
-from evaluate.dataset.dataset import Dataset
-from evaluate.ending import reported_errors
-from evaluate.matches.game_records import read_record
-from evaluate.matches.league import League
-from evaluate.matches.match import play_match
-from evaluate.play.kept_game import GameSoFar, read_game
-from evaluate.progress import progress_bar
-from evaluate.ranges import MOST_GAMES
-from evaluate.reproduce.run import Reproduction
-from evaluate.reproduce.trainings import summary_of
-from evaluate.runs.format import read_config
-from evaluate.runs.table import read_runs
-from evaluate.suite.suite import TASKS, Outcome, Suite, outcome_of
-from evaluate.win_table import making as win_table
+from crib_env.train.experience.replay import Replay
+from crib_env.train.loop.checkpoint import Position
+from crib_env.train.loop.rounds import Rounds
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.sweep import _scalars_of
+from crib_env.train.strategy_weights.learner import Tournament
+from crib_env.train.td import learner as td
+from crib_env.train.td.returns import Returns
 from tests.helpers.small_settings import STRATEGY_WEIGHTS as SMALL
 from tests.helpers.small_settings import TD
 from tests.helpers.written_runs import summary_of as good_summary
 from tests.helpers.written_runs import write_run
-from train.experience.replay import Replay
-from train.loop.checkpoint import Position
-from train.loop.rounds import Rounds
-from train.loop.run_folder import RunFolder
-from train.loop.sweep import _scalars_of
-from train.strategy_weights.learner import Tournament
-from train.td import learner as td
-from train.td.returns import Returns
 
 # --- JSON -----------------------------------------------------------------------------------------------------------
 

@@ -357,7 +357,7 @@ def test_settings():
 @pytest.mark.slow
 @pytest.mark.parametrize(("opponent", "least"), [("random", 0.98), ("greedy", 0.5)])
 def test_strength(opponent, least):
-    from evaluate.matches.match import play_match
+    from crib_env.evaluate.matches.match import play_match
 
     result = play_match(make_agent("halscrib"), make_agent(opponent), games=4_000, seed=1)
     assert result.interval[0] > least

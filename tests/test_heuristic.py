@@ -145,7 +145,7 @@ def test_the_second_card_completes_a_pair_with_the_first_whatever_it_was():
 
 @pytest.mark.slow
 def test_beats_random():
-    from evaluate.matches.match import play_match
+    from crib_env.evaluate.matches.match import play_match
 
     result = play_match(make_agent("heuristic"), make_agent("random"), games=4_000, seed=1)
     assert result.interval[0] > 0.9

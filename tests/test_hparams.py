@@ -7,13 +7,13 @@ from rich.progress import Progress
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.plugins.hparams import metadata
 
+from crib_env.train import ddqn
+from crib_env.train.__main__ import LEARNERS, module_of
+from crib_env.train.loop.hparams import hparams_of, summaries
+from crib_env.train.loop.run import run_learner
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.strategy_weights import learner as strategy_weights
 from tests.helpers.small_settings import DDQN as SMALL
-from train import ddqn
-from train.__main__ import LEARNERS, module_of
-from train.loop.hparams import hparams_of, summaries
-from train.loop.run import run_learner
-from train.loop.run_folder import RunFolder
-from train.strategy_weights import learner as strategy_weights
 
 TINY = replace(SMALL, episodes=256, evaluations=2, dueling=True, opponent="greedy")
 

@@ -12,9 +12,9 @@ import crib_env
 from crib_env import parse_card, parse_cards
 from crib_env.agents import make_agent
 from crib_env.agents.human import HumanAgent, read_choice, table_lines
-from evaluate.commands.match import MatchArguments, match
-from evaluate.matches.game_records import GameRecord, read_record
-from evaluate.matches.match import play_match
+from crib_env.evaluate.commands.match import MatchArguments, match
+from crib_env.evaluate.matches.game_records import GameRecord, read_record
+from crib_env.evaluate.matches.match import play_match
 from tests.helpers.aec_play import act_randomly, is_over
 
 HAND = parse_cards("5H TD JC KS")

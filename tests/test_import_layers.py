@@ -1,6 +1,6 @@
 """Dependencies point one way, train -> evaluate -> agents -> crib_env, and nothing loads code out of a user's file.
 
-The folder ``agents/`` is the package ``crib_env.agents``.
+The folders ``agents/``, ``evaluate/`` and ``train/`` are packages in ``crib_env``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def forbidden_imports(source, layer):
 def layer_of(name):
     """The layer of a dotted name, or another distribution's package."""
     parts = name.split(".")
-    return "agents" if parts[:2] == ["crib_env", "agents"] else parts[0]
+    return parts[1] if parts[0] == "crib_env" and parts[1:2] and parts[1] in LAYERS else parts[0]
 
 
 def unsafe_loading(source):
@@ -90,10 +90,10 @@ def test_the_library_makes_agents_only_when_asked():
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 
-def test_agents_have_one_name():
+def test_packages_have_one_name():
     """``import agents`` would load a second copy of every agent beside ``crib_env.agents``."""
     files = [path for folder in (*LAYERS, "tests") for path in (ROOT / folder).rglob("*.py")]
-    assert not [path for path in files if any(name.split(".")[0] == "agents" for name in imported(path.read_text()))]
+    assert not [path for path in files if {name.split(".")[0] for name in imported(path.read_text())} & set(LAYERS[1:])]
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -102,9 +102,9 @@ def test_a_module_loads_no_pickles(path):
 
 
 def is_ours(name):
-    """Whether a name is put together within one of the project's packages, as f"train.{learner}" is."""
+    """Whether a name is put together within one of the project's packages, as f"crib_env.train.{learner}" is."""
     start = name.values[0] if isinstance(name, ast.JoinedStr) else None
-    return isinstance(start, ast.Constant) and start.value.startswith(tuple(f"{layer}." for layer in LAYERS))
+    return isinstance(start, ast.Constant) and start.value.startswith("crib_env.")
 
 
 def runs_code_by_name(source):
@@ -131,12 +131,12 @@ def test_only_one_module_imports_what_a_user_names():
     [
         ("import importlib\nimportlib.import_module(name)", True),
         ("from importlib import import_module\nimport_module('crib_env.agents.networks.td')", False),
-        ("from importlib import import_module\nimport_module(f'train.{name}')", False),
+        ("from importlib import import_module\nimport_module(f'crib_env.train.{name}')", False),
         ("from importlib import import_module\nimport_module(f'{name}.td')", True),
         ("__import__(name)", True),
         ("exec(text)", True),
         ("import runpy\nrunpy.run_path(file)", True),
-        ("import runpy\nrunpy.run_module('train')", False),
+        ("import runpy\nrunpy.run_module('crib_env.train')", False),
         (
             "from importlib.util import spec_from_file_location as s\nimport importlib.util as u\n"
             "u.spec_from_file_location('a', file)",
@@ -160,13 +160,13 @@ def test_all_four_folders_are_looked_at():
         ("import torch", "crib_env", {"torch"}),
         ("def f():\n    from torch.nn import Linear", "crib_env", {"torch.nn", "torch.nn.Linear"}),
         ("import torch", "agents", set()),
-        ("import numpy as np, train.ddqn", "agents", {"train.ddqn"}),
-        ("from evaluate import on_ray", "agents", {"evaluate", "evaluate.on_ray"}),
-        ("from train import ddqn", "evaluate", {"train", "train.ddqn"}),
-        ("import importlib\nimportlib.import_module('train.ddqn')", "evaluate", {"train.ddqn"}),
+        ("import numpy as np, crib_env.train.ddqn", "agents", {"crib_env.train.ddqn"}),
+        ("from crib_env.evaluate import on_ray", "agents", {"crib_env.evaluate", "crib_env.evaluate.on_ray"}),
+        ("from crib_env.train import ddqn", "evaluate", {"crib_env.train", "crib_env.train.ddqn"}),
+        ("import importlib\nimportlib.import_module('crib_env.train.ddqn')", "evaluate", {"crib_env.train.ddqn"}),
         ("from crib_env.agents import registry\nimport crib_env", "evaluate", set()),
         ("from crib_env import agents_of\nimport trainer", "crib_env", set()),
-        ("import evaluate, crib_env.agents, crib_env, torch", "train", set()),
+        ("import crib_env.evaluate, crib_env.agents, crib_env, torch", "train", set()),
     ],
 )
 def test_an_import_of_a_layer_above_is_found(source, layer, found):

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from crib_env.agents import make_agent
-from evaluate.commands import match as match_command
-from evaluate.commands.match import MatchArguments, match
-from evaluate.matches import blocks
-from evaluate.matches.blocks import Pace, cut
-from evaluate.matches.match import play_games
-from evaluate.matches.mirrored import Games, Shard
+from crib_env.evaluate.commands import match as match_command
+from crib_env.evaluate.commands.match import MatchArguments, match
+from crib_env.evaluate.matches import blocks
+from crib_env.evaluate.matches.blocks import Pace, cut
+from crib_env.evaluate.matches.match import play_games
+from crib_env.evaluate.matches.mirrored import Games, Shard
 
 NAMES = "halscrib:adaptive=yes", "random:seed=1"
 

@@ -9,20 +9,20 @@ import pytest
 import torch
 
 from crib_env.agents.networks.weights_file import load_tensors
+from crib_env.train import ddqn, drqn, nfsp
+from crib_env.train.best import learner as best
+from crib_env.train.discard_game import learner as discard_game
+from crib_env.train.loop.gradient import descend
+from crib_env.train.loop.run import run_learner
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.ppo import learner as ppo
+from crib_env.train.response import learner as response
+from crib_env.train.strategy_weights import learner as strategy_weights
+from crib_env.train.strategy_weights.learner import _CHUNK
+from crib_env.train.td import learner as td
 from tests.helpers import small_ppo, small_settings
 from tests.helpers.learner_runs import killed_run, run, stopped_run
 from tests.helpers.solved_play import learn_from_a_small_game
-from train import ddqn, drqn, nfsp
-from train.best import learner as best
-from train.discard_game import learner as discard_game
-from train.loop.gradient import descend
-from train.loop.run import run_learner
-from train.loop.run_folder import RunFolder
-from train.ppo import learner as ppo
-from train.response import learner as response
-from train.strategy_weights import learner as strategy_weights
-from train.strategy_weights.learner import _CHUNK
-from train.td import learner as td
 
 
 class Kind(NamedTuple):

@@ -12,12 +12,12 @@ import pytest
 from rich.console import Console
 
 from crib_env.agents import make_agent
-from evaluate.commands import league as league_command
-from evaluate.commands.league import play_and_report
-from evaluate.matches import league as league_module
-from evaluate.matches.league import League
-from evaluate.matches.match import play_match
-from evaluate.matches.standings import Standings
+from crib_env.evaluate.commands import league as league_command
+from crib_env.evaluate.commands.league import play_and_report
+from crib_env.evaluate.matches import league as league_module
+from crib_env.evaluate.matches.league import League
+from crib_env.evaluate.matches.match import play_match
+from crib_env.evaluate.matches.standings import Standings
 
 AGENTS = ("random", "greedy", "careful", "random:seed=1")
 

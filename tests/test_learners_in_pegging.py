@@ -10,18 +10,18 @@ import pytest
 
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
+from crib_env.evaluate.exploitability.measure import Gain
+from crib_env.evaluate.runs.learning_curves import read_scalars
+from crib_env.evaluate.runs.table import read_runs, rows_of
 from crib_env.kernels import streams
-from evaluate.exploitability.measure import Gain
-from evaluate.runs.learning_curves import read_scalars
-from evaluate.runs.table import read_runs, rows_of
+from crib_env.train.__main__ import LEARNERS
+from crib_env.train.experience.episodes import discards_worth, play_episodes
+from crib_env.train.loop import pegging_strength
+from crib_env.train.loop.run import run_learner
+from crib_env.train.loop.run_folder import RunFolder
 from tests.helpers.learner_runs import new_run
 from tests.helpers.pegging_matches import net_points
 from tests.helpers.solved_play import learn_from_a_small_game
-from train.__main__ import LEARNERS
-from train.experience.episodes import discards_worth, play_episodes
-from train.loop import pegging_strength
-from train.loop.run import run_learner
-from train.loop.run_folder import RunFolder
 
 # Settings of a run of a moment.
 SMALL = {
@@ -43,7 +43,7 @@ ELSEWHERE = {"clone", "discard-game", "strategy-weights"}
 
 
 def small_settings(name, **settings):
-    learner = import_module(f"train.{LEARNERS[name].module}")
+    learner = import_module(f"crib_env.train.{LEARNERS[name].module}")
     kind = type(learner.PRESETS["default"])
     return learner, kind(**{**SMALL[name], "evaluations": 0, "episode": "pegging", **settings})
 
@@ -106,7 +106,7 @@ def test_strength_is_that_in_pegging(tmp_path):
 
 def test_exploitability_is_logged_on_the_way(tmp_path, monkeypatch):
     gains = iter([Gain(1.2, 1.1), Gain(0.9, 0.8), Gain(0.5, 0.45)])
-    monkeypatch.setattr("train.loop.exploitability.measure", lambda agent: next(gains))
+    monkeypatch.setattr("crib_env.train.loop.exploitability.measure", lambda agent: next(gains))
     learner, settings = small_settings("td", exploitability=2)
     new_run(learner, settings, tmp_path)
     (folder,) = (tmp_path / "td").iterdir()

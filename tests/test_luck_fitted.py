@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from crib_env.evaluate.luck.fitted import less_luck
+from crib_env.evaluate.statistics import half_width, rate_less_luck, reach
 from crib_env.players.win_rate import paired_rate_interval
-from evaluate.luck.fitted import less_luck
-from evaluate.statistics import half_width, rate_less_luck, reach
 
 SCALES = np.array([1.0, 40.0, 4.0])  # of the three results of a game, one to the other
 # How far the first player is ahead, and the share of pairs that are not certain to be drawn.

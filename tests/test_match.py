@@ -10,14 +10,14 @@ import pytest
 from rich.console import Console
 
 from crib_env.agents import make_agent
+from crib_env.evaluate.commands import match as match_command
+from crib_env.evaluate.matches import blocks, mirrored
+from crib_env.evaluate.matches.match import MatchResult, play_games, play_match, summarise
+from crib_env.evaluate.matches.match_table import match_table
+from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play_shard
+from crib_env.evaluate.on_ray import Cluster
+from crib_env.evaluate.statistics import match_points, mean_interval, paired_rate_interval, student_quantile
 from crib_env.files.json_text import typed
-from evaluate.commands import match as match_command
-from evaluate.matches import blocks, mirrored
-from evaluate.matches.match import MatchResult, play_games, play_match, summarise
-from evaluate.matches.match_table import match_table
-from evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play_shard
-from evaluate.on_ray import Cluster
-from evaluate.statistics import match_points, mean_interval, paired_rate_interval, student_quantile
 
 
 def played(a, b, games, seed=0, **settings):

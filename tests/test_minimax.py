@@ -239,7 +239,7 @@ def test_settings():
 
 @pytest.mark.slow
 def test_beats_random():
-    from evaluate.matches.match import play_match
+    from crib_env.evaluate.matches.match import play_match
 
     result = play_match(make_agent("minimax"), make_agent("random"), games=2_000, seed=1)
     assert result.interval[0] > 0.95

@@ -16,18 +16,18 @@ from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.nfsp import NFSPAgent
 from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.batch import GameBatch
+from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
-from evaluate.matches.match import play_match
+from crib_env.train import ddqn, nfsp
+from crib_env.train.ddqn import transitions_of
+from crib_env.train.experience.episodes import play_episodes
+from crib_env.train.experience.q_learning import rewards_of
+from crib_env.train.experience.reservoir import Choices, Reservoir
+from crib_env.train.loop.run import run_learner
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.nfsp import NFSP, mix
 from tests.helpers.learner_runs import new_run, run, stopped_run
 from tests.helpers.small_settings import NFSP as SMALL
-from train import ddqn, nfsp
-from train.ddqn import transitions_of
-from train.experience.episodes import play_episodes
-from train.experience.q_learning import rewards_of
-from train.experience.reservoir import Choices, Reservoir
-from train.loop.run import run_learner
-from train.loop.run_folder import RunFolder
-from train.nfsp import NFSP, mix
 
 
 def new_agent(seed=0, **options):

@@ -5,10 +5,10 @@ from collections import defaultdict
 import crib_env
 from crib_env.aec import PLAYERS
 from crib_env.agents.baselines import GreedyAgent, RandomAgent
-from evaluate.matches import observers
-from evaluate.matches.league import League
-from evaluate.matches.match import play_games, play_match
-from evaluate.matches.mirrored import Games, Shard, play_shard
+from crib_env.evaluate.matches import observers
+from crib_env.evaluate.matches.league import League
+from crib_env.evaluate.matches.match import play_games, play_match
+from crib_env.evaluate.matches.mirrored import Games, Shard, play_shard
 
 
 class Listener(GreedyAgent):

@@ -10,10 +10,10 @@ import crib_env
 from crib_env.agents import Agent, make_agent
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD
+from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
 from crib_env.players.one_at_a_time import Decision
 from crib_env.players.policies import RANDOM
-from evaluate.matches.match import play_match
 
 
 def cards_of(mask):

@@ -10,17 +10,17 @@ import pytest
 import torch
 
 from crib_env.agents.networks.weights_file import load_tensors, save_tensors
+from crib_env.evaluate.commands import budget_curve, curves, match, reproduce, runs
+from crib_env.evaluate.commands.speed import benchmark
+from crib_env.evaluate.commands.tables import crib_tables, discard_table, pegging, win_table
+from crib_env.evaluate.figures import new_figure, save_figure
+from crib_env.evaluate.files import check_outputs, write_json
+from crib_env.evaluate.matches import blocks
+from crib_env.evaluate.matches.game_records import read_record
 from crib_env.exact import discard_table as table_of_deals
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
 from crib_env.files.whole_file import check_output, whole_file
 from crib_env.tables.standard import standard_cribs, standard_pegging, standard_win_table
-from evaluate.commands import budget_curve, curves, match, reproduce, runs
-from evaluate.commands.speed import benchmark
-from evaluate.commands.tables import crib_tables, discard_table, pegging, win_table
-from evaluate.figures import new_figure, save_figure
-from evaluate.files import check_outputs, write_json
-from evaluate.matches import blocks
-from evaluate.matches.game_records import read_record
 from tests.full_disk import full_disk
 
 

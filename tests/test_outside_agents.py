@@ -13,15 +13,15 @@ import pytest
 from crib_env import OneAtATime
 from crib_env.agents import make_agent
 from crib_env.agents.registry import _AGENTS, NAMES
+from crib_env.evaluate.benchmark import decision_times
+from crib_env.evaluate.commands.match import MatchArguments, match
+from crib_env.evaluate.matches.league import League
+from crib_env.evaluate.matches.match import play_match
 from crib_env.players.agent_from_text import settings_of
-from evaluate.benchmark import decision_times
-from evaluate.commands.match import MatchArguments, match
-from evaluate.matches.league import League
-from evaluate.matches.match import play_match
+from crib_env.train import ddqn
+from crib_env.train.loop.run import load_settings
+from crib_env.train.loop.run_folder import RunFolder
 from tests.helpers.small_settings import DDQN as SMALL
-from train import ddqn
-from train.loop.run import load_settings
-from train.loop.run_folder import RunFolder
 
 MY_FILE = """
 from pathlib import Path

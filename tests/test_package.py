@@ -45,11 +45,12 @@ def built(tmp_path_factory):
 
 
 def modules(folder):
-    """The library's modules and data that the wheel should contain."""
-    kinds = (".py", ".typed", ".npz", ".safetensors")
-    agents = [Path("crib_env") / path.relative_to(folder) for path in (folder / "agents").rglob("*")]
-    library = [path.relative_to(folder) for path in (folder / "crib_env").rglob("*")]
-    return {str(path) for path in (*agents, *library) if path.suffix in kinds}
+    """The modules and data that the wheel should contain."""
+    kinds = (".py", ".typed", ".npz", ".safetensors", ".csv", ".html", ".js", ".css", ".svg")
+    beside = [path for name in ("agents", "evaluate", "train") for path in (folder / name).rglob("*")]
+    files = [Path("crib_env") / path.relative_to(folder) for path in beside]
+    files += [path.relative_to(folder) for path in (folder / "crib_env").rglob("*")]
+    return {str(path) for path in files if path.suffix in kinds}
 
 
 def test_the_wheel_holds_the_library_with_its_agents_and_nothing_else(built):

@@ -23,11 +23,11 @@ from crib_env.agents.pipe import player as pipe_player
 from crib_env.agents.pipe.player import RESTARTS, request
 from crib_env.agents.pipe.program import LONGEST, FaultError, Program
 from crib_env.agents.registry import check_names_of_file, is_outside_agent
-from evaluate.commands.league import league
-from evaluate.commands.match import MatchArguments, match
-from evaluate.matches import blocks
-from evaluate.matches.match import play_games, play_match
-from evaluate.matches.mirrored import Games
+from crib_env.evaluate.commands.league import league
+from crib_env.evaluate.commands.match import MatchArguments, match
+from crib_env.evaluate.matches import blocks
+from crib_env.evaluate.matches.match import play_games, play_match
+from crib_env.evaluate.matches.mirrored import Games
 from tests.helpers.hidden_cards import batches, views, with_hidden_dealt_again
 
 ROOT = Path(__file__).parents[1]

@@ -21,9 +21,9 @@ pytest.importorskip("playwright")
 from playwright.sync_api import sync_playwright
 
 from crib_env import format_card, parse_cards
+from crib_env.evaluate.matches.game_records import read_records
+from crib_env.evaluate.play.kept_game import FINISHED, PERSON, KeptGame, read_game
 from crib_env.picture.cards import card_name
-from evaluate.matches.game_records import read_records
-from evaluate.play.kept_game import FINISHED, PERSON, KeptGame, read_game
 from tests.helpers.page import served_page
 
 ROOT = Path(__file__).parents[1]

@@ -18,14 +18,14 @@ pytest.importorskip("uvicorn")
 from crib_env import format_card
 from crib_env.agents.registry import NAMES
 from crib_env.engine import DISCARD
+from crib_env.evaluate.analysis.judges import play_judge
+from crib_env.evaluate.commands.play import play
+from crib_env.evaluate.matches.game_records import read_records
+from crib_env.evaluate.play.kept_game import AGENT, FINISHED, PERSON, GameSoFar
+from crib_env.evaluate.play.page import server
+from crib_env.evaluate.play.page.games import OFFERED
+from crib_env.evaluate.play.page.server import LARGEST, page_files
 from crib_env.picture.cards import card_name
-from evaluate.analysis.judges import play_judge
-from evaluate.commands.play import play
-from evaluate.matches.game_records import read_records
-from evaluate.play.kept_game import AGENT, FINISHED, PERSON, GameSoFar
-from evaluate.play.page import server
-from evaluate.play.page.games import OFFERED
-from evaluate.play.page.server import LARGEST, page_files
 from tests.helpers.hidden_cards import cards_of
 from tests.helpers.page import served_page
 
@@ -221,7 +221,7 @@ def test_a_game_whose_agent_cannot_play_on_is_refused_before_there_is_an_address
     of_game, said, fault, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("evaluate.play.page.server.serve", lambda games, on_start: on_start("http://served"))
+    monkeypatch.setattr("crib_env.evaluate.play.page.server.serve", lambda games, on_start: on_start("http://served"))
     file = tmp_path / "kept.json"
     file.write_text(json.dumps(asdict(GameSoFar(of_game, 1, 0, (0, 0), ()))))
     with pytest.raises(ValueError, match=fault):

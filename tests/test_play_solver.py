@@ -13,6 +13,7 @@ from crib_env.agents.belief.opponent_hands import GREEDY_SHARE, SLIP, careful_ch
 from crib_env.agents.belief.simple_players import simple_policy
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, GAME, PEGGING_EPISODE, PONE, act, begin_deal, begin_game, legal_cards, shuffle
+from crib_env.evaluate.commands.solve_play import solve_play
 from crib_env.exact.discard_statistics import PLACES, TOTALS, fill_totals
 from crib_env.exact.rank_classes import rank_class
 from crib_env.kernels import kernel, lowest, streams
@@ -36,7 +37,6 @@ from crib_env.solver.public_state import (
 from crib_env.solver.sweeps import EXPECTED
 from crib_env.solver.tree import build_tree
 from crib_env.tables.analysis import analyse_discard
-from evaluate.commands.solve_play import solve_play
 from tests.helpers import reference
 
 
@@ -383,8 +383,11 @@ def test_expert_keeps_nearly_the_same_hands():
 # --- The command -----------------------------------------------------------------------------------------------------
 
 
+COMMAND = "crib_env.evaluate.commands.solve_play"
+
+
 def test_the_command_solves_continues_and_says_so(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("evaluate.commands.solve_play.start_of_play", lambda starter=None: start_of_play(2, starter))
+    monkeypatch.setattr(f"{COMMAND}.start_of_play", lambda starter=None: start_of_play(2, starter))
     play, json_file = tmp_path / "play", tmp_path / "play.json"
     solve_play(play, nash_conv=0.1, json_file=json_file)
     first = json.loads(json_file.read_text())
@@ -401,7 +404,7 @@ def test_the_command_solves_continues_and_says_so(tmp_path, monkeypatch, capsys)
 
 
 def test_the_command_solves_among_simple_players(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("evaluate.commands.solve_play.start_of_play", lambda starter=None: start_of_play(2, starter))
+    monkeypatch.setattr(f"{COMMAND}.start_of_play", lambda starter=None: start_of_play(2, starter))
     play, json_file = tmp_path / "play", tmp_path / "play.json"
     solve_play(play, nash_conv=0.01, simple_players=0.4, json_file=json_file)
     found = json.loads(json_file.read_text())
@@ -416,8 +419,8 @@ def test_the_command_solves_among_simple_players(tmp_path, monkeypatch, capsys):
 
 
 def test_the_command_solves_real_deals_starter_by_starter(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("evaluate.commands.solve_play.start_of_play", lambda starter=None: start_of_play(2, starter))
-    monkeypatch.setattr("evaluate.commands.solve_play.prior_of_discards", lambda starter: (ORDERINGS[2], ORDERINGS[2]))
+    monkeypatch.setattr(f"{COMMAND}.start_of_play", lambda starter=None: start_of_play(2, starter))
+    monkeypatch.setattr(f"{COMMAND}.prior_of_discards", lambda starter: (ORDERINGS[2], ORDERINGS[2]))
     folder, json_file = tmp_path / "plays", tmp_path / "plays.json"
     solve_play(folder, "discards", starter="5", nash_conv=0.01)
     assert [path.name for path in folder.glob("*.npz")] == ["5.npz"]

@@ -17,11 +17,11 @@ import pytest
 
 from crib_env import format_card
 from crib_env.engine import PLAY
-from evaluate.analysis.judges import ExpertJudge
-from evaluate.commands.play import play
-from evaluate.matches.game_records import read_record
-from evaluate.play.kept_game import PERSON, GameSoFar, KeptGame
-from evaluate.play.terminal import play_in_terminal
+from crib_env.evaluate.analysis.judges import ExpertJudge
+from crib_env.evaluate.commands.play import play
+from crib_env.evaluate.matches.game_records import read_record
+from crib_env.evaluate.play.kept_game import PERSON, GameSoFar, KeptGame
+from crib_env.evaluate.play.terminal import play_in_terminal
 from tests.helpers.hidden_cards import cards_of
 
 ROOT = Path(__file__).parents[1]
@@ -226,7 +226,7 @@ def test_an_illegal_card_changes_nothing(tmp_path):
 
 def test_without_the_extra_the_error_names_it(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    monkeypatch.delitem(sys.modules, "evaluate.play.page.server", raising=False)
+    monkeypatch.delitem(sys.modules, "crib_env.evaluate.play.page.server", raising=False)
     with pytest.raises(ValueError, match=r"the page needs uvicorn: .*extra 'play', .*--terminal"):
         play("greedy")
 

@@ -7,10 +7,10 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
-from evaluate.commands.speed import play_times
-from evaluate.play.page.reply_times import measure_replies
-from evaluate.play.page.start_times import StartTimes, measure_start
-from evaluate.ranges import checked
+from crib_env.evaluate.commands.speed import play_times
+from crib_env.evaluate.play.page.reply_times import measure_replies
+from crib_env.evaluate.play.page.start_times import StartTimes, measure_start
+from crib_env.evaluate.ranges import checked
 
 
 def test_each_card_has_an_answer_a_note_and_a_hint():

@@ -18,17 +18,17 @@ from crib_env.agents.networks.ppo import PPOAgent
 from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.batch import GameBatch
 from crib_env.engine import starter
+from crib_env.evaluate.matches.match import play_match
+from crib_env.evaluate.runs.learning_curves import read_scalars
 from crib_env.kernels import streams
-from evaluate.matches.match import play_match
-from evaluate.runs.learning_curves import read_scalars
+from crib_env.train.experience.episodes import play_episodes
+from crib_env.train.experience.q_learning import rewards_of
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.ppo import learner as ppo
+from crib_env.train.ppo.deals import SettledDeals, SettledVecEnv
+from crib_env.train.ppo.learner import Learner, train
 from tests.helpers.learner_runs import stopped_run
 from tests.helpers.small_ppo import PPO as SMALL
-from train.experience.episodes import play_episodes
-from train.experience.q_learning import rewards_of
-from train.loop.run_folder import RunFolder
-from train.ppo import learner as ppo
-from train.ppo.deals import SettledDeals, SettledVecEnv
-from train.ppo.learner import Learner, train
 
 
 def run(settings, folder):

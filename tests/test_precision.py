@@ -12,18 +12,18 @@ import torch
 from rich.progress import Progress
 
 from crib_env.agents.networks.weights_file import SUFFIX, load_tensors
+from crib_env.train import __main__ as train_command
+from crib_env.train import ddqn
+from crib_env.train.__main__ import module_of
+from crib_env.train.loop import expected
+from crib_env.train.loop import precision as precision_module
+from crib_env.train.loop.precision import chosen, in_words, precision, processor, with_precision
+from crib_env.train.loop.run import run_learner
+from crib_env.train.loop.run_folder import RunFolder
 from tests.helpers.learner_runs import command, new_run
 from tests.helpers.small_ppo import PPO
 from tests.helpers.small_settings import BEST, DDQN, DISCARD_GAME, DRQN, NFSP, RESPONSE, STRATEGY_WEIGHTS, TD
 from tests.helpers.solved_play import learn_from_a_small_game
-from train import __main__ as train_command
-from train import ddqn
-from train.__main__ import module_of
-from train.loop import expected
-from train.loop import precision as precision_module
-from train.loop.precision import chosen, in_words, precision, processor, with_precision
-from train.loop.run import run_learner
-from train.loop.run_folder import RunFolder
 
 FORMATS = ("float32", "bfloat16")
 SETTINGS = {

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from train import ddqn, profile
-from train.loop.precision import chosen, is_emulated
+from crib_env.train import ddqn, profile
+from crib_env.train.loop.precision import chosen, is_emulated
 
 SMALL = replace(ddqn.PRESETS["default"], hidden=(32,), hidden_discard=(16,), episodes_at_once=1_024, warm_up=0)
 LEARNER = SimpleNamespace(NAME="ddqn", PRESETS={"default": SMALL}, train=ddqn.train)

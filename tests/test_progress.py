@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from evaluate import progress
-from evaluate.matches.stopping import Narrow
-from evaluate.progress import ProgressLines, progress_bar, say
-from evaluate.statistics import looks
+from crib_env.evaluate import progress
+from crib_env.evaluate.matches.stopping import Narrow
+from crib_env.evaluate.progress import ProgressLines, progress_bar, say
+from crib_env.evaluate.statistics import looks
 
 
 class Clock:

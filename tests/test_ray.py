@@ -17,23 +17,23 @@ import numpy as np
 import pytest
 
 from crib_env.agents import make_agent
-from evaluate.commands.match import MatchArguments, match
-from evaluate.matches import blocks, league
-from evaluate.matches.league import League
-from evaluate.matches.match import play_games
-from evaluate.matches.mirrored import Games
-from evaluate.matches.stopping import Narrow
-from evaluate.on_ray import connected, load_ray
-from evaluate.reproduce import report, trainings
-from evaluate.reproduce import run as run_module
-from evaluate.reproduce.claims import Claim, Paper, Training, shown
-from evaluate.reproduce.measures import RUN, margin, net_points_of_pairs, win_rate
-from evaluate.reproduce.papers.anderson_printed import Listed, greedy_listing
-from evaluate.reproduce.run import Reproduction
+from crib_env.evaluate.commands.match import MatchArguments, match
+from crib_env.evaluate.matches import blocks, league
+from crib_env.evaluate.matches.league import League
+from crib_env.evaluate.matches.match import play_games
+from crib_env.evaluate.matches.mirrored import Games
+from crib_env.evaluate.matches.stopping import Narrow
+from crib_env.evaluate.on_ray import connected, load_ray
+from crib_env.evaluate.reproduce import report, trainings
+from crib_env.evaluate.reproduce import run as run_module
+from crib_env.evaluate.reproduce.claims import Claim, Paper, Training, shown
+from crib_env.evaluate.reproduce.measures import RUN, margin, net_points_of_pairs, win_rate
+from crib_env.evaluate.reproduce.papers.anderson_printed import Listed, greedy_listing
+from crib_env.evaluate.reproduce.run import Reproduction
+from crib_env.train import ddqn
+from crib_env.train.loop.sweep import Sweep
 from tests.helpers.learner_runs import ROOT, command
 from tests.helpers.small_settings import DDQN as SMALL
-from train import ddqn
-from train.loop.sweep import Sweep
 
 GAMES = 240
 
@@ -328,8 +328,8 @@ def test_a_token_is_shown_or_the_error_says_what_to_set(started, tmp_path):
 
 LOCAL = """
 import sys
-from evaluate.files import markdown_table
-from evaluate.on_ray import connected
+from crib_env.evaluate.files import markdown_table
+from crib_env.evaluate.on_ray import connected
 with connected("local") as cluster:
     next(cluster.each(markdown_table, [([], [])]))
     print("connected", flush=True)

@@ -9,15 +9,15 @@ import pytest
 
 from crib_env import score_show
 from crib_env.engine import DEALER, OVER, PONE, act, legal_cards
+from crib_env.evaluate.commands.exploitability import exploitability as command
+from crib_env.evaluate.commands.exploitability import read_scores
+from crib_env.evaluate.exploitability.kept import ask_for_discards, kept_of, range_of
+from crib_env.evaluate.exploitability.real_deals import RealDeals
+from crib_env.evaluate.exploitability.responses import Responder, Roots, seen, start_plays
+from crib_env.evaluate.exploitability.suits import Suits
 from crib_env.exact.deal_classes import representatives
 from crib_env.tables.analysis import outlook
 from crib_env.views import views_of
-from evaluate.commands.exploitability import exploitability as command
-from evaluate.commands.exploitability import read_scores
-from evaluate.exploitability.kept import ask_for_discards, kept_of, range_of
-from evaluate.exploitability.real_deals import RealDeals
-from evaluate.exploitability.responses import Responder, Roots, seen, start_plays
-from evaluate.exploitability.suits import Suits
 
 ALL = (1 << 52) - 1
 
@@ -213,7 +213,7 @@ class WithKept(RealDeals):
 
     def __init__(self, agent, kept, scores):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("evaluate.exploitability.real_deals.ask_for_discards", lambda *_: kept)
+            patch.setattr("crib_env.evaluate.exploitability.real_deals.ask_for_discards", lambda *_: kept)
             super().__init__(agent, scores, 2)
 
 
@@ -268,7 +268,7 @@ def test_heels_that_win_leave_nothing_to_gain(plain):
 
 
 def test_what_cannot_be_measured_is_refused(monkeypatch):
-    monkeypatch.setattr("evaluate.commands.exploitability.RealDeals", None)
+    monkeypatch.setattr("crib_env.evaluate.commands.exploitability.RealDeals", None)
     with pytest.raises(ValueError, match=r"scores are only for real deals: give --real too"):
         command(("greedy",), at=("100-95",))
     with pytest.raises(ValueError, match=r"draws its cards by chance, and has no `probabilities`"):
@@ -336,7 +336,7 @@ def test_no_total_is_shown_while_none_is_known(monkeypatch, capsys):
         def gains(self, deals, seed):
             return iter(())
 
-    monkeypatch.setattr("evaluate.commands.exploitability.RealDeals", Measured)
+    monkeypatch.setattr("crib_env.evaluate.commands.exploitability.RealDeals", Measured)
     command(("greedy",), real=True)
     assert "%" not in capsys.readouterr().out
 

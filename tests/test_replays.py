@@ -13,16 +13,16 @@ import pytest
 from crib_env import parse_cards
 from crib_env.agents import make_agent
 from crib_env.engine import WIN
+from crib_env.evaluate.commands.replay import replay
+from crib_env.evaluate.matches.game_records import read_record
+from crib_env.evaluate.matches.match import play_games
+from crib_env.evaluate.matches.mirrored import Games
+from crib_env.evaluate.replays.frames import frames, milliseconds
+from crib_env.evaluate.replays.page import replay_page
 from crib_env.picture import pixels
 from crib_env.picture.colours import LIGHT, STYLED
 from crib_env.picture.pixels import to_pixels
 from crib_env.picture.table import draw_table
-from evaluate.commands.replay import replay
-from evaluate.matches.game_records import read_record
-from evaluate.matches.match import play_games
-from evaluate.matches.mirrored import Games
-from evaluate.replays.frames import frames, milliseconds
-from evaluate.replays.page import replay_page
 
 
 @pytest.fixture(scope="module")

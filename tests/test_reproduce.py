@@ -12,13 +12,12 @@ import pytest
 
 from crib_env import discard_statistics, parse_cards
 from crib_env.batch import SOURCES
-from crib_env.files.json_text import typed
-from evaluate.__main__ import main
-from evaluate.matches.single_deals import play_deals
-from evaluate.reproduce import NAMES, report
-from evaluate.reproduce import run as run_module
-from evaluate.reproduce.choices import EXAMPLE
-from evaluate.reproduce.claims import (
+from crib_env.evaluate.__main__ import main
+from crib_env.evaluate.matches.single_deals import play_deals
+from crib_env.evaluate.reproduce import NAMES, report
+from crib_env.evaluate.reproduce import run as run_module
+from crib_env.evaluate.reproduce.choices import EXAMPLE
+from crib_env.evaluate.reproduce.claims import (
     Claim,
     Effort,
     Measured,
@@ -37,13 +36,19 @@ from evaluate.reproduce.claims import (
     spread,
     verdict,
 )
-from evaluate.reproduce.counts import in_words, numbers_in_words
-from evaluate.reproduce.markdown import section_of
-from evaluate.reproduce.measures import DiscardsAndLays
-from evaluate.reproduce.papers.anderson_printed import Listed, greedy_listing, heuristic_listing, minimax_listing
-from evaluate.reproduce.papers.discard_game_rules import PLAYERS, Rules, fill_totals
-from evaluate.reproduce.picture import compared_shares
-from evaluate.reproduce.run import PAPERS, Outcome, Reproduction
+from crib_env.evaluate.reproduce.counts import in_words, numbers_in_words
+from crib_env.evaluate.reproduce.markdown import section_of
+from crib_env.evaluate.reproduce.measures import DiscardsAndLays
+from crib_env.evaluate.reproduce.papers.anderson_printed import (
+    Listed,
+    greedy_listing,
+    heuristic_listing,
+    minimax_listing,
+)
+from crib_env.evaluate.reproduce.papers.discard_game_rules import PLAYERS, Rules, fill_totals
+from crib_env.evaluate.reproduce.picture import compared_shares
+from crib_env.evaluate.reproduce.run import PAPERS, Outcome, Reproduction
+from crib_env.files.json_text import typed
 from tests.helpers.claims import BY_KEY, CLAIMS
 
 ROOT = Path(__file__).parents[1]

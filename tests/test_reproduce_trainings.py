@@ -11,13 +11,13 @@ import pytest
 
 from crib_env.agents.networks.td import TDAgent
 from crib_env.agents.strategy_weights import StrategyWeightsAgent, starting_weights
+from crib_env.evaluate.reproduce import trainings
+from crib_env.evaluate.reproduce.choices import EXAMPLE
+from crib_env.evaluate.reproduce.claims import Effort, Measured, Training
+from crib_env.evaluate.reproduce.papers import sharan_pawar_trials
+from crib_env.evaluate.reproduce.papers.sharan_pawar_trials import TRIALS
+from crib_env.evaluate.reproduce.run import PAPERS
 from crib_env.tables.lang_strategies import STRATEGIES
-from evaluate.reproduce import trainings
-from evaluate.reproduce.choices import EXAMPLE
-from evaluate.reproduce.claims import Effort, Measured, Training
-from evaluate.reproduce.papers import sharan_pawar_trials
-from evaluate.reproduce.papers.sharan_pawar_trials import TRIALS
-from evaluate.reproduce.run import PAPERS
 from tests.helpers.claims import BY_KEY
 
 ROOT = Path(__file__).parents[1]
@@ -213,7 +213,7 @@ def called(tmp_path, monkeypatch):
     calls = []
 
     def run_module(name, run_name, alter_sys):
-        assert (name, run_name, alter_sys) == ("train", "__main__", True)
+        assert (name, run_name, alter_sys) == ("crib_env.train", "__main__", True)
         learner, *flags = sys.argv[1:]
         calls.append(" ".join(sys.argv[1:]))
         run = Path(flags[-1])

@@ -17,14 +17,14 @@ from crib_env.batch import GameBatch
 from crib_env.engine import OVER, WIN
 from crib_env.kernels import streams
 from crib_env.tables.standard import standard_win_table
+from crib_env.train.loop.run import run_learner
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.stopwatch import Stopwatch
+from crib_env.train.response import learner as response
+from crib_env.train.response.deals import Plays, chances_to_win, discard, play
+from crib_env.train.response.learner import Response
 from tests.helpers.learner_runs import new_run, run, stopped_run
 from tests.helpers.small_settings import RESPONSE as SMALL
-from train.loop.run import run_learner
-from train.loop.run_folder import RunFolder
-from train.loop.stopwatch import Stopwatch
-from train.response import learner as response
-from train.response.deals import Plays, chances_to_win, discard, play
-from train.response.learner import Response
 
 WIN_TABLE = standard_win_table().win_probability.astype(np.float64)
 

@@ -5,10 +5,10 @@ import re
 import pytest
 import torch
 
-from evaluate.ending import reported_errors
+from crib_env.evaluate.ending import reported_errors
+from crib_env.train.loop.run_folder import RunFolder
 from tests.full_disk import full_disk
 from tests.helpers.small_settings import TD as SMALL
-from train.loop.run_folder import RunFolder
 
 
 @pytest.fixture

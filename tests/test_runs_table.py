@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-from evaluate.commands.runs import runs
-from evaluate.runs.table import read_runs, rows_of
+from crib_env.evaluate.commands.runs import runs
+from crib_env.evaluate.runs.table import read_runs, rows_of
 from tests.helpers.learner_runs import command
 from tests.helpers.written_runs import summary_of, write_run
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from crib_env.agents import make_agent
-from evaluate.commands.match import read_half_width
-from evaluate.matches import blocks
-from evaluate.matches.match import play_games, play_match
-from evaluate.matches.mirrored import Games, mean_of_pairs
-from evaluate.matches.stopping import Narrow, Sprt
-from evaluate.statistics import looks, paired_rate_interval, reach
+from crib_env.evaluate.commands.match import read_half_width
+from crib_env.evaluate.matches import blocks
+from crib_env.evaluate.matches.match import play_games, play_match
+from crib_env.evaluate.matches.mirrored import Games, mean_of_pairs
+from crib_env.evaluate.matches.stopping import Narrow, Sprt
+from crib_env.evaluate.statistics import looks, paired_rate_interval, reach
 
 
 @pytest.mark.parametrize("text", ["0.5", "0.5%", "±0.5%", "±0.5", " ±0.5% "])

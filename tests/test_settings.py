@@ -6,14 +6,14 @@ from typing import Annotated, get_args, get_origin, get_type_hints
 
 import pytest
 
-from evaluate.ranges import Range
-from train import ddqn, drqn, nfsp
-from train.best import learner as best
-from train.discard_game import learner as discard_game
-from train.ppo import learner as ppo
-from train.response import learner as response
-from train.strategy_weights import learner as strategy_weights
-from train.td import learner as td
+from crib_env.evaluate.ranges import Range
+from crib_env.train import ddqn, drqn, nfsp
+from crib_env.train.best import learner as best
+from crib_env.train.discard_game import learner as discard_game
+from crib_env.train.ppo import learner as ppo
+from crib_env.train.response import learner as response
+from crib_env.train.strategy_weights import learner as strategy_weights
+from crib_env.train.td import learner as td
 
 LEARNERS = (best, ddqn, discard_game, drqn, nfsp, ppo, response, td, strategy_weights)
 NAMES = [learner.NAME for learner in LEARNERS]

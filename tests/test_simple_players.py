@@ -8,13 +8,13 @@ import pytest
 from crib_env.agents import make_agent
 from crib_env.agents.belief.simple_players import simple_policy
 from crib_env.engine import ROLES
+from crib_env.evaluate.exploitability.policy import Questions
+from crib_env.evaluate.exploitability.suits import suits_of
 from crib_env.solver.cfr import PlaySolver
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.population import Population
 from crib_env.solver.public_state import start_of_play
 from crib_env.solver.sweeps import EXPECTED
-from evaluate.exploitability.policy import Questions
-from evaluate.exploitability.suits import suits_of
 
 ITERATIONS = 12
 SHARES = (0.0, 0.1, 0.2, 0.4, 0.6)

@@ -22,9 +22,9 @@ def tree(path):
 
 
 def module_name(path):
-    """The dotted name that a file is imported by; the folder ``agents/`` is ``crib_env.agents``."""
+    """The dotted name that a file is imported by: the folders beside ``crib_env/`` are packages in it."""
     parts = [*path.relative_to(ROOT).with_suffix("").parts]
-    if parts[0] == "agents":
+    if parts[0] not in ("crib_env", "tests"):
         parts.insert(0, "crib_env")
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 

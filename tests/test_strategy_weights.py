@@ -22,22 +22,19 @@ from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.agents.strategy_weights import SHAPE, StrategyWeightsAgent, starting_weights
 from crib_env.batch import GameBatch
 from crib_env.engine import GAME
+from crib_env.evaluate.commands.lang_tournament import lang_tournament
+from crib_env.evaluate.matches.match import play_match
+from crib_env.evaluate.matches.series import Series, play_series
+from crib_env.evaluate.runs.learning_curves import read_scalars
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
 from crib_env.tables.lang_strategies import desirabilities, pegging_values
 from crib_env.tables.standard import standard_pegging
-from evaluate.commands.lang_tournament import lang_tournament
-from evaluate.matches.match import play_match
-from evaluate.matches.series import Series, play_series
-from evaluate.runs.learning_curves import read_scalars
-from tests.helpers.hidden_cards import with_hidden_dealt_again
-from tests.helpers.learner_runs import stopped_run
-from tests.helpers.small_settings import STRATEGY_WEIGHTS as SMALL
-from train.loop import run as train_run
-from train.loop import strength
-from train.loop.run_folder import RunFolder
-from train.strategy_weights import learner
-from train.strategy_weights.games import (
+from crib_env.train.loop import run as train_run
+from crib_env.train.loop import strength
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.strategy_weights import learner
+from crib_env.train.strategy_weights.games import (
     blend_all,
     credits,
     draw,
@@ -48,7 +45,10 @@ from train.strategy_weights.games import (
     variance_of,
     weights_at,
 )
-from train.strategy_weights.learner import PRESETS, Tournament, train
+from crib_env.train.strategy_weights.learner import PRESETS, Tournament, train
+from tests.helpers.hidden_cards import with_hidden_dealt_again
+from tests.helpers.learner_runs import stopped_run
+from tests.helpers.small_settings import STRATEGY_WEIGHTS as SMALL
 
 ROOT = Path(__file__).parents[1]
 
@@ -350,7 +350,7 @@ def test_a_run_leaves_weights_pictures_and_snapshots(finished):
 
 def test_the_report_plays_the_winner_against_its_snapshots(finished, monkeypatch, capsys, tmp_path):
     folder, agent, _ = finished
-    monkeypatch.setattr("evaluate.commands.lang_tournament.LENGTHS", (3, 10, 20, 30))
+    monkeypatch.setattr("crib_env.evaluate.commands.lang_tournament.LENGTHS", (3, 10, 20, 30))
     lang_tournament(folder.path, 0)
     shown = capsys.readouterr().out
     rows = [line for line in shown.splitlines() if line.startswith("│")]
@@ -382,7 +382,7 @@ def test_a_run_killed_in_its_last_measuring_keeps_the_last_point_of_its_curves(t
 
     folder = RunFolder.create("strategy-weights", settings, tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr("train.loop.strength.measure", killed)
+        patch.setattr("crib_env.train.loop.strength.measure", killed)
         with pytest.raises(KeyboardInterrupt):
             train_run.run_learner(learner, settings, folder)
     train_run.run_learner(learner, settings, RunFolder(folder.path))
@@ -410,7 +410,9 @@ def test_winners_go_ahead_and_losers_start_over(tmp_path, monkeypatch):
     tournament = Tournament(settings, RunFolder.create("strategy-weights", settings, tmp_path))
     before = tournament.weights.copy()
     results = iter([[0, 121], [121, 0], [121, 0]])
-    monkeypatch.setattr("train.strategy_weights.learner.play_series", lambda *_: Series(np.array([next(results)])))
+    monkeypatch.setattr(
+        "crib_env.train.strategy_weights.learner.play_series", lambda *_: Series(np.array([next(results)]))
+    )
     assert [tournament.pair(k) for k in range(2)] == [(0, 1), (2, 3)]
     tournament.end_round(0)
     assert tournament.order.tolist() == [1, 2, 0, 3]

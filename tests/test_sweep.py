@@ -9,13 +9,13 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from crib_env.agents import make_agent
-from evaluate.runs.format import band_of, final_tag
+from crib_env.evaluate.runs.format import band_of, final_tag
+from crib_env.train import ddqn
+from crib_env.train.__main__ import main
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.sweep import Sweep, in_figures, spread_of
 from tests.helpers.learner_runs import run
 from tests.helpers.small_settings import DDQN as SMALL
-from train import ddqn
-from train.__main__ import main
-from train.loop.run_folder import RunFolder
-from train.loop.sweep import Sweep, in_figures, spread_of
 
 TINY = replace(SMALL, episodes=256, seed=3)
 

@@ -17,20 +17,16 @@ from crib_env.agents.networks.td import TDAgent, gaussian_weights
 from crib_env.agents.networks.value_network import ValueNetwork
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, EPISODES, GAME, OVER, PLAY
+from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
 from crib_env.observation import SIZES
-from crib_env.views import views_of
-from evaluate.matches.match import play_match
-from tests.helpers.learner_runs import new_run, run, stopped_run
-from tests.helpers.small_settings import TD as SMALL
-from tests.helpers.small_settings import TD_PAPER as PAPER
-from train.experience.episodes import Decisions, play_episodes
-from train.loop.run import run_learner
-from train.loop.run_folder import RunFolder
-from train.td import learner as td
-from train.td.learner import PRESETS
-from train.td.returns import Explorer, Returns, lambda_returns, moves_of, rewards_of_moves
-from train.td.traces import (
+from crib_env.train.experience.episodes import Decisions, play_episodes
+from crib_env.train.loop.run import run_learner
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.td import learner as td
+from crib_env.train.td.learner import PRESETS
+from crib_env.train.td.returns import Explorer, Returns, lambda_returns, moves_of, rewards_of_moves
+from crib_env.train.td.traces import (
     UPDATES,
     Traces,
     Weights,
@@ -41,6 +37,10 @@ from train.td.traces import (
     value,
     weights_of,
 )
+from crib_env.views import views_of
+from tests.helpers.learner_runs import new_run, run, stopped_run
+from tests.helpers.small_settings import TD as SMALL
+from tests.helpers.small_settings import TD_PAPER as PAPER
 
 
 def new_agent(inputs="features", hidden=(16,), seed=0):
@@ -232,7 +232,7 @@ def gradient(network, state):
 
 
 def a_deal_learned_slowly(agent, episode, seed, rate, td_lambda):
-    """One deal of self-play in the environment's steps, and the rule of ``train.td.traces`` by torch's gradients."""
+    """One deal of self-play in the environment's steps, and the rule of ``train/td/traces.py`` by torch's gradients."""
     network, batch = agent.networks["all"], GameBatch(np.array([seed], np.uint64), episode=episode)
     row, last, traces = np.array([0]), [None, None], [None, None]
 

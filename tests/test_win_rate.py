@@ -9,7 +9,7 @@ import pytest
 
 import crib_env
 from crib_env.agents import make_agent
-from evaluate.matches.match import play_match
+from crib_env.evaluate.matches.match import play_match
 
 
 class Careless:

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from crib_env.evaluate.commands.tables.win_table import HEADER, NEAR, rows_of
+from crib_env.evaluate.files import markdown_table, whole_text
 from crib_env.tables.standard import standard_win_table
-from evaluate.commands.tables.win_table import HEADER, NEAR, rows_of
-from evaluate.files import markdown_table, whole_text
 
 PAGE = Path(__file__).parents[1] / "BENCHMARKS.md"
 BEGIN, END = "<!-- win table -->\n", "<!-- end of win table -->\n"

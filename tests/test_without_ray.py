@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from evaluate.commands.league import league
-from evaluate.commands.match import MatchArguments, match
-from evaluate.commands.reproduce import ReproduceArguments, reproduce
-from evaluate.on_ray import connected, load_ray
-from train.__main__ import main
+from crib_env.evaluate.commands.league import league
+from crib_env.evaluate.commands.match import MatchArguments, match
+from crib_env.evaluate.commands.reproduce import ReproduceArguments, reproduce
+from crib_env.evaluate.on_ray import connected, load_ray
+from crib_env.train.__main__ import main
 
 
 def test_without_ray_the_extra_is_named(monkeypatch, tmp_path):

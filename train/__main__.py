@@ -6,11 +6,11 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from evaluate.command_line import choose
-from evaluate.ending import reported_errors
+from crib_env.evaluate.command_line import choose
+from crib_env.evaluate.ending import reported_errors
 
 if TYPE_CHECKING:
-    from train.loop.contracts import Learner
+    from crib_env.train.loop.contracts import Learner
 
 _ABOUT = """Trains an agent and measures its strength.
 
@@ -22,7 +22,7 @@ class Entry(NamedTuple):
     """A learner on the command line."""
 
     module: str
-    """The module in this package, a :class:`train.loop.contracts.Learner`."""
+    """The module in this package, a :class:`crib_env.train.loop.contracts.Learner`."""
     about: str
     """Its line in the help."""
 
@@ -73,7 +73,7 @@ LEARNERS: dict[str, Entry] = {
 
 def module_of(name: str) -> Learner[Any]:
     """Imports the module of a learner, and of no other learner."""
-    return cast("Learner[Any]", import_module(f"train.{LEARNERS[name].module}"))
+    return cast("Learner[Any]", import_module(f"crib_env.train.{LEARNERS[name].module}"))
 
 
 def main() -> None:
@@ -86,12 +86,12 @@ def main() -> None:
             {name: learner.about for name, learner in LEARNERS.items()},
             sys.argv[1:],
         )
-        from evaluate.on_ray import load_ray  # imported here: torch and other imports take seconds
-        from train.command_line import read_command
-        from train.loop.precision import with_precision
-        from train.loop.run import load_settings, run_learner
-        from train.loop.run_folder import RunFolder
-        from train.loop.sweep import Sweep
+        from crib_env.evaluate.on_ray import load_ray  # imported here: torch and other imports take seconds
+        from crib_env.train.command_line import read_command
+        from crib_env.train.loop.precision import with_precision
+        from crib_env.train.loop.run import load_settings, run_learner
+        from crib_env.train.loop.run_folder import RunFolder
+        from crib_env.train.loop.sweep import Sweep
 
         learner = module_of(name)
         start, settings, opponent = read_command(learner, LEARNERS[name].about, arguments)

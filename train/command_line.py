@@ -13,8 +13,8 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import tyro
 
-from evaluate.command_line import MARKERS, read
-from train.loop.contracts import Learner
+from crib_env.evaluate.command_line import MARKERS, read
+from crib_env.train.loop.contracts import Learner
 
 # The groups that ``--help`` shows, in order. Settings that no group names are in "learning".
 _GROUPS: dict[str, tuple[str, ...]] = {

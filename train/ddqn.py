@@ -40,17 +40,17 @@ from crib_env.agents import make_agent
 from crib_env.agents.features.seen import Coding, n_inputs
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.batch import GameBatch
+from crib_env.evaluate.ranges import Positive, Share, WholeNumber
 from crib_env.kernels import streams
-from evaluate.ranges import Positive, Share, WholeNumber
-from train.experience.episodes import Decisions, Episodes, Policy, play_episodes
-from train.experience.q_learning import QSettings, epsilon_greedy, rewards_of, values_of
-from train.experience.replay import Replay, Transitions
-from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part
-from train.loop.gradient import descend
-from train.loop.precision import precision
-from train.loop.rounds import Round, train_in_rounds
-from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, Widths
+from crib_env.train.experience.episodes import Decisions, Episodes, Policy, play_episodes
+from crib_env.train.experience.q_learning import QSettings, epsilon_greedy, rewards_of, values_of
+from crib_env.train.experience.replay import Replay, Transitions
+from crib_env.train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part
+from crib_env.train.loop.gradient import descend
+from crib_env.train.loop.precision import precision
+from crib_env.train.loop.rounds import Round, train_in_rounds
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.settings import Count, Widths
 
 NAME = "ddqn"
 EXPECTED = {"bfloat16": "60.06% (59.38% to 60.74%)", "float32": "60.64% (59.95% to 61.32%)"}

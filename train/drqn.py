@@ -1,9 +1,9 @@
 """Deep recurrent Q-learning (Hausknecht and Stone 2015), as Sharan and Pawar (2022) applied it to cribbage.
 
 Double DQN with an LSTM as the first layer: the value of a card depends on all that its player has seen in this
-episode. It samples sequences of one player's consecutive decisions (:mod:`train.experience.sequences`). A sequence
-that begins within an episode is preceded by a burn-in, which warms up the LSTM and has no gradient
-(Kapturowski et al. 2019). Targets are those of :mod:`train.ddqn`, one step ahead and over legal cards only::
+episode. It samples sequences of one player's consecutive decisions (:mod:`crib_env.train.experience.sequences`). A
+sequence that begins within an episode is preceded by a burn-in, which warms up the LSTM and has no gradient
+(Kapturowski et al. 2019). Targets are those of :mod:`crib_env.train.ddqn`, one step ahead and over legal cards only::
 
     r_k  +  γ Q_target(s_(k+1), argmax over legal a of Q(s_(k+1), a))
 
@@ -38,19 +38,19 @@ from crib_env.agents.features.seen import Coding
 from crib_env.agents.networks.ddqn import with_gains
 from crib_env.agents.networks.drqn import DRQNAgent, RecurrentQNetwork
 from crib_env.batch import GameBatch
+from crib_env.evaluate.ranges import WholeNumber
 from crib_env.kernels import streams
 from crib_env.observation import SIZES
-from evaluate.ranges import WholeNumber
-from train.experience.episodes import Episodes, Policy, play_episodes
-from train.experience.q_learning import QSettings, epsilon_greedy, rewards_of, values_of
-from train.experience.replay import Ring
-from train.experience.sequences import Sequences, sequences_of
-from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part
-from train.loop.gradient import descend
-from train.loop.precision import precision
-from train.loop.rounds import Round, train_in_rounds
-from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, Width, Widths
+from crib_env.train.experience.episodes import Episodes, Policy, play_episodes
+from crib_env.train.experience.q_learning import QSettings, epsilon_greedy, rewards_of, values_of
+from crib_env.train.experience.replay import Ring
+from crib_env.train.experience.sequences import Sequences, sequences_of
+from crib_env.train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part
+from crib_env.train.loop.gradient import descend
+from crib_env.train.loop.precision import precision
+from crib_env.train.loop.rounds import Round, train_in_rounds
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.settings import Count, Width, Widths
 
 NAME = "drqn"
 

@@ -1,6 +1,6 @@
 """Neural fictitious self-play (Heinrich and Silver 2016): the result is an average of best responses.
 
-Two policies learn side by side. The best response is Double DQN as in :mod:`train.ddqn`, off-policy, from
+Two policies learn side by side. The best response is Double DQN as in :mod:`crib_env.train.ddqn`, off-policy, from
 everything that is played. The average policy is a classifier of the best response's choices, throughout training:
 its choices go into a reservoir, a uniform sample of all of them, and the loss is the cross-entropy over legal
 cards. In each episode each player follows one of the two, chosen at random: with probability ``anticipation`` (η
@@ -25,21 +25,21 @@ from rich.progress import Progress
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.agents.networks.nfsp import NFSPAgent
 from crib_env.batch import GameBatch
+from crib_env.evaluate.ranges import Range, Share
 from crib_env.kernels import streams
 from crib_env.observation import SIZES
-from evaluate.ranges import Range, Share
-from train import ddqn
-from train.ddqn import DoubleDQN, explore, new_agent, transitions_of
-from train.experience.episodes import Decisions, Episodes, Policy, play_episodes
-from train.experience.q_learning import rewards_of, values_of
-from train.experience.replay import Transitions
-from train.experience.reservoir import Choices, Reservoir
-from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part, steps_taken
-from train.loop.gradient import descend
-from train.loop.precision import precision
-from train.loop.rounds import Round, train_in_rounds
-from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, NotNegative
+from crib_env.train import ddqn
+from crib_env.train.ddqn import DoubleDQN, explore, new_agent, transitions_of
+from crib_env.train.experience.episodes import Decisions, Episodes, Policy, play_episodes
+from crib_env.train.experience.q_learning import rewards_of, values_of
+from crib_env.train.experience.replay import Transitions
+from crib_env.train.experience.reservoir import Choices, Reservoir
+from crib_env.train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part, steps_taken
+from crib_env.train.loop.gradient import descend
+from crib_env.train.loop.precision import precision
+from crib_env.train.loop.rounds import Round, train_in_rounds
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.settings import Count, NotNegative
 
 NAME = "nfsp"
 

@@ -23,16 +23,16 @@ from rich.progress import Progress
 from rich.table import Table
 from torch.profiler import ProfilerActivity
 
-from evaluate.commands.arguments import SomeFile
-from evaluate.console import console
-from evaluate.ending import reported_errors
-from evaluate.files import check_outputs, markdown_table, whole_text
-from evaluate.ranges import Amount, checked
-from train.__main__ import module_of
-from train.loop.contracts import Learner
-from train.loop.precision import chosen, is_emulated
-from train.loop.run_folder import RunFolder
-from train.loop.settings import LearningSettings
+from crib_env.evaluate.commands.arguments import SomeFile
+from crib_env.evaluate.console import console
+from crib_env.evaluate.ending import reported_errors
+from crib_env.evaluate.files import check_outputs, markdown_table, whole_text
+from crib_env.evaluate.ranges import Amount, checked
+from crib_env.train.__main__ import module_of
+from crib_env.train.loop.contracts import Learner
+from crib_env.train.loop.precision import chosen, is_emulated
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.settings import LearningSettings
 
 _ROOTS = ("play_and_learn", "collect_rollouts", "train")  # functions that are a round, the last two those of PPO
 _FILES = ("/crib_env/", "/agents/", "/train/", "/sb3_contrib/")  # whose functions are shown

@@ -2,7 +2,7 @@
 
 It ships with the project: ``best`` is the networks of ``agents/best/data/best.safetensors``, ``best:PATH`` are
 others. ``best:scores=no`` plays every deal like the first of a game, to measure the value of playing to the
-score. :mod:`train.best.learner` describes their training.
+score. :mod:`crib_env.train.best.learner` describes their training.
 
 It discards by the exact analysis, as ``expert`` does. In the play it has two policy networks, which have learned
 solutions of the play in points. In the pegging episode it draws its cards from the one, so that hardly anybody can

@@ -43,7 +43,8 @@ class DeterminizedUCTAgent(ISMCTSAgent):
 class CheatingUCTAgent(TreeSearchAgent):
     """Sees every card, the starter and the opponent's hand: a benchmark for fair agents, not a player.
 
-    It receives whole games through :meth:`act_cheating`, which only :func:`evaluate.matches.match.play_match` calls.
+    It receives whole games through :meth:`act_cheating`, which only :func:`crib_env.evaluate.matches.match.play_match`
+    calls.
     """
 
     name = "uct-cheating"

@@ -15,12 +15,12 @@ import numpy as np
 
 from crib_env.agents.discards import lowest_of_rank, six_dealt
 from crib_env.agents.expert.agent import ExpertAgent
+from crib_env.evaluate.analysis.judges import PlayJudge, Worth, discard_points
+from crib_env.evaluate.analysis.recorded_games import Moment, RecordedGames
+from crib_env.evaluate.luck.table import RESULTS
+from crib_env.evaluate.luck.variates import CHANCES, LuckMeter
+from crib_env.evaluate.matches.game_records import GameRecord
 from crib_env.exact.discard_statistics import PLACES
-from evaluate.analysis.judges import PlayJudge, Worth, discard_points
-from evaluate.analysis.recorded_games import Moment, RecordedGames
-from evaluate.luck.table import RESULTS
-from evaluate.luck.variates import CHANCES, LuckMeter
-from evaluate.matches.game_records import GameRecord
 
 KINDS = ("discard", "play")
 _SAME = 1e-9  # chances are sums of many products: smaller differences are rounding

@@ -13,11 +13,11 @@ from crib_env.agents.equilibrium.agent import EquilibriumAgent
 from crib_env.agents.equilibrium.blueprint import N_CARDS
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.engine import DEALER, PONE
+from crib_env.evaluate.luck.usual_deal import DiscardValues
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
 from crib_env.exact.rank_classes import rank_class
 from crib_env.kernels import kernel, mask_of
-from evaluate.luck.usual_deal import DiscardValues
 
 
 class Worth(NamedTuple):

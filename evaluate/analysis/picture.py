@@ -7,10 +7,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from crib_env.cards import format_cards
-from evaluate.analysis.decisions import GameAnalysis
-from evaluate.figures import BLUE, GREY, RED, new_figure
-from evaluate.luck.table import WINS, standard_luck_table
-from evaluate.luck.variates import CARDS, STARTER
+from crib_env.evaluate.analysis.decisions import GameAnalysis
+from crib_env.evaluate.figures import BLUE, GREY, RED, new_figure
+from crib_env.evaluate.luck.table import WINS, standard_luck_table
+from crib_env.evaluate.luck.variates import CARDS, STARTER
 
 _CARDS_AT, _STARTER_AT = 0.15, 0.4  # of a deal's width: when its cards are seen, and when its starter is cut
 _LEAST = 0.005  # errors that lose less than this chance to win are not drawn

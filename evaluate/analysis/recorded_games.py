@@ -9,9 +9,9 @@ import numpy as np
 
 from crib_env import PlayerViews, parse_cards
 from crib_env.engine import DEAL, GAME, GAME_EPISODE, OVER, act, begin_deal, begin_game
+from crib_env.evaluate.matches.game_records import GameRecord
 from crib_env.kernels import kernel
 from crib_env.views import views_of
-from evaluate.matches.game_records import GameRecord
 
 
 @kernel
@@ -55,7 +55,7 @@ class RecordedGames:
     """Recorded games, replayed from their first card.
 
     Args:
-        records: valid games (:meth:`evaluate.matches.game_records.GameRecord.check`).
+        records: valid games (:meth:`crib_env.evaluate.matches.game_records.GameRecord.check`).
 
     Attributes:
         games: (N,) records of dtype :data:`crib_env.engine.GAME`, in their current state.

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaluate.analysis.decisions import KINDS, Decision, GameAnalysis
-from evaluate.luck.table import RESULTS
-from evaluate.luck.variates import results
-from evaluate.statistics import mean_interval
+from crib_env.evaluate.analysis.decisions import KINDS, Decision, GameAnalysis
+from crib_env.evaluate.luck.table import RESULTS
+from crib_env.evaluate.luck.variates import results
+from crib_env.evaluate.statistics import mean_interval
 
 BLUNDERS = {"1 to 2 %": (0.01, 0.02), "2 to 5 %": (0.02, 0.05), "5 % or more": (0.05, math.inf)}
 """Sizes of blunders, by the chance to win that they lose."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from crib_env.cards import format_cards
-from evaluate.analysis.decisions import Decision, GameAnalysis
-from evaluate.luck.table import NET_POINTS, WINS
-from evaluate.luck.variates import CARDS, CHANCES, FIRST_DEAL, STARTER
+from crib_env.evaluate.analysis.decisions import Decision, GameAnalysis
+from crib_env.evaluate.luck.table import NET_POINTS, WINS
+from crib_env.evaluate.luck.variates import CARDS, CHANCES, FIRST_DEAL, STARTER
 
 LEAST = 0.0005
 """Smaller chances to win are left out."""

@@ -6,11 +6,11 @@ from itertools import combinations
 
 import numpy as np
 
+from crib_env.evaluate.benchmark.measuring import Measurement
 from crib_env.exact.discard_means import best_discard
 from crib_env.exact.discard_statistics import crib_distribution, discard_statistics
 from crib_env.kernels import bit, kernel, popcount
 from crib_env.scoring import score_show_many, show_points
-from evaluate.benchmark.measuring import Measurement
 
 
 @kernel

@@ -8,9 +8,9 @@ import numpy as np
 
 from crib_env.batch import GameBatch
 from crib_env.engine import GAME, OVER, begin_deal, begin_game, shuffle, step
+from crib_env.evaluate.benchmark.measuring import Measurement
 from crib_env.kernels import kernel, streams
 from crib_env.players.policies import GREEDY, RANDOM, native_card
-from evaluate.benchmark.measuring import Measurement
 
 ENGINE = "random full games, engine"
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from evaluate.console import console
+from crib_env.evaluate.console import console
 
 ROUNDS = 5
 

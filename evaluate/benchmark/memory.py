@@ -6,7 +6,7 @@ import multiprocessing
 from collections.abc import Callable
 from pathlib import Path
 
-from evaluate.benchmark.vector import GAMES, RandomPlay
+from crib_env.evaluate.benchmark.vector import GAMES, RandomPlay
 
 SIZES = (1, 1_000, 100_000, 1_000_000)
 STEPS = 100_000_000

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluate.benchmark.measuring import Measurement, say_skipped
+from crib_env.evaluate.benchmark.measuring import Measurement, say_skipped
 
 SAMPLED = "random full games, OpenSpiel, chance sampled by its probabilities"
 FAST = "random full games, OpenSpiel, chance picked as actions are"

@@ -11,8 +11,8 @@ import numpy as np
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 from gymnasium.vector.utils import batch_space
 
-from evaluate.benchmark.measuring import Measurement, say_skipped
-from evaluate.benchmark.vector import GAMES
+from crib_env.evaluate.benchmark.measuring import Measurement, say_skipped
+from crib_env.evaluate.benchmark.vector import GAMES
 
 PROCESSES = 16  # AsyncVectorEnv has a process for each environment
 ENVPOOL = "EnvPool "

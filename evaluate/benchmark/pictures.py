@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium
 
 import crib_env
-from evaluate.benchmark.measuring import Measurement, say_skipped
+from crib_env.evaluate.benchmark.measuring import Measurement, say_skipped
 
 
 def _svg(table: crib_env.raw_env) -> Callable[[], int]:

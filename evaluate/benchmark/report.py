@@ -5,12 +5,12 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 from rich.table import Table
 
-from evaluate.benchmark.games import ENGINE
-from evaluate.benchmark.measuring import ROUNDS, Rates
-from evaluate.benchmark.openspiel import FAST, REPLAYED, SAMPLED
-from evaluate.benchmark.other_vectors import ENVPOOL
-from evaluate.benchmark.vector import COPIES, ONE_THREAD, TWO_THREADS, YARDSTICK, YARDSTICK_OF_TWO, ZERO_COPY
-from evaluate.figures import GREEN, GREY, new_figure
+from crib_env.evaluate.benchmark.games import ENGINE
+from crib_env.evaluate.benchmark.measuring import ROUNDS, Rates
+from crib_env.evaluate.benchmark.openspiel import FAST, REPLAYED, SAMPLED
+from crib_env.evaluate.benchmark.other_vectors import ENVPOOL
+from crib_env.evaluate.benchmark.vector import COPIES, ONE_THREAD, TWO_THREADS, YARDSTICK, YARDSTICK_OF_TWO, ZERO_COPY
+from crib_env.evaluate.figures import GREEN, GREY, new_figure
 
 # The pairs of speeds whose ratio is shown, if both were measured.
 _RATIOS = (

@@ -9,8 +9,8 @@ import gymnasium
 import numpy as np
 
 import crib_env
+from crib_env.evaluate.benchmark.measuring import Measurement, say_skipped
 from crib_env.single_agent import SingleAgentCribbage
-from evaluate.benchmark.measuring import Measurement, say_skipped
 
 
 def _single_steps(env: Any, episodes: int) -> Callable[[], int]:

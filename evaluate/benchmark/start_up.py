@@ -9,12 +9,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from evaluate.benchmark.measuring import ROUNDS
+from crib_env.evaluate.benchmark.measuring import ROUNDS
 
 _FIRST_ENV = "import crib_env; e = crib_env.env(); e.reset(seed=0); e.step(int(e.last()[0]['action_mask'].argmax()))"
 _MAIN_JOB = (
     "import tempfile, pathlib; from rich.progress import Progress; from dataclasses import replace\n"
-    "from train.ddqn import PRESETS, train; from train.loop.run_folder import RunFolder\n"
+    "from crib_env.train.ddqn import PRESETS, train; from crib_env.train.loop.run_folder import RunFolder\n"
     "few = dict(episodes=2, episodes_at_once=2, warm_up=1, evaluations=1, evaluation_games=2)\n"
     "s = replace(PRESETS['default'], **few)\n"
     "with tempfile.TemporaryDirectory() as d, Progress(disable=True) as p:\n"

@@ -11,10 +11,10 @@ import numpy as np
 
 import crib_env
 from crib_env.agents import make_agent
+from crib_env.evaluate.benchmark.games import new_game, play_games
+from crib_env.evaluate.benchmark.measuring import Measurement
 from crib_env.kernels import GOLDEN, kernel, mix, streams
 from crib_env.players.policies import RANDOM, random_card
-from evaluate.benchmark.games import new_game, play_games
-from evaluate.benchmark.measuring import Measurement
 
 GAMES = 4_096
 MANY_GAMES = 65_536  # so many that waking a second thread takes almost no time beside its work

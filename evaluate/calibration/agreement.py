@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaluate.calibration.making import BANDS, JUDGES, RANKS, AtScores, Calibration, OfCards, OfDiscards
-from evaluate.statistics import Z, half_width, mean_interval, student_quantile
+from crib_env.evaluate.calibration.making import BANDS, JUDGES, RANKS, AtScores, Calibration, OfCards, OfDiscards
+from crib_env.evaluate.statistics import Z, half_width, mean_interval, student_quantile
 
 
 class Estimate(NamedTuple):

@@ -8,11 +8,11 @@ import numpy as np
 
 from crib_env.batch import GameBatch
 from crib_env.engine import DEAL_EPISODE
+from crib_env.evaluate.calibration.scores import chances_after, draw_late_scores
+from crib_env.evaluate.suite.positions import begin_all
+from crib_env.evaluate.win_table.deals import Player
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
-from evaluate.calibration.scores import chances_after, draw_late_scores
-from evaluate.suite.positions import begin_all
-from evaluate.win_table.deals import Player
 
 
 class Positions(NamedTuple):

@@ -11,16 +11,16 @@ import numpy as np
 
 from crib_env.agents import make_agent
 from crib_env.agents.expert.agent import ExpertAgent
+from crib_env.evaluate.analysis.judges import ExpertJudge, SolvedJudge
+from crib_env.evaluate.calibration.cards import JudgedCards, compare, draw_choices, play_out_ranks
+from crib_env.evaluate.calibration.discards import Positions, draw_positions, play_out
+from crib_env.evaluate.calibration.scores import dealer_wins, draw_scores
+from crib_env.evaluate.files import write_json
+from crib_env.evaluate.suite.positions import before_discards
 from crib_env.files.json_text import read_json, typed
 from crib_env.kernels import streams
 from crib_env.tables.standard import standard_win_table
 from crib_env.views import views_of
-from evaluate.analysis.judges import ExpertJudge, SolvedJudge
-from evaluate.calibration.cards import JudgedCards, compare, draw_choices, play_out_ranks
-from evaluate.calibration.discards import Positions, draw_positions, play_out
-from evaluate.calibration.scores import dealer_wins, draw_scores
-from evaluate.files import write_json
-from evaluate.suite.positions import before_discards
 
 BANDS = ((0, 95), (96, 110), (111, 120))
 """The higher of the two scores before a discard."""

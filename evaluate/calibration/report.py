@@ -7,10 +7,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from crib_env.cards import format_cards
+from crib_env.evaluate.calibration.agreement import (
+    Estimate,
+    agreement_of_scores,
+    each_band,
+    each_band_of_cards,
+    in_band,
+    losses,
+)
+from crib_env.evaluate.calibration.making import BANDS, JUDGES, Calibration
+from crib_env.evaluate.figures import BLUE, GREY, RED, new_figure
 from crib_env.exact.discard_statistics import PLACES
-from evaluate.calibration.agreement import Estimate, agreement_of_scores, each_band, each_band_of_cards, in_band, losses
-from evaluate.calibration.making import BANDS, JUDGES, Calibration
-from evaluate.figures import BLUE, GREY, RED, new_figure
 
 _NAMES = ("second", "fourth")
 CARDS_HEADER = ("score", "cards laid", "judge", "slope", "level", "its best", "square", "choices")

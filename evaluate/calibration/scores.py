@@ -6,7 +6,7 @@ import numpy as np
 
 from crib_env.batch import GameBatch
 from crib_env.engine import WIN
-from evaluate.win_table.deals import Player
+from crib_env.evaluate.win_table.deals import Player
 
 _NEAR = 100
 """Two thirds of the pairs have a score above this."""

@@ -8,7 +8,7 @@ from typing import Annotated
 import tyro
 
 from crib_env.engine import WIN
-from evaluate.ranges import Amount, Games, Range, Seed, WholeNumber
+from crib_env.evaluate.ranges import Amount, Games, Range, Seed, WholeNumber
 
 Score = Annotated[int, Range(0, WIN - 1)]
 AgentName = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="AGENT")]

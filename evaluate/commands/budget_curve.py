@@ -12,14 +12,14 @@ from matplotlib.figure import Figure
 from rich.table import Table
 
 from crib_env.agents import make_agent
+from crib_env.evaluate.commands.arguments import AgentNames, AgentOption, SomeFile
+from crib_env.evaluate.console import console
+from crib_env.evaluate.figures import GREY, new_figure, save_figure
+from crib_env.evaluate.files import check_outputs, picture_paths, write_json
+from crib_env.evaluate.matches.match import MatchResult, play_match
+from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.ranges import Amount, Games, Seed
 from crib_env.files.json_text import read_json, typed
-from evaluate.commands.arguments import AgentNames, AgentOption, SomeFile
-from evaluate.console import console
-from evaluate.figures import GREY, new_figure, save_figure
-from evaluate.files import check_outputs, picture_paths, write_json
-from evaluate.matches.match import MatchResult, play_match
-from evaluate.progress import progress_bar
-from evaluate.ranges import Amount, Games, Seed
 
 PLACE = "{}"  # the place of the budget in an agent's name
 

@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 
 import tyro
 
-from evaluate.commands.arguments import Runs, SomeJson
-from evaluate.console import console
-from evaluate.figures import save_figure
-from evaluate.files import check_outputs, picture_paths, write_json
-from evaluate.runs.learning_curves import Over, curve_as_json, curves_by_label, draw_curves
+from crib_env.evaluate.commands.arguments import Runs, SomeJson
+from crib_env.evaluate.console import console
+from crib_env.evaluate.figures import save_figure
+from crib_env.evaluate.files import check_outputs, picture_paths, write_json
+from crib_env.evaluate.runs.learning_curves import Over, curve_as_json, curves_by_label, draw_curves
 
 
 def curves(

@@ -12,10 +12,10 @@ from rich.table import Table
 
 from crib_env.cards import format_cards, parse_cards
 from crib_env.engine import WIN
+from crib_env.evaluate.commands.arguments import Score
+from crib_env.evaluate.console import console
 from crib_env.tables.analysis import WinShares, analyse_discard, win_shares
 from crib_env.tables.standard import standard_win_table
-from evaluate.commands.arguments import Score
-from evaluate.console import console
 
 _NAMED = 4  # pairs that the sentence names
 _SHOWN = 0.0001  # rounding of the chances to win that are shown

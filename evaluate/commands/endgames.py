@@ -9,16 +9,16 @@ from rich.table import Table
 
 from crib_env.agents import Agent, make_agent
 from crib_env.engine import WIN
-from evaluate.commands.arguments import AgentName
-from evaluate.console import console
-from evaluate.luck.table import WINS
-from evaluate.matches.blocks import Pace, play_pairs, working
-from evaluate.matches.match import pairs_less_luck
-from evaluate.matches.mirrored import Games, Shard, mean_of_pairs
-from evaluate.progress import progress_bar
-from evaluate.ranges import Games as GameCount
-from evaluate.ranges import Seed, Threads
-from evaluate.statistics import paired_rate_interval, rate_less_luck
+from crib_env.evaluate.commands.arguments import AgentName
+from crib_env.evaluate.console import console
+from crib_env.evaluate.luck.table import WINS
+from crib_env.evaluate.matches.blocks import Pace, play_pairs, working
+from crib_env.evaluate.matches.match import pairs_less_luck
+from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs
+from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.ranges import Games as GameCount
+from crib_env.evaluate.ranges import Seed, Threads
+from crib_env.evaluate.statistics import paired_rate_interval, rate_less_luck
 
 _EVEN = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 20, 22, 25)
 _APART = "1–5 2–6 3–8 4–10 6–10 8–14 10–15 12–18 14–16 15–20 16–24 18–22 20–25"

@@ -10,12 +10,12 @@ from rich.table import Table
 
 from crib_env.agents import make_agent
 from crib_env.agents.strategy_weights import StrategyWeightsAgent
+from crib_env.evaluate.console import console
+from crib_env.evaluate.matches.series import play_series
+from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.ranges import Seed
+from crib_env.evaluate.runs.format import SUMMARY, snapshots_of
 from crib_env.files.json_text import read_json, typed
-from evaluate.console import console
-from evaluate.matches.series import play_series
-from evaluate.progress import progress_bar
-from evaluate.ranges import Seed
-from evaluate.runs.format import SUMMARY, snapshots_of
 
 LENGTHS = (9, 100, 1_000, 10_000)
 

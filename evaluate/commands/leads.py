@@ -12,11 +12,19 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from crib_env.cards import RANKS, format_cards, parse_cards
+from crib_env.evaluate.console import console
+from crib_env.evaluate.rules_of_thumb import (
+    ANSWERS,
+    LEADS,
+    Tally,
+    answer_habits,
+    lead_habits,
+    tally_answers,
+    tally_leads,
+)
 from crib_env.solver.hands import hand_number
 from crib_env.tables.leads import Leads
 from crib_env.tables.standard import standard_leads
-from evaluate.console import console
-from evaluate.rules_of_thumb import ANSWERS, LEADS, Tally, answer_habits, lead_habits, tally_answers, tally_leads
 
 _NEVER = 0.0005  # a lead so rare is none in equilibrium, which leaves open how it is answered
 

@@ -13,20 +13,20 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from crib_env.agents.registry import is_outside_agent
-from evaluate.commands.arguments import AgentNames, SomeFolder, SomeGames, SomeRay, SomeSeed
-from evaluate.console import console
-from evaluate.ending import reported_errors
-from evaluate.figures import GOOD_AND_BAD, new_figure, save_figure
-from evaluate.files import markdown_table, whole_text
-from evaluate.folder_lock import held
-from evaluate.matches.league import League
-from evaluate.matches.match_table import faults_in_words
-from evaluate.matches.ratings import MEAN
-from evaluate.matches.standings import Cell, Standings
-from evaluate.on_ray import connected, load_ray
-from evaluate.progress import progress_bar
-from evaluate.ranges import Threads
-from evaluate.statistics import half_width
+from crib_env.evaluate.commands.arguments import AgentNames, SomeFolder, SomeGames, SomeRay, SomeSeed
+from crib_env.evaluate.console import console
+from crib_env.evaluate.ending import reported_errors
+from crib_env.evaluate.figures import GOOD_AND_BAD, new_figure, save_figure
+from crib_env.evaluate.files import markdown_table, whole_text
+from crib_env.evaluate.folder_lock import held
+from crib_env.evaluate.matches.league import League
+from crib_env.evaluate.matches.match_table import faults_in_words
+from crib_env.evaluate.matches.ratings import MEAN
+from crib_env.evaluate.matches.standings import Cell, Standings
+from crib_env.evaluate.on_ray import connected, load_ray
+from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.ranges import Threads
+from crib_env.evaluate.statistics import half_width
 
 
 def league(

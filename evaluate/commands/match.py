@@ -13,19 +13,19 @@ import tyro
 from rich.progress import Progress
 
 from crib_env.agents import Agent, make_agent
-from evaluate.commands.arguments import AgentName, SomeAmount, SomeFile, SomeJson, SomeRay
-from evaluate.console import console
-from evaluate.files import check_outputs, write_json
-from evaluate.folder_lock import held_file, lock_of
-from evaluate.matches.game_records import add_records
-from evaluate.matches.match import MatchResult, check_games, pair_results, play_games, summarise
-from evaluate.matches.match_table import faults_in_words, match_table
-from evaluate.matches.mirrored import Games, Shard, play_shard
-from evaluate.matches.resuming import take_up
-from evaluate.matches.stopping import Narrow, Sprt, StoppingRule
-from evaluate.on_ray import connected
-from evaluate.progress import progress_bar
-from evaluate.ranges import Positive, Range, Seed, Threads
+from crib_env.evaluate.commands.arguments import AgentName, SomeAmount, SomeFile, SomeJson, SomeRay
+from crib_env.evaluate.console import console
+from crib_env.evaluate.files import check_outputs, write_json
+from crib_env.evaluate.folder_lock import held_file, lock_of
+from crib_env.evaluate.matches.game_records import add_records
+from crib_env.evaluate.matches.match import MatchResult, check_games, pair_results, play_games, summarise
+from crib_env.evaluate.matches.match_table import faults_in_words, match_table
+from crib_env.evaluate.matches.mirrored import Games, Shard, play_shard
+from crib_env.evaluate.matches.resuming import take_up
+from crib_env.evaluate.matches.stopping import Narrow, Sprt, StoppingRule
+from crib_env.evaluate.on_ray import connected
+from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.ranges import Positive, Range, Seed, Threads
 
 GAMES, MOST_GAMES = 10_000, 1_000_000  # the default numbers of games, without and with a reason to stop earlier
 _WRITING = 0.05  # share of the time that writing the result again and again may take

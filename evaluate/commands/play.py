@@ -13,14 +13,14 @@ from typing import Annotated, Literal
 import tyro
 
 from crib_env.agents import make_agent
+from crib_env.evaluate.analysis.judges import play_judge
+from crib_env.evaluate.commands.arguments import Score, SomeFile, SomeSeed
+from crib_env.evaluate.console import console
+from crib_env.evaluate.files import check_outputs
+from crib_env.evaluate.play.kept_game import DEALERS, FINISHED, GameSoFar, KeptGame, read_game_to_resume
+from crib_env.evaluate.play.page.games import OFFERED
+from crib_env.evaluate.play.terminal import play_in_terminal, review_in_terminal, say
 from crib_env.files.whole_file import clear_parts
-from evaluate.analysis.judges import play_judge
-from evaluate.commands.arguments import Score, SomeFile, SomeSeed
-from evaluate.console import console
-from evaluate.files import check_outputs
-from evaluate.play.kept_game import DEALERS, FINISHED, GameSoFar, KeptGame, read_game_to_resume
-from evaluate.play.page.games import OFFERED
-from evaluate.play.terminal import play_in_terminal, review_in_terminal, say
 
 FOLDER = Path("runs/play")
 
@@ -92,8 +92,8 @@ def _in_terminal(game: KeptGame | None, record: Path) -> None:
 
 def _in_browser(offered: GameSoFar, resumed: Path | None, record: Path, opens: bool, seed: int | None) -> None:
     try:
-        from evaluate.play.page.games import Games
-        from evaluate.play.page.server import serve
+        from crib_env.evaluate.play.page.games import Games
+        from crib_env.evaluate.play.page.server import serve
     except ModuleNotFoundError as error:
         raise ValueError(
             f"the page needs {error.name}: install crib_env with its extra 'play', or play with --terminal"

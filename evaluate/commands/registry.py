@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import NamedTuple
 
-from evaluate.ranges import checked
+from crib_env.evaluate.ranges import checked
 
 
 class Command(NamedTuple):
@@ -22,7 +22,7 @@ class Command(NamedTuple):
     def load(self) -> Callable[..., None]:
         """The function, which checks its arguments first; imports its module."""
         module, _, function = self.place.partition(":")
-        return checked(getattr(import_module(f"evaluate.commands.{module}"), function))
+        return checked(getattr(import_module(f"crib_env.evaluate.commands.{module}"), function))
 
 
 COMMANDS = {

@@ -1,4 +1,4 @@
-"""The command that recomputes the figures of papers, with :mod:`evaluate.reproduce`."""
+"""The command that recomputes the figures of papers, with :mod:`crib_env.evaluate.reproduce`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 
 import tyro
 
-from evaluate.commands.arguments import SomeFile, SomeFolder, SomeRay, SomeSeed
-from evaluate.ending import reported_errors
-from evaluate.files import check_outputs, picture_paths
-from evaluate.ranges import Threads
-from evaluate.reproduce import NAMES, Name
+from crib_env.evaluate.commands.arguments import SomeFile, SomeFolder, SomeRay, SomeSeed
+from crib_env.evaluate.ending import reported_errors
+from crib_env.evaluate.files import check_outputs, picture_paths
+from crib_env.evaluate.ranges import Threads
+from crib_env.evaluate.reproduce import NAMES, Name
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,11 @@ def reproduce(asked: Annotated[ReproduceArguments, tyro.conf.arg(name="")]) -> N
     settings = (paper, asked.quick, asked.seed, asked.choices, asked.folder)
     if resume is not None and settings != (None, False, None, None, None):
         raise ValueError("--resume takes all settings from the folder: give only --report, --threads and --ray with it")
-    from evaluate.on_ray import load_ray
-    from evaluate.reproduce.report import reproduce_and_report  # imported here: all agents and torch take seconds
-    from evaluate.reproduce.run import Reproduction
+    from crib_env.evaluate.on_ray import load_ray
+    from crib_env.evaluate.reproduce.report import (
+        reproduce_and_report,  # imported here: all agents and torch take seconds
+    )
+    from crib_env.evaluate.reproduce.run import Reproduction
 
     if asked.ray is not None:
         load_ray(asked.ray)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from evaluate.commands.arguments import Runs, SomeFile
-from evaluate.console import console
-from evaluate.files import check_outputs, markdown_table, whole_text
-from evaluate.runs.table import CAPTION, read_runs, rows_of, tables_of
+from crib_env.evaluate.commands.arguments import Runs, SomeFile
+from crib_env.evaluate.console import console
+from crib_env.evaluate.files import check_outputs, markdown_table, whole_text
+from crib_env.evaluate.runs.table import CAPTION, read_runs, rows_of, tables_of
 
 
 def runs(folders: Runs, markdown: SomeFile = None) -> None:

@@ -14,17 +14,17 @@ from rich.table import Table
 
 from crib_env.agents.belief.simple_players import simple_policy
 from crib_env.cards import RANKS
+from crib_env.evaluate.commands.arguments import File, SomeJson
+from crib_env.evaluate.console import console
+from crib_env.evaluate.files import check_outputs, write_json
+from crib_env.evaluate.folder_lock import held, held_file
+from crib_env.evaluate.progress import progress_bar, say
+from crib_env.evaluate.ranges import Positive, Share, Threads
 from crib_env.solver.cfr import PlaySolver, check_solution
 from crib_env.solver.play_game import BestResponses, PlayGame
 from crib_env.solver.population import Population
 from crib_env.solver.prior import prior_of_discards
 from crib_env.solver.public_state import start_of_play
-from evaluate.commands.arguments import File, SomeJson
-from evaluate.console import console
-from evaluate.files import check_outputs, write_json
-from evaluate.folder_lock import held, held_file
-from evaluate.progress import progress_bar, say
-from evaluate.ranges import Positive, Share, Threads
 
 SomeRank = Annotated[str | None, tyro.conf.arg(metavar="RANK", help_behavior_hint="")]
 

@@ -8,16 +8,16 @@ from typing import Annotated
 import tyro
 
 from crib_env.agents.registry import is_outside_agent
-from evaluate.commands.arguments import AgentNames, SomeFolder, SomeJson
-from evaluate.console import console
-from evaluate.ending import printable, reported_errors
-from evaluate.files import check_outputs, write_json
-from evaluate.folder_lock import held
-from evaluate.progress import progress_bar, say
-from evaluate.ranges import Range, Threads
-from evaluate.suite.data import standard_data
-from evaluate.suite.report import figures_table
-from evaluate.suite.suite import Outcome, Suite, results_as_json
+from crib_env.evaluate.commands.arguments import AgentNames, SomeFolder, SomeJson
+from crib_env.evaluate.console import console
+from crib_env.evaluate.ending import printable, reported_errors
+from crib_env.evaluate.files import check_outputs, write_json
+from crib_env.evaluate.folder_lock import held
+from crib_env.evaluate.progress import progress_bar, say
+from crib_env.evaluate.ranges import Range, Threads
+from crib_env.evaluate.suite.data import standard_data
+from crib_env.evaluate.suite.report import figures_table
+from crib_env.evaluate.suite.suite import Outcome, Suite, results_as_json
 
 
 def suite(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evaluate.dataset.dataset import Manifest
-from evaluate.files import markdown_table, whole_text
+from crib_env.evaluate.dataset.dataset import Manifest
+from crib_env.evaluate.files import markdown_table, whole_text
 
 COLUMNS = {
     "game": "number of the game, from 0",
@@ -39,8 +39,8 @@ def write_card(folder: Path, manifest: Manifest) -> None:
             f"121, each on its own deals. {first} won {manifest.wins[0]:,} games, {second} {manifest.wins[1]:,}. "
             "The data follows from this command alone:\n\n"
             f"```bash\n{command}\n```\n\n"
-            "`evaluate.dataset.dataset.read_dataset(folder)` reads it and checks every file; any reader of Parquet "
-            "reads it, too.\n\n"
+            "`crib_env.evaluate.dataset.dataset.read_dataset(folder)` reads it and checks every file; any reader of "
+            "Parquet reads it, too.\n\n"
             "## A row is a decision\n\n"
             f"{markdown_table(['column', 'meaning'], [[name, text] for name, text in COLUMNS.items()])}\n"
             "The rows stand in the order of play, forced cards among them. Neither player's observation holds a card "

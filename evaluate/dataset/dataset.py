@@ -15,12 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.agents import make_agent
+from crib_env.evaluate.dataset.rows import Rows, play_rows
+from crib_env.evaluate.dataset.shards import hash_of, load_pyarrow, read_rows, write_rows
+from crib_env.evaluate.files import write_json
+from crib_env.evaluate.matches.mirrored import check_players, is_copyable
+from crib_env.evaluate.ranges import MOST_GAMES
 from crib_env.files.json_text import read_json, typed
-from evaluate.dataset.rows import Rows, play_rows
-from evaluate.dataset.shards import hash_of, load_pyarrow, read_rows, write_rows
-from evaluate.files import write_json
-from evaluate.matches.mirrored import check_players, is_copyable
-from evaluate.ranges import MOST_GAMES
 
 VERSION = 1
 """The version of the columns and files of a dataset."""

@@ -10,12 +10,12 @@ import numpy as np
 from crib_env.agents import Agent
 from crib_env.batch import GameBatch
 from crib_env.engine import WIN
+from crib_env.evaluate.analysis.decisions import analyse
+from crib_env.evaluate.analysis.judges import ExpertJudge
+from crib_env.evaluate.matches.game_records import Recorder
 from crib_env.kernels import streams
 from crib_env.tables.standard import standard_win_table
 from crib_env.views import PlayerViews
-from evaluate.analysis.decisions import analyse
-from evaluate.analysis.judges import ExpertJudge
-from evaluate.matches.game_records import Recorder
 
 BOARD_BYTES = 83  # of 659 bits
 
@@ -50,8 +50,8 @@ class Rows(NamedTuple):
     chance: np.ndarray
     """(N,) float32, to win the game, by the scores and the dealer before the deal, between two `expert` players."""
     loss: np.ndarray
-    """(N,) float32, the chance to win that the choice loses, see :mod:`evaluate.analysis`. NaN where nothing was
-    measured: forced cards, the second card of a discard, datasets without losses."""
+    """(N,) float32, the chance to win that the choice loses, see :mod:`crib_env.evaluate.analysis`. NaN where nothing
+    was measured: forced cards, the second card of a discard, datasets without losses."""
 
 
 def play_rows(

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crib_env.evaluate.dataset.rows import BOARD_BYTES, Rows
 from crib_env.files.whole_file import whole_file
 from crib_env.observation import N_ACTIONS, SIZES
-from evaluate.dataset.rows import BOARD_BYTES, Rows
 
 if TYPE_CHECKING:
     import pyarrow

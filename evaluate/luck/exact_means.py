@@ -1,4 +1,4 @@
-"""Exact means over all deals of the values of twelve cards (:func:`evaluate.luck.usual_deal.value_cards`).
+"""Exact means over all deals of the values of twelve cards (:func:`crib_env.evaluate.luck.usual_deal.value_cards`).
 
 A hand depends only on the six cards it comes from, so its mean is that over the 46 starters. Crib and play depend on
 the cards of both players: their means are sums over all pairs of disjoint hands.
@@ -12,12 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from crib_env.engine import DEALER, PONE
-from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, class_sizes, representatives
-from crib_env.exact.discard_means import STARTERS, hand_total
-from crib_env.exact.disjoint_hands import N_DISJOINT, disjoint_total
-from crib_env.exact.rank_classes import CLASS_RANKS, N_RANK_CLASSES, rank_class
-from crib_env.kernels import bit, kernel, lowest
-from evaluate.luck.usual_deal import (
+from crib_env.evaluate.luck.usual_deal import (
     PLAYS,
     SHARES,
     DiscardValues,
@@ -26,6 +21,11 @@ from evaluate.luck.usual_deal import (
     usual_discards,
     usual_play,
 )
+from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, class_sizes, representatives
+from crib_env.exact.discard_means import STARTERS, hand_total
+from crib_env.exact.disjoint_hands import N_DISJOINT, disjoint_total
+from crib_env.exact.rank_classes import CLASS_RANKS, N_RANK_CLASSES, rank_class
+from crib_env.kernels import bit, kernel, lowest
 
 PAIR_RANKS = np.array([(a, b) for b in range(13) for a in range(b + 1)])
 """(91, 2) the ranks of two cards, the lower first, by their number."""

@@ -1,8 +1,8 @@
 """Results minus luck, by slopes fitted to the players at hand, without bias.
 
-Luck as :mod:`evaluate.luck.variates` measures it is that of a game between equals. In a lopsided match a point decides
-less, and to subtract all of this luck would add noise. So each result loses the slope times its luck, with the slope of
-a regression of results on luck. Two precautions:
+Luck as :mod:`crib_env.evaluate.luck.variates` measures it is that of a game between equals. In a lopsided match a
+point decides less, and to subtract all of this luck would add noise. So each result loses the slope times its luck,
+with the slope of a regression of results on luck. Two precautions:
 
 * **Without bias.** The slope for each sample comes from the other samples only (cross-fitting; Avramidis and Wilson
   1993). They are independent of this sample's luck, whose mean is zero, so slope times luck has mean zero too.
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluate.luck.table import WINS
+from crib_env.evaluate.luck.table import WINS
 
 _VARIANCES = np.array([0.25, 20.0**2, 2.0**2])
 """Of ``RESULTS`` of a game between equals, rounded."""

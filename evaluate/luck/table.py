@@ -2,8 +2,8 @@
 
 It is solved from deals that an agent played against itself, as :mod:`crib_env.tables.win_table` solves the win table,
 for three results at once. At each pair of scores the result after the deal is also regressed on the values of the
-twelve cards (:func:`evaluate.luck.usual_deal.value_cards`). Least squares gives the slopes that turn luck in points
-into luck in results. A bad table would remove less noise, but it cannot cause bias.
+twelve cards (:func:`crib_env.evaluate.luck.usual_deal.value_cards`). Least squares gives the slopes that turn luck in
+points into luck in results. A bad table would remove less noise, but it cannot cause bias.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import numpy as np
 from crib_env.agents import Agent
 from crib_env.batch import GameBatch
 from crib_env.engine import SKUNK, WIN
+from crib_env.evaluate.luck.usual_deal import PARTS, DiscardValues, new_scratch, value_cards
+from crib_env.evaluate.win_table.deals import points_of
+from crib_env.evaluate.win_table.solve import score_after
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
 from crib_env.kernels import kernel, mask_of, streams
-from evaluate.luck.usual_deal import PARTS, DiscardValues, new_scratch, value_cards
-from evaluate.win_table.deals import points_of
-from evaluate.win_table.solve import score_after
 
 LEAST_DEALS = 100
 RESULTS = ("win rate", "net points", "match points")
@@ -51,7 +51,8 @@ class LuckTable:
         expected: (121, 121, 3) float32, the dealer's ``RESULTS`` by [dealer's score, pone's score].
         slopes: (121, 121, 3, 5) float16, the change of the dealer's results per point of each of ``PARTS``.
         means: (5,) the exact means of ``PARTS`` over all deals, in points.
-        cribs, pegging: the values by which cards are discarded, see :class:`evaluate.luck.usual_deal.DiscardValues`.
+        cribs, pegging: the values by which cards are discarded, see
+        :class:`crib_env.evaluate.luck.usual_deal.DiscardValues`.
     """
 
     agent: str
@@ -156,7 +157,7 @@ def solve_luck_table(agent: Agent, deals: int, seed: int, means: np.ndarray, val
         agent: the agent that plays.
         deals: the number of deals.
         seed: random seed of the deals.
-        means: (5,) from :func:`evaluate.luck.exact_means.exact_means`.
+        means: (5,) from :func:`crib_env.evaluate.luck.exact_means.exact_means`.
         values: the values by which cards are discarded.
 
     Raises:

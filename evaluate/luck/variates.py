@@ -2,15 +2,16 @@
 
 Three things in a game are chance: the coin for the first deal, the twelve cards of each deal, and its starter. For
 each there is a number, its luck, whose mean is zero given everything before it. Results minus all luck have the same
-mean as results, and between equals vary much less; :mod:`evaluate.luck.fitted` finds how much to subtract in a match.
+mean as results, and between equals vary much less; :mod:`crib_env.evaluate.luck.fitted` finds how much to subtract in
+a match.
 
 **Why this is unbiased, whoever plays.** The luck of a chance event is a fixed function of the event and of everything
 before it, minus the mean of this function over all outcomes that the event could have had:
 
 * the coin: half of the difference between dealing first and not, with the sign of the outcome;
 * the twelve cards: slope times (value of these cards - mean value over all deals). The value follows from the cards
-  alone, by fixed discards and a fixed play (:mod:`evaluate.luck.usual_deal`); its mean over all deals is exact
-  (:mod:`evaluate.luck.exact_means`); the slope depends only on the scores before the deal;
+  alone, by fixed discards and a fixed play (:mod:`crib_env.evaluate.luck.usual_deal`); its mean over all deals is exact
+  (:mod:`crib_env.evaluate.luck.exact_means`); the slope depends only on the scores before the deal;
 * the starter: the expected result with the starter that was cut, for the cards actually kept and discarded and the
   scores before the deal, minus its mean over all forty cards that could have been cut, computed one by one.
 
@@ -29,10 +30,10 @@ import numpy as np
 
 from crib_env.cards import JACK
 from crib_env.engine import DEALER, PONE, SKUNK, WIN
+from crib_env.evaluate.luck.table import RESULTS, LuckTable, result_after, standard_luck_table
+from crib_env.evaluate.luck.usual_deal import PARTS, PLAYS, UNSEEN, DiscardValues, new_scratch, usual_play, value_cards
 from crib_env.kernels import kernel, mask_of
 from crib_env.scoring import show_points
-from evaluate.luck.table import RESULTS, LuckTable, result_after, standard_luck_table
-from evaluate.luck.usual_deal import PARTS, PLAYS, UNSEEN, DiscardValues, new_scratch, usual_play, value_cards
 
 CHANCES = ("first deal", "cards", "starter")
 """The events of chance, in the order of the game."""

@@ -13,8 +13,8 @@ from threading import Event
 from typing import NamedTuple
 
 from crib_env.agents import Agent
-from evaluate.matches.mirrored import UNTIMED, Games, Shard, copy_of, is_copyable, play_shard
-from evaluate.on_ray import Cluster
+from crib_env.evaluate.matches.mirrored import UNTIMED, Games, Shard, copy_of, is_copyable, play_shard
+from crib_env.evaluate.on_ray import Cluster
 
 _BLOCK = 10.0  # seconds that a block of slow players should take
 _GROWTH = 8  # factor from one block to the next, while these are quick
@@ -122,7 +122,7 @@ def working(
 
     With one thread, or if a player must not be copied, the players themselves play one block after the other. At the
     end, also by an error, threads stop at their next decision. Other arguments as in
-    :func:`evaluate.matches.mirrored.play_shard`.
+    :func:`crib_env.evaluate.matches.mirrored.play_shard`.
 
     Raises:
         ValueError: a player cannot be copied.

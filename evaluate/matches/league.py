@@ -18,13 +18,13 @@ import numpy as np
 
 from crib_env.agents import make_agent
 from crib_env.agents.registry import check_names_of_file
+from crib_env.evaluate.files import new_folder, write_json
+from crib_env.evaluate.luck.table import WINS
+from crib_env.evaluate.matches.blocks import cut
+from crib_env.evaluate.matches.match import MatchResult, check_games, pairs_less_luck, play_games, summarise
+from crib_env.evaluate.matches.mirrored import Games, Shard, check_no_cheat
+from crib_env.evaluate.on_ray import Cluster
 from crib_env.files.json_text import read_json, typed
-from evaluate.files import new_folder, write_json
-from evaluate.luck.table import WINS
-from evaluate.matches.blocks import cut
-from evaluate.matches.match import MatchResult, check_games, pairs_less_luck, play_games, summarise
-from evaluate.matches.mirrored import Games, Shard, check_no_cheat
-from evaluate.on_ray import Cluster
 
 LEAGUES = Path("runs") / "league"
 

@@ -12,20 +12,21 @@ import numpy as np
 from crib_env.agents import Agent
 from crib_env.batch import SOURCES
 from crib_env.engine import DOUBLE_SKUNK, ROLES, SKUNK
-from evaluate.luck.fitted import less_luck
-from evaluate.luck.table import MATCH_POINTS, NET_POINTS, RESULTS, WINS
-from evaluate.luck.variates import results
-from evaluate.matches.blocks import Pace, play_pairs, working
-from evaluate.matches.mirrored import Games, Shard, mean_of_pairs
-from evaluate.matches.stopping import StoppingRule
-from evaluate.on_ray import Cluster
-from evaluate.ranges import MOST_GAMES
-from evaluate.statistics import match_points, mean_interval, paired_rate_interval, rate_less_luck
+from crib_env.evaluate.luck.fitted import less_luck
+from crib_env.evaluate.luck.table import MATCH_POINTS, NET_POINTS, RESULTS, WINS
+from crib_env.evaluate.luck.variates import results
+from crib_env.evaluate.matches.blocks import Pace, play_pairs, working
+from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs
+from crib_env.evaluate.matches.stopping import StoppingRule
+from crib_env.evaluate.on_ray import Cluster
+from crib_env.evaluate.ranges import MOST_GAMES
+from crib_env.evaluate.statistics import match_points, mean_interval, paired_rate_interval, rate_less_luck
 
 
 @dataclass(frozen=True)
 class LuckAdjusted:
-    """The results of a match minus luck, from the side of ``a`` (:mod:`evaluate.luck.fitted`); intervals are at 95 %.
+    """The results of a match minus luck, from the side of ``a`` (:mod:`crib_env.evaluate.luck.fitted`); intervals are
+    at 95 %.
 
     ``variance_ratio`` is, for each of ``RESULTS``, the variance of a mirrored pair divided by its variance without
     luck: this many times more games would give the same interval with luck. ``single_variance_ratio`` is the same for
@@ -145,7 +146,7 @@ def play_games(
         seed: random seed of the deals.
         until: stop earlier, at the first of its looks at which this rule is met.
         seconds: begin no more games after this time, see :func:`play_match`.
-        threads: the number of threads, which share the blocks (:class:`evaluate.matches.blocks.Pace`).
+        threads: the number of threads, which share the blocks (:class:`crib_env.evaluate.matches.blocks.Pace`).
         cluster: a cluster to play blocks on, in place of threads; the games are the same.
         keep_records: also write the games down, card by card.
         measure_luck: also measure how lucky ``a`` was; ``until`` then looks at results without luck.

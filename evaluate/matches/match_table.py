@@ -8,7 +8,7 @@ from rich.table import Table
 
 from crib_env.batch import SOURCES
 from crib_env.engine import ROLES
-from evaluate.matches.match import LuckAdjusted, MatchResult
+from crib_env.evaluate.matches.match import LuckAdjusted, MatchResult
 
 
 def match_table(result: MatchResult) -> Table:

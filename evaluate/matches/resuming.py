@@ -11,8 +11,8 @@ import numpy as np
 
 from crib_env import PlayerViews, parse_cards
 from crib_env.agents import Agent
-from evaluate.matches.game_records import GameRecord
-from evaluate.matches.mirrored import Games, Shard, play_shard
+from crib_env.evaluate.matches.game_records import GameRecord
+from crib_env.evaluate.matches.mirrored import Games, Shard, play_shard
 
 _AT_ONCE = 512  # pairs
 

@@ -9,8 +9,8 @@ import numpy as np
 from crib_env.agents import Agent
 from crib_env.batch import GameBatch
 from crib_env.engine import WIN
+from crib_env.evaluate.statistics import match_points
 from crib_env.kernels import streams
-from evaluate.statistics import match_points
 
 _AT_ONCE = 4_096
 

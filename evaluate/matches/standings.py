@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaluate.matches.league import League, LeagueMatch
-from evaluate.matches.ratings import Ratings, rate
+from crib_env.evaluate.matches.league import League, LeagueMatch
+from crib_env.evaluate.matches.ratings import Ratings, rate
 
 
 class Cell(NamedTuple):

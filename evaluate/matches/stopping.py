@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from evaluate.statistics import looks, reach
+from crib_env.evaluate.statistics import looks, reach
 
 
 class StoppingRule(Protocol):

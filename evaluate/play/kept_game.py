@@ -14,14 +14,14 @@ from crib_env import GameBatch, PlayerViews, format_card, parse_card, streams
 from crib_env.agents import Agent, make_agent
 from crib_env.agents.registry import check_names_of_file, is_outside_agent
 from crib_env.engine import DISCARD, OVER, WIN
+from crib_env.evaluate.files import write_json
+from crib_env.evaluate.folder_lock import held_file, lock_of
+from crib_env.evaluate.matches.game_records import GameRecord, Recorder, add_records
+from crib_env.evaluate.matches.observers import Observers
 from crib_env.files.json_text import read_json, typed
 from crib_env.options import check_seed
 from crib_env.picture.stages import stages
 from crib_env.views import views_of
-from evaluate.files import write_json
-from evaluate.folder_lock import held_file, lock_of
-from evaluate.matches.game_records import GameRecord, Recorder, add_records
-from evaluate.matches.observers import Observers
 
 PERSON, AGENT = range(2)  # seats
 DEALERS = {"cut": None, "me": PERSON, "agent": AGENT}

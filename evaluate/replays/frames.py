@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from crib_env import parse_cards
+from crib_env.evaluate.matches.game_records import GameRecord
 from crib_env.picture.seen import Table, see
 from crib_env.picture.stages import stages
-from evaluate.matches.game_records import GameRecord
 
 _MILLISECONDS = {"discard": 900, "play": 1_100, "show": 2_600}
 

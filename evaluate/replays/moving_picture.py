@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
+from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.replays.frames import milliseconds
 from crib_env.files.whole_file import whole_file
 from crib_env.picture.colours import Palette
 from crib_env.picture.pixels import to_pixels
 from crib_env.picture.seen import Table
 from crib_env.picture.table import draw_table
-from evaluate.progress import progress_bar
-from evaluate.replays.frames import milliseconds
 
 _COLOURS = 64  # the drawing has about thirty; the others smooth its edges
 _LAST = 4_000  # milliseconds that the last picture stays

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+from crib_env.evaluate.replays.frames import Frame, milliseconds
 from crib_env.picture.colours import DARK, LIGHT, STYLED, four_colours, style_variables
 from crib_env.picture.drawing import svg_start
 from crib_env.picture.table import HEIGHT, WIDTH, draw_table
-from evaluate.replays.frames import Frame, milliseconds
 
 _TEMPLATE = Path(__file__).with_name("page.html")
 _PLACES = re.compile(r"\b(TITLE|LIGHT|DARK|FOUR_COLOURS|SVG|JSON_DATA)\b")

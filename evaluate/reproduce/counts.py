@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from evaluate.reproduce.run import Outcome, OutcomeVerdict
+from crib_env.evaluate.reproduce.run import Outcome, OutcomeVerdict
 
 # In words for one and for several, in the order of the report.
 CHECKS: dict[OutcomeVerdict, tuple[str, str]] = {"holds": ("holds", "hold"), "fails": ("fails", "fail")}

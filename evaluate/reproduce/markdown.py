@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from evaluate.reproduce.claims import Paper
-from evaluate.reproduce.counts import CHECKS, CLAIMS, in_words, numbers_in_words
-from evaluate.reproduce.run import PAPERS, Outcome, Reproduction
+from crib_env.evaluate.reproduce.claims import Paper
+from crib_env.evaluate.reproduce.counts import CHECKS, CLAIMS, in_words, numbers_in_words
+from crib_env.evaluate.reproduce.run import PAPERS, Outcome, Reproduction
 
 Outcomes = dict[str, list[Outcome]]
 Numbered = list[tuple[int, Outcome]]

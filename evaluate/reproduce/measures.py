@@ -10,10 +10,10 @@ import numpy as np
 from crib_env import PlayerViews
 from crib_env.agents import Agent, make_agent
 from crib_env.agents.discards import by_phase
-from evaluate.matches.match import MatchResult, play_games, summarise
-from evaluate.matches.mirrored import Games, mean_of_pairs
-from evaluate.matches.single_deals import play_deals
-from evaluate.reproduce.claims import Effort, Measured, mean_of
+from crib_env.evaluate.matches.match import MatchResult, play_games, summarise
+from crib_env.evaluate.matches.mirrored import Games, mean_of_pairs
+from crib_env.evaluate.matches.single_deals import play_deals
+from crib_env.evaluate.reproduce.claims import Effort, Measured, mean_of
 
 RUN = "RUN"  # in the name of an agent: the folder of the claim's training
 Player = str | Callable[[], Agent]

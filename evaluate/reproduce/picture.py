@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from matplotlib.figure import Figure
 
-from evaluate.figures import BLUE, GREY, new_figure
-from evaluate.reproduce.markdown import Outcomes
-from evaluate.reproduce.run import PAPERS
+from crib_env.evaluate.figures import BLUE, GREY, new_figure
+from crib_env.evaluate.reproduce.markdown import Outcomes
+from crib_env.evaluate.reproduce.run import PAPERS
 
 
 class Compared(NamedTuple):

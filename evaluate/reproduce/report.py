@@ -9,17 +9,17 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
-from evaluate.console import console
-from evaluate.figures import save_figure
-from evaluate.files import whole_text, write_json
-from evaluate.folder_lock import held
-from evaluate.on_ray import connected
-from evaluate.progress import progress_bar
-from evaluate.reproduce.claims import Paper
-from evaluate.reproduce.counts import in_words
-from evaluate.reproduce.markdown import Outcomes, report_of, when_measured
-from evaluate.reproduce.picture import compared_shares, draw_shares
-from evaluate.reproduce.run import PAPERS, Outcome, Reproduction
+from crib_env.evaluate.console import console
+from crib_env.evaluate.figures import save_figure
+from crib_env.evaluate.files import whole_text, write_json
+from crib_env.evaluate.folder_lock import held
+from crib_env.evaluate.on_ray import connected
+from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.reproduce.claims import Paper
+from crib_env.evaluate.reproduce.counts import in_words
+from crib_env.evaluate.reproduce.markdown import Outcomes, report_of, when_measured
+from crib_env.evaluate.reproduce.picture import compared_shares, draw_shares
+from crib_env.evaluate.reproduce.run import PAPERS, Outcome, Reproduction
 
 
 def duration(seconds: float) -> str:
@@ -91,8 +91,8 @@ def reproduce_and_report(
         folder: its folder.
         threads: the number of threads.
         report: also write the report to this Markdown file, and its picture beside it.
-        ray: the address of a cluster to train and to play matches on, see :func:`evaluate.on_ray.connected`; its
-            machines share the folder.
+        ray: the address of a cluster to train and to play matches on, see :func:`crib_env.evaluate.on_ray.connected`;
+            its machines share the folder.
     """
     n = len(reproduction.trainings)
     console.print(f"{folder}: {duration(reproduction.seconds(folder))} left on one core, by estimate; {n} trainings")

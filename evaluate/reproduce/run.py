@@ -1,7 +1,7 @@
 """A reproduction: the claims of some papers, computed one after the other; a stopped one can be resumed.
 
-Its folder holds ``config.json``, ``trainings/`` (:mod:`evaluate.reproduce.trainings`), ``claims/<paper>/``, a file for
-each computed claim, written whole, and at the end ``report.md``, ``report.json`` and a picture.
+Its folder holds ``config.json``, ``trainings/`` (:mod:`crib_env.evaluate.reproduce.trainings`), ``claims/<paper>/``, a
+file for each computed claim, written whole, and at the end ``report.md``, ``report.json`` and a picture.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from crib_env.evaluate.files import new_folder, write_json
+from crib_env.evaluate.on_ray import Cluster
+from crib_env.evaluate.reproduce.choices import read_choices
+from crib_env.evaluate.reproduce.claims import Claim, Effort, Measured, Paper, Training, Verdict, verdict
+from crib_env.evaluate.reproduce.papers import anderson_2022, lang_2018, mueller_1987, oconnor_2000, sharan_pawar_2022
+from crib_env.evaluate.reproduce.trainings import find_run, is_finished, train, train_on
 from crib_env.files.json_text import read_json, typed
-from evaluate.files import new_folder, write_json
-from evaluate.on_ray import Cluster
-from evaluate.reproduce.choices import read_choices
-from evaluate.reproduce.claims import Claim, Effort, Measured, Paper, Training, Verdict, verdict
-from evaluate.reproduce.papers import anderson_2022, lang_2018, mueller_1987, oconnor_2000, sharan_pawar_2022
-from evaluate.reproduce.trainings import find_run, is_finished, train, train_on
 
 PAPERS: dict[str, Paper] = {
     module.PAPER.name: module.PAPER
@@ -69,7 +69,7 @@ class Reproduction:
         papers: their names.
         quick: smaller samples, shorter trainings, and nothing that takes long.
         seed: of deals and of trainings.
-        choices: a file of people's discards, if there is one (:mod:`evaluate.reproduce.choices`).
+        choices: a file of people's discards, if there is one (:mod:`crib_env.evaluate.reproduce.choices`).
 
     Raises:
         ValueError: there is no such paper, or the file of choices is missing or damaged.

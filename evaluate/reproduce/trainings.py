@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from crib_env.evaluate.ending import Terminated
+from crib_env.evaluate.on_ray import Cluster
+from crib_env.evaluate.reproduce.claims import Training
+from crib_env.evaluate.runs.format import SUMMARY, is_begun, read_summary
 from crib_env.files.json_text import typed
-from evaluate.ending import Terminated
-from evaluate.on_ray import Cluster
-from evaluate.reproduce.claims import Training
-from evaluate.runs.format import SUMMARY, is_begun, read_summary
 
 _ROOT = Path(__file__).parents[2]
 _FINAL_GAMES = {"discard-game": 200_000}  # hands; other learners are measured by their claims
@@ -55,7 +55,7 @@ def train(folder: Path, training: Training, quick: bool, seed: int) -> None:
         return
     arguments = _arguments(folder, training, quick, seed)
     search_path = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
-    command = [sys.executable, "-m", "train", *arguments]
+    command = [sys.executable, "-m", "crib_env.train", *arguments]
     with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": search_path}) as process:
         try:
             status = process.wait()
@@ -89,7 +89,7 @@ def _train_there(folder: Path, training: Training, quick: bool, seed: int) -> No
     arguments = _arguments(folder, training, quick, seed)
     sys.argv[1:] = arguments
     try:
-        runpy.run_module("train", run_name="__main__", alter_sys=True)
+        runpy.run_module("crib_env.train", run_name="__main__", alter_sys=True)
     except SystemExit as stopped:
         _check(training, arguments, stopped.code)
 

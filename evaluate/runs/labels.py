@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from evaluate.runs.format import RunConfig
+from crib_env.evaluate.runs.format import RunConfig
 
 
 def but_for_the_seed(config: RunConfig) -> str:

@@ -14,9 +14,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from evaluate.console import console
-from evaluate.figures import COLOURS, GREY, new_figure, number_ticks
-from evaluate.runs.format import (
+from crib_env.evaluate.console import console
+from crib_env.evaluate.figures import COLOURS, GREY, new_figure, number_ticks
+from crib_env.evaluate.runs.format import (
     BEST_RESPONSE,
     EPISODES_PER_SECOND,
     PROCESSOR_SECONDS,
@@ -28,8 +28,8 @@ from evaluate.runs.format import (
     read_config,
     runs_in,
 )
-from evaluate.runs.labels import labels_of
-from evaluate.statistics import student_quantile
+from crib_env.evaluate.runs.labels import labels_of
+from crib_env.evaluate.statistics import student_quantile
 
 Over = Literal["episodes", "seconds", "processor-seconds"]
 _LABELS = {

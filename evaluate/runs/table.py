@@ -11,9 +11,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from evaluate.runs.format import RunConfig, read_config, read_summary, runs_in
-from evaluate.runs.labels import but_for_the_seed
-from evaluate.statistics import half_width
+from crib_env.evaluate.runs.format import RunConfig, read_config, read_summary, runs_in
+from crib_env.evaluate.runs.labels import but_for_the_seed
+from crib_env.evaluate.statistics import half_width
 
 _POINTS, _NET = "points a hand", "net points against "
 _UNKNOWN = "–"
@@ -36,7 +36,8 @@ class Run(NamedTuple):
 
     @property
     def updates_per_second(self) -> float | None:
-        """Updates of all networks (``train.loop.checkpoint.Position``), ``None`` if the summary does not say."""
+        """Updates of all networks (``crib_env.train.loop.checkpoint.Position``), ``None`` if the summary does not
+        say."""
         updates = self.summary.get("updates")
         if updates is None:
             return None

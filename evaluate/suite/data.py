@@ -52,7 +52,7 @@ class SuiteData:
         best: (100000,) int8, the discard with the best chance to win there, of the fifteen in
             :data:`crib_env.exact.discard_statistics.PLACES`.
         play_deals, play_dealers, play_cards: pegging games before a choice, as
-            :func:`evaluate.suite.positions.after_cards` takes them.
+            :func:`crib_env.evaluate.suite.positions.after_cards` takes them.
         play_losses: (10000, 13) float32 points that each rank loses there, NaN where it cannot be laid.
         nash_conv: of the equilibrium behind these, points a deal.
         end_deals, end_dealers, end_scores, end_cards: twenty endgames.

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from crib_env.agents import Agent
+from crib_env.evaluate.benchmark.decision_times import time_deals
+from crib_env.evaluate.suite.data import SEED
+from crib_env.evaluate.suite.task import Measured, Work
 from crib_env.kernels import streams
-from evaluate.benchmark.decision_times import time_deals
-from evaluate.suite.data import SEED
-from evaluate.suite.task import Measured, Work
 
 NAME = "time"
 _DEALS, _WARM_UP = 100, 3
 
 
 def steps(share: float) -> int:
-    """See :class:`evaluate.suite.task.Task`."""
+    """See :class:`crib_env.evaluate.suite.task.Task`."""
     return 0
 
 
 def measure(agent: Agent, work: Work) -> dict[str, Measured]:
-    """See :class:`evaluate.suite.task.Task`."""
+    """See :class:`crib_env.evaluate.suite.task.Task`."""
     time_deals(agent, streams(SEED + 1, _WARM_UP))  # compiles
     n = work.part_of(_DEALS)
     discard, card = time_deals(agent, streams(SEED, n))

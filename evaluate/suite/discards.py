@@ -11,13 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from crib_env.agents import Agent
+from crib_env.evaluate.analysis.judges import discard_points
+from crib_env.evaluate.suite.data import DISCARDS, SuiteData
+from crib_env.evaluate.suite.positions import before_discards, chosen_cards
+from crib_env.evaluate.suite.task import Measured, Work
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
 from crib_env.kernels import bit, kernel
 from crib_env.tables.analysis import discard_chances, outlook
-from evaluate.analysis.judges import discard_points
-from evaluate.suite.data import DISCARDS, SuiteData
-from evaluate.suite.positions import before_discards, chosen_cards
-from evaluate.suite.task import Measured, Work
 
 NAME = "discards"
 _SAME = 1e-9  # values are sums of a few exact fractions: what differs by less is rounding
@@ -25,12 +25,12 @@ _CHUNK = 1_000
 
 
 def steps(share: float) -> int:
-    """See :class:`evaluate.suite.task.Task`."""
+    """See :class:`crib_env.evaluate.suite.task.Task`."""
     return 2 * round(share * DISCARDS)
 
 
 def measure(agent: Agent, work: Work) -> dict[str, Measured]:
-    """See :class:`evaluate.suite.task.Task`."""
+    """See :class:`crib_env.evaluate.suite.task.Task`."""
     data, n = work.data, work.part_of(DISCARDS)
     sixes, deals = data.sixes[:n].astype(np.int64), data.deals[:n] == 1
 

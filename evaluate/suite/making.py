@@ -11,15 +11,15 @@ import numpy as np
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.batch import GameBatch
 from crib_env.engine import PLAY, WIN, act
+from crib_env.evaluate.suite.data import CARDS_LAID, DISCARDS, ENDGAMES, SEED, SuiteData, hashes_of_tables
+from crib_env.evaluate.suite.positions import NO_CARD, before_discards
+from crib_env.evaluate.suite.sure_wins import Known, sure_cards
 from crib_env.kernels import streams
 from crib_env.players.policies import CAREFUL
 from crib_env.solver.cfr import PlaySolver
 from crib_env.solver.hands import N_RANKS, hand_number
 from crib_env.solver.play_game import PlayGame, Reached
 from crib_env.views import views_of
-from evaluate.suite.data import CARDS_LAID, DISCARDS, ENDGAMES, SEED, SuiteData, hashes_of_tables
-from evaluate.suite.positions import NO_CARD, before_discards
-from evaluate.suite.sure_wins import Known, sure_cards
 
 _SPREAD = 60  # of scores, as in Lang (2018)
 _AT_ONCE = 1_000

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crib_env.agents import Agent, make_agent
-from evaluate.matches.match import luck_adjusted, play_games
-from evaluate.matches.mirrored import Games
-from evaluate.statistics import half_width
-from evaluate.suite.data import SEED
-from evaluate.suite.task import Measured, Work
+from crib_env.evaluate.matches.match import luck_adjusted, play_games
+from crib_env.evaluate.matches.mirrored import Games
+from crib_env.evaluate.statistics import half_width
+from crib_env.evaluate.suite.data import SEED
+from crib_env.evaluate.suite.task import Measured, Work
 
 
 class Match(NamedTuple):
-    """The task of a match; see :class:`evaluate.suite.task.Task`."""
+    """The task of a match; see :class:`crib_env.evaluate.suite.task.Task`."""
 
     opponent: str
     games: int
@@ -27,11 +27,11 @@ class Match(NamedTuple):
         return max(4, 2 * round(share * self.games / 2))
 
     def steps(self, share: float) -> int:
-        """See :class:`evaluate.suite.task.Task`."""
+        """See :class:`crib_env.evaluate.suite.task.Task`."""
         return self._games(share)
 
     def measure(self, agent: Agent, work: Work) -> dict[str, Measured]:
-        """See :class:`evaluate.suite.task.Task`."""
+        """See :class:`crib_env.evaluate.suite.task.Task`."""
         games = Games.merged(
             list(
                 play_games(

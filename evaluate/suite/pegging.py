@@ -1,4 +1,4 @@
-"""The pegging game: what an exact best response gains on an agent (:mod:`evaluate.exploitability`).
+"""The pegging game: what an exact best response gains on an agent (:mod:`crib_env.evaluate.exploitability`).
 
 An agent is asked for every decision to which its own choices lead, five to ninety million. If these depend on suits in
 more than ties, suits are drawn twice for each hand of ranks. Where that would take longer than ``LONGEST``, or where
@@ -11,9 +11,9 @@ import time
 from functools import lru_cache
 
 from crib_env.agents import Agent
+from crib_env.evaluate.exploitability.measure import exploitability
+from crib_env.evaluate.suite.task import Measured, NotMeasuredError, Work
 from crib_env.solver.play_game import PlayGame
-from evaluate.exploitability.measure import exploitability
-from evaluate.suite.task import Measured, NotMeasuredError, Work
 
 NAME = "pegging"
 LONGEST = 600.0
@@ -25,7 +25,7 @@ _AFTER = 20.0  # seconds of one core, when the pace is looked at
 
 
 def steps(share: float) -> int:
-    """See :class:`evaluate.suite.task.Task`."""
+    """See :class:`crib_env.evaluate.suite.task.Task`."""
     return _STEPS
 
 
@@ -35,7 +35,7 @@ def _game(threads: int) -> PlayGame:
 
 
 def measure(agent: Agent, work: Work) -> dict[str, Measured]:
-    """See :class:`evaluate.suite.task.Task`."""
+    """See :class:`crib_env.evaluate.suite.task.Task`."""
     started, asked = time.process_time(), 0
     game = _game(work.threads)
 

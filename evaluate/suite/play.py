@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env.agents import Agent
-from evaluate.suite.data import CARDS_LAID
-from evaluate.suite.positions import after_cards, chosen_cards
-from evaluate.suite.task import Measured, Work
+from crib_env.evaluate.suite.data import CARDS_LAID
+from crib_env.evaluate.suite.positions import after_cards, chosen_cards
+from crib_env.evaluate.suite.task import Measured, Work
 
 NAME = "play"
 BEST = 0.01
@@ -21,12 +21,12 @@ BEST = 0.01
 
 
 def steps(share: float) -> int:
-    """See :class:`evaluate.suite.task.Task`."""
+    """See :class:`crib_env.evaluate.suite.task.Task`."""
     return round(share * CARDS_LAID)
 
 
 def measure(agent: Agent, work: Work) -> dict[str, Measured]:
-    """See :class:`evaluate.suite.task.Task`."""
+    """See :class:`crib_env.evaluate.suite.task.Task`."""
     data, n = work.data, work.part_of(CARDS_LAID)
     scores = np.zeros((n, 2), np.int64)
     games = after_cards(data.play_deals[:n], data.play_dealers[:n], scores, data.play_cards[:n])

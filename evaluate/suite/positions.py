@@ -11,9 +11,9 @@ import numpy as np
 from crib_env.agents import Agent
 from crib_env.cards import format_card
 from crib_env.engine import GAME, GAME_EPISODE, PEGGING_EPISODE, act, begin_deal, begin_game
+from crib_env.evaluate.matches.mirrored import copy_of, is_copyable
 from crib_env.kernels import bit, kernel
 from crib_env.views import PlayerViews, views_of
-from evaluate.matches.mirrored import copy_of, is_copyable
 
 NO_CARD = 52  # where a position has no more cards
 _AT_ONCE = 2_048  # positions; the same for any number of threads, as networks round differently in other batches

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from evaluate.files import markdown_table
-from evaluate.suite.data import VERSION
-from evaluate.suite.suite import Outcome
-from evaluate.suite.task import Measured
+from crib_env.evaluate.files import markdown_table
+from crib_env.evaluate.suite.data import VERSION
+from crib_env.evaluate.suite.suite import Outcome
+from crib_env.evaluate.suite.task import Measured
 
 _MOST_DIGITS = 4
 _UNEVEN = 0.1  # difference between the ends of an interval, as a share of its half, from which on both are shown

@@ -13,13 +13,13 @@ from typing import NamedTuple, cast
 
 from crib_env.agents import make_agent
 from crib_env.agents.registry import check_names_of_file
+from crib_env.evaluate.files import new_folder, write_json
+from crib_env.evaluate.matches.mirrored import check_players
+from crib_env.evaluate.suite import decision_time, discards, endgames, pegging, play
+from crib_env.evaluate.suite.data import VERSION, standard_data
+from crib_env.evaluate.suite.matches import MATCHES
+from crib_env.evaluate.suite.task import Measured, NotMeasuredError, Task, Work
 from crib_env.files.json_text import read_json, typed
-from evaluate.files import new_folder, write_json
-from evaluate.matches.mirrored import check_players
-from evaluate.suite import decision_time, discards, endgames, pegging, play
-from evaluate.suite.data import VERSION, standard_data
-from evaluate.suite.matches import MATCHES
-from evaluate.suite.task import Measured, NotMeasuredError, Task, Work
 
 SUITES = Path("runs") / "suite"
 TASKS = cast("tuple[Task, ...]", (discards, play, endgames, pegging, *MATCHES, decision_time))

@@ -8,8 +8,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from crib_env.agents import Agent
-from evaluate.statistics import mean_interval
-from evaluate.suite.data import SuiteData
+from crib_env.evaluate.statistics import mean_interval
+from crib_env.evaluate.suite.data import SuiteData
 
 
 class Measured(NamedTuple):

@@ -8,11 +8,11 @@ import numpy as np
 
 from crib_env.batch import SOURCES
 from crib_env.engine import WIN
+from crib_env.evaluate.win_table.deals import Player
+from crib_env.evaluate.win_table.explore import explore, roles_of
 from crib_env.kernels import kernel
 from crib_env.scoring import show_points
 from crib_env.tables.win_table import LATE
-from evaluate.win_table.deals import Player
-from evaluate.win_table.explore import explore, roles_of
 
 SIZE = WIN - LATE, WIN - LATE
 """Shape of what depends on own score and the opponent's."""

@@ -19,20 +19,20 @@ import numpy as np
 
 from crib_env.agents import Agent, make_agent
 from crib_env.agents.registry import with_win_table
+from crib_env.evaluate.files import write_json
+from crib_env.evaluate.folder_lock import held
+from crib_env.evaluate.win_table.deals import MOST_PEGS, deals_at, points_of, scores_about, scores_from
+from crib_env.evaluate.win_table.late_deals import LATE_SCORES, LateDeals, explore_late
+from crib_env.evaluate.win_table.late_play import fit_late_play, fit_styles
+from crib_env.evaluate.win_table.plays import Plays, explore_plays, fit_plays
+from crib_env.evaluate.win_table.solve import PARTS, FromNothing, Played, solve_endings
+from crib_env.evaluate.win_table.variates import variates
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
 from crib_env.files.json_text import read_json, typed
 from crib_env.kernels import streams
 from crib_env.tables.analysis import outlook_of
 from crib_env.tables.standard import standard_win_table
 from crib_env.tables.win_table import LATE, WinTable, as_from_nothing
-from evaluate.files import write_json
-from evaluate.folder_lock import held
-from evaluate.win_table.deals import MOST_PEGS, deals_at, points_of, scores_about, scores_from
-from evaluate.win_table.late_deals import LATE_SCORES, LateDeals, explore_late
-from evaluate.win_table.late_play import fit_late_play, fit_styles
-from evaluate.win_table.plays import Plays, explore_plays, fit_plays
-from evaluate.win_table.solve import PARTS, FromNothing, Played, solve_endings
-from evaluate.win_table.variates import variates
 
 NEAR, LAST = LATE, 102
 """Deals are played at a pair of scores if one of them is at least ``NEAR``; most of them where both are ``LAST``."""
@@ -133,7 +133,7 @@ def make_win_table(
 
 
 def _fitted(table: WinTable, late: LateDeals, threads: int) -> WinTable:
-    """The table with what its analysis has to know of late deals (:mod:`evaluate.win_table.late_play`)."""
+    """The table with what its analysis has to know of late deals (:mod:`crib_env.evaluate.win_table.late_play`)."""
     nothing: dict[str, Any] = as_from_nothing() | {"plays": table.plays, "play_errors": table.play_errors}
     bare = replace(table, **nothing)
     styled = replace(bare, **fit_styles(late, outlook_of(bare))._asdict())
@@ -161,15 +161,15 @@ class _Deals:
         self._agent = plan.agent if table is None else with_win_table(plan.agent, table)
 
     def luck(self, kind: str) -> np.ndarray:
-        """Of :meth:`played`: (n, …) of :func:`evaluate.win_table.variates.variates`."""
+        """Of :meth:`played`: (n, …) of :func:`crib_env.evaluate.win_table.variates.variates`."""
         blocks = _blocks(self._n, kind)
         seeds = streams(self._plan.seed, blocks[-1].stop)
         with ThreadPoolExecutor(self._threads) as pool:
             return np.concatenate(list(pool.map(lambda block: variates(seeds[block]), blocks)))
 
     def played(self, kind: str, scores: np.ndarray | None) -> np.ndarray:
-        """Deals played at all scores, as :func:`evaluate.win_table.deals.deals_at` has them; for ``None`` those from
-        0–0, as :func:`evaluate.win_table.deals.points_of`."""
+        """Deals played at all scores, as :func:`crib_env.evaluate.win_table.deals.deals_at` has them; for ``None``
+        those from 0–0, as :func:`crib_env.evaluate.win_table.deals.points_of`."""
         columns = {"points": Column("i", (MOST_PEGS if scores is None else len(scores), 2))}
 
         def play(agent: Agent, seeds: np.ndarray) -> dict[str, np.ndarray]:
@@ -178,7 +178,7 @@ class _Deals:
         return self._in_blocks(kind, 0, columns, play)["points"]
 
     def late(self) -> LateDeals:
-        """See :func:`evaluate.win_table.late_deals.explore_late`; other deals than those of :meth:`played`."""
+        """See :func:`crib_env.evaluate.win_table.late_deals.explore_late`; other deals than those of :meth:`played`."""
         at_scores = Column("i", (len(LATE_SCORES), 2))
         columns = {"roles": Column("i"), "sixes": Column("i", (6,)), "places": Column("i")}
         columns |= {"pegged": at_scores, "after": at_scores, "shown": at_scores}
@@ -189,7 +189,7 @@ class _Deals:
         return LateDeals(**self._in_blocks("late", 1, columns, play))
 
     def plays(self) -> Plays:
-        """See :func:`evaluate.win_table.plays.explore_plays`; other deals than those of the others."""
+        """See :func:`crib_env.evaluate.win_table.plays.explore_plays`; other deals than those of the others."""
         columns = {"roles": Column("i"), "classes": Column("i"), "points": Column("i", (2,))}
 
         def play(agent: Agent, seeds: np.ndarray) -> dict[str, np.ndarray]:

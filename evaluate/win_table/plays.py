@@ -12,12 +12,12 @@ import numpy as np
 
 from crib_env.batch import SOURCES
 from crib_env.engine import ROLES
+from crib_env.evaluate.win_table.alike import smoothed
+from crib_env.evaluate.win_table.deals import Player
+from crib_env.evaluate.win_table.explore import explore, roles_of
 from crib_env.exact.rank_classes import N_RANK_CLASSES, rank_class
 from crib_env.kernels import kernel
 from crib_env.tables.standard import standard_pegging
-from evaluate.win_table.alike import smoothed
-from evaluate.win_table.deals import Player
-from evaluate.win_table.explore import explore, roles_of
 
 _SIDE_BY_SIDE = 2_000  # deals
 

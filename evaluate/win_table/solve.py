@@ -5,7 +5,8 @@ the game or the table's own value at the scores after the deal. Where both score
 deals from 0–0 serve.
 
 Luck is taken out without bias: the mean over the deals is adjusted by linear regression on numbers whose mean over all
-deals is known to be zero (:func:`evaluate.win_table.variates.variates`). This comes down to one weight for each deal.
+deals is known to be zero (:func:`crib_env.evaluate.win_table.variates.variates`). This comes down to one weight for
+each deal.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Played(NamedTuple):
     after: np.ndarray
     """(n, C, 2) int8, of dealer and pone after it."""
     luck: np.ndarray
-    """(n, …) of :func:`evaluate.win_table.variates.variates`."""
+    """(n, …) of :func:`crib_env.evaluate.win_table.variates.variates`."""
 
     def part(self, number: int) -> Played:
         """One of ``PARTS`` parts of the deals."""
@@ -46,7 +47,7 @@ class FromNothing(NamedTuple):
     points: np.ndarray
     """(n, 32, 2) int8 points in order, of dealer and of pone."""
     luck: np.ndarray
-    """(n, …) of :func:`evaluate.win_table.variates.variates`."""
+    """(n, …) of :func:`crib_env.evaluate.win_table.variates.variates`."""
 
     def part(self, number: int) -> FromNothing:
         """One of ``PARTS`` parts of the deals."""

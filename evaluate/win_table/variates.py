@@ -7,10 +7,10 @@ import numpy as np
 from crib_env.batch import GameBatch
 from crib_env.cards import JACK
 from crib_env.engine import DEALER, PONE
+from crib_env.evaluate.luck.table import standard_luck_table
+from crib_env.evaluate.luck.usual_deal import PARTS, UNSEEN, new_scratch, usual_discards, value_cards
 from crib_env.kernels import kernel, mask_of
 from crib_env.scoring import show_points
-from evaluate.luck.table import standard_luck_table
-from evaluate.luck.usual_deal import PARTS, UNSEEN, new_scratch, usual_discards, value_cards
 
 N_VARIATES = len(PARTS) + 4
 
@@ -56,8 +56,9 @@ def _fill_variates(games, values, means, scratch, out):
 def variates(seeds: np.ndarray) -> np.ndarray:
     """The luck in the cards of n deals, (n, ``N_VARIATES``): numbers whose mean over all deals is exactly zero.
 
-    First ``PARTS`` of :mod:`evaluate.luck.usual_deal`, in points above their exact means; then what the starter does:
-    his heels, pone's hand, the dealer's hand and the crib, after usual discards, above their means over all starters.
+    First ``PARTS`` of :mod:`crib_env.evaluate.luck.usual_deal`, in points above their exact means; then what the
+    starter does: his heels, pone's hand, the dealer's hand and the crib, after usual discards, above their means over
+    all starters.
     """
     table, out = standard_luck_table(), np.empty((len(seeds), N_VARIATES))
     games = GameBatch(seeds, episode="deal", first_dealer=0).games

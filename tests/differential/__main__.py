@@ -19,7 +19,7 @@ import numpy as np
 import crib_env
 from crib_env import format_card
 from crib_env.engine import EPISODES, GAME
-from evaluate.files import write_json
+from crib_env.evaluate.files import write_json
 from tests.differential.comparison import FIELDS, TOTALS, TRACE, Compared, compare, nothing_compared
 from tests.differential.plain_rules import KINDS, TABLE
 

@@ -13,7 +13,7 @@ import pytest
 import torch
 from rich.progress import Progress
 
-from train.loop.run_folder import RunFolder
+from crib_env.train.loop.run_folder import RunFolder
 
 ROOT = Path(__file__).parents[2]
 

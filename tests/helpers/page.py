@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from evaluate.play.kept_game import GameSoFar
-from evaluate.play.page.games import Games
-from evaluate.play.page.server import served
+from crib_env.evaluate.play.kept_game import GameSoFar
+from crib_env.evaluate.play.page.games import Games
+from crib_env.evaluate.play.page.server import served
 
 
 class Page(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from train.ppo import learner as ppo
+from crib_env.train.ppo import learner as ppo
 
 PPO = ppo.Settings(
     hidden=(32,),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from train import ddqn, drqn, nfsp
-from train.best import learner as best
-from train.discard_game import learner as discard_game
-from train.response import learner as response
-from train.strategy_weights import learner as strategy_weights
-from train.td import learner as td
+from crib_env.train import ddqn, drqn, nfsp
+from crib_env.train.best import learner as best
+from crib_env.train.discard_game import learner as discard_game
+from crib_env.train.response import learner as response
+from crib_env.train.strategy_weights import learner as strategy_weights
+from crib_env.train.td import learner as td
 
 BEST = replace(
     best.PRESETS["default"],

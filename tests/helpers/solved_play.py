@@ -9,8 +9,8 @@ import pytest
 from crib_env.solver.cfr import PlaySolver
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
-from train.best import solving
-from train.best.solved_decisions import SolvedPlay
+from crib_env.train.best import solving
+from crib_env.train.best.solved_decisions import SolvedPlay
 
 
 @cache

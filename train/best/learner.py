@@ -1,7 +1,7 @@
 """``best``: policy networks that learn the solved play.
 
-Two networks learn how to lay cards from solutions of the play in points (:mod:`train.best.policy`): one from the
-equilibrium of the pegging game, one from real deals in which a share of the opponents are simple players
+Two networks learn how to lay cards from solutions of the play in points (:mod:`crib_env.train.best.policy`): one from
+the equilibrium of the pegging game, one from real deals in which a share of the opponents are simple players
 (:mod:`crib_env.agents.belief.simple_players`), so that it wins more from weak opponents. Discards and the end of a game
 need no learning: there ``best`` analyses and searches.
 
@@ -21,13 +21,13 @@ import torch
 from rich.progress import Progress
 
 from crib_env.agents.best.agent import BestAgent
-from evaluate.ranges import Share, Threads, WholeNumber
-from train.best import solving
-from train.best.policy import distil
-from train.best.solving import Solving
-from train.loop.checkpoint import in_all
-from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, LearningSettings, NotNegative, Widths
+from crib_env.evaluate.ranges import Share, Threads, WholeNumber
+from crib_env.train.best import solving
+from crib_env.train.best.policy import distil
+from crib_env.train.best.solving import Solving
+from crib_env.train.loop.checkpoint import in_all
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.settings import Count, LearningSettings, NotNegative, Widths
 
 NAME = "best"
 

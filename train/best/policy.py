@@ -1,9 +1,9 @@
 """Policy distillation (Rusu et al. 2015): a network learns the policy of the solved play.
 
-The play is solved (:mod:`train.best.solving`), and decisions are sampled from the solution
-(:mod:`train.best.solved_decisions`). The network learns to lay each rank as often as the solution does: the loss is the
-Kullback–Leibler divergence. Inputs are ranks and who laid them (:mod:`crib_env.agents.best.policy`). There is no
-search, and no opponent.
+The play is solved (:mod:`crib_env.train.best.solving`), and decisions are sampled from the solution
+(:mod:`crib_env.train.best.solved_decisions`). The network learns to lay each rank as often as the solution does: the
+loss is the Kullback–Leibler divergence. Inputs are ranks and who laid them (:mod:`crib_env.agents.best.policy`). There
+is no search, and no opponent.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import torch
 from rich.progress import Progress
 
 from crib_env.agents.best.agent import BestAgent
-from train.best.solved_decisions import Decisions
-from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part, steps_taken
-from train.loop.gradient import descend
-from train.loop.precision import precision
-from train.loop.rounds import Round, train_in_rounds
-from train.loop.run_folder import RunFolder
-from train.loop.settings import LearningSettings
+from crib_env.train.best.solved_decisions import Decisions
+from crib_env.train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part, steps_taken
+from crib_env.train.loop.gradient import descend
+from crib_env.train.loop.precision import precision
+from crib_env.train.loop.rounds import Round, train_in_rounds
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.settings import LearningSettings
 
 
 class Distillation:
@@ -61,11 +61,11 @@ class Distillation:
         return {"learning/divergence": float(np.mean(losses))}
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """See :class:`train.loop.contracts.Trainee`."""
+        """See :class:`crib_env.train.loop.contracts.Trainee`."""
         return named("policy", self._network.state_dict()) | named("adam", optimizer_state(self._optimizer))
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """See :class:`train.loop.contracts.Trainee`."""
+        """See :class:`crib_env.train.loop.contracts.Trainee`."""
         self._network.load_state_dict(part("policy", tensors))
         load_optimizer_state(self._optimizer, part("adam", tensors))
 

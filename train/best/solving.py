@@ -15,7 +15,7 @@ from crib_env.solver.play_game import PlayGame
 from crib_env.solver.population import Population
 from crib_env.solver.prior import prior_of_discards
 from crib_env.solver.public_state import start_of_play
-from train.best.solved_decisions import Decisions, SolvedPlay
+from crib_env.train.best.solved_decisions import Decisions, SolvedPlay
 
 _NO_STARTER = -1
 

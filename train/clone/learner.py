@@ -21,16 +21,16 @@ import torch
 from rich.progress import Progress
 
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
-from evaluate.dataset.dataset import GAMES_A_SHARD, read_manifest, read_shard
-from evaluate.dataset.rows import Rows
-from evaluate.dataset.shards import action_masks, observations
-from evaluate.ranges import Positive
-from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part
-from train.loop.gradient import descend
-from train.loop.precision import precision
-from train.loop.rounds import Round, train_in_rounds
-from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, LearningSettings, NotNegative, Widths
+from crib_env.evaluate.dataset.dataset import GAMES_A_SHARD, read_manifest, read_shard
+from crib_env.evaluate.dataset.rows import Rows
+from crib_env.evaluate.dataset.shards import action_masks, observations
+from crib_env.evaluate.ranges import Positive
+from crib_env.train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part
+from crib_env.train.loop.gradient import descend
+from crib_env.train.loop.precision import precision
+from crib_env.train.loop.rounds import Round, train_in_rounds
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.settings import Count, LearningSettings, NotNegative, Widths
 
 NAME = "clone"
 _DISCARDS = 4  # cards of a deal
@@ -136,7 +136,7 @@ class Cloning:
             old.lerp_(new, share)
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """See :class:`train.loop.contracts.Trainee`."""
+        """See :class:`crib_env.train.loop.contracts.Trainee`."""
         tensors = named("trained", self.trained.state_dict()) | named("agent", self.agent.state_dict())
         for name, optimizer in self._optimizers.items():
             tensors |= named(f"adam.{name}", optimizer_state(optimizer))
@@ -144,7 +144,7 @@ class Cloning:
         return tensors
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """See :class:`train.loop.contracts.Trainee`."""
+        """See :class:`crib_env.train.loop.contracts.Trainee`."""
         self.trained.load_state_dict(part("trained", tensors))
         self.agent.load_state_dict(part("agent", tensors))
         for name, optimizer in self._optimizers.items():

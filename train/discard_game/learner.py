@@ -25,20 +25,20 @@ from rich.progress import Progress
 from crib_env.agents.networks.discard_game import DiscardPlayer, kept_of, write_kept
 from crib_env.agents.networks.td import gaussian_weights
 from crib_env.engine import GAME, shuffle
+from crib_env.evaluate.ranges import Seed
 from crib_env.exact.discard_means import STARTERS
 from crib_env.kernels import kernel, mask_of
 from crib_env.observation import N_ACTIONS
 from crib_env.scoring import show_points
-from evaluate.ranges import Seed
-from train.discard_game import strength as discard_strength
-from train.discard_game.strength import hand_totals, random_hands
-from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part, steps_taken
-from train.loop.gradient import descend
-from train.loop.precision import Precision, precision
-from train.loop.rounds import Round, train_in_rounds
-from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, Hands, LearningSettings, NotNegative, Widths
-from train.td.traces import learn_from_move, means_of, no_traces, value, weights_of
+from crib_env.train.discard_game import strength as discard_strength
+from crib_env.train.discard_game.strength import hand_totals, random_hands
+from crib_env.train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part, steps_taken
+from crib_env.train.loop.gradient import descend
+from crib_env.train.loop.precision import Precision, precision
+from crib_env.train.loop.rounds import Round, train_in_rounds
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.settings import Count, Hands, LearningSettings, NotNegative, Widths
+from crib_env.train.td.traces import learn_from_move, means_of, no_traces, value, weights_of
 
 NAME = "discard-game"
 STRENGTH = discard_strength

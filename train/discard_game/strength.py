@@ -17,12 +17,12 @@ from rich.table import Table
 
 from crib_env.agents.networks.discard_game import DiscardPlayer
 from crib_env.engine import GAME, shuffle
+from crib_env.evaluate.commands.tables.discard_table import OCONNOR
+from crib_env.evaluate.runs.format import POINTS_A_HAND, with_band
+from crib_env.evaluate.statistics import half_width, mean_interval
 from crib_env.exact.discard_game_means import EXACT_MEANS
 from crib_env.exact.discard_means import STARTERS, hand_total
 from crib_env.kernels import bit, kernel, mask_of
-from evaluate.commands.tables.discard_table import OCONNOR
-from evaluate.runs.format import POINTS_A_HAND, with_band
-from evaluate.statistics import half_width, mean_interval
 
 SAMPLE = "hands"  # what ``games`` counts
 _IDEAL = float(EXACT_MEANS["ideal"])
@@ -119,8 +119,8 @@ def table(name: str, result: Result) -> Table:
 
 def draw(folder: Path, title: str) -> Path:
     """Draws points a hand over hands dealt into a run folder, as ``learning-curve.png`` and ``.svg``; the path."""
-    from evaluate.figures import BLUE, GREY, new_figure  # matplotlib takes half a second
-    from train.loop.learning_curve import draw_tag, saved
+    from crib_env.evaluate.figures import BLUE, GREY, new_figure  # matplotlib takes half a second
+    from crib_env.train.loop.learning_curve import draw_tag, saved
 
     figure = new_figure(7, 3.6)
     axes = figure.subplots()

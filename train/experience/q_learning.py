@@ -8,10 +8,10 @@ from typing import Literal
 import numpy as np
 
 from crib_env.agents import make_agent
-from evaluate.ranges import Positive, Share, WholeNumber
-from evaluate.runs.format import EPISODE_RETURN, NET_POINTS_IN_TRAINING
-from train.experience.episodes import Decisions, Episodes
-from train.loop.settings import Count, ExploringSettings
+from crib_env.evaluate.ranges import Positive, Share, WholeNumber
+from crib_env.evaluate.runs.format import EPISODE_RETURN, NET_POINTS_IN_TRAINING
+from crib_env.train.experience.episodes import Decisions, Episodes
+from crib_env.train.loop.settings import Count, ExploringSettings
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crib_env.observation import HAND, KNOWN, N_ACTIONS
-from train.experience.replay import Columns, Memory
+from crib_env.train.experience.replay import Columns, Memory
 
 
 @dataclass(frozen=True)

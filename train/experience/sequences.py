@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from crib_env.observation import N_ACTIONS
-from train.experience.episodes import Decisions
-from train.experience.replay import Columns
+from crib_env.train.experience.episodes import Decisions
+from crib_env.train.experience.replay import Columns
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def sequences_of(
 
     Args:
         decisions: D decisions.
-        rewards, ends: (D,), from :func:`train.ddqn.rewards_of`.
+        rewards, ends: (D,), from :func:`crib_env.train.ddqn.rewards_of`.
         burn_in: decisions before each sequence, at most ``length``.
         length: decisions to learn from in a sequence.
         gamma: discount for each decision.

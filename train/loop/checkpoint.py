@@ -11,7 +11,7 @@ import torch
 from crib_env.files.json_text import typed
 
 if TYPE_CHECKING:
-    from train.loop.run_folder import RunFolder
+    from crib_env.train.loop.run_folder import RunFolder
 
 
 @dataclass

@@ -10,10 +10,10 @@ import torch
 from rich.progress import Progress
 from rich.table import Table
 
-from train.loop.settings import RunSettings
+from crib_env.train.loop.settings import RunSettings
 
 if TYPE_CHECKING:
-    from train.loop.run_folder import RunFolder
+    from crib_env.train.loop.run_folder import RunFolder
 
 S = TypeVar("S", bound=RunSettings)
 PlayerT_contra = TypeVar("PlayerT_contra", contravariant=True)
@@ -44,12 +44,12 @@ class Learner(Protocol[S]):
     def train(self, settings: S, folder: RunFolder, progress: Progress) -> tuple[Player, dict[str, Any]]:
         """Trains a player, from the last checkpoint in the folder if there is one; returns player and summary.
 
-        The summary is that of :meth:`train.loop.checkpoint.Position.summary`, with ``updates``.
+        The summary is that of :meth:`crib_env.train.loop.checkpoint.Position.summary`, with ``updates``.
         """
 
 
 class StrengthMeasure(Protocol[PlayerT_contra, Result]):
-    """A module that measures how strong a player is: :mod:`train.loop.strength`, or one for another game."""
+    """A module that measures how strong a player is: :mod:`crib_env.train.loop.strength`, or one for another game."""
 
     SAMPLE: str
     """The unit that ``games`` counts, in words."""
@@ -66,7 +66,7 @@ class StrengthMeasure(Protocol[PlayerT_contra, Result]):
         """The result and half of its 95 % intervals, in a line."""
 
     def scalars(self, result: Result, /) -> dict[str, float]:
-        """The result by TensorBoard tag (:mod:`evaluate.runs.format`)."""
+        """The result by TensorBoard tag (:mod:`crib_env.evaluate.runs.format`)."""
 
     def as_json(self, result: Result, /) -> dict[str, Any]:
         """The result for ``summary.json``."""

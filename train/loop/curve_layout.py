@@ -1,7 +1,7 @@
 """Layout of TensorBoard's curves: first strength, then learning, then speed.
 
-Its first tab, "Time Series", is sorted alphabetically (:mod:`evaluate.runs.format`), its tab "Custom Scalars" follows
-:func:`layout_of`.
+Its first tab, "Time Series", is sorted alphabetically (:mod:`crib_env.evaluate.runs.format`), its tab "Custom Scalars"
+follows :func:`layout_of`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from evaluate.runs.format import STRENGTH, band_of, title_of
+from crib_env.evaluate.runs.format import STRENGTH, band_of, title_of
 
 # Titles and the prefixes of their tags; the last prefixes of learning and of speed are Stable-Baselines3's.
 _GROUPS = {

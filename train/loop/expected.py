@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from evaluate.matches.match import MatchResult
-from train.loop.contracts import Learner, S
-from train.loop.precision import chosen
+from crib_env.evaluate.matches.match import MatchResult
+from crib_env.train.loop.contracts import Learner, S
+from crib_env.train.loop.precision import chosen
 
 # Settings that change nothing that is learned, or that have a row of their own.
 _FREE = ("precision", "evaluations", "evaluation_games", "checkpoint_seconds")

@@ -13,7 +13,7 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.plugins.hparams import api_pb2, metadata
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData, SessionEndInfo, SessionStartInfo
 
-from evaluate.runs.format import POINTS_A_HAND, final_tag, win_rate_tag
+from crib_env.evaluate.runs.format import POINTS_A_HAND, final_tag, win_rate_tag
 
 _TEXT, _NUMBER = api_pb2.DATA_TYPE_STRING, api_pb2.DATA_TYPE_FLOAT64
 _COLUMNS = {

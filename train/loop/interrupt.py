@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from evaluate.ending import output_failure
+from crib_env.evaluate.ending import output_failure
 
 
 class Interrupt:

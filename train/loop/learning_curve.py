@@ -8,9 +8,9 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from evaluate.figures import BLUE, GREY, RED, new_figure, number_ticks, save_figure
-from evaluate.runs.format import LEARNING_CURVE, final_tag, margin_tag, read_config, win_rate_tag
-from evaluate.runs.learning_curves import Curve, draw_curve, read_points
+from crib_env.evaluate.figures import BLUE, GREY, RED, new_figure, number_ticks, save_figure
+from crib_env.evaluate.runs.format import LEARNING_CURVE, final_tag, margin_tag, read_config, win_rate_tag
+from crib_env.evaluate.runs.learning_curves import Curve, draw_curve, read_points
 
 _COLOURS = {"random": BLUE, "greedy": RED}
 

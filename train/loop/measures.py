@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from train.loop import pegging_strength, strength
-from train.loop.contracts import StrengthMeasure
-from train.loop.settings import RunSettings
+from crib_env.train.loop import pegging_strength, strength
+from crib_env.train.loop.contracts import StrengthMeasure
+from crib_env.train.loop.settings import RunSettings
 
 
 def measure_of(settings: RunSettings) -> StrengthMeasure[Any, Any]:

@@ -10,11 +10,11 @@ from typing import Any
 from rich.table import Table
 
 from crib_env.agents import Agent, make_agent
-from evaluate.matches.mirrored import mean_of_pairs
-from evaluate.matches.single_deals import play_deals
-from evaluate.runs.format import margin_tag, with_band
-from evaluate.statistics import half_width, mean_interval
-from train.loop.strength import BASELINES, total
+from crib_env.evaluate.matches.mirrored import mean_of_pairs
+from crib_env.evaluate.matches.single_deals import play_deals
+from crib_env.evaluate.runs.format import margin_tag, with_band
+from crib_env.evaluate.statistics import half_width, mean_interval
+from crib_env.train.loop.strength import BASELINES, total
 
 __all__ = ["SAMPLE", "as_json", "draw", "in_words", "measure", "scalars", "table", "total"]
 
@@ -81,6 +81,8 @@ def table(name: str, results: dict[str, Result]) -> Table:
 
 def draw(folder: Path, title: str) -> Path:
     """Draws the learning curve into a run folder; returns its path."""
-    from train.loop.learning_curve import draw_points_curve  # imported at the end: matplotlib takes half a second
+    from crib_env.train.loop.learning_curve import (
+        draw_points_curve,  # imported at the end: matplotlib takes half a second
+    )
 
     return draw_points_curve(folder, title, BASELINES)

@@ -10,16 +10,22 @@ from typing import Any
 import numpy as np
 from rich.progress import Progress
 
-from evaluate.progress import say
-from evaluate.runs.format import EPISODES_PER_SECOND, EPSILON, LEARNING_RATE, PROCESSOR_SECONDS, SIMULATION_SHARE
-from train.loop import exploitability
-from train.loop.checkpoint import Position
-from train.loop.contracts import StrengthMeasure, Trainee
-from train.loop.interrupt import put_off_interrupts
-from train.loop.measures import measure_of
-from train.loop.run_folder import RunFolder
-from train.loop.settings import ExploringSettings, LearningSettings, RunSettings
-from train.loop.strength import is_due
+from crib_env.evaluate.progress import say
+from crib_env.evaluate.runs.format import (
+    EPISODES_PER_SECOND,
+    EPSILON,
+    LEARNING_RATE,
+    PROCESSOR_SECONDS,
+    SIMULATION_SHARE,
+)
+from crib_env.train.loop import exploitability
+from crib_env.train.loop.checkpoint import Position
+from crib_env.train.loop.contracts import StrengthMeasure, Trainee
+from crib_env.train.loop.interrupt import put_off_interrupts
+from crib_env.train.loop.measures import measure_of
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.settings import ExploringSettings, LearningSettings, RunSettings
+from crib_env.train.loop.strength import is_due
 
 
 class Rounds:
@@ -34,7 +40,8 @@ class Rounds:
         progress: shows the progress of the run.
         trainee: the player in training; it is restored from the last checkpoint in the folder, if there is one.
         total: the number of episodes in the whole run.
-        strength: measures the player; ``None`` selects the measure by the settings (:mod:`train.loop.measures`).
+        strength: measures the player; ``None`` selects the measure by the settings
+        (:mod:`crib_env.train.loop.measures`).
 
     Attributes:
         position: the position of the run.

@@ -10,16 +10,16 @@ from typing import Any
 from rich.progress import Progress
 
 from crib_env.agents.registry import check_names_of_file
-from evaluate.commands.runs import runs
-from evaluate.console import console
-from evaluate.folder_lock import held
-from evaluate.progress import progress_bar
-from evaluate.runs.format import final_tags, read_config
-from train.loop import expected, hparams
-from train.loop.contracts import Learner, S, StrengthMeasure
-from train.loop.measures import measure_of
-from train.loop.precision import in_words, processor, with_precision
-from train.loop.run_folder import RUNS, RunFolder
+from crib_env.evaluate.commands.runs import runs
+from crib_env.evaluate.console import console
+from crib_env.evaluate.folder_lock import held
+from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.runs.format import final_tags, read_config
+from crib_env.train.loop import expected, hparams
+from crib_env.train.loop.contracts import Learner, S, StrengthMeasure
+from crib_env.train.loop.measures import measure_of
+from crib_env.train.loop.precision import in_words, processor, with_precision
+from crib_env.train.loop.run_folder import RUNS, RunFolder
 
 
 def strength_of(learner: Learner[S], settings: S) -> StrengthMeasure[Any, Any]:

@@ -15,10 +15,10 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from torch.utils.tensorboard import SummaryWriter
 
 from crib_env.agents.networks.weights_file import SUFFIX, load_tensors, save_tensors
-from evaluate.files import new_folder, write_json
-from evaluate.runs.format import CHECKPOINTS, CONFIG, FINAL, SUMMARY, is_finished, read_config
-from train.loop.curve_layout import layout_of
-from train.loop.precision import processor
+from crib_env.evaluate.files import new_folder, write_json
+from crib_env.evaluate.runs.format import CHECKPOINTS, CONFIG, FINAL, SUMMARY, is_finished, read_config
+from crib_env.train.loop.curve_layout import layout_of
+from crib_env.train.loop.precision import processor
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure  # takes half a second, and few runs draw
@@ -109,7 +109,7 @@ class RunFolder:
         self._writer.add_figure(tag, picture, episodes)
 
     def log_hparams(self, summaries: Iterable[Summary]) -> None:
-        """Writes the summaries of :func:`train.loop.hparams.summaries`."""
+        """Writes the summaries of :func:`crib_env.train.loop.hparams.summaries`."""
         assert self._writer is not None
         for summary in summaries:
             self._writer.file_writer.add_summary(summary)  # type: ignore[attr-defined]  # declared None

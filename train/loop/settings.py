@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Annotated, get_type_hints
 
 from crib_env.engine import WIN
-from evaluate.ranges import Games, Range, Seed, Share, Threads, WholeNumber, check_values
-from train.loop.precision import Precision
+from crib_env.evaluate.ranges import Games, Range, Seed, Share, Threads, WholeNumber, check_values
+from crib_env.train.loop.precision import Precision
 
 Count = Annotated[int, Range(1)]
 Hands = Annotated[int, Range(2)]  # a single hand has no interval
@@ -46,7 +46,7 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class LearningSettings(RunSettings):
-    """Settings of a learner that descends gradients in rounds (:func:`train.loop.rounds.train_in_rounds`)."""
+    """Settings of a learner that descends gradients in rounds (:func:`crib_env.train.loop.rounds.train_in_rounds`)."""
 
     episodes: Count = 600_000
     """Episodes to play."""

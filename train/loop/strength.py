@@ -13,10 +13,10 @@ from typing import Any
 from rich.table import Table
 
 from crib_env.agents import Agent, make_agent
-from evaluate.matches.match import MatchResult, play_match
-from evaluate.matches.match_table import strength_table
-from evaluate.runs.format import margin_tag, win_rate_tag, with_band
-from evaluate.statistics import half_width
+from crib_env.evaluate.matches.match import MatchResult, play_match
+from crib_env.evaluate.matches.match_table import strength_table
+from crib_env.evaluate.runs.format import margin_tag, win_rate_tag, with_band
+from crib_env.evaluate.statistics import half_width
 
 BASELINES = ("greedy", "random")
 SAMPLE = "mirrored games against each baseline"  # what ``games`` counts
@@ -69,6 +69,8 @@ def table(name: str, results: dict[str, MatchResult]) -> Table:
 
 def draw(folder: Path, title: str) -> Path:
     """Draws the learning curve into a run folder; returns its path."""
-    from train.loop.learning_curve import draw_learning_curve  # imported at the end: matplotlib takes half a second
+    from crib_env.train.loop.learning_curve import (
+        draw_learning_curve,  # imported at the end: matplotlib takes half a second
+    )
 
     return draw_learning_curve(folder, title, BASELINES)

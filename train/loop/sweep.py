@@ -15,13 +15,12 @@ from rich.table import Table
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torch.utils.tensorboard import SummaryWriter
 
-from crib_env.files.json_text import typed
-from evaluate.console import console
-from evaluate.files import write_json
-from evaluate.folder_lock import held
-from evaluate.on_ray import connected
-from evaluate.progress import ProgressLines, progress_bar
-from evaluate.runs.format import (
+from crib_env.evaluate.console import console
+from crib_env.evaluate.files import write_json
+from crib_env.evaluate.folder_lock import held
+from crib_env.evaluate.on_ray import connected
+from crib_env.evaluate.progress import ProgressLines, progress_bar
+from crib_env.evaluate.runs.format import (
     EVENTS,
     SUMMARY,
     band_of,
@@ -34,12 +33,13 @@ from evaluate.runs.format import (
     title_of,
     with_band,
 )
-from evaluate.runs.learning_curves import draw_curves, mean_of, read_curve, read_points
-from train.loop.contracts import Learner, S
-from train.loop.curve_layout import layout_of
-from train.loop.run import run_learner, strength_of
-from train.loop.run_folder import RunFolder
-from train.loop.strength import BASELINES
+from crib_env.evaluate.runs.learning_curves import draw_curves, mean_of, read_curve, read_points
+from crib_env.files.json_text import typed
+from crib_env.train.loop.contracts import Learner, S
+from crib_env.train.loop.curve_layout import layout_of
+from crib_env.train.loop.run import run_learner, strength_of
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.strength import BASELINES
 
 
 class Sweep(Generic[S]):
@@ -64,8 +64,8 @@ class Sweep(Generic[S]):
         If all are finished and drawn, it only prints their table again.
 
         Args:
-            ray: the address of a cluster to train the seeds on in parallel, see :func:`evaluate.on_ray.connected`;
-                its machines share the folder.
+            ray: the address of a cluster to train the seeds on in parallel, see
+                :func:`crib_env.evaluate.on_ray.connected`; its machines share the folder.
 
         Raises:
             ValueError: another process works in the folder, or a run there has other settings.
@@ -101,7 +101,7 @@ class Sweep(Generic[S]):
                 curves = [read_curve(run, baseline, "episodes") for run in self._runs]
             except ValueError:  # not measured by matches
                 continue
-            from evaluate.figures import save_figure  # matplotlib takes half a second
+            from crib_env.evaluate.figures import save_figure  # matplotlib takes half a second
 
             save_figure(
                 draw_curves({self._learner.NAME: curves}, baseline, "episodes"), self._path / f"against-{baseline}"

@@ -12,9 +12,9 @@ from crib_env.agents.features.seen import Seen, n_inputs
 from crib_env.engine import CRIB, DEALERS_HAND, DISCARD, PONES_HAND
 from crib_env.kernels import kernel
 from crib_env.observation import N_ACTIONS
+from crib_env.train.experience.episodes import discards_worth
+from crib_env.train.ppo.sb3_vec_env import CribbageVecEnv
 from crib_env.vector.environments import CribbageVectorEnv
-from train.experience.episodes import discards_worth
-from train.ppo.sb3_vec_env import CribbageVecEnv
 
 
 @kernel
@@ -33,8 +33,8 @@ class SettledDeals(CribbageVectorEnv):
     """Single deals that reward the show by its exact mean at the discards, not by the cards that happen to fall.
 
     A decision earns the points of the play and of his heels, as they are scored, and the change in the value of
-    the six cards in the show (:func:`train.experience.episodes.discards_worth`): never above zero, and zero for
-    the best discard.
+    the six cards in the show (:func:`crib_env.train.experience.episodes.discards_worth`): never above zero, and zero
+    for the best discard.
 
     Args:
         num_envs: the number of deals.

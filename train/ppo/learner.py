@@ -2,7 +2,7 @@
 
 A round is one deal in each of ``episodes_at_once`` games: six decisions of the learner in each, two discards and four
 cards laid, so all deals end with the round. The opponent is the agent itself as it was up to ``refresh`` rounds
-ago. Rewards are settled (:class:`train.ppo.deals.SettledDeals`), like those of Double DQN. They follow a card
+ago. Rewards are settled (:class:`crib_env.train.ppo.deals.SettledDeals`), like those of Double DQN. They follow a card
 almost at once, so ``gae_lambda`` is far lower than usual.
 
 In TensorBoard, Stable-Baselines3's own values are under ``train/``, ``rollout/`` and ``time/``, over episodes.
@@ -34,17 +34,17 @@ from crib_env import PlayerViews
 from crib_env.agents import make_agent
 from crib_env.agents.networks.ddqn import N_RANKS
 from crib_env.agents.networks.ppo import PPOAgent
+from crib_env.evaluate.ranges import Positive, Range, Share
 from crib_env.files.whole_file import whole_file
 from crib_env.observation import N_ACTIONS
 from crib_env.players.policies import NATIVE
-from evaluate.ranges import Positive, Range, Share
-from train.loop.checkpoint import Position, load_optimizer_state, named, optimizer_state, part, steps_taken
-from train.loop.interrupt import Interrupt, put_off_interrupts
-from train.loop.precision import Precision, precision
-from train.loop.rounds import Rounds
-from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, LearningSettings, NotNegative, Widths
-from train.ppo.deals import SettledVecEnv
+from crib_env.train.loop.checkpoint import Position, load_optimizer_state, named, optimizer_state, part, steps_taken
+from crib_env.train.loop.interrupt import Interrupt, put_off_interrupts
+from crib_env.train.loop.precision import Precision, precision
+from crib_env.train.loop.rounds import Rounds
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.settings import Count, LearningSettings, NotNegative, Widths
+from crib_env.train.ppo.deals import SettledVecEnv
 
 NAME = "ppo"
 DECISIONS = {"deal": 6, "pegging": 4}  # of a player in an episode

@@ -15,9 +15,9 @@ from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, OVER, PEGGING_EPISODE, WIN, pone, show
 from crib_env.kernels import kernel
 from crib_env.tables.analysis import outlook
-from train.experience.replay import Columns
-from train.loop.stopwatch import Stopwatch
-from train.td.returns import lambda_returns
+from crib_env.train.experience.replay import Columns
+from crib_env.train.loop.stopwatch import Stopwatch
+from crib_env.train.td.returns import lambda_returns
 
 _PERCENT = 100.0
 _POINT = 2.0  # percent of win probability that a point is worth at 0–0

@@ -1,11 +1,11 @@
 """``response`` measures how exploitable a player is: a network trains against it, by TD(λ) on win probabilities.
 
 The opponent stays fixed. A round plays deals against it, half of them at 0–0 and half at random scores. The network's
-value of the position after each own card is trained towards its λ-return (:mod:`train.td.returns`): a change in the
-probability of winning. The show is counted from the actual cards, so only the play causes this change. The learner
-sees only the cards that the opponent plays. In training both players discard by the exact analysis, as ``best`` does.
-What it wins in mirrored games, in which equal players win nothing, is a lower bound on how exploitable the opponent is.
-``--opponent self`` is self-play.
+value of the position after each own card is trained towards its λ-return (:mod:`crib_env.train.td.returns`): a change
+in the probability of winning. The show is counted from the actual cards, so only the play causes this change. The
+learner sees only the cards that the opponent plays. In training both players discard by the exact analysis, as
+``best`` does. What it wins in mirrored games, in which equal players win nothing, is a lower bound on how exploitable
+the opponent is. ``--opponent self`` is self-play.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from rich.progress import Progress
 
 from crib_env.agents import make_agent
 from crib_env.agents.values.agent import ValueAgent
+from crib_env.evaluate.ranges import Share, Threads
 from crib_env.kernels import streams
-from evaluate.ranges import Share, Threads
-from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part, steps_taken
-from train.loop.gradient import descend
-from train.loop.precision import precision
-from train.loop.rounds import Round, train_in_rounds
-from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, ExploringSettings, NotNegative, StartSpread, Widths
-from train.loop.stopwatch import Stopwatch
-from train.response.deals import Plays, discard, new_deals, play
+from crib_env.train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part, steps_taken
+from crib_env.train.loop.gradient import descend
+from crib_env.train.loop.precision import precision
+from crib_env.train.loop.rounds import Round, train_in_rounds
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.settings import Count, ExploringSettings, NotNegative, StartSpread, Widths
+from crib_env.train.loop.stopwatch import Stopwatch
+from crib_env.train.response.deals import Plays, discard, new_deals, play
 
 NAME = "response"
 

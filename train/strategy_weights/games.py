@@ -34,7 +34,8 @@ _MARGIN, _DISCARDS, _EXPLORED, _EXPLORATION, _VARIANCE = range(5)
 
 
 class Rule(NamedTuple):
-    """How a learner explores and learns: fields of ``train.strategy_weights.learner.Settings`` for the kernel."""
+    """How a learner explores and learns: fields of ``crib_env.train.strategy_weights.learner.Settings`` for the
+    kernel."""
 
     exploration: float
     less_variance: bool

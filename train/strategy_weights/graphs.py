@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 from crib_env.agents.strategy_weights import StrategyWeightsAgent
 from crib_env.engine import DEALER, PONE, ROLES
+from crib_env.evaluate.figures import AMOUNT, new_figure
 from crib_env.tables.lang_strategies import STRATEGIES
-from evaluate.figures import AMOUNT, new_figure
 
 
 def _draw(axes: Any, square: np.ndarray) -> None:

@@ -21,12 +21,12 @@ Where the thesis leaves a choice, or its rule cannot be followed to the letter:
 * The margin of a game is mostly luck, and where a player leads it is nearly always positive, so every discard
   made there is rewarded: Lang's agents ended level with random weights, and so does the preset ``paper``. The default
   also learns the expected margin at each place (``baseline``), and credits a deal with its change of this margin
-  (``train.strategy_weights.games.credits``); without ``baseline`` that is exactly c_j as above.
+  (``crib_env.train.strategy_weights.games.credits``); without ``baseline`` that is exactly c_j as above.
 * The pegging records are this library's (``standard_pegging``), exact enough that no class lacks data, and stay fixed.
 
-A kernel plays and learns at once (:mod:`train.strategy_weights.games`), so all of the time counts as simulation. With
-``opponent="other"`` there are ``2 ** rounds`` agents with separate weights; neighbours of a bracket play
-``episodes`` games, then matches of ``match_games`` halve the winners' bracket. The episodes of a run are those
+A kernel plays and learns at once (:mod:`crib_env.train.strategy_weights.games`), so all of the time counts as
+simulation. With ``opponent="other"`` there are ``2 ** rounds`` agents with separate weights; neighbours of a bracket
+play ``episodes`` games, then matches of ``match_games`` halve the winners' bracket. The episodes of a run are those
 of all its pairs. ``snapshots/`` keeps the winner's weights during training; ``strategies.png`` and ``history.png``
 draw them, and ``python -m evaluate lang-tournament RUN`` plays the winner against them.
 
@@ -50,16 +50,16 @@ from rich.progress import Progress
 from crib_env.agents.networks.weights_file import SUFFIX
 from crib_env.agents.strategy_weights import SHAPE, STARTS, StrategyWeightsAgent, starting_weights
 from crib_env.engine import GAME
+from crib_env.evaluate.matches.series import play_series
+from crib_env.evaluate.ranges import Positive, Range, Share, WholeNumber
+from crib_env.evaluate.runs.format import NET_POINTS_IN_TRAINING, snapshot, snapshot_folder, snapshots_of
 from crib_env.tables.lang_strategies import pegging_values
 from crib_env.tables.standard import standard_pegging
-from evaluate.matches.series import play_series
-from evaluate.ranges import Positive, Range, Share, WholeNumber
-from evaluate.runs.format import NET_POINTS_IN_TRAINING, snapshot, snapshot_folder, snapshots_of
-from train.loop.rounds import Rounds
-from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, RunSettings, StartSpread
-from train.loop.strength import is_due
-from train.strategy_weights.games import COUNTED, Rule, blend_all, play_and_learn
+from crib_env.train.loop.rounds import Rounds
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.settings import Count, RunSettings, StartSpread
+from crib_env.train.loop.strength import is_due
+from crib_env.train.strategy_weights.games import COUNTED, Rule, blend_all, play_and_learn
 
 NAME = "strategy-weights"
 _CHUNK = 1_000  # games between two checks of the clock
@@ -319,8 +319,8 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[St
     summary = rounds.run(size, play, tournament.keep_and_pair_off)
     winner = int(tournament.order[0])
     agent = tournament.player(winner)
-    from evaluate.figures import save_figure  # matplotlib takes half a second
-    from train.strategy_weights.graphs import draw_history, draw_strategies
+    from crib_env.evaluate.figures import save_figure  # matplotlib takes half a second
+    from crib_env.train.strategy_weights.graphs import draw_history, draw_strategies
 
     pictures = {
         "strategies": draw_strategies(agent.weights),

@@ -7,8 +7,8 @@ aim is the score of each hand.
 
 ``--preset paper`` is O'Connor's: one hidden layer of sigmoids and a linear output on the bare bits, weights from a
 Gaussian of standard deviation 1, points as they are scored, an update after every move by the difference to the next
-value (TD(0)), no discount and no exploration (:mod:`train.td.traces`). ``--td-lambda 0.7`` makes it the TD(λ) that he
-names as further work. Where the paper is silent, or this differs:
+value (TD(0)), no discount and no exploration (:mod:`crib_env.train.td.traces`). ``--td-lambda 0.7`` makes it the TD(λ)
+that he names as further work. Where the paper is silent, or this differs:
 
 * It gives no size, learning rate or number of hands for the full game; here 40 nodes and 0.01, the larger network and
   the rate of his discard game, and 1,000,000 deals.
@@ -17,8 +17,8 @@ names as further work. Where the paper is silent, or this differs:
 * A value includes the points of the move that led to its state, as his does. His text and his formula count the points
   of the opponent's answer in different places; here a reward is the change of the lead from one own move to the next.
 
-The default learns from returns of many deals at once (:mod:`train.td.returns`), with Adam, one network of ReLUs for
-discards and one for the play, inputs by rank that follow from the bits
+The default learns from returns of many deals at once (:mod:`crib_env.train.td.returns`), with Adam, one network of
+ReLUs for discards and one for the play, inputs by rank that follow from the bits
 (:func:`crib_env.agents.features.after_states.play_inputs`), and rewards without the luck that no move controls. What a
 move is known to earn, the exact value of a discard in the show or the points of a card, is added to the network's
 output and need not be learned. The player that is measured has the average of the weights. A quarter of all cards are
@@ -38,16 +38,16 @@ from rich.progress import Progress
 
 from crib_env.agents.networks.td import TDAgent
 from crib_env.batch import GameBatch
+from crib_env.evaluate.ranges import Share
 from crib_env.kernels import streams
-from evaluate.ranges import Share
-from train.experience.episodes import Episodes, play_episodes
-from train.experience.q_learning import values_of
-from train.loop.precision import Precision, precision
-from train.loop.rounds import Round, train_in_rounds
-from train.loop.run_folder import RunFolder
-from train.loop.settings import Count, ExploringSettings, NotNegative, Widths
-from train.td.returns import Explorer, Returns, lambda_returns, moves_of, rewards_of_moves
-from train.td.traces import UPDATES, Traces
+from crib_env.train.experience.episodes import Episodes, play_episodes
+from crib_env.train.experience.q_learning import values_of
+from crib_env.train.loop.precision import Precision, precision
+from crib_env.train.loop.rounds import Round, train_in_rounds
+from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.settings import Count, ExploringSettings, NotNegative, Widths
+from crib_env.train.td.returns import Explorer, Returns, lambda_returns, moves_of, rewards_of_moves
+from crib_env.train.td.traces import UPDATES, Traces
 
 NAME = "td"
 

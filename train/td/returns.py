@@ -1,6 +1,6 @@
 """TD(λ) in batches: whole deals, and then gradient steps towards the λ-return of every after-state.
 
-The λ-return G of after-state i equals the update by the traces of :mod:`train.td.traces` if weights stay fixed
+The λ-return G of after-state i equals the update by the traces of :mod:`crib_env.train.td.traces` if weights stay fixed
 during a deal (the forward view, Sutton and Barto 2018, section 12.1). Let r be the reward until the player's next
 move, which leads to j. Then::
 
@@ -23,11 +23,11 @@ import torch
 from crib_env.agents.features.after_states import moved
 from crib_env.agents.networks.td import TDAgent
 from crib_env.kernels import kernel
-from train.experience.episodes import Decisions
-from train.experience.q_learning import epsilon_greedy
-from train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part
-from train.loop.gradient import descend
-from train.loop.precision import Precision, precision
+from crib_env.train.experience.episodes import Decisions
+from crib_env.train.experience.q_learning import epsilon_greedy
+from crib_env.train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part
+from crib_env.train.loop.gradient import descend
+from crib_env.train.loop.precision import Precision, precision
 
 
 @kernel
@@ -73,7 +73,7 @@ def rewards_of_moves(decisions: Decisions, moves: np.ndarray) -> tuple[np.ndarra
 
 class Explorer:
     """The choices of an agent, some of them random, and its values for them; a
-    :data:`train.experience.episodes.Policy`.
+    :data:`crib_env.train.experience.episodes.Policy`.
 
     Args:
         agent: who chooses.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from rich import box
 from rich.table import Table
 
-from evaluate.benchmark.decision_times import measure_decisions
-from evaluate.commands.arguments import AgentNames
-from evaluate.console import console
-from evaluate.progress import progress_bar
-from evaluate.ranges import Amount, Seed
+from crib_env.evaluate.benchmark.decision_times import measure_decisions
+from crib_env.evaluate.commands.arguments import AgentNames
+from crib_env.evaluate.console import console
+from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.ranges import Amount, Seed
 
 
 def _seconds(value: float | None) -> str:

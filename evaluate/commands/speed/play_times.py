@@ -9,12 +9,12 @@ from typing import Annotated
 import numpy as np
 import tyro
 
-from evaluate.console import console
-from evaluate.play.page.reply_times import measure_replies
-from evaluate.play.page.server import page_files
-from evaluate.play.page.start_times import measure_start
-from evaluate.progress import progress_bar
-from evaluate.ranges import Amount, Seed
+from crib_env.evaluate.console import console
+from crib_env.evaluate.play.page.reply_times import measure_replies
+from crib_env.evaluate.play.page.server import page_files
+from crib_env.evaluate.play.page.start_times import measure_start
+from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.ranges import Amount, Seed
 
 
 def play_times(

@@ -11,18 +11,18 @@ import tyro
 from crib_env.agents.equilibrium.blueprint import NO_STARTER, Blueprint
 from crib_env.agents.equilibrium.first_cards import FirstCards, first_cards
 from crib_env.engine import ROLES
+from crib_env.evaluate.commands.arguments import File
+from crib_env.evaluate.commands.solve_play import PEGGING_GAME, after_discards
+from crib_env.evaluate.console import console
+from crib_env.evaluate.files import check_outputs
+from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.ranges import Share
 from crib_env.solver.cfr import check_solution, load_solution
 from crib_env.solver.hands import N_RANKS, ORDERINGS
 from crib_env.solver.play_game import SPLIT
 from crib_env.solver.prior import prior_of_discards
 from crib_env.solver.public_state import start_of_play
 from crib_env.solver.tree import build_tree
-from evaluate.commands.arguments import File
-from evaluate.commands.solve_play import PEGGING_GAME, after_discards
-from evaluate.console import console
-from evaluate.files import check_outputs
-from evaluate.progress import progress_bar
-from evaluate.ranges import Share
 
 
 def blueprint(

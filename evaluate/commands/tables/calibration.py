@@ -9,8 +9,8 @@ from rich.table import Table
 
 from crib_env.agents import make_agent
 from crib_env.engine import WIN
-from evaluate.calibration.making import BANDS, Calibration, Plan, calibrate
-from evaluate.calibration.report import (
+from crib_env.evaluate.calibration.making import BANDS, Calibration, Plan, calibrate
+from crib_env.evaluate.calibration.report import (
     CARDS_HEADER,
     HEADER,
     about_scores,
@@ -18,12 +18,12 @@ from evaluate.calibration.report import (
     rows_of_cards,
     rows_of_losses,
 )
-from evaluate.commands.arguments import AgentOption, File, SomeFile
-from evaluate.console import console
-from evaluate.figures import save_figure
-from evaluate.files import check_outputs, picture_paths
-from evaluate.progress import progress_bar
-from evaluate.ranges import MOST_GAMES, Amount, Range, Seed, Threads
+from crib_env.evaluate.commands.arguments import AgentOption, File, SomeFile
+from crib_env.evaluate.console import console
+from crib_env.evaluate.figures import save_figure
+from crib_env.evaluate.files import check_outputs, picture_paths
+from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.ranges import MOST_GAMES, Amount, Range, Seed, Threads
 
 
 def calibration(

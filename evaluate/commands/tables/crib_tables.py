@@ -12,11 +12,11 @@ from rich.table import Table
 
 from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE, ROLES
+from crib_env.evaluate.console import console
+from crib_env.evaluate.files import check_outputs
+from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.ranges import Amount, Seed, Threads
 from crib_env.tables.crib_tables import PAIRS, CribTables, solve_crib_tables
-from evaluate.console import console
-from evaluate.files import check_outputs
-from evaluate.progress import progress_bar
-from evaluate.ranges import Amount, Seed, Threads
 
 
 def crib_tables(

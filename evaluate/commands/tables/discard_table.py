@@ -6,14 +6,14 @@ import time
 
 from rich.table import Table
 
+from crib_env.evaluate.commands.arguments import File
+from crib_env.evaluate.console import console
+from crib_env.evaluate.files import check_outputs
+from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.ranges import Threads
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS
 from crib_env.exact.discard_game_means import discard_game_means
 from crib_env.exact.discard_table import DiscardTable, build_table
-from evaluate.commands.arguments import File
-from evaluate.console import console
-from evaluate.files import check_outputs
-from evaluate.progress import progress_bar
-from evaluate.ranges import Threads
 
 # O'Connor 2000, "Discussion": means over 20,000 hands.
 OCONNOR = {"random": 4.7, "ideal": 8.1, "cheating": 8.8}

@@ -7,15 +7,15 @@ from typing import Annotated
 
 import tyro
 
+from crib_env.evaluate.commands.arguments import File
+from crib_env.evaluate.commands.solve_play import PEGGING_GAME
+from crib_env.evaluate.console import console
+from crib_env.evaluate.files import check_outputs
+from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.ranges import Threads
 from crib_env.solver.cfr import PlaySolver, check_solution
 from crib_env.solver.play_game import PlayGame
 from crib_env.tables.leads import leads_of
-from evaluate.commands.arguments import File
-from evaluate.commands.solve_play import PEGGING_GAME
-from evaluate.console import console
-from evaluate.files import check_outputs
-from evaluate.progress import progress_bar
-from evaluate.ranges import Threads
 
 
 def lead_table(

@@ -10,13 +10,13 @@ from rich.table import Table
 
 from crib_env.cards import RANKS
 from crib_env.engine import ROLES
+from crib_env.evaluate.commands.arguments import File
+from crib_env.evaluate.console import console
+from crib_env.evaluate.files import check_outputs
+from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.ranges import Range, Seed, Threads
 from crib_env.exact.rank_classes import N_RANK_CLASSES, rank_class_of_ranks
 from crib_env.tables.pegging import GAINED, GIVEN, simulate_pegging
-from evaluate.commands.arguments import File
-from evaluate.console import console
-from evaluate.files import check_outputs
-from evaluate.progress import progress_bar
-from evaluate.ranges import Range, Seed, Threads
 
 Policy = Annotated[str, tyro.conf.arg(metavar="POLICY")]
 

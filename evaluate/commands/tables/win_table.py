@@ -10,14 +10,14 @@ from rich.table import Table
 
 from crib_env.agents import make_agent
 from crib_env.engine import WIN
+from crib_env.evaluate.commands.arguments import AgentOption, File, SomeFile
+from crib_env.evaluate.console import console
+from crib_env.evaluate.figures import GOOD_AND_BAD, new_figure, save_figure
+from crib_env.evaluate.files import check_outputs, picture_paths
+from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.ranges import Amount, Seed, Threads
+from crib_env.evaluate.win_table.making import LAST, LEAST_DEALS, NEAR, Plan, make_win_table
 from crib_env.tables.win_table import WinTable
-from evaluate.commands.arguments import AgentOption, File, SomeFile
-from evaluate.console import console
-from evaluate.figures import GOOD_AND_BAD, new_figure, save_figure
-from evaluate.files import check_outputs, picture_paths
-from evaluate.progress import progress_bar
-from evaluate.ranges import Amount, Seed, Threads
-from evaluate.win_table.making import LAST, LEAST_DEALS, NEAR, Plan, make_win_table
 
 # Dealer's score, pone's score.
 POSITIONS = {

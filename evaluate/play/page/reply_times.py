@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from evaluate.play.kept_game import GameSoFar
-from evaluate.play.page.games import Games
-from evaluate.play.page.server import served
+from crib_env.evaluate.play.kept_game import GameSoFar
+from crib_env.evaluate.play.page.games import Games
+from crib_env.evaluate.play.page.server import served
 
 
 class ReplyTimes(NamedTuple):

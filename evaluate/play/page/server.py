@@ -23,13 +23,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from crib_env.evaluate.play.kept_game import PERSON
+from crib_env.evaluate.play.page import messages
+from crib_env.evaluate.play.page.games import Games
 from crib_env.files.json_text import parse_json, typed
 from crib_env.picture.board import HEIGHT, LEFT, TOP, WIDTH, draw_board
 from crib_env.picture.cards import HIDDEN, card_face
 from crib_env.picture.colours import DARK, LIGHT, STYLED, four_colours, style_variables
-from evaluate.play.kept_game import PERSON
-from evaluate.play.page import messages
-from evaluate.play.page.games import Games
 
 LARGEST = 4_096  # bytes of a message
 PATIENCE = 10.0  # seconds in which a request has to arrive as a whole

@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from evaluate.play.page.reply_times import PageLink
-from evaluate.play.page.server import page_files
+from crib_env.evaluate.play.page.reply_times import PageLink
+from crib_env.evaluate.play.page.server import page_files
 
 ROOT = Path(__file__).parents[3]
 
@@ -39,7 +39,7 @@ def measure_start(agent: str, kernels: Path) -> StartTimes:
         kernels: folder of compiled kernels; in an empty one all are compiled.
     """
     variables = {**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(kernels), "CRIB_ENV_QUIET": "1"}
-    command = [sys.executable, "-u", "-m", "evaluate", "play", agent, "--no-browser"]
+    command = [sys.executable, "-u", "-m", "crib_env.evaluate", "play", agent, "--no-browser"]
     used, started = _processor_seconds(), time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         process = subprocess.Popen(

@@ -9,14 +9,14 @@ import numpy as np
 
 from crib_env.cards import format_card
 from crib_env.engine import CRIB, DISCARD, EVENTS
+from crib_env.evaluate.play.coach import Coach, Hint, Note, review_rows
+from crib_env.evaluate.play.kept_game import PERSON, KeptGame
+from crib_env.evaluate.play.words import tell_card, tell_deal
 from crib_env.picture.board import hole_at
 from crib_env.picture.cards import HIDDEN, card_name
 from crib_env.picture.seen import Side, see
 from crib_env.picture.stages import stages
 from crib_env.scoring import count_aloud
-from evaluate.play.coach import Coach, Hint, Note, review_rows
-from evaluate.play.kept_game import PERSON, KeptGame
-from evaluate.play.words import tell_card, tell_deal
 
 
 def state(game: KeptGame, since: int) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Anderson, Amiri, Sharan and Ding (2022), "CS5100 Spring 2022 Final Project: Cribbage".
 
 The tables are in "Performance Observation": 1,000 games of each two players. The players here are those of the text;
-:mod:`evaluate.reproduce.papers.anderson_printed` has the discards of their listings.
+:mod:`crib_env.evaluate.reproduce.papers.anderson_printed` has the discards of their listings.
 """
 
 from __future__ import annotations
@@ -11,11 +11,27 @@ import time
 
 import numpy as np
 
+from crib_env.evaluate.benchmark.decision_times import enumerate_cribs, time_deals
+from crib_env.evaluate.reproduce.claims import (
+    Claim,
+    Effort,
+    Measured,
+    Paper,
+    Training,
+    check,
+    exact,
+    number,
+    share,
+    shown,
+)
+from crib_env.evaluate.reproduce.measures import RUN, Measure, Player, player, win_rate
+from crib_env.evaluate.reproduce.papers.anderson_printed import (
+    Listed,
+    greedy_listing,
+    heuristic_listing,
+    minimax_listing,
+)
 from crib_env.kernels import streams
-from evaluate.benchmark.decision_times import enumerate_cribs, time_deals
-from evaluate.reproduce.claims import Claim, Effort, Measured, Paper, Training, check, exact, number, share, shown
-from evaluate.reproduce.measures import RUN, Measure, Player, player, win_rate
-from evaluate.reproduce.papers.anderson_printed import Listed, greedy_listing, heuristic_listing, minimax_listing
 
 _GAMES = 1_000
 _PLACE = "Performance Observation"

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.cards import JACK
+from crib_env.evaluate.reproduce.claims import Effort, Measured, exact, mean_of
+from crib_env.evaluate.reproduce.measures import Measure
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_sizes
 from crib_env.exact.discard_means import STARTERS
 from crib_env.kernels import bit, kernel, mask_of
 from crib_env.scoring import SUIT, show_points
-from evaluate.reproduce.claims import Effort, Measured, exact, mean_of
-from evaluate.reproduce.measures import Measure
 
 PLAYERS = ("random", "ideal", "cheating")
 _CHUNK = 4_096  # hands

@@ -9,11 +9,22 @@ from __future__ import annotations
 
 from crib_env.batch import SOURCES
 from crib_env.engine import DEALER, PONE
-from evaluate.matches.single_deals import play_deals
-from evaluate.reproduce.claims import Claim, Effort, Measured, Paper, above, below, between, mean_of, number, shown
-from evaluate.reproduce.measures import RUN, player, win_rate
-from evaluate.reproduce.papers.lang_counts import COUNTS
-from evaluate.reproduce.papers.lang_strategy_weights import (
+from crib_env.evaluate.matches.single_deals import play_deals
+from crib_env.evaluate.reproduce.claims import (
+    Claim,
+    Effort,
+    Measured,
+    Paper,
+    above,
+    below,
+    between,
+    mean_of,
+    number,
+    shown,
+)
+from crib_env.evaluate.reproduce.measures import RUN, player, win_rate
+from crib_env.evaluate.reproduce.papers.lang_counts import COUNTS
+from crib_env.evaluate.reproduce.papers.lang_strategy_weights import (
     LOSERS,
     RANDOM_WEIGHTS,
     ROUND_1,
@@ -27,7 +38,7 @@ from evaluate.reproduce.papers.lang_strategy_weights import (
     usual_spread,
     wins_against_snapshot,
 )
-from evaluate.reproduce.papers.lang_tables import TABLE_4_CLAIMS, TABLES_2_AND_3
+from crib_env.evaluate.reproduce.papers.lang_tables import TABLE_4_CLAIMS, TABLES_2_AND_3
 
 
 def _dealers_advantage(effort: Effort) -> Measured:

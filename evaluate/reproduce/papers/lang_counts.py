@@ -9,14 +9,14 @@ import numpy as np
 
 from crib_env import crib_distribution, discard_statistics, score_show
 from crib_env.agents.strategy_weights import StrategyWeightsAgent, starting_weights
+from crib_env.evaluate.matches.match import play_match
+from crib_env.evaluate.reproduce.claims import Claim, Effort, Measured, above, check, exact, number, shown
+from crib_env.evaluate.reproduce.papers.lang_strategy_weights import SECONDS_A_GAME
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_sizes
 from crib_env.exact.discard_means import STARTERS
 from crib_env.exact.discard_statistics import N_DISCARDS, TOTALS, fill_totals
 from crib_env.exact.rank_classes import CLASS_RANKS
 from crib_env.tables.lang_strategies import STRATEGIES
-from evaluate.matches.match import play_match
-from evaluate.reproduce.claims import Claim, Effort, Measured, above, check, exact, number, shown
-from evaluate.reproduce.papers.lang_strategy_weights import SECONDS_A_GAME
 
 _SIX = "5H 5C JD QS 2H 3D"
 

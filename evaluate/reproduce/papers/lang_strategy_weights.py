@@ -12,14 +12,14 @@ import numpy as np
 from crib_env.agents import make_agent
 from crib_env.agents.strategy_weights import StrategyWeightsAgent
 from crib_env.engine import DEALER, WIN
+from crib_env.evaluate.matches.match import MatchResult
+from crib_env.evaluate.matches.series import play_series
+from crib_env.evaluate.reproduce.claims import Effort, Measured, Training, exact, mean_of
+from crib_env.evaluate.reproduce.measures import RUN, Measure, match, trained
+from crib_env.evaluate.reproduce.trainings import summary_of
+from crib_env.evaluate.runs.format import snapshots_of
+from crib_env.evaluate.statistics import Z
 from crib_env.tables.lang_strategies import STRATEGIES
-from evaluate.matches.match import MatchResult
-from evaluate.matches.series import play_series
-from evaluate.reproduce.claims import Effort, Measured, Training, exact, mean_of
-from evaluate.reproduce.measures import RUN, Measure, match, trained
-from evaluate.reproduce.trainings import summary_of
-from evaluate.runs.format import snapshots_of
-from evaluate.statistics import Z
 
 TENTHS = 10  # snapshots of a run, besides the initial one
 RANDOM_WEIGHTS = "strategy-weights:random,seed=77"

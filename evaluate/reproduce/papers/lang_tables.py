@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env.agents.strategy_weights import starting_weights
-from evaluate.reproduce.choices import chosen_by, pure_weights, read_choices, top_three
-from evaluate.reproduce.claims import Claim, Effort, Measured, below, check, exact, number, share, spread
-from evaluate.reproduce.measures import RUN, Measure, trained, win_rate
-from evaluate.reproduce.papers.lang_strategy_weights import (
+from crib_env.evaluate.reproduce.choices import chosen_by, pure_weights, read_choices, top_three
+from crib_env.evaluate.reproduce.claims import Claim, Effort, Measured, below, check, exact, number, share, spread
+from crib_env.evaluate.reproduce.measures import RUN, Measure, trained, win_rate
+from crib_env.evaluate.reproduce.papers.lang_strategy_weights import (
     LOSERS,
     RANDOM_WEIGHTS,
     ROUND_1,
@@ -19,7 +19,7 @@ from evaluate.reproduce.papers.lang_strategy_weights import (
     wins_against_all_snapshots,
     wins_against_snapshot,
 )
-from evaluate.statistics import match_points, paired_rate_interval
+from crib_env.evaluate.statistics import match_points, paired_rate_interval
 
 # Table 2, game by game: the agent with random weights, and the trained one.
 TABLE_2 = np.array(

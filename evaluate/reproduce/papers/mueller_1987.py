@@ -13,10 +13,10 @@ import numpy as np
 
 from crib_env import PlayerViews, score_play
 from crib_env.agents.halscrib.play import equilibrium
-from evaluate.matches.single_deals import play_deals
-from evaluate.reproduce.claims import Claim, Effort, Measured, Paper, above, check, exact, number, shown
-from evaluate.reproduce.measures import Measure, player, win_rate
-from evaluate.statistics import paired_rate_interval
+from crib_env.evaluate.matches.single_deals import play_deals
+from crib_env.evaluate.reproduce.claims import Claim, Effort, Measured, Paper, above, check, exact, number, shown
+from crib_env.evaluate.reproduce.measures import Measure, player, win_rate
+from crib_env.evaluate.statistics import paired_rate_interval
 
 _SELECTION = "Optimal Strategy Selection"
 _TALLY = "Preliminary Results"

@@ -7,11 +7,11 @@ his networks' 7.3 to 7.6 points are on a scale that ends at 8.07, where ours end
 
 from __future__ import annotations
 
+from crib_env.evaluate.reproduce.claims import Claim, Effort, Measured, Paper, Training, between, mean, shown
+from crib_env.evaluate.reproduce.measures import RUN, net_points_of_pairs, trained
+from crib_env.evaluate.reproduce.papers.discard_game_rules import PLAYERS, Rules, mean_points
+from crib_env.evaluate.reproduce.trainings import summary_of
 from crib_env.exact.deal_classes import N_CLASSES
-from evaluate.reproduce.claims import Claim, Effort, Measured, Paper, Training, between, mean, shown
-from evaluate.reproduce.measures import RUN, net_points_of_pairs, trained
-from evaluate.reproduce.papers.discard_game_rules import PLAYERS, Rules, mean_points
-from evaluate.reproduce.trainings import summary_of
 
 _PLACE = "Discussion"
 _HANDS = 20_000

@@ -14,7 +14,7 @@ import time
 from dataclasses import replace
 
 from crib_env.agents import make_agent
-from evaluate.reproduce.claims import (
+from crib_env.evaluate.reproduce.claims import (
     Claim,
     Effort,
     Measured,
@@ -30,7 +30,7 @@ from evaluate.reproduce.claims import (
     share,
     shown,
 )
-from evaluate.reproduce.measures import (
+from crib_env.evaluate.reproduce.measures import (
     RUN,
     DiscardsAndLays,
     Measure,
@@ -40,7 +40,7 @@ from evaluate.reproduce.measures import (
     net_points_of_pairs,
     win_rate,
 )
-from evaluate.reproduce.papers.sharan_pawar_trials import TRIALS, late_gain, slower, stabler
+from crib_env.evaluate.reproduce.papers.sharan_pawar_trials import TRIALS, late_gain, slower, stabler
 
 _SEARCH = "ismcts:draw=uniform,show=drawn"
 _PLACE = "Experiments, MCTS"

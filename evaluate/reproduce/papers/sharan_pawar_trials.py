@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluate.reproduce.claims import Effort, Measured
-from evaluate.runs.format import NET_POINTS_IN_TRAINING
-from evaluate.runs.learning_curves import read_scalars
+from crib_env.evaluate.reproduce.claims import Effort, Measured
+from crib_env.evaluate.runs.format import NET_POINTS_IN_TRAINING
+from crib_env.evaluate.runs.learning_curves import read_scalars
 
 TRIALS = 5
 _T = 2.776445  # 97.5 % quantile of Student's t with four degrees of freedom
