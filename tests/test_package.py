@@ -15,6 +15,7 @@ import pytest
 from crib_env.version import __version__
 
 ROOT = Path(__file__).parents[1]
+FOLDERS = ("crib_env", "agents", "evaluate", "train")  # the others are packages in the first
 WITHOUT_TORCH = "import sys; sys.modules['torch'] = None\n"
 
 
@@ -31,8 +32,9 @@ def built(tmp_path_factory):
     """A source distribution of a copy of this checkout, and a wheel of the unpacked source distribution."""
     folder = tmp_path_factory.mktemp("built")
     copy = folder / "copy"
-    unwanted = shutil.ignore_patterns(".*", "__pycache__", "runs", "build", "dist", "*.egg-info", "docs")
-    shutil.copytree(ROOT, copy, symlinks=True, ignore=unwanted)
+    shutil.copytree(
+        ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info", "docs")
+    )
     backend = "from setuptools.build_meta import build_{0}; build_{0}({1!r})"
     python(backend.format("sdist", str(folder)), copy)
     (sources,) = folder.glob("*.tar.gz")
@@ -47,13 +49,13 @@ def built(tmp_path_factory):
 def modules(folder):
     """The modules and data that the wheel should contain."""
     kinds = (".py", ".typed", ".npz", ".safetensors", ".csv", ".html", ".js", ".css", ".svg")
-    beside = [path for name in ("agents", "evaluate", "train") for path in (folder / name).rglob("*")]
+    beside = [path for name in FOLDERS[1:] for path in (folder / name).rglob("*")]
     files = [Path("crib_env") / path.relative_to(folder) for path in beside]
     files += [path.relative_to(folder) for path in (folder / "crib_env").rglob("*")]
-    return {str(path) for path in files if path.suffix in kinds}
+    return {str(path) for path in files if path.suffix in kinds and path.stem != "REPRODUCTION"}
 
 
-def test_the_wheel_holds_the_library_with_its_agents_and_nothing_else(built):
+def test_the_wheel_holds_the_four_folders_as_one_package_and_nothing_else(built):
     names = zipfile.ZipFile(built[1]).namelist()
     about = f"crib_env-{__version__}.dist-info/"
     assert {name for name in names if not name.startswith(about)} == modules(ROOT)
@@ -63,7 +65,7 @@ def test_the_wheel_holds_the_library_with_its_agents_and_nothing_else(built):
 def test_the_source_distribution_holds_the_sources_of_the_wheel(built):
     tops = {path.name for path in built[0].iterdir()} - {"build"}  # of the wheel
     documents = {"CHANGELOG.md", "CITATION.cff", "LICENSE", "README.md", "PKG-INFO"}
-    assert tops == documents | {"crib_env", "crib_env.egg-info", "MANIFEST.in", "pyproject.toml", "setup.cfg"}
+    assert tops == documents | {*FOLDERS, "crib_env.egg-info", "MANIFEST.in", "pyproject.toml", "setup.cfg"}
 
 
 def test_one_version_everywhere():
@@ -86,10 +88,11 @@ def installed(built, tmp_path_factory):
 
 
 def test_the_environment_has_the_wheel_and_not_the_checkout(installed, tmp_path):
-    code = "import crib_env, importlib.util as i; print(crib_env.__file__, *map(i.find_spec, ('evaluate', 'train')))"
+    others = "map(importlib.util.find_spec, ('agents', 'evaluate', 'train'))"
+    code = f"import crib_env, importlib.util; print(crib_env.__file__, *{others})"
     file, *others = python(code, tmp_path, installed).split()
     assert Path(file).is_relative_to(installed.parents[1])
-    assert others == ["None", "None"]
+    assert others == ["None", "None", "None"]
 
 
 def test_a_network_without_torch_is_one_clear_error(installed, tmp_path):

@@ -166,7 +166,7 @@ def test_trainings_begin_go_on_and_are_not_repeated(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         trainings.train(tmp_path, TRAINING, False, 7)
     run = trainings.find_run(tmp_path, TRAINING)
-    begun = "-m train td --preset paper --episodes 50 --evaluations 0 --final-games 1000 --seed 7"
+    begun = "-m crib_env.train td --preset paper --episodes 50 --evaluations 0 --final-games 1000 --seed 7"
     assert " ".join(FakeTrain.commands[0]) == f"{begun} --folder {run}"
     assert run.is_dir()
     assert not trainings.is_finished(run)
@@ -174,7 +174,7 @@ def test_trainings_begin_go_on_and_are_not_repeated(tmp_path, monkeypatch):
     monkeypatch.setattr(FakeTrain, "finishes", True)
     monkeypatch.setattr(FakeTrain, "status", 0)
     trainings.train(tmp_path, TRAINING, False, 7)
-    assert " ".join(FakeTrain.commands[1]) == f"-m train td --resume {run}"
+    assert " ".join(FakeTrain.commands[1]) == f"-m crib_env.train td --resume {run}"
     assert trainings.is_finished(run)
     trainings.train(tmp_path, TRAINING, False, 7)
     assert len(FakeTrain.commands) == 2
