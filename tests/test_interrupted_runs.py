@@ -16,7 +16,6 @@ from crib_env.train.loop.gradient import descend
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.ppo import learner as ppo
-from crib_env.train.response import learner as response
 from crib_env.train.strategy_weights import learner as strategy_weights
 from crib_env.train.strategy_weights.learner import _CHUNK
 from crib_env.train.td import learner as td
@@ -47,7 +46,6 @@ KINDS = {
     "drqn games": Kind(drqn, replace(small_settings.DRQN, episodes_at_once=32, **small_settings.DRQN_GAMES), 16),
     "nfsp": Kind(nfsp, small_settings.NFSP, 16),
     "ppo": Kind(ppo, small_ppo.PPO, 24),
-    "response": Kind(response, small_settings.RESPONSE, 16),
     "td": Kind(td, small_settings.TD, 32),
     "td paper": Kind(td, small_settings.TD_PAPER, 64),
     "td traces": Kind(td, replace(small_settings.TD_PAPER, td_lambda=0.7), 64),

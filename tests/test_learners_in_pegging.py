@@ -34,9 +34,6 @@ SMALL = {
     "td": {"episodes": 128, "episodes_at_once": 64, "hidden": (16,), "batch_size": 32},
     "ppo": {"episodes": 128, "episodes_at_once": 64, "hidden": (16,), "value_hidden": (16,), "batch_size": 128},
     "best": {"episodes": 4_096, "episodes_at_once": 2_048, "hidden": (16,), "decisions": 1_300},
-    "response": {
-        "episodes": 64, "episodes_at_once": 32, "hidden": (16,), "batch_size": 64, "opponent": "greedy",
-    },
 }  # fmt: skip
 # They have no play, or, as `clone`, learn from recorded games.
 ELSEWHERE = {"clone", "discard-game", "strategy-weights"}
@@ -59,13 +56,13 @@ def test_trains_and_plays(name, tmp_path, monkeypatch):
     agent, summary = new_run(learner, settings, tmp_path)
     assert summary["episodes"] == settings.episodes
     agent.save(tmp_path / "weights.safetensors")
-    loaded = make_agent(f"{'best' if name == 'response' else name}:{tmp_path / 'weights.safetensors'}")
+    loaded = make_agent(f"{name}:{tmp_path / 'weights.safetensors'}")
     batch = GameBatch(streams(1, 30), episode="pegging")
     while len(rows := batch.acting()):
         views = batch.views(rows)
         cards = agent.act(views)
         assert views.action_mask[np.arange(len(rows)), cards].all()
-        if name not in ("nfsp", "best", "response"):  # which draws by another seed, and whose weights are rounded
+        if name not in ("nfsp", "best"):  # which draws by another seed, and whose weights are rounded
             np.testing.assert_array_equal(loaded.act(views), cards)
         batch.step(rows, cards)
 

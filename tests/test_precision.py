@@ -22,7 +22,7 @@ from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from tests.helpers.learner_runs import command, new_run
 from tests.helpers.small_ppo import PPO
-from tests.helpers.small_settings import BEST, DDQN, DISCARD_GAME, DRQN, NFSP, RESPONSE, STRATEGY_WEIGHTS, TD
+from tests.helpers.small_settings import BEST, DDQN, DISCARD_GAME, DRQN, NFSP, STRATEGY_WEIGHTS, TD
 from tests.helpers.solved_play import learn_from_a_small_game
 
 FORMATS = ("float32", "bfloat16")
@@ -33,7 +33,6 @@ SETTINGS = {
     "drqn": replace(DRQN, episodes=256),
     "nfsp": replace(NFSP, episodes=256),
     "ppo": replace(PPO, episodes=256),
-    "response": replace(RESPONSE, episodes=128),
     "td": replace(TD, episodes=256),
 }
 

@@ -11,11 +11,10 @@ from crib_env.train import ddqn, drqn, nfsp
 from crib_env.train.best import learner as best
 from crib_env.train.discard_game import learner as discard_game
 from crib_env.train.ppo import learner as ppo
-from crib_env.train.response import learner as response
 from crib_env.train.strategy_weights import learner as strategy_weights
 from crib_env.train.td import learner as td
 
-LEARNERS = (best, ddqn, discard_game, drqn, nfsp, ppo, response, td, strategy_weights)
+LEARNERS = (best, ddqn, discard_game, drqn, nfsp, ppo, td, strategy_weights)
 NAMES = [learner.NAME for learner in LEARNERS]
 
 
@@ -68,7 +67,7 @@ def test_every_number_has_a_range_and_is_refused_outside_of_it(learner):
         (td, {"final_games": 0}, "final_games=0 is not allowed: give an even number of at least 2"),
         (nfsp, {"evaluation_games": 3}, "evaluation_games=3 is not allowed: give an even number of at least 2"),
         (ppo, {"hidden": (64, -1)}, r"hidden=\(64, -1\) is not allowed: give numbers of 1 to 16,384"),
-        (response, {"start_spread": -5}, "start_spread=-5 is not allowed: give 0 to 120"),
+        (strategy_weights, {"start_spread": -5}, "start_spread=-5 is not allowed: give 0 to 120"),
         (best, {"learning_rate": -1e-3}, "learning_rate=-0.001 is not allowed: give at least 0"),
         (strategy_weights, {"cap": 0.0}, "cap=0.0 is not allowed: give more than 0"),
         (discard_game, {"batch_size": 2.5}, "batch_size=2.5 is not allowed: give a whole number"),

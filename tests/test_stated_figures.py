@@ -63,10 +63,6 @@ FIGURES = {
     ],
     "a decision of best": [learners("# µs a decision in batch"), benchmarks("A decision takes # µs in batch")],
     "weights of best": [learners("The weights (# MB)", 1_000_000), benchmarks("# bytes of weights")],
-    "a response to greedy": [
-        learners("it found # ± # points a deal on `greedy`"),
-        benchmarks("| `greedy` | 65.06% (64.35% to 65.77%) | +6.42 ± 0.22 | +# ± # |"),
-    ],
     "O'Connor's measure": [
         learners("It gains # points on a random player in two deals"),
         benchmarks("one dealt by each: the paper's settings +# ("),

@@ -56,10 +56,6 @@ LEARNERS: dict[str, Entry] = {
         "ppo.learner",
         "Stable-Baselines3's MaskablePPO by self-play.",
     ),
-    "response": Entry(
-        "response.learner",
-        "Trains against one fixed player: how exploitable is that player?",
-    ),
     "strategy-weights": Entry(
         "strategy_weights.learner",
         "Weights for eight discard strategies at every pair of scores (Lang 2018). A minute.",

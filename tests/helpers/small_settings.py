@@ -7,7 +7,6 @@ from dataclasses import replace
 from crib_env.train import ddqn, drqn, nfsp
 from crib_env.train.best import learner as best
 from crib_env.train.discard_game import learner as discard_game
-from crib_env.train.response import learner as response
 from crib_env.train.strategy_weights import learner as strategy_weights
 from crib_env.train.td import learner as td
 
@@ -80,19 +79,6 @@ NFSP = replace(
     replay=2_000,
     reservoir=300,
     evaluations=2,
-    evaluation_games=20,
-    final_games=20,
-    checkpoint_seconds=0.0,
-    precision="float32",
-)
-RESPONSE = replace(
-    response.PRESETS["default"],
-    opponent="greedy",
-    hidden=(16,),
-    episodes=256,
-    episodes_at_once=64,
-    batch_size=32,
-    evaluations=1,
     evaluation_games=20,
     final_games=20,
     checkpoint_seconds=0.0,

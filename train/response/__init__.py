@@ -1,1 +1,0 @@
-"""Responses: how exploitable a player is, as far as learning finds out."""
