@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.evaluate.analysis.decisions import KINDS, Decision, GameAnalysis
-from crib_env.evaluate.luck.table import RESULTS
+from crib_env.evaluate.luck.fitted import less_luck
+from crib_env.evaluate.luck.table import RESULTS, WINS
 from crib_env.evaluate.luck.variates import results
-from crib_env.evaluate.statistics import mean_interval
+from crib_env.evaluate.statistics import mean_interval, rate_less_luck
 
 BLUNDERS = {"1 to 2 %": (0.01, 0.02), "2 to 5 %": (0.02, 0.05), "5 % or more": (0.05, math.inf)}
 """Sizes of blunders, by the chance to win that they lose."""
@@ -42,6 +43,13 @@ class ErrorRate(NamedTuple):
     construction."""
 
 
+class WithAverageLuck(NamedTuple):
+    """The mean result of a game minus luck, and its 95 % interval."""
+
+    mean: float
+    interval: tuple[float, float]
+
+
 class PlayerSummary(NamedTuple):
     """One player over all games in which it played."""
 
@@ -55,8 +63,8 @@ class PlayerSummary(NamedTuple):
     """Mean luck of a game, by ``RESULTS``."""
     result: dict[str, float]
     """Mean result of a game, by ``RESULTS``."""
-    with_average_luck: dict[str, Mean]
-    """The result minus the luck."""
+    with_average_luck: dict[str, WithAverageLuck]
+    """By ``RESULTS``; empty for games over the same cards only, which do not show how much luck decides."""
 
 
 def summarise_players(analyses: Sequence[GameAnalysis]) -> list[PlayerSummary]:
@@ -85,8 +93,26 @@ def _summarise(name: str, played: list[tuple[GameAnalysis, int]]) -> PlayerSumma
         {size: int(((lost >= low) & (lost < high)).sum()) for size, (low, high) in BLUNDERS.items()},
         dict(zip(RESULTS, luck.mean(axis=0).tolist())),
         dict(zip(RESULTS, result.mean(axis=0).tolist())),
-        {name: Mean.of(values) for name, values in zip(RESULTS, (result - luck).T)},
+        _with_average_luck([analysis.record.deals[0] for analysis, _ in played], result, luck),
     )
+
+
+def _with_average_luck(cards: list[str], result: np.ndarray, luck: np.ndarray) -> dict[str, WithAverageLuck]:
+    """Of N games that begin with these cards, with results and luck (N, 3).
+
+    Games over the same cards, as mirrored ones, are one sample, so that samples are independent.
+    """
+    sample = np.unique(cards, return_inverse=True)[1]
+    n = sample.max() + 1
+    if n == 1:
+        return {}
+    sums = np.zeros((2, n, len(RESULTS)))
+    np.add.at(sums, (slice(None), sample), np.stack([result, luck]))
+    with_luck, lucky = sums * n / len(cards)  # so that means of samples are means of games
+    without = less_luck(with_luck, lucky)
+    found = [WithAverageLuck(float(values.mean()), mean_interval(values)) for values in without.T]
+    found[WINS] = WithAverageLuck(*rate_less_luck(with_luck[:, WINS], without[:, WINS]))
+    return dict(zip(RESULTS, found))
 
 
 def _error_rate(games: list[list[Decision]]) -> ErrorRate | None:

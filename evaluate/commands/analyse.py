@@ -10,7 +10,7 @@ from crib_env.cards import format_cards
 from crib_env.evaluate.analysis.decisions import KINDS, Decision, GameAnalysis, analyse
 from crib_env.evaluate.analysis.judges import JudgeName, play_judge
 from crib_env.evaluate.analysis.picture import draw_game
-from crib_env.evaluate.analysis.summary import ErrorRate, Mean, PlayerSummary, summarise_players
+from crib_env.evaluate.analysis.summary import ErrorRate, Mean, PlayerSummary, WithAverageLuck, summarise_players
 from crib_env.evaluate.analysis.words import LEAST, tell_loss
 from crib_env.evaluate.commands.arguments import File, SomeFile, SomeJson, SomeNumber
 from crib_env.evaluate.console import console
@@ -99,8 +99,15 @@ def players_table(players: list[PlayerSummary], judge: str) -> Table:
         table.add_section()
         table.add_row(name, *(f"{unit * player.result[key]:.1f}" for player in players))
         table.add_row(f"  luck, {of}", *(f"{unit * player.luck[key]:+.1f}" for player in players))
-        table.add_row("  with average luck", *(_number(player.with_average_luck[key], unit, 1) for player in players))
+        if any(player.with_average_luck for player in players):
+            less = (player.with_average_luck.get(key) for player in players)
+            table.add_row("  with average luck", *(_less_luck(value, unit) if value else "" for value in less))
     return table
+
+
+def _less_luck(value: WithAverageLuck, unit: int) -> str:
+    low, high = value.interval
+    return f"{unit * value.mean:.1f} ({unit * low:.1f} to {unit * high:.1f})"
 
 
 def ladder(players: list[PlayerSummary], judge: str) -> Table:
