@@ -111,32 +111,30 @@ class Cluster:
         return begin
 
     def play_matches(
-        self,
-        players: Sequence[tuple[Agent, Agent]],
-        parts: Sequence[Shard],
-        on_progress: Callable[[int, int], None] = lambda match, done: None,
-        measure_luck: bool = False,
+        self, matches: Sequence[tuple[Agent, Agent, Sequence[Shard]]], measure_luck: bool = False
     ) -> Iterator[tuple[int, Games]]:
-        """Plays the same shards with each of several pairs of players.
+        """Plays several matches side by side, and writes the games down.
 
         Args:
-            players: the pair of players of each match.
-            parts: the shards that each match plays.
-            on_progress: called with the index of a match and the number of further games done in it.
+            matches: the players of each match, and its shards.
+            measure_luck: also measure how lucky the first player was.
 
         Yields:
-            The index of a match in ``players`` and its games, in the order in which matches finish.
+            The index of a match in ``matches`` and the games of its next shard.
         """
-        sent = [self._send(*two) for two in players]
-        played = [dict[int, Games]() for _ in players]
-        for done, games in self.each(
-            play_there, [(two, shard, False, measure_luck) for two in sent for shard in parts]
-        ):
-            match, place = divmod(done, len(parts))
-            played[match][place] = games
-            on_progress(match, len(games.scores))
-            if len(played[match]) == len(parts):
-                yield match, Games.merged([played[match].pop(k) for k in range(len(parts))])
+        calls, places = [], []
+        for match, (a, b, shards) in enumerate(matches):
+            players = self._send(a, b)
+            calls += [(players, shard, True, measure_luck) for shard in shards]
+            places += [(match, shard.first) for shard in shards]
+        played = [dict[int, Games]() for _ in matches]
+        following = [shards[0].first if shards else 0 for *_, shards in matches]
+        for done, games in self.each(play_there, calls):
+            match, first = places[done]
+            played[match][first] = games
+            while (part := played[match].pop(following[match], None)) is not None:
+                following[match] += part.pairs
+                yield match, part
 
     def _send(self, a: Agent, b: Agent) -> Any:
         for agent in (a, b):

@@ -73,6 +73,43 @@ def test_a_stopped_league_ends_like_an_uninterrupted_one(league, tmp_path, monke
     assert points[0] == points[1]
 
 
+def test_a_match_that_was_stopped_goes_on_after_its_finished_games(tmp_path, monkeypatch):
+    """After a kill between two blocks, in half a line and after the last game, and with results less luck."""
+    league = League(AGENTS[:3], games=60, seed=2, luck_adjusted=True)
+    whole = league.play(league.begin(tmp_path / "whole"))
+    folder = league.begin(tmp_path / "stopped")
+    file = folder / "matches" / "1-3.jsonl"
+    real = league_module.add_records
+    written = []
+
+    def add_records(path, records):
+        real(path, records)
+        written.extend(records if path == file else ())
+        if len(written) == 18:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(league_module, "add_records", add_records)
+    with pytest.raises(KeyboardInterrupt):
+        league.play(folder)
+    kept = file.read_bytes()
+    file.write_bytes(kept + kept[:100])
+    told = []
+    assert_same(league.play(folder, on_progress=lambda done, what: told.append((done, what))), whole)
+    assert (18, "random against careful") in told
+    assert sum(done for done, _ in told) == 3 * 60
+    assert [record.game for record in written] == list(range(60))  # none of them was played again
+    assert {path.suffix for path in file.parent.iterdir()} == {".json"}
+
+    (folder / "matches" / "1-3.json").unlink()
+    real(file, written)
+    assert_same(league.play(folder), whole)
+    assert len(written) == 60
+    (folder / "matches" / "1-3.json").unlink()
+    file.write_bytes(kept.replace(b"careful", b"greedy"))
+    with pytest.raises(ValueError, match=r"1-3\.jsonl holds another match: .*delete it"):
+        league.play(folder)
+
+
 def test_the_best_agent_stands_first(league, tmp_path):
     matches = League(AGENTS, 400, 1).play(League(AGENTS, 400, 1).begin(tmp_path / "league"))
     standings = Standings.of(League(AGENTS, 400, 1), matches)

@@ -103,12 +103,14 @@ def _with_average_luck(cards: list[str], result: np.ndarray, luck: np.ndarray) -
     Games over the same cards, as mirrored ones, are one sample, so that samples are independent.
     """
     sample = np.unique(cards, return_inverse=True)[1]
-    n = sample.max() + 1
+    n = int(sample.max()) + 1
     if n == 1:
         return {}
-    sums = np.zeros((2, n, len(RESULTS)))
-    np.add.at(sums, (slice(None), sample), np.stack([result, luck]))
-    with_luck, lucky = sums * n / len(cards)  # so that means of samples are means of games
+    with_luck, lucky = (
+        # Sums, so scaled that means of samples are means of games.
+        np.stack([np.bincount(sample, column) for column in values.T], axis=1) * n / len(cards)
+        for values in (result, luck)
+    )
     without = less_luck(with_luck, lucky)
     found = [WithAverageLuck(float(values.mean()), mean_interval(values)) for values in without.T]
     found[WINS] = WithAverageLuck(*rate_less_luck(with_luck[:, WINS], without[:, WINS]))

@@ -1,15 +1,16 @@
 """A league: every pair of agents plays a match over the same deals; a stopped league can be resumed.
 
-The folder of a league holds ``config.json`` (agents, games, seed) and ``matches/``, a file for each finished match,
-written whole. Players are made anew for every match, so each equals the match that ``match A B`` plays alone, and a
+The folder of a league holds ``config.json`` (agents, games, seed) and ``matches/``: a file for each finished match,
+written whole, and the games of matches that are being played, card by card. Players are made anew for every match, so each equals the match that ``match A B`` plays alone, and a
 resumed league gives the same results as an uninterrupted one.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,8 +22,10 @@ from crib_env.agents.registry import check_names_of_file
 from crib_env.evaluate.files import new_folder, write_json
 from crib_env.evaluate.luck.table import WINS
 from crib_env.evaluate.matches.blocks import cut
+from crib_env.evaluate.matches.game_records import add_records
 from crib_env.evaluate.matches.match import MatchResult, check_games, pairs_less_luck, play_games, summarise
 from crib_env.evaluate.matches.mirrored import Games, Shard, check_no_cheat
+from crib_env.evaluate.matches.resuming import take_up
 from crib_env.evaluate.on_ray import Cluster
 from crib_env.files.json_text import read_json, typed
 
@@ -104,6 +107,9 @@ class League:
     ) -> list[LeagueMatch]:
         """Plays the matches that are not in the folder yet.
 
+        The games of a match that is not finished are kept in the folder, block by block, and a later call goes on after
+        them.
+
         Args:
             folder: the folder of this league.
             threads: the number of threads, which share the games of one match.
@@ -120,26 +126,19 @@ class League:
         matches = {two: self._read(two, path) for two, path in paths.items() if path.exists()}
         for two in matches:
             on_progress(self.games, self._words(two))
-        left = [two for two in self.pairings if two not in matches]
-        played = (
-            self._played_on(cluster, left, on_progress)
-            if cluster is not None
-            else ((two, self._play_match(two, threads, on_progress)) for two in left)
-        )
+            paths[two].with_suffix(".jsonl").unlink(missing_ok=True)
+        files = {two: path.with_suffix(".jsonl") for two, path in paths.items() if two not in matches}
+        parts: dict[tuple[int, int], list[Games]] = {two: [] for two in files}
         before = time.perf_counter()
-        for two, games in played:
-            now = time.perf_counter()
-            a, b = (self.agents[k] for k in two)
-            match = LeagueMatch(
-                summarise(a, b, self.seed, games, now - before),
-                games.won.reshape(-1, 2).sum(axis=1),
-                2 * pairs_less_luck(games)[:, WINS] if self.luck_adjusted else None,
-            )
-            saved = {"result": match.result.to_json(), "won": "".join(map(str, match.won.tolist()))}
-            if match.less_luck is not None:
-                saved["less_luck"] = match.less_luck.tolist()
-            write_json(paths[two], saved)
-            matches[two], before = match, now
+        for two, part in self._play_left(files, threads, on_progress, cluster):
+            if part.records:
+                add_records(files[two], part.records)
+            parts[two].append(replace(part, records=()))
+            if sum(part.pairs for part in parts[two]) == self.games // 2:
+                now = time.perf_counter()
+                matches[two] = self._write(two, Games.merged(parts.pop(two)), now - before, paths[two])
+                files[two].unlink(missing_ok=True)
+                before = now
         return [matches[two] for two in self.pairings]
 
     def _read(self, two: tuple[int, int], path: Path) -> LeagueMatch:
@@ -171,32 +170,53 @@ class League:
     def _words(self, two: tuple[int, int]) -> str:
         return " against ".join(self.agents[k] for k in two)
 
-    def _play_match(self, two: tuple[int, int], threads: int, on_progress: Callable[[int, str], None]) -> Games:
-        a, b = (make_agent(self.agents[k]) for k in two)
-        what = self._words(two)
-        parts = play_games(
-            a,
-            b,
-            self.games,
-            self.seed,
-            threads=threads,
-            measure_luck=self.luck_adjusted,
-            on_progress=lambda done: on_progress(done, what),
-        )
-        return Games.merged(list(parts))
-
-    def _played_on(
-        self, cluster: Cluster, pairings: Sequence[tuple[int, int]], on_progress: Callable[[int, str], None]
+    def _play_left(
+        self,
+        files: Mapping[tuple[int, int], Path],
+        threads: int,
+        on_progress: Callable[[int, str], None],
+        cluster: Cluster | None,
     ) -> Iterator[tuple[tuple[int, int], Games]]:
-        players = [make_agent(name) for name in self.agents]
-        parts = cut(Shard.of(self.seed, 0, self.games // 2))
-        for place, games in cluster.play_matches(
-            [(players[i], players[j]) for i, j in pairings],
-            parts,
-            lambda place, done: on_progress(done, self._words(pairings[place])),
-            self.luck_adjusted,
-        ):
-            yield pairings[place], games
+        """The games of some matches, in parts: first those that its file of games holds, then others as they end."""
+        whole, left = Shard.of(self.seed, 0, self.games // 2), []
+        for two, file in files.items():
+            a, b = (make_agent(self.agents[k]) for k in two)
+            kept = take_up(file, a, b, whole, self.luck_adjusted)
+            if kept is not None:
+                on_progress(len(kept.scores), self._words(two))
+                yield two, kept
+            if cluster is not None:
+                left.append((two, (a, b, cut(whole.part(kept.pairs if kept else 0, len(whole.deals))))))
+                continue
+            for part in play_games(
+                a,
+                b,
+                self.games,
+                self.seed,
+                threads=threads,
+                keep_records=True,
+                measure_luck=self.luck_adjusted,
+                kept=kept,
+                on_progress=partial(lambda what, done: on_progress(done, what), self._words(two)),
+            ):
+                yield two, part
+        if cluster is not None:
+            for place, part in cluster.play_matches([match for _, match in left], self.luck_adjusted):
+                on_progress(len(part.scores), self._words(left[place][0]))
+                yield left[place][0], part
+
+    def _write(self, two: tuple[int, int], games: Games, seconds: float, path: Path) -> LeagueMatch:
+        a, b = (self.agents[k] for k in two)
+        match = LeagueMatch(
+            summarise(a, b, self.seed, games, seconds),
+            games.won.reshape(-1, 2).sum(axis=1),
+            2 * pairs_less_luck(games)[:, WINS] if self.luck_adjusted else None,
+        )
+        saved = {"result": match.result.to_json(), "won": "".join(map(str, match.won.tolist()))}
+        if match.less_luck is not None:
+            saved["less_luck"] = match.less_luck.tolist()
+        write_json(path, saved)
+        return match
 
 
 class _Config(NamedTuple):

@@ -62,7 +62,9 @@ def _again(path: Path, lines: list[bytes], players: tuple[Agent, Agent], shard: 
         asked = (k, (a, b) if k % 2 == 0 else (b, a), shard.seed)
         if found != asked:
             holds, is_asked = ("game {0} of {1[0]} against {1[1]}, seed {2}".format(*what) for what in (found, asked))
-            raise ValueError(f"{path} holds another match: line {k + 1} is {holds}, not {is_asked}; give another file")
+            raise ValueError(
+                f"{path} holds another match: line {k + 1} is {holds}, not {is_asked}; delete it, or give another file"
+            )
     fault = f"{path} holds another match, or was changed: "
     try:
         tape = {
