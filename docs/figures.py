@@ -15,20 +15,20 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from crib_env.evaluate.benchmark.measuring import Rates
-from crib_env.evaluate.benchmark.report import draw_speeds
-from crib_env.evaluate.calibration.making import Calibration
-from crib_env.evaluate.calibration.report import draw_calibration
 from crib_env.evaluate.commands.budget_curve import Plan, draw_curves
 from crib_env.evaluate.commands.league import draw_matrix
 from crib_env.evaluate.commands.tables.win_table import draw_win_table
 from crib_env.evaluate.figures import GREY, new_figure, number_ticks
 from crib_env.evaluate.matches.game_records import read_records
 from crib_env.evaluate.matches.match import MatchResult
-from crib_env.evaluate.replays.frames import frames
-from crib_env.evaluate.replays.moving_picture import write_gif
+from crib_env.evaluate.play.replays.frames import frames
+from crib_env.evaluate.play.replays.moving_picture import write_gif
 from crib_env.evaluate.runs.learning_curves import curve_of_json
 from crib_env.evaluate.runs.learning_curves import draw_curves as draw_learning_curves
+from crib_env.evaluate.speed.measuring import Rates
+from crib_env.evaluate.speed.report import draw_speeds
+from crib_env.evaluate.tables.calibration.making import Calibration
+from crib_env.evaluate.tables.calibration.report import draw_calibration
 from crib_env.files.json_text import read_json, typed
 from crib_env.files.whole_file import whole_file
 from crib_env.picture.colours import LIGHT

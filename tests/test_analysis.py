@@ -12,17 +12,17 @@ from crib_env import PlayerViews, analyse_discard, parse_cards
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.cards import format_cards
 from crib_env.engine import DEALER
-from crib_env.evaluate.analysis.decisions import analyse
-from crib_env.evaluate.analysis.judges import ExpertJudge, Worth, discard_points, play_judge
-from crib_env.evaluate.analysis.picture import draw_game
-from crib_env.evaluate.analysis.recorded_games import RecordedGames
-from crib_env.evaluate.analysis.summary import BLUNDERS, summarise_players
-from crib_env.evaluate.analysis.words import notes_of_deal, tell_luck
 from crib_env.evaluate.commands.analyse import analyse_games, ladder, players_table
 from crib_env.evaluate.commands.replay import replay, tell_game
 from crib_env.evaluate.matches.game_records import add_records
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
+from crib_env.evaluate.skill.analysis.decisions import analyse
+from crib_env.evaluate.skill.analysis.judges import ExpertJudge, Worth, discard_points, play_judge
+from crib_env.evaluate.skill.analysis.picture import draw_game
+from crib_env.evaluate.skill.analysis.recorded_games import RecordedGames
+from crib_env.evaluate.skill.analysis.summary import BLUNDERS, summarise_players
+from crib_env.evaluate.skill.analysis.words import notes_of_deal, tell_luck
 from crib_env.evaluate.statistics import paired_rate_interval
 
 HANDS = 5  # fewer than usual, for speed

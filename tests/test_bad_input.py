@@ -14,7 +14,7 @@ from rich.progress import Progress
 from crib_env.evaluate.__main__ import main
 from crib_env.evaluate.commands.registry import COMMANDS
 from crib_env.evaluate.ranges import Range
-from crib_env.evaluate.suite.suite import TASKS
+from crib_env.evaluate.skill.suite.suite import TASKS
 
 # What each command needs; the files do not exist, since numbers are checked before files are opened.
 NEEDED = {

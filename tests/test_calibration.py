@@ -8,14 +8,14 @@ import pytest
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.engine import WIN
-from crib_env.evaluate.calibration import making
-from crib_env.evaluate.calibration.agreement import agreement_of_losses, agreement_of_scores
-from crib_env.evaluate.calibration.cards import compare, draw_choices, play_out_ranks
-from crib_env.evaluate.calibration.discards import Positions, draw_positions, play_out
-from crib_env.evaluate.calibration.making import AtScores, Plan, calibrate
-from crib_env.evaluate.calibration.scores import dealer_wins, draw_scores
 from crib_env.evaluate.commands.tables import calibration as command
-from crib_env.evaluate.suite.positions import before_discards
+from crib_env.evaluate.skill.suite.positions import before_discards
+from crib_env.evaluate.tables.calibration import making
+from crib_env.evaluate.tables.calibration.agreement import agreement_of_losses, agreement_of_scores
+from crib_env.evaluate.tables.calibration.cards import compare, draw_choices, play_out_ranks
+from crib_env.evaluate.tables.calibration.discards import Positions, draw_positions, play_out
+from crib_env.evaluate.tables.calibration.making import AtScores, Plan, calibrate
+from crib_env.evaluate.tables.calibration.scores import dealer_wins, draw_scores
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
 from crib_env.tables.analysis import outlook

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from crib_env.evaluate.calibration.making import Calibration
-from crib_env.evaluate.calibration.report import (
+from crib_env.evaluate.files import markdown_table, whole_text
+from crib_env.evaluate.tables.calibration.making import Calibration
+from crib_env.evaluate.tables.calibration.report import (
     CARDS_HEADER,
     HEADER,
     about_discards,
@@ -11,7 +12,6 @@ from crib_env.evaluate.calibration.report import (
     rows_of_cards,
     rows_of_losses,
 )
-from crib_env.evaluate.files import markdown_table, whole_text
 from crib_env.files.json_text import read_json, typed
 
 DOCS = Path(__file__).parents[1] / "docs"

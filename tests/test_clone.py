@@ -5,9 +5,9 @@ import pytest
 
 from crib_env.agents import make_agent
 from crib_env.evaluate.commands.dataset import dataset
-from crib_env.evaluate.dataset import dataset as dataset_module
-from crib_env.evaluate.dataset.dataset import read_dataset
-from crib_env.evaluate.dataset.shards import action_masks
+from crib_env.evaluate.matches.dataset import dataset as dataset_module
+from crib_env.evaluate.matches.dataset.dataset import read_dataset
+from crib_env.evaluate.matches.dataset.shards import action_masks
 from crib_env.evaluate.progress import ProgressLines
 from crib_env.train.clone.learner import Settings, choices_of, train
 from crib_env.train.loop.run_folder import RunFolder

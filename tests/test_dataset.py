@@ -9,10 +9,10 @@ import pytest
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.evaluate.commands.dataset import dataset
-from crib_env.evaluate.dataset import dataset as dataset_module
-from crib_env.evaluate.dataset.dataset import Dataset, read_dataset, read_manifest
-from crib_env.evaluate.dataset.rows import Rows, play_rows
-from crib_env.evaluate.dataset.shards import action_masks, observations, read_rows, write_rows
+from crib_env.evaluate.matches.dataset import dataset as dataset_module
+from crib_env.evaluate.matches.dataset.dataset import Dataset, read_dataset, read_manifest
+from crib_env.evaluate.matches.dataset.rows import Rows, play_rows
+from crib_env.evaluate.matches.dataset.shards import action_masks, observations, read_rows, write_rows
 from crib_env.kernels import streams
 from crib_env.tables.standard import standard_win_table
 
@@ -189,7 +189,7 @@ def test_minari_reads_the_environments_episodes(tmp_path):
 
 def test_a_stopped_minari_dataset_goes_on(tmp_path):
     minari = pytest.importorskip("minari")
-    from crib_env.evaluate.dataset.minari_episodes import write_episodes
+    from crib_env.evaluate.matches.dataset.minari_episodes import write_episodes
 
     agents = ("greedy", "random:seed=5")
     once, told = write_episodes(tmp_path / "a", agents, 5, 0, lambda done: None), []

@@ -2,8 +2,8 @@
 
 import pytest
 
-from crib_env.evaluate.benchmark import decision_times
-from crib_env.evaluate.benchmark.decision_times import ENUMERATION, PUBLISHED, enumerate_cribs
+from crib_env.evaluate.speed import decision_times
+from crib_env.evaluate.speed.decision_times import ENUMERATION, PUBLISHED, enumerate_cribs
 
 
 def test_one_row_for_each_player_and_one_for_the_enumeration(monkeypatch):

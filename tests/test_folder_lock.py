@@ -12,8 +12,8 @@ from crib_env.evaluate.commands.solve_play import solve_play
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.folder_lock import held, held_file
 from crib_env.evaluate.matches.league import League
-from crib_env.evaluate.reproduce.report import reproduce_and_report
-from crib_env.evaluate.reproduce.run import Reproduction
+from crib_env.evaluate.papers.report import reproduce_and_report
+from crib_env.evaluate.papers.run import Reproduction
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.loop.sweep import Sweep

@@ -11,24 +11,24 @@ import pytest
 import torch
 
 from crib_env.agents import make_agent
-from crib_env.evaluate.calibration.making import Calibration
-from crib_env.evaluate.calibration.making import Plan as AgreementPlan
 from crib_env.evaluate.commands.budget_curve import Plan, play_curves
 from crib_env.evaluate.commands.lang_tournament import lang_tournament
-from crib_env.evaluate.dataset.dataset import Dataset
 from crib_env.evaluate.ending import reported_errors
+from crib_env.evaluate.matches.dataset.dataset import Dataset
 from crib_env.evaluate.matches.game_records import read_record
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match import play_match
+from crib_env.evaluate.papers.run import Reproduction
+from crib_env.evaluate.papers.trainings import summary_of
 from crib_env.evaluate.play.kept_game import GameSoFar, read_game
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import MOST_GAMES
-from crib_env.evaluate.reproduce.run import Reproduction
-from crib_env.evaluate.reproduce.trainings import summary_of
 from crib_env.evaluate.runs.format import read_config
 from crib_env.evaluate.runs.table import read_runs
-from crib_env.evaluate.suite.suite import TASKS, Outcome, Suite, outcome_of
-from crib_env.evaluate.win_table import making as win_table
+from crib_env.evaluate.skill.suite.suite import TASKS, Outcome, Suite, outcome_of
+from crib_env.evaluate.tables.calibration.making import Calibration
+from crib_env.evaluate.tables.calibration.making import Plan as AgreementPlan
+from crib_env.evaluate.tables.win_table import making as win_table
 from crib_env.exact.discard_table import DiscardTable
 from crib_env.files.checked_file import save_arrays
 from crib_env.files.json_text import parse_json, read_json, typed

@@ -10,15 +10,15 @@ from crib_env import parse_cards
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, OVER, PONE
-from crib_env.evaluate.luck.exact_means import exact_means
-from crib_env.evaluate.luck.fitted import less_luck
-from crib_env.evaluate.luck.table import RESULTS, WINS, LuckTable, solve_luck_table, standard_luck_table
-from crib_env.evaluate.luck.usual_deal import SHARES, DiscardValues, new_scratch, usual_discards, value_cards
-from crib_env.evaluate.luck.variates import CARDS, FIRST_DEAL, STARTER, LuckMeter, results
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match import pairs_less_luck, play_games, play_match, summarise
 from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play_shard
 from crib_env.evaluate.matches.standings import Standings
+from crib_env.evaluate.skill.luck.exact_means import exact_means
+from crib_env.evaluate.skill.luck.fitted import less_luck
+from crib_env.evaluate.skill.luck.table import RESULTS, WINS, LuckTable, solve_luck_table, standard_luck_table
+from crib_env.evaluate.skill.luck.usual_deal import SHARES, DiscardValues, new_scratch, usual_discards, value_cards
+from crib_env.evaluate.skill.luck.variates import CARDS, FIRST_DEAL, STARTER, LuckMeter, results
 from crib_env.evaluate.statistics import half_width, mean_interval, paired_rate_interval, rate_less_luck
 from crib_env.exact.deal_classes import N_CLASSES, class_sizes
 from crib_env.exact.discard_means import hand_total

@@ -13,10 +13,10 @@ import pytest
 from crib_env import OneAtATime
 from crib_env.agents import make_agent
 from crib_env.agents.registry import _AGENTS, NAMES
-from crib_env.evaluate.benchmark import decision_times
 from crib_env.evaluate.commands.match import MatchArguments, match
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match import play_match
+from crib_env.evaluate.speed import decision_times
 from crib_env.players.agent_from_text import settings_of
 from crib_env.train import ddqn
 from crib_env.train.loop.run import load_settings

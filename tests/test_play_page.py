@@ -18,13 +18,13 @@ pytest.importorskip("uvicorn")
 from crib_env import format_card
 from crib_env.agents.registry import NAMES
 from crib_env.engine import DISCARD
-from crib_env.evaluate.analysis.judges import play_judge
 from crib_env.evaluate.commands.play import play
 from crib_env.evaluate.matches.game_records import read_records
 from crib_env.evaluate.play.kept_game import AGENT, FINISHED, PERSON, GameSoFar
 from crib_env.evaluate.play.page import server
 from crib_env.evaluate.play.page.games import OFFERED
 from crib_env.evaluate.play.page.server import LARGEST, page_files
+from crib_env.evaluate.skill.analysis.judges import play_judge
 from crib_env.picture.cards import card_name
 from tests.helpers.hidden_cards import cards_of
 from tests.helpers.page import served_page

@@ -17,11 +17,11 @@ import pytest
 
 from crib_env import format_card
 from crib_env.engine import PLAY
-from crib_env.evaluate.analysis.judges import ExpertJudge
 from crib_env.evaluate.commands.play import play
 from crib_env.evaluate.matches.game_records import read_record
 from crib_env.evaluate.play.kept_game import PERSON, GameSoFar, KeptGame
 from crib_env.evaluate.play.terminal import play_in_terminal
+from crib_env.evaluate.skill.analysis.judges import ExpertJudge
 from tests.helpers.hidden_cards import cards_of
 
 ROOT = Path(__file__).parents[1]

@@ -24,12 +24,12 @@ from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
 from crib_env.evaluate.matches.stopping import Narrow
 from crib_env.evaluate.on_ray import connected, load_ray
-from crib_env.evaluate.reproduce import report, trainings
-from crib_env.evaluate.reproduce import run as run_module
-from crib_env.evaluate.reproduce.claims import Claim, Paper, Training, shown
-from crib_env.evaluate.reproduce.measures import RUN, margin, net_points_of_pairs, win_rate
-from crib_env.evaluate.reproduce.papers.anderson_printed import Listed, greedy_listing
-from crib_env.evaluate.reproduce.run import Reproduction
+from crib_env.evaluate.papers import report, trainings
+from crib_env.evaluate.papers import run as run_module
+from crib_env.evaluate.papers.anderson_2022.printed import Listed, greedy_listing
+from crib_env.evaluate.papers.claims import Claim, Paper, Training, shown
+from crib_env.evaluate.papers.measures import RUN, margin, net_points_of_pairs, win_rate
+from crib_env.evaluate.papers.run import Reproduction
 from crib_env.train import ddqn
 from crib_env.train.loop.sweep import Sweep
 from tests.helpers.learner_runs import ROOT, command

@@ -11,10 +11,10 @@ from crib_env import score_show
 from crib_env.engine import DEALER, OVER, PONE, act, legal_cards
 from crib_env.evaluate.commands.exploitability import exploitability as command
 from crib_env.evaluate.commands.exploitability import read_scores
-from crib_env.evaluate.exploitability.kept import ask_for_discards, kept_of, range_of
-from crib_env.evaluate.exploitability.real_deals import RealDeals
-from crib_env.evaluate.exploitability.responses import Responder, Roots, seen, start_plays
-from crib_env.evaluate.exploitability.suits import Suits
+from crib_env.evaluate.skill.exploitability.kept import ask_for_discards, kept_of, range_of
+from crib_env.evaluate.skill.exploitability.real_deals import RealDeals
+from crib_env.evaluate.skill.exploitability.responses import Responder, Roots, seen, start_plays
+from crib_env.evaluate.skill.exploitability.suits import Suits
 from crib_env.exact.deal_classes import representatives
 from crib_env.tables.analysis import outlook
 from crib_env.views import views_of
@@ -213,7 +213,7 @@ class WithKept(RealDeals):
 
     def __init__(self, agent, kept, scores):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("crib_env.evaluate.exploitability.real_deals.ask_for_discards", lambda *_: kept)
+            patch.setattr("crib_env.evaluate.skill.exploitability.real_deals.ask_for_discards", lambda *_: kept)
             super().__init__(agent, scores, 2)
 
 

@@ -14,10 +14,16 @@ from crib_env import discard_statistics, parse_cards
 from crib_env.batch import SOURCES
 from crib_env.evaluate.__main__ import main
 from crib_env.evaluate.matches.single_deals import play_deals
-from crib_env.evaluate.reproduce import NAMES, report
-from crib_env.evaluate.reproduce import run as run_module
-from crib_env.evaluate.reproduce.choices import EXAMPLE
-from crib_env.evaluate.reproduce.claims import (
+from crib_env.evaluate.papers import NAMES, report
+from crib_env.evaluate.papers import run as run_module
+from crib_env.evaluate.papers.anderson_2022.printed import (
+    Listed,
+    greedy_listing,
+    heuristic_listing,
+    minimax_listing,
+)
+from crib_env.evaluate.papers.choices import EXAMPLE
+from crib_env.evaluate.papers.claims import (
     Claim,
     Effort,
     Measured,
@@ -36,18 +42,12 @@ from crib_env.evaluate.reproduce.claims import (
     spread,
     verdict,
 )
-from crib_env.evaluate.reproduce.counts import in_words, numbers_in_words
-from crib_env.evaluate.reproduce.markdown import section_of
-from crib_env.evaluate.reproduce.measures import DiscardsAndLays
-from crib_env.evaluate.reproduce.papers.anderson_printed import (
-    Listed,
-    greedy_listing,
-    heuristic_listing,
-    minimax_listing,
-)
-from crib_env.evaluate.reproduce.papers.discard_game_rules import PLAYERS, Rules, fill_totals
-from crib_env.evaluate.reproduce.picture import compared_shares
-from crib_env.evaluate.reproduce.run import PAPERS, Outcome, Reproduction
+from crib_env.evaluate.papers.counts import in_words, numbers_in_words
+from crib_env.evaluate.papers.discard_game_rules import PLAYERS, Rules, fill_totals
+from crib_env.evaluate.papers.markdown import section_of
+from crib_env.evaluate.papers.measures import DiscardsAndLays
+from crib_env.evaluate.papers.picture import compared_shares
+from crib_env.evaluate.papers.run import PAPERS, Outcome, Reproduction
 from crib_env.files.json_text import typed
 from tests.helpers.claims import BY_KEY, CLAIMS
 

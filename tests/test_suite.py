@@ -10,15 +10,15 @@ import pytest
 from crib_env import analyse_discard
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
-from crib_env.evaluate.suite import data as data_module
-from crib_env.evaluate.suite import discards, endgames, play
-from crib_env.evaluate.suite.data import ENDGAMES, HASH, SuiteData, standard_data
-from crib_env.evaluate.suite.making import _make_endgames, sure_cards_of
-from crib_env.evaluate.suite.matches import Match
-from crib_env.evaluate.suite.positions import NO_CARD, after_cards, before_discards, chosen_cards
-from crib_env.evaluate.suite.report import figures_table, shown
-from crib_env.evaluate.suite.suite import TASKS, Outcome, Suite, outcome_of, results_as_json
-from crib_env.evaluate.suite.task import Measured, NotMeasuredError, Work
+from crib_env.evaluate.skill.suite import data as data_module
+from crib_env.evaluate.skill.suite import discards, endgames, play
+from crib_env.evaluate.skill.suite.data import ENDGAMES, HASH, SuiteData, standard_data
+from crib_env.evaluate.skill.suite.making import _make_endgames, sure_cards_of
+from crib_env.evaluate.skill.suite.matches import Match
+from crib_env.evaluate.skill.suite.positions import NO_CARD, after_cards, before_discards, chosen_cards
+from crib_env.evaluate.skill.suite.report import figures_table, shown
+from crib_env.evaluate.skill.suite.suite import TASKS, Outcome, Suite, outcome_of, results_as_json
+from crib_env.evaluate.skill.suite.task import Measured, NotMeasuredError, Work
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
 

@@ -8,11 +8,11 @@ import pytest
 
 from crib_env.agents import make_agent
 from crib_env.evaluate.files import whole_text
-from crib_env.evaluate.suite import endgames, play
-from crib_env.evaluate.suite.data import HASH, VERSION, standard_data
-from crib_env.evaluate.suite.report import page_table
-from crib_env.evaluate.suite.suite import outcome_of
-from crib_env.evaluate.suite.task import Work
+from crib_env.evaluate.skill.suite import endgames, play
+from crib_env.evaluate.skill.suite.data import HASH, VERSION, standard_data
+from crib_env.evaluate.skill.suite.report import page_table
+from crib_env.evaluate.skill.suite.suite import outcome_of
+from crib_env.evaluate.skill.suite.task import Work
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "suite.md"

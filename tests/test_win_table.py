@@ -12,18 +12,18 @@ from crib_env.agents import make_agent
 from crib_env.agents.registry import with_win_table
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, DISCARD, GAME, OVER, PONE, WIN, begin_deal, begin_game, shuffle, step
-from crib_env.evaluate.calibration.discards import Positions, draw_positions
 from crib_env.evaluate.commands.tables import win_table as command
-from crib_env.evaluate.suite.positions import before_discards
-from crib_env.evaluate.win_table import making
-from crib_env.evaluate.win_table.deals import deals_at, points_of, scores_about, scores_from
-from crib_env.evaluate.win_table.explore import roles_of
-from crib_env.evaluate.win_table.late_deals import LATE_SCORES, SIZE, LateDeals, explore_late
-from crib_env.evaluate.win_table.late_play import Sums, fill_crib_means, fit_styles, smoothed_parts, sums_of
-from crib_env.evaluate.win_table.making import Plan, make_win_table
-from crib_env.evaluate.win_table.plays import explore_plays, fit_plays
-from crib_env.evaluate.win_table.solve import PARTS, FromNothing, Played, solve_endings, weights_of
-from crib_env.evaluate.win_table.variates import N_VARIATES, variates
+from crib_env.evaluate.skill.suite.positions import before_discards
+from crib_env.evaluate.tables.calibration.discards import Positions, draw_positions
+from crib_env.evaluate.tables.win_table import making
+from crib_env.evaluate.tables.win_table.deals import deals_at, points_of, scores_about, scores_from
+from crib_env.evaluate.tables.win_table.explore import roles_of
+from crib_env.evaluate.tables.win_table.late_deals import LATE_SCORES, SIZE, LateDeals, explore_late
+from crib_env.evaluate.tables.win_table.late_play import Sums, fill_crib_means, fit_styles, smoothed_parts, sums_of
+from crib_env.evaluate.tables.win_table.making import Plan, make_win_table
+from crib_env.evaluate.tables.win_table.plays import explore_plays, fit_plays
+from crib_env.evaluate.tables.win_table.solve import PARTS, FromNothing, Played, solve_endings, weights_of
+from crib_env.evaluate.tables.win_table.variates import N_VARIATES, variates
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.exact.rank_classes import CLASS_RANKS, rank_class
 from crib_env.kernels import kernel, mask_of, streams

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crib_env.evaluate.__main__ import main
-from crib_env.evaluate.benchmark import decision_times
+from crib_env.evaluate.speed import decision_times
 
 PAGE = (Path(__file__).parents[1] / "docs" / "your-own-agent.md").read_text()
 MY_FILE, *BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)

@@ -1,6 +1,6 @@
 """The win table: how a game ends from any pair of scores, before a deal, and how deals near the end differ from others.
 
-:mod:`crib_env.evaluate.win_table` makes it.
+:mod:`crib_env.evaluate.tables.win_table` makes it.
 """
 
 from __future__ import annotations

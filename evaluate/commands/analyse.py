@@ -7,21 +7,21 @@ from typing import Any
 from rich.table import Table
 
 from crib_env.cards import format_cards
-from crib_env.evaluate.analysis.decisions import KINDS, Decision, GameAnalysis, analyse
-from crib_env.evaluate.analysis.judges import JudgeName, play_judge
-from crib_env.evaluate.analysis.picture import draw_game
-from crib_env.evaluate.analysis.summary import ErrorRate, Mean, PlayerSummary, WithAverageLuck, summarise_players
-from crib_env.evaluate.analysis.words import LEAST, tell_loss
 from crib_env.evaluate.commands.arguments import File, SomeFile, SomeJson, SomeNumber
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import printable
 from crib_env.evaluate.figures import save_figure
 from crib_env.evaluate.files import check_outputs, picture_paths, write_json
-from crib_env.evaluate.luck.table import NET_POINTS, RESULTS, WINS
-from crib_env.evaluate.luck.variates import CHANCES
 from crib_env.evaluate.matches.game_records import read_record, read_records
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import Threads, WholeNumber
+from crib_env.evaluate.skill.analysis.decisions import KINDS, Decision, GameAnalysis, analyse
+from crib_env.evaluate.skill.analysis.judges import JudgeName, play_judge
+from crib_env.evaluate.skill.analysis.picture import draw_game
+from crib_env.evaluate.skill.analysis.summary import ErrorRate, Mean, PlayerSummary, WithAverageLuck, summarise_players
+from crib_env.evaluate.skill.analysis.words import LEAST, tell_loss
+from crib_env.evaluate.skill.luck.table import NET_POINTS, RESULTS, WINS
+from crib_env.evaluate.skill.luck.variates import CHANCES
 
 _SIDE_BY_SIDE = 3  # players whose columns fit a screen
 

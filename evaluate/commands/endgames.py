@@ -11,13 +11,13 @@ from crib_env.agents import Agent, make_agent
 from crib_env.engine import WIN
 from crib_env.evaluate.commands.arguments import AgentName
 from crib_env.evaluate.console import console
-from crib_env.evaluate.luck.table import WINS
 from crib_env.evaluate.matches.blocks import Pace, play_pairs, working
 from crib_env.evaluate.matches.match import pairs_less_luck
 from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import Games as GameCount
 from crib_env.evaluate.ranges import Seed, Threads
+from crib_env.evaluate.skill.luck.table import WINS
 from crib_env.evaluate.statistics import paired_rate_interval, rate_less_luck
 
 _EVEN = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 20, 22, 25)

@@ -13,13 +13,13 @@ from typing import Annotated, Literal
 import tyro
 
 from crib_env.agents import make_agent
-from crib_env.evaluate.analysis.judges import play_judge
 from crib_env.evaluate.commands.arguments import Score, SomeFile, SomeSeed
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.play.kept_game import DEALERS, FINISHED, GameSoFar, KeptGame, read_game_to_resume
 from crib_env.evaluate.play.page.games import OFFERED
 from crib_env.evaluate.play.terminal import play_in_terminal, review_in_terminal, say
+from crib_env.evaluate.skill.analysis.judges import play_judge
 from crib_env.files.whole_file import clear_parts
 
 FOLDER = Path("runs/play")

@@ -10,19 +10,19 @@ from crib_env import describe_show, parse_cards
 from crib_env.aec import PLAYERS, Event, raw_env
 from crib_env.cards import format_card, format_cards
 from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
-from crib_env.evaluate.analysis.decisions import GameAnalysis
-from crib_env.evaluate.analysis.decisions import analyse as analyse_records
-from crib_env.evaluate.analysis.judges import play_judge
-from crib_env.evaluate.analysis.words import notes_of_deal, tell_luck
 from crib_env.evaluate.commands.arguments import File, SomeAmount, SomeFile
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import printable
 from crib_env.evaluate.files import check_outputs, whole_text
 from crib_env.evaluate.matches.game_records import GameRecord, read_record
+from crib_env.evaluate.play.replays.frames import frames
+from crib_env.evaluate.play.replays.moving_picture import write_gif
+from crib_env.evaluate.play.replays.page import replay_page
 from crib_env.evaluate.ranges import WholeNumber
-from crib_env.evaluate.replays.frames import frames
-from crib_env.evaluate.replays.moving_picture import write_gif
-from crib_env.evaluate.replays.page import replay_page
+from crib_env.evaluate.skill.analysis.decisions import GameAnalysis
+from crib_env.evaluate.skill.analysis.decisions import analyse as analyse_records
+from crib_env.evaluate.skill.analysis.judges import play_judge
+from crib_env.evaluate.skill.analysis.words import notes_of_deal, tell_luck
 from crib_env.picture.colours import DARK, LIGHT
 from crib_env.picture.colours import four_colours as in_four_colours
 from crib_env.scoring import card_value

@@ -1,4 +1,4 @@
-"""The command that recomputes the figures of papers, with :mod:`crib_env.evaluate.reproduce`."""
+"""The command that recomputes the figures of papers, with :mod:`crib_env.evaluate.papers`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import tyro
 from crib_env.evaluate.commands.arguments import SomeFile, SomeFolder, SomeRay, SomeSeed
 from crib_env.evaluate.ending import reported_errors
 from crib_env.evaluate.files import check_outputs, picture_paths
+from crib_env.evaluate.papers import NAMES, Name
 from crib_env.evaluate.ranges import Threads
-from crib_env.evaluate.reproduce import NAMES, Name
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class ReproduceArguments:
     seed: SomeSeed = None
     """Random seed of deals and trainings, by default 0."""
     choices: SomeFile = None
-    """A file of people's discards for Lang's Table 4, in the format of evaluate/reproduce/choices_example.csv."""
+    """A file of people's discards for Lang's Table 4, in the format of evaluate/papers/choices_example.csv."""
     folder: SomeFolder = None
     """A new folder for trainings, results and the report, by default runs/reproduce/<time>."""
     resume: SomeFolder = None
@@ -58,10 +58,10 @@ def reproduce(asked: Annotated[ReproduceArguments, tyro.conf.arg(name="")]) -> N
     if resume is not None and settings != (None, False, None, None, None):
         raise ValueError("--resume takes all settings from the folder: give only --report, --threads and --ray with it")
     from crib_env.evaluate.on_ray import load_ray
-    from crib_env.evaluate.reproduce.report import (
+    from crib_env.evaluate.papers.report import (
         reproduce_and_report,  # imported here: all agents and torch take seconds
     )
-    from crib_env.evaluate.reproduce.run import Reproduction
+    from crib_env.evaluate.papers.run import Reproduction
 
     if asked.ray is not None:
         load_ray(asked.ray)

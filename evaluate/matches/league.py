@@ -1,8 +1,9 @@
 """A league: every pair of agents plays a match over the same deals; a stopped league can be resumed.
 
 The folder of a league holds ``config.json`` (agents, games, seed) and ``matches/``: a file for each finished match,
-written whole, and the games of matches that are being played, card by card. Players are made anew for every match, so each equals the match that ``match A B`` plays alone, and a
-resumed league gives the same results as an uninterrupted one.
+written whole, and the games of matches that are being played, card by card. Players are made anew for every match, so
+each equals the match that ``match A B`` plays alone, and a resumed league gives the same results as an uninterrupted
+one.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ import numpy as np
 from crib_env.agents import make_agent
 from crib_env.agents.registry import check_names_of_file
 from crib_env.evaluate.files import new_folder, write_json
-from crib_env.evaluate.luck.table import WINS
 from crib_env.evaluate.matches.blocks import cut
 from crib_env.evaluate.matches.game_records import add_records
 from crib_env.evaluate.matches.match import MatchResult, check_games, pairs_less_luck, play_games, summarise
 from crib_env.evaluate.matches.mirrored import Games, Shard, check_no_cheat
 from crib_env.evaluate.matches.resuming import take_up
 from crib_env.evaluate.on_ray import Cluster
+from crib_env.evaluate.skill.luck.table import WINS
 from crib_env.files.json_text import read_json, typed
 
 LEAGUES = Path("runs") / "league"

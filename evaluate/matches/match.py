@@ -12,21 +12,21 @@ import numpy as np
 from crib_env.agents import Agent
 from crib_env.batch import SOURCES
 from crib_env.engine import DOUBLE_SKUNK, ROLES, SKUNK
-from crib_env.evaluate.luck.fitted import less_luck
-from crib_env.evaluate.luck.table import MATCH_POINTS, NET_POINTS, RESULTS, WINS
-from crib_env.evaluate.luck.variates import results
 from crib_env.evaluate.matches.blocks import Pace, play_pairs, working
 from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs
 from crib_env.evaluate.matches.stopping import StoppingRule
 from crib_env.evaluate.on_ray import Cluster
 from crib_env.evaluate.ranges import MOST_GAMES
+from crib_env.evaluate.skill.luck.fitted import less_luck
+from crib_env.evaluate.skill.luck.table import MATCH_POINTS, NET_POINTS, RESULTS, WINS
+from crib_env.evaluate.skill.luck.variates import results
 from crib_env.evaluate.statistics import match_points, mean_interval, paired_rate_interval, rate_less_luck
 
 
 @dataclass(frozen=True)
 class LuckAdjusted:
-    """The results of a match minus luck, from the side of ``a`` (:mod:`crib_env.evaluate.luck.fitted`); intervals are
-    at 95 %.
+    """The results of a match minus luck, from the side of ``a`` (:mod:`crib_env.evaluate.skill.luck.fitted`); intervals
+    are at 95 %.
 
     ``variance_ratio`` is, for each of ``RESULTS``, the variance of a mirrored pair divided by its variance without
     luck: this many times more games would give the same interval with luck. ``single_variance_ratio`` is the same for

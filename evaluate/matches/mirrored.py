@@ -14,9 +14,9 @@ import numpy as np
 from crib_env.agents import Agent, make_agent
 from crib_env.batch import GameBatch
 from crib_env.engine import WIN
-from crib_env.evaluate.luck.variates import LuckMeter
 from crib_env.evaluate.matches.game_records import GameRecord, Recorder
 from crib_env.evaluate.matches.observers import Observers
+from crib_env.evaluate.skill.luck.variates import LuckMeter
 from crib_env.kernels import streams
 
 UNTIMED = 12  # decisions in a deal: the first of each game are not timed, because kernels are compiled in them
@@ -68,7 +68,7 @@ class Games:
     records: tuple[GameRecord, ...] = ()
     """The games card by card, if they were kept."""
     luck: np.ndarray | None = None
-    """(2N, 3, 3) float64 luck of ``a`` by ``CHANCES`` and ``RESULTS`` of :mod:`crib_env.evaluate.luck`, if it was
+    """(2N, 3, 3) float64 luck of ``a`` by ``CHANCES`` and ``RESULTS`` of :mod:`crib_env.evaluate.skill.luck`, if it was
     measured."""
     faults: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     """How many decisions an agent took for a program that failed, by kind of fault."""

@@ -12,14 +12,14 @@ from crib_env.agents.discards import lowest_of_rank, six_dealt
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.cards import format_cards
 from crib_env.engine import DISCARD, WIN
-from crib_env.evaluate.analysis.decisions import Decision, GameAnalysis, analyse, decisions_at
-from crib_env.evaluate.analysis.judges import PlayJudge, Worth, discard_points
-from crib_env.evaluate.analysis.recorded_games import Moment
-from crib_env.evaluate.analysis.summary import PlayerSummary, summarise_players
-from crib_env.evaluate.analysis.words import LEAST, tell_loss
-from crib_env.evaluate.luck.table import NET_POINTS, RESULTS, WINS
 from crib_env.evaluate.play.kept_game import PERSON, KeptGame
 from crib_env.evaluate.play.reasons import why_card, why_discard
+from crib_env.evaluate.skill.analysis.decisions import Decision, GameAnalysis, analyse, decisions_at
+from crib_env.evaluate.skill.analysis.judges import PlayJudge, Worth, discard_points
+from crib_env.evaluate.skill.analysis.recorded_games import Moment
+from crib_env.evaluate.skill.analysis.summary import PlayerSummary, summarise_players
+from crib_env.evaluate.skill.analysis.words import LEAST, tell_loss
+from crib_env.evaluate.skill.luck.table import NET_POINTS, RESULTS, WINS
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.tables.standard import standard_win_table
 from crib_env.views import views_of

@@ -11,12 +11,12 @@ from crib_env import describe_show, format_card
 from crib_env.agents.human import ask, table_lines, wrap
 from crib_env.cards import format_cards
 from crib_env.engine import CRIB, EVENTS, WIN
-from crib_env.evaluate.analysis.judges import PlayJudge
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import printable
 from crib_env.evaluate.play.coach import Coach, review_rows
 from crib_env.evaluate.play.kept_game import AGENT, PERSON, KeptGame
 from crib_env.evaluate.play.words import tell_card, tell_deal, tell_muggins
+from crib_env.evaluate.skill.analysis.judges import PlayJudge
 from crib_env.picture.seen import see
 
 _RED = r"\b[A2-9TJQK][DH]\b"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crib_env.evaluate.reproduce.run import PAPERS
+from crib_env.evaluate.papers.run import PAPERS
 
 CLAIMS = [(name, claim) for name, paper in PAPERS.items() for claim in paper.claims]
 

@@ -21,9 +21,9 @@ import torch
 from rich.progress import Progress
 
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
-from crib_env.evaluate.dataset.dataset import GAMES_A_SHARD, read_manifest, read_shard
-from crib_env.evaluate.dataset.rows import Rows
-from crib_env.evaluate.dataset.shards import action_masks, observations
+from crib_env.evaluate.matches.dataset.dataset import GAMES_A_SHARD, read_manifest, read_shard
+from crib_env.evaluate.matches.dataset.rows import Rows
+from crib_env.evaluate.matches.dataset.shards import action_masks, observations
 from crib_env.evaluate.ranges import Positive
 from crib_env.train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part
 from crib_env.train.loop.gradient import descend

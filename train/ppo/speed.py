@@ -17,11 +17,11 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import SubprocVecEnv, VecEnv
 
-from crib_env.evaluate.benchmark.measuring import ROUNDS, Measurement, Rates, measure
-from crib_env.evaluate.benchmark.report import ratio_table, speed_table
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import reported_errors
 from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.speed.measuring import ROUNDS, Measurement, Rates, measure
+from crib_env.evaluate.speed.report import ratio_table, speed_table
 from crib_env.single_agent import SingleAgentCribbage
 from crib_env.train.ppo.sb3_vec_env import CribbageVecEnv
 

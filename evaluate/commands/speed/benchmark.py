@@ -11,7 +11,13 @@ from typing import Annotated, Any
 import tyro
 
 from crib_env.engine import GAME
-from crib_env.evaluate.benchmark import (
+from crib_env.evaluate.commands.arguments import SomeFile, SomeJson
+from crib_env.evaluate.console import console
+from crib_env.evaluate.figures import save_figure
+from crib_env.evaluate.files import check_outputs, picture_paths, write_json
+from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.ranges import Range
+from crib_env.evaluate.speed import (
     SECTIONS,
     Section,
     exact_values,
@@ -23,15 +29,9 @@ from crib_env.evaluate.benchmark import (
     single,
     vector,
 )
-from crib_env.evaluate.benchmark.measuring import ROUNDS, Measurement, measure
-from crib_env.evaluate.benchmark.report import draw_speeds, memory_tables, ratio_table, ratios, speed_table, start_table
-from crib_env.evaluate.benchmark.start_up import start_times
-from crib_env.evaluate.commands.arguments import SomeFile, SomeJson
-from crib_env.evaluate.console import console
-from crib_env.evaluate.figures import save_figure
-from crib_env.evaluate.files import check_outputs, picture_paths, write_json
-from crib_env.evaluate.progress import progress_bar
-from crib_env.evaluate.ranges import Range
+from crib_env.evaluate.speed.measuring import ROUNDS, Measurement, measure
+from crib_env.evaluate.speed.report import draw_speeds, memory_tables, ratio_table, ratios, speed_table, start_table
+from crib_env.evaluate.speed.start_up import start_times
 
 _SPEEDS: dict[str, Callable[[], list[Measurement]]] = {
     "games": games.measurements,

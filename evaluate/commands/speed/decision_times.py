@@ -5,11 +5,11 @@ from __future__ import annotations
 from rich import box
 from rich.table import Table
 
-from crib_env.evaluate.benchmark.decision_times import measure_decisions
 from crib_env.evaluate.commands.arguments import AgentNames
 from crib_env.evaluate.console import console
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import Amount, Seed
+from crib_env.evaluate.speed.decision_times import measure_decisions
 
 
 def _seconds(value: float | None) -> str:

@@ -9,8 +9,14 @@ from rich.table import Table
 
 from crib_env.agents import make_agent
 from crib_env.engine import WIN
-from crib_env.evaluate.calibration.making import BANDS, Calibration, Plan, calibrate
-from crib_env.evaluate.calibration.report import (
+from crib_env.evaluate.commands.arguments import AgentOption, File, SomeFile
+from crib_env.evaluate.console import console
+from crib_env.evaluate.figures import save_figure
+from crib_env.evaluate.files import check_outputs, picture_paths
+from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.ranges import MOST_GAMES, Amount, Range, Seed, Threads
+from crib_env.evaluate.tables.calibration.making import BANDS, Calibration, Plan, calibrate
+from crib_env.evaluate.tables.calibration.report import (
     CARDS_HEADER,
     HEADER,
     about_scores,
@@ -18,12 +24,6 @@ from crib_env.evaluate.calibration.report import (
     rows_of_cards,
     rows_of_losses,
 )
-from crib_env.evaluate.commands.arguments import AgentOption, File, SomeFile
-from crib_env.evaluate.console import console
-from crib_env.evaluate.figures import save_figure
-from crib_env.evaluate.files import check_outputs, picture_paths
-from crib_env.evaluate.progress import progress_bar
-from crib_env.evaluate.ranges import MOST_GAMES, Amount, Range, Seed, Threads
 
 
 def calibration(

@@ -11,11 +11,11 @@ from crib_env.agents import make_agent
 from crib_env.evaluate.commands.arguments import AgentOption, File
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
-from crib_env.evaluate.luck.exact_means import exact_means, steps_of_means
-from crib_env.evaluate.luck.table import LEAST_DEALS, RESULTS, solve_luck_table
-from crib_env.evaluate.luck.usual_deal import PARTS, DiscardValues
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import MOST_GAMES, Range, Seed
+from crib_env.evaluate.skill.luck.exact_means import exact_means, steps_of_means
+from crib_env.evaluate.skill.luck.table import LEAST_DEALS, RESULTS, solve_luck_table
+from crib_env.evaluate.skill.luck.usual_deal import PARTS, DiscardValues
 
 
 def luck_table(

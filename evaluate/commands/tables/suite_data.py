@@ -13,8 +13,8 @@ from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import Threads
-from crib_env.evaluate.suite.data import VERSION
-from crib_env.evaluate.suite.making import make_data
+from crib_env.evaluate.skill.suite.data import VERSION
+from crib_env.evaluate.skill.suite.making import make_data
 from crib_env.solver.cfr import PlaySolver, check_solution
 from crib_env.solver.play_game import PlayGame
 

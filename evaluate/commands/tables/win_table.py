@@ -16,7 +16,7 @@ from crib_env.evaluate.figures import GOOD_AND_BAD, new_figure, save_figure
 from crib_env.evaluate.files import check_outputs, picture_paths
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import Amount, Seed, Threads
-from crib_env.evaluate.win_table.making import LAST, LEAST_DEALS, NEAR, Plan, make_win_table
+from crib_env.evaluate.tables.win_table.making import LAST, LEAST_DEALS, NEAR, Plan, make_win_table
 from crib_env.tables.win_table import WinTable
 
 # Dealer's score, pone's score.

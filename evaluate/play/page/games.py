@@ -11,11 +11,11 @@ from typing import Any
 
 from crib_env import parse_card
 from crib_env.agents.registry import is_outside_agent
-from crib_env.evaluate.analysis.judges import play_judge
 from crib_env.evaluate.play.coach import Coach
 from crib_env.evaluate.play.kept_game import AGENT, DEALERS, FINISHED, GameSoFar, KeptGame, read_game
 from crib_env.evaluate.play.page.messages import Again, Back, Hint, Lobby, Look, MovedOn, New, Notes, Play, Review, Set
 from crib_env.evaluate.play.page.views import hint_as_json, notes_as_json, review_as_json, state, to_choose
+from crib_env.evaluate.skill.analysis.judges import play_judge
 
 OFFERED = ("best", "expert", "halscrib", "careful", "heuristic", "greedy", "minimax", "ismcts", "random")
 """Agents that the page lists; any other may be named."""

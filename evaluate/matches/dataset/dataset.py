@@ -1,0 +1,177 @@
+"""A dataset in its folder, written shard by shard, so that a stopped one can be continued.
+
+The folder holds ``config.json``, ``shards/``, and when all is done ``dataset.json`` with counts and checksums and
+``README.md``, the data card. Agents are made anew for every shard, so shards do not depend on each other or on threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env.agents import make_agent
+from crib_env.evaluate.files import write_json
+from crib_env.evaluate.matches.dataset.rows import Rows, play_rows
+from crib_env.evaluate.matches.dataset.shards import hash_of, load_pyarrow, read_rows, write_rows
+from crib_env.evaluate.matches.mirrored import check_players, is_copyable
+from crib_env.evaluate.ranges import MOST_GAMES
+from crib_env.files.json_text import read_json, typed
+
+VERSION = 1
+"""The version of the columns and files of a dataset."""
+MANIFEST = "dataset.json"
+GAMES_A_SHARD = 1_000
+
+
+class Shard(NamedTuple):
+    """A file of a dataset."""
+
+    file: str
+    """Within the folder."""
+    games: int
+    decisions: int
+    sha256: str
+
+
+class Manifest(NamedTuple):
+    """What ``dataset.json`` holds."""
+
+    version: int
+    agents: tuple[str, str]
+    games: int
+    seed: int
+    losses: bool
+    release: str
+    """Of crib_env."""
+    wins: tuple[int, int]
+    decisions: int
+    shards: tuple[Shard, ...]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """The settings of a dataset: games and columns.
+
+    Attributes:
+        agents: names of both; the first has seat 0 in even games.
+        games: how many, each on its own deals.
+        seed: of the deals.
+        losses: whether each choice is compared with the best, which takes longer than to play.
+        form: ``"parquet"`` or ``"minari"``.
+        version: of the columns.
+
+    Raises:
+        ValueError: an agent cannot be made, sees hidden cards or is a person, or a number is not allowed.
+    """
+
+    agents: tuple[str, str]
+    games: int
+    seed: int = 0
+    losses: bool = False
+    form: str = "parquet"
+    version: int = VERSION
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.games <= MOST_GAMES:
+            raise ValueError(f"games={self.games} is not allowed: give 1 to {MOST_GAMES:,}")
+        if self.seed < 0:
+            raise ValueError(f"seed={self.seed} is not allowed: give at least 0")
+        check_players(self.agents)
+
+    def begin(self, folder: Path) -> None:
+        """Makes the folder, or checks that it is one of this dataset.
+
+        Raises:
+            ValueError: the folder exists, and belongs to something else.
+        """
+        if folder.exists():
+            fault = f"{folder} exists, and is not the folder of a dataset: give another"
+            found = read_json(folder / "config.json", fault, lambda content: typed(content, Dataset))
+            if found != self:
+                raise ValueError(f"{folder} is the folder of another dataset ({found}): give another")
+            return
+        folder.mkdir(parents=True)
+        write_json(folder / "config.json", asdict(self))
+
+    def write(self, folder: Path, threads: int, on_progress: Callable[[int], None]) -> Manifest:
+        """Plays the shards that are not in the folder yet, and writes the manifest.
+
+        Args:
+            folder: made by :meth:`begin`.
+            threads: how many shards are played side by side; they do not change the files.
+            on_progress: called with the number of further games done, those found in the folder included.
+
+        Raises:
+            ValueError: a shard is damaged, or an agent chose an illegal card.
+        """
+        from crib_env import __version__
+
+        load_pyarrow()
+        (folder / "shards").mkdir(exist_ok=True)
+        if not all(is_copyable(make_agent(name)) for name in self.agents):
+            threads = 1
+        with ThreadPoolExecutor(threads) as pool:
+            starts = range(0, self.games, GAMES_A_SHARD)
+            parts = list(pool.map(lambda start: self._shard(folder, start, on_progress), starts))
+        shards, wins = tuple(shard for shard, _ in parts), np.sum([won for _, won in parts], axis=0).tolist()
+        decisions = sum(shard.decisions for shard in shards)
+        manifest = Manifest(
+            VERSION, self.agents, self.games, self.seed, self.losses, __version__, (wins[0], wins[1]), decisions, shards
+        )
+        write_json(folder / MANIFEST, manifest._asdict() | {"shards": [shard._asdict() for shard in manifest.shards]})
+        return manifest
+
+    def _shard(self, folder: Path, start: int, on_progress: Callable[[int], None]) -> tuple[Shard, np.ndarray]:
+        name = f"shards/{start // GAMES_A_SHARD:05d}.parquet"
+        games = min(GAMES_A_SHARD, self.games - start)
+        if (folder / name).exists():
+            rows = read_rows(folder / name)
+            if rows.game[0] != start or rows.game[-1] != start + games - 1:
+                raise ValueError(f"{folder / name} holds other games: take it away, and they are played again")
+            on_progress(games)
+        else:
+            first, second = (make_agent(agent) for agent in self.agents)
+            rows = play_rows((first, second), self.seed, start, games, self.losses, on_progress)
+            write_rows(folder / name, rows)
+        last = np.flatnonzero(np.r_[rows.game[1:] != rows.game[:-1], True])
+        won = np.bincount(np.where(rows.won[last], rows.player[last], 1 - rows.player[last]), minlength=2)
+        return Shard(name, games, len(rows.game), hash_of(folder / name)), won
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a finished dataset.
+
+    Raises:
+        ValueError: the folder has none.
+    """
+    fault = f"{folder} is not the folder of a finished dataset"
+    return read_json(folder / MANIFEST, fault, lambda content: typed(content, Manifest))
+
+
+def read_dataset(folder: Path) -> Iterator[Rows]:
+    """The shards of a finished dataset, each checked by its checksum.
+
+    Raises:
+        ValueError: it is not finished, or a shard is missing or damaged; the message names it.
+    """
+    for shard in read_manifest(folder).shards:
+        yield read_shard(folder, shard)
+
+
+def read_shard(folder: Path, shard: Shard) -> Rows:
+    """A shard of a finished dataset, checked by its checksum.
+
+    Raises:
+        ValueError: it is missing or damaged; the message names it.
+    """
+    path = folder / shard.file
+    if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
+        raise ValueError(f"{folder} has no file {shard.file}, which its {MANIFEST} names")
+    if hash_of(path) != shard.sha256:
+        raise ValueError(f"{path} is damaged: its checksum is not that of {MANIFEST}")
+    return read_rows(path)

@@ -1,0 +1,163 @@
+"""The decisions of games between two agents, as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env.agents import Agent
+from crib_env.batch import GameBatch
+from crib_env.engine import WIN
+from crib_env.evaluate.matches.game_records import Recorder
+from crib_env.evaluate.skill.analysis.decisions import analyse
+from crib_env.evaluate.skill.analysis.judges import ExpertJudge
+from crib_env.kernels import streams
+from crib_env.tables.standard import standard_win_table
+from crib_env.views import PlayerViews
+
+BOARD_BYTES = 83  # of 659 bits
+
+
+class Rows(NamedTuple):
+    """N decisions, in the order of the games and of the decisions in them. Scores are the player's own first."""
+
+    game: np.ndarray
+    """(N,) int64, number of the game, from 0."""
+    deal: np.ndarray
+    """(N,) int16, number of the deal in its game, from 0."""
+    place: np.ndarray
+    """(N,) int8, number of the card in its deal, from 0: four are discarded, eight are laid."""
+    player: np.ndarray
+    """(N,) int8, 0 or 1: which of the two agents; it has this seat in even games, and the other in odd ones."""
+    is_dealer: np.ndarray
+    """(N,) bool."""
+    own_score: np.ndarray
+    """(N,) int16."""
+    other_score: np.ndarray
+    """(N,) int16."""
+    observation: np.ndarray
+    """(N, 83) uint8, the 659 bits of the board observation, eight in a byte, the highest bit first."""
+    mask: np.ndarray
+    """(N,) uint64, the legal cards: bit = card id."""
+    action: np.ndarray
+    """(N,) int8, the card's id."""
+    reward: np.ndarray
+    """(N,) int16, points made less points the opponent made until this player's next decision, or the end."""
+    won: np.ndarray
+    """(N,) bool, whether this player won the game."""
+    chance: np.ndarray
+    """(N,) float32, to win the game, by the scores and the dealer before the deal, between two `expert` players."""
+    loss: np.ndarray
+    """(N,) float32, the chance to win that the choice loses, see :mod:`crib_env.evaluate.skill.analysis`. NaN where
+    nothing was measured: forced cards, the second card of a discard, datasets without losses."""
+
+
+def play_rows(
+    agents: tuple[Agent, Agent],
+    seed: int,
+    first: int,
+    games: int,
+    with_losses: bool = False,
+    on_progress: Callable[[int], None] = lambda done: None,
+) -> Rows:
+    """Plays the games ``first`` to ``first + games - 1`` of a dataset, each on its own deals.
+
+    Raises:
+        ValueError: an agent chose an illegal card.
+    """
+    batch = GameBatch(streams(seed, first + games)[first:], first_id=first)
+    recorder = Recorder(batch) if with_losses else None
+    parts: list[tuple[np.ndarray, ...]] = []
+    while len(acting := batch.acting()):
+        players = (batch.games["turn"][acting] + batch.game_ids[acting]) % 2
+        for number, agent in enumerate(agents):
+            mine = acting[players == number]
+            if not len(mine):
+                continue
+            views = batch.views(mine)
+            cards = np.asarray(agent.act(views))
+            if recorder is not None:
+                recorder.note(mine, cards)
+            parts.append(_seen(views, batch.games["n_deals"][mine], number, cards))
+            try:
+                batch.step(mine, cards)
+            except ValueError as error:
+                raise ValueError(f"agent {agent.name!r} in {error}") from None
+        on_progress(len(acting) - len(batch.acting()))
+    columns = [np.concatenate(part) for part in zip(*parts)]
+    order = np.lexsort((columns[1], columns[0]))
+    game, _, deal, player, is_dealer, own, other, observation, mask, action = (column[order] for column in columns)
+    at = game - first
+    seat = (player + game) % 2
+    deal, place = deal - 1, _places(game, deal)
+    final = batch.games["scores"][at, seat] - batch.games["scores"][at, 1 - seat]
+    rows = Rows(
+        game,
+        deal.astype(np.int16),
+        place,
+        player,
+        is_dealer,
+        own,
+        other,
+        observation,
+        mask,
+        action,
+        _rewards(game, player, own - other, final),
+        batch.games["scores"][at, seat] >= WIN,
+        _chances(place, is_dealer, own, other),
+        np.full(len(game), np.nan, np.float32),
+    )
+    if recorder is not None:
+        _fill_losses(rows, first, recorder)
+    return rows
+
+
+def _seen(views: PlayerViews, n_deals: np.ndarray, player: int, cards: np.ndarray) -> tuple[np.ndarray, ...]:
+    return (
+        views.game_ids,
+        views.decisions,
+        n_deals,
+        np.full(len(views), player, np.int8),
+        views.is_dealer,
+        views.scores[:, 0],
+        views.scores[:, 1],
+        np.packbits(views.board, axis=1),
+        (views.action_mask.astype(np.uint64) << np.arange(52, dtype=np.uint64)).sum(axis=1, dtype=np.uint64),
+        cards.astype(np.int8),
+    )
+
+
+def _places(game: np.ndarray, deal: np.ndarray) -> np.ndarray:
+    """The number of each row in its deal."""
+    begins = np.flatnonzero(np.r_[True, (game[1:] != game[:-1]) | (deal[1:] != deal[:-1])])
+    lengths = np.diff(np.r_[begins, len(game)])
+    return (np.arange(len(game)) - np.repeat(begins, lengths)).astype(np.int8)
+
+
+def _rewards(game: np.ndarray, player: np.ndarray, lead: np.ndarray, final: np.ndarray) -> np.ndarray:
+    """How the lead changes to the same player's next decision in the game, or to its end."""
+    order = np.lexsort((np.arange(len(game)), player, game))
+    goes_on = np.r_[(game[order][1:] == game[order][:-1]) & (player[order][1:] == player[order][:-1]), False]
+    after = np.where(goes_on, np.r_[lead[order][1:], 0], final[order])
+    rewards = np.empty(len(game), np.int16)
+    rewards[order] = after - lead[order]
+    return rewards
+
+
+def _chances(place: np.ndarray, is_dealer: np.ndarray, own: np.ndarray, other: np.ndarray) -> np.ndarray:
+    table = standard_win_table().win_probability
+    begins = np.flatnonzero(place == 0)  # pone discards first
+    lengths = np.diff(np.r_[begins, len(place)])
+    dealers, pones = np.repeat(other[begins], lengths), np.repeat(own[begins], lengths)
+    wins = table[dealers, pones]
+    return np.where(is_dealer, wins, 1 - wins).astype(np.float32)
+
+
+def _fill_losses(rows: Rows, first: int, recorder: Recorder) -> None:
+    records = recorder.records(0, [("seat 0", "seat 1")] * int(rows.game[-1] - first + 1))
+    at = {key: n for n, key in enumerate(zip(rows.game.tolist(), rows.deal.tolist(), rows.place.tolist()))}
+    for game, analysis in enumerate(analyse(records, ExpertJudge(threads=1), threads=1), start=first):
+        for decision in analysis.decisions:
+            rows.loss[at[game, decision.deal, decision.place]] = decision.chance_lost

@@ -1,0 +1,1 @@
+"""The claims of Anderson et al. (2022)."""

@@ -1,0 +1,84 @@
+"""Mean points of three players of O'Connor's discard game, by the rules and without his nobs or flushes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env.cards import JACK
+from crib_env.evaluate.papers.claims import Effort, Measured, exact, mean_of
+from crib_env.evaluate.papers.measures import Measure
+from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_sizes
+from crib_env.exact.discard_means import STARTERS
+from crib_env.kernels import bit, kernel, mask_of
+from crib_env.scoring import SUIT, show_points
+
+PLAYERS = ("random", "ideal", "cheating")
+_CHUNK = 4_096  # hands
+
+
+class Rules(NamedTuple):
+    """The combinations that a show counts besides fifteens, pairs and runs."""
+
+    nobs: bool = True
+    flushes: bool = True
+
+
+@kernel
+def _flush(kept, starter):
+    for suit in range(4):
+        if kept & (SUIT << (13 * suit)) == kept:
+            return 5 if starter // 13 == suit else 4
+    return 0
+
+
+@kernel
+def fill_totals(hands, rules, out):
+    """Fills ``out`` (N, 3), by ``PLAYERS``: points of six cards (N, 6) over 46 starters; for random, 15 times them."""
+    for n in range(len(hands)):
+        six = mask_of(hands[n])
+        best = np.zeros(52, np.int64)  # when the starter is known
+        out[n] = 0
+        for i in range(6):
+            for j in range(i + 1, 6):
+                kept = six ^ bit(hands[n, i]) ^ bit(hands[n, j])
+                total = np.int64(0)
+                for starter in range(52):
+                    if (six >> starter) & 1:
+                        continue
+                    points = show_points(kept, starter, False)
+                    if not rules.nobs:
+                        points -= (kept >> (13 * (starter // 13) + JACK)) & 1
+                    if not rules.flushes:
+                        points -= _flush(kept, starter)
+                    best[starter] = max(best[starter], points)
+                    total += points
+                out[n, 0] += total
+                out[n, 1] = max(out[n, 1], total)
+        out[n, 2] = best.sum()
+
+
+def mean_points(player: str, rules: Rules) -> Measure:
+    """Points a hand: exact over all deals when the sample is all classes of them, else over random deals."""
+
+    def measure(effort: Effort) -> Measured:
+        whole = effort.n == N_CLASSES
+        sizes = class_sizes()
+        rows = np.arange(N_CLASSES)
+        if not whole:
+            rows = np.random.default_rng(effort.seed).choice(N_CLASSES, effort.n, p=sizes / N_DEALS)
+        column = PLAYERS.index(player)
+        points = np.empty(len(rows), np.int64)
+        for first in range(0, len(rows), _CHUNK):
+            hands = cards_of(rows[first : first + _CHUNK])
+            totals = np.empty((len(hands), len(PLAYERS)), np.int64)
+            fill_totals(hands, rules, totals)
+            points[first : first + len(hands)] = totals[:, column]
+            effort.on_progress(len(hands))
+        scale = STARTERS * (15 if player == "random" else 1)
+        if whole:
+            return exact((points * sizes).sum() / N_DEALS / scale, f"exact, all {N_DEALS:,} deals")
+        return mean_of(points / scale, f"{effort.n:,} deals, every starter")
+
+    return measure

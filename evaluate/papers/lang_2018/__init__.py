@@ -1,0 +1,1 @@
+"""The claims of Lang (2018)."""

@@ -1,0 +1,227 @@
+"""A reproduction: the claims of some papers, computed one after the other; a stopped one can be resumed.
+
+Its folder holds ``config.json``, ``trainings/`` (:mod:`crib_env.evaluate.papers.trainings`), ``claims/<paper>/``, a
+file for each computed claim, written whole, and at the end ``report.md``, ``report.json`` and a picture.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from crib_env.evaluate.files import new_folder, write_json
+from crib_env.evaluate.on_ray import Cluster
+from crib_env.evaluate.papers import mueller_1987, oconnor_2000
+from crib_env.evaluate.papers.anderson_2022 import paper as anderson_2022
+from crib_env.evaluate.papers.choices import read_choices
+from crib_env.evaluate.papers.claims import Claim, Effort, Measured, Paper, Training, Verdict, verdict
+from crib_env.evaluate.papers.lang_2018 import paper as lang_2018
+from crib_env.evaluate.papers.sharan_pawar_2022 import paper as sharan_pawar_2022
+from crib_env.evaluate.papers.trainings import find_run, is_finished, train, train_on
+from crib_env.files.json_text import read_json, typed
+
+PAPERS: dict[str, Paper] = {
+    module.PAPER.name: module.PAPER
+    for module in (lang_2018, oconnor_2000, anderson_2022, sharan_pawar_2022, mueller_1987)
+}
+REPRODUCTIONS = Path("runs") / "reproduce"
+OutcomeVerdict = Verdict | Literal["no verdict", "left out"]
+_START = 15.0  # seconds that a training takes to begin, and to be measured at its end
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of a claim: its measured value and the seconds it took, or why it was left out.
+
+    Attributes:
+        claim: the claim.
+        measured: its value, if it was computed.
+        seconds: the time that it took.
+        left_out: the reason why it was left out.
+        is_cut_short: whether it was measured on a training shorter than that of the full version.
+        day: the day on which it was measured, as in 2026-01-31, if known.
+    """
+
+    claim: Claim
+    measured: Measured | None
+    seconds: float = 0.0
+    left_out: str = ""
+    is_cut_short: bool = False
+    day: str = ""
+
+    @property
+    def verdict(self) -> OutcomeVerdict:
+        """The verdict on the claim; a training that was cut short decides nothing."""
+        if self.measured is None:
+            return "left out"
+        found = verdict(self.claim.published, self.measured)
+        if self.claim.is_check:
+            return "holds" if found == "confirmed" else "fails"
+        return "no verdict" if self.is_cut_short and found != "shown" else found
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """The papers, the version (quick or full) and the seed of a reproduction.
+
+    Attributes:
+        papers: their names.
+        quick: smaller samples, shorter trainings, and nothing that takes long.
+        seed: of deals and of trainings.
+        choices: a file of people's discards, if there is one (:mod:`crib_env.evaluate.papers.choices`).
+
+    Raises:
+        ValueError: there is no such paper, or the file of choices is missing or damaged.
+    """
+
+    papers: tuple[str, ...]
+    quick: bool
+    seed: int
+    choices: Path | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.papers:
+            if name not in PAPERS:
+                raise ValueError(f"there is no paper {name!r}: choose one of {', '.join(PAPERS)}")
+        if self.choices is not None:
+            read_choices(self.choices)
+
+    def begin(self, folder: Path | None) -> Path:
+        """Makes the folder of this reproduction, by default ``runs/reproduce/<time>``.
+
+        Raises:
+            ValueError: it already exists.
+        """
+        folder = new_folder(folder, REPRODUCTIONS)
+        choices = None if self.choices is None else str(self.choices.resolve())
+        config = {"papers": self.papers, "quick": self.quick, "seed": self.seed, "choices": choices}
+        write_json(folder / "config.json", config)
+        return folder
+
+    @classmethod
+    def of_folder(cls, folder: Path) -> Reproduction:
+        """Reads the reproduction of a folder.
+
+        Raises:
+            ValueError: it is not the folder of a reproduction; the message names it.
+        """
+        fault = f"{folder} is not the folder of a reproduction: it has no readable config.json"
+        found = read_json(folder / "config.json", fault, lambda content: typed(content, _Config))
+        choices = None if found.choices is None else Path(found.choices)
+        return cls(found.papers, found.quick, found.seed, choices)
+
+    @property
+    def claims(self) -> list[tuple[Paper, Claim]]:
+        """All claims with their papers, in order."""
+        return [(PAPERS[name], claim) for name in self.papers for claim in PAPERS[name].claims]
+
+    @property
+    def trainings(self) -> list[Training]:
+        """The trainings that the claims need in this version."""
+        wanted = (t for name in self.papers for t in PAPERS[name].trainings)
+        return [t for t in dict.fromkeys(wanted) if t.episodes[not self.quick]]
+
+    def left_out(self, claim: Claim) -> str:
+        """The reason why a claim is not computed, or an empty text."""
+        if claim.of_choices and self.choices is None:
+            return "needs a file of people's discards: `--choices FILE`"
+        return "" if claim.size(self.quick) else "only in the full version"
+
+    def seconds(self, folder: Path) -> float:
+        """About how many seconds the rest will take on one core."""
+        total = 0.0
+        for training in self.trainings:
+            if not is_finished(find_run(folder, training)):
+                total += _START + training.episodes[not self.quick] * training.each
+        for paper, claim in self.claims:
+            if not self.left_out(claim) and not claim_file(folder, paper, claim).exists():
+                total += claim.size(self.quick) * claim.each
+        return total
+
+    def train(self, folder: Path, cluster: Cluster | None = None) -> None:
+        """Trains what is not trained yet, one after another, or side by side on a cluster that shares the folder."""
+        if cluster is not None:
+            train_on(cluster, folder, self.trainings, self.quick, self.seed)
+            return
+        for training in self.trainings:
+            train(folder, training, self.quick, self.seed)
+
+    def compute(
+        self,
+        folder: Path,
+        threads: int = 1,
+        on_claim: Callable[[Paper, Claim], None] = lambda paper, claim: None,
+        on_progress: Callable[[int], None] = lambda done: None,
+        cluster: Cluster | None = None,
+    ) -> dict[str, list[Outcome]]:
+        """Computes the claims that are not in the folder yet, on what :meth:`train` has trained.
+
+        Args:
+            folder: the folder of this reproduction.
+            threads: the number of threads, which share one claim.
+            on_claim: called with the next claim.
+            on_progress: called with the number of further units of its sample that are done.
+            cluster: a cluster to play matches on, in place of threads; everything else is computed here.
+
+        Returns:
+            The outcome of every claim, by the name of the paper.
+
+        Raises:
+            ValueError: a file of a claim is damaged; the message names it.
+        """
+        outcomes: dict[str, list[Outcome]] = {name: [] for name in self.papers}
+        for paper, claim in self.claims:
+            on_claim(paper, claim)
+            runs = tuple(run for training in claim.trainings if (run := find_run(folder, training)) is not None)
+            effort = Effort(claim.size(self.quick), self.seed, threads, runs, self.choices, on_progress, cluster)
+            outcomes[paper.name].append(self._outcome(claim_file(folder, paper, claim), claim, effort))
+        return outcomes
+
+    def _outcome(self, path: Path, claim: Claim, effort: Effort) -> Outcome:
+        if reason := self.left_out(claim):
+            return Outcome(claim, None, left_out=reason)
+        if path.exists():
+            seconds, day, measured = _read(path)
+        else:
+            started = time.perf_counter()
+            measured, seconds = claim.measure(effort), time.perf_counter() - started
+            day = date.today().isoformat()
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_json(path, {"seconds": seconds, "day": day, "measured": asdict(measured)})
+        return Outcome(claim, measured, seconds, is_cut_short=claim.is_cut_short(self.quick), day=day)
+
+
+def claim_file(folder: Path, paper: Paper, claim: Claim) -> Path:
+    """The file with the result of a claim."""
+    return folder / "claims" / paper.name / f"{claim.key}.json"
+
+
+class _Config(NamedTuple):
+    """The content of ``config.json``."""
+
+    papers: tuple[str, ...]
+    quick: bool
+    seed: int
+    choices: str | None
+
+
+class _Saved(NamedTuple):
+    """The content of the file of a claim."""
+
+    seconds: float
+    day: str
+    measured: Measured
+
+
+def _saved(content: Any) -> _Saved:
+    if isinstance(content, dict):
+        content = {"day": "", **content}  # earlier files do not say it
+    return typed(content, _Saved)
+
+
+def _read(path: Path) -> _Saved:
+    return read_json(path, f"{path} is not a whole result: delete it to compute it again", _saved)

@@ -1,0 +1,1 @@
+"""The claims of Sharan and Pawar (2022)."""

@@ -1,1 +1,0 @@
-"""The five papers, each with its claims."""

@@ -1,0 +1,133 @@
+"""The values of choices: of discards by the exact analysis, of the play by a judge that can be exchanged."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from typing import Literal, NamedTuple, Protocol
+
+import numpy as np
+
+from crib_env import PlayerViews
+from crib_env.agents.equilibrium.agent import EquilibriumAgent
+from crib_env.agents.equilibrium.blueprint import N_CARDS
+from crib_env.agents.expert.agent import ExpertAgent
+from crib_env.engine import DEALER, PONE
+from crib_env.evaluate.skill.luck.usual_deal import DiscardValues
+from crib_env.exact.discard_means import COMPLETIONS, STARTERS
+from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
+from crib_env.exact.rank_classes import rank_class
+from crib_env.kernels import kernel, mask_of
+
+
+class Worth(NamedTuple):
+    """The values of the choices of B decisions to the player; -inf for choices that are not allowed."""
+
+    chances: np.ndarray
+    """(B, C) chances to win the game."""
+    points: np.ndarray
+    """(B, C) net points of the deal, up to a constant of the position, by a player who maximises points."""
+
+
+class PlayJudge(Protocol):
+    """A judge of the play: it sees what the player sees, and values each rank."""
+
+    name: str
+
+    def worth(self, views: PlayerViews) -> Worth:
+        """The values of the thirteen ranks in B positions of the play."""
+        ...
+
+
+class ExpertJudge:
+    """The play as ``expert`` searches it, over the hands that the opponent may hold.
+
+    Args:
+        hands: how many opposing hands a search covers at most.
+        threads: how many decisions are searched in parallel.
+    """
+
+    def __init__(self, hands: int = 100, threads: int = 2) -> None:
+        self._expert = ExpertAgent(hands, threads)
+        self.name = f"expert:hands={hands}"
+
+    def worth(self, views: PlayerViews) -> Worth:
+        """See :class:`PlayJudge`."""
+        return Worth(self._expert.rank_chances(views), self._expert.rank_points(views))
+
+
+class SolvedJudge:
+    """The play by the solution of what follows; as ``expert`` searches it until three cards are laid, and where the
+    solution says nothing because its players would not have come there.
+
+    The rest of a play is solved with the chance to win as the stakes, by what both players may hold
+    (:meth:`crib_env.agents.equilibrium.agent.EquilibriumAgent.rank_values`). Points are those of ``expert``.
+
+    Args:
+        iterations: of the solver.
+        threads: how many decisions are valued in parallel.
+    """
+
+    def __init__(self, iterations: int = 20, threads: int = 2) -> None:
+        self._searched, self._threads = ExpertJudge(threads=threads), threads
+        self._solvers: SimpleQueue[EquilibriumAgent] = SimpleQueue()  # each is of one thread at a time
+        for _ in range(threads):
+            self._solvers.put(EquilibriumAgent(iterations))
+        self.name = f"equilibrium:iterations={iterations}"
+
+    def worth(self, views: PlayerViews) -> Worth:
+        """See :class:`PlayJudge`."""
+        worth = self._searched.worth(views)
+        is_choice = np.isfinite(worth.points).sum(axis=1) > 1  # the tree of the solution ends where none is left
+        late = np.flatnonzero(is_choice & (views.laid[:, N_CARDS - 1] >= 0))
+        if len(late):
+            parts = [part for part in np.array_split(late, self._threads) if len(part)]
+            with ThreadPoolExecutor(self._threads) as pool:
+                values = np.concatenate(list(pool.map(lambda part: self._solved(views[part]), parts)))
+            known = ~np.isnan(values).any(axis=1)
+            worth.chances[late[known]] = values[known]
+        return worth
+
+    def _solved(self, views: PlayerViews) -> np.ndarray:
+        solver = self._solvers.get()
+        try:
+            return solver.rank_values(views)
+        finally:
+            self._solvers.put(solver)
+
+
+JudgeName = Literal["solution", "expert"]
+"""The judges of the play. The solution is nearer to what games come to (docs/guides/calibration.md), and takes twelve
+times as long."""
+
+
+def play_judge(name: JudgeName = "solution", threads: int = 2) -> PlayJudge:
+    """One of the judges of the play."""
+    return SolvedJudge(threads=threads) if name == "solution" else ExpertJudge(threads=threads)
+
+
+@kernel
+def _fill_points(sixes, is_dealer, totals, values, out):
+    for n in range(len(sixes)):
+        role = DEALER if is_dealer[n] else PONE
+        six = mask_of(sixes[n])
+        for k in range(len(PLACES)):
+            first, second = sixes[n, PLACES[k, 0]], sixes[n, PLACES[k, 1]]
+            low, high = min(first % 13, second % 13), max(first % 13, second % 13)
+            kept = six & ~(np.int64(1) << first) & ~(np.int64(1) << second)
+            crib = totals[n, k]["crib_total"] / COMPLETIONS + values.cribs[role, low, high]
+            out[n, k] = totals[n, k]["hand_total"] / STARTERS + (crib if is_dealer[n] else -crib)
+            out[n, k] += values.pegging[role, rank_class(kept)]
+
+
+def discard_points(sixes: np.ndarray, is_dealer: np.ndarray) -> np.ndarray:
+    """Net points of the deal (B, 15) by discard, the ``total`` of :func:`crib_env.analyse_discard`.
+
+    Args:
+        sixes: (B, 6) int64, each row sorted.
+        is_dealer: (B,) bool.
+    """
+    totals, out = np.zeros((len(sixes), N_DISCARDS), TOTALS), np.empty((len(sixes), N_DISCARDS))
+    fill_totals(sixes, totals)
+    _fill_points(sixes, is_dealer, totals, DiscardValues.standard(), out)
+    return out

@@ -1,0 +1,124 @@
+"""Exact means over all deals of the values of twelve cards, as :mod:`crib_env.evaluate.skill.luck.usual_deal` has them.
+
+A hand depends only on the six cards it comes from, so its mean is that over the 46 starters. Crib and play depend on
+the cards of both players: their means are sums over all pairs of disjoint hands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from crib_env.engine import DEALER, PONE
+from crib_env.evaluate.skill.luck.usual_deal import (
+    PLAYS,
+    SHARES,
+    DiscardValues,
+    crib_rank_total,
+    new_scratch,
+    usual_discards,
+    usual_play,
+)
+from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, class_sizes, representatives
+from crib_env.exact.discard_means import STARTERS, hand_total
+from crib_env.exact.disjoint_hands import N_DISJOINT, disjoint_total
+from crib_env.exact.rank_classes import CLASS_RANKS, N_RANK_CLASSES, rank_class
+from crib_env.kernels import bit, kernel, lowest
+
+PAIR_RANKS = np.array([(a, b) for b in range(13) for a in range(b + 1)])
+"""(91, 2) the ranks of two cards, the lower first, by their number."""
+
+
+@kernel
+def _choose(sixes, role, values, kept, discarded, weights, hands):
+    """For each six cards (N,) and both of their discards: rank class kept, ranks discarded, weight and hand total."""
+    pairs = np.zeros(2, np.int64)
+    for n in range(len(sixes)):
+        usual_discards(sixes[n], role, values, pairs, weights[n])
+        for k in range(2):
+            kept[n, k] = rank_class(sixes[n] ^ pairs[k])
+            a, b = lowest(pairs[k]) % 13, lowest(pairs[k] & (pairs[k] - 1)) % 13
+            discarded[n, k] = max(a, b) * (max(a, b) + 1) // 2 + min(a, b)
+            hands[n, k] = hand_total(sixes[n] ^ pairs[k], sixes[n])
+
+
+@kernel
+def _four(ranks, first_suit, step):
+    """Cards of these ranks, lowest first (a mask); those of a rank take one suit after the other."""
+    out, suit = np.int64(0), first_suit
+    for k in range(len(ranks)):
+        suit = suit + step if k and ranks[k] == ranks[k - 1] else first_suit
+        out |= bit(13 * suit + ranks[k])
+    return out
+
+
+@kernel
+def _play_all(class_ranks, scratch, first, points):
+    """Points (P, 1820, 2) of the plays of ``PLAYS`` pairs of players, for pone's classes from ``first`` on."""
+    held, played = np.empty(13, np.int64), np.empty((PLAYS, 2), np.int64)
+    for i in range(len(points)):
+        for j in range(len(class_ranks)):
+            held[:] = 0
+            for k in range(4):
+                held[class_ranks[first + i, k]] += 1
+                held[class_ranks[j, k]] += 1
+            if held.max() <= 4:  # else no deal has these ranks, and their values cancel out
+                usual_play(_four(class_ranks[first + i], 0, 1), _four(class_ranks[j], 3, -1), scratch, played)
+                for play in range(PLAYS):
+                    for role in range(2):
+                        points[i, j, role] += played[play, role]
+
+
+def _crib_table() -> np.ndarray:
+    """(91, 91) rank points of two discarded pairs, over 48 starters, by their ranks."""
+    table = np.zeros((len(PAIR_RANKS), len(PAIR_RANKS)), np.int64)
+    for i, first in enumerate(PAIR_RANKS):
+        for j, second in enumerate(PAIR_RANKS):
+            table[i, j] = crib_rank_total(_four(np.sort(np.concatenate([first, second])), 0, 1))
+    return table
+
+
+def exact_means(values: DiscardValues, on_progress: Callable[[int], None] = lambda done: None) -> list[Fraction]:
+    """The mean over all deals of each of ``PARTS``, in points; takes some minutes.
+
+    Args:
+        values: the values by which cards are discarded.
+        on_progress: called with the number of further steps done, of :func:`steps_of_means` in all.
+    """
+    sixes, sizes = representatives(), class_sizes()
+    kept, discarded, weights, hands = (np.zeros((2, N_CLASSES, 2), np.int64) for _ in range(4))
+    for role in (PONE, DEALER):
+        _choose(sixes, role, values, kept[role], discarded[role], weights[role], hands[role])
+        on_progress(1)
+    play = np.zeros((N_RANK_CLASSES, N_RANK_CLASSES, 2), np.int64)
+    for first in range(0, N_RANK_CLASSES, _ROWS):
+        _play_all(CLASS_RANKS, new_scratch(), first, play[first : first + _ROWS])
+        on_progress(1)
+
+    def hand(role: int) -> Fraction:
+        total = int(((hands[role] * weights[role]).sum(axis=1) * sizes).sum())
+        return Fraction(total, SHARES * STARTERS * N_DEALS)
+
+    def disjoint(features: np.ndarray, table: np.ndarray, scale: int) -> Fraction:
+        total = disjoint_total(features[PONE], weights[PONE], features[DEALER], weights[DEALER], table)
+        on_progress(1)
+        return Fraction(total, SHARES * SHARES * scale * N_DISJOINT)
+
+    heels = Fraction(2 * 4, 52)
+    return [
+        hand(PONE),
+        hand(DEALER) + heels,
+        disjoint(discarded, _crib_table(), 48),
+        disjoint(kept, play[..., PONE], PLAYS),
+        disjoint(kept, play[..., DEALER], PLAYS),
+    ]
+
+
+_ROWS = 20  # number of rank classes in a step
+
+
+def steps_of_means() -> int:
+    """How many steps :func:`exact_means` takes."""
+    return 2 + N_RANK_CLASSES // _ROWS + 3

@@ -1,0 +1,195 @@
+"""The luck of games: control variates for the first dealer, the cards and the starter (AIVAT, Burch et al. 2018).
+
+Three things in a game are chance: the coin for the first deal, the twelve cards of each deal, and its starter. For
+each there is a number, its luck, whose mean is zero given everything before it. Results minus all luck have the same
+mean as results, and between equals vary much less; :mod:`crib_env.evaluate.skill.luck.fitted` finds how much to
+subtract in a match.
+
+**Why this is unbiased, whoever plays.** The luck of a chance event is a fixed function of the event and of everything
+before it, minus the mean of this function over all outcomes that the event could have had:
+
+* the coin: half of the difference between dealing first and not, with the sign of the outcome;
+* the twelve cards: slope times (value of these cards - mean value over all deals). The value follows from the cards
+  alone, by fixed discards and a fixed play (:mod:`crib_env.evaluate.skill.luck.usual_deal`); its mean over all deals is
+  exact (:mod:`crib_env.evaluate.skill.luck.exact_means`); the slope depends only on the scores before the deal;
+* the starter: the expected result with the starter that was cut, for the cards actually kept and discarded and the
+  scores before the deal, minus its mean over all forty cards that could have been cut, computed one by one.
+
+The cards come from a shuffled pack, whatever the players do or have done. So the mean of each luck is zero given
+everything before it. This is true in the last deal of a game too, because the end of a game only decides whether there
+is a next deal. The sum of such numbers over a game then has mean zero as well. No choice of a player counts as luck:
+only choices before the cut are used, and only for the luck of the cut. The functions were fixed before the games. Bad
+functions would leave more noise, but no bias.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env.cards import JACK
+from crib_env.engine import DEALER, PONE, SKUNK, WIN
+from crib_env.evaluate.skill.luck.table import RESULTS, LuckTable, result_after, standard_luck_table
+from crib_env.evaluate.skill.luck.usual_deal import (
+    PARTS,
+    PLAYS,
+    UNSEEN,
+    DiscardValues,
+    new_scratch,
+    usual_play,
+    value_cards,
+)
+from crib_env.kernels import kernel, mask_of
+from crib_env.scoring import show_points
+
+CHANCES = ("first deal", "cards", "starter")
+"""The events of chance, in the order of the game."""
+FIRST_DEAL, CARDS, STARTER = range(3)
+
+
+class Measure(NamedTuple):
+    """The parts of a luck table that the kernels need."""
+
+    expected: np.ndarray
+    """(121, 121, 3) float64."""
+    slopes: np.ndarray
+    """(121, 121, 3, 5) float64."""
+    means: np.ndarray
+    """(5,)."""
+    values: DiscardValues
+
+    @classmethod
+    def of(cls, table: LuckTable) -> Measure:
+        """The same numbers, as kernels read them."""
+        return cls(table.expected.astype(float), table.slopes.astype(float), table.means, table.discard_values)
+
+
+@kernel
+def luck_of_cards(pones_six, dealers_six, dealer, pone, measure, scratch, out):
+    """Fills ``out`` (3,) with the dealer's luck in twelve cards (masks) at these scores, by ``RESULTS``."""
+    worth = np.empty(len(PARTS))
+    value_cards(pones_six, dealers_six, measure.values, scratch, worth)
+    for result in range(len(out)):
+        out[result] = 0.0
+        for part in range(len(worth)):
+            out[result] += measure.slopes[dealer, pone, result, part] * (worth[part] - measure.means[part])
+
+
+class Hands(NamedTuple):
+    """The hands and the crib that are shown after the play, as masks."""
+
+    pone: int
+    dealer: int
+    crib: int
+
+
+@kernel
+def result_with_starter(hands, starter, dealer, pone, plays, expected, out):
+    """Fills ``out`` (3,) with the dealer's expected results once the starter is cut.
+
+    Args:
+        hands: see :class:`Hands`.
+        starter: the card.
+        dealer, pone: scores before the deal.
+        plays: (``PLAYS``, 2) points of pone and dealer in plays that are equally likely.
+        expected: (121, 121, 3) results by score, before a deal.
+    """
+    pones, dealers = show_points(hands.pone, starter, False), show_points(hands.dealer, starter, False)
+    dealers += show_points(hands.crib, starter, True)  # the crib is counted directly after the dealer's hand
+    heels = 2 if starter % 13 == JACK else 0
+    one = np.empty(len(out))
+    for result in range(len(out)):
+        out[result] = 0.0
+    for play in range(len(plays)):
+        d, p = dealer + heels, np.int64(pone)
+        if d < WIN:
+            d, p = d + plays[play, DEALER], p + plays[play, PONE]
+            if d >= WIN and p >= WIN:  # it is not known who was first: each, half the time
+                d, p = (WIN, WIN - 1) if play % 2 else (WIN - 1, WIN)
+            elif d < WIN and p < WIN:
+                p += pones
+                if p < WIN:
+                    d += dealers
+        result_after(min(d, WIN), min(p, WIN), expected, one)
+        for result in range(len(out)):
+            out[result] += one[result] / len(plays)
+
+
+@kernel
+def luck_of_starter(hands, starter, dealer, pone, measure, scratch, out):
+    """Fills ``out`` (3,) with the dealer's luck in the starter; arguments as for :func:`result_with_starter`."""
+    seen = hands.pone | hands.dealer | hands.crib
+    plays, one, mean = np.empty((PLAYS, 2), np.int64), np.empty(len(out)), np.zeros(len(out))
+    usual_play(hands.pone, hands.dealer, scratch, plays)
+    for card in range(52):
+        if not (seen >> card) & 1:
+            result_with_starter(hands, card, dealer, pone, plays, measure.expected, one)
+            for result in range(len(out)):
+                mean[result] += one[result] / UNSEEN
+                if card == starter:
+                    out[result] = one[result]
+    for result in range(len(out)):
+        out[result] -= mean[result]
+
+
+@kernel
+def _note(games, rows, measure, scratch, luck):
+    """Adds the luck of the deals in which the starter has just been cut, to seat 0."""
+    found = np.empty(luck.shape[2])
+    for i in rows:
+        g = games[i]
+        dealer = np.int64(g["dealer"])
+        pone = 1 - dealer
+        if g["kept"][dealer] == 0 or g["n_laid"] > 0:
+            continue
+        before = np.int64(g["scores"][dealer])
+        for k in range(g["n_events"]):  # his heels
+            before -= g["event_points"][k]
+        pones, dealers = mask_of(g["cards"][6 * pone : 6 * pone + 6]), mask_of(g["cards"][6 * dealer : 6 * dealer + 6])
+        scores = before, np.int64(g["scores"][pone])
+        sign = 1 if dealer == 0 else -1
+        luck_of_cards(pones, dealers, *scores, measure, scratch, found)
+        for result in range(len(found)):
+            luck[i, CARDS, result] += sign * found[result]
+        crib, starter = g["discards"][0] | g["discards"][1], np.int64(g["cards"][12])
+        hands = Hands(pones & ~crib, dealers & ~crib, crib)
+        luck_of_starter(hands, starter, *scores, measure, scratch, found)
+        for result in range(len(found)):
+            luck[i, STARTER, result] += sign * found[result]
+
+
+class LuckMeter:
+    """Adds up the luck of games that run side by side.
+
+    Args:
+        games: (B,) records at the start of their first deal (:attr:`crib_env.batch.GameBatch.games`).
+        by_coin: whether a fair coin chose the first dealer.
+
+    Attributes:
+        luck: (B, 3, 3) float64, the luck of seat 0 so far, by ``CHANCES`` and ``RESULTS``; seat 1 has the opposite.
+    """
+
+    def __init__(self, games: np.ndarray, by_coin: bool = True) -> None:
+        self._games = games
+        self._measure = Measure.of(standard_luck_table())
+        self._scratch = new_scratch()
+        self.luck = np.zeros((len(games), len(CHANCES), len(RESULTS)))
+        if by_coin:
+            own, other = games["scores"].T
+            expected = self._measure.expected
+            deals, not_deals = expected[own, other], -expected[other, own]
+            not_deals[:, 0] += 1
+            sign = np.where(games["dealer"] == 0, 0.5, -0.5)
+            self.luck[:, FIRST_DEAL] = sign[:, None] * (deals - not_deals)
+
+    def note(self, rows: np.ndarray) -> None:
+        """Call it after each card that was discarded or laid in games ``rows``, (N,) int64."""
+        _note(self._games, rows, self._measure, self._scratch, self.luck)
+
+
+def results(scores: np.ndarray) -> np.ndarray:
+    """``RESULTS`` (N, 3) of the first of two players in finished games, from the scores of both (N, 2)."""
+    won = scores[:, 0] >= WIN
+    points = np.where(scores.min(axis=1) <= SKUNK, 3, 2)
+    return np.stack([won, scores[:, 0] - scores[:, 1], np.where(won, points, -points)], axis=1).astype(float)

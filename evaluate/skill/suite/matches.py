@@ -1,0 +1,60 @@
+"""Matches against the four fixed players, with the luck of coin, cards and starters taken out."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crib_env.agents import Agent, make_agent
+from crib_env.evaluate.matches.match import luck_adjusted, play_games
+from crib_env.evaluate.matches.mirrored import Games
+from crib_env.evaluate.skill.suite.data import SEED
+from crib_env.evaluate.skill.suite.task import Measured, Work
+from crib_env.evaluate.statistics import half_width
+
+
+class Match(NamedTuple):
+    """The task of a match; see :class:`crib_env.evaluate.skill.suite.task.Task`."""
+
+    opponent: str
+    games: int
+
+    @property
+    def NAME(self) -> str:
+        """As in the table and in files."""
+        return f"against-{self.opponent}"
+
+    def _games(self, share: float) -> int:
+        return max(4, 2 * round(share * self.games / 2))
+
+    def steps(self, share: float) -> int:
+        """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
+        return self._games(share)
+
+    def measure(self, agent: Agent, work: Work) -> dict[str, Measured]:
+        """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
+        games = Games.merged(
+            list(
+                play_games(
+                    agent,
+                    make_agent(self.opponent),
+                    self._games(work.share),
+                    SEED,
+                    threads=work.threads,
+                    measure_luck=True,
+                    on_progress=work.on_progress,
+                )
+            )
+        )
+        found, sample = luck_adjusted(games), len(games.scores)
+        low, high = (100 * end for end in found.interval)
+        return {
+            f"wins against {self.opponent} less luck, %": Measured(
+                100 * found.win_rate, (high - low) / 2, sample, (low, high)
+            ),
+            f"net points a game against {self.opponent} less luck": Measured(
+                found.margin, half_width(found.margin_interval), sample
+            ),
+        }
+
+
+MATCHES = (Match("random", 10_000), Match("greedy", 10_000), Match("careful", 10_000), Match("expert", 1_000))

@@ -1,0 +1,185 @@
+"""The suite: every task for every agent, kept task by task in a folder, so that a stopped suite can be resumed.
+
+The folder holds ``config.json`` (agents, share, version) and ``tasks/``, a file for each finished task of each agent,
+written whole. Agents are made anew for every task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from crib_env.agents import make_agent
+from crib_env.agents.registry import check_names_of_file
+from crib_env.evaluate.files import new_folder, write_json
+from crib_env.evaluate.matches.mirrored import check_players
+from crib_env.evaluate.skill.suite import decision_time, discards, endgames, pegging, play
+from crib_env.evaluate.skill.suite.data import VERSION, standard_data
+from crib_env.evaluate.skill.suite.matches import MATCHES
+from crib_env.evaluate.skill.suite.task import Measured, NotMeasuredError, Task, Work
+from crib_env.files.json_text import read_json, typed
+
+SUITES = Path("runs") / "suite"
+TASKS = cast("tuple[Task, ...]", (discards, play, endgames, pegging, *MATCHES, decision_time))
+
+
+class Outcome(NamedTuple):
+    """What a task found of an agent."""
+
+    agent: str
+    task: str
+    share: float
+    """Of the positions or games that were taken."""
+    figures: dict[str, Measured]
+    not_measured: str | None = None
+    """Why there are no figures, if the task says nothing of this agent."""
+    failed: str | None = None
+    """Why there are none, if the agent failed; the task is done again when the suite is resumed."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Which agents are measured.
+
+    Attributes:
+        agents: their names.
+        share: of the positions and games, above 0 and at most 1; the first ones are taken.
+        skip: names of tasks that are left out.
+        version: of the suite.
+
+    Raises:
+        ValueError: there are no agents or one twice, one cannot be made, sees hidden cards or is a person, or the share
+            or a task is not allowed.
+    """
+
+    agents: tuple[str, ...]
+    share: float = 1.0
+    skip: tuple[str, ...] = ()
+    version: int = VERSION
+
+    def __post_init__(self) -> None:
+        if not self.agents or len(set(self.agents)) < len(self.agents):
+            raise ValueError(f"agents={' '.join(self.agents)!r} is not allowed: give one or more different agents")
+        if not 0 < self.share <= 1:
+            raise ValueError(f"share={self.share} is not allowed: give more than 0, at most 1")
+        if unknown := set(self.skip) - {task.NAME for task in TASKS}:
+            names = ", ".join(task.NAME for task in TASKS)
+            raise ValueError(f"skip={' '.join(sorted(unknown))} is not allowed: choose of {names}")
+        if len(set(self.skip)) == len(TASKS):
+            raise ValueError(f"skip={' '.join(self.skip)} is not allowed: nothing would be measured")
+        if self.version != VERSION:
+            raise ValueError(f"version={self.version} of the suite is not allowed: this release measures {VERSION}")
+        check_players(self.agents)
+
+    def begin(self, folder: Path | None) -> Path:
+        """Makes the folder of this suite, by default ``runs/suite/<time>``.
+
+        Raises:
+            ValueError: it is there already.
+        """
+        folder = new_folder(folder, SUITES)
+        (folder / "tasks").mkdir()
+        write_json(folder / "config.json", asdict(self))
+        return folder
+
+    @classmethod
+    def of_folder(cls, folder: Path, said: Collection[str] = ()) -> Suite:
+        """The suite that a folder was begun for.
+
+        Args:
+            folder: of the suite.
+            said: agents ``module:Class`` of code outside this project, named by the caller, so that it may run.
+
+        Raises:
+            ValueError: it is not the folder of a suite, or names other such code; the message names it.
+        """
+        fault = f"{folder} is not the folder of a suite: it has no readable config.json"
+        found = read_json(folder / "config.json", fault, lambda content: typed(content, _Config))
+        check_names_of_file(found.agents, said, folder)
+        return cls(*found)
+
+    def run(
+        self,
+        folder: Path,
+        threads: int,
+        on_task: Callable[[str, str, int], None],
+        on_progress: Callable[[float], None],
+        tasks: Sequence[Task] = TASKS,
+    ) -> Iterator[Outcome]:
+        """Does the tasks that are not in the folder yet, agent by agent; yields all of them, in order.
+
+        Args:
+            folder: of this suite.
+            threads: how many work side by side; they do not change the figures.
+            on_task: called before each task with the agent, the task and its number of steps, 0 if not known.
+            on_progress: called with the number of further steps done.
+            tasks: which.
+
+        Raises:
+            ValueError: the data or a finished task is damaged; the message names the file.
+        """
+        work = Work(standard_data(), self.share, threads, on_progress)
+        for number, agent in enumerate(self.agents, start=1):
+            for task in (task for task in tasks if task.NAME not in self.skip):
+                path = folder / "tasks" / f"{number}-{task.NAME}.json"
+                if path.exists():
+                    yield self._read(path, agent, task.NAME)
+                    continue
+                on_task(agent, task.NAME, task.steps(self.share))
+                outcome = self._measure(agent, task, work)
+                if outcome.failed is None:
+                    write_json(path, _as_json(outcome))
+                yield outcome
+
+    def _measure(self, agent: str, task: Task, work: Work) -> Outcome:
+        nothing = Outcome(agent, task.NAME, self.share, {})
+        try:
+            return nothing._replace(figures=task.measure(make_agent(agent), work))
+        except NotMeasuredError as reason:
+            return nothing._replace(not_measured=str(reason))
+        except Exception as error:  # of somebody else's agent, whatever it is
+            return nothing._replace(failed=" ".join(f"{type(error).__name__}: {error}".split()))
+
+    def _read(self, path: Path, agent: str, task: str) -> Outcome:
+        fault = f"{path} is not a finished task: take it away, and it is done again"
+        found = read_json(path, fault, outcome_of)
+        if found[:3] != (agent, task, self.share):
+            raise ValueError(f"{fault} (it is of {found.agent}, {found.task})")
+        return found
+
+
+class _Config(NamedTuple):
+    """What ``config.json`` holds."""
+
+    agents: tuple[str, ...]
+    share: float
+    skip: tuple[str, ...]
+    version: int
+
+
+def outcome_of(content: object) -> Outcome:
+    """An outcome from what JSON made of :func:`results_as_json`'s.
+
+    Raises:
+        ValueError: it is not an outcome.
+    """
+    return typed(content, Outcome)
+
+
+def _as_json(outcome: Outcome) -> dict[str, object]:
+    return outcome._asdict() | {"figures": {name: figure._asdict() for name, figure in outcome.figures.items()}}
+
+
+def results_as_json(suite: Suite, outcomes: Sequence[Outcome]) -> dict[str, object]:
+    """All outcomes of a suite for ``--json``."""
+    from crib_env import __version__
+
+    return {
+        "suite": VERSION,
+        "hash": standard_data().hash,
+        "release": __version__,
+        "share": suite.share,
+        "outcomes": [_as_json(outcome) for outcome in outcomes],
+    }

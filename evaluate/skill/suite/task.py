@@ -1,0 +1,67 @@
+"""A task of the suite, and its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from crib_env.agents import Agent
+from crib_env.evaluate.skill.suite.data import SuiteData
+from crib_env.evaluate.statistics import mean_interval
+
+
+class Measured(NamedTuple):
+    """A figure with its 95 % interval: ``mean ± half_width``, unless ``interval`` has its ends."""
+
+    mean: float
+    half_width: float | None
+    """``None`` if the figure is exact, or not the mean of a sample."""
+    sample: int
+    """Number of positions, decisions or games behind it."""
+    interval: tuple[float, float] | None = None
+    """Of a rate, which is not in its middle."""
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> Measured:
+        """The mean of independent values (N,)."""
+        low, high = mean_interval(values)
+        return cls(float(np.mean(values)), (high - low) / 2 if len(values) > 1 else None, len(values))
+
+
+class NotMeasuredError(Exception):
+    """The task does not apply to the agent; the message says why."""
+
+
+class Work(NamedTuple):
+    """What a task needs beside the agent."""
+
+    data: SuiteData
+    share: float
+    """Share of the positions or games; the first ones are used."""
+    threads: int
+    on_progress: Callable[[float], None]
+    """Called with the number of further steps done."""
+
+    def part_of(self, n: int) -> int:
+        """How many of ``n`` positions or games are used, at least 2."""
+        return min(n, max(2, round(self.share * n)))
+
+
+class Task(Protocol):
+    """A module of this package with one part of the suite."""
+
+    NAME: str
+    """As in the table and in files."""
+
+    def steps(self, share: float) -> int:
+        """How many steps :meth:`measure` reports as progress; 0 if not known in advance."""
+
+    def measure(self, agent: Agent, work: Work) -> dict[str, Measured]:
+        """The figures of an agent, by name.
+
+        Raises:
+            NotMeasuredError: the task does not apply to this agent.
+            ValueError: the agent chose an illegal card.
+        """

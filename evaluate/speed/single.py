@@ -1,0 +1,77 @@
+"""One game at a time: the single-agent environment, and PettingZoo's loop with this project's and its own games."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+import crib_env
+from crib_env.evaluate.speed.measuring import Measurement, say_skipped
+from crib_env.single_agent import SingleAgentCribbage
+
+
+def _single_steps(env: Any, episodes: int) -> Callable[[], int]:
+    """Random play against a random opponent; the learner's steps."""
+    rng = np.random.default_rng(0)
+
+    def run() -> int:
+        steps = 0
+        for _ in range(episodes):
+            _, info = env.reset()
+            draws, terminated = iter(rng.random(2_000).tolist()), False
+            while not terminated:
+                legal = info["action_mask"].nonzero()[0]
+                _, _, terminated, _, info = env.step(legal[int(next(draws) * len(legal))])
+                steps += 1
+        return steps
+
+    return run
+
+
+def _aec_turns(env: Any, episodes: int) -> Callable[[], int]:
+    """Random play through PettingZoo's loop; the number of turns."""
+    rng = np.random.default_rng(0)
+
+    def run() -> int:
+        turns = 0
+        for _ in range(episodes):
+            env.reset()
+            draws = iter(rng.random(2_000).tolist())
+            while True:
+                observation, _reward, terminated, truncated, _info = env.last()
+                if terminated or truncated:
+                    break
+                legal = observation["action_mask"].nonzero()[0]
+                env.step(legal[int(next(draws) * len(legal))])
+                turns += 1
+        return turns
+
+    return run
+
+
+def measurements() -> list[Measurement]:
+    """Random play, in whole episodes."""
+    rows = [
+        Measurement("single env, learner's steps", _single_steps(SingleAgentCribbage(), 20)),
+        Measurement(
+            "single env by gymnasium.make, learner's steps",
+            _single_steps(gymnasium.make("crib_env/Cribbage-v0"), 20),
+        ),
+        Measurement("crib_env raw_env, turns", _aec_turns(crib_env.raw_env(), 20)),
+        Measurement("crib_env env, turns", _aec_turns(crib_env.env(), 20)),
+    ]
+    try:
+        from pettingzoo.classic import connect_four_v3, tictactoe_v3
+    except ImportError:
+        say_skipped("PettingZoo's tictactoe and connect_four", "pygame", "render")
+        return rows
+    return [
+        *rows,
+        Measurement("tictactoe raw_env, turns", _aec_turns(tictactoe_v3.raw_env(), 100)),
+        Measurement("tictactoe env, turns", _aec_turns(tictactoe_v3.env(), 100)),
+        Measurement("connect_four raw_env, turns", _aec_turns(connect_four_v3.raw_env(), 50)),
+        Measurement("connect_four env, turns", _aec_turns(connect_four_v3.env(), 50)),
+    ]

@@ -1,0 +1,133 @@
+"""How well what is stated agrees with what is played."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env.evaluate.statistics import Z, half_width, mean_interval, student_quantile
+from crib_env.evaluate.tables.calibration.making import BANDS, JUDGES, RANKS, AtScores, Calibration, OfCards, OfDiscards
+
+
+class Estimate(NamedTuple):
+    """A value with half of its 95 % interval."""
+
+    value: float
+    half_width: float
+
+
+class AgreementOfScores(NamedTuple):
+    """Over pairs of scores."""
+
+    rms: float
+    """Root of the mean square of played less stated."""
+    furthest: float
+    covered: float
+    """Share of the pairs whose difference is within the 95 % interval of the statement and the games together."""
+
+
+class AgreementOfCards(NamedTuple):
+    """Over choices of the play of a band: what a rank comes to above the mean of its choice, in chance to win."""
+
+    slope: Estimate
+    """Of played by stated."""
+    level: Estimate
+    """The mean of stated less played, before that mean is taken off."""
+    excess: Estimate
+    """The mean square of played less stated of a choice, above that of the first judge."""
+    best: Estimate
+    """What the rank that is stated to be best comes to, above that of the first judge."""
+    choices: int
+
+
+class AgreementOfLosses(NamedTuple):
+    """Over the positions of a band: what a discard loses against the best, in chance to win."""
+
+    slope: Estimate
+    """Of the loss as played, by the loss as stated."""
+    difference: Estimate
+    """The mean of the loss as stated less as played."""
+    positions: int
+
+
+def agreement_of_scores(rows: Sequence[AtScores], games: int) -> AgreementOfScores:
+    """Of pairs of scores with so many games each."""
+    stated, error, played = (np.array([row[k] for row in rows]) for k in (2, 3, 4))
+    off = np.abs(played - stated)
+    within = Z * np.sqrt(error**2 + stated * (1 - stated) / games)
+    return AgreementOfScores(float(np.sqrt((off**2).mean())), float(off.max()), float((off <= within).mean()))
+
+
+def losses(rows: Sequence[OfDiscards], rank: int) -> tuple[np.ndarray, np.ndarray]:
+    """What the second (``rank`` 0) or the fourth discard (1) loses, as stated (P,) and as played (P,)."""
+    stated, played = np.array([row.stated for row in rows]), np.array([row.played for row in rows])
+    return stated[:, 0] - stated[:, 1 + rank], played[:, 0] - played[:, 1 + rank]
+
+
+def in_band(rows: Sequence[OfDiscards], band: tuple[int, int]) -> list[OfDiscards]:
+    """The positions whose higher score is in a band."""
+    return [row for row in rows if band[0] <= max(row.own, row.opponents) <= band[1]]
+
+
+def agreement_of_losses(stated: np.ndarray, played: np.ndarray) -> AgreementOfLosses:
+    """Of losses (P,), by least squares; the interval of the slope allows for noise that differs between positions.
+
+    Raises:
+        ValueError: there are fewer than three.
+    """
+    n = len(stated)
+    if n < 3:
+        raise ValueError(f"{n} positions are too few: give at least 3")
+    about = stated - stated.mean()
+    spread = about @ about
+    slope = about @ played / spread
+    left = played - played.mean() - slope * about
+    error = np.sqrt((about**2 * left**2).sum()) / spread * np.sqrt(n / (n - 2))
+    differs = stated - played
+    return AgreementOfLosses(
+        Estimate(float(slope), float(student_quantile(n - 2) * error)),
+        Estimate(float(differs.mean()), half_width(mean_interval(differs))),
+        n,
+    )
+
+
+def each_band(rows: Sequence[OfDiscards]) -> dict[tuple[tuple[int, int], int], AgreementOfLosses]:
+    """The agreement by band and by discard (0 the second, 1 the fourth)."""
+    return {
+        (band, rank): agreement_of_losses(*losses(in_band(rows, band), rank))
+        for band in BANDS
+        for rank in range(len(RANKS))
+    }
+
+
+def agreement_of_cards(rows: Sequence[OfCards], judge: str) -> AgreementOfCards:
+    """Of blocks of choices; intervals are from the spread between blocks."""
+    first = np.array([row.judges[JUDGES[0]] for row in rows])
+    own, n = np.array([row.judges[judge] for row in rows]), np.array([row.choices for row in rows])
+    products, squares, _, levels, _ = own.T
+    slope = products.sum() / squares.sum()
+
+    def mean(totals: np.ndarray) -> Estimate:
+        value = totals.sum() / n.sum()
+        return Estimate(float(value), half_width(mean_interval((totals - value * n) / n.mean())))
+
+    return AgreementOfCards(
+        Estimate(float(slope), half_width(mean_interval((products - slope * squares) / squares.mean()))),
+        mean(levels),
+        mean((own - first)[:, 2]),
+        mean((own - first)[:, 4]),
+        int(n.sum()),
+    )
+
+
+def each_band_of_cards(found: Calibration) -> Iterator[tuple[tuple[int, int], bool, str, AgreementOfCards]]:
+    """The agreement by band, by whether the choices are early, and by judge."""
+    blocks = found.plan.blocks_of_cards()
+    for number, band in enumerate(BANDS):
+        of_band = found.cards[number * blocks : (number + 1) * blocks]
+        for is_early in (True, False):
+            rows = [row for block in of_band for row in block if row.is_early == is_early and row.choices]
+            for judge in JUDGES[: 1 if is_early else None]:
+                yield band, is_early, judge, agreement_of_cards(rows, judge)
