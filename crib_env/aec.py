@@ -142,7 +142,15 @@ from crib_env.engine import (
 )
 from crib_env.engine import winner_pays as _winner_pays
 from crib_env.kernels import kernel, streams
-from crib_env.observation import DTYPES, N_ACTIONS, SIZES, observation_space, write_mask, write_observation
+from crib_env.observation import (
+    DTYPES,
+    N_ACTIONS,
+    OBSERVATIONS,
+    observation_space,
+    write_mask,
+    write_observation,
+    writing,
+)
 from crib_env.options import RENDER_MODES, Options, Start, check_seed
 from crib_env.picture.colours import LIGHT, Palette
 from crib_env.picture.drawing import Drawing
@@ -150,7 +158,6 @@ from crib_env.picture.rendering import FPS, Renderer
 from crib_env.picture.seen import see
 from crib_env.picture.table import draw_table
 from crib_env.picture.text import write_table
-from crib_env.ranks import write_ranks
 from crib_env.views import PlayerViews, views_of
 
 PLAYERS = ("player_0", "player_1")
@@ -238,13 +245,6 @@ def _observe(record, seat, observation, mask):
 
 
 @kernel
-def _observe_ranks(record, seat, observation, mask):
-    g = record.view(GAME)[0]
-    write_ranks(g, seat, observation.reshape((1, -1)), 0)
-    write_mask(g, seat, mask.reshape((1, -1)), 0)
-
-
-@kernel
 def _write_masks(record, masks):
     g = record.view(GAME)[0]
     for seat in range(2):
@@ -304,8 +304,8 @@ class raw_env(AECEnv[str, Any, Any]):
         self.possible_agents = list(PLAYERS)
         self._mask_in_info = self.options.mask == "info"
         self._tells_events = self.options.events
-        self._size = SIZES[self.options.observation]
-        self._write = _observe_ranks if self.options.observation == "ranks" else _observe
+        seen = OBSERVATIONS[self.options.observation]
+        self._size, self._write = seen.size, writing(_observe, seen.write)
         self._dtype, self._mask_dtype = DTYPES[self.options.dtype]
         shape = self._size, self.options.dtype, self.options.mask
         self.observation_spaces = _ByPlayer({player: observation_space(*shape) for player in PLAYERS})

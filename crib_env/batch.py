@@ -25,10 +25,9 @@ from crib_env.engine import (
     shuffle,
 )
 from crib_env.kernels import bit, kernel, lowest
-from crib_env.observation import N_ACTIONS, SIZES, write_mask, write_observation
+from crib_env.observation import N_ACTIONS, observation_named, write_mask, write_observation, writing
 from crib_env.options import Options, Start, check_bool, is_integer
 from crib_env.players.policies import NATIVE, native_card
-from crib_env.ranks import write_ranks
 from crib_env.views import PlayerViews, views_of
 
 # The sources of points: the last axis of a tally.
@@ -134,19 +133,6 @@ def _observe_all(games, rows, out, masks):
 
 
 @kernel
-def _observe_all_ranks(games, rows, out, masks):
-    bad = _first_bad_row(rows, len(games))
-    if bad >= 0:
-        return bad
-    for b in range(len(rows)):
-        g = games[rows[b]]
-        seat = np.int64(g["turn"])
-        write_ranks(g, seat, out, b)
-        write_mask(g, seat, masks, b)
-    return -1
-
-
-@kernel
 def _native_cards(games, rows, policy, cards):
     """Fills ``cards`` with the choices of a native policy; the index of the first bad row or finished game, or -1."""
     bad = _first_bad_row(rows, len(games))
@@ -232,18 +218,16 @@ class GameBatch:
         return views_of(self.games, rows, self.games["turn"][rows].astype(np.int64), self.game_ids[rows])
 
     def observe(self, rows: np.ndarray, observation: str = "209") -> tuple[np.ndarray, np.ndarray]:
-        """Observations (B, 209, 659 or 479) and masks (B, 52), int8, of the players to act.
+        """Observations (B, size) and masks (B, 52), int8, of the players to act.
 
         Raises:
-            ValueError: the rows are not allowed, or the observation is not ``"209"``, ``"board"`` or ``"ranks"``.
+            ValueError: the rows are not allowed, or there is no observation of this name
+                (:data:`crib_env.observation.OBSERVATIONS`).
         """
-        rows = _as_rows(rows)
-        if observation not in SIZES:
-            raise ValueError(f"observation={observation!r} is not allowed: choose one of {', '.join(map(repr, SIZES))}")
-        out = np.zeros((len(rows), SIZES[observation]), np.int8)
+        rows, seen = _as_rows(rows), observation_named(observation)
+        out = np.zeros((len(rows), seen.size), np.int8)
         masks = np.zeros((len(rows), N_ACTIONS), np.int8)
-        observe_all = _observe_all_ranks if observation == "ranks" else _observe_all
-        bad = observe_all(self.games, rows, out, masks)
+        bad = writing(_observe_all, seen.write)(self.games, rows, out, masks)
         if bad >= 0:
             self._refuse(rows, bad)
         return out, masks

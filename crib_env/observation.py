@@ -2,6 +2,7 @@
 
 What a player sees, as zeros and ones: O'Connor's 209 bits (2000); the board observation, which adds what they lack; and
 the inputs by rank, from which a network learns soonest. The option ``observation`` selects one, ``dtype`` their type.
+``crib_env.observation.OBSERVATIONS`` has an entry for each; environments, agents and learners know no others.
 
 ## The 209 bits
 
@@ -55,22 +56,30 @@ The rest is 0 before the play:
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import cache
+from operator import attrgetter
+from pathlib import Path
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
 
 from crib_env.engine import WIN, legal_cards, starter, starter_is_cut
+from crib_env.kernel_cache import source_stamp
 from crib_env.kernels import bit, kernel, popcount
-from crib_env.ranks import N_INPUTS
+from crib_env.ranks import N_INPUTS, write_ranks
 from crib_env.scoring import COUNT_LIMIT
 
+if TYPE_CHECKING:
+    from crib_env.views import PlayerViews
+
 # The first bit of each block; the tables above describe the blocks.
-IS_DEALER, HAND, KNOWN, SLOTS = 0, 1, 53, 105
+IS_DEALER, HAND, KNOWN, SLOTS, N_BITS = 0, 1, 53, 105, 209
 OWN_SCORE, OPPONENT_SCORE, COUNT = 209, 329, 449
 OWN_LAID, IN_COUNT = 480, 488
-OWN_DISCARDS, OPPONENT_LAID, STARTER, OPPONENT_CARDS = 496, 548, 600, 652
-SIZES = {"209": 209, "board": 659, "ranks": N_INPUTS}
+OWN_DISCARDS, OPPONENT_LAID, STARTER, OPPONENT_CARDS, N_BOARD = 496, 548, 600, 652, 659
 N_ACTIONS = 52
 # The types of an observation and its mask, by the option ``dtype``. Libraries that want floating point also want
 # boolean masks.
@@ -113,7 +122,7 @@ def write_observation(g, seat, out, row):
     out[row, IS_DEALER] = g["dealer"] == seat
     write_bits(g["hand"][seat], out, row, HAND)
     write_bits(own_discards | cut | laid, out, row, KNOWN)
-    if out.shape[1] == OWN_SCORE:  # the 209 bits only
+    if out.shape[1] == N_BITS:
         return
     for k in range(WIN - 1):
         out[row, OWN_SCORE + k] = k < g["scores"][seat]
@@ -134,3 +143,54 @@ def write_observation(g, seat, out, row):
 def write_mask(g, seat, out, row):
     """Writes the legal cards of ``seat`` into a row of ``out``, (N, 52) of any type; zeros if another seat is to act."""
     write_bits(legal_cards(g) if seat == g["turn"] else np.int64(0), out, row, 0)
+
+
+class Observation(NamedTuple):
+    """An observation that the option ``observation`` selects."""
+
+    name: str
+    size: int
+    write: Any
+    """The kernel ``write(g, seat, out, row)``: what a seat of a game sees, into a row of ``out`` (N, size) of any type."""
+    view: Callable[[PlayerViews], np.ndarray]
+    """The same from views: (B, size) int8."""
+    page: str
+    """The page that says what each input means."""
+    has_bits: bool = False
+    """Whether the first of it are the 209 bits, from which more can be computed."""
+
+
+_PAGE = "docs/environments/observation.md"
+OBSERVATIONS = {
+    one.name: one
+    for one in (
+        Observation("209", N_BITS, write_observation, attrgetter("observation"), f"{_PAGE}#the-209-bits", True),
+        Observation("board", N_BOARD, write_observation, attrgetter("board"), f"{_PAGE}#the-board-observation", True),
+        Observation("ranks", N_INPUTS, write_ranks, attrgetter("ranks"), f"{_PAGE}#the-inputs-by-rank"),
+    )
+}
+
+
+def observation_named(name: Any) -> Observation:
+    """The observation of this name.
+
+    Raises:
+        ValueError: there is none; the message says which there are.
+    """
+    if name not in OBSERVATIONS:
+        raise ValueError(f"observation={name!r} is not allowed: choose one of {', '.join(map(repr, OBSERVATIONS))}")
+    return OBSERVATIONS[name]
+
+
+@cache
+def writing(template: Any, write: Any) -> Any:
+    """A kernel that calls :func:`write_observation`, with the kernel ``write`` in its place."""
+    if write is write_observation:
+        return template
+    # Numba cannot keep a kernel that is given a kernel as an argument. So this is one of its own, kept under a name that
+    # says what it writes, and by which sources.
+    function, writer = (getattr(one, "py_func", one) for one in (template, write))
+    sources = source_stamp(Path(writer.__code__.co_filename).resolve())[:8]
+    copy = FunctionType(function.__code__, {**function.__globals__, "write_observation": write})
+    copy.__qualname__ = f"{function.__qualname__}_by_{writer.__module__}.{writer.__qualname__}_{sources}"
+    return kernel(copy)

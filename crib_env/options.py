@@ -11,7 +11,7 @@ import numpy as np
 
 from crib_env.cards import parse_cards
 from crib_env.engine import EPISODES, PEGGING_EPISODE, WIN
-from crib_env.observation import DTYPES, SIZES
+from crib_env.observation import DTYPES, OBSERVATIONS
 
 REWARDS = ("points", "win", "match")
 MASKS = ("observation", "info")
@@ -66,7 +66,7 @@ class Options:
         for name, allowed in (
             ("episode", EPISODES),
             ("reward", REWARDS),
-            ("observation", tuple(SIZES)),
+            ("observation", tuple(OBSERVATIONS)),
             ("dtype", tuple(DTYPES)),
             ("mask", MASKS),
             ("illegal", ILLEGAL),

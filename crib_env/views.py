@@ -11,7 +11,7 @@ import numpy as np
 
 from crib_env.engine import starter, starter_is_cut
 from crib_env.kernels import kernel, lowest
-from crib_env.observation import N_ACTIONS, SIZES, write_mask, write_observation
+from crib_env.observation import N_ACTIONS, N_BITS, N_BOARD, write_mask, write_observation
 from crib_env.ranks import ranks_of
 
 
@@ -129,9 +129,9 @@ class PlayerViews:
 def views_of(games: np.ndarray, rows: np.ndarray, seats: np.ndarray, game_ids: np.ndarray) -> PlayerViews:
     """The views of ``games[rows]`` (GAME records) by ``seats`` (B,), all int64 arrays of length B."""
     n = len(rows)
-    board = np.zeros((n, SIZES["board"]), np.int8)
+    board = np.zeros((n, N_BOARD), np.int8)
     views = PlayerViews(
-        observation=board[:, : SIZES["209"]],
+        observation=board[:, :N_BITS],
         board=board,
         action_mask=np.zeros((n, N_ACTIONS), np.int8),
         hand=np.full((n, 6), -1, np.int8),

@@ -17,7 +17,7 @@ from torch import nn
 from torch.distributions import Categorical
 
 import crib_env
-from crib_env.observation import SIZES
+from crib_env.observation import OBSERVATIONS
 
 SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 180.0
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
@@ -38,7 +38,7 @@ envs = gymnasium.make_vec(
 
 def layers(outputs, last_scale):
     """Two hidden layers, with orthogonal weights; a small last scale makes the first policy nearly uniform."""
-    linear = [nn.Linear(SIZES["ranks"], 128), nn.Linear(128, 128), nn.Linear(128, outputs)]
+    linear = [nn.Linear(OBSERVATIONS["ranks"].size, 128), nn.Linear(128, 128), nn.Linear(128, outputs)]
     for layer, scale in zip(linear, (2**0.5, 2**0.5, last_scale)):
         nn.init.orthogonal_(layer.weight, scale)
         nn.init.zeros_(layer.bias)

@@ -21,7 +21,7 @@ from torch import nn
 import crib_env
 from crib_env.agents import make_agent
 from crib_env.evaluate.matches.single_deals import play_deals
-from crib_env.observation import N_ACTIONS, SIZES
+from crib_env.observation import N_ACTIONS, N_BOARD
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Memory:
     """The last decisions: what was seen, the card, the reward, and what was seen and legal next (zeros at the end)."""
 
     def __init__(self, size: int) -> None:
-        self.seen, self.next_seen = (np.zeros((size, SIZES["board"]), np.int8) for _ in range(2))
+        self.seen, self.next_seen = (np.zeros((size, N_BOARD), np.int8) for _ in range(2))
         self.next_mask = np.zeros((size, N_ACTIONS), np.int8)
         self.card, self.reward = np.zeros(size, np.int64), np.zeros(size, np.float32)
         self.added, self.size = 0, size
@@ -79,7 +79,7 @@ class QPlayer:
 
     def __init__(self) -> None:
         self.network = nn.Sequential(
-            nn.Linear(SIZES["board"], 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU(), nn.Linear(128, N_ACTIONS)
+            nn.Linear(N_BOARD, 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU(), nn.Linear(128, N_ACTIONS)
         )
 
     @torch.inference_mode()
@@ -97,7 +97,7 @@ def play(player: QPlayer, memory: Memory, deals: int, epsilon: float, rng: np.ra
     """Plays deals against itself to their ends, and remembers every decision of both players."""
     batch = crib_env.GameBatch(crib_env.streams(int(rng.integers(2**32)), deals), episode="pegging")
     waits = np.zeros((deals, 2), bool)  # who has laid a card whose reward is not yet complete
-    seen, card = np.zeros((deals, 2, SIZES["board"]), np.int8), np.zeros((deals, 2), np.int64)
+    seen, card = np.zeros((deals, 2, N_BOARD), np.int8), np.zeros((deals, 2), np.int64)
     margin = np.zeros((deals, 2), np.float32)  # own points less the opponent's when that card was chosen
 
     def settle(rows, seats, next_seen, next_mask):
@@ -118,7 +118,7 @@ def play(player: QPlayer, memory: Memory, deals: int, epsilon: float, rng: np.ra
         seen[rows, seats], card[rows, seats] = board, chosen
         batch.step(rows, chosen)
     for seat in range(2):
-        none = np.zeros((deals, SIZES["board"]), np.int8), np.zeros((deals, N_ACTIONS), np.int8)
+        none = np.zeros((deals, N_BOARD), np.int8), np.zeros((deals, N_ACTIONS), np.int8)
         settle(np.arange(deals), np.full(deals, seat), *none)
 
 

@@ -12,10 +12,9 @@ from crib_env.aec import PLAYERS, raw_env
 from crib_env.batch import GameBatch
 from crib_env.engine import CRIB, DEALERS_HAND, DISCARD, OVER, PLAY, PONES_HAND
 from crib_env.kernels import streams
-from crib_env.observation import SIZES, write_mask, write_observation
+from crib_env.observation import OBSERVATIONS, write_mask, write_observation, writing
 from crib_env.players.policies import NATIVE, RANDOM
 from crib_env.players.results import DealResults, deal_results, ended_deals
-from crib_env.ranks import write_ranks
 from crib_env.views import PlayerViews
 from tests.helpers.engine_calls import compiled
 from tests.helpers.hidden_cards import (
@@ -109,28 +108,20 @@ def observe_all(games, rows, seats, observations, masks):
         write_mask(games[rows[b]], seats[b], masks, b)
 
 
-@compiled
-def observe_all_ranks(games, rows, seats, observations, masks):
-    for b in range(len(rows)):
-        write_ranks(games[rows[b]], seats[b], observations, b)
-        write_mask(games[rows[b]], seats[b], masks, b)
-
-
-def observe(games, rows, seats, size):
-    observations, masks = np.zeros((len(rows), size), np.int8), np.zeros((len(rows), 52), np.int8)
-    write = observe_all_ranks if size == SIZES["ranks"] else observe_all
-    write(games, rows, seats, observations, masks)
+def observe(games, rows, seats, seen):
+    observations, masks = np.zeros((len(rows), seen.size), np.int8), np.zeros((len(rows), 52), np.int8)
+    writing(observe_all, seen.write)(games, rows, seats, observations, masks)
     return observations, masks
 
 
-@pytest.mark.parametrize("size", SIZES.values())
-def test_observations_and_masks_hold_nothing_hidden(size):
+@pytest.mark.parametrize("seen", OBSERVATIONS.values(), ids=lambda one: one.name)
+def test_observations_and_masks_hold_nothing_hidden(seen):
     rng = np.random.default_rng(2)
     for batch, rows in batches():
         for seat in (0, 1):
             seats = np.full(len(rows), seat)
             again = with_hidden_dealt_again(batch.games, rows, seats, rng)
-            before, after = observe(batch.games, rows, seats, size), observe(again, rows, seats, size)
+            before, after = observe(batch.games, rows, seats, seen), observe(again, rows, seats, seen)
             np.testing.assert_array_equal(before[0], after[0])
             np.testing.assert_array_equal(before[1], after[1])
 
@@ -138,8 +129,8 @@ def test_observations_and_masks_hold_nothing_hidden(size):
 def test_the_mask_of_the_player_who_waits_is_all_zeros():
     for batch, rows in batches():
         turns = batch.games["turn"][rows].astype(np.int64)
-        assert not observe(batch.games, rows, 1 - turns, 209)[1].any()
-        assert observe(batch.games, rows, turns, 209)[1].any(axis=1).all()
+        assert not observe(batch.games, rows, 1 - turns, OBSERVATIONS["209"])[1].any()
+        assert observe(batch.games, rows, turns, OBSERVATIONS["209"])[1].any(axis=1).all()
         assert not views(batch.games, rows, 1 - turns).action_mask.any()
 
 

@@ -19,7 +19,7 @@ from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, EPISODES, GAME, OVER, PLAY
 from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
-from crib_env.observation import SIZES
+from crib_env.observation import N_BITS
 from crib_env.train.experience.episodes import Decisions, play_episodes
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
@@ -118,7 +118,7 @@ def test_a_move_that_is_made_was_considered():
 
 
 def pile_state(pile, hand="", known="", dealer=True):
-    state = np.zeros(SIZES["209"], np.int8)
+    state = np.zeros(N_BITS, np.int8)
     state[0] = dealer
     for k, card in enumerate(crib_env.parse_cards(pile)):
         state[105 + 13 * k + card % 13] = 1

@@ -40,7 +40,7 @@ from crib_env.agents.networks.drqn import DRQNAgent, RecurrentQNetwork
 from crib_env.batch import GameBatch
 from crib_env.evaluate.ranges import WholeNumber
 from crib_env.kernels import streams
-from crib_env.observation import SIZES
+from crib_env.observation import OBSERVATIONS
 from crib_env.train.experience.episodes import Episodes, Policy, play_episodes
 from crib_env.train.experience.q_learning import QSettings, epsilon_greedy, rewards_of, values_of
 from crib_env.train.experience.replay import Ring
@@ -133,8 +133,8 @@ class DRQN:
         self.agent, self.settings = agent, settings
         self.target = copy.deepcopy(agent.network)
         self.optimizer = torch.optim.Adam(agent.network.parameters(), fused=True)
-        pieces = Sequences.empty(settings.replay, settings.burn_in + settings.length + 1, SIZES[settings.observation])
-        self.replay = Ring(pieces)
+        size, longest = OBSERVATIONS[settings.observation].size, settings.burn_in + settings.length + 1
+        self.replay = Ring(Sequences.empty(settings.replay, longest, size))
         self.updates = 0
 
     def update(self, batch: Sequences, rate: float) -> dict[str, float]:

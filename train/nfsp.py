@@ -27,7 +27,7 @@ from crib_env.agents.networks.nfsp import NFSPAgent
 from crib_env.batch import GameBatch
 from crib_env.evaluate.ranges import Range, Share
 from crib_env.kernels import streams
-from crib_env.observation import SIZES
+from crib_env.observation import OBSERVATIONS
 from crib_env.train import ddqn
 from crib_env.train.ddqn import DoubleDQN, explore, new_agent, transitions_of
 from crib_env.train.experience.episodes import Decisions, Episodes, Policy, play_episodes
@@ -82,7 +82,8 @@ class NFSP:
         self.best, self.agent, self.settings = DoubleDQN(best, settings), agent, settings
         self.networks = agent.networks.networks
         self.optimizers = {n: torch.optim.Adam(net.parameters(), fused=True) for n, net in self.networks.items()}
-        self.reservoirs = {n: Reservoir(settings.reservoir, SIZES[settings.observation]) for n in self.networks}
+        size = OBSERVATIONS[settings.observation].size
+        self.reservoirs = {n: Reservoir(settings.reservoir, size) for n in self.networks}
 
     @property
     def updates(self) -> dict[str, int]:

@@ -11,7 +11,7 @@ import numpy as np
 from crib_env.agents.features.play import read_pile, write_pile
 from crib_env.exact.discard_means import COMPLETIONS, HAND_SCALE, crib_total, hand_total
 from crib_env.kernels import bit, kernel
-from crib_env.observation import HAND, KNOWN, N_ACTIONS, SIZES, SLOTS
+from crib_env.observation import HAND, KNOWN, N_ACTIONS, N_BITS, SLOTS
 from crib_env.scoring import COUNT_LIMIT, pile_points
 
 MOST_MOVES = 15
@@ -90,7 +90,7 @@ def after_states(
         After-states (M, 209) int8, the card of each that is discarded or laid now (M,) int64, and where those of each
         decision end (B,) int64.
     """
-    states = np.empty((MOST_MOVES * len(observation), SIZES["209"]), np.int8)
+    states = np.empty((MOST_MOVES * len(observation), N_BITS), np.int8)
     cards, ends = np.empty(len(states), np.int64), np.empty(len(observation), np.int64)
     _after_states(observation, masks, is_discard, states, cards, ends)
     n = ends[-1] if len(ends) else 0

@@ -9,7 +9,7 @@ import numpy as np
 from crib_env.agents.features import by_rank
 from crib_env.agents.features.play import N_PLAY_FEATURES, play_features
 from crib_env.agents.features.suits import original, relabel, relabelled
-from crib_env.observation import SIZES
+from crib_env.observation import N_BITS, OBSERVATIONS
 
 Coding = Literal["bits", "play", "ranks"]
 """``"bits"`` is the observation with suits relabelled; ``"play"`` adds
@@ -36,8 +36,8 @@ class Seen(NamedTuple):
         """
         if coding == "ranks":
             inputs, gains = by_rank.inputs_and_gains(observation, masks, is_discard)
-            if observation.shape[1] > SIZES["209"]:
-                inputs = np.concatenate([inputs, observation[:, SIZES["209"] :]], axis=1)
+            if observation.shape[1] > N_BITS:
+                inputs = np.concatenate([inputs, observation[:, N_BITS:]], axis=1)
             return cls(inputs, gains, None)
         observation, masks, order = relabel(observation, masks)
         if coding == "play":
@@ -56,8 +56,8 @@ class Seen(NamedTuple):
 def n_inputs(coding: Coding, observation: str) -> int:
     """Length of :attr:`Seen.inputs` of the observation ``"209"`` or ``"board"``."""
     if coding == "ranks":
-        return by_rank.N_INPUTS + SIZES[observation] - SIZES["209"]
-    return cast(int, SIZES[observation] + N_PLAY_FEATURES * (coding == "play"))
+        return by_rank.N_INPUTS + OBSERVATIONS[observation].size - N_BITS
+    return OBSERVATIONS[observation].size + cast(int, N_PLAY_FEATURES) * (coding == "play")
 
 
 def seen_suits(coding: Coding, observation: str) -> str:

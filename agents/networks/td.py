@@ -22,7 +22,7 @@ from crib_env.agents.networks.networks_by_phase import PHASES, NetworksByPhase
 from crib_env.agents.networks.value_network import ValueNetwork, in_few_sizes
 from crib_env.agents.networks.weights_file import reading_weights
 from crib_env.kernels import kernel
-from crib_env.observation import SIZES
+from crib_env.observation import N_BITS
 
 
 def gaussian_weights(network: nn.Module) -> None:
@@ -73,7 +73,7 @@ class TDAgent(NetworksByPhase[ValueNetwork]):
             hidden_discard: those of the network of discards; none means that they are the same.
         """
         if inputs == "bits":
-            networks = {"all": ValueNetwork(SIZES["209"], hidden, nn.Sigmoid)}
+            networks = {"all": ValueNetwork(N_BITS, hidden, nn.Sigmoid)}
             gaussian_weights(networks["all"])
         else:
             shapes = (N_DISCARD_INPUTS, hidden_discard or hidden), (N_PLAY_INPUTS, hidden)

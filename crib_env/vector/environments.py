@@ -79,7 +79,7 @@ import numpy as np
 from crib_env.discard_game import OPTIONS as DISCARD_OPTIONS
 from crib_env.discard_game import DiscardGame
 from crib_env.engine import EPISODES, OVER
-from crib_env.observation import N_ACTIONS, SIZES
+from crib_env.observation import N_ACTIONS, OBSERVATIONS, writing
 from crib_env.options import OPTIONS, REWARDS, OptionError, Start, check_names
 from crib_env.players.opponents import ask_opponent
 from crib_env.players.policies import NATIVE
@@ -109,8 +109,8 @@ class CribbageVectorEnv(NativeVectorEnv):
         game = single.options
         if game.events:
             raise OptionError("events=True is not allowed: the vector environment has no lists of events; give False")
-        self._size = SIZES[game.observation]
-        self._show_all = vector_kernels.show_all_ranks if game.observation == "ranks" else vector_kernels.show_all
+        seen = OBSERVATIONS[game.observation]
+        self._size, self._show_all = seen.size, writing(vector_kernels.show_all, seen.write)
         self._episode = game.episode
         super().__init__(single, "episode_stream", vector)
         self._opponent = opponent = single.opponent  # an object, also if the option was a text

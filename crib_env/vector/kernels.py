@@ -21,7 +21,6 @@ from crib_env.engine import (
 from crib_env.kernels import bit, kernel, popcount
 from crib_env.observation import N_ACTIONS, write_bits, write_observation
 from crib_env.players.policies import native_card
-from crib_env.ranks import write_ranks
 from crib_env.scoring import show_points
 
 _POINTS, _WIN, _MATCH = range(3)  # indices in options.REWARDS
@@ -170,19 +169,6 @@ def show_all(table, rows, out):
     for i in rows:
         g, seat = games[i], np.int64(seats[i])
         write_observation(g, seat, observation, i)
-        write_bits(_learners_mask(g, seat), mask, i, 0)
-        scores[i, 0], scores[i, 1] = g["scores"][0], g["scores"][1]
-        dealers[i] = g["dealer"]
-
-
-@kernel
-def show_all_ranks(table, rows, out):
-    """The same with the inputs by rank."""
-    games, seats = table.games, table.seats
-    observation, mask, scores, dealers = out.observation, out.action_mask, out.scores, out.dealers
-    for i in rows:
-        g, seat = games[i], np.int64(seats[i])
-        write_ranks(g, seat, observation, i)
         write_bits(_learners_mask(g, seat), mask, i, 0)
         scores[i, 0], scores[i, 1] = g["scores"][0], g["scores"][1]
         dealers[i] = g["dealer"]

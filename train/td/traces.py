@@ -23,11 +23,10 @@ from crib_env.agents.networks.td import TDAgent
 from crib_env.agents.networks.value_network import ValueNetwork
 from crib_env.engine import DISCARD, EPISODES, GAME, OVER, act, begin_deal, begin_game, shuffle
 from crib_env.kernels import kernel, popcount
-from crib_env.observation import N_ACTIONS, SIZES, write_mask, write_observation
+from crib_env.observation import N_ACTIONS, N_BITS, write_mask, write_observation
 
 # In an episode: each player lays four cards, and in a deal discards two before, which is one move.
 UPDATES = {"deal": 10, "pegging": 8}
-_N_BITS = SIZES["209"]
 
 
 class Weights(NamedTuple):
@@ -138,10 +137,10 @@ def play_and_learn(games, episode, n, weights, traces, rate, fade, tally):
         tally: (4,) float64, to which are added: moves learned from, squared errors, absolute errors, values.
     """
     g = games[0]
-    seen, mask = np.zeros((1, _N_BITS), np.int8), np.zeros((1, N_ACTIONS), np.int8)
-    states, cards = np.zeros((MOST_MOVES, _N_BITS), np.int8), np.empty(MOST_MOVES, np.int64)
+    seen, mask = np.zeros((1, N_BITS), np.int8), np.zeros((1, N_ACTIONS), np.int8)
+    states, cards = np.zeros((MOST_MOVES, N_BITS), np.int8), np.empty(MOST_MOVES, np.int64)
     nodes = np.empty(len(weights.hidden_bias), np.float32)
-    last = np.zeros((2, _N_BITS), np.int8)  # the after-state that each seat is in
+    last = np.zeros((2, N_BITS), np.int8)  # the after-state that each seat is in
     standing, has_moved = np.zeros(2), np.zeros(2, np.bool_)  # the standing when it moved there, if it has moved
     for _ in range(n):
         begin_game(g, episode, -1, -1, -1, -1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from crib_env.evaluate.matches.dataset.rows import BOARD_BYTES, Rows
 from crib_env.files.whole_file import whole_file
-from crib_env.observation import N_ACTIONS, SIZES
+from crib_env.observation import N_ACTIONS, OBSERVATIONS
 
 if TYPE_CHECKING:
     import pyarrow
@@ -72,8 +72,14 @@ def _bytes_of(column: pyarrow.FixedSizeBinaryArray) -> np.ndarray:
 
 
 def observations(rows: Rows, observation: str = "209") -> np.ndarray:
-    """(N, 209 or 659) int8 observations, ``"209"`` or ``"board"``."""
-    return np.unpackbits(rows.observation, axis=1, count=SIZES[observation]).astype(np.int8)
+    """(N, 209 or 659) int8 observations, ``"209"`` or ``"board"``.
+
+    Raises:
+        ValueError: it is another observation, which the rows do not hold.
+    """
+    if observation not in ("209", "board"):
+        raise ValueError(f"observation={observation!r} is not allowed: a dataset holds '209' and 'board'")
+    return np.unpackbits(rows.observation, axis=1, count=OBSERVATIONS[observation].size).astype(np.int8)
 
 
 def action_masks(rows: Rows) -> np.ndarray:
