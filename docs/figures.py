@@ -92,7 +92,7 @@ def speeds(data: Path) -> Figure:
 
 
 def learners(data: Path) -> Figure:
-    """Learning curves that `evaluate curves --json` kept, and players to compare with."""
+    """Learning curves that `evaluate runs curves --json` kept, and players to compare with."""
     content = json.loads(data.read_text())
     curves = {label: [curve_of_json(curve) for curve in of_label] for label, of_label in content["curves"].items()}
     return draw_learning_curves(curves, content["against"], content["over"], content.get("levels"))

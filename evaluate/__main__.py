@@ -5,32 +5,37 @@ from __future__ import annotations
 import sys
 
 from crib_env.evaluate.command_line import choose, read
-from crib_env.evaluate.commands.registry import COMMANDS, Command
+from crib_env.evaluate.commands.registry import COMMANDS, GROUPS, Command, names, names_under
 from crib_env.evaluate.ending import reported_errors
 
 _PROG = "python -m evaluate"
 
 
-def _about(command: Command) -> str:
-    """The description of a command, with the agents that it takes."""
-    if not command.takes_agents:
-        return command.about
-    from crib_env.agents.registry import NAMES as AGENTS  # imported here: with the kernels it takes a second
+def _about(name: str, command: Command) -> str:
+    """The description of a command, with the agents that it takes and the commands under it."""
+    about = command.about
+    if command.takes_agents:
+        from crib_env.agents.registry import NAMES as AGENTS  # imported here: with the kernels it takes a second
 
-    return (
-        f"{command.about}\n\nAgents: {', '.join(AGENTS)}. Settings follow a colon, as in ismcts:iterations=1000. The "
-        "folder of a run of python -m train is an agent, and so are module:Class of your own and "
-        "pipe:COMMAND, a program that plays."
-    )
+        about += (
+            f"\n\nAgents: {', '.join(AGENTS)}. Settings follow a colon, as in ismcts:iterations=1000. The "
+            "folder of a run of python -m train is an agent, and so are module:Class of your own and "
+            "pipe:COMMAND, a program that plays."
+        )
+    if under := names_under(name):
+        about += "\n" + "".join(f"\n{name} {second}: {text}" for second, text in under.items())
+    return about
 
 
 def main() -> None:
     """Reads the command line, and runs the command it names."""
     with reported_errors():
-        texts = {name: command.about for name, command in COMMANDS.items()}
-        name, arguments = choose(_PROG, "command", "Matches between agents, and measurements.", texts, sys.argv[1:])
-        command = COMMANDS[name]
-        read(command.load(), f"{_PROG} {name}", _about(command), arguments)
+        name, arguments = choose(_PROG, "command", "Matches between agents, and measurements.", names(), sys.argv[1:])
+        under = names_under(name)
+        if name in GROUPS or (arguments[:1] and arguments[0] in under):
+            second, arguments = choose(f"{_PROG} {name}", "table", GROUPS.get(name, ""), under, arguments)
+            name = f"{name} {second}"
+        read(COMMANDS[name].load(), f"{_PROG} {name}", _about(name, COMMANDS[name]), arguments)
 
 
 if __name__ == "__main__":

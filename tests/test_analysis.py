@@ -236,8 +236,8 @@ def test_the_command(games, tmp_path, capsys):
         analyse_games(path, picture=tmp_path / "game.png")
     analyse_games(path, game=1, judge="expert", worst=0, picture=tmp_path / "game.png")
     assert (tmp_path / "game.svg").stat().st_size > 5_000
-    with pytest.raises(ValueError, match="--analyse belongs to the printed game"):
-        replay(path, analyse=True, html=tmp_path / "page.html")
+    with pytest.raises(ValueError, match="--losses belongs to the printed game"):
+        replay(path, losses=True, html=tmp_path / "page.html")
     (tmp_path / "none.jsonl").write_text("")
     with pytest.raises(ValueError, match="holds no games"):
         analyse_games(tmp_path / "none.jsonl")

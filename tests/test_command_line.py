@@ -11,7 +11,7 @@ import pytest
 from crib_env.agents.registry import NAMES as AGENTS
 from crib_env.evaluate.__main__ import main as evaluate
 from crib_env.evaluate.command_line import choose
-from crib_env.evaluate.commands.registry import COMMANDS
+from crib_env.evaluate.commands.registry import COMMANDS, names, names_under
 from crib_env.train import ddqn
 from crib_env.train.__main__ import LEARNERS, main, module_of
 from crib_env.train.command_line import _GROUPS, Start, docstrings_of, read_command
@@ -117,11 +117,12 @@ def test_the_list_of_learners_says_what_each_is(monkeypatch, capsys):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_of_a_command_of_evaluate(name, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["evaluate", name, "--help"])
+    monkeypatch.setattr(sys, "argv", ["evaluate", *name.split(), "--help"])
     shown, status = shown_by(capsys, evaluate)
     assert status == 0
     words = " ".join(shown.split())
     assert words.startswith(COMMANDS[name].about)
+    assert all(f"{name} {second}: {about}" in words for second, about in names_under(name).items())
     assert "None" not in shown
     assert "STR" not in shown  # what is meant has a name
     if COMMANDS[name].takes_agents:
@@ -133,8 +134,21 @@ def test_the_list_of_commands(monkeypatch, capsys):
     shown, status = shown_by(capsys, evaluate)
     assert status == 0
     words = " ".join(shown.replace("│", " ").split())
-    assert all(f"{name} {command.about}" in words for name, command in COMMANDS.items())
+    assert all(f"{name} {about}" in words for name, about in names().items())
+    assert len(names()) <= 14  # more than these nobody reads
     assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_the_list_of_tables_to_make(monkeypatch, capsys):
+    for arguments, status in ((["--help"], 0), ([], 2)):
+        monkeypatch.setattr(sys, "argv", ["evaluate", "make-table", *arguments])
+        shown, found = shown_by(capsys, evaluate)
+        assert found == status
+        words = " ".join(shown.replace("│", " ").split())
+        assert all(f"{name} {about}" in words for name, about in names_under("make-table").items())
+    monkeypatch.setattr(sys, "argv", ["evaluate", "make-table", "wins"])
+    shown, status = shown_by(capsys, evaluate)
+    assert (shown.partition("?")[0], status) == ("error: there is no table 'wins': did you mean win", 2)
 
 
 def test_the_list_of_commands_imports_none_of_them():

@@ -105,7 +105,7 @@ def test_a_build_that_breaks_off_leaves_the_old_file(path, tmp_path):
 
 
 def test_the_command_names_a_folder_that_is_not_there(tmp_path):
-    line = [sys.executable, "-m", "evaluate", "discard-table", str(tmp_path / "no" / "table")]
+    line = [sys.executable, "-m", "evaluate", "make-table", "discards", str(tmp_path / "no" / "table")]
     done = subprocess.run(line, cwd=Path(__file__).parents[1], capture_output=True, text=True)
     assert done.returncode == 2
     assert "there is no folder" in done.stderr

@@ -166,7 +166,7 @@ def test_what_a_terminal_cannot_show_is_replaced(encoding, monkeypatch):
     ("main", "arguments"),
     [
         (evaluate_main.main, ["--help"]),
-        *((evaluate_main.main, [name, "--help"]) for name in ("match", "league", "reproduce", "crib-tables")),
+        *((evaluate_main.main, [*words, "--help"]) for words in (["match"], ["league"], ["make-table", "cribs"])),
         (train_main.main, ["--help"]),
         (train_main.main, ["td", "--help"]),
     ],

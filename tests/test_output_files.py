@@ -97,16 +97,16 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
 COMMANDS = {
     "match --json": lambda path: match.match(match.MatchArguments("no agent", "greedy", json_file=path)),
     "match --record": lambda path: match.match(match.MatchArguments("no agent", "greedy", record=path)),
-    "curves": lambda path: curves.curves((), path.with_suffix(".png")),
+    "runs curves": lambda path: curves.curves((), path.with_suffix(".png")),
     "runs": lambda path: runs.runs((), path),
-    "budget-curve": lambda path: budget_curve.budget_curve((), (), path),
-    "discard-table": lambda path: discard_table.discard_table(path),
-    "crib-tables": lambda path: crib_tables.crib_tables(path),
-    "win-table": lambda path: win_table.win_table(path, "no agent"),
-    "win-table --picture": lambda path: win_table.win_table(
+    "match budgets": lambda path: budget_curve.budget_curve((), (), path),
+    "make-table discards": lambda path: discard_table.discard_table(path),
+    "make-table cribs": lambda path: crib_tables.crib_tables(path),
+    "make-table win": lambda path: win_table.win_table(path, "no agent"),
+    "make-table win --picture": lambda path: win_table.win_table(
         path.parent / "win-table", "no agent", picture=path.with_suffix(".png")
     ),
-    "pegging": lambda path: pegging.pegging(path, "no agent"),
+    "make-table pegging": lambda path: pegging.pegging(path, "no agent"),
     "benchmark": lambda path: benchmark.benchmark((), json_file=path),
     "reproduce": lambda path: reproduce.reproduce(reproduce.ReproduceArguments(report=path.with_suffix(".md"))),
 }

@@ -366,7 +366,7 @@ def test_a_save_that_breaks_off_leaves_the_old_file(saved, monkeypatch):
 
 
 def evaluate(*arguments):
-    line = [sys.executable, "-m", "evaluate", "pegging", *map(str, arguments)]
+    line = [sys.executable, "-m", "evaluate", "make-table", "pegging", *map(str, arguments)]
     return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "COLUMNS": "130"})
 
 
@@ -393,7 +393,7 @@ def test_the_command(tmp_path):
 )
 def test_bad_commands_are_named(arguments, message, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["evaluate", "pegging", *arguments])
+    monkeypatch.setattr(sys, "argv", ["evaluate", "make-table", "pegging", *arguments])
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 2

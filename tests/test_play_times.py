@@ -1,4 +1,4 @@
-"""`play-times`: it plays whole games with the page's server, and starts the command as a user does."""
+"""`benchmark page`: it plays whole games with the page's server, and starts the command as a user does."""
 
 import re
 

@@ -140,7 +140,7 @@ def test_without_the_extra_the_error_names_it(file, tmp_path, monkeypatch):
 
 
 def test_the_moving_picture_of_the_readme_is_drawn_as_today():
-    """``python -m evaluate replay docs/game.jsonl --deal 3 --gif docs/deal.gif`` makes it anew."""
+    """``python -m evaluate analyse replay docs/game.jsonl --deal 3 --gif docs/deal.gif`` makes it anew."""
     image = pytest.importorskip("PIL.Image")
     docs = Path(__file__).parents[1] / "docs"
     found = list(frames(read_record(docs / "game.jsonl", 0), 3))

@@ -52,7 +52,7 @@ class MatchArguments:
     json_file: SomeJson = None
     """Also write the result to this file, again and again as games are finished."""
     record: SomeFile = None
-    """Also write every game to this file, card by card, as soon as it is finished, for `replay` and --resume."""
+    """Also write every game to this file, card by card, as soon as it is finished, for `analyse` and --resume."""
     luck_adjusted: bool = False
     """Also report results minus the luck of cards and starters, with narrower intervals, which --until and --sprt then
     use."""

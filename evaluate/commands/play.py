@@ -54,7 +54,7 @@ def play(
         practice: You may take cards back; the game is not recorded.
         coach: When the coach speaks: after each card, at the end of the deal, or not before the end of the game.
         count: You count your own hands before you are told what they are worth.
-        record: The file that the finished game is added to, for `replay`.
+        record: The file that the finished game is added to, for `analyse`.
         resume: Continue the game kept in this file.
         browser: Open the browser.
     """

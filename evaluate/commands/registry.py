@@ -1,4 +1,7 @@
-"""The commands by name: a measurement is a file in this folder and an entry here."""
+"""The commands by name: a measurement is a file in this folder and an entry here.
+
+A name of two words is a command under another one, as ``match endgames``, or in a group, as ``make-table win``.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +34,14 @@ COMMANDS = {
         "Plays mirrored games: the same deals twice, with the seats swapped.",
         takes_agents=True,
     ),
-    "play": Command(
-        "play:play",
-        "Plays a game between you and an agent, in the browser or in the terminal, with a coach.",
+    "match endgames": Command(
+        "endgames:endgames",
+        "Plays from forty positions near the end of a game, to measure who plays to the score.",
+        takes_agents=True,
+    ),
+    "match budgets": Command(
+        "budget_curve:budget_curve",
+        "Plays an agent with growing budgets against an opponent: strength by budget.",
         takes_agents=True,
     ),
     "league": Command(
@@ -41,118 +49,126 @@ COMMANDS = {
         "Plays a match between every pair of several agents, and rates them.",
         takes_agents=True,
     ),
-    "endgames": Command(
-        "endgames:endgames",
-        "Plays from twenty close positions near the end of a game, to measure who plays to the score.",
+    "play": Command(
+        "play:play",
+        "Plays a game between you and an agent, in the browser or in the terminal, with a coach.",
         takes_agents=True,
+    ),
+    "analyse": Command(
+        "analyse:analyse_games",
+        "Shows what each decision of recorded games lost, and how much was luck.",
+    ),
+    "analyse replay": Command(
+        "replay:replay",
+        "Prints a game recorded by `match --record`, or draws it: a page to step through, a GIF.",
+    ),
+    "discard": Command(
+        "discard:discard",
+        "Ranks the fifteen discards of six cards by the probability of winning at a score.",
+    ),
+    "leads": Command(
+        "leads:leads",
+        "Shows what the equilibrium leads or answers, how often, and what each card costs.",
     ),
     "suite": Command(
         "suite:suite",
         "Measures agents on fixed tasks with known answers: discards, the play, endgames, matches, time.",
         takes_agents=True,
     ),
-    "budget-curve": Command(
-        "budget_curve:budget_curve",
-        "Plays an agent with growing budgets against an opponent: strength by budget.",
+    "exploitability": Command(
+        "exploitability:exploitability",
+        "Measures what an exact best response gains on an agent in the pegging game, or in real deals.",
         takes_agents=True,
     ),
-    "curves": Command(
-        "curves:curves",
-        "Draws learning curves with 95 % intervals: runs that differ only in their seeds are one curve, their mean.",
-    ),
-    "runs": Command(
-        "runs:runs",
-        "Shows finished runs in one table: training time, speed and strength.",
-    ),
-    "replay": Command(
-        "replay:replay",
-        "Prints a game recorded by `match --record`, or draws it: a page to step through, a GIF.",
-    ),
-    "analyse": Command(
-        "analyse:analyse_games",
-        "Shows what each decision of recorded games lost, and how much was luck.",
-    ),
-    "discard-table": Command(
-        "tables.discard_table:discard_table",
-        "Computes the exact statistics of all 20,358,520 deals, and from them the means of the discard game.",
-    ),
-    "crib-tables": Command(
-        "tables.crib_tables:crib_tables",
-        "Solves for the mean crib by the ranks discarded, when both players discard by hand and crib.",
-    ),
-    "win-table": Command(
-        "tables.win_table:win_table",
-        "Computes the probability of winning from every pair of scores, between two copies of an agent.",
-        takes_agents=True,
-    ),
-    "calibration": Command(
-        "tables.calibration:calibration",
-        "Compares stated chances to win, at scores and after discards, with games that are played out.",
-        takes_agents=True,
-    ),
-    "luck-table": Command(
-        "tables.luck_table:luck_table",
-        "Computes the values of cards over all deals, by which `match --luck-adjusted` measures luck.",
-        takes_agents=True,
+    "solve-play": Command(
+        "solve_play:solve_play",
+        "Solves the play for its equilibrium, to a stated distance from it; where wanted, among simple players.",
     ),
     "dataset": Command(
         "dataset:dataset",
         "Writes games between two agents as Parquet, one row a decision, or as a Minari dataset.",
         takes_agents=True,
     ),
-    "suite-data": Command(
-        "tables.suite_data:suite_data",
-        "Makes the positions of `suite`, with what is best in them.",
+    "runs": Command(
+        "runs:runs",
+        "Shows finished runs in one table: training time, speed and strength.",
     ),
-    "discard": Command(
-        "discard:discard",
-        "Ranks the fifteen discards of six cards by the probability of winning at a score.",
-    ),
-    "pegging": Command(
-        "tables.pegging:pegging",
-        "Simulates the points that every four kept cards gain and concede in the play, as pone and as dealer.",
-    ),
-    "blueprint": Command(
-        "tables.blueprint:blueprint",
-        "Makes the blueprint that `equilibrium` plays by, of solutions of the play.",
-    ),
-    "solve-play": Command(
-        "solve_play:solve_play",
-        "Solves the play for its equilibrium, to a stated distance from it; where wanted, among simple players.",
-    ),
-    "exploitability": Command(
-        "exploitability:exploitability",
-        "Measures what an exact best response gains on an agent in the pegging game, or in real deals.",
-        takes_agents=True,
-    ),
-    "leads": Command(
-        "leads:leads",
-        "Shows what the equilibrium leads or answers, how often, and what each card costs.",
-    ),
-    "lead-table": Command(
-        "tables.lead_table:lead_table",
-        "Reads leads and answers from a solution of `solve-play`.",
-    ),
-    "decision-times": Command(
-        "speed.decision_times:decision_times",
-        "Measures decision times of players, and compares them with Anderson et al. (2022).",
-        takes_agents=True,
-    ),
-    "play-times": Command(
-        "speed.play_times:play_times",
-        "Measures how soon the page of `play` is ready, and how fast its server answers.",
-        takes_agents=True,
-    ),
-    "lang-tournament": Command(
-        "lang_tournament:lang_tournament",
-        "Plays a run of Lang's learner against its own snapshots: point spreads over 9, 100, 1,000 and 10,000 games.",
+    "runs curves": Command(
+        "curves:curves",
+        "Draws learning curves with 95 % intervals: runs that differ only in their seeds are one curve, their mean.",
     ),
     "reproduce": Command(
         "reproduce:reproduce",
         "Recomputes the figures of a paper, and reports which are confirmed, which differ, and why.",
     ),
+    "reproduce lang-tournament": Command(
+        "lang_tournament:lang_tournament",
+        "Plays a run of Lang's learner against its own snapshots: point spreads over 9, 100, 1,000 and 10,000 games.",
+    ),
     "benchmark": Command(
         "speed.benchmark:benchmark",
         "Measures speed and memory in one run: engine, environments, and other environments for comparison.",
     ),
+    "benchmark decisions": Command(
+        "speed.decision_times:decision_times",
+        "Measures decision times of players, and compares them with Anderson et al. (2022).",
+        takes_agents=True,
+    ),
+    "benchmark page": Command(
+        "speed.play_times:play_times",
+        "Measures how soon the page of `play` is ready, and how fast its server answers.",
+        takes_agents=True,
+    ),
+    "make-table cribs": Command(
+        "tables.crib_tables:crib_tables",
+        "Solves for the mean crib by the ranks discarded, when both players discard by hand and crib.",
+    ),
+    "make-table pegging": Command(
+        "tables.pegging:pegging",
+        "Simulates the points that every four kept cards gain and concede in the play, as pone and as dealer.",
+    ),
+    "make-table win": Command(
+        "tables.win_table:win_table",
+        "Computes the probability of winning from every pair of scores, between two copies of an agent.",
+        takes_agents=True,
+    ),
+    "make-table calibration": Command(
+        "tables.calibration:calibration",
+        "Compares stated chances to win, at scores and after discards, with games that are played out.",
+        takes_agents=True,
+    ),
+    "make-table leads": Command(
+        "tables.lead_table:lead_table",
+        "Reads leads and answers from a solution of `solve-play`.",
+    ),
+    "make-table blueprint": Command(
+        "tables.blueprint:blueprint",
+        "Makes the blueprint that `equilibrium` plays by, of solutions of the play.",
+    ),
+    "make-table luck": Command(
+        "tables.luck_table:luck_table",
+        "Computes the values of cards over all deals, by which `match --luck-adjusted` measures luck.",
+        takes_agents=True,
+    ),
+    "make-table discards": Command(
+        "tables.discard_table:discard_table",
+        "Computes the exact statistics of all 20,358,520 deals, and from them the means of the discard game.",
+    ),
+    "make-table suite": Command(
+        "tables.suite_data:suite_data",
+        "Makes the positions of `suite`, with what is best in them.",
+    ),
 }
+GROUPS = {"make-table": "Makes a table that the library, an agent or a page reads."}
+"""What the commands of a group have in common, by the first word of their names."""
+
+
+def names() -> dict[str, str]:
+    """The first words of a command line, each with a line of the help."""
+    return {name: command.about for name, command in COMMANDS.items() if " " not in name} | GROUPS
+
+
+def names_under(first: str) -> dict[str, str]:
+    """The second words that may follow a first one, each with a line of the help."""
+    both = (name.partition(" ") for name in COMMANDS)
+    return {second: COMMANDS[f"{word} {second}"].about for word, _, second in both if word == first and second}

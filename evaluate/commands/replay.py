@@ -37,7 +37,7 @@ def replay(
     deal: SomeAmount = None,
     html: SomeFile = None,
     gif: SomeFile = None,
-    analyse: bool = False,
+    losses: bool = False,
     dark: bool = False,
     four_colours: bool = False,
 ) -> None:
@@ -49,18 +49,18 @@ def replay(
         deal: This deal alone, from 1; by default the whole game.
         html: Write a page to step through, with all cards face up, instead of printing the game.
         gif: Write a moving picture, with all cards face up; needs the extra `render`.
-        analyse: Also print the luck of each deal, and the better choice where a decision lost something.
+        losses: Also print the luck of each deal, and the better choice where a decision lost something.
         dark: Draw the moving picture in dark colours. The page follows its reader's choice.
         four_colours: Draw the moving picture with green clubs and blue diamonds. On the page the reader chooses.
     """
-    if analyse and (html is not None or gif is not None):
-        raise ValueError("--analyse belongs to the printed game: give no --html and no --gif with it")
+    if losses and (html is not None or gif is not None):
+        raise ValueError("--losses belongs to the printed game: give no --html and no --gif with it")
     check_outputs(html, gif)
     record = read_record(path, game)
     if deal is not None and not 1 <= deal <= len(record.deals):
         raise ValueError(f"deal={deal} is not allowed: the game has {len(record.deals)} deals, counted from 1")
     if html is None and gif is None:
-        found = analyse_records([record], play_judge())[0] if analyse else None
+        found = analyse_records([record], play_judge())[0] if losses else None
         console.print(printable(tell_game(record, deal, found)), highlight=False, markup=False, soft_wrap=True)
         return
     moments = list(frames(record, deal))

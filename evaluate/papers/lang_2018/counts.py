@@ -127,7 +127,7 @@ COUNTS = (
         "5.1",
         "size of the database",
         shown("around 20 GB"),
-        "the size of the file that `discard-table` writes",
+        "the size of the file that `make-table discards` writes",
         _table_gigabytes,
         "{:.3f} GB",
     ),

@@ -221,7 +221,10 @@ PAPER = Paper(
             "Figures 2 to 4, 9 to 14 and 16 to 20",
             "pictures of weights; runs of the learner draw theirs, `strategies.png`",
         ),
-        ("Figures 5 to 7 and 15a to 15c", "point spreads as pictures; `lang-tournament RUN` prints those of a run"),
+        (
+            "Figures 5 to 7 and 15a to 15c",
+            "point spreads as pictures; `reproduce lang-tournament RUN` prints those of a run",
+        ),
         (
             "4.1, 32 agents and their brackets",
             "one pair is trained here; `train strategy-weights --rounds 5` plays all brackets",
