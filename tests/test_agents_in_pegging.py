@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import copy
 import itertools
-import warnings
 from math import comb
 
 import numpy as np
 import pytest
-import torch
 
 from crib_env.agents import make_agent
 from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, posterior
 from crib_env.agents.belief.prospects import DEALT, Prospects, habits
-from crib_env.agents.networks.ddqn import DDQNAgent
-from crib_env.agents.networks.drqn import DRQNAgent
-from crib_env.agents.networks.nfsp import NFSPAgent
-from crib_env.agents.networks.ppo import PPOAgent
-from crib_env.agents.networks.td import TDAgent
-from crib_env.agents.registry import NAMES
 from crib_env.agents.tree_search.hidden_cards import known_games, unseen_cards
 from crib_env.batch import GameBatch
 from crib_env.exact.rank_classes import CLASS_RANKS
@@ -28,38 +20,8 @@ from tests.helpers.drawn_worlds import drawn
 from tests.helpers.hidden_cards import cards_of, with_hidden_dealt_again
 from tests.helpers.hidden_cards import views as views_of_seats
 from tests.helpers.pegging_matches import choices, net_points
+from tests.helpers.players import PLAYERS, player
 from tests.helpers.reference import ReferenceGame, rank
-
-NETWORKS = {
-    "ddqn": lambda: DDQNAgent.new("split", "board", "ranks", (16,)),
-    "drqn": lambda: DRQNAgent.new(
-        networks="one", observation="209", memory=8, hidden=(8,), direct=True, inputs="ranks", lasts="deal",
-        skip_forced=True,
-    ),
-    "nfsp": lambda: NFSPAgent(DDQNAgent.new("one", "209", "ranks", (16,))),
-    "ppo": lambda: PPOAgent.new("209", (16,)),
-    "td": lambda: TDAgent.new("features", (16,)),
-}  # fmt: skip
-SETTINGS = {
-    "equilibrium": "equilibrium:iterations=2",
-    "expert": "expert:hands=5",
-    "ismcts": "ismcts:iterations=30",
-    "uct-determinized": "uct-determinized:iterations=30",
-    "uct-cheating": "uct-cheating:iterations=30",
-    "strategy-weights": "strategy-weights:random",
-}
-MORE = ["halscrib:adaptive=yes", "ismcts:iterations=30,draw=uniform,show=drawn,reward=win", "best:scores=no"]
-ASKS_A_PERSON = {"human"}
-PLAYERS = sorted({*NAMES, *MORE} - ASKS_A_PERSON)
-
-
-def player(name):
-    if name in NETWORKS:
-        torch.manual_seed(1)
-        return NETWORKS[name]()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # uct-cheating says that it cheats
-        return make_agent(SETTINGS.get(name, name))
 
 
 @pytest.mark.parametrize("name", PLAYERS)

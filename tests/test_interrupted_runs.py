@@ -1,56 +1,18 @@
 """Interrupted runs of every learner: killed ones end like others, diverging ones keep their last good checkpoint."""
 
-import json
 import math
 from dataclasses import replace
-from typing import Any, NamedTuple
 
 import pytest
 import torch
 
-from crib_env.agents.networks.weights_file import load_tensors
-from crib_env.train import ddqn, drqn, nfsp
-from crib_env.train.best import learner as best
-from crib_env.train.discard_game import learner as discard_game
 from crib_env.train.loop.gradient import descend
-from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.ppo import learner as ppo
 from crib_env.train.strategy_weights import learner as strategy_weights
-from crib_env.train.strategy_weights.learner import _CHUNK
-from crib_env.train.td import learner as td
-from tests.helpers import small_ppo, small_settings
-from tests.helpers.learner_runs import killed_run, run, stopped_run
+from tests.helpers.killed_runs import KINDS, kill_and_compare
+from tests.helpers.learner_runs import run, stopped_run
 from tests.helpers.solved_play import learn_from_a_small_game
 
-
-class Kind(NamedTuple):
-    """A learner, small settings, and how many rounds take about two seconds: enough to kill it between them."""
-
-    learner: Any
-    settings: Any
-    rounds: int
-
-    @property
-    def at_once(self):
-        return getattr(self.settings, "episodes_at_once", _CHUNK)
-
-
-KINDS = {
-    "best": Kind(best, replace(small_settings.BEST, episode="pegging", pegging_iterations=1), 10),
-    "ddqn": Kind(ddqn, small_settings.DDQN, 24),
-    "ddqn parts": Kind(ddqn, replace(small_settings.DDQN, dueling=True, priority_alpha=0.6, n_step=2), 24),
-    "discard-game": Kind(discard_game, small_settings.DISCARD_GAME, 64),
-    "discard-game paper": Kind(discard_game, small_settings.DISCARD_GAME_PAPER, 64),
-    "drqn": Kind(drqn, small_settings.DRQN, 16),
-    "drqn games": Kind(drqn, replace(small_settings.DRQN, episodes_at_once=32, **small_settings.DRQN_GAMES), 16),
-    "nfsp": Kind(nfsp, small_settings.NFSP, 16),
-    "ppo": Kind(ppo, small_ppo.PPO, 24),
-    "td": Kind(td, small_settings.TD, 32),
-    "td paper": Kind(td, small_settings.TD_PAPER, 64),
-    "td traces": Kind(td, replace(small_settings.TD_PAPER, td_lambda=0.7), 64),
-    "strategy-weights": Kind(strategy_weights, small_settings.STRATEGY_WEIGHTS, 16),
-}
 QUICK = ("ddqn",)  # the others are slow only together
 
 
@@ -85,23 +47,7 @@ EXPLODING = {
     "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in KINDS]
 )
 def test_a_killed_run_goes_on_to_the_same_weights(tmp_path, name):
-    kind = KINDS[name]
-    settings = replace(kind.settings, episodes=kind.rounds * kind.at_once, evaluations=1, checkpoint_seconds=0.0)
-    folder = killed_run(kind.learner, settings, tmp_path)
-    position = folder.load_checkpoint()[1]
-    whole = RunFolder.create(kind.learner.NAME, settings, tmp_path)
-    for one in (folder, whole):
-        run_learner(kind.learner, settings, one)
-    tensors, expected = (load_tensors(one.final)[0] for one in (folder, whole))
-    assert tensors.keys() == expected.keys()
-    for key, tensor in expected.items():
-        assert torch.equal(tensors[key], tensor), key
-
-    summary, of_whole = (json.loads((one.path / "summary.json").read_text()) for one in (folder, whole))
-    assert summary["episodes"] == settings.episodes > position["episodes"]
-    assert summary["updates"] == of_whole["updates"]
-    assert summary["seconds"] > position["seconds"]  # what was done before counts too
-    assert summary["scalars"] == of_whole["scalars"]
+    kill_and_compare(KINDS[name], tmp_path)
 
 
 @pytest.mark.parametrize("name", EXPLODING)

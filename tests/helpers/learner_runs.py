@@ -52,8 +52,8 @@ def stopped_run(learner, settings, runs, after):
     return folder
 
 
-def killed_run(learner, settings, runs):
-    """A run that is killed at some point after its first checkpoint; returns its folder."""
+def killed_run(learner, settings, runs, after=0.0):
+    """A run that is killed so many seconds after its first checkpoint; returns its folder."""
     folder = RunFolder.create(learner.NAME, settings, runs)
     arguments, options = command("train", learner.NAME, "--resume", str(folder.path), cwd=runs)
     process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
@@ -62,9 +62,10 @@ def killed_run(learner, settings, runs):
         assert process.poll() is None, process.stdout.read()
         assert time.monotonic() < deadline
         time.sleep(0.01)
+    time.sleep(after)
     process.kill()
     process.wait()
-    assert not folder.final.exists()
+    assert not folder.final.exists(), "it ended before it was killed"
     return folder
 
 

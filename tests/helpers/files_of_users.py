@@ -1,0 +1,79 @@
+"""Files that users pass, or that lie in folders that they pass; each kind with what reads it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from crib_env.evaluate.commands.budget_curve import Plan, play_curves
+from crib_env.evaluate.matches.dataset.dataset import Dataset
+from crib_env.evaluate.matches.game_records import read_record
+from crib_env.evaluate.matches.league import League
+from crib_env.evaluate.papers.run import Reproduction
+from crib_env.evaluate.play.kept_game import GameSoFar, read_game
+from crib_env.evaluate.runs.format import read_config
+from crib_env.evaluate.skill.suite.suite import TASKS, Outcome, Suite, outcome_of
+from crib_env.evaluate.tables.calibration.making import Calibration
+from crib_env.evaluate.tables.calibration.making import Plan as AgreementPlan
+from crib_env.evaluate.tables.win_table import making as win_table
+from crib_env.files.json_text import read_json
+from tests.helpers.written_runs import write_run
+
+DOCS = Path(__file__).parents[2] / "docs"
+HOSTILE = {
+    "too large": b'{"games": 1e400, "learner": 1e400}',
+    "a larger number": b'{"games": 1' + b"0" * 400 + b"}",
+    "digits": b'{"games": ' + b"7" * 10_000 + b"}",
+    "nested": b"[" * 100_000,
+    "nested dictionaries": b'{"a":' * 100_000,
+    "a list": b"[1, 2]",
+    "text": b'"a"',
+    "a number": b"17",
+    "nothing": b"",
+    "no text": b"\xff\xfe\x00",
+    "half": b'{"games": 2',
+}
+
+
+def one_of_each_kind(tmp_path: Path) -> dict[Path, Callable[[], Any]]:
+    """A JSON file of each kind that a user passes, or that lies in a folder that a user passes; and what reads it."""
+    league = League(("greedy", "random"), 2, 0)
+    league.play(league.begin(tmp_path / "league"))
+    suite = Suite(("random",), 0.01, skip=tuple(task.NAME for task in TASKS[1:])).begin(tmp_path / "suite")
+    reproduction = Reproduction(("lang-2018",), quick=True, seed=0).begin(tmp_path / "reproduction")
+    dataset = Dataset(("greedy", "random"), 2)
+    dataset.begin(tmp_path / "dataset")
+    run = write_run(tmp_path / "run")
+    table, calibration = (
+        win_table.Plan("greedy", 1, 1, 0),
+        Calibration(AgreementPlan("best", 1, 2, 1, 2, 1, 0), (), (), ()),
+    )
+    calibration.save(tmp_path / "calibration.json")
+    curves = Plan(("ismcts:iterations={}",), (1,), "greedy", 2, 0)
+    game = GameSoFar("greedy", 0, None, (0, 0), ())
+    saved = {
+        "curves.json": {"plan": asdict(curves), "matches": {}},
+        "kept.json": asdict(game),
+        "plan.json": table._asdict(),
+        "outcome.json": Outcome("greedy", "play", 1.0, {})._asdict(),
+    }
+    for name, content in saved.items():
+        (tmp_path / name).write_text(json.dumps(content))
+    (tmp_path / "games.jsonl").write_text((DOCS / "game.jsonl").read_text())
+    return {
+        tmp_path / "league" / "config.json": lambda: League.of_folder(tmp_path / "league"),
+        tmp_path / "league" / "matches" / "1-2.json": lambda: league.play(tmp_path / "league"),
+        suite / "config.json": lambda: Suite.of_folder(suite),
+        tmp_path / "outcome.json": lambda: read_json(tmp_path / "outcome.json", "", outcome_of),
+        reproduction / "config.json": lambda: Reproduction.of_folder(reproduction),
+        tmp_path / "dataset" / "config.json": lambda: dataset.begin(tmp_path / "dataset"),
+        run / "config.json": lambda: read_config(run),
+        tmp_path / "plan.json": lambda: win_table._check_folder(table, tmp_path),
+        tmp_path / "calibration.json": lambda: Calibration.of(calibration.plan, tmp_path / "calibration.json"),
+        tmp_path / "kept.json": lambda: read_game(tmp_path / "kept.json"),
+        tmp_path / "games.jsonl": lambda: read_record(tmp_path / "games.jsonl", 0),
+        tmp_path / "curves.json": lambda: play_curves(curves, tmp_path / "curves.json"),
+    }

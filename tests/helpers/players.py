@@ -1,0 +1,46 @@
+"""One player of each name: searches with few iterations, networks with new weights."""
+
+from __future__ import annotations
+
+import warnings
+
+import torch
+
+from crib_env.agents import make_agent
+from crib_env.agents.networks.ddqn import DDQNAgent
+from crib_env.agents.networks.drqn import DRQNAgent
+from crib_env.agents.networks.nfsp import NFSPAgent
+from crib_env.agents.networks.ppo import PPOAgent
+from crib_env.agents.networks.td import TDAgent
+from crib_env.agents.registry import NAMES
+
+NETWORKS = {
+    "ddqn": lambda: DDQNAgent.new("split", "board", "ranks", (16,)),
+    "drqn": lambda: DRQNAgent.new(
+        networks="one", observation="209", memory=8, hidden=(8,), direct=True, inputs="ranks", lasts="deal",
+        skip_forced=True,
+    ),
+    "nfsp": lambda: NFSPAgent(DDQNAgent.new("one", "209", "ranks", (16,))),
+    "ppo": lambda: PPOAgent.new("209", (16,)),
+    "td": lambda: TDAgent.new("features", (16,)),
+}  # fmt: skip
+SETTINGS = {
+    "equilibrium": "equilibrium:iterations=2",
+    "expert": "expert:hands=5",
+    "ismcts": "ismcts:iterations=30",
+    "uct-determinized": "uct-determinized:iterations=30",
+    "uct-cheating": "uct-cheating:iterations=30",
+    "strategy-weights": "strategy-weights:random",
+}
+MORE = ["halscrib:adaptive=yes", "ismcts:iterations=30,draw=uniform,show=drawn,reward=win", "best:scores=no"]
+ASKS_A_PERSON = {"human"}
+PLAYERS = sorted({*NAMES, *MORE} - ASKS_A_PERSON)
+
+
+def player(name):
+    if name in NETWORKS:
+        torch.manual_seed(1)
+        return NETWORKS[name]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # uct-cheating says that it cheats
+        return make_agent(SETTINGS.get(name, name))
