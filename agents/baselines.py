@@ -6,6 +6,7 @@ import numpy as np
 
 from crib_env import PlayerViews
 from crib_env.kernels import GOLDEN, bit, kernel, mask_of, mix, streams
+from crib_env.players.agent import Powers
 from crib_env.players.policies import (
     CAREFUL,
     GREEDY,
@@ -42,20 +43,19 @@ class RandomAgent:
     """
 
     name = "random"
-    suits = "unseen"
-    remembers_discards = False
+    powers = Powers(mixes="known", suits="unseen", remembers_discards=False)
 
     def __init__(self, seed: int = 0) -> None:
         self._seed = streams(seed, 1)[0]
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         cards = np.empty(len(views), np.int64)
         _random_cards(views.action_mask, views.game_ids, views.decisions, self._seed, cards)
         return cards
 
     def probabilities(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.MixedAgent`."""
+        """See :class:`crib_env.players.agent.MixedAgent`."""
         return views.action_mask / views.action_mask.sum(axis=1, keepdims=True)
 
 
@@ -96,11 +96,10 @@ class GreedyAgent:
     """
 
     name = "greedy"
-    suits = "ties"
-    remembers_discards = False
+    powers = Powers(suits="ties", remembers_discards=False)
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         return _policy_cards(GREEDY, views)
 
 
@@ -113,9 +112,8 @@ class CarefulAgent:
     """
 
     name = "careful"
-    suits = "ties"
-    remembers_discards = False
+    powers = Powers(suits="ties", remembers_discards=False)
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         return _policy_cards(CAREFUL, views)

@@ -28,6 +28,7 @@ from crib_env.agents.baselines import GreedyAgent
 from crib_env.agents.discards import by_phase, next_discard, six_dealt
 from crib_env.cards import RANKS
 from crib_env.exact.discard_statistics import PLACES
+from crib_env.players.agent import Powers
 from crib_env.scoring import card_value
 
 CARD_VALUES = np.array([card_value(rank) for rank in range(13)])
@@ -123,14 +124,13 @@ class HeuristicAgent:
     """A player by rules of thumb; see the module."""
 
     name = "heuristic"
-    suits = "ties"
-    remembers_discards = False
+    powers = Powers(suits="ties", remembers_discards=False)
 
     def __init__(self) -> None:
         self._greedy = GreedyAgent()
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         return by_phase(views, self._discard, self._greedy.act)
 
     def _discard(self, views: PlayerViews) -> np.ndarray:

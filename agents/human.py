@@ -10,6 +10,7 @@ import numpy as np
 from crib_env import DealResults, GameResults, PlayerViews, describe_show, parse_card
 from crib_env.cards import format_card, format_cards
 from crib_env.picture.seen import cards_laid
+from crib_env.players.agent import Powers
 
 
 class HumanAgent:
@@ -20,8 +21,7 @@ class HumanAgent:
     """
 
     name = "human"
-    copyable = False
-    plays_once = True
+    powers = Powers(copyable=False, plays_once=True, watches=True)
 
     def __init__(self) -> None:
         self._chosen: dict[int, int] = {}  # by game: the second card, where both discards were named at once

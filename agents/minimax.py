@@ -42,6 +42,7 @@ from crib_env.agents.belief.lookahead import (
 )
 from crib_env.agents.discards import by_phase, next_discard, six_dealt
 from crib_env.kernels import kernel, lowest
+from crib_env.players.agent import Powers
 
 SHORT = 5  # with so many cards in both hands together, or fewer, the search reaches the end
 
@@ -83,7 +84,7 @@ class MinimaxAgent:
         ValueError: ``depth`` is out of range.
     """
 
-    suits = "unseen"
+    powers = Powers(suits="unseen")
 
     def __init__(self, depth: int = 3) -> None:
         if not 1 <= depth <= MOST_CARDS:
@@ -92,7 +93,7 @@ class MinimaxAgent:
         self.name = "minimax" if depth == 3 else f"minimax:depth={depth}"
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         return by_phase(views, self._discard, self._play)
 
     def _discard(self, views: PlayerViews) -> np.ndarray:

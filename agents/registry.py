@@ -7,8 +7,8 @@ import difflib
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from crib_env.agents.agent import Agent
 from crib_env.files.json_text import read_json, typed
+from crib_env.players.agent import Agent
 from crib_env.players.agent_from_text import has_setting, is_outside, make, make_outside
 
 # Imported on first use, because torch and large tables take a while. Settings are parameters of the class or method.

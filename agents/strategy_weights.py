@@ -13,6 +13,7 @@ from crib_env.agents.networks.weights_file import reading_weights, save_tensors
 from crib_env.engine import DEALER, PONE, WIN
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import bit, kernel, lowest, mask_of
+from crib_env.players.agent import Powers
 from crib_env.tables.lang_strategies import STRATEGIES, pegging_values
 from crib_env.tables.standard import standard_pegging
 from crib_env.tables.weighted_discards import weigh_discards
@@ -70,8 +71,7 @@ class StrategyWeightsAgent:
         name: its name in tables.
     """
 
-    suits = "ties"
-    remembers_discards = False
+    powers = Powers(suits="ties", remembers_discards=False)
 
     def __init__(self, weights: np.ndarray, name: str = "strategy-weights") -> None:
         self.weights, self.name = weights, name
@@ -107,7 +107,7 @@ class StrategyWeightsAgent:
         save_tensors(path, {"weights": torch.from_numpy(self.weights)}, {"learner": "strategy-weights"})
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         cards = np.empty(len(views), np.int64)
         discarding = views.is_discard
         if not discarding.all():

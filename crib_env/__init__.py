@@ -12,6 +12,7 @@ from crib_env.aec import Event, env, raw_env
 from crib_env.batch import GameBatch
 from crib_env.cards import format_card, parse_card, parse_cards
 from crib_env.kernels import streams
+from crib_env.players.agent import Agent, Powers
 from crib_env.players.one_at_a_time import Decision, OneAtATime, decisions
 from crib_env.players.results import DealResults, GameResults
 from crib_env.players.win_rate import WinRate, win_rate
@@ -21,6 +22,7 @@ from crib_env.version import __version__
 from crib_env.views import PlayerViews
 
 __all__ = [
+    "Agent",
     "DealResults",
     "Decision",
     "Event",
@@ -28,6 +30,7 @@ __all__ = [
     "GameResults",
     "OneAtATime",
     "PlayerViews",
+    "Powers",
     "WinRate",
     "__version__",
     "analyse_discard",

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from crib_env.agents import Agent
-from crib_env.evaluate.matches.mirrored import Games, Shard, is_copyable, play_shard
+from crib_env.evaluate.matches.mirrored import Games, Shard, play_shard
+from crib_env.players.agent_from_text import as_agent
 
 LOCAL = "local"  # the address that stands for the cores of this machine
 _RETRIES = 10  # a call that ten workers have not survived would end the next one, too
@@ -138,7 +139,7 @@ class Cluster:
 
     def _send(self, a: Agent, b: Agent) -> Any:
         for agent in (a, b):
-            if not is_copyable(agent):
+            if not as_agent(agent).powers.copyable:
                 raise ValueError(f"agent {agent.name!r} is not to be copied, and cannot play on a Ray cluster")
         return self._ray.put((a, b))
 

@@ -32,7 +32,7 @@ def test_plays_legally(name):
     batch = GameBatch(streams(6, n), episode="pegging")
     while len(rows := batch.acting()):
         cards = choices(agent, batch, rows)
-        if not hasattr(agent, "act_cheating"):
+        if not agent.powers.cheats:
             turns = batch.games["turn"][rows].astype(np.int64)
             again = with_hidden_dealt_again(batch.games, rows, turns, rng)
             np.testing.assert_array_equal(twin.act(views_of_seats(again, rows, turns)), cards)

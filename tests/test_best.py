@@ -302,11 +302,11 @@ def test_play_without_scores_does_not_depend_on_discards():
     other = batch.views(batch.acting())
     without, shipped = make_agent("best:scores=no"), make_agent("best")
     np.testing.assert_array_equal(without.act(views), without.act(other))
-    assert not without.remembers_discards
-    assert shipped.remembers_discards
+    assert not without.powers.remembers_discards
+    assert shipped.powers.remembers_discards
     assert (shipped.act(views) != shipped.act(other)).any()
     without.policies = {}
-    assert without.remembers_discards
+    assert without.powers.remembers_discards
 
 
 @pytest.mark.parametrize("games", [(), ("pegging",), GAMES])

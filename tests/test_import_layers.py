@@ -17,8 +17,7 @@ LAYERS = ("crib_env", "agents", "evaluate", "train")  # each may import the ones
 # Where the library makes an agent for its user, when one is asked for.
 MAKERS_OF_AGENTS = {
     Path("crib_env/__init__.py"),
-    Path("crib_env/players/opponents.py"),
-    Path("crib_env/players/win_rate.py"),
+    Path("crib_env/players/agent_from_text.py"),
 }
 MODULES = [path for layer in LAYERS for path in sorted((ROOT / layer).rglob("*.py"))]
 

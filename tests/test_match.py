@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+import crib_env
 from crib_env.agents import make_agent
 from crib_env.evaluate.commands import match as match_command
 from crib_env.evaluate.matches import blocks, mirrored
@@ -129,7 +130,7 @@ class HoldsALock(FirstCard):
 
 
 class OneOfItsKind(HoldsALock):
-    copyable = False
+    powers = crib_env.Powers(suits="ties", remembers_discards=False, copyable=False)
 
 
 def test_an_agent_that_must_not_be_copied_plays_on_one_thread(monkeypatch):
@@ -143,9 +144,7 @@ def test_an_agent_that_must_not_be_copied_plays_on_one_thread(monkeypatch):
 def test_an_agent_that_cannot_be_copied_is_named(monkeypatch):
     monkeypatch.setattr(blocks, "_MOST", 5)
     parts = play_games(make_agent("greedy"), HoldsALock(), 40, threads=2)
-    says = (
-        "^agent 'holds a lock' cannot be copied for a second thread .*: play with threads=1, or give its class copyable"
-    )
+    says = "^agent 'holds a lock' cannot be copied for a second thread .*: play with threads=1, or declare powers"
     with pytest.raises(ValueError, match=says):
         list(parts)
 

@@ -15,6 +15,7 @@ class Listener(GreedyAgent):
     """Records the results that it receives, by game, and when."""
 
     name = "listener"
+    powers = crib_env.Powers(suits="ties", watches=True)
     last = None
 
     def __init__(self):

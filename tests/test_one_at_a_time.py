@@ -226,7 +226,7 @@ def test_objects_that_are_not_players_are_refused(player, lacks):
 
 class Told(NoName):
     name = "told"
-    copyable = False
+    powers = crib_env.Powers(copyable=False, watches=True)
 
     def __init__(self):
         self.deals, self.games = [], []
@@ -241,7 +241,7 @@ class Told(NoName):
 def test_a_one_at_a_time_player_receives_results():
     player = Told()
     result = play_match(crib_env.OneAtATime(player), make_agent("greedy"), 4)
-    assert not crib_env.OneAtATime(player).copyable
+    assert not crib_env.OneAtATime(player).powers.copyable
     assert len(player.games) == 4
     assert sum(game.won for game in player.games) == result.wins
     assert len(player.deals) == round(4 * result.deals_per_game)
@@ -259,7 +259,8 @@ def test_copies_receive_their_own_results():
     play_match(twin, make_agent("greedy"), 2)
     assert len(twin.player.games) == 2
     assert agent.player.games == []
-    assert not hasattr(crib_env.OneAtATime(Greedy()), "observe_deal")
+    assert twin.powers.watches
+    assert not crib_env.OneAtATime(Greedy()).powers.watches
     assert set(Decision.__dataclass_fields__) >= {"kept", "said_go", "pile_ranks"}
 
 

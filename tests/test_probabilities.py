@@ -9,13 +9,13 @@ import pytest
 import torch
 
 from crib_env.agents import make_agent
-from crib_env.agents.agent import MixedAgent
 from crib_env.agents.best.agent import BestAgent
 from crib_env.agents.halscrib.agent import HalscribAgent
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.nfsp import NFSPAgent
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
+from crib_env.players.agent import mixes
 
 N_POSITIONS, N_GAMES = 12, 1_000  # positions of each of some rounds, and games in which each position occurs
 SEARCHES = {"halscrib", "adaptive", "equilibrium"}  # slow: fewer games
@@ -65,7 +65,7 @@ def positions(name):
 @pytest.mark.parametrize("name", AGENTS)
 def test_act_chooses_as_often_as_probabilities_say(name):
     agent, n_mixed, n, n_games = AGENTS[name](), 0, 0, N_GAMES // 5 if name in SEARCHES else N_GAMES
-    assert isinstance(agent, MixedAgent)
+    assert mixes(agent)
     for views in positions(name):
         said = agent.probabilities(views)
         assert said.shape == (len(views), 52)
@@ -94,4 +94,4 @@ def test_halscrib_mixes_by_the_frequencies_of_its_table():
 
 def test_agents_that_do_not_mix_have_no_probabilities():
     for name in ("greedy", "careful", "heuristic", "minimax", "expert", "ismcts:iterations=10"):
-        assert not isinstance(make_agent(name), MixedAgent)
+        assert not mixes(make_agent(name))

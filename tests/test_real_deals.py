@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+import crib_env
 from crib_env import score_show
 from crib_env.engine import DEALER, OVER, PONE, act, legal_cards
 from crib_env.evaluate.commands.exploitability import exploitability as command
@@ -16,6 +17,7 @@ from crib_env.evaluate.skill.exploitability.real_deals import RealDeals
 from crib_env.evaluate.skill.exploitability.responses import Responder, Roots, seen, start_plays
 from crib_env.evaluate.skill.exploitability.suits import Suits
 from crib_env.exact.deal_classes import representatives
+from crib_env.players.agent import mixes
 from crib_env.tables.analysis import outlook
 from crib_env.views import views_of
 
@@ -25,7 +27,7 @@ ALL = (1 << 52) - 1
 class Plain:
     """Discards the two lowest ranks. Lays the highest rank that fits, or the lowest from a count of ten on."""
 
-    name, suits = "plain", "unseen"
+    name, powers = "plain", crib_env.Powers(suits="unseen")
 
     def act(self, views):
         order = 4 * (np.arange(52) % 13) + np.arange(52) // 13
@@ -35,6 +37,8 @@ class Plain:
 
 class Mixes(Plain):
     """Lays each legal card with a chance in proportion to its rank."""
+
+    powers = crib_env.Powers(suits="unseen", mixes="known")
 
     def probabilities(self, views):
         chances = views.action_mask * (1.0 + np.arange(52) % 13)
@@ -160,7 +164,7 @@ def views_of_one(game):
 
 
 def chances_of(agent, views):
-    return agent.probabilities(views)[0] if hasattr(agent, "probabilities") else np.eye(52)[agent.act(views)[0]]
+    return agent.probabilities(views)[0] if mixes(agent) else np.eye(52)[agent.act(views)[0]]
 
 
 @pytest.mark.parametrize("agent", [Plain(), Mixes()], ids=["plain", "mixes"])
@@ -276,7 +280,7 @@ def test_what_cannot_be_measured_is_refused(monkeypatch):
     for text in ("100", "121-3", "a-b", "1-2-3", "-1-3"):
         with pytest.raises(ValueError, match=r"are not allowed: give pone's and the dealer's, 0 to 120, as in 100-95"):
             read_scores(text)
-    monkeypatch.setattr(Plain, "remembers", True, raising=False)
+    monkeypatch.setattr(Plain, "powers", crib_env.Powers(remembers=True))
     with pytest.raises(ValueError, match=r"plain remembers its earlier decisions: real deals are for agents that do"):
         command(("tests.test_real_deals:Plain",), real=True)
 

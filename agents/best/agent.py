@@ -31,6 +31,7 @@ from crib_env.agents.same_cards import same_cards
 from crib_env.agents.solved_play import card_chances, near_end, without_rare
 from crib_env.agents.values.agent import ValueAgent
 from crib_env.kernels import streams
+from crib_env.players.agent import Powers
 from crib_env.solver.hands import N_RANKS
 
 SHIPPED = Path(__file__).parent / "data" / "best.safetensors"
@@ -97,17 +98,17 @@ class BestAgent:
         name: shown in tables.
     """
 
-    suits = "unseen"
-
     def __init__(self, hidden: Mapping[str, tuple[int, ...]], win_table: Path | None = None) -> None:
         self.policies = {game: PolicyNetwork(widths) for game, widths in hidden.items()}
         self.hidden, self.name, self.sees_scores = dict(hidden), "best", True
         self._seed, self._expert = streams(0, 1)[0], ExpertAgent(_HANDS, 1, win_table)
 
     @property
-    def remembers_discards(self) -> bool:
-        """Whether the play depends on own discards: the search does, the policies do not."""
-        return self.sees_scores or "deals" not in self.policies
+    def powers(self) -> Powers:
+        """The search near the end of a game depends on own discards, the policies do not."""
+        return Powers(
+            mixes="known", suits="unseen", remembers_discards=self.sees_scores or "deals" not in self.policies
+        )
 
     @classmethod
     def read(cls, file: WeightsFile, win_table: Path | None = None) -> BestAgent:
@@ -135,13 +136,13 @@ class BestAgent:
         return self.networks().state_dict()
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         if not self.sees_scores:
             views = replace(views, scores=np.zeros_like(views.scores))
         return by_phase(views, self._expert.discards, self._lay)
 
     def probabilities(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.MixedAgent`: it draws in the pegging episode, and nowhere else."""
+        """See :class:`crib_env.players.agent.MixedAgent`: it draws in the pegging episode, and nowhere else."""
         return card_chances(views, self.act, self.rank_chances)
 
     @torch.inference_mode()

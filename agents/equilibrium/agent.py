@@ -41,6 +41,7 @@ from crib_env.agents.solved_play import card_chances, near_end, without_rare
 from crib_env.engine import DEALER, PONE
 from crib_env.exact.discard_statistics import N_POINTS
 from crib_env.kernels import kernel, streams
+from crib_env.players.agent import Powers
 from crib_env.scoring import show_points
 from crib_env.solver.hands import HAND_TABLES, N_RANKS, hand_number
 from crib_env.solver.subgame import WON, Choices, Others, Stakes, Subgame
@@ -65,7 +66,7 @@ class EquilibriumAgent:
         ValueError: ``iterations`` is below 1, ``simple_players`` is below 0 or not below 1, or the file cannot be read.
     """
 
-    suits = "unseen"
+    powers = Powers(mixes="known", suits="unseen")
 
     def __init__(
         self, iterations: int = 10, seed: int = 0, blueprint: Path = SHIPPED, simple_players: float = 0.0
@@ -86,11 +87,11 @@ class EquilibriumAgent:
         self._subgame: Subgame
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         return by_phase(views, self._expert.act, self._lay)
 
     def probabilities(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.MixedAgent`."""
+        """See :class:`crib_env.players.agent.MixedAgent`."""
         return card_chances(views, self._expert.act, self.rank_chances)
 
     def _lay(self, views: PlayerViews) -> np.ndarray:

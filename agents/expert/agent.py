@@ -37,6 +37,7 @@ from crib_env.agents.same_cards import SameCards, same_cards
 from crib_env.engine import DEALER, PONE, WIN
 from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, TOTALS, fill_totals
 from crib_env.kernels import kernel, lowest, mask_of
+from crib_env.players.agent import Powers
 from crib_env.scoring import show_points
 from crib_env.tables.analysis import discard_chances, outlook
 
@@ -148,7 +149,7 @@ class ExpertAgent:
     """
 
     name = "expert"
-    suits = "unseen"
+    powers = Powers(suits="unseen")
 
     def __init__(self, hands: int = 100, threads: int = 2, win_table: Path | None = None) -> None:
         if not 1 <= hands <= MOST_HANDS:
@@ -158,7 +159,7 @@ class ExpertAgent:
         self._hands, self._threads, self._outlook = hands, threads, outlook(win_table)
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         return by_phase(views, self.discards, self._lay)
 
     def discards(self, views: PlayerViews) -> np.ndarray:

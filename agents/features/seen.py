@@ -61,7 +61,7 @@ def n_inputs(coding: Coding, observation: str) -> int:
 
 
 def seen_suits(coding: Coding, observation: str) -> str:
-    """What a network's choice of a rank to lay depends on, see :class:`crib_env.agents.agent.Agent`.
+    """What a network's choice of a rank to lay depends on, see :class:`crib_env.players.agent.Agent`.
 
     The board observation names the cards of the play and of own discards, also where the rest is coded by rank.
     """

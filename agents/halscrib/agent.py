@@ -73,6 +73,7 @@ from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import bit, kernel, lowest, mask_of, streams
 from crib_env.observation import N_ACTIONS
+from crib_env.players.agent import Powers
 from crib_env.scoring import SUIT, add_rank, rank_points
 
 SURE = 3  # beside SAFE, OPTIMAL and RISKY
@@ -164,20 +165,19 @@ class HalscribAgent:
         adaptive: let the mixing frequencies adapt to the opponent.
     """
 
-    suits = "unseen"
-
     def __init__(self, seed: int = 0, adaptive: bool = False) -> None:
         self.name = "halscrib:adaptive=yes" if adaptive else "halscrib"
+        self.powers = Powers(mixes="known", suits="unseen", remembers=adaptive)
         self._seed = streams(seed, 1)[0]
         self._adaptive = adaptive
         self._memory = Memory()
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         return by_phase(views, self._discard, self._play)
 
     def probabilities(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.MixedAgent`. Those of an adaptive player also depend on what it
+        """See :class:`crib_env.players.agent.MixedAgent`. Those of an adaptive player also depend on what it
         remembers."""
         chances, play = np.zeros((len(views), N_ACTIONS)), np.flatnonzero(~views.is_discard)
         discards = np.flatnonzero(views.is_discard)

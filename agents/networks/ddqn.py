@@ -120,7 +120,7 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
 
     @property
     def suits(self) -> str:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         return seen_suits(self.about["inputs"], self.about["observation"])
 
     def rows_of(self, name: str, is_discard: np.ndarray) -> np.ndarray:
@@ -156,6 +156,6 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
         return seen.original(values.argmax(dim=1).numpy())
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         observation = views.observation if self.about["observation"] == "209" else views.board
         return self.choose(observation, views.action_mask, views.is_discard)

@@ -15,6 +15,7 @@ from crib_env.agents.networks.ddqn import NETWORKS, PHASES, QNetwork, with_gains
 from crib_env.agents.networks.recurrent_memory import RecurrentMemory
 from crib_env.agents.networks.weights_file import reading_weights, save_tensors
 from crib_env.observation import N_ACTIONS
+from crib_env.players.agent import Powers
 
 
 class RecurrentQNetwork(nn.Module):
@@ -68,7 +69,7 @@ class DRQNAgent:
         name: its name in tables.
     """
 
-    remembers = True
+    powers = Powers(remembers=True)
 
     def __init__(self, network: RecurrentQNetwork, about: dict[str, Any], name: str = "drqn") -> None:
         self.network, self.about, self.name = network, about, name
@@ -120,7 +121,7 @@ class DRQNAgent:
 
     @property
     def suits(self) -> str:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         return seen_suits(self.about["inputs"], self.about["observation"])
 
     def see(self, observation: np.ndarray, masks: np.ndarray, discards: np.ndarray) -> Seen:
@@ -147,7 +148,7 @@ class DRQNAgent:
         return seen.original(best.numpy()), after.float().numpy()
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         observation = views.observation if self.about["observation"] == "209" else views.board
         discards = views.is_discard
         places, states = self._memory.recall(views)

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from crib_env.agents.networks.weights_file import save_tensors
+from crib_env.players.agent import Powers
 
 PHASES = ("discard", "play")
 Network = TypeVar("Network", bound=nn.Module)
@@ -23,6 +24,8 @@ class NetworksByPhase(Generic[Network]):
         about: the learner, and the settings that a weights file holds.
         name: the name of the agent in tables.
     """
+
+    powers = Powers()
 
     def __init__(self, networks: dict[str, Network], about: dict[str, Any], name: str) -> None:
         self.networks, self.about, self.name = networks, about, name

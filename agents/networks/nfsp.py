@@ -14,6 +14,7 @@ from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.agents.networks.weights_file import reading_weights, save_tensors
 from crib_env.kernels import streams
 from crib_env.observation import N_ACTIONS
+from crib_env.players.agent import Powers
 
 
 class NFSPAgent:
@@ -25,6 +26,8 @@ class NFSPAgent:
         greedy: always take the most likely card.
         name: shown in tables.
     """
+
+    powers = Powers(mixes="known")
 
     def __init__(self, networks: DDQNAgent, seed: int = 0, greedy: bool = False, name: str = "nfsp") -> None:
         self.networks, self.name = networks, name
@@ -44,7 +47,7 @@ class NFSPAgent:
 
     @property
     def suits(self) -> str:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         return self.networks.suits
 
     def save(self, path: Path) -> None:
@@ -67,14 +70,14 @@ class NFSPAgent:
         return seen.original(draw(self._chances(seen, discards), numbers))
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         if self._greedy:
             return self.networks.act(views)
         return self.choose(self._observation(views), views.action_mask, views.is_discard, uniforms(self._seed, views))
 
     @torch.inference_mode()
     def probabilities(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.MixedAgent`."""
+        """See :class:`crib_env.players.agent.MixedAgent`."""
         if self._greedy:
             return np.eye(N_ACTIONS)[self.networks.act(views)]
         seen = self.networks.see(self._observation(views), views.action_mask, views.is_discard)

@@ -10,6 +10,7 @@ import torch
 from crib_env import PlayerViews
 from crib_env.agents.networks.ddqn import DDQNAgent, QNetwork
 from crib_env.agents.networks.weights_file import reading_weights, save_tensors
+from crib_env.players.agent import Powers
 
 
 class PPOAgent:
@@ -19,6 +20,8 @@ class PPOAgent:
         networks: one network of the kind that Double DQN trains; here values are logits.
         name: its name in tables.
     """
+
+    powers = Powers()
 
     def __init__(self, networks: DDQNAgent, name: str = "ppo") -> None:
         self.networks, self.name = networks, name
@@ -56,9 +59,9 @@ class PPOAgent:
 
     @property
     def suits(self) -> str:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         return self.networks.suits
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         return self.networks.act(views)

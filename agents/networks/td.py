@@ -58,7 +58,7 @@ class TDAgent(NetworksByPhase[ValueNetwork]):
 
     @property
     def suits(self) -> str:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         return "all" if self.about["inputs"] == "bits" else "unseen"
 
     @classmethod
@@ -129,5 +129,5 @@ class TDAgent(NetworksByPhase[ValueNetwork]):
         return cards, values
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         return self.look_ahead(views.observation, views.action_mask, views.is_discard, SAME_TO_A_NETWORK)[0]

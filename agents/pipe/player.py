@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 from crib_env.agents.pipe.program import FaultError, Program
 from crib_env.cards import format_card, format_cards, parse_cards
 from crib_env.files.json_text import parse_json, typed
+from crib_env.players.agent import Powers
 from crib_env.players.one_at_a_time import Decision, OneAtATime
 
 SECONDS, MOST_SECONDS = 10.0, 3_600.0
@@ -77,7 +78,7 @@ class PipePlayer:
         faults: how many decisions were taken for the program, by kind of fault.
     """
 
-    copyable = False
+    powers = Powers(copyable=False, counts_faults=True)
 
     def __init__(self, name: str, words: Sequence[str], seconds: float) -> None:
         self.name = name

@@ -51,5 +51,5 @@ class ISMCTSAgent(TreeSearchAgent):
         return settings._replace(likely=habits().keeping, crib_shift=outlook().cribs)
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         return self._search(known_games(views), views.game_ids, views.decisions)

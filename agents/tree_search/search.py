@@ -42,6 +42,7 @@ from crib_env.exact.discard_means import COMPLETIONS, STARTERS, crib_total, hand
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
 from crib_env.exact.rank_classes import N_RANK_CLASSES
 from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mix, popcount, streams
+from crib_env.players.agent import Powers
 from crib_env.players.policies import NATIVE, native_card
 from crib_env.scoring import show_points
 from crib_env.tables.analysis import outlook
@@ -441,6 +442,7 @@ class TreeSearchAgent:
     """
 
     name = "tree search"
+    powers = Powers(mixes="unknown")
 
     iterations: int = 1000
     """Iterations per decision, over all its trees."""

@@ -16,6 +16,7 @@ from crib_env import PlayerViews
 from crib_env.agents.tree_search.ismcts import ISMCTSAgent
 from crib_env.agents.tree_search.search import MOST_ITERATIONS, Settings, TreeSearchAgent
 from crib_env.engine import DEAL_EPISODE
+from crib_env.players.agent import Powers
 
 
 @dataclass(kw_only=True)
@@ -48,6 +49,7 @@ class CheatingUCTAgent(TreeSearchAgent):
     """
 
     name = "uct-cheating"
+    powers = Powers(mixes="unknown", cheats=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -18,6 +18,7 @@ from crib_env.agents.networks.weights_file import WeightsFile, save_tensors
 from crib_env.agents.values.by_kind import ByKind
 from crib_env.agents.values.inputs import N_PLAY_INPUTS, AfterPlays
 from crib_env.engine import WIN
+from crib_env.players.agent import Powers
 
 _PERCENT = 100.0
 _OLD_DISCARD_INPUTS = 155  # of the discard network in files of version 1.0
@@ -48,7 +49,7 @@ class ValueAgent:
         name: shown in tables.
     """
 
-    suits = "unseen"
+    powers = Powers(suits="unseen")
 
     def __init__(self, hidden: tuple[int, ...]) -> None:
         self.play: nn.Module = ValueNetwork(N_PLAY_INPUTS, hidden, nn.ReLU)
@@ -86,7 +87,7 @@ class ValueAgent:
         nn.ModuleDict({"play": self.play}).load_state_dict(tensors)
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         if not self.sees_scores:
             views = replace(views, scores=np.zeros_like(views.scores))
         return by_phase(views, self._expert.discards, self._lay)

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
+from crib_env.players.agent import Agent, declared
 from crib_env.players.one_at_a_time import OneAtATime
 
 _OUTSIDE = re.compile(r"(?P<target>[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*)(:(?P<settings>.*))?", re.DOTALL)
@@ -72,7 +73,7 @@ def is_outside(text: str) -> bool:
     return _OUTSIDE.fullmatch(text) is not None
 
 
-def make_outside(text: str) -> Any:
+def make_outside(text: str) -> Agent:
     """Makes the agent that a text names; :func:`is_outside` must hold for the text.
 
     Raises:
@@ -84,7 +85,7 @@ def make_outside(text: str) -> Any:
     return make(match["target"], match["settings"] or "", match["target"])
 
 
-def make(target: str, settings: str, called: str) -> Any:
+def make(target: str, settings: str, called: str) -> Agent:
     """Makes an agent.
 
     Args:
@@ -114,8 +115,7 @@ def make(target: str, settings: str, called: str) -> Any:
         named = str(error).startswith("agent ")
         raise ValueError(str(error) if named else f"agent {called!r}: {error}") from None
     _check_is_agent(agent, called)
-    if not hasattr(agent, "act"):
-        agent = OneAtATime(agent)
+    agent = as_agent(agent)
     _keep_in_name(agent, {name: value for name, value in given.items() if value != known[name].default})
     return agent
 
@@ -198,6 +198,39 @@ def _classes_of(module: Any) -> str:
         if inspect.isclass(value) and value.__module__ == _name(module) and _decides(value)
     ]
     return f", it has {', '.join(names)}" if names else ""
+
+
+def as_agent(found: Any, called: str = "agent") -> Agent:
+    """Anything that plays as an agent: one as it is, with powers; a player with ``throw`` and ``lay``; or a text.
+
+    Args:
+        found: an agent, a player for :class:`crib_env.OneAtATime`, or a text for :func:`crib_env.make_agent`. An
+            agent without name or powers is given its class's name and the powers whose methods it has.
+        called: the argument's name, for the error.
+
+    Raises:
+        ValueError: it is none of these, or lacks what a power that it declares needs; the message names it.
+    """
+    if isinstance(found, str):
+        from crib_env.agents import make_agent  # imported on first use: the agents import this package
+
+        return make_agent(found)
+    if not _decides(found):
+        raise ValueError(
+            f"{called}={found!r} is not allowed: give the text of an agent such as 'random', 'greedy' or 'best', an "
+            "object with act(views), or one with throw(view) and lay(view)"
+        )
+    if not callable(getattr(found, "act", None)):
+        return OneAtATime(found)
+    complete = {"name": getattr(found, "name", type(found).__name__), "powers": declared(found)}
+    for name, value in complete.items():
+        if not hasattr(found, name):
+            try:
+                setattr(found, name, value)
+            except AttributeError:
+                raise ValueError(f"{type(found).__name__} takes no attributes: give its class a {name}") from None
+    agent: Agent = found
+    return agent
 
 
 def _decides(found: Any) -> bool:

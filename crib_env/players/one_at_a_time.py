@@ -24,6 +24,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from crib_env.cards import Card, format_card, format_cards, parse_card, parse_cards
+from crib_env.players.agent import declared
 from crib_env.players.results import DealResults, GameResults
 from crib_env.scoring import COUNT_LIMIT, card_value
 from crib_env.views import PlayerViews
@@ -119,8 +120,7 @@ class GameResult:
 
 
 class Player(Protocol):
-    """A player for :class:`OneAtATime`. It may also have ``observe_deal``, ``observe_end``, ``copyable`` and
-    ``faults``."""
+    """A player for :class:`OneAtATime`. It may declare ``powers`` as an agent does."""
 
     name: str
 
@@ -137,12 +137,12 @@ class OneAtATime:
     """An agent that asks a player for one decision at a time, and remembers the second card of a discard.
 
     Args:
-        player: has a name, ``throw(view)`` and ``lay(view)``. Its ``observe_deal(deal)`` and ``observe_end(game)``, if
-            it has them, receive a :class:`DealResult` or a :class:`GameResult`. Its ``copyable`` and ``faults``, if it
-            has them, mean the same as an agent's.
+        player: has a name, ``throw(view)`` and ``lay(view)``, and may declare its :class:`crib_env.Powers`. If it
+            watches, its ``observe_deal(deal)`` and ``observe_end(game)`` receive a :class:`DealResult` and a
+            :class:`GameResult`.
 
     Raises:
-        ValueError: the player lacks one of the three.
+        ValueError: the player lacks one of the three, or what its powers need.
     """
 
     def __init__(self, player: Player) -> None:
@@ -151,13 +151,14 @@ class OneAtATime:
             lacks = f"method {missing[0]}(view)" if missing else "name"
             raise ValueError(f"{type(player).__name__} is no player for OneAtATime: it has no {lacks}")
         self.player, self.name = player, player.name
-        self.copyable: bool = getattr(player, "copyable", True)
-        self.faults = getattr(player, "faults", Counter[str]())
+        self.powers = powers = declared(player)
+        if powers.cheats or powers.mixes == "known":
+            raise ValueError(f"agent {self.name!r}: a player for OneAtATime has neither act_cheating nor probabilities")
+        if powers.watches:
+            self.observe_deal, self.observe_end = self._observe_deal, self._observe_end
+        if powers.counts_faults:
+            self.faults: Counter[str] = player.faults  # type: ignore[attr-defined]
         self._begun: dict[int, tuple[int, int]] = {}  # by game: two discards of which the first is made
-        if hasattr(player, "observe_deal"):
-            self.observe_deal = self._observe_deal
-        if hasattr(player, "observe_end"):
-            self.observe_end = self._observe_end
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """One legal card for each of B decisions: (B,) int64.

@@ -1,4 +1,4 @@
-"""An opponent in Python: an object with an agent's ``act``, made from text by :func:`crib_env.make_agent` or given."""
+"""An opponent in Python: an agent, given or made from text by :func:`crib_env.make_agent`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from crib_env.cards import format_cards
 from crib_env.engine import legal_cards
 from crib_env.kernels import kernel
 from crib_env.options import OptionError
+from crib_env.players.agent import Agent
+from crib_env.players.agent_from_text import as_agent
 from crib_env.players.policies import NATIVE
 from crib_env.views import views_of
 
@@ -24,33 +26,23 @@ def _first_illegal(games, rows, cards):
     return -1
 
 
-def read_opponent(opponent: Any) -> Any:
-    """Reads the option ``opponent``: the name of a native policy, the text of an agent, or an object with ``act``.
-
-    Returns:
-        The name of a native policy (:data:`crib_env.players.policies.NATIVE`), or an object with ``act``.
+def read_opponent(opponent: Any) -> Agent | str:
+    """Reads the option ``opponent``: the name of a native policy (:data:`crib_env.players.policies.NATIVE`), or else
+    an agent (:func:`crib_env.players.agent_from_text.as_agent`).
 
     Raises:
         OptionError: it is none of these, or the agent cannot be made.
     """
-    if isinstance(opponent, str):
-        if opponent in NATIVE:
-            return opponent
-        from crib_env.agents import make_agent  # imported on first use: the agents import this package
-
-        try:
-            return make_agent(opponent)
-        except ValueError as error:
-            raise OptionError(f"opponent={opponent!r} is not allowed: {error}") from None
-    if callable(getattr(opponent, "act", None)):
+    if isinstance(opponent, str) and opponent in NATIVE:
         return opponent
-    raise OptionError(
-        f"opponent={opponent!r} is not allowed: give the name of an agent such as 'random', 'greedy' or 'best', a "
-        "module:Class of your own, a pipe:COMMAND, or an object with act(views)"
-    )
+    try:
+        return as_agent(opponent, "opponent")
+    except ValueError as error:
+        named = "" if str(error).startswith("opponent=") else f"opponent={opponent!r} is not allowed: "
+        raise OptionError(f"{named}{error}") from None
 
 
-def ask_opponent(opponent: Any, games: np.ndarray, rows: np.ndarray, game_ids: np.ndarray) -> np.ndarray:
+def ask_opponent(opponent: Agent, games: np.ndarray, rows: np.ndarray, game_ids: np.ndarray) -> np.ndarray:
     """Asks an opponent for its cards, (B,) int64, in ``games[rows]`` (GAME records; B int64 row numbers).
 
     Raises:
@@ -58,7 +50,7 @@ def ask_opponent(opponent: Any, games: np.ndarray, rows: np.ndarray, game_ids: n
     """
     views = views_of(games, rows, games["turn"][rows].astype(np.int64), game_ids)
     answer = np.asarray(opponent.act(views))
-    name = f"opponent {getattr(opponent, 'name', type(opponent).__name__)!r}"
+    name = f"opponent {opponent.name!r}"
     if answer.shape != rows.shape or answer.dtype.kind not in "iu":
         raise ValueError(f"{name}: act() must return {len(rows)} card ids, not {answer.dtype} of shape {answer.shape}")
     cards = answer.astype(np.int64)

@@ -11,7 +11,8 @@ from crib_env.batch import GameBatch
 from crib_env.engine import WIN
 from crib_env.kernels import streams
 from crib_env.options import check_seed, is_integer
-from crib_env.players.one_at_a_time import OneAtATime
+from crib_env.players.agent import Agent
+from crib_env.players.agent_from_text import as_agent
 
 Z = 1.959964  # 97.5 % quantile of the normal distribution
 _PAIRS = 512  # played side by side
@@ -48,29 +49,14 @@ def win_rate(agent: Any, opponent: Any, games: int = 10_000, seed: int = 0) -> W
     if not is_integer(games) or games < 2 or games % 2:
         raise ValueError(f"games={games!r} is not allowed: mirrored games come in pairs, give a positive even number")
     check_seed(0 if seed is None else seed)
-    players = [_read_player(name, player) for name, player in (("agent", agent), ("opponent", opponent))]
+    players = [as_agent(agent, "agent"), as_agent(opponent, "opponent")]
     deals = streams(seed, games // 2)
     won = [_wins(players, deals[first : first + _PAIRS], first) for first in range(0, len(deals), _PAIRS)]
     pairs = np.concatenate(won).reshape(-1, 2).mean(axis=1)
     return WinRate(float(pairs.mean()), *paired_rate_interval(pairs), int(games))
 
 
-def _read_player(name: str, player: Any) -> Any:
-    if isinstance(player, str):
-        from crib_env.agents import make_agent  # imported on first use: the agents import this package
-
-        return make_agent(player)
-    if callable(getattr(player, "act", None)):
-        return player
-    if callable(getattr(player, "throw", None)) and callable(getattr(player, "lay", None)):
-        return OneAtATime(player)
-    raise ValueError(
-        f"{name}={player!r} is not allowed: give the text of an agent such as 'greedy', an object with act(views), or "
-        "one with throw(view) and lay(view)"
-    )
-
-
-def _wins(players: list[Any], deals: np.ndarray, first: int) -> np.ndarray:
+def _wins(players: list[Agent], deals: np.ndarray, first: int) -> np.ndarray:
     """(2N,) bool, which of the mirrored games over these deals the first player won; game ``2 * first`` comes first."""
     batch = GameBatch(np.repeat(deals, 2), first_id=2 * first)
     seat_of_second = np.tile([1, 0], len(deals))
@@ -82,8 +68,7 @@ def _wins(players: list[Any], deals: np.ndarray, first: int) -> np.ndarray:
                 try:
                     batch.step(mine, player.act(batch.views(mine)))
                 except ValueError as error:
-                    name = getattr(player, "name", type(player).__name__)
-                    raise ValueError(f"agent {name!r} in {error}") from None
+                    raise ValueError(f"agent {player.name!r} in {error}") from None
     each = np.arange(len(batch))
     return batch.games["scores"][each, 1 - seat_of_second] >= WIN
 

@@ -113,7 +113,7 @@ class CribbageVectorEnv(NativeVectorEnv):
         self._size, self._show_all = seen.size, writing(vector_kernels.show_all, seen.write)
         self._episode = game.episode
         super().__init__(single, "episode_stream", vector)
-        self._opponent = opponent = single.opponent  # an object, also if the option was a text
+        self._opponent = opponent = single.opponent
         self._rules = vector_kernels.Rules(
             policy=NATIVE.index(opponent) if isinstance(opponent, str) else vector_kernels.NO_POLICY,
             episode=EPISODES.index(game.episode),
@@ -198,6 +198,7 @@ class CribbageVectorEnv(NativeVectorEnv):
             if not len(rows):
                 return
             ids = self._table.n_begun[rows] * self.num_envs + rows
+            assert not isinstance(self._opponent, str)  # the kernels ask native policies
             cards = ask_opponent(self._opponent, games, rows, ids)
             vector_kernels.take_all(self._table, rows, cards)
 

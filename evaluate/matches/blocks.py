@@ -13,8 +13,9 @@ from threading import Event
 from typing import NamedTuple
 
 from crib_env.agents import Agent
-from crib_env.evaluate.matches.mirrored import UNTIMED, Games, Shard, copy_of, is_copyable, play_shard
+from crib_env.evaluate.matches.mirrored import UNTIMED, Games, Shard, copy_of, play_shard
 from crib_env.evaluate.on_ray import Cluster
+from crib_env.players.agent_from_text import as_agent
 
 _BLOCK = 10.0  # seconds that a block of slow players should take
 _GROWTH = 8  # factor from one block to the next, while these are quick
@@ -131,7 +132,7 @@ def working(
         begin = cluster.begin_shards(a, b, keep_records, measure_luck, on_progress)
         yield Workers(2 * cluster.cpus, begin)  # twice as many, so that no CPU waits for its next block
         return
-    if threads == 1 or not (is_copyable(a) and is_copyable(b)):
+    if threads == 1 or not (as_agent(a).powers.copyable and as_agent(b).powers.copyable):
 
         def play_now(shard: Shard) -> Future[Games]:
             played: Future[Games] = Future()

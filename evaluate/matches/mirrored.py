@@ -6,8 +6,8 @@ import copy
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from crib_env.evaluate.matches.game_records import GameRecord, Recorder
 from crib_env.evaluate.matches.observers import Observers
 from crib_env.evaluate.skill.luck.variates import LuckMeter
 from crib_env.kernels import streams
+from crib_env.players.agent import cheats, counts_faults
+from crib_env.players.agent_from_text import as_agent
 
 UNTIMED = 12  # decisions in a deal: the first of each game are not timed, because kernels are compiled in them
 
@@ -131,7 +133,7 @@ def play_shard(
     if measure_luck:
         check_no_cheat(a, b)
     for agent in (a, b):
-        if getattr(agent, "plays_once", False) and not shard.is_single:
+        if as_agent(agent).powers.plays_once and not shard.is_single:
             raise ValueError(
                 f"agent {agent.name!r} plays no mirrored games, in which it would hold cards that it has played "
                 "against: give --games 1"
@@ -152,10 +154,12 @@ def play_shard(
         for player, agent in enumerate((a, b)):
             mine = rows[players == player]
             if len(mine):
-                cheats = getattr(agent, "act_cheating", None)  # only uct-cheating has it, and gets whole games
-                seen: Any = batch.games[mine] if cheats else batch.views(mine)
+                if cheats(agent):
+                    ask = partial(agent.act_cheating, batch.games[mine], batch.game_ids[mine])
+                else:
+                    ask = partial(agent.act, batch.views(mine))
                 before = perf_counter()
-                cards = cheats(seen, batch.game_ids[mine]) if cheats else agent.act(seen)
+                cards = ask()
                 if round_ >= UNTIMED:
                     seconds[player] += perf_counter() - before
                     decisions[player] += len(mine)
@@ -199,8 +203,8 @@ def play_shard(
 
 
 def _faults(agent: Agent) -> Counter[str]:
-    """What an agent has counted so far, see :class:`crib_env.agents.agent.Agent`."""
-    return Counter(getattr(agent, "faults", None))
+    """What an agent has counted so far."""
+    return Counter(agent.faults if counts_faults(agent) else ())
 
 
 def check_no_cheat(*agents: Agent) -> None:
@@ -210,7 +214,7 @@ def check_no_cheat(*agents: Agent) -> None:
         ValueError: a player sees hidden cards.
     """
     for agent in agents:
-        if hasattr(agent, "act_cheating"):
+        if as_agent(agent).powers.cheats:
             raise ValueError(f"agent {agent.name!r} sees the starter before it is cut: luck cannot be told from skill")
 
 
@@ -221,16 +225,11 @@ def check_players(names: Iterable[str]) -> None:
         ValueError: an agent cannot be made, sees hidden cards, or plays single games only, as a person does.
     """
     for name in names:
-        agent = make_agent(name)
-        if hasattr(agent, "act_cheating"):
+        powers = make_agent(name).powers
+        if powers.cheats:
             raise ValueError(f"agent {name!r} sees hidden cards: give another")
-        if getattr(agent, "plays_once", False):
+        if powers.plays_once:
             raise ValueError(f"agent {name!r} cannot play many games: give another")
-
-
-def is_copyable(agent: Agent) -> bool:
-    """Whether copies of an agent may play for it, see :class:`crib_env.agents.agent.Agent`."""
-    return bool(getattr(agent, "copyable", True))
 
 
 def copy_of(agent: Agent) -> Agent:
@@ -244,5 +243,5 @@ def copy_of(agent: Agent) -> Agent:
     except Exception as error:
         raise ValueError(
             f"agent {agent.name!r} cannot be copied for a second thread ({error}): "
-            "play with threads=1, or give its class copyable = False"
+            "play with threads=1, or declare powers = Powers(copyable=False) in its class"
         ) from error

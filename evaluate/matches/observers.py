@@ -1,4 +1,4 @@
-"""Players that receive the results of deals and games: ``observe_deal`` and ``observe_end`` of an agent."""
+"""Tells the agents that watch the results of deals and games."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 from crib_env.agents import Agent
 from crib_env.batch import GameBatch
 from crib_env.engine import OVER
+from crib_env.players.agent import watches
 from crib_env.players.results import deal_results, ended_deals, game_results
 
 
@@ -20,7 +21,7 @@ class Observers:
 
     def __init__(self, batch: GameBatch, *players: tuple[Agent, np.ndarray]) -> None:
         self._batch = batch
-        self._seats = [(agent, seats) for agent, seats in players if observes(agent)]
+        self._seats = [(agent, seats) for agent, seats in players if watches(agent)]
 
     def __len__(self) -> int:
         return len(self._seats)
@@ -33,12 +34,6 @@ class Observers:
         rows = rows[ended]
         ids, over = self._batch.game_ids[rows], tables["phase"] == OVER
         for agent, seats in self._seats:
-            if observe_deal := getattr(agent, "observe_deal", None):
-                observe_deal(deal_results(tables, seats[rows], ids))
-            if over.any() and (observe_end := getattr(agent, "observe_end", None)):
-                observe_end(game_results(tables[over], seats[rows][over], ids[over]))
-
-
-def observes(agent: Agent) -> bool:
-    """Whether an agent receives any results."""
-    return hasattr(agent, "observe_deal") or hasattr(agent, "observe_end")
+            agent.observe_deal(deal_results(tables, seats[rows], ids))
+            if over.any():
+                agent.observe_end(game_results(tables[over], seats[rows][over], ids[over]))

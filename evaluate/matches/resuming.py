@@ -13,6 +13,7 @@ from crib_env import PlayerViews, parse_cards
 from crib_env.agents import Agent
 from crib_env.evaluate.matches.game_records import GameRecord
 from crib_env.evaluate.matches.mirrored import Games, Shard, play_shard
+from crib_env.players.agent import Powers
 
 _AT_ONCE = 512  # pairs
 
@@ -89,9 +90,11 @@ def _record(path: Path, k: int, line: bytes) -> GameRecord:
 class _Recorded:
     """A player that lays the cards of recorded games: the next of each, for they hold those of both players."""
 
+    powers = Powers()
+
     def __init__(self, name: str, tape: dict[int, Iterator[int]]) -> None:
         self.name, self._tape = name, tape
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         return np.array([next(self._tape[game]) for game in views.game_ids.tolist()])

@@ -14,6 +14,7 @@ from crib_env.evaluate.matches.match import MatchResult, play_games, summarise
 from crib_env.evaluate.matches.mirrored import Games, mean_of_pairs
 from crib_env.evaluate.matches.single_deals import play_deals
 from crib_env.evaluate.papers.claims import Effort, Measured, mean_of
+from crib_env.players.agent import Powers
 
 RUN = "RUN"  # in the name of an agent: the folder of the claim's training
 Player = str | Callable[[], Agent]
@@ -98,10 +99,12 @@ class DiscardsAndLays:
         lays: the player that lays.
     """
 
+    powers = Powers()
+
     def __init__(self, discards: Agent, lays: Agent) -> None:
         self.name = f"{discards.name}'s discards, {lays.name}'s play"
         self._discards, self._lays = discards, lays
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         return by_phase(views, self._discards.act, self._lays.act)

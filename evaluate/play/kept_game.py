@@ -21,6 +21,7 @@ from crib_env.evaluate.matches.observers import Observers
 from crib_env.files.json_text import read_json, typed
 from crib_env.options import check_seed
 from crib_env.picture.stages import stages
+from crib_env.players.agent import cheats
 from crib_env.views import views_of
 
 PERSON, AGENT = range(2)  # seats
@@ -182,8 +183,8 @@ class KeptGame:
 
     def agents_card(self) -> int:
         """The agent's choice, where it is to act."""
-        if cheats := getattr(self.agent, "act_cheating", None):  # of uct-cheating alone
-            return int(cheats(self.games.copy(), self._batch.game_ids)[0])
+        if cheats(self.agent):
+            return int(self.agent.act_cheating(self.games.copy(), self._batch.game_ids)[0])
         return int(self.agent.act(self._batch.views(_ROW))[0])
 
     def play(self, card: int) -> list[np.ndarray]:

@@ -6,11 +6,13 @@ import numpy as np
 
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
+from crib_env.players.agent import cheats
 
 
 def choices(agent, batch, rows):
-    cheats = getattr(agent, "act_cheating", None)
-    return cheats(batch.games[rows], batch.game_ids[rows]) if cheats else agent.act(batch.views(rows))
+    if cheats(agent):
+        return agent.act_cheating(batch.games[rows], batch.game_ids[rows])
+    return agent.act(batch.views(rows))
 
 
 def net_points(one, other, pairs, seed=8):

@@ -180,7 +180,7 @@ class FrozenSelf:
         self.seconds = 0.0
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         started = time.perf_counter()
         cards = self._agent.act(views)
         self.seconds += time.perf_counter() - started

@@ -18,7 +18,7 @@ from crib_env.agents import make_agent
 from crib_env.evaluate.files import write_json
 from crib_env.evaluate.matches.dataset.rows import Rows, play_rows
 from crib_env.evaluate.matches.dataset.shards import hash_of, load_pyarrow, read_rows, write_rows
-from crib_env.evaluate.matches.mirrored import check_players, is_copyable
+from crib_env.evaluate.matches.mirrored import check_players
 from crib_env.evaluate.ranges import MOST_GAMES
 from crib_env.files.json_text import read_json, typed
 
@@ -113,7 +113,7 @@ class Dataset:
 
         load_pyarrow()
         (folder / "shards").mkdir(exist_ok=True)
-        if not all(is_copyable(make_agent(name)) for name in self.agents):
+        if not all(make_agent(name).powers.copyable for name in self.agents):
             threads = 1
         with ThreadPoolExecutor(threads) as pool:
             starts = range(0, self.games, GAMES_A_SHARD)

@@ -27,6 +27,7 @@ from crib_env.agents.discards import by_phase, next_discard, six_dealt
 from crib_env.agents.heuristic import CARD_VALUES
 from crib_env.cards import RANKS
 from crib_env.exact.discard_statistics import PLACES
+from crib_env.players.agent import Powers
 
 _STRUCK_RANKS = [RANKS.index(rank) for rank in "3478JQ"]
 _STRUCK = -1e3
@@ -64,12 +65,14 @@ class Listed:
         listing: values (N, 15) of the discards of hands (N, 6), each as dealer or not, (N,) bool.
     """
 
+    powers = Powers()
+
     def __init__(self, name: str, listing: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> None:
         self.name = f"{name} as listed"
         self._listing, self._greedy = listing, GreedyAgent()
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.agents.agent.Agent`."""
+        """See :class:`crib_env.players.agent.Agent`."""
         return by_phase(views, self._discard, self._greedy.act)
 
     def _discard(self, views: PlayerViews) -> np.ndarray:

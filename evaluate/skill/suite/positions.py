@@ -11,8 +11,9 @@ import numpy as np
 from crib_env.agents import Agent
 from crib_env.cards import format_card
 from crib_env.engine import GAME, GAME_EPISODE, PEGGING_EPISODE, act, begin_deal, begin_game
-from crib_env.evaluate.matches.mirrored import copy_of, is_copyable
+from crib_env.evaluate.matches.mirrored import copy_of
 from crib_env.kernels import bit, kernel
+from crib_env.players.agent_from_text import as_agent
 from crib_env.views import PlayerViews, views_of
 
 NO_CARD = 52  # where a position has no more cards
@@ -102,7 +103,7 @@ def chosen_cards(
     """What an agent discards or lays in games, (N, ``n_cards``); each has the number of its position as its id.
 
     Args:
-        agent: which may be copied for each thread (:class:`crib_env.agents.agent.Agent`).
+        agent: which may be copied for each thread (:class:`crib_env.players.agent.Agent`).
         games: (N,) records; the player to act is asked, and they stay as they are.
         threads: how many positions' blocks are asked for side by side; they do not change the choices.
         on_progress: called with the number of further positions done.
@@ -112,7 +113,7 @@ def chosen_cards(
         ValueError: a card is not legal, or the agent cannot be copied.
     """
     starts = range(0, len(games), _AT_ONCE)
-    threads = min(threads, len(starts)) if is_copyable(agent) else 1
+    threads = min(threads, len(starts)) if as_agent(agent).powers.copyable else 1
     players = SimpleQueue[Agent]()
     for _ in range(threads):
         players.put(agent if threads == 1 else copy_of(agent))

@@ -11,8 +11,8 @@ from crib_env.batch import GameBatch
 from crib_env.engine import DEAL_EPISODE
 from crib_env.evaluate.skill.suite.positions import begin_all
 from crib_env.evaluate.tables.calibration.scores import chances_after, draw_late_scores
-from crib_env.evaluate.tables.win_table.deals import Player
 from crib_env.kernels import streams
+from crib_env.players.agent import Agent
 from crib_env.views import PlayerViews
 
 _LAST_CHOICE = 7  # cards laid before the last card of a deal, which is no choice
@@ -23,7 +23,7 @@ def ranks_that_fit(views: PlayerViews) -> np.ndarray:
     return np.asarray(views.action_mask.reshape(-1, 4, 13).any(axis=1))
 
 
-def draw_choices(agent: Player, rng: np.random.Generator, deals: int, lowest: int, highest: int) -> GameBatch:
+def draw_choices(agent: Agent, rng: np.random.Generator, deals: int, lowest: int, highest: int) -> GameBatch:
     """Choices between ranks in the play, at most one in each deal: games whose player to act has one.
 
     The higher of the two scores before a deal is ``lowest`` to ``highest``. An agent plays both seats until a number of
@@ -56,7 +56,7 @@ def _of_games(games: np.ndarray) -> GameBatch:
     return batch
 
 
-def play_out_ranks(agent: Player, choices: GameBatch, win_table: np.ndarray) -> np.ndarray:
+def play_out_ranks(agent: Agent, choices: GameBatch, win_table: np.ndarray) -> np.ndarray:
     """What each rank comes to, (B, 13), at B choices: 1 for a win in the deal, or the chance after it.
 
     It is NaN for ranks that do not fit.

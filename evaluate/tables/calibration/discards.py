@@ -10,9 +10,9 @@ from crib_env.batch import GameBatch
 from crib_env.engine import DEAL_EPISODE
 from crib_env.evaluate.skill.suite.positions import begin_all
 from crib_env.evaluate.tables.calibration.scores import chances_after, draw_late_scores
-from crib_env.evaluate.tables.win_table.deals import Player
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
+from crib_env.players.agent import Agent
 
 
 class Positions(NamedTuple):
@@ -34,7 +34,7 @@ def draw_positions(rng: np.random.Generator, n: int, lowest: int, highest: int) 
 
 
 def play_out(
-    agent: Player,
+    agent: Agent,
     position: Positions,
     discards: np.ndarray,
     deals: int,

@@ -6,7 +6,7 @@ import numpy as np
 
 from crib_env.batch import GameBatch
 from crib_env.engine import WIN
-from crib_env.evaluate.tables.win_table.deals import Player
+from crib_env.players.agent import Agent
 
 _NEAR = 100
 """Two thirds of the pairs have a score above this."""
@@ -49,7 +49,7 @@ def chances_after(games: np.ndarray, seats: np.ndarray, win_table: np.ndarray) -
     return after
 
 
-def dealer_wins(agent: Player, scores: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+def dealer_wins(agent: Agent, scores: np.ndarray, seeds: np.ndarray) -> np.ndarray:
     """Who wins games that begin at C pairs of scores, (n, C) bool: whether the dealer does.
 
     The same cards are dealt at all pairs, so that an agent that searches values them together.

@@ -7,14 +7,12 @@ The same cards are dealt at all of them: an agent that searches values them toge
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
 from crib_env.batch import GameBatch
 from crib_env.engine import WIN
 from crib_env.kernels import kernel
-from crib_env.views import PlayerViews
+from crib_env.players.agent import Agent
 
 MOST_PEGS = 32
 """Enough: each of eight cards scores at most three times, then there are heels and three hands."""
@@ -22,17 +20,7 @@ _ROWS = 20_000  # games side by side
 _ALL_SCORES = np.stack(np.divmod(np.arange(WIN * WIN), WIN), axis=1)
 
 
-class Player(Protocol):
-    """The player of the deals: any agent."""
-
-    name: str
-
-    def act(self, views: PlayerViews) -> np.ndarray:
-        """(B,) legal cards."""
-        ...
-
-
-def points_of(agent: Player, seeds: np.ndarray) -> np.ndarray:
+def points_of(agent: Agent, seeds: np.ndarray) -> np.ndarray:
     """The points of deals from 0–0 in order, then zeros: (n, ``MOST_PEGS``, 2) int8, of dealer and of pone.
 
     Args:
@@ -59,7 +47,7 @@ def _append_events(games, rows, points, length):
                 length[i] += 1
 
 
-def deals_at(agent: Player, seeds: np.ndarray, scores: np.ndarray) -> np.ndarray:
+def deals_at(agent: Agent, seeds: np.ndarray, scores: np.ndarray) -> np.ndarray:
     """Deals played at C pairs of scores: the scores of dealer and pone after each, (n, C, 2) int8.
 
     Whoever has 121 has won, and the rest of the deal is not played.

@@ -9,8 +9,8 @@ import numpy as np
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.skill.analysis.judges import discard_points
-from crib_env.evaluate.tables.win_table.deals import Player
 from crib_env.exact.discard_statistics import PLACES
+from crib_env.players.agent import Agent
 
 _TEMPERATURE = 1.5  # points: a discard that is this much worse is drawn 1/e times as often
 
@@ -33,7 +33,7 @@ class Explored(NamedTuple):
     """(n,) which of the fifteen discards it drew, in the order of ``PLACES``."""
 
 
-def explore(agent: Player, seeds: np.ndarray, scores: np.ndarray) -> Explored:
+def explore(agent: Agent, seeds: np.ndarray, scores: np.ndarray) -> Explored:
     """Plays deals; all but the discards of one player, by turns the dealer and pone, are the agent's.
 
     Args:

@@ -8,9 +8,9 @@ import numpy as np
 
 from crib_env.batch import SOURCES
 from crib_env.engine import WIN
-from crib_env.evaluate.tables.win_table.deals import Player
 from crib_env.evaluate.tables.win_table.explore import explore, roles_of
 from crib_env.kernels import kernel
+from crib_env.players.agent import Agent
 from crib_env.scoring import show_points
 from crib_env.tables.win_table import LATE
 
@@ -48,7 +48,7 @@ def _count_shown(games, seats, out):
         out[n, 1] = show_points(g["discards"][0] | g["discards"][1], cut, True)
 
 
-def explore_late(agent: Player, seeds: np.ndarray) -> LateDeals:
+def explore_late(agent: Agent, seeds: np.ndarray) -> LateDeals:
     """Plays deals (n,) at all late scores."""
     n, width = len(seeds), len(LATE_SCORES)
     whole = (np.zeros(shape, np.int64) for shape in ((n, 6), (n,)))

@@ -13,10 +13,10 @@ import numpy as np
 from crib_env.batch import SOURCES
 from crib_env.engine import ROLES
 from crib_env.evaluate.tables.win_table.alike import smoothed
-from crib_env.evaluate.tables.win_table.deals import Player
 from crib_env.evaluate.tables.win_table.explore import explore, roles_of
 from crib_env.exact.rank_classes import N_RANK_CLASSES, rank_class
 from crib_env.kernels import kernel
+from crib_env.players.agent import Agent
 from crib_env.tables.standard import standard_pegging
 
 _SIDE_BY_SIDE = 2_000  # deals
@@ -39,7 +39,7 @@ def _classes_of(kept, out):
         out[n] = rank_class(kept[n])
 
 
-def explore_plays(agent: Player, seeds: np.ndarray) -> Plays:
+def explore_plays(agent: Agent, seeds: np.ndarray) -> Plays:
     """Plays deals (n,) from 0–0."""
     n = len(seeds)
     found = Plays(roles_of(seeds), np.zeros(n, np.int64), np.zeros((n, 2), np.int64))

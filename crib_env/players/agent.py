@@ -1,0 +1,175 @@
+"""What an agent is, and the powers that it declares."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeGuard, get_args, runtime_checkable
+
+import numpy as np
+
+from crib_env.players.results import DealResults, GameResults
+from crib_env.views import PlayerViews
+
+Mixes = Literal["no", "known", "unknown"]
+Suits = Literal["unseen", "ties", "all"]
+_CHOICES = {"mixes": get_args(Mixes), "suits": get_args(Suits)}  # the other powers are yes or no
+
+
+@dataclass(frozen=True)
+class Powers:
+    """What an agent sees, remembers and can do beyond choosing cards. The defaults are those of most agents.
+
+    Raises:
+        ValueError: a value is not allowed; the message names it.
+    """
+
+    mixes: Mixes = "no"
+    """Whether chance decides too. ``"no"``: the card follows from what the agent sees and remembers. ``"known"``: so
+    does chance, and ``probabilities(views)`` say how likely each card is. ``"unknown"``: nothing says how likely."""
+    remembers: bool = False
+    """The choice depends on its earlier decisions in the same game."""
+    remembers_discards: bool = True
+    """The play depends on its own discards."""
+    suits: Suits = "all"
+    """What the rank that it lays depends on. ``"unseen"``: on ranks alone. ``"ties"``: on ranks, and where these leave
+    it open on which of the cards held has the lower id. ``"all"``: perhaps on every suit that it sees."""
+    cheats: bool = False
+    """It is given whole games, hidden cards included, through ``act_cheating(games, game_ids)`` in place of ``act``."""
+    watches: bool = False
+    """It is told the results of deals and games through ``observe_deal(deals)`` and ``observe_end(games)``."""
+    copyable: bool = True
+    """Copies of it may play for it, one in each thread or process."""
+    plays_once: bool = False
+    """It plays single games and no mirrored ones, as a person does."""
+    counts_faults: bool = False
+    """It plays for a program, and counts in ``faults`` the decisions that it takes because the program failed."""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            allowed = _CHOICES.get(name, (False, True))
+            if value not in allowed:
+                raise ValueError(f"Powers: {name}={value!r} is not allowed, give {' or '.join(map(repr, allowed))}")
+
+
+# What each power needs. An object that declares no powers has those of which it has everything.
+_NEEDS = {
+    "mixes": ("probabilities",),
+    "cheats": ("act_cheating",),
+    "watches": ("observe_deal", "observe_end"),
+    "counts_faults": ("faults",),
+}
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """A player that decides a batch of decisions at a time.
+
+    An agent sees only what its player may know. It stores its memory of a game, and seeds its random numbers, by
+    ``views.game_ids``, so a game is the same in every batch. :mod:`crib_env.testing` checks all this.
+
+    An object without ``powers`` is given them by :func:`as_agent`, which every function that takes agents calls.
+
+    **Copies.** A match on one thread uses the object itself, batch after batch. With ``threads=n`` every thread
+    has its own ``copy.deepcopy`` of both agents, made before the first game. On a Ray cluster agents are pickled,
+    and a fresh copy plays each worker's part. A league makes its agents anew for each match. What a copy
+    remembers or learns is lost with it. If an agent must not be copied, because it holds a process or a
+    connection or learns from one game to the next, it declares ``copyable=False``. Then one thread
+    uses it, whatever ``threads`` says, and ``--ray`` is refused.
+
+    **Results.** Matches and leagues tell an agent that ``watches`` the results of deals, with the cards shown by then,
+    and of games. They do so after the last card of the deal and before the next discard, once for all deals or games
+    that ended in the same batch.
+    """
+
+    name: str
+    powers: Powers
+
+    def act(self, views: PlayerViews) -> np.ndarray:
+        """One legal card for each of B decisions: (B,) integer card ids."""
+        ...
+
+
+class MixedAgent(Agent, Protocol):
+    """An agent that mixes by known chances, which exact exploitability needs."""
+
+    def probabilities(self, views: PlayerViews) -> np.ndarray:
+        """The probability that :meth:`act` chooses each card in B decisions, over all game ids and decision numbers.
+
+        (B, 52) float64; each row adds up to 1, and is 0 for cards that are not legal.
+        """
+        ...
+
+
+class CheatingAgent(Agent, Protocol):
+    """An agent that is given whole games."""
+
+    def act_cheating(self, games: np.ndarray, game_ids: np.ndarray) -> np.ndarray:
+        """One legal card for the seat to act in each of B games (:data:`crib_env.engine.GAME`): (B,) card ids."""
+        ...
+
+
+class WatchingAgent(Agent, Protocol):
+    """An agent that is told results."""
+
+    def observe_deal(self, deals: DealResults) -> None:
+        """Receives finished deals."""
+        ...
+
+    def observe_end(self, games: GameResults) -> None:
+        """Receives finished games."""
+        ...
+
+
+class FaultCounter(Agent, Protocol):
+    """An agent that plays for a program."""
+
+    faults: Counter[str]
+    """How many decisions it has taken for the program, by the kind of fault."""
+
+
+def mixes(agent: Agent) -> TypeGuard[MixedAgent]:
+    """Whether an agent has ``probabilities``."""
+    return agent.powers.mixes == "known"
+
+
+def cheats(agent: Agent) -> TypeGuard[CheatingAgent]:
+    """Whether an agent is given whole games."""
+    return agent.powers.cheats
+
+
+def watches(agent: Agent) -> TypeGuard[WatchingAgent]:
+    """Whether an agent is told results."""
+    return agent.powers.watches
+
+
+def counts_faults(agent: Agent) -> TypeGuard[FaultCounter]:
+    """Whether an agent plays for a program that can fail."""
+    return agent.powers.counts_faults
+
+
+def declared(player: object) -> Powers:
+    """The powers that an object declares in its attribute ``powers``, or else those whose methods it has.
+
+    Args:
+        player: an agent, or a player for :class:`crib_env.OneAtATime`.
+
+    Raises:
+        ValueError: its powers and its methods do not agree; the message names both.
+    """
+    name = getattr(player, "name", type(player).__name__)
+    has = {power: [hasattr(player, need) for need in needs] for power, needs in _NEEDS.items()}
+    powers = getattr(player, "powers", None)
+    if powers is None:
+        yes = {power: any(found) for power, found in has.items()}
+        powers = Powers(**(yes | {"mixes": "known" if yes["mixes"] else "no"}))  # type: ignore[arg-type]
+    if not isinstance(powers, Powers):
+        raise ValueError(f"agent {name!r} has powers={powers!r}: give crib_env.Powers(…)")
+    for power, needs in _NEEDS.items():
+        value = getattr(powers, power)
+        is_said = value in (True, "known")
+        for need, is_there in zip(needs, has[power]):
+            if is_there != is_said:
+                fault = "no {}, which {} needs" if is_said else "{}, but declares {}"
+                raise ValueError(f"agent {name!r} has " + fault.format(need, f"{power}={value!r}"))
+    return powers

@@ -1,0 +1,160 @@
+"""The powers that agents declare: checked where an agent is made, and given to those that declare none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import crib_env
+from crib_env.agents import make_agent
+from crib_env.agents.registry import NAMES
+from crib_env.evaluate.matches.mirrored import check_players
+from crib_env.players.agent import cheats, counts_faults, mixes, watches
+from crib_env.players.agent_from_text import as_agent
+
+
+class Plain:
+    name = "plain"
+
+    def act(self, views):
+        return views.action_mask.argmax(axis=1)
+
+
+class Everything(Plain):
+    """Has the methods of every power, and declares none."""
+
+    faults = ()
+
+    def probabilities(self, views):
+        return np.eye(52)[self.act(views)]
+
+    def act_cheating(self, games, game_ids):
+        raise NotImplementedError
+
+    def observe_deal(self, deals):
+        raise NotImplementedError
+
+    def observe_end(self, games):
+        raise NotImplementedError
+
+
+class SaysItMixes(Plain):
+    powers = crib_env.Powers(mixes="known")
+
+
+class SaysItWatches(Plain):
+    powers = crib_env.Powers(watches=True)
+
+    def observe_deal(self, deals):
+        raise NotImplementedError
+
+
+class Inherits(Plain):
+    powers = crib_env.Powers()
+    probabilities = Everything.probabilities
+
+
+class SaysText(Plain):
+    powers = "remembers"
+
+
+class Closed:
+    __slots__ = ()
+    name = "closed"
+    act = Plain.act
+
+
+class Nameless:
+    act = Plain.act
+
+
+def test_an_object_without_powers_has_the_defaults():
+    agent = Plain()
+    assert as_agent(agent) is agent
+    assert agent.powers == crib_env.Powers()
+    assert not any(has(agent) for has in (mixes, cheats, watches, counts_faults))
+
+
+def test_an_object_without_powers_has_those_of_its_methods():
+    agent = as_agent(Everything())
+    assert agent.powers == crib_env.Powers(mixes="known", cheats=True, watches=True, counts_faults=True)
+    assert all(has(agent) for has in (mixes, cheats, watches, counts_faults))
+
+
+def test_an_object_without_a_name_has_that_of_its_class():
+    assert as_agent(Nameless()).name == "Nameless"
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        (SaysItMixes, r"agent 'plain' has no probabilities, which mixes='known' needs"),
+        (SaysItWatches, r"agent 'plain' has no observe_end, which watches=True needs"),
+        (Inherits, r"agent 'plain' has probabilities, but declares mixes='no'"),
+        (SaysText, r"agent 'plain' has powers='remembers': give crib_env\.Powers"),
+        (Closed, r"Closed takes no attributes: give its class a powers"),
+    ],
+)
+def test_powers_that_do_not_agree_with_the_methods_are_refused(kind, says):
+    with pytest.raises(ValueError, match=says):
+        as_agent(kind())
+    if kind is not Closed:
+        with pytest.raises(ValueError, match=says):
+            make_agent(f"tests.test_powers:{kind.__name__}")
+
+
+@pytest.mark.parametrize("bad", [{"mixes": True}, {"suits": "some"}, {"copyable": "no"}, {"watches": None}])
+def test_a_value_that_no_power_has_is_refused(bad):
+    (name,) = bad
+    with pytest.raises(ValueError, match=rf"Powers: {name}={bad[name]!r} is not allowed, give "):
+        crib_env.Powers(**bad)
+
+
+class ThrowsAndLays:
+    name = "throws and lays"
+
+    def throw(self, view):
+        return view.hand[:2]
+
+    def lay(self, view):
+        return view.legal[0]
+
+
+def test_a_player_of_single_decisions_declares_powers_too():
+    player = ThrowsAndLays()
+    assert as_agent(player).powers == crib_env.Powers()
+    player.powers = crib_env.Powers(remembers=True, copyable=False)
+    assert as_agent(player).powers == player.powers
+    player.probabilities = None
+    with pytest.raises(ValueError, match="has probabilities, but declares mixes='no'"):
+        as_agent(player)
+    player.powers = crib_env.Powers(mixes="known")
+    with pytest.raises(ValueError, match="a player for OneAtATime has neither act_cheating nor probabilities"):
+        as_agent(player)
+
+
+def test_agents_that_need_no_file_say_what_they_are():
+    powers = {name: make_agent(name).powers for name in NAMES if name not in NEED_FILES}
+    assert {name for name, power in powers.items() if power.cheats} == {"uct-cheating"}
+    assert {name for name, power in powers.items() if power.plays_once} == {"human"}
+    assert {name for name, power in powers.items() if not power.copyable} == {"human"}
+    assert {name for name, power in powers.items() if power.mixes == "known"} == {
+        "random",
+        "halscrib",
+        "equilibrium",
+        "best",
+    }
+    assert {name for name, power in powers.items() if power.mixes == "unknown"} == {
+        "ismcts",
+        "uct-determinized",
+        "uct-cheating",
+    }
+
+
+NEED_FILES = ("ddqn", "drqn", "nfsp", "ppo", "strategy-weights", "td")
+
+
+@pytest.mark.parametrize(("name", "says"), [("uct-cheating", "sees hidden cards"), ("human", "cannot play many games")])
+def test_some_powers_keep_an_agent_out_of_many_games(name, says):
+    with pytest.raises(ValueError, match=f"agent '{name}' {says}: give another"):
+        check_players([name])
