@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import pytest
 
+from crib_env.evaluate.__main__ import main
 from crib_env.evaluate.commands.registry import COMMANDS
 from crib_env.evaluate.skill.suite.suite import TASKS
-from tests.helpers.command_lines import NEEDED, bad_numbers, numbers_of
+from tests.helpers.command_lines import NEEDED, answer, bad_numbers, numbers_of
+
+
+def refused(arguments, monkeypatch, tmp_path):
+    """The one line that a command line is answered with; work and files are forbidden."""
+    monkeypatch.chdir(tmp_path)
+    found = answer(main, arguments)
+    assert found.fault() is None
+    assert len(found.errors.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+    return found.errors
 
 
 def test_every_command_is_walked():
