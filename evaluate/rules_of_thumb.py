@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.cards import RANKS
+from crib_env.hands import HANDS, N_RANKS
 from crib_env.scoring import card_value
-from crib_env.solver.hands import HANDS, N_RANKS
 from crib_env.tables.leads import Leads
 
 _ranks = HANDS[4]  # (1820, 4) ranks, lowest first

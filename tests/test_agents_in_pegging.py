@@ -14,7 +14,7 @@ from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, posterior
 from crib_env.agents.belief.prospects import DEALT, Prospects, habits
 from crib_env.agents.tree_search.hidden_cards import known_games, unseen_cards
 from crib_env.batch import GameBatch
-from crib_env.exact.rank_classes import CLASS_RANKS
+from crib_env.hands import CLASS_RANKS
 from crib_env.kernels import streams
 from tests.helpers.drawn_worlds import drawn
 from tests.helpers.hidden_cards import cards_of, with_hidden_dealt_again

@@ -18,9 +18,9 @@ from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.agents.solved_play import RARE
 from crib_env.engine import DEALER, DISCARD, PONE, WIN
 from crib_env.evaluate.matches.match import play_match
+from crib_env.hands import HANDS, N_RANKS, hand_number
 from crib_env.kernels import streams
 from crib_env.scoring import score_play
-from crib_env.solver.hands import HANDS, N_RANKS, hand_number
 from crib_env.solver.play_game import PlayGame, pairs_dealt
 from crib_env.solver.public_state import start_of_play
 from crib_env.train.best import solving

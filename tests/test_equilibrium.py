@@ -12,9 +12,9 @@ from crib_env.agents.equilibrium.stakes import chances_to_win, net_points, rank_
 from crib_env.agents.solved_play import RARE
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, PONE
+from crib_env.hands import HAND_TABLES, HANDS, hand_number
 from crib_env.kernels import kernel, streams
 from crib_env.scoring import score_play, score_show
-from crib_env.solver.hands import HAND_TABLES, HANDS, hand_number
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import CARDS, lay_rank, start_of_play
 

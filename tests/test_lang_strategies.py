@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crib_env import discard_statistics, parse_cards
 from crib_env.cards import format_cards
 from crib_env.engine import DEALER, PONE
-from crib_env.exact.rank_classes import N_RANK_CLASSES, rank_class
+from crib_env.hands import N_RANK_CLASSES, rank_class
 from crib_env.tables.lang_strategies import STRATEGIES, desirabilities, pegging_values
 from crib_env.tables.pegging import GAINED, GIVEN, PeggingRecords
 

@@ -23,7 +23,7 @@ from crib_env.evaluate.statistics import half_width, mean_interval, paired_rate_
 from crib_env.exact.deal_classes import N_CLASSES, class_sizes
 from crib_env.exact.discard_means import hand_total
 from crib_env.exact.disjoint_hands import N_DISJOINT, disjoint_total
-from crib_env.exact.rank_classes import rank_class
+from crib_env.hands import rank_class
 from crib_env.kernels import kernel, mask_of, streams
 
 VALUES = DiscardValues.standard()

@@ -15,8 +15,8 @@ import pytest
 from crib_env import discard_statistics, parse_cards
 from crib_env.engine import DEALER, GAME, PONE
 from crib_env.evaluate.__main__ import main
-from crib_env.exact.rank_classes import CLASS_RANKS, CLASS_SIZES, N_RANK_CLASSES, rank_class
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
+from crib_env.hands import CLASS_RANKS, CLASS_SIZES, N_RANK_CLASSES, rank_class
 from crib_env.kernels import streams
 from crib_env.players.policies import GREEDY, RANDOM
 from crib_env.tables.pegging import GAINED, GIVEN, N_BINS, PeggingRecords, _draw_cards, _play_deals, simulate_pegging

@@ -15,11 +15,10 @@ from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, GAME, PEGGING_EPISODE, PONE, act, begin_deal, begin_game, legal_cards, shuffle
 from crib_env.evaluate.commands.solve_play import solve_play
 from crib_env.exact.discard_statistics import PLACES, TOTALS, fill_totals
-from crib_env.exact.rank_classes import rank_class
+from crib_env.hands import HANDS, ORDERINGS, hand_number, rank_class
 from crib_env.kernels import kernel, lowest, streams
 from crib_env.solver import prior
 from crib_env.solver.cfr import PlaySolver
-from crib_env.solver.hands import HANDS, ORDERINGS, hand_number
 from crib_env.solver.play_game import PlayGame, Reached, pairs_dealt
 from crib_env.solver.population import Population
 from crib_env.solver.prior import UNUSUAL, prior_of_discards

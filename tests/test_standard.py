@@ -16,8 +16,8 @@ from crib_env import score_show_many
 from crib_env.agents.registry import NAMES
 from crib_env.engine import DEALER, PONE
 from crib_env.exact.discard_statistics import PLACES, discard_statistics, hand_distribution
-from crib_env.exact.rank_classes import CLASS_RANKS, N_RANK_CLASSES
 from crib_env.files import checked_file
+from crib_env.hands import CLASS_RANKS, N_RANK_CLASSES
 from crib_env.players.policies import NATIVE
 from crib_env.tables import crib_tables, pegging, standard, win_table
 from crib_env.tables.crib_tables import CribTables

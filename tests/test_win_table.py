@@ -25,7 +25,7 @@ from crib_env.evaluate.tables.win_table.plays import explore_plays, fit_plays
 from crib_env.evaluate.tables.win_table.solve import PARTS, FromNothing, Played, solve_endings, weights_of
 from crib_env.evaluate.tables.win_table.variates import N_VARIATES, variates
 from crib_env.exact.discard_statistics import PLACES
-from crib_env.exact.rank_classes import CLASS_RANKS, rank_class
+from crib_env.hands import CLASS_RANKS, rank_class
 from crib_env.kernels import kernel, mask_of, streams
 from crib_env.players.policies import GREEDY, native_card
 from crib_env.tables.analysis import late_play, outlook

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.agents.belief.lookahead import that_fit, without_rank
-from crib_env.exact.rank_classes import CLASS_RANKS, CLASS_SIZES, N_RANK_CLASSES
+from crib_env.hands import CLASS_RANKS, CLASS_SIZES, N_RANK_CLASSES, packed
 from crib_env.kernels import kernel, lowest
 from crib_env.players.policies import expected_reply
 from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
@@ -34,7 +34,7 @@ _UNUSUAL = 0.03  # how often an opponent keeps any four, as if at random
 _COUNT = np.int64(15)  # the bits of a packed hand that count its aces; shift by 4 * rank for the others
 ONES = np.int64(0x1111111111111)
 _SPARE = 8 * ONES  # the spare bit of each rank: a count up to 4 needs only three of four bits
-_CLASSES = np.array([sum(1 << (4 * int(rank)) for rank in ranks) for ranks in CLASS_RANKS], np.int64)
+_CLASSES = packed(CLASS_RANKS)
 _WAYS = np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 2, 1, 0, 0], [1, 3, 3, 1, 0], [1, 4, 6, 4, 1]], np.int64)
 MOST_HANDS = KINDS * N_RANK_CLASSES
 

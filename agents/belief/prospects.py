@@ -16,7 +16,7 @@ from crib_env.agents.belief.lookahead import without_rank
 from crib_env.agents.belief.opponent_hands import GREEDY_TYPE, MOST_HANDS, Hands, keeping_weights, posterior
 from crib_env.engine import DEALER, PONE, ROLES, WIN
 from crib_env.exact.discard_statistics import N_POINTS
-from crib_env.exact.rank_classes import CLASS_RANKS, N_RANK_CLASSES
+from crib_env.hands import CLASS_RANKS, N_RANK_CLASSES
 from crib_env.kernels import bit, kernel, lowest, mask_of
 from crib_env.scoring import add_rank, rank_points, show_points
 from crib_env.tables.analysis import outlook

@@ -9,17 +9,17 @@ import numpy as np
 from crib_env.agents.belief.lookahead import one_of
 from crib_env.agents.belief.opponent_hands import GREEDY_SHARE, SLIP, careful_choice, greedy_chance, weigh_cards
 from crib_env.engine import DEALER, PONE
+from crib_env.hands import HAND_TABLES, HANDS, N_HANDS, N_RANKS, packed
 from crib_env.kernels import kernel
 from crib_env.scoring import card_value
 from crib_env.solver.blend import Blend
-from crib_env.solver.hands import HAND_TABLES, HANDS, N_HANDS, N_RANKS
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import CARDS, COUNT, N_FIELDS, N_PILE, lay_rank, say_go
 from crib_env.solver.tree import PublicTree
 
 _PACKED = np.zeros((len(HANDS), len(HANDS[-1])), np.int64)  # by number of cards and hand
 for _k, _hands in enumerate(HANDS):
-    _PACKED[_k, : len(_hands)] = (1 << (4 * _hands)).sum(axis=1)
+    _PACKED[_k, : len(_hands)] = packed(_hands)
 
 
 class Simple(NamedTuple):

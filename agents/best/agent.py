@@ -30,9 +30,9 @@ from crib_env.agents.networks.weights_file import WeightsFile, reading_weights, 
 from crib_env.agents.same_cards import same_cards
 from crib_env.agents.solved_play import card_chances, near_end, without_rare
 from crib_env.agents.values.agent import ValueAgent
+from crib_env.hands import N_RANKS
 from crib_env.kernels import streams
 from crib_env.players.agent import Powers
-from crib_env.solver.hands import N_RANKS
 
 SHIPPED = Path(__file__).parent / "data" / "best.safetensors"
 

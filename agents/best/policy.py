@@ -16,9 +16,9 @@ from torch import nn
 
 from crib_env import PlayerViews
 from crib_env.engine import DEALER, PONE
+from crib_env.hands import N_RANKS
 from crib_env.kernels import kernel
 from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
-from crib_env.solver.hands import N_RANKS
 from crib_env.solver.public_state import CARDS, COUNT, FLOOR, GONE, N_FIELDS, N_PILE, gone_of, start_of_play
 from crib_env.solver.subgame import follow
 

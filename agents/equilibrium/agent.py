@@ -40,10 +40,10 @@ from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.agents.solved_play import card_chances, near_end, without_rare
 from crib_env.engine import DEALER, PONE
 from crib_env.exact.discard_statistics import N_POINTS
+from crib_env.hands import HAND_TABLES, N_RANKS, hand_number
 from crib_env.kernels import kernel, streams
 from crib_env.players.agent import Powers
 from crib_env.scoring import show_points
-from crib_env.solver.hands import HAND_TABLES, N_RANKS, hand_number
 from crib_env.solver.subgame import WON, Choices, Others, Stakes, Subgame
 from crib_env.tables.analysis import outlook
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from crib_env.engine import DEALER, PONE
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
+from crib_env.hands import HAND_TABLES, N_HANDS, N_RANKS
 from crib_env.kernels import kernel
-from crib_env.solver.hands import HAND_TABLES, N_HANDS, N_RANKS
 
 SHIPPED = Path(__file__).parent / "data" / "blueprint.npz"
 N_CARDS = 3
@@ -71,7 +71,7 @@ def first_chances(blueprint, starter, ranks, n, four, hand, hands, out):
         ranks: laid so far, ``n`` of them.
         four: whether the player holds four cards, else three.
         hand: its number among those of its size.
-        hands: :class:`crib_env.solver.hands.HandTables`.
+        hands: :class:`crib_env.hands.HandTables`.
     """
     total = 0.0
     for rank in range(N_RANKS):

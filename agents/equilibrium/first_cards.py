@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.solver.hands import HAND_TABLES, N_HANDS, N_RANKS
+from crib_env.hands import HAND_TABLES, N_HANDS, N_RANKS
 from crib_env.solver.tree import PublicTree
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from crib_env import PlayerViews
 from crib_env.agents.equilibrium.blueprint import N_CARDS
 from crib_env.engine import DEALER, PONE, WIN
+from crib_env.hands import HAND_TABLES, N_RANKS
 from crib_env.kernels import bit, kernel, lowest, mask_of
-from crib_env.solver.hands import HAND_TABLES, N_RANKS
 from crib_env.solver.public_state import GOAL, GONE, N_FIELDS, POINTS, lay_rank, start_of_play
 from crib_env.solver.subgame import follow
 

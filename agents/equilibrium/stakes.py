@@ -9,9 +9,8 @@ import numpy as np
 from crib_env.agents.belief.prospects import class_show
 from crib_env.engine import ROLES, WIN
 from crib_env.exact.discard_statistics import N_POINTS
-from crib_env.exact.rank_classes import CLASS_RANKS
+from crib_env.hands import CLASS_RANKS, HAND_OF_CLASS, N_RANKS
 from crib_env.kernels import kernel
-from crib_env.solver.hands import N_RANKS, hand_number
 from crib_env.solver.subgame import WON, Stakes
 
 _MOST = 64  # points that a player makes in a play and the show of its hand: more are very rare, and count as this many
@@ -19,12 +18,11 @@ _MOST = 64  # points that a player makes in a play and the show of its hand: mor
 
 @cache
 def rank_shows() -> np.ndarray:
-    """(13, 1820) points of the ranks of each hand (:data:`crib_env.solver.hands.HANDS`) with each starter, without
+    """(13, 1820) points of the ranks of each hand (:data:`crib_env.hands.HANDS`) with each starter, without
     flush and nobs."""
     shows = np.empty((N_RANKS, len(CLASS_RANKS)), np.int64)
-    numbers = [hand_number(ranks) for ranks in CLASS_RANKS.tolist()]
     for starter in range(N_RANKS):
-        shows[starter, numbers] = [class_show(number, starter) for number in range(len(CLASS_RANKS))]
+        shows[starter, HAND_OF_CLASS] = [class_show(number, starter) for number in range(len(CLASS_RANKS))]
     return shows
 
 

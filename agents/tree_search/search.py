@@ -40,7 +40,7 @@ from crib_env.engine import (
 )
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS, crib_total, hand_total
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
-from crib_env.exact.rank_classes import N_RANK_CLASSES
+from crib_env.hands import N_RANK_CLASSES
 from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mix, popcount, streams
 from crib_env.players.agent import Powers
 from crib_env.players.policies import NATIVE, native_card

@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from crib_env.hands import KING, N_RANKS
 from crib_env.kernels import kernel
 from crib_env.scoring import card_value
-from crib_env.solver.hands import KING, N_RANKS
 from crib_env.solver.public_state import (
     ACTOR,
     ALONE,
@@ -92,7 +92,7 @@ def make_endings(keys: np.ndarray, threads: int) -> np.ndarray:
     Returns:
         (E, 2, 13, 16) int8. ``[e, OF_ACTOR, y, x]`` are the net points of the player who acts first, with hand x
         against hand y. ``[e, OF_OTHER, y, x]`` are those of the other player, with hand x against hand y. Hands of one
-        card are numbered as in :mod:`crib_env.solver.hands`; a player without a card has hand 0.
+        card are numbered as in :mod:`crib_env.hands`; a player without a card has hand 0.
     """
     endings = np.zeros((len(keys), 2, N_RANKS, WIDTH), np.int8)
     ends = np.linspace(0, len(keys), 16 * threads + 1).astype(int).tolist()

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.engine import DEALER, PONE, ROLES
+from crib_env.hands import HAND_TABLES, HANDS, N_HANDS, N_RANKS, ORDERINGS
 from crib_env.kernels import kernel
 from crib_env.solver.blend import Blend, Blended, fill_blend
 from crib_env.solver.endings import make_endings
-from crib_env.solver.hands import HAND_TABLES, HANDS, N_HANDS, N_RANKS, ORDERINGS
 from crib_env.solver.public_state import CARDS, GONE, gone_of, start_of_play
 from crib_env.solver.sweeps import (
     BEST_RESPONSE,
@@ -55,14 +55,14 @@ class Reached(NamedTuple):
     nodes: np.ndarray
     """(D,) int64 nodes of the public tree."""
     hands: np.ndarray
-    """(D,) int64 the actor's hand at each, among those of its size (:data:`crib_env.solver.hands.HANDS`)."""
+    """(D,) int64 the actor's hand at each, among those of its size (:data:`crib_env.hands.HANDS`)."""
 
 
 class PlayGame:
     """The play from a public state to the last card; suits have no part in it.
 
     Args:
-        prior: by role, (n,) the weight of each hand (:data:`crib_env.solver.hands.HANDS`) of as many ranks as the
+        prior: by role, (n,) the weight of each hand (:data:`crib_env.hands.HANDS`) of as many ranks as the
             role holds. The probability of two hands is proportional to the product of their weights and of 4 - n for
             each of their cards, where n cards of its rank are gone before. So two players never hold the same card. By
             default the cards are dealt at random.

@@ -18,9 +18,8 @@ from crib_env.engine import PONE, ROLES
 from crib_env.exact.deal_classes import N_CLASSES, cards_of, class_sizes
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
-from crib_env.exact.rank_classes import CLASS_RANKS, N_RANK_CLASSES, rank_class
+from crib_env.hands import CLASS_RANKS, N_RANK_CLASSES, N_RANKS, ORDERINGS, hand_number, rank_class
 from crib_env.kernels import bit, kernel, mask_of
-from crib_env.solver.hands import N_RANKS, ORDERINGS, hand_number
 from crib_env.solver.play_game import pairs_dealt
 from crib_env.solver.public_state import start_of_play
 from crib_env.tables.analysis import outlook
@@ -69,7 +68,7 @@ def add_kept(cards: np.ndarray, totals: np.ndarray, sizes: np.ndarray, kept: np.
 
 @cache
 def kept_hands() -> np.ndarray:
-    """(13, 2, 1820) how often each role keeps each hand of four ranks (:data:`crib_env.solver.hands.HANDS`) when a
+    """(13, 2, 1820) how often each role keeps each hand of four ranks (:data:`crib_env.hands.HANDS`) when a
     starter of each rank is cut; each row adds up to 1. Takes ten seconds."""
     sizes, totals = class_sizes(), np.zeros((_CHUNK, N_DISCARDS), TOTALS)
     kept = np.zeros((N_RANKS, len(ROLES), N_RANK_CLASSES), np.int64)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env.engine import PONE
+from crib_env.hands import N_RANKS
 from crib_env.kernels import kernel
 from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
-from crib_env.solver.hands import N_RANKS
 
 # A public state is a row of int64: the ranks laid in this count, and then these fields.
 (

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.engine import PONE
+from crib_env.hands import HAND_TABLES, N_RANKS, hand_number
 from crib_env.kernels import kernel
 from crib_env.solver.blend import Blend, Blended, fill_blend
 from crib_env.solver.endings import OF_ACTOR, OF_OTHER, WIDTH, ending_points
-from crib_env.solver.hands import HAND_TABLES, N_RANKS, hand_number
 from crib_env.solver.public_state import (
     ACTOR,
     CARDS,
@@ -49,7 +49,7 @@ class Stakes(NamedTuple):
     """(A, B) float64 by pone's points in play and show together, and by the dealer's; the last entries stand for
     more, too."""
     shows: np.ndarray
-    """(2, n) int64 points in the show, by role and hand (:data:`crib_env.solver.hands.HANDS`)."""
+    """(2, n) int64 points in the show, by role and hand (:data:`crib_env.hands.HANDS`)."""
 
 
 class Others(NamedTuple):

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.engine import PONE
+from crib_env.hands import KING, N_HANDS, N_RANKS, HandTables
 from crib_env.kernels import kernel
 from crib_env.solver.endings import OF_ACTOR, OF_OTHER, WIDTH
-from crib_env.solver.hands import KING, N_HANDS, N_RANKS, HandTables
 from crib_env.solver.public_state import gone_of
 from crib_env.solver.tree import FIRST_ENDING, NO_LINK, TERMINAL, Extent, PublicTree
 

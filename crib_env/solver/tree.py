@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.engine import DEALER, PONE
+from crib_env.hands import N_HANDS, N_RANKS
 from crib_env.kernels import kernel
 from crib_env.solver.endings import ending_key
-from crib_env.solver.hands import N_HANDS, N_RANKS
 from crib_env.solver.public_state import (
     ACTOR,
     CARDS,

@@ -37,7 +37,7 @@ from crib_env.exact.discard_statistics import (
     six_cards,
     to_statistics,
 )
-from crib_env.exact.rank_classes import rank_class
+from crib_env.hands import rank_class
 from crib_env.kernels import bit, kernel, mask_of
 from crib_env.tables.deal_chances import DealChances, fill_dealer_wins
 from crib_env.tables.pegging import GAINED, GIVEN, N_BINS

@@ -22,8 +22,8 @@ from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_sizes
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS, hand_total, show_total
 from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, PLACES, TOTALS, fill_totals, hand_counts
-from crib_env.exact.rank_classes import N_RANK_CLASSES, rank_class
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
+from crib_env.hands import N_RANK_CLASSES, rank_class
 from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mask_of, mix, popcount, streams
 
 SIGNS = (-1, 1)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.exact.discard_statistics import N_DISCARDS, TOTALS, fill_totals, six_cards
-from crib_env.exact.rank_classes import CLASS_RANKS, rank_class
+from crib_env.hands import CLASS_RANKS, rank_class
 from crib_env.kernels import bit, kernel, mask_of
 from crib_env.tables.pegging import GAINED, GIVEN, PeggingRecords
 

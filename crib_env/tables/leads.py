@@ -14,7 +14,7 @@ import numpy as np
 
 from crib_env.engine import DEALER, PONE
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
-from crib_env.solver.hands import HAND_TABLES, HANDS, N_RANKS, ORDERINGS
+from crib_env.hands import HAND_TABLES, HANDS, N_RANKS, ORDERINGS
 from crib_env.solver.play_game import PlayGame, pairs_dealt
 from crib_env.solver.public_state import start_of_play
 
@@ -25,7 +25,7 @@ _N = len(_HANDS)
 
 
 class Leads(NamedTuple):
-    """Pone's leads and the dealer's answers, by hand of four ranks (:data:`crib_env.solver.hands.HANDS`, lowest first).
+    """Pone's leads and the dealer's answers, by hand of four ranks (:data:`crib_env.hands.HANDS`, lowest first).
 
     Chances and costs are in the order of the hand's cards. Cards of one rank are one choice and share its numbers.
     """

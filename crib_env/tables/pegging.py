@@ -1,6 +1,6 @@
 """Pegging records: points that four kept cards gain and concede in the play, by the ranks kept, as pone and as dealer.
 
-Suits do not matter in the play, so 1,820 classes of ranks cover all hands (:mod:`crib_env.exact.rank_classes`).
+Suits do not matter in the play, so 1,820 classes of ranks cover all hands (:mod:`crib_env.hands`).
 For each class and role a record counts how often these cards gained each number of points, and how often they
 conceded it; means, medians and distributions follow. Simulation fills the records (:func:`simulate_pegging`), and
 further plays can be added (Lang 2018, section 3.1).
@@ -31,8 +31,8 @@ from crib_env.engine import (
     begin_game,
     random_word,
 )
-from crib_env.exact.rank_classes import CLASS_RANKS, N_RANK_CLASSES
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
+from crib_env.hands import CLASS_RANKS, N_RANK_CLASSES
 from crib_env.kernels import below, bit, kernel, streams
 from crib_env.players.policies import NATIVE, native_card
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from crib_env.engine import ROLES, WIN
 from crib_env.exact.discard_statistics import N_POINTS
-from crib_env.exact.rank_classes import N_RANK_CLASSES
 from crib_env.files.checked_file import Column, load_arrays, save_arrays, version_of
+from crib_env.hands import N_RANK_CLASSES
 
 # How a game can end, seen from the dealer of the coming deal: the loser has 91 to 120, 61 to 90 (skunk), or 60 or less.
 ENDINGS = ("dealer wins", "dealer skunks", "dealer double-skunks", "pone wins", "pone skunks", "pone double-skunks")

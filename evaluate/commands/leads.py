@@ -22,7 +22,7 @@ from crib_env.evaluate.rules_of_thumb import (
     tally_answers,
     tally_leads,
 )
-from crib_env.solver.hands import hand_number
+from crib_env.hands import hand_number
 from crib_env.tables.leads import Leads
 from crib_env.tables.standard import standard_leads
 

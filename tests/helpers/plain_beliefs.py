@@ -10,7 +10,7 @@ import numpy as np
 
 from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, keeping_weights, posterior
 from crib_env.engine import DEALER, PONE
-from crib_env.exact.rank_classes import CLASS_RANKS
+from crib_env.hands import CLASS_RANKS
 from crib_env.tables.standard import standard_cribs
 from tests.helpers import reference
 from tests.helpers.plain_play import (

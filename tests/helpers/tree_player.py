@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from crib_env.hands import HAND_TABLES
 from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mix, popcount
-from crib_env.solver.hands import HAND_TABLES
 
 
 @kernel

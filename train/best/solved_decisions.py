@@ -15,8 +15,8 @@ import numpy as np
 from crib_env.agents.best.policy import N_INPUTS, write_inputs
 from crib_env.engine import DEALER, PONE
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
+from crib_env.hands import HAND_TABLES, HANDS, N_RANKS
 from crib_env.kernels import GOLDEN, kernel, mix, streams
-from crib_env.solver.hands import HAND_TABLES, HANDS, N_RANKS
 from crib_env.solver.public_state import CARDS, GONE, N_FIELDS, gone_of, lay_rank, say_go
 from crib_env.solver.tree import PublicTree
 
@@ -73,7 +73,7 @@ class SolvedPlay(NamedTuple):
     starter: int
     """Its rank, or -1."""
     dealt: np.ndarray
-    """(2, n) float64 for each role the cumulative sum, over its hands (:data:`crib_env.solver.hands.HANDS`), of their
+    """(2, n) float64 for each role the cumulative sum, over its hands (:data:`crib_env.hands.HANDS`), of their
     weights times the ways to draw their cards."""
     policy: np.ndarray
     """(S,) float32, as :meth:`crib_env.solver.play_game.PlayGame.expected` takes it."""

@@ -17,8 +17,8 @@ from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import Share
+from crib_env.hands import N_RANKS, ORDERINGS
 from crib_env.solver.cfr import check_solution, load_solution
-from crib_env.solver.hands import N_RANKS, ORDERINGS
 from crib_env.solver.play_game import SPLIT
 from crib_env.solver.prior import prior_of_discards
 from crib_env.solver.public_state import start_of_play

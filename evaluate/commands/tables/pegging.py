@@ -15,7 +15,7 @@ from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import Range, Seed, Threads
-from crib_env.exact.rank_classes import N_RANK_CLASSES, rank_class_of_ranks
+from crib_env.hands import N_RANK_CLASSES, class_of_ranks
 from crib_env.tables.pegging import GAINED, GIVEN, simulate_pegging
 
 Policy = Annotated[str, tyro.conf.arg(metavar="POLICY")]
@@ -60,7 +60,7 @@ def pegging(
         table.add_column(column, justify="left" if column == "kept" else "right")
     n, mean, error = records.n, records.mean, records.standard_error
     for hand in HANDS:
-        kept = rank_class_of_ranks(*(RANKS.index(rank) for rank in hand.split()))
+        kept = class_of_ranks([RANKS.index(rank) for rank in hand.split()])
         cells = [hand]
         for role in range(len(ROLES)):
             cells.append(f"{n[role, kept]:,}")

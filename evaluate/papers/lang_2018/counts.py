@@ -15,7 +15,7 @@ from crib_env.evaluate.papers.lang_2018.strategy_weights import SECONDS_A_GAME
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_sizes
 from crib_env.exact.discard_means import STARTERS
 from crib_env.exact.discard_statistics import N_DISCARDS, TOTALS, fill_totals
-from crib_env.exact.rank_classes import CLASS_RANKS
+from crib_env.hands import CLASS_RANKS
 from crib_env.tables.lang_strategies import STRATEGIES
 
 _SIX = "5H 5C JD QS 2H 3D"

@@ -16,7 +16,7 @@ from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.skill.luck.usual_deal import DiscardValues
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
-from crib_env.exact.rank_classes import rank_class
+from crib_env.hands import rank_class
 from crib_env.kernels import kernel, mask_of
 
 

@@ -24,7 +24,7 @@ from crib_env.evaluate.skill.luck.usual_deal import (
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, class_sizes, representatives
 from crib_env.exact.discard_means import STARTERS, hand_total
 from crib_env.exact.disjoint_hands import N_DISJOINT, disjoint_total
-from crib_env.exact.rank_classes import CLASS_RANKS, N_RANK_CLASSES, rank_class
+from crib_env.hands import CLASS_RANKS, N_RANK_CLASSES, rank_class
 from crib_env.kernels import bit, kernel, lowest
 
 PAIR_RANKS = np.array([(a, b) for b in range(13) for a in range(b + 1)])

@@ -15,7 +15,7 @@ import numpy as np
 from crib_env.cards import JACK
 from crib_env.engine import DEALER, GAME, PLAY, PLAY_EPISODE, PONE, act
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS, crib_total, hand_total, show_total
-from crib_env.exact.rank_classes import rank_class
+from crib_env.hands import rank_class
 from crib_env.kernels import bit, kernel, lowest
 from crib_env.players.policies import CAREFUL, GREEDY, native_card
 from crib_env.scoring import add_rank, rank_points

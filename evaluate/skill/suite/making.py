@@ -14,10 +14,10 @@ from crib_env.engine import PLAY, WIN, act
 from crib_env.evaluate.skill.suite.data import CARDS_LAID, DISCARDS, ENDGAMES, SEED, SuiteData, hashes_of_tables
 from crib_env.evaluate.skill.suite.positions import NO_CARD, before_discards
 from crib_env.evaluate.skill.suite.sure_wins import Known, sure_cards
+from crib_env.hands import N_RANKS, hand_number
 from crib_env.kernels import streams
 from crib_env.players.policies import CAREFUL
 from crib_env.solver.cfr import PlaySolver
-from crib_env.solver.hands import N_RANKS, hand_number
 from crib_env.solver.play_game import PlayGame, Reached
 from crib_env.views import views_of
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from crib_env import score_show
 from crib_env.engine import DEALER, PONE, WIN
-from crib_env.solver.hands import N_RANKS
+from crib_env.hands import N_RANKS
 from crib_env.solver.public_state import (
     ACTOR,
     CARDS,

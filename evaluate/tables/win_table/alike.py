@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crib_env.exact.rank_classes import CLASS_RANKS
+from crib_env.hands import CLASS_RANKS
 from crib_env.scoring import card_value
 from crib_env.tables.pegging import GAINED, GIVEN, N_BINS
 from crib_env.tables.standard import standard_pegging

@@ -18,7 +18,7 @@ from crib_env.engine import PONE, ROLES, WIN
 from crib_env.evaluate.tables.win_table.alike import smoothed
 from crib_env.evaluate.tables.win_table.late_deals import LATE_SCORES, SIZE, LateDeals
 from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, PLACES, TOTALS, fill_totals
-from crib_env.exact.rank_classes import N_RANK_CLASSES, rank_class
+from crib_env.hands import N_RANK_CLASSES, rank_class
 from crib_env.kernels import bit, kernel, mask_of
 from crib_env.tables.analysis import DiscardParts, Outlook, discard_parts, fill_wins, fill_wins_in_style
 from crib_env.tables.pegging import N_BINS

@@ -14,7 +14,7 @@ from crib_env.batch import SOURCES
 from crib_env.engine import ROLES
 from crib_env.evaluate.tables.win_table.alike import smoothed
 from crib_env.evaluate.tables.win_table.explore import explore, roles_of
-from crib_env.exact.rank_classes import N_RANK_CLASSES, rank_class
+from crib_env.hands import N_RANK_CLASSES, rank_class
 from crib_env.kernels import kernel
 from crib_env.players.agent import Agent
 from crib_env.tables.standard import standard_pegging

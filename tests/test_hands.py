@@ -9,17 +9,17 @@ from math import comb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crib_env.exact.rank_classes import (
+from crib_env.hands import (
     CLASS_RANKS,
     CLASS_SIZES,
     N_RANK_CLASSES,
+    class_of_ranks,
     rank_class,
-    rank_class_of_ranks,
 )
 
 
 def test_every_class_has_one_number_and_every_number_one_class():
-    numbers = {rank_class_of_ranks(*ranks): ranks for ranks in combinations_with_replacement(range(13), 4)}
+    numbers = {int(class_of_ranks(ranks)): ranks for ranks in combinations_with_replacement(range(13), 4)}
     assert sorted(numbers) == list(range(1_820)) == list(range(N_RANK_CLASSES))
     assert [numbers[k] for k in range(N_RANK_CLASSES)] == [tuple(ranks) for ranks in CLASS_RANKS.tolist()]
 
@@ -34,5 +34,5 @@ def test_sizes_are_those_of_all_hands_of_four():
 def test_the_class_of_cards_is_that_of_their_sorted_ranks(cards):
     ranks = sorted(card % 13 for card in cards)
     number = rank_class(sum(1 << card for card in cards))
-    assert number == rank_class_of_ranks(*ranks)
+    assert number == class_of_ranks(ranks)
     assert CLASS_RANKS[number].tolist() == ranks
