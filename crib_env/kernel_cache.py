@@ -122,6 +122,15 @@ class _Implementation(CompileResultCacheImpl):
     _locator_classes = [*CompileResultCacheImpl._locator_classes, _NoFolder]
 
 
+class _CacheFile(IndexDataCacheFile):
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            index: dict[Any, str] = super()._load_index()
+        except (ImportError, AttributeError):  # it names a type of a module that has moved since: it is out of date
+            return {}
+        return index
+
+
 class KernelCache(FunctionCache):
     """The cache of one kernel. It also reads the cache beside the source when new code must be saved elsewhere."""
 
@@ -132,12 +141,12 @@ class KernelCache(FunctionCache):
         super().__init__(function)
         source = function.__code__.co_filename
         stamp = source_stamp(Path(source).resolve())
-        self._cache_file._source_stamp = stamp
+        self._cache_file = _CacheFile(self.cache_path, self._impl.filename_base, stamp)
         self._files = [self._cache_file]
         folder = getattr(config, "CACHE_DIR", "")  # Numba sets its settings at run time
         chosen = folder and Path(folder) in Path(self.cache_path).parents
         if not chosen and self.cache_path != _beside(source):
-            self._files.append(IndexDataCacheFile(_beside(source), self._impl.filename_base, stamp))
+            self._files.append(_CacheFile(_beside(source), self._impl.filename_base, stamp))
         if compiler_locks.path is None and not isinstance(self._impl.locator, _NoFolder):
             compiler_locks.path = Path(self.cache_path, "compiling.lock")
 

@@ -127,6 +127,16 @@ def mask_of(cards):
     return mask
 
 
+@kernel
+def cards_in(mask, n):
+    """The ids (n,) int64 of a mask of n cards, ascending."""
+    cards = np.empty(n, np.int64)
+    for k in range(n):
+        cards[k] = lowest(mask)
+        mask &= mask - 1
+    return cards
+
+
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)

@@ -19,7 +19,7 @@ import numpy as np
 
 from crib_env.engine import OVER, legal_cards, starter, starter_is_cut
 from crib_env.exact.discard_means import COMPLETIONS, HAND_SCALE, crib_total, hand_total
-from crib_env.kernels import bit, kernel, lowest, mask_of, popcount
+from crib_env.kernels import bit, cards_in, kernel, mask_of, popcount
 from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
 
 # Steps of thermometer codes, in points: how far a discard falls short, what a card would earn, its mean answer.
@@ -58,12 +58,8 @@ def write_cards(hand, known, unseen, inputs, row):
 @kernel
 def write_discard(hand, discarded, is_dealer, legal, inputs, row, gains):
     """Writes how far the best card of each rank falls short, and the gains (52,) of legal cards."""
-    cards, totals = np.empty(6, np.int64), np.full(6, np.iinfo(np.int64).min)
     six = hand | discarded
-    rest = six
-    for k in range(6):  # ascending, as the exact values need them
-        cards[k] = lowest(rest)
-        rest &= rest - 1
+    cards, totals = cards_in(six, 6), np.full(6, np.iinfo(np.int64).min)
     crib_sign = 1 if is_dealer else -1
     best = totals[0]
     for i in range(6):

@@ -18,12 +18,13 @@ from crib_env.evaluate.matches.game_records import add_records
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
 from crib_env.evaluate.skill.analysis.decisions import analyse
-from crib_env.evaluate.skill.analysis.judges import ExpertJudge, Worth, discard_points, play_judge
+from crib_env.evaluate.skill.analysis.judges import ExpertJudge, Worth, play_judge
 from crib_env.evaluate.skill.analysis.picture import draw_game
 from crib_env.evaluate.skill.analysis.recorded_games import RecordedGames
 from crib_env.evaluate.skill.analysis.summary import BLUNDERS, summarise_players
 from crib_env.evaluate.skill.analysis.words import notes_of_deal, tell_luck
 from crib_env.evaluate.statistics import paired_rate_interval
+from crib_env.tables.discard_values import discard_points
 
 HANDS = 5  # fewer than usual, for speed
 JUDGE, EXPERT = ExpertJudge(HANDS), ExpertAgent(HANDS)

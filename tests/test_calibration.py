@@ -18,7 +18,7 @@ from crib_env.evaluate.tables.calibration.making import AtScores, Plan, calibrat
 from crib_env.evaluate.tables.calibration.scores import dealer_wins, draw_scores
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
-from crib_env.tables.analysis import outlook
+from crib_env.tables.outlook import outlook
 from crib_env.tables.standard import standard_win_table
 from crib_env.tables.win_table import as_from_nothing
 from crib_env.views import views_of

@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 
-from crib_env import discard_statistics, parse_cards, score_show_many
+from crib_env import discard_statistics, score_show_many
 from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.commands.tables.crib_tables import print_tables
 from crib_env.tables.crib_tables import (
     PAIRS,
     _Deals,
     crib_mean_over_starters,
-    crib_means_against,
     solve_crib_tables,
 )
 
@@ -82,19 +81,6 @@ def test_the_result_depends_on_the_seed_and_not_on_threads(deals, monkeypatch):
     two, other = (solve_crib_tables(rounds=1, draws=20, seed=seed, threads=2) for seed in (3, 4))
     assert (one.mean == two.mean).all()
     assert not (one.mean == other.mean).all()
-
-
-def test_one_hands_cribs_given_the_six_cards(tables):
-    cards = np.array(sorted(parse_cards("5H 5C JD QS 2H 3D")))
-    means, errors = crib_means_against(cards, tables, is_dealer=True)
-    assert (errors < 0.08).all()
-    best = discard_statistics([cards])[0]["discard"][means.argmax()]
-    assert (best % 13).tolist() == [4, 4]
-    rows = discard_statistics([cards])[0]
-    table = np.array([tables.mean[DEALER, a % 13, b % 13] for a, b in rows["discard"]])
-    assert np.corrcoef(means, table)[0, 1] > 0.9
-    as_pone, _ = crib_means_against(cards, tables, is_dealer=False)
-    assert (as_pone - means).mean() > 0.3
 
 
 def test_printed_tables_show_every_number_in_80_columns(tables, capsys):

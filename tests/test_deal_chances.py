@@ -7,7 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crib_env.engine import WIN
-from crib_env.tables.deal_chances import DealChances, fill_dealer_wins
+from crib_env.tables.deal_chances import (
+    ENDINGS,
+    DealChances,
+    chance_before_crib,
+    chance_with_crib,
+    ending_of,
+    fill_dealer_wins,
+    scores_after_show,
+    winner_by_hands,
+)
 
 
 def counted(dealer, pone, deal, win_table):
@@ -63,3 +72,36 @@ def test_it_counts_every_course_of_the_deal(scores, near, heels, parts, seed):
     fill_dealer_wins(deal, dealers, pones, win_table, wins)
     expected = [counted(dealer, pone, deal, win_table) for dealer, pone in zip(dealers.tolist(), pones.tolist())]
     assert np.allclose(wins, expected, atol=1e-12)
+
+
+SCORES = st.integers(0, 125)
+
+
+@settings(max_examples=300, deadline=None)
+@given(SCORES, SCORES, st.integers(0, 29), st.booleans())
+def test_a_show_is_counted_in_order(own, other, crib, deals):
+    win_table = np.random.default_rng(0).random((WIN, WIN))
+    pone, dealer = (other, own) if deals else (own, other)
+    if pone >= WIN:
+        pone_wins = 1.0
+    elif dealer + crib >= WIN:
+        pone_wins = 0.0
+    else:
+        pone_wins = win_table[pone, dealer + crib]  # pone deals next
+    expected = 1 - pone_wins if deals else pone_wins
+    assert chance_with_crib(own, other, crib, deals, win_table) == expected
+    chances = np.eye(30)[[crib, 0]].mean(axis=0)
+    both = np.mean([chance_with_crib(own, other, points, deals, win_table) for points in (crib, 0)])
+    assert np.isclose(chance_before_crib(own, other, chances, deals, win_table), both)
+
+
+def test_pone_counts_before_the_dealer():
+    assert scores_after_show(118, 119, 5, 2) == (118, 121)
+    assert scores_after_show(118, 119, 5, 1) == (123, 120)
+    assert [winner_by_hands(own, other, deals) for own, other, deals in ((121, 121, True), (121, 121, False))] == [0, 1]
+    assert winner_by_hands(120, 120, True) == -1
+
+
+def test_endings_are_named_by_the_losers_score():
+    found = [ENDINGS[ending_of(*scores)] for scores in ((121, 91), (121, 90), (60, 121), (61, 121))]
+    assert found == ["dealer wins", "dealer skunks", "pone double-skunks", "pone skunks"]

@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import combinations, combinations_with_replacement
 from math import comb
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crib_env.hands import (
@@ -30,6 +30,7 @@ def test_sizes_are_those_of_all_hands_of_four():
     assert CLASS_SIZES.sum() == comb(52, 4) == 270_725
 
 
+@settings(deadline=None)  # the kernel is loaded by the first example
 @given(st.lists(st.integers(0, 51), min_size=4, max_size=4, unique=True))
 def test_the_class_of_cards_is_that_of_their_sorted_ranks(cards):
     ranks = sorted(card % 13 for card in cards)

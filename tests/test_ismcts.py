@@ -24,7 +24,7 @@ from crib_env.engine import OVER, PLAY
 from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
 from crib_env.players.policies import RANDOM
-from crib_env.tables.analysis import outlook
+from crib_env.tables.outlook import outlook
 from tests.helpers import engine_calls
 from tests.helpers.drawn_worlds import NO_LIKELIHOOD, drawn, weighed
 from tests.helpers.hidden_cards import cards_of, mask_of, with_hidden_dealt_again

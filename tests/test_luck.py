@@ -6,7 +6,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from crib_env import parse_cards
+from crib_env import parse_cards, score_show
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, OVER, PONE
@@ -17,7 +17,7 @@ from crib_env.evaluate.matches.standings import Standings
 from crib_env.evaluate.skill.luck.exact_means import exact_means
 from crib_env.evaluate.skill.luck.fitted import less_luck
 from crib_env.evaluate.skill.luck.table import RESULTS, WINS, LuckTable, solve_luck_table, standard_luck_table
-from crib_env.evaluate.skill.luck.usual_deal import SHARES, DiscardValues, new_scratch, usual_discards, value_cards
+from crib_env.evaluate.skill.luck.usual_deal import SHARES, new_scratch, usual_discards, value_cards
 from crib_env.evaluate.skill.luck.variates import CARDS, FIRST_DEAL, STARTER, LuckMeter, results
 from crib_env.evaluate.statistics import half_width, mean_interval, paired_rate_interval, rate_less_luck
 from crib_env.exact.deal_classes import N_CLASSES, class_sizes
@@ -25,8 +25,9 @@ from crib_env.exact.discard_means import hand_total
 from crib_env.exact.disjoint_hands import N_DISJOINT, disjoint_total
 from crib_env.hands import rank_class
 from crib_env.kernels import kernel, mask_of, streams
+from crib_env.tables.discard_values import standard_values
 
-VALUES = DiscardValues.standard()
+VALUES = standard_values()
 
 
 @kernel
@@ -107,6 +108,21 @@ def test_usual_discards_do_not_depend_on_suits(role):
                 )
             )
         assert len(found) == 1
+
+
+def test_hands_and_heels_are_means_over_the_forty_cards_that_may_be_cut():
+    pairs, weights, out = np.zeros(2, np.int64), np.zeros(2, np.int64), np.zeros(5)
+    for cards in random_cards(6, 12, seed=5).tolist():
+        value_cards(mask_of(np.array(cards[:6])), mask_of(np.array(cards[6:])), VALUES, new_scratch(), out)
+        starters = sorted(set(range(52)) - set(cards))
+        heels = np.mean([2 * (starter % 13 == 10) for starter in starters])
+        for role, six, found in ((PONE, cards[:6], out[0]), (DEALER, cards[6:], out[1])):
+            usual_discards(mask_of(np.array(six)), role, VALUES, pairs, weights)
+            expected = heels if role == DEALER else 0.0
+            for pair, weight in zip(pairs.tolist(), weights.tolist()):
+                four = [card for card in six if not pair >> card & 1]
+                expected += weight / SHARES * np.mean([score_show(four, starter) for starter in starters])
+            assert found == pytest.approx(expected)
 
 
 def test_the_exact_means_are_those_of_many_deals():

@@ -17,14 +17,12 @@ from crib_env.evaluate.commands.solve_play import solve_play
 from crib_env.exact.discard_statistics import PLACES, TOTALS, fill_totals
 from crib_env.hands import HANDS, ORDERINGS, hand_number, rank_class
 from crib_env.kernels import kernel, lowest, streams
-from crib_env.solver import prior
-from crib_env.solver.cfr import PlaySolver
+from crib_env.solver.cfr import DISCOUNTS, Discounts, PlaySolver, Population, discounted
 from crib_env.solver.play_game import PlayGame, Reached, pairs_dealt
-from crib_env.solver.population import Population
-from crib_env.solver.prior import UNUSUAL, prior_of_discards
 from crib_env.solver.public_state import (
     ACTOR,
     COUNT,
+    FLOOR,
     GONE,
     N_FIELDS,
     lay_rank,
@@ -36,6 +34,7 @@ from crib_env.solver.public_state import (
 from crib_env.solver.sweeps import EXPECTED
 from crib_env.solver.tree import build_tree
 from crib_env.tables.analysis import analyse_discard
+from crib_env.tables.prior import UNUSUAL, add_kept, prior_of_discards
 from tests.helpers import reference
 
 
@@ -103,6 +102,20 @@ def test_points_of_random_plays_are_the_engines():
     games = np.zeros(1, GAME)
     games["episode_stream"] = streams(7, 1)
     assert first_difference(games, n, start_of_play()) == n
+
+
+def test_a_go_never_makes_lower_ranks_possible_again():
+    state = start_of_play()
+    for rank in (12, 4, 12):
+        lay_rank(state, rank)
+    say_go(state)
+    say_go(state)  # at 25: neither player has a six or less
+    assert state[FLOOR : FLOOR + 2].tolist() == [6, 6]
+    for rank in (12, 9, 12):
+        lay_rank(state, rank)
+    say_go(state)
+    say_go(state)  # at 30, which says less
+    assert state[FLOOR : FLOOR + 2].tolist() == [6, 6]
 
 
 def test_hands_count_down_from_the_king():
@@ -241,6 +254,25 @@ def solved(game, iterations):
     return solver
 
 
+@pytest.mark.parametrize(
+    ("discounts", "iterations", "positive", "negative", "average"),
+    [(DISCOUNTS, 0, 0, 1 / 2, 1), (DISCOUNTS, 4, 8 / 9, 1 / 2, 125), (Discounts(1.0, 1.0, 1.0), 3, 3 / 4, 3 / 4, 4)],
+)
+def test_discounts_and_weights_are_those_of_the_paper(discounts, iterations, positive, negative, average):
+    assert discounted(iterations, discounts) == pytest.approx((average, positive, negative))
+
+
+def test_each_iteration_counts_with_its_weight(three_cards):
+    solver, alone = PlaySolver(three_cards), PlaySolver(three_cards)
+    solver.iterate()
+    first, regrets = solver.average.copy(), solver.regrets.copy()
+    solver.iterate()
+    alone.regrets, alone.iterations = regrets, 1  # the second iteration by itself
+    alone.iterate()
+    np.testing.assert_allclose(solver.average, first + alone.average, rtol=1e-6)
+    assert alone.average.max() > 7.9  # of 8
+
+
 def test_exploitability_is_never_negative_and_falls(three_cards):
     solver, found = PlaySolver(three_cards), []
     for _ in range(8):
@@ -351,7 +383,7 @@ def test_kept_hands_are_those_that_are_worth_most():
     hands = np.sort(np.argsort(np.random.default_rng(2).random((25, 52)), axis=1)[:, :6], axis=1)
     totals, kept = np.zeros((len(hands), 15), TOTALS), np.zeros((13, 2, 1820), np.int64)
     fill_totals(hands, totals)
-    prior.add_kept(hands, totals, np.ones(len(hands), np.int64), kept)
+    add_kept(hands, totals, np.ones(len(hands), np.int64), kept)
     expected = np.zeros((13, 2, 1820), np.int64)
     for six in hands.tolist():
         for role in (PONE, DEALER):

@@ -18,7 +18,7 @@ from crib_env.evaluate.skill.exploitability.responses import Responder, Roots, s
 from crib_env.evaluate.skill.exploitability.suits import Suits
 from crib_env.exact.deal_classes import representatives
 from crib_env.players.agent import mixes
-from crib_env.tables.analysis import outlook
+from crib_env.tables.outlook import outlook
 from crib_env.views import views_of
 
 ALL = (1 << 52) - 1

@@ -10,9 +10,8 @@ from crib_env.agents.belief.simple_players import simple_policy
 from crib_env.engine import ROLES
 from crib_env.evaluate.skill.exploitability.policy import Questions
 from crib_env.evaluate.skill.exploitability.suits import suits_of
-from crib_env.solver.cfr import PlaySolver
+from crib_env.solver.cfr import PlaySolver, Population
 from crib_env.solver.play_game import PlayGame
-from crib_env.solver.population import Population
 from crib_env.solver.public_state import start_of_play
 from crib_env.solver.sweeps import EXPECTED
 

@@ -34,8 +34,7 @@ def test_each_is_read_once_and_is_of_this_version():
     ):
         assert load() is load()
         path = standard._DATA / f"{name}.npz"
-        assert int(checked_file.version_of(path)) == module.VERSION
-        with pytest.raises(ValueError, match="build it again"):
+        with pytest.raises(ValueError, match=f"of version {module.VERSION}, not {module.VERSION + 1}: build it again"):
             checked_file.load_arrays(path, module._KIND, module.VERSION + 1, {})
 
 

@@ -119,6 +119,13 @@ def test_rates_and_their_intervals_lie_within_their_range():
         assert (wins.sample, points.sample, points.interval) == (40, 40, None)
 
 
+def test_the_interval_of_a_mean_is_students():
+    found = Measured.of(np.array([1.0, 2.0, 3.0, 6.0]))  # standard error 1.0801
+    assert (found.mean, found.sample) == (3.0, 4)
+    assert found.half_width == pytest.approx(3.1824 * 1.0801, abs=1e-2)  # Student, three degrees of freedom
+    assert Measured.of(np.array([1.0])).half_width is None
+
+
 def test_figures_are_read_back_with_their_intervals_and_without():
     with_one, without = Measured(99.0, 1.9, 9, (96.0, 99.8)), Measured(3.0, 0.1, 9)
     kept = Outcome("greedy", "a task", 1.0, {"with one": with_one, "without": without})

@@ -28,7 +28,8 @@ from crib_env.exact.discard_statistics import PLACES
 from crib_env.hands import CLASS_RANKS, rank_class
 from crib_env.kernels import kernel, mask_of, streams
 from crib_env.players.policies import GREEDY, native_card
-from crib_env.tables.analysis import late_play, outlook
+from crib_env.tables.analysis import late_play
+from crib_env.tables.outlook import outlook
 from crib_env.tables.pegging import simulate_pegging
 from crib_env.tables.standard import standard_pegging, standard_win_table
 from crib_env.tables.win_table import LATE, N_STYLES, WinTable, as_from_nothing

@@ -19,8 +19,9 @@ from crib_env.exact.discard_statistics import N_POINTS
 from crib_env.hands import CLASS_RANKS, N_RANK_CLASSES
 from crib_env.kernels import bit, kernel, lowest, mask_of
 from crib_env.scoring import add_rank, rank_points, show_points
-from crib_env.tables.analysis import outlook
 from crib_env.tables.crib_tables import PAIRS
+from crib_env.tables.deal_chances import chance_before_crib
+from crib_env.tables.outlook import outlook
 from crib_env.tables.standard import standard_cribs
 
 # Entries of ``Prospects.win``, starting at no points pegged: up to 8 by either player, and for the player at most 14
@@ -99,19 +100,7 @@ def fill_after_play(is_dealer, scores, most, own_show, crib, win_table, out):
     (own_score, score), (own_most, others_most) = scores, most
     for own in range(own_score, min(own_score + own_most + 1, WIN)):
         for shown in range(score, min(score + others_most + 1, WIN) + N_POINTS - 1):
-            own_out, out_first = own + own_show >= WIN, shown >= WIN
-            if own_out or out_first:  # pone counts first
-                out[own, shown] = 1.0 if own_out and not (out_first and is_dealer) else 0.0
-                continue
-            value, own_shown = 0.0, own + own_show
-            for points in range(N_POINTS):
-                if crib[points] > 0:
-                    if is_dealer:  # then the opponent deals
-                        last = own_shown + points
-                        value += crib[points] * (1.0 if last >= WIN else 1.0 - win_table[shown, last])
-                    elif shown + points < WIN:
-                        value += crib[points] * win_table[own_shown, shown + points]
-            out[own, shown] = value
+            out[own, shown] = chance_before_crib(own + own_show, shown, crib, is_dealer, win_table)
 
 
 @kernel

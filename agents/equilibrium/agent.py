@@ -45,7 +45,7 @@ from crib_env.kernels import kernel, streams
 from crib_env.players.agent import Powers
 from crib_env.scoring import show_points
 from crib_env.solver.subgame import WON, Choices, Others, Stakes, Subgame
-from crib_env.tables.analysis import outlook
+from crib_env.tables.outlook import outlook
 
 _MISTAKES = 0.05
 """Assumed probability that a player lays a random rank instead of the blueprint's: opponents need not follow it."""

@@ -7,11 +7,11 @@ from functools import cache
 import numpy as np
 
 from crib_env.agents.belief.prospects import class_show
-from crib_env.engine import ROLES, WIN
-from crib_env.exact.discard_statistics import N_POINTS
+from crib_env.engine import ROLES
 from crib_env.hands import CLASS_RANKS, HAND_OF_CLASS, N_RANKS
 from crib_env.kernels import kernel
 from crib_env.solver.subgame import WON, Stakes
+from crib_env.tables.deal_chances import chance_before_crib
 
 _MOST = 64  # points that a player makes in a play and the show of its hand: more are very rare, and count as this many
 
@@ -30,14 +30,7 @@ def rank_shows() -> np.ndarray:
 def _fill_worth(pone, dealer, crib, win_table, out):
     for a in range(out.shape[0]):
         for b in range(out.shape[1]):
-            if pone + a >= WIN:  # pone counts first
-                out[a, b] = WON
-                continue
-            out[a, b] = 0.0
-            if dealer + b < WIN:
-                for points in range(N_POINTS):
-                    if crib[points] > 0 and dealer + b + points < WIN:
-                        out[a, b] += WON * crib[points] * win_table[pone + a, dealer + b + points]  # pone deals next
+            out[a, b] = WON * chance_before_crib(pone + a, dealer + b, crib, False, win_table)
 
 
 def chances_to_win(scores: tuple[int, int], shows: np.ndarray, crib: np.ndarray, win_table: np.ndarray) -> Stakes:

@@ -36,10 +36,11 @@ from crib_env.agents.expert.play_search import (
 from crib_env.agents.same_cards import SameCards, same_cards
 from crib_env.engine import DEALER, PONE, WIN
 from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, TOTALS, fill_totals
-from crib_env.kernels import kernel, lowest, mask_of
+from crib_env.kernels import cards_in, kernel, mask_of
 from crib_env.players.agent import Powers
 from crib_env.scoring import show_points
-from crib_env.tables.analysis import discard_chances, outlook
+from crib_env.tables.analysis import discard_chances
+from crib_env.tables.outlook import outlook
 
 _MOST_PLAY = 61  # the most points that a player can make in one play
 _CHUNK = 64  # groups of decisions that a thread takes at once
@@ -53,10 +54,7 @@ def _value_pairs(views, same, outlook, out):
         rows = same.rows[same.ends[group - 1] if group else 0 : same.ends[group]]
         b = rows[0]
         held, discarded = mask_of(views.hand[b]), mask_of(views.discards[b])
-        rest = held | discarded
-        for k in range(6):
-            six[0, k] = lowest(rest)
-            rest &= rest - 1
+        six[0] = cards_in(held | discarded, 6)
         fill_totals(six, totals)
         scores, chances = np.empty((len(rows), 2), np.int64), np.empty((len(rows), N_DISCARDS))
         for i in range(len(rows)):

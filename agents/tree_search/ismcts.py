@@ -25,7 +25,7 @@ from crib_env import PlayerViews
 from crib_env.agents.belief.prospects import habits
 from crib_env.agents.tree_search.hidden_cards import known_games
 from crib_env.agents.tree_search.search import Settings, TreeSearchAgent
-from crib_env.tables.analysis import outlook
+from crib_env.tables.outlook import outlook
 
 
 @dataclass(kw_only=True)

@@ -38,14 +38,16 @@ from crib_env.engine import (
     start_play,
     starter,
 )
-from crib_env.exact.discard_means import COMPLETIONS, STARTERS, crib_total, hand_total
+from crib_env.exact.discard_means import crib_total, hand_total
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
 from crib_env.hands import N_RANK_CLASSES
 from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mix, popcount, streams
 from crib_env.players.agent import Powers
 from crib_env.players.policies import NATIVE, native_card
 from crib_env.scoring import show_points
-from crib_env.tables.analysis import outlook
+from crib_env.tables.deal_chances import chance_after_deal, chance_with_crib
+from crib_env.tables.discard_values import show_value
+from crib_env.tables.outlook import outlook
 
 NODE = np.dtype(
     [
@@ -204,14 +206,6 @@ def select(nodes, v, moves, sign, exploration):
 
 
 @kernel
-def chance_after_deal(own, other, deals, win):
-    """A player's probability of winning at the end of a deal that it dealt or not; the other deals next."""
-    if own >= WIN or other >= WIN:
-        return 1.0 if own >= WIN else 0.0
-    return 1.0 - win[other, own] if deals else win[own, other]
-
-
-@kernel
 def chance_after_play(work, settings, discard, own, other):
     """The searcher's win probability from the scores after the play, over the shows sampled for a discard.
 
@@ -226,13 +220,7 @@ def chance_after_play(work, settings, discard, own, other):
         total = 0.0
         for k in range(_SHOWS):
             hand, others_hand, crib = work.shows[discard, k]
-            if deals:  # pone counts first
-                if other + others_hand < WIN:
-                    total += chance_after_deal(own + hand + crib, other + others_hand, True, win)
-            elif own + hand >= WIN:
-                total += 1.0
-            else:
-                total += chance_after_deal(own + hand, other + others_hand + crib, False, win)
+            total += chance_with_crib(own + hand, other + others_hand, crib, deals, win)
         work.chances[discard, made, given] = total / _SHOWS
     return work.chances[discard, made, given]
 
@@ -303,7 +291,7 @@ def add_node(nodes, state, v, untried):
 
 
 @kernel
-def fill_exact_shows(g, crib_shift, show_value):
+def fill_exact_shows(g, crib_shift, values):
     """Mean points of the show for each discard: the hand, plus the crib as dealer or minus it as pone."""
     six = g["hand"][g["turn"]] | g["discards"][g["turn"]]
     cards = np.empty(6, np.int64)
@@ -312,9 +300,8 @@ def fill_exact_shows(g, crib_shift, show_value):
     role = DEALER if g["turn"] == g["dealer"] else PONE
     for move in range(N_DISCARDS):
         first, second = cards[PLACES[move, 0]], cards[PLACES[move, 1]]
-        crib = crib_total(first, second, cards) / COMPLETIONS + crib_shift[role, first % 13, second % 13]
-        hand = hand_total(six ^ bit(first) ^ bit(second), six) / STARTERS
-        show_value[move] = hand + crib if role == DEALER else hand - crib
+        hand, crib = hand_total(six ^ bit(first) ^ bit(second), six), crib_total(first, second, cards)
+        values[move] = show_value(hand, crib, first, second, role, crib_shift)
 
 
 @kernel

@@ -17,7 +17,7 @@ from itertools import permutations
 import numpy as np
 
 from crib_env.cards import JACK
-from crib_env.kernels import bit, kernel, lowest, popcount
+from crib_env.kernels import bit, cards_in, kernel, lowest, popcount
 from crib_env.scoring import SUIT, add_rank, rank_points
 
 STARTERS = 46
@@ -138,11 +138,7 @@ def best_discard_and_total(six, discarded, crib_sign):
 
     If totals are equal, the pair that comes first in the order of ids.
     """
-    cards = np.empty(6, np.int64)
-    rest = six
-    for k in range(6):
-        cards[k] = lowest(rest)
-        rest &= rest - 1
+    cards = cards_in(six, 6)
     best, best_total, found = np.int64(0), np.int64(0), False
     for i in range(6):
         for j in range(i + 1, 6):

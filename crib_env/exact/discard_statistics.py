@@ -202,25 +202,22 @@ def to_statistics(totals: np.ndarray, cards: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def _fill_hand_counts(hands, out):
+def _fill_counts(hands, of_crib, out):
     for n in range(len(hands)):
-        cards = hands[n]
-        six = mask_of(cards)
-        k = 0
-        for i in range(6):
-            for j in range(i + 1, 6):
+        cards, six = hands[n], mask_of(hands[n])
+        for k in range(N_DISCARDS):
+            i, j = PLACES[k, 0], PLACES[k, 1]
+            if of_crib:
+                crib_counts(i, j, cards, out[n, k])
+            else:
                 hand_counts(six ^ bit(cards[i]) ^ bit(cards[j]), six, out[n, k])
-                k += 1
 
 
-@kernel
-def _fill_crib_counts(hands, out):
-    for n in range(len(hands)):
-        k = 0
-        for i in range(6):
-            for j in range(i + 1, 6):
-                crib_counts(i, j, hands[n], out[n, k])
-                k += 1
+def _counts(hands: ArrayLike | str, of_crib: bool) -> np.ndarray:
+    cards = six_cards(hands)
+    out = np.zeros((len(cards), N_DISCARDS, N_POINTS), np.int64)
+    _fill_counts(cards, of_crib, out)
+    return out
 
 
 @kernel
@@ -303,10 +300,7 @@ def hand_distribution(hands: ArrayLike | str) -> np.ndarray:
 
     Arguments, order and errors as in :func:`discard_statistics`; (N, 15, 30) int64.
     """
-    cards = six_cards(hands)
-    out = np.zeros((len(cards), N_DISCARDS, N_POINTS), np.int64)
-    _fill_hand_counts(cards, out)
-    return out
+    return _counts(hands, of_crib=False)
 
 
 def crib_distribution(hands: ArrayLike | str) -> np.ndarray:
@@ -314,7 +308,4 @@ def crib_distribution(hands: ArrayLike | str) -> np.ndarray:
 
     Arguments, order and errors as in :func:`discard_statistics`; (N, 15, 30) int64.
     """
-    cards = six_cards(hands)
-    out = np.zeros((len(cards), N_DISCARDS, N_POINTS), np.int64)
-    _fill_crib_counts(cards, out)
-    return out
+    return _counts(hands, of_crib=True)

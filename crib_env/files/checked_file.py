@@ -8,13 +8,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from crib_env.files.whole_file import whole_file
 
+S = TypeVar("S", bound="SavedArrays")
 _ZIP = b"PK"  # how every .npz begins
 
 
@@ -73,6 +74,32 @@ def load_arrays(path: str | Path, kind: str, version: int, columns: Mapping[str,
     return found
 
 
+class SavedArrays:
+    """A dataclass of arrays, text and numbers that is kept in a file; a subclass says how, by the keywords of its class
+    statement: ``kind``, ``version`` and ``columns`` of :func:`load_arrays`."""
+
+    _kind: ClassVar[str]
+    _version: ClassVar[int]
+    _columns: ClassVar[Mapping[str, Column]]
+
+    def __init_subclass__(cls, kind: str, version: int, columns: Mapping[str, Column]) -> None:
+        cls._kind, cls._version, cls._columns = kind, version, columns
+
+    def save(self, path: str | Path) -> None:
+        """Writes it, whole or not at all."""
+        save_arrays(path, self._kind, self._version, vars(self))
+
+    @classmethod
+    def load(cls: type[S], path: str | Path) -> S:
+        """Reads it.
+
+        Raises:
+            ValueError: the file does not exist, is damaged, has another version or is of another kind.
+        """
+        found = load_arrays(path, cls._kind, cls._version, cls._columns)
+        return cls(**{name: value if value.ndim else value.item() for name, value in found.items()})
+
+
 def load_text(path: str | Path, kind: str, version: int, name: str) -> str:
     """One text of a file of :func:`save_arrays`, read at once from a large file: the rest of it is not checked.
 
@@ -103,15 +130,6 @@ def _read(path: str | Path, kind: str, version: int, only: str | None = None) ->
     if marks["version"] != str(version):
         raise ValueError(f"{path} is a {kind} of version {marks['version']}, not {version}: build it again")
     return found, marks["checksum"]
-
-
-def version_of(path: str | Path) -> str:
-    """The version that a file of :func:`save_arrays` says it has; empty if it is no such file."""
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            return str(archive["version"])
-    except Exception:  # `load_arrays` says what is wrong
-        return ""
 
 
 def _fault(array: np.ndarray, column: Column) -> str | None:

@@ -90,7 +90,6 @@ DARK = LIGHT._replace(
     back="#2f4f7a",
     back_line="#6d8db8",
 )
-THEMES = {"light": LIGHT, "dark": DARK}
 
 STYLED = Palette(*(f"var(--{name.replace('_', '-')})" for name in Palette._fields))
 """For a page that sets the variables of :func:`style_variables`."""

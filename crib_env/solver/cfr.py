@@ -4,27 +4,82 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from crib_env.engine import ROLES
 from crib_env.files.checked_file import Column, load_arrays, load_text, save_arrays
+from crib_env.kernels import kernel
+from crib_env.solver.blend import Blend
 from crib_env.solver.play_game import BestResponses, PlayGame
-from crib_env.solver.population import Population
 from crib_env.solver.sweeps import BEST_RESPONSE, EXPECTED, UPDATE_REGRETS, Step, Weights
 
 VERSION = 1
+_NOTHING = np.zeros(0, np.float32)
 _KIND = "solution of the play"
 
 
-class PlaySolver:
-    """Discounted CFR with alternating updates (Brown and Sandholm 2019, "Solving imperfect-information games via
-    discounted regret minimization").
+class Discounts(NamedTuple):
+    """The settings of discounted CFR (Brown and Sandholm 2019, "Solving imperfect-information games via discounted
+    regret minimization"); these are the paper's, with a larger γ.
 
-    Before iteration t + 1, regrets above 0 are multiplied by t ** 1.5 / (t ** 1.5 + 1) and those below 0 by 1/2 (α =
-    1.5, β = 0). Iteration t counts t ** 3 times in the average policy, which converges to an equilibrium (γ = 3). With
-    three cards each, 16 iterations reach a NashConv of 0.0054; CFR+ with linear averaging reaches 0.0178.
+    Before iteration t + 1, regrets above 0 are multiplied by t^α / (t^α + 1) and those below 0 by t^β / (t^β + 1).
+    Iteration t counts t^γ times in the average policy, which converges to an equilibrium. With three cards each, 16
+    iterations reach a NashConv of 0.0054; CFR+ with linear averaging reaches 0.0178.
+    """
+
+    alpha: float = 1.5
+    beta: float = 0.0
+    gamma: float = 3.0
+
+
+DISCOUNTS = Discounts()
+
+
+@kernel
+def discounted(iterations, discounts):
+    """After so many iterations, the last three fields of :class:`crib_env.solver.sweeps.Step` for the next, float32."""
+    past = np.float64(iterations)
+    above, below = past**discounts.alpha, past**discounts.beta
+    average = np.float32((past + 1) ** discounts.gamma)
+    return average, np.float32(above / (above + 1)), np.float32(below / (below + 1))
+
+
+class Population:
+    """All opponents: a share of them plays a fixed policy, the others play the game that is solved.
+
+    Args:
+        game: the play.
+        policy: (S,) float32, the fixed one, as :meth:`crib_env.solver.play_game.PlayGame.expected` takes it.
+        share: of those who play it, above 0 and below 1.
+
+    Raises:
+        ValueError: the share is not between 0 and 1.
+    """
+
+    def __init__(self, game: PlayGame, policy: np.ndarray, share: float) -> None:
+        if not 0 < share < 1:
+            raise ValueError(f"a share of {share} is not allowed: give a number above 0 and below 1")
+        self._game, self._policy, self._share = game, policy, np.float32(share)
+        self._met = np.zeros(game.extent.slots, np.float32)
+
+    def met(self, policy: np.ndarray, role: int, average: np.ndarray = _NOTHING, weight: float = 0.0) -> np.ndarray:
+        """The policy of a role when nobody knows which player it is; the array is valid until the next call.
+
+        Args:
+            policy: (S,) float32, of the others.
+            role: ``PONE`` or ``DEALER``.
+            average: (S,) float32, to which the others' policy is added, times the reach of their hands.
+            weight: of this in the average; at 0 nothing is added.
+        """
+        self._game.blend(Blend(self._policy, self._share, policy), role, self._met, average, weight)
+        return self._met
+
+
+class PlaySolver:
+    """Discounted CFR with alternating updates (:class:`Discounts`).
 
     With a population the opponent may be one of its other players: with probability ``share`` it plays their fixed
     policy, else it plays the game that is solved. Nobody sees which. The equilibrium wins more from players like these,
@@ -53,16 +108,13 @@ class PlaySolver:
     def iterate(self) -> None:
         """One iteration: new regrets of both roles."""
         started = time.perf_counter()
-        past = self.iterations**1.5
-        self.iterations += 1
-        discounts = np.float32(past / (past + 1)), np.float32(0.5)
-        weight, added = float(self.iterations**3), np.float32(0 if self.population else self.iterations**3)
+        weight, *factors = map(np.float32, discounted(self.iterations, DISCOUNTS))
         for role in range(len(ROLES)):
-            other = self.regrets
-            if self.population:
-                other = self.population.met(other, 1 - role, self.average, weight)
-            weights = Weights(self.regrets, other, self.average)
-            self.game.walk(weights, Step(role, UPDATE_REGRETS, added, *discounts))
+            other, added = self.regrets, weight
+            if self.population:  # which adds the policy to the average
+                other, added = self.population.met(other, 1 - role, self.average, float(weight)), np.float32(0)
+            self.game.walk(Weights(self.regrets, other, self.average), Step(role, UPDATE_REGRETS, added, *factors))
+        self.iterations += 1
         self.seconds += time.perf_counter() - started
 
     def best_responses(self) -> BestResponses:

@@ -16,6 +16,7 @@ from crib_env.engine import PONE
 from crib_env.hands import HAND_TABLES, N_RANKS, hand_number
 from crib_env.kernels import kernel
 from crib_env.solver.blend import Blend, Blended, fill_blend
+from crib_env.solver.cfr import DISCOUNTS, discounted
 from crib_env.solver.endings import OF_ACTOR, OF_OTHER, WIDTH, ending_points
 from crib_env.solver.public_state import (
     ACTOR,
@@ -112,11 +113,11 @@ class Subgame:
         self.policy[:] = 0
         regrets = np.zeros_like(self.policy)
         weights = Weights(regrets, regrets, self.policy)
-        if others is None:
-            _iterate(self._game, weights, self._prior, iterations, self._work)
-            return
-        second = make_workspace(self._extent)
-        _iterate_among(self._game, others, weights, self._prior, iterations, self._work, second)
+        fixed, second = np.zeros(0, np.float32), self._work
+        if others is not None:
+            second = make_workspace(self._extent)
+            fixed = _meet(self._game, others, self._work, second)
+        _iterate(self._game, fixed, weights, self._prior, iterations, self._work, second)
 
     def choices(self, role: int, hand: int) -> Choices:
         """What the policy lays with a role's hand (its number at the root)."""
@@ -231,45 +232,43 @@ def _fill_ending(s, number, sizes, root, points, stakes, hands, out):
 
 
 @kernel
-def _iterate(game, weights, prior, iterations, work):
-    n = len(game.tree.nodes)
-    for t in range(iterations):
-        past = np.float64(t) ** 1.5
-        positive, average = np.float32(past / (past + 1)), np.float32((t + 1) ** 3)
-        for role in range(2):
-            work.reach[: len(prior)] = prior
-            step = Step(role, UPDATE_REGRETS, average, positive, np.float32(0.5))
-            walk_down(game, weights.other, 0, n, work)
-            walk_up(game, weights, step, 0, n, work)
-
-
-@kernel
-def _iterate_among(game, others, weights, prior, iterations, work, second):
-    """As :func:`_iterate`, where either player is one of ``others`` or one that is solved for."""
-    n, size, half = len(game.tree.nodes), len(prior), np.float32(0.5)
-    one, two = others
-    fixed, met = np.zeros_like(weights.policy), np.zeros_like(weights.policy)
+def _meet(game, others, work, second):
+    """The policy of all ``others`` together; ``second`` gets their reach."""
+    n, size, (one, two) = len(game.tree.nodes), len(others[0].prior), others
+    together = np.zeros_like(one.policy)
     work.reach[:size], second.reach[:size] = one.prior, two.prior
     walk_down(game, one.policy, 0, n, work)
     walk_down(game, two.policy, 0, n, second)
+    blend, into = Blend(one.policy, np.float32(0.5), two.policy), Blended(together, together, np.float32(0))
     for role in range(2):
-        fill_blend(
-            game, Blend(one.policy, half, two.policy), (work, second), role, 0, n, Blended(fixed, fixed, np.float32(0))
-        )
+        fill_blend(game, blend, (work, second), role, 0, n, into)
     second.reach[:size] = one.prior + two.prior
-    walk_down(game, fixed, 0, n, second)
+    walk_down(game, together, 0, n, second)
+    return together
+
+
+@kernel
+def _iterate(game, others, weights, prior, iterations, work, second):
+    """Iterations for players with ``prior``, among others of a fixed policy unless it is empty (:func:`_meet`)."""
+    n, size = len(game.tree.nodes), len(prior)
+    met = np.zeros_like(others)
     for t in range(iterations):
-        past = np.float64(t) ** 1.5
-        positive, weight = np.float32(past / (past + 1)), np.float32((t + 1) ** 3)
+        weight, positive, negative = discounted(t, DISCOUNTS)
         for role in range(2):
+            other, added = weights.other, weight
             work.reach[:size] = prior
-            walk_down(game, weights.policy, 0, n, work)
-            blend = Blend(fixed, half, weights.policy)
-            fill_blend(game, blend, (second, work), 1 - role, 0, n, Blended(met, weights.average, weight))
-            work.reach[:size] = prior + second.reach[:size]
-            walk_down(game, met, 0, n, work)
-            step = Step(role, UPDATE_REGRETS, np.float32(0), positive, np.float32(0.5))
-            walk_up(game, Weights(weights.policy, met, weights.average), step, 0, n, work)
+            if len(others):
+                walk_down(game, weights.policy, 0, n, work)
+                blend, into = (
+                    Blend(others, np.float32(0.5), weights.policy),
+                    Blended(met, weights.average, weight),
+                )
+                fill_blend(game, blend, (second, work), 1 - role, 0, n, into)
+                work.reach[:size] = prior + second.reach[:size]
+                other, added = met, np.float32(0)
+            walk_down(game, other, 0, n, work)
+            step = Step(role, UPDATE_REGRETS, added, positive, negative)
+            walk_up(game, Weights(weights.policy, other, weights.average), step, 0, n, work)
 
 
 class Choices(NamedTuple):

@@ -12,9 +12,7 @@ what the opponent shows (:func:`fill_wins`) and what the play to the score adds 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from itertools import permutations
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,9 +38,11 @@ from crib_env.exact.discard_statistics import (
 from crib_env.hands import rank_class
 from crib_env.kernels import bit, kernel, mask_of
 from crib_env.tables.deal_chances import DealChances, fill_dealer_wins
-from crib_env.tables.pegging import GAINED, GIVEN, N_BINS
-from crib_env.tables.standard import standard_cribs, standard_pegging, standard_win_table
-from crib_env.tables.win_table import LATE, N_STYLES, WinTable
+from crib_env.tables.discard_values import discard_points, standard_values
+from crib_env.tables.outlook import outlook
+from crib_env.tables.pegging import GAINED, GIVEN
+from crib_env.tables.standard import standard_cribs, standard_win_table
+from crib_env.tables.win_table import LATE, N_STYLES
 
 ANALYSIS = np.dtype(
     [
@@ -57,64 +57,6 @@ ANALYSIS = np.dtype(
         ("win_probability", "f8"),
     ]
 )
-
-
-class Outlook(NamedTuple):
-    """The parts of the shipped tables that the kernels below need, as arrays; the first axis is by role."""
-
-    cribs: np.ndarray
-    """(2, 13, 13) the change in the crib's mean when the opponent discards with purpose, by ranks discarded."""
-    hands: np.ndarray
-    """(2, 5, 30) chances of the points that the *opponent* of this player shows, by its style of discarding."""
-    style_cribs: np.ndarray
-    """(2, 5) what each style adds to the crib's mean."""
-    styles: np.ndarray
-    """(2, 36, 36, 5) weights of the styles, of :class:`crib_env.tables.win_table.WinTable`."""
-    pegging: np.ndarray
-    """(2, 1820, 2, 61) chances of points gained and given in the play."""
-    win_table: np.ndarray
-    """(121, 121) the dealer's chance to win, by dealer's and pone's score."""
-    late_hands: np.ndarray
-    """(2, 1820, 12) of :class:`crib_env.tables.win_table.WinTable`."""
-    late_scores: np.ndarray
-    """(2, 36, 36, 12), too."""
-
-
-def _with_means(chances: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """Chances of points (..., 61), multiplied by a power of the points so that they have these means (...); unchanged
-    where the mean is NaN."""
-    given = np.isfinite(means)
-    out, rows, points = chances.copy(), chances[given], np.arange(chances.shape[-1])
-    power = np.zeros((len(rows), 1))  # its logarithm, by Newton's method
-    for _ in range(50):
-        tilted = rows * np.exp(power * points)
-        tilted /= tilted.sum(axis=-1, keepdims=True)
-        mean = tilted @ points
-        spread = tilted @ points**2 - mean**2
-        power += np.clip((means[given] - mean) / np.maximum(spread, 1e-9), -0.3, 0.3)[:, None]
-        out[given] = tilted
-    return out
-
-
-@cache
-def outlook(win_table: Path | None = None) -> Outlook:
-    """The outlook of the standard tables, or with the win table of another file."""
-    return outlook_of(standard_win_table() if win_table is None else WinTable.load(win_table))
-
-
-def outlook_of(wins: WinTable) -> Outlook:
-    """The outlook of the standard tables and a win table."""
-    tables = standard_cribs()
-    return Outlook(
-        cribs=tables.mean - tables.against_random,
-        hands=tables.hand_points[[DEALER, PONE], None] + wins.style_hands,  # of the other role
-        style_cribs=wins.style_cribs.astype(np.float64),
-        styles=wins.styles.astype(np.float64),
-        pegging=_with_means(standard_pegging().distribution, wins.plays),
-        win_table=wins.win_probability.astype(np.float64),
-        late_hands=wins.late_hands.astype(np.float64),
-        late_scores=wins.late_scores.astype(np.float64),
-    )
 
 
 @kernel
@@ -292,7 +234,7 @@ def analyse_discard(cards: Sequence[int | str] | str, *, dealer: bool, scores: t
     is_pair = len(scores) == 2 and all(isinstance(score, (int, np.integer)) for score in scores)
     if not is_pair or not all(0 <= score < WIN for score in scores):
         raise ValueError(f"scores={tuple(scores)} is not allowed: give two whole numbers from 0 to {WIN - 1}")
-    role, tables = DEALER if dealer else PONE, outlook()
+    role, values = DEALER if dealer else PONE, standard_values()
     totals = np.zeros((1, N_DISCARDS), TOTALS)
     fill_totals(held, totals)
     out = np.zeros(N_DISCARDS, ANALYSIS)
@@ -306,16 +248,14 @@ def analyse_discard(cards: Sequence[int | str] | str, *, dealer: bool, scores: t
     out["crib_std"] = np.sqrt(chances @ points**2 - (chances @ points) ** 2)
 
     low, high = (held[0, PLACES] % 13).T
-    out["crib_expected"] = found["crib_mean"] + tables.cribs[role, low, high]
+    out["crib_expected"] = found["crib_mean"] + values.cribs[role, low, high]
     six = mask_of(held[0])
-    kept = [rank_class(six ^ mask_of(pair)) for pair in found["discard"]]
-    play = tables.pegging[role, kept] @ np.arange(N_BINS)
-    out["pegging"] = play[:, GAINED] - play[:, GIVEN]
-    out["total"] = out["hand_mean"] + (1 if dealer else -1) * out["crib_expected"] + out["pegging"]
+    out["pegging"] = values.pegging[role, [rank_class(six ^ mask_of(pair)) for pair in found["discard"]]]
+    out["total"] = discard_points(held, np.array([dealer]))[0]
     cribs = standard_cribs().error[role, low, high]
     out["total_error"] = np.hypot(np.nan_to_num(cribs), np.linalg.norm(standard_win_table().play_errors[role]))
     wins = np.empty((1, N_DISCARDS))
-    discard_chances(held[0], np.int64(0), dealer, np.array([scores], np.int64), totals[0], tables, wins)
+    discard_chances(held[0], np.int64(0), dealer, np.array([scores], np.int64), totals[0], outlook(), wins)
     out["win_probability"] = wins[0]
     return out[np.lexsort((-out["total"], -out["win_probability"]))]
 

@@ -11,20 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from crib_env.engine import DEALER, PONE, ROLES
+from crib_env.engine import ROLES
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_sizes
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS, hand_total, show_total
 from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, PLACES, TOTALS, fill_totals, hand_counts
-from crib_env.files.checked_file import Column, load_arrays, save_arrays
+from crib_env.files.checked_file import Column, SavedArrays
 from crib_env.hands import N_RANK_CLASSES, rank_class
-from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mask_of, mix, popcount, streams
+from crib_env.kernels import GOLDEN, below, bit, cards_in, kernel, mask_of, mix, popcount, streams
 
 SIGNS = (-1, 1)
 """By role: whether a point in the crib counts against the player or for it."""
@@ -90,12 +88,7 @@ def _opposing_discard(seen, table, sign, word):
         card = below(mix(word), 52)
         if not ((seen | six) >> card) & 1:
             six |= bit(card)
-    cards, hand_totals = np.empty(6, np.int64), np.empty(15, np.int64)
-    rest = six
-    for k in range(6):
-        cards[k] = lowest(rest)
-        rest &= rest - 1
-    k = 0
+    cards, hand_totals, k = cards_in(six, 6), np.empty(15, np.int64), 0
     for i in range(6):
         for j in range(i + 1, 6):
             hand_totals[k] = hand_total(six ^ bit(cards[i]) ^ bit(cards[j]), six)
@@ -126,26 +119,8 @@ def _sample_pair(hands, discards, weights, draws, table, sign, word):
     return mean, np.sqrt(max(squares / draws - mean * mean, 0.0) / draws)
 
 
-@kernel
-def _sample_hand(cards, draws, table, sign, word, means, errors):
-    """Means and standard errors (15,) of the cribs of one hand's discards, over the same opposing hands for all."""
-    seen = mask_of(cards)
-    squares = np.zeros(15)
-    means[:] = 0.0
-    for _ in range(draws):
-        discarded, six, word = _opposing_discard(seen, table, sign, word)
-        for k in range(15):
-            own = bit(cards[PLACES[k, 0]]) | bit(cards[PLACES[k, 1]])
-            mean = crib_mean_over_starters(own | discarded, seen | six)
-            means[k] += mean
-            squares[k] += mean * mean
-    for k in range(15):
-        means[k] /= draws
-        errors[k] = np.sqrt(max(squares[k] / draws - means[k] ** 2, 0.0) / draws)
-
-
 @dataclass(frozen=True)
-class CribTables:
+class CribTables(SavedArrays, kind=_KIND, version=VERSION, columns=_COLUMNS):
     """Mean crib points by ranks discarded; symmetric (13, 13) arrays by role (``crib_env.engine.ROLES``).
 
     Attributes:
@@ -166,20 +141,6 @@ class CribTables:
     against_random: np.ndarray
     kept: np.ndarray
     hand_points: np.ndarray
-
-    def save(self, path: str | Path) -> None:
-        """Writes the tables, whole or not at all."""
-        save_arrays(path, _KIND, VERSION, {field.name: getattr(self, field.name) for field in fields(self)})
-
-    @classmethod
-    def load(cls, path: str | Path) -> CribTables:
-        """Reads tables.
-
-        Raises:
-            ValueError: the file does not exist, is damaged, has another version or is not a file of crib tables.
-        """
-        found: dict[str, Any] = load_arrays(path, _KIND, VERSION, _COLUMNS)
-        return cls(**{**found, "change": float(found["change"])})
 
 
 def solve_crib_tables(
@@ -278,29 +239,6 @@ class _Deals:
         weights = np.cumsum(self.sizes[rows])
         mean, error = _sample_pair(self.cards[rows], discards, weights, draws, table, sign, word)
         return mean, error, share
-
-
-def crib_means_against(
-    cards: np.ndarray, tables: CribTables, *, is_dealer: bool, draws: int = 2_000, seed: int = 0
-) -> tuple[np.ndarray, np.ndarray]:
-    """The cribs of one hand's fifteen discards against an opponent who discards by the tables, given these six cards.
-
-    Args:
-        cards: (6,) sorted ids.
-        tables: the tables by which the opponent discards.
-        is_dealer: whether this player deals, and so the opponent is pone.
-        draws: opposing hands, the same for all fifteen.
-        seed: random seed of the draws.
-
-    Returns:
-        Means and standard errors, (15,) each, in the order of :data:`PLACES`.
-    """
-    means, errors = np.empty(N_DISCARDS), np.empty(N_DISCARDS)
-    other = PONE if is_dealer else DEALER
-    _sample_hand(
-        np.asarray(cards, np.int64), draws, tables.mean[other], SIGNS[other], streams(seed, 1)[0], means, errors
-    )
-    return means, errors
 
 
 def _square(values: np.ndarray) -> np.ndarray:

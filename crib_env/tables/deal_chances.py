@@ -1,4 +1,8 @@
-"""From the points that the parts of a deal may bring to the chance to win the game, at any number of scores at once."""
+"""From the points of a deal, in the order in which they are counted, to the chance to win the game.
+
+His heels come first, then the play, pone's hand, the dealer's hand and the crib; whoever reaches 121 first has won. The
+win table covers the deals after this one.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.engine import WIN
+from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
 from crib_env.kernels import kernel
 
 
@@ -19,6 +23,78 @@ class DealChances(NamedTuple):
     dealers_hand: np.ndarray  # (30,)
     pones_hand: np.ndarray  # (30,)
     crib: np.ndarray  # (30,)
+
+
+# How a game can end, seen from the dealer of a deal: the loser has 91 to 120, 61 to 90 (skunk), or 60 or less.
+ENDINGS = ("dealer wins", "dealer skunks", "dealer double-skunks", "pone wins", "pone skunks", "pone double-skunks")
+MATCH_POINTS = np.array([2, 3, 3, -2, -3, -3])  # ACC, to the dealer
+
+
+@kernel
+def ending_of(dealer, pone):
+    """The number in ``ENDINGS`` of a game that is over at these scores."""
+    loser = min(dealer, pone)
+    size = 2 if loser <= DOUBLE_SKUNK else 1 if loser <= SKUNK else 0
+    return size if dealer >= WIN else 3 + size
+
+
+@kernel
+def chance_after_deal(own, other, deals, win_table):
+    """A player's chance to win at the end of a deal that it dealt or not; the other deals next.
+
+    Args:
+        own, other: the scores, of which at most one is 121 or more.
+        deals: whether it dealt.
+        win_table: (121, 121) the chance of whoever deals next, by dealer's and pone's score.
+    """
+    if own >= WIN or other >= WIN:
+        return 1.0 if own >= WIN else 0.0
+    return 1.0 - win_table[other, own] if deals else win_table[own, other]
+
+
+@kernel
+def scores_after_show(dealer, pone, dealers, pones):
+    """The scores of dealer and pone after the show: pone's hand counts first, and then the dealer's hand and crib."""
+    pone += pones
+    if pone < WIN:
+        dealer += dealers
+    return dealer, pone
+
+
+@kernel
+def winner_by_hands(own, other, deals):
+    """Who has won when both hands are counted, pone's first: 1 the player, 0 the other, -1 nobody yet."""
+    pone, dealer = (other, own) if deals else (own, other)
+    if pone >= WIN:
+        return 0 if deals else 1
+    if dealer >= WIN:
+        return 1 if deals else 0
+    return -1
+
+
+@kernel
+def chance_with_crib(own, other, crib, deals, win_table):
+    """A player's chance to win, from the scores with both hands counted and the points of the crib.
+
+    Arguments are those of :func:`chance_after_deal`, but both scores may be 121 or more.
+    """
+    winner = winner_by_hands(own, other, deals)
+    if winner >= 0:
+        return 1.0 if winner else 0.0
+    return chance_after_deal(own + (crib if deals else 0), other + (0 if deals else crib), deals, win_table)
+
+
+@kernel
+def chance_before_crib(own, other, crib, deals, win_table):
+    """As :func:`chance_with_crib`, in the mean over the crib, from the chances (30,) of its points."""
+    winner = winner_by_hands(own, other, deals)
+    if winner >= 0:
+        return 1.0 if winner else 0.0
+    chance = 0.0
+    for points in range(len(crib)):
+        if crib[points] > 0:
+            chance += crib[points] * chance_with_crib(own, other, points, deals, win_table)
+    return chance
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Lang's eight strategies: the desirability of each of the fifteen discards by one criterion (Lang 2018, section 3.1).
+"""Lang's eight strategies: the desirability of each of the fifteen discards by one criterion (Lang 2018, section 3).
 
 Each strategy ranks the discards of six cards by one number, and scales it linearly so that the best has 1 and the
 worst 0. If all fifteen are equal, all have 1. The numbers of hand and crib are exact (the crib's over uniformly
@@ -14,7 +14,7 @@ from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.exact.discard_statistics import N_DISCARDS, TOTALS, fill_totals, six_cards
 from crib_env.hands import CLASS_RANKS, rank_class
-from crib_env.kernels import bit, kernel, mask_of
+from crib_env.kernels import bit, cards_in, kernel, mask_of
 from crib_env.tables.pegging import GAINED, GIVEN, PeggingRecords
 
 STRATEGIES = (
@@ -27,6 +27,7 @@ STRATEGIES = (
     "pegging_max_med_gained",
     "pegging_min_avg_given",
 )
+N_STRATEGIES = len(STRATEGIES)
 
 
 @kernel
@@ -53,7 +54,7 @@ def fill_desirabilities(totals, cards, pegging, out):
             out[6, k] = pegging[kept, 1]
             out[7, k] = -pegging[kept, 2]
             k += 1
-    for strategy in range(len(STRATEGIES)):
+    for strategy in range(N_STRATEGIES):
         _scale(out[strategy])
 
 
@@ -63,6 +64,30 @@ def _scale(values):
     low, high = values.min(), values.max()
     for k in range(len(values)):
         values[k] = (values[k] - low) / (high - low) if high > low else 1.0
+
+
+@kernel
+def weigh_discards(six, weights, pegging):
+    """The values of the fifteen discards of six cards for a player with these weights: ``weights @ S``.
+
+    Args:
+        six: mask of the cards dealt.
+        weights: (8,) the weight of each strategy.
+        pegging: (1820, 3) of the player's role, from ``lang_strategies.pegging_values``.
+
+    Returns:
+        The cards (1, 6) int64, sorted; S (8, 15), the desirabilities; values (15,), both float64.
+    """
+    cards = cards_in(six, 6).reshape(1, 6)
+    totals = np.zeros((1, N_DISCARDS), TOTALS)
+    fill_totals(cards, totals)
+    wanted = np.empty((N_STRATEGIES, N_DISCARDS))
+    fill_desirabilities(totals[0], cards[0], pegging, wanted)
+    values = np.zeros(N_DISCARDS)
+    for strategy in range(N_STRATEGIES):
+        for k in range(N_DISCARDS):
+            values[k] += weights[strategy] * wanted[strategy, k]
+    return cards, wanted, values
 
 
 @kernel

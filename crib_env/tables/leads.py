@@ -95,12 +95,8 @@ def leads_of(game: PlayGame, policy: np.ndarray) -> Leads:
 
 
 def _chances(game: PlayGame, policy: np.ndarray, node: int) -> np.ndarray:
-    """(1820, 13) how likely each hand of four lays each rank at a node where all fit."""
-    left = HAND_TABLES.without_rank[4, :, :_N].T  # by hand and rank
-    first, n_left = int(game.nodes["first_slot"][node]), len(HANDS[3])
-    weights = np.where(left >= 0, policy[first + n_left * np.arange(N_RANKS) + np.maximum(left, 0)], 0.0)
-    total = weights.sum(axis=1, keepdims=True)
-    return np.where(total > 0, weights / np.where(total > 0, total, 1), (left >= 0) / (left >= 0).sum(1, keepdims=True))
+    """(1820, 13) how likely each hand of four lays each rank at a node."""
+    return np.array([game.chances_at(policy, node, hand) for hand in range(_N)])
 
 
 def _choices(

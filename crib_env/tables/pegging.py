@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,7 +30,7 @@ from crib_env.engine import (
     begin_game,
     random_word,
 )
-from crib_env.files.checked_file import Column, load_arrays, save_arrays
+from crib_env.files.checked_file import Column, SavedArrays
 from crib_env.hands import CLASS_RANKS, N_RANK_CLASSES
 from crib_env.kernels import below, bit, kernel, streams
 from crib_env.players.policies import NATIVE, native_card
@@ -49,7 +48,7 @@ _BATCH = 200  # deals between two checks of the standard error
 
 
 @dataclass(frozen=True)
-class PeggingRecords:
+class PeggingRecords(SavedArrays, kind=_KIND, version=VERSION, columns=_COLUMNS):
     """Points gained and conceded in the play by four kept cards, under a named pair of playing policies.
 
     Attributes:
@@ -115,20 +114,6 @@ class PeggingRecords:
                 raise ValueError(f"{name}: {wrong[0]} is not from 0 to {end - 1}")
         for side, name in ((GAINED, "gained"), (GIVEN, "given")):
             np.add.at(self.counts[:, :, side], (columns["roles"], columns["classes"], columns[name]), 1)
-
-    def save(self, path: str | Path) -> None:
-        """Writes the records, whole or not at all."""
-        save_arrays(path, _KIND, VERSION, {"policy": self.policy, "against": self.against, "counts": self.counts})
-
-    @classmethod
-    def load(cls, path: str | Path) -> PeggingRecords:
-        """Reads records.
-
-        Raises:
-            ValueError: the file does not exist, is damaged, has another version or is not a file of pegging records.
-        """
-        found = load_arrays(path, _KIND, VERSION, _COLUMNS)
-        return cls(str(found["policy"]), str(found["against"]), found["counts"])
 
 
 def _divide(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:

@@ -5,19 +5,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 
 from crib_env.engine import ROLES, WIN
 from crib_env.exact.discard_statistics import N_POINTS
-from crib_env.files.checked_file import Column, load_arrays, save_arrays, version_of
+from crib_env.files.checked_file import Column, SavedArrays
 from crib_env.hands import N_RANK_CLASSES
+from crib_env.tables.deal_chances import ENDINGS, MATCH_POINTS
 
-# How a game can end, seen from the dealer of the coming deal: the loser has 91 to 120, 61 to 90 (skunk), or 60 or less.
-ENDINGS = ("dealer wins", "dealer skunks", "dealer double-skunks", "pone wins", "pone skunks", "pone double-skunks")
-MATCH_POINTS = np.array([2, 3, 3, -2, -3, -3])  # ACC, to the dealer
 LATE = 85
 """From this score of both players on, deals were played at each pair of scores."""
 PARTS_OF_LATE_PLAY = 12
@@ -39,11 +36,10 @@ _PLAY_COLUMNS = {
     "plays": Column("f", (len(ROLES), N_RANK_CLASSES, 2), has_gaps=True),
     "play_errors": Column("f", (len(ROLES), 2)),
 }
-_BEFORE_PLAYS = 2  # the version without these columns, which is still read
 
 
 @dataclass(frozen=True)
-class WinTable:
+class WinTable(SavedArrays, kind=_KIND, version=VERSION, columns=_COLUMNS | _PLAY_COLUMNS):
     """Expected results at every pair of scores below 121, before a deal.
 
     Attributes:
@@ -90,23 +86,6 @@ class WinTable:
     def win_error(self) -> np.ndarray:
         """(121, 121) standard error of the chance that the dealer wins."""
         return self.errors[..., 0]
-
-    def save(self, path: str | Path) -> None:
-        """Writes the win table, whole or not at all."""
-        save_arrays(path, _KIND, VERSION, {field.name: getattr(self, field.name) for field in fields(self)})
-
-    @classmethod
-    def load(cls, path: str | Path) -> WinTable:
-        """Reads a win table.
-
-        Raises:
-            ValueError: the file does not exist, is damaged, has another version or is not a win table.
-        """
-        if version_of(path) == str(_BEFORE_PLAYS):
-            found = load_arrays(path, _KIND, _BEFORE_PLAYS, _COLUMNS) | as_from_nothing()
-        else:
-            found = load_arrays(path, _KIND, VERSION, _COLUMNS | _PLAY_COLUMNS)
-        return cls(str(found.pop("agent")), int(found.pop("deals")), **found)
 
 
 def as_from_nothing() -> dict[str, np.ndarray]:

@@ -20,11 +20,10 @@ from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.folder_lock import held, held_file
 from crib_env.evaluate.progress import progress_bar, say
 from crib_env.evaluate.ranges import Positive, Share, Threads
-from crib_env.solver.cfr import PlaySolver, check_solution
+from crib_env.solver.cfr import PlaySolver, Population, check_solution
 from crib_env.solver.play_game import BestResponses, PlayGame
-from crib_env.solver.population import Population
-from crib_env.solver.prior import prior_of_discards
 from crib_env.solver.public_state import start_of_play
+from crib_env.tables.prior import prior_of_discards
 
 SomeRank = Annotated[str | None, tyro.conf.arg(metavar="RANK", help_behavior_hint="")]
 

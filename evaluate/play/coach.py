@@ -15,12 +15,13 @@ from crib_env.engine import DISCARD, WIN
 from crib_env.evaluate.play.kept_game import PERSON, KeptGame
 from crib_env.evaluate.play.reasons import why_card, why_discard
 from crib_env.evaluate.skill.analysis.decisions import Decision, GameAnalysis, analyse, decisions_at
-from crib_env.evaluate.skill.analysis.judges import PlayJudge, Worth, discard_points
+from crib_env.evaluate.skill.analysis.judges import PlayJudge, Worth
 from crib_env.evaluate.skill.analysis.recorded_games import Moment
 from crib_env.evaluate.skill.analysis.summary import PlayerSummary, summarise_players
 from crib_env.evaluate.skill.analysis.words import LEAST, tell_loss
 from crib_env.evaluate.skill.luck.table import NET_POINTS, RESULTS, WINS
 from crib_env.exact.discard_statistics import PLACES
+from crib_env.tables.discard_values import discard_points
 from crib_env.tables.standard import standard_win_table
 from crib_env.views import views_of
 

@@ -10,11 +10,10 @@ from rich.progress import Progress
 from crib_env.agents.belief.simple_players import simple_policy
 from crib_env.cards import RANKS
 from crib_env.hands import N_RANKS
-from crib_env.solver.cfr import PlaySolver
+from crib_env.solver.cfr import PlaySolver, Population
 from crib_env.solver.play_game import PlayGame
-from crib_env.solver.population import Population
-from crib_env.solver.prior import prior_of_discards
 from crib_env.solver.public_state import start_of_play
+from crib_env.tables.prior import prior_of_discards
 from crib_env.train.best.solved_decisions import Decisions, SolvedPlay
 
 _NO_STARTER = -1

@@ -23,7 +23,7 @@ from crib_env.engine import (
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
 from crib_env.kernels import GOLDEN, below, kernel, mix
 from crib_env.players.policies import greedy_play
-from crib_env.tables.weighted_discards import N_STRATEGIES, weigh_discards
+from crib_env.tables.lang_strategies import N_STRATEGIES, weigh_discards
 
 _MOST_DEALS = 2 * WIN  # more than in any game: the last card of every deal scores at least one point
 _LEAST = 1e-6  # of a weight: one that sank to 0 could never rise again

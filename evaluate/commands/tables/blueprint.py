@@ -20,9 +20,9 @@ from crib_env.evaluate.ranges import Share
 from crib_env.hands import N_RANKS, ORDERINGS
 from crib_env.solver.cfr import check_solution, load_solution
 from crib_env.solver.play_game import SPLIT
-from crib_env.solver.prior import prior_of_discards
 from crib_env.solver.public_state import start_of_play
 from crib_env.solver.tree import build_tree
+from crib_env.tables.prior import prior_of_discards
 
 
 def blueprint(

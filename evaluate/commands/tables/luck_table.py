@@ -15,7 +15,8 @@ from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import MOST_GAMES, Range, Seed
 from crib_env.evaluate.skill.luck.exact_means import exact_means, steps_of_means
 from crib_env.evaluate.skill.luck.table import LEAST_DEALS, RESULTS, solve_luck_table
-from crib_env.evaluate.skill.luck.usual_deal import PARTS, DiscardValues
+from crib_env.evaluate.skill.luck.usual_deal import PARTS
+from crib_env.tables.discard_values import standard_values
 
 
 def luck_table(
@@ -33,7 +34,7 @@ def luck_table(
         seed: Random seed of the deals.
     """
     check_outputs(path)
-    player, values = make_agent(agent), DiscardValues.standard()
+    player, values = make_agent(agent), standard_values()
     with progress_bar() as progress:
         task = progress.add_task("exact means", total=steps_of_means())
         means = exact_means(values, lambda done: progress.update(task, advance=done))

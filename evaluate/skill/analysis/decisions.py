@@ -16,11 +16,12 @@ import numpy as np
 from crib_env.agents.discards import lowest_of_rank, six_dealt
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.evaluate.matches.game_records import GameRecord
-from crib_env.evaluate.skill.analysis.judges import PlayJudge, Worth, discard_points
+from crib_env.evaluate.skill.analysis.judges import PlayJudge, Worth
 from crib_env.evaluate.skill.analysis.recorded_games import Moment, RecordedGames
 from crib_env.evaluate.skill.luck.table import RESULTS
 from crib_env.evaluate.skill.luck.variates import CHANCES, LuckMeter
 from crib_env.exact.discard_statistics import PLACES
+from crib_env.tables.discard_values import discard_points
 
 KINDS = ("discard", "play")
 _SAME = 1e-9  # chances are sums of many products: smaller differences are rounding

@@ -1,4 +1,4 @@
-"""The values of choices: of discards by the exact analysis, of the play by a judge that can be exchanged."""
+"""Judges of the play, which value the choices of a decision; any of them can be exchanged for another."""
 
 from __future__ import annotations
 
@@ -12,12 +12,6 @@ from crib_env import PlayerViews
 from crib_env.agents.equilibrium.agent import EquilibriumAgent
 from crib_env.agents.equilibrium.blueprint import N_CARDS
 from crib_env.agents.expert.agent import ExpertAgent
-from crib_env.engine import DEALER, PONE
-from crib_env.evaluate.skill.luck.usual_deal import DiscardValues
-from crib_env.exact.discard_means import COMPLETIONS, STARTERS
-from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
-from crib_env.hands import rank_class
-from crib_env.kernels import kernel, mask_of
 
 
 class Worth(NamedTuple):
@@ -104,30 +98,3 @@ times as long."""
 def play_judge(name: JudgeName = "solution", threads: int = 2) -> PlayJudge:
     """One of the judges of the play."""
     return SolvedJudge(threads=threads) if name == "solution" else ExpertJudge(threads=threads)
-
-
-@kernel
-def _fill_points(sixes, is_dealer, totals, values, out):
-    for n in range(len(sixes)):
-        role = DEALER if is_dealer[n] else PONE
-        six = mask_of(sixes[n])
-        for k in range(len(PLACES)):
-            first, second = sixes[n, PLACES[k, 0]], sixes[n, PLACES[k, 1]]
-            low, high = min(first % 13, second % 13), max(first % 13, second % 13)
-            kept = six & ~(np.int64(1) << first) & ~(np.int64(1) << second)
-            crib = totals[n, k]["crib_total"] / COMPLETIONS + values.cribs[role, low, high]
-            out[n, k] = totals[n, k]["hand_total"] / STARTERS + (crib if is_dealer[n] else -crib)
-            out[n, k] += values.pegging[role, rank_class(kept)]
-
-
-def discard_points(sixes: np.ndarray, is_dealer: np.ndarray) -> np.ndarray:
-    """Net points of the deal (B, 15) by discard, the ``total`` of :func:`crib_env.analyse_discard`.
-
-    Args:
-        sixes: (B, 6) int64, each row sorted.
-        is_dealer: (B,) bool.
-    """
-    totals, out = np.zeros((len(sixes), N_DISCARDS), TOTALS), np.empty((len(sixes), N_DISCARDS))
-    fill_totals(sixes, totals)
-    _fill_points(sixes, is_dealer, totals, DiscardValues.standard(), out)
-    return out

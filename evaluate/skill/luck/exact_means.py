@@ -15,7 +15,6 @@ from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.skill.luck.usual_deal import (
     PLAYS,
     SHARES,
-    DiscardValues,
     crib_rank_total,
     new_scratch,
     usual_discards,
@@ -26,6 +25,7 @@ from crib_env.exact.discard_means import STARTERS, hand_total
 from crib_env.exact.disjoint_hands import N_DISJOINT, disjoint_total
 from crib_env.hands import CLASS_RANKS, N_RANK_CLASSES, rank_class
 from crib_env.kernels import bit, kernel, lowest
+from crib_env.tables.discard_values import DiscardValues
 
 PAIR_RANKS = np.array([(a, b) for b in range(13) for a in range(b + 1)])
 """(91, 2) the ranks of two cards, the lower first, by their number."""

@@ -8,7 +8,7 @@ luck in points into luck in results. A bad table would remove less noise, but it
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -16,12 +16,15 @@ import numpy as np
 
 from crib_env.agents import Agent
 from crib_env.batch import GameBatch
-from crib_env.engine import SKUNK, WIN
-from crib_env.evaluate.skill.luck.usual_deal import PARTS, DiscardValues, new_scratch, value_cards
+from crib_env.engine import WIN
+from crib_env.evaluate.skill.luck.usual_deal import PARTS, new_scratch, value_cards
 from crib_env.evaluate.tables.win_table.deals import points_of
 from crib_env.evaluate.tables.win_table.solve import score_after
-from crib_env.files.checked_file import Column, load_arrays, save_arrays
+from crib_env.files.checked_file import Column, SavedArrays
 from crib_env.kernels import kernel, mask_of, streams
+from crib_env.tables.deal_chances import MATCH_POINTS as ACC_POINTS
+from crib_env.tables.deal_chances import ending_of
+from crib_env.tables.discard_values import DiscardValues
 
 LEAST_DEALS = 100
 RESULTS = ("win rate", "net points", "match points")
@@ -42,7 +45,7 @@ _DATA = Path(__file__).parent / "data" / "luck.npz"
 
 
 @dataclass(frozen=True)
-class LuckTable:
+class LuckTable(SavedArrays, kind=_KIND, version=VERSION, columns=_COLUMNS):
     """Expected results and slopes by score, before a deal.
 
     Attributes:
@@ -52,7 +55,7 @@ class LuckTable:
         slopes: (121, 121, 3, 5) float16, the change of the dealer's results per point of each of ``PARTS``.
         means: (5,) the exact means of ``PARTS`` over all deals, in points.
         cribs, pegging: the values by which cards are discarded, see
-        :class:`crib_env.evaluate.skill.luck.usual_deal.DiscardValues`.
+        :class:`crib_env.tables.discard_values.DiscardValues`.
     """
 
     agent: str
@@ -68,20 +71,6 @@ class LuckTable:
         """The values by which cards are discarded."""
         return DiscardValues(self.cribs, self.pegging)
 
-    def save(self, path: str | Path) -> None:
-        """Writes the table, whole or not at all."""
-        save_arrays(path, _KIND, VERSION, {field.name: getattr(self, field.name) for field in fields(self)})
-
-    @classmethod
-    def load(cls, path: str | Path) -> LuckTable:
-        """Reads a table.
-
-        Raises:
-            ValueError: the file does not exist, is damaged, has another version or is not a luck table.
-        """
-        found = load_arrays(path, _KIND, VERSION, _COLUMNS)
-        return cls(str(found.pop("agent")), int(found.pop("deals")), **found)
-
 
 @cache
 def standard_luck_table() -> LuckTable:
@@ -92,10 +81,9 @@ def standard_luck_table() -> LuckTable:
 @kernel
 def final_result(dealer, pone, out):
     """The dealer's ``RESULTS`` (3,) of a finished game."""
-    sign = 1.0 if dealer >= WIN else -1.0
     out[0] = 1.0 if dealer >= WIN else 0.0
     out[1] = dealer - pone
-    out[2] = sign * (3.0 if min(dealer, pone) <= SKUNK else 2.0)
+    out[2] = ACC_POINTS[ending_of(dealer, pone)]
 
 
 @kernel

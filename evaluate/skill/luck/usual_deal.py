@@ -8,20 +8,16 @@ on ranks only. So means over all deals can be computed exactly (:mod:`crib_env.e
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from crib_env.cards import JACK
 from crib_env.engine import DEALER, GAME, PLAY, PLAY_EPISODE, PONE, act
-from crib_env.exact.discard_means import COMPLETIONS, STARTERS, crib_total, hand_total, show_total
+from crib_env.exact.discard_means import crib_total, hand_total, show_total
 from crib_env.hands import rank_class
-from crib_env.kernels import bit, kernel, lowest
+from crib_env.kernels import bit, cards_in, kernel, lowest
 from crib_env.players.policies import CAREFUL, GREEDY, native_card
 from crib_env.scoring import add_rank, rank_points
-from crib_env.tables.analysis import outlook
-from crib_env.tables.pegging import GAINED, GIVEN
-from crib_env.tables.standard import standard_pegging, standard_win_table
+from crib_env.tables.discard_values import show_value
 
 PARTS = ("pone's hand", "dealer's hand and heels", "crib", "pone's play", "dealer's play")
 """The parts of the value of twelve cards, by the source of the points."""
@@ -31,41 +27,20 @@ _CLOSE = 0.8  # points
 UNSEEN = 40  # cards from which the starter is cut
 
 
-class DiscardValues(NamedTuple):
-    """The terms that the analysis adds to the exact means of hand and crib, in points."""
-
-    cribs: np.ndarray
-    """(2, 13, 13) by role and ranks discarded: how the crib's mean changes when the opponent discards with purpose."""
-    pegging: np.ndarray
-    """(2, 1820) by role and ranks kept: points gained minus points given in the play."""
-
-    @classmethod
-    def standard(cls) -> DiscardValues:
-        """The values of the tables that ship with the package."""
-        found = standard_win_table().plays
-        mean = np.where(np.isfinite(found), found, standard_pegging().mean)
-        return cls(np.ascontiguousarray(outlook().cribs), np.ascontiguousarray(mean[..., GAINED] - mean[..., GIVEN]))
-
-
 @kernel
 def usual_discards(six, role, values, pairs, weights):
     """Writes the two best pairs of six cards (masks), and the weights of both, which add up to ``SHARES``.
 
     Ties are broken by the hand and then by ranks, never by suits.
     """
-    cards = np.empty(6, np.int64)
-    rest = six
-    for k in range(6):
-        cards[k] = lowest(rest)
-        rest &= rest - 1
+    cards = cards_in(six, 6)
     points, hands, ranks = np.full(2, -1e9), np.zeros(2, np.int64), np.zeros(2, np.int64)
     for i in range(6):
         for j in range(i + 1, 6):
             pair = bit(cards[i]) | bit(cards[j])
             a, b = min(cards[i] % 13, cards[j] % 13), max(cards[i] % 13, cards[j] % 13)
-            crib = crib_total(cards[i], cards[j], cards) / COMPLETIONS + values.cribs[role, a, b]
-            hand, code = hand_total(six ^ pair, six), 13 * a + b
-            value = hand / STARTERS + (crib if role == DEALER else -crib)
+            hand, crib, code = hand_total(six ^ pair, six), crib_total(cards[i], cards[j], cards), 13 * a + b
+            value = show_value(hand, crib, cards[i], cards[j], role, values.cribs)
             value += values.pegging[role, rank_class(six ^ pair)]
             for place in range(2):
                 if value > points[place] or (

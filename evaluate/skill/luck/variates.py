@@ -29,19 +29,21 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.cards import JACK
-from crib_env.engine import DEALER, PONE, SKUNK, WIN
+from crib_env.engine import DEALER, PONE, WIN
 from crib_env.evaluate.skill.luck.table import RESULTS, LuckTable, result_after, standard_luck_table
 from crib_env.evaluate.skill.luck.usual_deal import (
     PARTS,
     PLAYS,
     UNSEEN,
-    DiscardValues,
     new_scratch,
     usual_play,
     value_cards,
 )
+from crib_env.evaluate.statistics import match_points
 from crib_env.kernels import kernel, mask_of
 from crib_env.scoring import show_points
+from crib_env.tables.deal_chances import scores_after_show
+from crib_env.tables.discard_values import DiscardValues
 
 CHANCES = ("first deal", "cards", "starter")
 """The events of chance, in the order of the game."""
@@ -96,7 +98,7 @@ def result_with_starter(hands, starter, dealer, pone, plays, expected, out):
         expected: (121, 121, 3) results by score, before a deal.
     """
     pones, dealers = show_points(hands.pone, starter, False), show_points(hands.dealer, starter, False)
-    dealers += show_points(hands.crib, starter, True)  # the crib is counted directly after the dealer's hand
+    dealers += show_points(hands.crib, starter, True)
     heels = 2 if starter % 13 == JACK else 0
     one = np.empty(len(out))
     for result in range(len(out)):
@@ -108,9 +110,7 @@ def result_with_starter(hands, starter, dealer, pone, plays, expected, out):
             if d >= WIN and p >= WIN:  # it is not known who was first: each, half the time
                 d, p = (WIN, WIN - 1) if play % 2 else (WIN - 1, WIN)
             elif d < WIN and p < WIN:
-                p += pones
-                if p < WIN:
-                    d += dealers
+                d, p = scores_after_show(d, p, dealers, pones)
         result_after(min(d, WIN), min(p, WIN), expected, one)
         for result in range(len(out)):
             out[result] += one[result] / len(plays)
@@ -190,6 +190,5 @@ class LuckMeter:
 
 def results(scores: np.ndarray) -> np.ndarray:
     """``RESULTS`` (N, 3) of the first of two players in finished games, from the scores of both (N, 2)."""
-    won = scores[:, 0] >= WIN
-    points = np.where(scores.min(axis=1) <= SKUNK, 3, 2)
-    return np.stack([won, scores[:, 0] - scores[:, 1], np.where(won, points, -points)], axis=1).astype(float)
+    won, points = scores[:, 0] >= WIN, match_points(scores)
+    return np.stack([won, scores[:, 0] - scores[:, 1], points[:, 0] - points[:, 1]], axis=1).astype(float)

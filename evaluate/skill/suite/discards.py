@@ -11,13 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from crib_env.agents import Agent
-from crib_env.evaluate.skill.analysis.judges import discard_points
 from crib_env.evaluate.skill.suite.data import DISCARDS, SuiteData
 from crib_env.evaluate.skill.suite.positions import before_discards, chosen_cards
 from crib_env.evaluate.skill.suite.task import Measured, Work
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
 from crib_env.kernels import bit, kernel
-from crib_env.tables.analysis import discard_chances, outlook
+from crib_env.tables.analysis import discard_chances
+from crib_env.tables.discard_values import discard_points
+from crib_env.tables.outlook import outlook
 
 NAME = "discards"
 _SAME = 1e-9  # values are sums of a few exact fractions: what differs by less is rounding

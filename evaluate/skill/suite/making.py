@@ -98,7 +98,7 @@ def _make_play(game: PlayGame, policy: np.ndarray, on_progress: Callable[[str, i
             if len(set(legal % N_RANKS)) > 1:
                 ranks = [int(one) % N_RANKS for one in held if one >= 0]
                 before = [(who, one % N_RANKS) for who, one in laid]
-                node, hand = game.node_at(before, role, min(ranks)), hand_number(ranks)
+                node, hand = game.node_at(before, role, min(ranks)), int(hand_number(ranks))
                 choices.append((node, hand, role, [one for _, one in laid]))
                 card = _drawn(game, policy, node, hand, legal, rng)
             laid.append((role, card))

@@ -27,6 +27,7 @@ from crib_env.solver.public_state import (
     say_go,
     start_of_play,
 )
+from crib_env.tables.deal_chances import winner_by_hands
 
 _MOST_IN_CRIB = 29
 
@@ -144,19 +145,14 @@ class _Search:
         return _scored(at._replace(state=state), at.state)
 
     def _wins_show(self, at: _Position) -> bool:
-        """After the last card: pone counts first, then the dealer."""
-        known = self._known
-        own_hand = at.scores[self._me] + score_show(list(known.kept), known.starter)
-        if self._me == PONE:
-            return own_hand >= WIN
-        theirs = self._opponents_hands(at.others)
-        if at.scores[PONE] + max(theirs) >= WIN:
-            if at.scores[PONE] + min(theirs) < WIN:
-                raise _UnclearError
-            return False
-        if own_hand < WIN <= own_hand + _MOST_IN_CRIB:
+        """After the last card, by what may be shown."""
+        known, deals = self._known, self._me == DEALER
+        own = at.scores[self._me] + score_show(list(known.kept), known.starter)
+        theirs = self._opponents_hands(at.others) if deals else {0}
+        winners = {winner_by_hands(own, at.scores[1 - self._me] + points, deals) for points in theirs}
+        if len(winners) > 1 or (deals and winners == {-1} and own + _MOST_IN_CRIB >= WIN):
             raise _UnclearError
-        return own_hand >= WIN
+        return winners == {1}
 
     def _opponents_hands(self, ranks: Sequence[int]) -> set[int]:
         """Points that the opponent's four cards of these ranks may count, by their suits."""

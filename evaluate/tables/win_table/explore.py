@@ -8,9 +8,9 @@ import numpy as np
 
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, PONE
-from crib_env.evaluate.skill.analysis.judges import discard_points
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.players.agent import Agent
+from crib_env.tables.discard_values import discard_points
 
 _TEMPERATURE = 1.5  # points: a discard that is this much worse is drawn 1/e times as often
 

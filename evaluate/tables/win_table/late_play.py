@@ -20,7 +20,8 @@ from crib_env.evaluate.tables.win_table.late_deals import LATE_SCORES, SIZE, Lat
 from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, PLACES, TOTALS, fill_totals
 from crib_env.hands import N_RANK_CLASSES, rank_class
 from crib_env.kernels import bit, kernel, mask_of
-from crib_env.tables.analysis import DiscardParts, Outlook, discard_parts, fill_wins, fill_wins_in_style
+from crib_env.tables.analysis import DiscardParts, discard_parts, fill_wins, fill_wins_in_style
+from crib_env.tables.outlook import Outlook
 from crib_env.tables.pegging import N_BINS
 from crib_env.tables.win_table import LATE, N_STYLES, PARTS_OF_LATE_PLAY
 

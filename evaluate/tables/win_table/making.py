@@ -30,7 +30,7 @@ from crib_env.evaluate.tables.win_table.variates import variates
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
 from crib_env.files.json_text import read_json, typed
 from crib_env.kernels import streams
-from crib_env.tables.analysis import outlook_of
+from crib_env.tables.outlook import outlook_of
 from crib_env.tables.standard import standard_win_table
 from crib_env.tables.win_table import LATE, WinTable, as_from_nothing
 

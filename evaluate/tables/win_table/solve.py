@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
+from crib_env.engine import WIN
 from crib_env.kernels import kernel
-from crib_env.tables.win_table import ENDINGS, MATCH_POINTS
+from crib_env.tables.deal_chances import ENDINGS, MATCH_POINTS, ending_of
 
 PARTS = 20
 """The deals are also solved in this many parts, whose spread gives the standard errors."""
@@ -72,9 +72,7 @@ def _add_end(endings, dealer, pone, weight, here):
         for ending in range(6):
             here[ending] += weight * after[(ending + 3) % 6]
     else:
-        loser = min(dealer, pone)
-        size = 2 if loser <= DOUBLE_SKUNK else 1 if loser <= SKUNK else 0
-        here[size if dealer >= WIN else 3 + size] += weight
+        here[ending_of(dealer, pone)] += weight
 
 
 @kernel

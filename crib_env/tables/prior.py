@@ -16,15 +16,12 @@ import numpy as np
 
 from crib_env.engine import PONE, ROLES
 from crib_env.exact.deal_classes import N_CLASSES, cards_of, class_sizes
-from crib_env.exact.discard_means import COMPLETIONS, STARTERS
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
-from crib_env.hands import CLASS_RANKS, N_RANK_CLASSES, N_RANKS, ORDERINGS, hand_number, rank_class
+from crib_env.hands import HAND_OF_CLASS, N_RANK_CLASSES, N_RANKS, ORDERINGS, rank_class
 from crib_env.kernels import bit, kernel, mask_of
 from crib_env.solver.play_game import pairs_dealt
 from crib_env.solver.public_state import start_of_play
-from crib_env.tables.analysis import outlook
-from crib_env.tables.crib_tables import SIGNS
-from crib_env.tables.pegging import GAINED, GIVEN, N_BINS
+from crib_env.tables.discard_values import fill_discard_points, standard_values
 
 UNUSUAL = 0.03
 """How often a player is assumed to keep four random cards, so that even unlikely hands get a policy."""
@@ -33,19 +30,14 @@ _ROUNDS = 40  # after which shares of hands are exact to seven digits
 
 
 @kernel
-def _count_kept(cards, totals, sizes, cribs, pegging, kept):
+def _count_kept(cards, totals, sizes, values, kept):
+    points = np.empty(N_DISCARDS)
     for n in range(len(cards)):
         six = mask_of(cards[n])
         for role in range(2):
-            best, four = -np.inf, np.int64(0)
-            for k in range(N_DISCARDS):
-                first, second = cards[n, PLACES[k, 0]], cards[n, PLACES[k, 1]]
-                rest = six ^ bit(first) ^ bit(second)
-                crib = totals[n]["crib_total"][k] / COMPLETIONS + cribs[role, first % 13, second % 13]
-                value = totals[n]["hand_total"][k] / STARTERS + SIGNS[role] * crib + pegging[role, rank_class(rest)]
-                if value > best:
-                    best, four = value, rest
-            number = rank_class(four)
+            fill_discard_points(cards[n], role, totals[n], values, points)
+            places = PLACES[points.argmax()]
+            number = rank_class(six ^ bit(cards[n, places[0]]) ^ bit(cards[n, places[1]]))
             for rank in range(N_RANKS):
                 kept[rank, role, number] += 4 * sizes[n]
             for k in range(6):
@@ -61,9 +53,7 @@ def add_kept(cards: np.ndarray, totals: np.ndarray, sizes: np.ndarray, kept: np.
         sizes: (N,) how often each counts.
         kept: int64 counts; each starter that may be cut adds one.
     """
-    tables = outlook()
-    play = tables.pegging @ np.arange(N_BINS)
-    _count_kept(cards, totals, sizes, tables.cribs, play[..., GAINED] - play[..., GIVEN], kept)
+    _count_kept(cards, totals, sizes, standard_values(), kept)
 
 
 @cache
@@ -78,7 +68,7 @@ def kept_hands() -> np.ndarray:
         fill_totals(cards, totals[: len(rows)])
         add_kept(cards, totals[: len(rows)], sizes[rows], kept)
     shares = np.zeros(kept.shape)
-    shares[..., [hand_number(ranks) for ranks in CLASS_RANKS.tolist()]] = kept
+    shares[..., HAND_OF_CLASS] = kept
     return shares / shares.sum(axis=2, keepdims=True)
 
 
