@@ -26,7 +26,7 @@ from crib_env.evaluate.matches.stopping import Narrow
 from crib_env.evaluate.on_ray import connected, load_ray
 from crib_env.evaluate.papers import report, trainings
 from crib_env.evaluate.papers import run as run_module
-from crib_env.evaluate.papers.anderson_2022.printed import Listed, greedy_listing
+from crib_env.evaluate.papers.anderson_2022.measures import Listed, greedy_listing
 from crib_env.evaluate.papers.claims import Claim, Paper, Training, shown
 from crib_env.evaluate.papers.measures import RUN, margin, net_points_of_pairs, win_rate
 from crib_env.evaluate.papers.run import Reproduction

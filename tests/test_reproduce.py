@@ -16,13 +16,12 @@ from crib_env.evaluate.__main__ import main
 from crib_env.evaluate.matches.single_deals import play_deals
 from crib_env.evaluate.papers import NAMES, report
 from crib_env.evaluate.papers import run as run_module
-from crib_env.evaluate.papers.anderson_2022.printed import (
+from crib_env.evaluate.papers.anderson_2022.measures import (
     Listed,
     greedy_listing,
     heuristic_listing,
     minimax_listing,
 )
-from crib_env.evaluate.papers.choices import EXAMPLE
 from crib_env.evaluate.papers.claims import (
     Claim,
     Effort,
@@ -32,7 +31,6 @@ from crib_env.evaluate.papers.claims import (
     above,
     below,
     between,
-    check,
     exact,
     mean,
     mean_of,
@@ -42,10 +40,10 @@ from crib_env.evaluate.papers.claims import (
     spread,
     verdict,
 )
-from crib_env.evaluate.papers.counts import in_words, numbers_in_words
-from crib_env.evaluate.papers.discard_game_rules import PLAYERS, Rules, fill_totals
-from crib_env.evaluate.papers.markdown import section_of
+from crib_env.evaluate.papers.lang_2018.choices import EXAMPLE
+from crib_env.evaluate.papers.markdown import in_words, numbers_in_words, section_of
 from crib_env.evaluate.papers.measures import DiscardsAndLays
+from crib_env.evaluate.papers.oconnor_2000.measures import PLAYERS, Rules, fill_totals
 from crib_env.evaluate.papers.picture import compared_shares
 from crib_env.evaluate.papers.run import PAPERS, Outcome, Reproduction
 from crib_env.files.json_text import typed
@@ -352,8 +350,12 @@ def small(monkeypatch):
             claim("two", share("90 %", 0.9, 0.01, 100), 0.1, why="Because."),
             claim("three", above("better", 0.5), 0.505),
             claim("four", share("80 %", 0.8, 0.01, 100), 0.1, why="Because."),
-            check(
-                "sum", "Section 2", "two and two", number("5", 5), "adding", lambda effort: exact(4), why="Misprint."
+            Claim(
+                *("sum", "Section 2", "two and two", number("5", 5), "adding"),
+                lambda effort: exact(4),
+                "{:,.0f}",
+                is_check=True,
+                why="Misprint.",
             ),
             claim("people", shown("most"), 0.5, of_choices=True),
             replace(claim("long", shown("blank"), 0.5), samples=(0, 20)),

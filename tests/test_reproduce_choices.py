@@ -4,9 +4,16 @@ import numpy as np
 import pytest
 
 from crib_env import discard_statistics, parse_cards
-from crib_env.evaluate.papers.choices import COLUMNS, EXAMPLE, chosen_by, pure_weights, read_choices, top_three
 from crib_env.evaluate.papers.claims import (
     Effort,
+)
+from crib_env.evaluate.papers.lang_2018.choices import (
+    COLUMNS,
+    EXAMPLE,
+    chosen_by,
+    pure_weights,
+    read_choices,
+    top_three,
 )
 from crib_env.evaluate.papers.run import Reproduction
 from tests.helpers.claims import BY_KEY

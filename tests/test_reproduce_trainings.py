@@ -12,11 +12,11 @@ import pytest
 from crib_env.agents.networks.td import TDAgent
 from crib_env.agents.strategy_weights import StrategyWeightsAgent, starting_weights
 from crib_env.evaluate.papers import trainings
-from crib_env.evaluate.papers.choices import EXAMPLE
 from crib_env.evaluate.papers.claims import Effort, Measured, Training
+from crib_env.evaluate.papers.lang_2018.choices import EXAMPLE
 from crib_env.evaluate.papers.run import PAPERS
-from crib_env.evaluate.papers.sharan_pawar_2022 import trials as sharan_pawar_trials
-from crib_env.evaluate.papers.sharan_pawar_2022.trials import TRIALS
+from crib_env.evaluate.papers.sharan_pawar_2022 import measures as sharan_pawar_trials
+from crib_env.evaluate.papers.sharan_pawar_2022.measures import TRIALS
 from crib_env.tables.lang_strategies import STRATEGIES
 from tests.helpers.claims import BY_KEY
 

@@ -27,7 +27,7 @@ class ReproduceArguments:
     seed: SomeSeed = None
     """Random seed of deals and trainings, by default 0."""
     choices: SomeFile = None
-    """A file of people's discards for Lang's Table 4, in the format of evaluate/papers/choices_example.csv."""
+    """A file of people's discards for Lang's Table 4, as evaluate/papers/lang_2018/choices_example.csv."""
     folder: SomeFolder = None
     """A new folder for trainings, results and the report, by default runs/reproduce/<time>."""
     resume: SomeFolder = None

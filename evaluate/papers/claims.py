@@ -71,6 +71,11 @@ def share(printed: str, rate: float, unit: float, games: int) -> Published:
     return Published(printed, low - unit / 2, high + unit / 2, "small" if high - low > _ROUGH_SHARE else "large")
 
 
+def count(printed: str, part: int, games: int) -> Published:
+    """A number of games among independent ones, as a share with the interval of that sample."""
+    return share(printed, part / games, 0, games)
+
+
 def mean(printed: str, value: float, unit: float, n: int, deviation: float) -> Published:
     """A mean of ``n`` independent values of this standard deviation: rounded, and with the interval of that sample."""
     error = Z * deviation / math.sqrt(n) + unit / 2
@@ -186,6 +191,10 @@ class Effort:
     cluster: Cluster | None = None
 
 
+Measure = Callable[[Effort], Measured]
+"""A way to compute a claim's figure."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """One figure or statement of a paper.
@@ -211,7 +220,7 @@ class Claim:
     says: str
     published: Published
     how: str
-    measure: Callable[[Effort], Measured]
+    measure: Measure
     form: str = "{:,.2f}"
     samples: tuple[int, int] = (1, 1)
     each: float = 0.0
@@ -236,21 +245,6 @@ class Claim:
         if measured.interval is None:
             return value
         return f"{value} ({' to '.join(self.form.format(end) for end in measured.interval)})"
-
-
-def check(
-    key: str,
-    place: str,
-    says: str,
-    published: Published,
-    how: str,
-    measure: Callable[[Effort], Measured],
-    form: str = "{:,.0f}",
-    *,
-    why: str = "",
-) -> Claim:
-    """A claim of arithmetic or of the rules, see :class:`Claim`."""
-    return Claim(key, place, says, published, how, measure, form, is_check=True, why=why)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Measurements for claims of several papers: matches, and points of single deals."""
+"""Measurements that claims of several papers name: matches, and points of single deals."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from crib_env.agents.discards import by_phase
 from crib_env.evaluate.matches.match import MatchResult, play_games, summarise
 from crib_env.evaluate.matches.mirrored import Games, mean_of_pairs
 from crib_env.evaluate.matches.single_deals import play_deals
-from crib_env.evaluate.papers.claims import Effort, Measured, mean_of
+from crib_env.evaluate.papers.claims import Effort, Measure, Measured, mean_of
 from crib_env.players.agent import Powers
 
 RUN = "RUN"  # in the name of an agent: the folder of the claim's training
 Player = str | Callable[[], Agent]
-Measure = Callable[[Effort], Measured]
 
 
 def trained(effort: Effort) -> Path:
@@ -38,10 +37,7 @@ def match(a: Player, b: Player, effort: Effort) -> MatchResult:
     """A match of ``effort.n`` mirrored games."""
     first, second = player(a, effort), player(b, effort)
     parts = play_games(
-        first,
-        second,
-        effort.n,
-        effort.seed,
+        *(first, second, effort.n, effort.seed),
         threads=effort.threads,
         cluster=effort.cluster,
         on_progress=effort.on_progress,
@@ -66,8 +62,7 @@ def margin(a: Player, b: Player) -> Measure:
 
     def measure(effort: Effort) -> Measured:
         result = match(a, b, effort)
-        remark = f"wins {result.win_rate:.1%}"
-        return Measured(result.margin, result.margin_interval, f"{effort.n:,} games", remark)
+        return Measured(result.margin, result.margin_interval, f"{effort.n:,} games", f"wins {result.win_rate:.1%}")
 
     return measure
 
@@ -76,14 +71,8 @@ def net_points_of_pairs(a: Player, b: Player, episode: str = "deal", scale: floa
     """Net points of ``a`` against ``b`` in two deals, one dealt by each, times ``scale``."""
 
     def measure(effort: Effort) -> Measured:
-        tally = play_deals(
-            player(a, effort),
-            player(b, effort),
-            effort.n,
-            effort.seed,
-            episode=episode,
-            on_progress=effort.on_progress,
-        )
+        first, second = player(a, effort), player(b, effort)
+        tally = play_deals(first, second, effort.n, effort.seed, episode=episode, on_progress=effort.on_progress)
         points = tally.sum(axis=(2, 3))
         net = 2 * scale * mean_of_pairs(points[:, 0] - points[:, 1])
         return mean_of(net, f"{effort.n:,} pairs of deals")
@@ -108,3 +97,8 @@ class DiscardsAndLays:
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.Agent`."""
         return by_phase(views, self._discards.act, self._lays.act)
+
+
+def discards_and_lays(discards: str, lays: str) -> Player:
+    """A player of two others, by name."""
+    return lambda: DiscardsAndLays(make_agent(discards), make_agent(lays))

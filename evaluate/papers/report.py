@@ -15,8 +15,7 @@ from crib_env.evaluate.files import whole_text, write_json
 from crib_env.evaluate.folder_lock import held
 from crib_env.evaluate.on_ray import connected
 from crib_env.evaluate.papers.claims import Paper
-from crib_env.evaluate.papers.counts import in_words
-from crib_env.evaluate.papers.markdown import Outcomes, report_of, when_measured
+from crib_env.evaluate.papers.markdown import Outcomes, in_words, report_of, when_measured
 from crib_env.evaluate.papers.picture import compared_shares, draw_shares
 from crib_env.evaluate.papers.run import PAPERS, Outcome, Reproduction
 from crib_env.evaluate.progress import progress_bar

@@ -11,23 +11,18 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from crib_env.evaluate.files import new_folder, write_json
 from crib_env.evaluate.on_ray import Cluster
-from crib_env.evaluate.papers import mueller_1987, oconnor_2000
-from crib_env.evaluate.papers.anderson_2022 import paper as anderson_2022
-from crib_env.evaluate.papers.choices import read_choices
+from crib_env.evaluate.papers import NAMES
 from crib_env.evaluate.papers.claims import Claim, Effort, Measured, Paper, Training, Verdict, verdict
-from crib_env.evaluate.papers.lang_2018 import paper as lang_2018
-from crib_env.evaluate.papers.sharan_pawar_2022 import paper as sharan_pawar_2022
+from crib_env.evaluate.papers.lang_2018.choices import read_choices
+from crib_env.evaluate.papers.reading import read_paper
 from crib_env.evaluate.papers.trainings import find_run, is_finished, train, train_on
 from crib_env.files.json_text import read_json, typed
 
-PAPERS: dict[str, Paper] = {
-    module.PAPER.name: module.PAPER
-    for module in (lang_2018, oconnor_2000, anderson_2022, sharan_pawar_2022, mueller_1987)
-}
+PAPERS: dict[str, Paper] = {name: read_paper(name) for name in NAMES}
 REPRODUCTIONS = Path("runs") / "reproduce"
 OutcomeVerdict = Verdict | Literal["no verdict", "left out"]
 _START = 15.0  # seconds that a training takes to begin, and to be measured at its end
@@ -72,7 +67,7 @@ class Reproduction:
         papers: their names.
         quick: smaller samples, shorter trainings, and nothing that takes long.
         seed: of deals and of trainings.
-        choices: a file of people's discards, if there is one (:mod:`crib_env.evaluate.papers.choices`).
+        choices: a file of people's discards, if there is one (:mod:`crib_env.evaluate.papers.lang_2018.choices`).
 
     Raises:
         ValueError: there is no such paper, or the file of choices is missing or damaged.
@@ -217,11 +212,7 @@ class _Saved(NamedTuple):
     measured: Measured
 
 
-def _saved(content: Any) -> _Saved:
-    if isinstance(content, dict):
-        content = {"day": "", **content}  # earlier files do not say it
-    return typed(content, _Saved)
-
-
 def _read(path: Path) -> _Saved:
-    return read_json(path, f"{path} is not a whole result: delete it to compute it again", _saved)
+    return read_json(
+        path, f"{path} is not a whole result: delete it to compute it again", lambda content: typed(content, _Saved)
+    )

@@ -1,14 +1,14 @@
-"""The discards of the program listings in Anderson et al. (2022), which differ from those that their text describes.
+"""Anderson, Amiri, Sharan and Ding (2022), "CS5100 Spring 2022 Final Project: Cribbage".
 
-=========  ======================================  ===================================================
+The tables are in "Performance Observation": 1,000 games of each two players. The discards of their program listings
+differ from those that their text describes, so there are claims on both:
+
 player     text                                    listing
-=========  ======================================  ===================================================
 greedy     the best hand, plus the crib as dealer  the lowest mean crib, in either role
 minimax    hand and worst or best crib             highest mean crib as dealer, lowest as pone; no hand
 heuristic  rules of thumb, then the best hand      the worst hand; as pone only among discards that no
                                                    rule strikes: two cards that count five together,
                                                    any of 3 4 7 8 J Q, values two apart, one suit
-=========  ======================================  ===================================================
 
 As dealer the heuristic listing rules out every discard, and then falls back on all fifteen. How it scores a hand is not
 printed; here it takes the exact mean. All of them play as ``greedy`` does: the printed play omits runs, and that of
@@ -17,6 +17,8 @@ minimax calls functions that are not printed.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -26,7 +28,11 @@ from crib_env.agents.baselines import GreedyAgent
 from crib_env.agents.discards import by_phase, next_discard, six_dealt
 from crib_env.agents.heuristic import CARD_VALUES
 from crib_env.cards import RANKS
+from crib_env.evaluate.papers.claims import Effort, Measure, Measured, exact
+from crib_env.evaluate.papers.measures import Player, player
+from crib_env.evaluate.speed.decision_times import enumerate_cribs, time_deals
 from crib_env.exact.discard_statistics import PLACES
+from crib_env.kernels import streams
 from crib_env.players.agent import Powers
 
 _STRUCK_RANKS = [RANKS.index(rank) for rank in "3478JQ"]
@@ -78,3 +84,40 @@ class Listed:
     def _discard(self, views: PlayerViews) -> np.ndarray:
         values = self._listing(six_dealt(views), views.is_dealer)
         return next_discard(views, values, np.zeros_like(values))
+
+
+def listed(name: str) -> Player:
+    """The player with the discards of the listing of this name."""
+    return lambda: Listed(
+        name, {"greedy": greedy_listing, "heuristic": heuristic_listing, "minimax": minimax_listing}[name]
+    )
+
+
+def milliseconds(of: Player, is_discard: bool) -> Measure:
+    """The mean time of a discard, or of a card in the play, of a player in single deals against itself."""
+
+    def measure(effort: Effort) -> Measured:
+        agent = player(of, effort)
+        time_deals(agent, streams(effort.seed + 1, 3))  # compiles
+        seconds = time_deals(agent, streams(effort.seed, effort.n))[not is_discard]
+        return exact(1e3 * seconds, f"{effort.n:,} deals, one decision at a time")
+
+    return measure
+
+
+def enumeration_seconds(effort: Effort) -> Measured:
+    """The time in which plain Python enumerates every crib of one hand."""
+    six = np.random.default_rng(effort.seed).choice(52, 6, replace=False).tolist()
+    started = time.perf_counter()
+    enumerate_cribs(six)
+    return exact(time.perf_counter() - started, "1 hand")
+
+
+def cribs(effort: Effort) -> Measured:
+    """Fifteen discards times three of 46 cards."""
+    return exact(15 * math.comb(46, 3))
+
+
+def orders_of_play(effort: Effort) -> Measured:
+    """Four own cards in any order, with 46, 45, 44 and 43 unseen ones in between."""
+    return exact(math.factorial(4) * 46 * 45 * 44 * 43)

@@ -1,13 +1,23 @@
-"""Measurements of the learning curves of several trials of two learners (Sharan and Pawar 2022)."""
+"""Sharan and Pawar (2022), "Cribbage AI agent".
+
+The paper studies the play alone, and does not define the games that its players win. Its greedy player discards well,
+plays at random (section "Greedy Agent") and wins 51 % against random, so these games seem to have no discards. Hence
+each of its matches is played twice here: as whole games, and as games in which both discard at random and only the
+play is contested. Its DDQN and DRQN learn twice as well: whole games in one trial, and the play of single deals in
+five trials of 2,000 episodes, where the paper has 6,000. Its search is ``ismcts:draw=uniform,show=drawn``.
+"""
 
 from __future__ import annotations
 
 import math
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from crib_env.evaluate.papers.claims import Effort, Measured
+from crib_env.evaluate.papers.claims import Effort, Measure, Measured, exact
+from crib_env.evaluate.papers.measures import match
 from crib_env.evaluate.runs.format import NET_POINTS_IN_TRAINING
 from crib_env.evaluate.runs.learning_curves import read_scalars
 
@@ -66,3 +76,31 @@ def _over_trials(values: np.ndarray) -> Measured:
     mean, error = float(values.mean()), _T * float(values.std(ddof=1)) / math.sqrt(len(values))
     each = ", ".join(f"{value:+.2f}" for value in values)
     return Measured(mean, (mean - error, mean + error), f"{len(values)} trials", each)
+
+
+def seconds_a_game(search: str) -> Measure:
+    """Processor seconds of a game of this player against ``random``."""
+
+    def measure(effort: Effort) -> Measured:
+        alone = replace(effort, cluster=None)  # a time of this machine
+        match(search, "random", replace(alone, n=2))  # compiles
+        started = time.process_time()
+        match(search, "random", alone)
+        return exact((time.process_time() - started) / effort.n, f"{effort.n:,} games side by side")
+
+    return measure
+
+
+def shares_of_400(effort: Effort) -> Measured:
+    """The distance of 48.66 % and 45.33 % from the nearest whole number of 400 games, in games."""
+    return exact(max(abs(400 * p - round(400 * p)) for p in (0.4866, 0.4533)), "exact")
+
+
+def face_up(effort: Effort) -> Measured:
+    """Discards of both players, and the orders of their four cards."""
+    return exact((15 * math.factorial(4)) ** 2)
+
+
+def opposing_hands(effort: Effort) -> Measured:
+    """Fours of 37 cards."""
+    return exact(math.comb(37, 4), "exact", "fours of 41 are 101,270, of 45 unseen cards 148,995")

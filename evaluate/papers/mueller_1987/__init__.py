@@ -1,0 +1,1 @@
+"""The claims of Mueller (1987)."""

@@ -1,0 +1,1 @@
+"""The claims of O'Connor (2000)."""
