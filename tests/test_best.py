@@ -27,8 +27,8 @@ from crib_env.train.best import solving
 from crib_env.train.best.policy import distil, divergence
 from crib_env.train.best.solved_decisions import SolvedPlay
 from crib_env.train.best.solving import Solving
+from crib_env.train.loop.learning import LearningSettings
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.loop.settings import LearningSettings
 from tests.helpers.learner_runs import InterruptedProgress
 from tests.helpers.solved_play import small_game
 

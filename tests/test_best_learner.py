@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from crib_env.train.best import learner as best
-from crib_env.train.loop.checkpoint import in_all
-from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.run_folder import RunFolder, in_all
 from tests.helpers.learner_runs import InterruptedProgress, new_run, run, stopped_run
 from tests.helpers.small_settings import BEST as SMALL
 from tests.helpers.solved_play import learn_from_a_small_game

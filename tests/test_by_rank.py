@@ -12,7 +12,7 @@ from crib_env.batch import GameBatch
 from crib_env.engine import EPISODES
 from crib_env.kernels import streams
 from crib_env.train.ddqn import rewards_of, transitions_of
-from crib_env.train.experience.episodes import play_episodes
+from crib_env.train.experience import play_episodes
 
 
 def played(n=40, observation="209", **options):

@@ -9,7 +9,7 @@ from crib_env.evaluate.matches.dataset import dataset as dataset_module
 from crib_env.evaluate.matches.dataset.dataset import read_dataset
 from crib_env.evaluate.matches.dataset.shards import action_masks
 from crib_env.evaluate.progress import ProgressLines
-from crib_env.train.clone.learner import Settings, choices_of, train
+from crib_env.train.clone import CloneSettings, choices_of, train
 from crib_env.train.loop.run_folder import RunFolder
 
 pytest.importorskip("pyarrow")
@@ -25,7 +25,7 @@ def data(tmp_path, monkeypatch):
 
 
 def run(data, path, **settings):
-    settings = Settings(data=str(data), **{**QUICK, **settings})
+    settings = CloneSettings(data=str(data), **{**QUICK, **settings})
     folder = RunFolder.create("clone", settings, folder=path) if not path.exists() else RunFolder.open(path, "clone")[0]
     with ProgressLines() as progress:
         return *train(settings, folder, progress), folder

@@ -20,6 +20,11 @@ from crib_env.train.ppo import learner as ppo
 from crib_env.train.td import learner as td
 
 
+def settings_of(learner):
+    """The dataclass of a learner's settings."""
+    return type(learner.PRESETS["default"])
+
+
 def read(learner, *arguments):
     return read_command(learner, "What it is.", list(arguments))
 
@@ -35,10 +40,10 @@ def shown_by(capsys, call, *arguments):
 def test_settings_and_start_options_are_read():
     start, settings, opponent = read(td, "--seeds", "5", "--hidden", "8", "4", "--ray=local", "--td-lambda", "0.5")
     assert start == Start(seeds=5, ray="local")
-    assert settings == td.Settings(hidden=(8, 4), td_lambda=0.5)
+    assert settings == td.TDSettings(hidden=(8, 4), td_lambda=0.5)
     assert opponent is None
     assert read(td, "--folder", "here").start == Start(folder=Path("here"))
-    assert read(ppo).settings == ppo.Settings()
+    assert read(ppo).settings == ppo.PPOSettings()
 
 
 @pytest.mark.parametrize("given", [["--preset", "paper", "--gamma", "0.5"], ["--gamma=0.5", "--preset=paper"]])
@@ -88,9 +93,9 @@ def test_help_of_a_learner_groups_all_its_options(name, capsys):
     shown, status = shown_by(capsys, read, learner, "--help")
     assert status == 0
     assert shown.startswith("What it is.\n\nusage: python -m train")
-    for one in (*fields(Start), *fields(learner.Settings)):
+    for one in (*fields(Start), *fields(settings_of(learner))):
         assert f"--{one.name.replace('_', '-')}" in shown
-        assert one.name in docstrings_of(Start) | docstrings_of(learner.Settings)
+        assert one.name in docstrings_of(Start) | docstrings_of(settings_of(learner))
     for group in ("run options", "learning options", "strength options"):
         assert f" {group} " in shown
     assert "None" not in shown
@@ -100,7 +105,7 @@ def test_help_of_a_learner_groups_all_its_options(name, capsys):
 def test_every_name_in_a_group_is_a_setting_of_a_learner():
     known = {one.name for one in fields(Start)}
     for name in LEARNERS:
-        known |= {one.name for one in fields(module_of(name).Settings)}
+        known |= {one.name for one in fields(settings_of(module_of(name)))}
     assert {name for names in _GROUPS.values() for name in names} <= known
 
 

@@ -34,7 +34,7 @@ A_ROUND = {"learning/loss": 1.0, "learning/TD error": 0.3, "speed/episodes per s
 def strengths():
     """The scalars under which the strength of a learner's agent is written."""
     return {
-        "ddqn": strength.scalars(strength.measure(make_agent("careful"), 4, 1)),
+        "ddqn": strength.Matches().scalars(strength.Matches().measure(make_agent("careful"), 4, 1)),
         "discard-game": discard_strength.scalars(discard_strength.Result(8.2, (8.1, 8.3), 50)),
     }
 

@@ -24,10 +24,8 @@ from crib_env.batch import GameBatch
 from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
 from crib_env.train import ddqn
-from crib_env.train.ddqn import PRESETS, DoubleDQN, explore, new_agent, transitions_of
-from crib_env.train.experience.episodes import Decisions, play_episodes
-from crib_env.train.experience.q_learning import rewards_of
-from crib_env.train.experience.replay import Replay, Transitions
+from crib_env.train.ddqn import PRESETS, DoubleDQN, new_agent
+from crib_env.train.experience import Decisions, Memory, Transitions, explore, play_episodes, rewards_of, transitions_of
 from tests.helpers.learner_runs import command, new_run
 from tests.helpers.small_settings import DDQN as SMALL
 
@@ -91,67 +89,12 @@ def test_a_gradient_step_moves_the_value_taken_towards_its_target_and_the_target
     )
     seen = torch.ones(1, 209)
     at_first = learner.target.networks["all"](seen)[0, 5].item()
-    losses = [learner.update("all", batch, np.ones(4, np.float32), 1e-4)[0]["loss"] for _ in range(2)]
+    losses = [learner.update("all", batch, 1e-4)["loss"] for _ in range(2)]
     assert losses[1] < losses[0] == pytest.approx((3.0 - at_first) ** 2, rel=1e-4)
     assert learner.target.networks["all"](seen)[0, 5].item() == at_first
-    learner.update("all", batch, np.ones(4, np.float32), 1e-4)
+    learner.update("all", batch, 1e-4)
     online = learner.online.networks["all"](seen)[0, 5].item()
     assert learner.target.networks["all"](seen)[0, 5].item() == online != at_first
-
-
-def test_a_step_weighs_errors():
-    learner = DoubleDQN(DDQNAgent.new("one", "209", "bits", (8,)), replace(SMALL, networks="one"))
-    batch = Transitions(
-        inputs=np.ones((2, 209), np.int8),
-        card=np.full(2, 5),
-        reward=np.array([3.0, -1.0], np.float32),
-        discount=np.zeros(2, np.float32),
-        next_inputs=np.zeros((2, 209), np.int8),
-        next_gains=np.zeros((2, 52), np.float32),
-        next_is_discard=np.zeros(2, bool),
-    )
-    value = learner.online.networks["all"](torch.ones(1, 209))[0, 5].item()
-    measured, errors = learner.update("all", batch, np.array([1.0, 0.25], np.float32), 1e-4)
-    assert errors == pytest.approx([3 - value, -1 - value], abs=1e-3)
-    assert measured["loss"] == pytest.approx(((3 - value) ** 2 + 0.25 * (-1 - value) ** 2) / 2, rel=1e-3)
-
-
-def some_transitions(n):
-    """Transitions with different rewards."""
-    bits, flags = np.zeros((n, 209), np.int8), np.zeros(n, bool)
-    rewards = np.arange(n, dtype=np.float32)
-    return Transitions(
-        bits, np.zeros(n, int), rewards, np.zeros(n, np.float32), bits, np.zeros((n, 52), np.float32), flags
-    )
-
-
-def test_transitions_are_drawn_by_their_errors_with_importance_weights():
-    replay, rng = Replay(4, 209, alpha=0.5, beta=1.0), np.random.default_rng(0)
-    assert replay.add(some_transitions(4)).tolist() == [0, 1, 2, 3]
-    rows, weights = replay.draw(20_000, rng)
-    np.testing.assert_allclose(np.bincount(rows) / 20_000, 0.25, atol=0.02)  # all are new
-    assert (weights == 1).all()
-    replay.rate(np.arange(4), np.array([1.0, -4.0, 9.0, 0.0]))  # roots 1, 2, 3 and nearly 0
-    rows, weights = replay.draw(60_000, rng)
-    np.testing.assert_allclose(np.bincount(rows) / 60_000, [0.166, 0.331, 0.497, 0.005], atol=0.01)
-    by_row = dict(zip(rows, weights))
-    assert [by_row[k] / by_row[0] for k in range(3)] == pytest.approx([1, 1 / 2, 1 / 3], rel=1e-3)
-    assert max(by_row.values()) == 1
-    replay.add(some_transitions(1))  # takes the oldest place, and the largest priority so far
-    rows, _ = replay.draw(60_000, rng)
-    assert np.bincount(rows)[0] == pytest.approx(np.bincount(rows)[2], rel=0.1)
-
-
-def test_priorities_survive_a_checkpoint():
-    replay, twin = (Replay(4, 209, alpha=0.5) for _ in range(2))
-    replay.add(some_transitions(3))
-    replay.rate(np.array([1]), np.array([16.0]))
-    twin.load_state_dict(replay.state_dict())
-    for one in (replay, twin):
-        one.add(some_transitions(1))
-    draws = [one.draw(1_000, np.random.default_rng(0)) for one in (replay, twin)]
-    assert (draws[0][0] == draws[1][0]).all()
-    assert (np.bincount(draws[0][0])[[1, 3]] > 300).all()
 
 
 def test_a_dueling_network_adds_the_state_value_to_the_advantages():
@@ -172,7 +115,7 @@ def test_a_diverging_loss_stops_the_run():
     batch = transitions_of(BITS, decisions, *rewards_of(decisions, True), 1, 1.0)
     batch.reward[0] = np.nan
     with pytest.raises(FloatingPointError, match="the loss of network 'all' is nan"):
-        learner.update("all", batch, np.ones(len(batch), np.float32), 1e-3)
+        learner.update("all", batch, 1e-3)
 
 
 @pytest.mark.parametrize("inputs", ["bits", "play", "ranks"])
@@ -250,10 +193,10 @@ def test_settled_rewards_pay_a_discard_its_loss_to_the_best_one():
 def test_replay_keeps_the_newest_and_survives_a_checkpoint():
     _, decisions = some_decisions()
     new = transitions_of(BITS, decisions, *rewards_of(decisions, True), 1, 1.0)
-    replay = Replay(100, 209)
+    replay = Memory(Transitions.zeros(100, 209))
     replay.add(new)
     assert len(replay) == 100
-    twin = Replay(100, 209)
+    twin = Memory(Transitions.zeros(100, 209))
     twin.load_state_dict(replay.state_dict())
     rng = [np.random.default_rng(1), np.random.default_rng(1)]
     for one, two in zip(vars(replay.sample(50, rng[0])).values(), vars(twin.sample(50, rng[1])).values()):
@@ -305,7 +248,7 @@ def test_it_learns(tmp_path):
             "n_step": 3,
             "inputs": "play",
         },
-        {"dueling": True, "priority_alpha": 0.6},
+        {"dueling": True},
     ],
 )
 def test_a_run_of_each_kind(tmp_path, changes):
@@ -459,7 +402,7 @@ def test_the_player_measured_has_the_average_of_the_weights():
     before = {name: tensor.clone() for name, tensor in learner.online.state_dict().items()}
     _, decisions = some_decisions()
     batch = transitions_of(learner.online, decisions, *rewards_of(decisions, True), 1, 1.0)
-    learner.update("play", batch[np.flatnonzero(~decisions.is_discard)], np.ones(1, np.float32), 1e-2)
+    learner.update("play", batch[np.flatnonzero(~decisions.is_discard)], 1e-2)
     after, average = learner.online.state_dict(), learner.agent.state_dict()
     assert not torch.equal(after["play.cards.weight"], before["play.cards.weight"])
     for name in before:

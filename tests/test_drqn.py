@@ -22,11 +22,10 @@ from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
 from crib_env.train import drqn
 from crib_env.train.drqn import DRQN, PRESETS, explore
-from crib_env.train.experience.episodes import Decisions, play_episodes
-from crib_env.train.experience.q_learning import rewards_of
-from crib_env.train.experience.sequences import Sequences, sequences_of
+from crib_env.train.experience import Decisions, play_episodes, rewards_of
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.sequences import Sequences, sequences_of
 from tests.helpers.learner_runs import new_run, run, stopped_run
 from tests.helpers.small_settings import DRQN as SMALL
 from tests.helpers.small_settings import DRQN_GAMES as GAMES
@@ -86,7 +85,7 @@ def test_targets_take_the_online_choice_at_the_target_networks_value_among_legal
     target[[1, 3, 7, 9]] = 0.7, 10.0, 20.0, 40.0  # a plain maximum would take 20 or even 40
     make_constant(learner.agent.network, online)
     make_constant(learner.target, target)
-    batch = Sequences.empty(2, 3, 209)
+    batch = Sequences.zeros(2, 3, 209)
     batch.card[:] = 1
     batch.mask[0, 0, 1] = batch.mask[1, 0, 1] = 1
     batch.mask[0, 1:, [1, 3, 7]] = 1
@@ -370,7 +369,7 @@ def test_it_learns_a_task_that_needs_memory():
     learner = new_learner(networks="one", length=2, hidden=(16,), memory=16, inputs="bits", target_sync=20)
     rng = np.random.default_rng(0)
     for _ in range(300):
-        batch = Sequences.empty(32, 3, 209)
+        batch = Sequences.zeros(32, 3, 209)
         bit, card = rng.integers(2, size=(2, 32))
         batch.observation[np.arange(32), 0, 105 + bit] = 1
         batch.mask[:, 0, 20] = 1

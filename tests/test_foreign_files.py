@@ -29,10 +29,9 @@ from crib_env.tables.crib_tables import CribTables
 from crib_env.tables.pegging import PeggingRecords
 from crib_env.tables.standard import standard_cribs, standard_pegging, standard_win_table
 from crib_env.tables.win_table import WinTable
-from crib_env.train.experience.replay import Replay
-from crib_env.train.loop.checkpoint import Position
+from crib_env.train.experience import Memory, Transitions
 from crib_env.train.loop.rounds import Rounds
-from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.run_folder import Position, RunFolder
 from crib_env.train.loop.sweep import _scalars_of
 from crib_env.train.strategy_weights.learner import Tournament
 from crib_env.train.td import learner as td
@@ -275,7 +274,7 @@ def test_a_state_of_the_optimizer_has_the_shape_of_its_parameter(tmp_path):
     "changes", [{"added": torch.tensor(-1)}, {"card": torch.zeros(3)}, {"inputs": torch.ones(1, 2)}]
 )
 def test_a_replay_buffer_refuses_rows_of_another_form(changes):
-    replay = Replay(10, 209)
+    replay = Memory(Transitions.zeros(10, 209))
     with pytest.raises(ValueError, match=r"has the shape|rows were added"):
         replay.load_state_dict(replay.state_dict() | changes)
 

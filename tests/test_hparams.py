@@ -9,9 +9,9 @@ from tensorboard.plugins.hparams import metadata
 
 from crib_env.train import ddqn
 from crib_env.train.__main__ import LEARNERS, module_of
-from crib_env.train.loop.hparams import hparams_of, summaries
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.tensorboard import hparams_of, summaries
 from crib_env.train.strategy_weights import learner as strategy_weights
 from tests.helpers.small_settings import DDQN as SMALL
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from crib_env.train.loop.gradient import descend
+from crib_env.train.loop.learning import Descent
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.strategy_weights import learner as strategy_weights
 from tests.helpers.killed_runs import KINDS, kill_and_compare
@@ -16,7 +16,7 @@ from tests.helpers.solved_play import learn_from_a_small_game
 QUICK = ("ddqn",)  # the others are slow only together
 
 
-class NotANumber(strategy_weights.Settings):
+class NotANumber(strategy_weights.StrategyWeightsSettings):
     """Settings by which every update is NaN."""
 
     @property
@@ -77,7 +77,6 @@ def test_a_run_that_explodes_stops_and_the_last_good_checkpoint_stays(tmp_path, 
 def test_a_step_that_is_not_finite_is_not_taken(loss_of, message):
     network = torch.nn.Linear(2, 1, bias=False)
     torch.nn.init.zeros_(network.weight)
-    optimizer = torch.optim.Adam(network.parameters())
     with pytest.raises(FloatingPointError, match=message):
-        descend(loss_of(network(torch.ones(2)).sum()), network, optimizer, 1e-3, "the net")
+        Descent(network, "the net").step(loss_of(network(torch.ones(2)).sum()), 1e-3)
     assert (network.weight == 0).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib import import_module
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,10 +16,11 @@ from crib_env.evaluate.runs.table import read_runs, rows_of
 from crib_env.evaluate.skill.exploitability.measure import Gain
 from crib_env.kernels import streams
 from crib_env.train.__main__ import LEARNERS
-from crib_env.train.experience.episodes import discards_worth, play_episodes
-from crib_env.train.loop import pegging_strength
+from crib_env.train.experience import play_episodes
+from crib_env.train.loop import strength
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.settled import discards_worth
 from tests.helpers.learner_runs import new_run
 from tests.helpers.pegging_matches import net_points
 from tests.helpers.solved_play import learn_from_a_small_game
@@ -103,7 +105,8 @@ def test_strength_is_that_in_pegging(tmp_path):
 
 def test_exploitability_is_logged_on_the_way(tmp_path, monkeypatch):
     gains = iter([Gain(1.2, 1.1), Gain(0.9, 0.8), Gain(0.5, 0.45)])
-    monkeypatch.setattr("crib_env.train.loop.exploitability.measure", lambda agent: next(gains))
+    monkeypatch.setattr(strength, "exploitability", lambda *_: SimpleNamespace(mean=next(gains)))
+    monkeypatch.setattr(strength, "_pegging_game", lambda: None)
     learner, settings = small_settings("td", exploitability=2)
     new_run(learner, settings, tmp_path)
     (folder,) = (tmp_path / "td").iterdir()
@@ -115,7 +118,7 @@ def test_exploitability_is_logged_on_the_way(tmp_path, monkeypatch):
 
 
 def test_net_points_are_measured_in_mirrored_games():
-    results = pegging_strength.measure(make_agent("greedy"), 200, seed=1)
+    results = strength.PeggingGames().measure(make_agent("greedy"), 200, seed=1)
     assert results["greedy"].net_points == 0.0  # the same cards from both sides
     assert results["greedy"].interval == (0.0, 0.0)
     mean, error = net_points(make_agent("greedy"), make_agent("random"), pairs=400)

@@ -20,12 +20,10 @@ from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
 from crib_env.train import ddqn, nfsp
 from crib_env.train.ddqn import transitions_of
-from crib_env.train.experience.episodes import play_episodes
-from crib_env.train.experience.q_learning import rewards_of
-from crib_env.train.experience.reservoir import Choices, Reservoir
+from crib_env.train.experience import play_episodes, rewards_of
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.nfsp import NFSP, mix
+from crib_env.train.nfsp import NFSP, Choices, Reservoir, mix
 from tests.helpers.learner_runs import new_run, run, stopped_run
 from tests.helpers.small_settings import NFSP as SMALL
 
@@ -45,7 +43,7 @@ def choices(cards, legal):
     """Choices of these cards among these legal ones, all in one position."""
     mask = np.zeros((len(cards), 52), np.int8)
     mask[:, legal] = 1
-    return Choices(np.ones((len(cards), 209), np.int8), mask, np.array(cards))
+    return Choices(np.ones((len(cards), 209), np.int8), mask, np.array(cards), np.ones(len(cards), bool))
 
 
 def views_of_some_games(n=200, cards=7):
@@ -126,11 +124,11 @@ def test_greedy_takes_the_most_likely_card():
 def test_a_reservoir_keeps_all_that_was_added_with_equal_chances():
     capacity, n, repeats = 50, 400, 3_000
     rng, kept = np.random.default_rng(0), np.zeros(n)
-    new = Choices(np.zeros((n, 1), np.int8), np.zeros((n, 52), np.int8), np.arange(n))
+    new = Choices(np.zeros((n, 1), np.int8), np.zeros((n, 52), np.int8), np.arange(n), np.ones(n, bool))
     for _ in range(repeats):
         reservoir = Reservoir(capacity, 1)
         for first, last in ((0, 30), (30, 70), (70, 71), (71, 400)):  # filled in the middle of a piece
-            reservoir.add(new[np.arange(first, last)], rng)
+            reservoir.add_sample(new[np.arange(first, last)], rng)
             assert len(reservoir) == min(last, capacity)
         held = reservoir._rows.card
         assert len(set(held.tolist())) == capacity
@@ -144,13 +142,16 @@ def test_a_reservoir_keeps_all_that_was_added_with_equal_chances():
 def test_a_reservoir_survives_a_checkpoint():
     rng = np.random.default_rng(0)
     first = Choices(
-        rng.integers(2, size=(70, 209)).astype(np.int8), np.ones((70, 52), np.int8), rng.integers(52, size=70)
+        rng.integers(2, size=(70, 209)).astype(np.int8),
+        np.ones((70, 52), np.int8),
+        rng.integers(52, size=70),
+        np.ones(70, bool),
     )
     one, two = Reservoir(50, 209), Reservoir(50, 209)
-    one.add(first, rng)
+    one.add_sample(first, rng)
     two.load_state_dict(one.state_dict())
     for reservoir in (one, two):
-        reservoir.add(first, np.random.default_rng(5))
+        reservoir.add_sample(first, np.random.default_rng(5))
     samples = [vars(reservoir.sample(100, np.random.default_rng(1))) for reservoir in (one, two)]
     for key in samples[0]:
         np.testing.assert_array_equal(samples[0][key], samples[1][key])

@@ -21,12 +21,11 @@ from crib_env.engine import starter
 from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.runs.learning_curves import read_scalars
 from crib_env.kernels import streams
-from crib_env.train.experience.episodes import play_episodes
-from crib_env.train.experience.q_learning import rewards_of
+from crib_env.train.experience import play_episodes, rewards_of
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.ppo import learner as ppo
 from crib_env.train.ppo.deals import SettledDeals, SettledVecEnv
-from crib_env.train.ppo.learner import Learner, train
+from crib_env.train.ppo.learner import PPOLearner, train
 from tests.helpers.learner_runs import stopped_run
 from tests.helpers.small_ppo import PPO as SMALL
 
@@ -161,7 +160,7 @@ def test_it_learns(tmp_path):
 
 
 def test_a_reward_that_is_nan_stops_before_a_weight_changes(monkeypatch, tmp_path):
-    step_wait, learner = SettledVecEnv.step_wait, Learner(SMALL)
+    step_wait, learner = SettledVecEnv.step_wait, PPOLearner(SMALL)
 
     def without_rewards(games):
         observation, rewards, over, infos = step_wait(games)
@@ -171,7 +170,7 @@ def test_a_reward_that_is_nan_stops_before_a_weight_changes(monkeypatch, tmp_pat
     monkeypatch.setattr(ppo, "Learner", lambda settings: learner)
     with pytest.raises(FloatingPointError, match="the loss of policy and values has a gradient that is not finite"):
         run(SMALL, RunFolder.create("ppo", SMALL, tmp_path))
-    before = Learner(SMALL).state_dict()
+    before = PPOLearner(SMALL).state_dict()
     assert all(torch.equal(learner.state_dict()[key], tensor) for key, tensor in before.items())
 
 

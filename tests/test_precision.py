@@ -15,10 +15,9 @@ from crib_env.agents.networks.weights_file import SUFFIX, load_tensors
 from crib_env.train import __main__ as train_command
 from crib_env.train import ddqn
 from crib_env.train.__main__ import module_of
-from crib_env.train.loop import expected
-from crib_env.train.loop import precision as precision_module
-from crib_env.train.loop.precision import chosen, in_words, precision, processor, with_precision
-from crib_env.train.loop.run import run_learner
+from crib_env.train.loop import learning as precision_module
+from crib_env.train.loop.learning import chosen, precision, processor, with_precision
+from crib_env.train.loop.run import _is_expected, precision_in_words, run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from tests.helpers.learner_runs import command, new_run
 from tests.helpers.small_ppo import PPO
@@ -62,8 +61,8 @@ def test_auto_is_what_the_processor_has_instructions_for(fastest):
 
 
 def test_what_is_said_of_this_processor():
-    assert re.fullmatch(r"precision: float32; processor: [-\w]+( with [-\w, ]+)?", in_words(DDQN))
-    assert in_words(STRATEGY_WEIGHTS) == f"processor: {processor()}"
+    assert re.fullmatch(r"precision: float32; processor: [-\w]+( with [-\w, ]+)?", precision_in_words(DDQN))
+    assert precision_in_words(STRATEGY_WEIGHTS) == f"processor: {processor()}"
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -132,10 +131,10 @@ def test_a_run_is_compared_with_the_row_of_its_precision(name, tmp_path, capsys)
 
 def test_only_the_default_run_is_compared():
     default = ddqn.PRESETS["default"]
-    assert expected.is_measured(ddqn, replace(default, precision="float32", evaluations=0, checkpoint_seconds=1.0))
+    assert _is_expected(ddqn, replace(default, precision="float32", evaluations=0, checkpoint_seconds=1.0))
     for change in ({"seed": 1}, {"final_games": 1_000}, {"threads": 2}, {"episodes": 1_024}):
-        assert not expected.is_measured(ddqn, replace(default, **change))
-    assert not expected.is_measured(module_of("td"), module_of("td").PRESETS["default"])
+        assert not _is_expected(ddqn, replace(default, **change))
+    assert not _is_expected(module_of("td"), module_of("td").PRESETS["default"])
 
 
 @pytest.mark.slow

@@ -30,8 +30,9 @@ def notes_in(kind):
 
 def numbers_of(learner):
     """Name, whether it is one of several, and range of each setting that is a number."""
-    kinds = get_type_hints(learner.Settings, include_extras=True)
-    for field in fields(learner.Settings):
+    kind = type(learner.PRESETS["default"])
+    kinds = get_type_hints(kind, include_extras=True)
+    for field in fields(kind):
         for _, notes in notes_in(kinds[field.name]):
             yield field.name, get_origin(kinds[field.name]) is tuple, notes
 
@@ -71,7 +72,7 @@ def test_every_number_has_a_range_and_is_refused_outside_of_it(learner):
         (best, {"learning_rate": -1e-3}, "learning_rate=-0.001 is not allowed: give at least 0"),
         (strategy_weights, {"cap": 0.0}, "cap=0.0 is not allowed: give more than 0"),
         (discard_game, {"batch_size": 2.5}, "batch_size=2.5 is not allowed: give a whole number"),
-        (drqn, {"observation": "210"}, "observation='210' is not allowed: give one of '209', 'board'"),
+        (drqn, {"observation": "210"}, "observation='210' is not allowed: choose one of '209', 'board', 'ranks'"),
         (drqn, {"direct": "no"}, "direct='no' is not allowed: give true or false"),
         (td, {"hidden": 64}, "hidden=64 is not allowed: give a list"),
         (ddqn, {"threads": 1_000_000}, "threads=1000000 is not allowed: give 1 to 256"),

@@ -373,16 +373,16 @@ def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_weights(finished, tmp_path)
 @pytest.mark.slow
 def test_a_run_killed_in_its_last_measuring_keeps_the_last_point_of_its_curves(tmp_path, monkeypatch):
     settings = replace(SMALL, episodes=2_000, snapshots=1, evaluation_games=2, final_games=2)
-    measured = strength.measure
+    measured = strength.Matches.measure
 
-    def killed(agent, games, seed, on_progress=None):
+    def killed(self, agent, games, seed, on_progress=None):
         if on_progress is not None:  # as the last one has it
             raise KeyboardInterrupt
-        return measured(agent, games, seed)
+        return measured(self, agent, games, seed)
 
     folder = RunFolder.create("strategy-weights", settings, tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr("crib_env.train.loop.strength.measure", killed)
+        patch.setattr(strength.Matches, "measure", killed)
         with pytest.raises(KeyboardInterrupt):
             train_run.run_learner(learner, settings, folder)
     train_run.run_learner(learner, settings, RunFolder(folder.path))

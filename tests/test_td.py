@@ -20,7 +20,7 @@ from crib_env.engine import DISCARD, EPISODES, GAME, OVER, PLAY
 from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
 from crib_env.observation import N_BITS
-from crib_env.train.experience.episodes import Decisions, play_episodes
+from crib_env.train.experience import Decisions, play_episodes
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.td import learner as td

@@ -33,7 +33,7 @@ LEARNERS: dict[str, Entry] = {
         "The networks of the agent `best`: policies from the solved play. An hour.",
     ),
     "clone": Entry(
-        "clone.learner",
+        "clone",
         "Behaviour cloning from a dataset (--data FOLDER). A minute.",
     ),
     "ddqn": Entry(
@@ -84,7 +84,7 @@ def main() -> None:
         )
         from crib_env.evaluate.on_ray import load_ray  # imported here: torch and other imports take seconds
         from crib_env.train.command_line import read_command
-        from crib_env.train.loop.precision import with_precision
+        from crib_env.train.loop.learning import with_precision
         from crib_env.train.loop.run import load_settings, run_learner
         from crib_env.train.loop.run_folder import RunFolder
         from crib_env.train.loop.sweep import Sweep

@@ -8,13 +8,12 @@ enough gradient steps to use every new transition ``reuse`` times. The target of
 
 where k counts one player's own decisions. Both the choice of the best card and the policy consider legal cards only.
 
-``--preset paper`` is the paper's: one network of three layers of 256 for everything, rewards as they fall in
-whole games, γ 0.99, batches of 128, one step a decision, 500 episodes of warm-up, target sync every 1,000 steps,
-6,000 episodes. Differences from it: 209 bits instead of its 13 × 14, suits relabelled, 16 games side by side, and
-usual choices where it is silent (ε from 1 to 0.05, memory of 100,000, learning rate 0.001). The default plays
-single deals against itself and takes luck out of the rewards (``rewards="settled"``). The play is rewarded with
-pegging only, since nothing else can change any more. A discard is rewarded with the exact mean of hand and crib
-minus that of the best discard. That difference is potential-based shaping (Ng et al. 1999) with exact means in
+``--preset paper`` is the paper's. Differences from it: 209 bits instead of its 13 × 14, suits relabelled, 16 games side
+by side, and usual choices where it is silent (ε, memory, learning rate).
+
+The default plays single deals against itself and takes luck out of the rewards (``rewards="settled"``). The play is
+rewarded with pegging only, since nothing else can change any more. A discard gets the exact mean of hand and
+crib minus that of the best discard. That difference is potential-based shaping (Ng et al. 1999) with exact means in
 place of the show. This reward of a discard, and the points of a card in the play, are known before the card is chosen
 (:mod:`crib_env.agents.features.by_rank`). They are added to the network's output, which learns only what comes after.
 The target network follows the weights slowly; as it has their average, it is the player that is measured and saved.
@@ -39,25 +38,19 @@ from rich.progress import Progress
 from crib_env.agents import make_agent
 from crib_env.agents.features.seen import Coding, n_inputs
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
-from crib_env.batch import GameBatch
 from crib_env.evaluate.ranges import Positive, Share, WholeNumber
-from crib_env.kernels import streams
-from crib_env.train.experience.episodes import Decisions, Episodes, Policy, play_episodes
-from crib_env.train.experience.q_learning import QSettings, epsilon_greedy, rewards_of, values_of
-from crib_env.train.experience.replay import Replay, Transitions
-from crib_env.train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part
-from crib_env.train.loop.gradient import descend
-from crib_env.train.loop.precision import precision
+from crib_env.train.experience import Episodes, Memory, Transitions, explore, play_episodes, rewards_of, transitions_of
+from crib_env.train.loop.contracts import Parts, by_network
+from crib_env.train.loop.learning import Count, Descent, QSettings, Widths, follow, precision
 from crib_env.train.loop.rounds import Round, train_in_rounds
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.loop.settings import Count, Widths
 
 NAME = "ddqn"
 EXPECTED = {"bfloat16": "60.06% (59.38% to 60.74%)", "float32": "60.64% (59.95% to 61.32%)"}
 
 
 @dataclass(frozen=True)
-class Settings(QSettings):
+class DDQNSettings(QSettings):
     """Settings of Double DQN."""
 
     preset: Literal["default", "paper", "anderson-2022"] = "default"
@@ -92,10 +85,6 @@ class Settings(QSettings):
     """Length of n-step returns, in the player's own decisions."""
     dueling: bool = False
     """Estimate the value of the state and the advantages of its cards separately (Wang et al. 2016)."""
-    priority_alpha: Share = 0.0
-    """Exponent α of prioritised replay (Schaul et al. 2016); 0 samples uniformly."""
-    priority_beta: Share = 1.0
-    """Importance-sampling exponent β of prioritised replay."""
     target_sync: WholeNumber = 0
     """Gradient steps between updates of the target network; 0 lets it follow the weights after every step."""
     target_rate: Share = 0.005
@@ -109,8 +98,8 @@ class Settings(QSettings):
 
 
 PRESETS = {
-    "default": Settings(),
-    "paper": Settings(
+    "default": DDQNSettings(),
+    "paper": DDQNSettings(
         preset="paper",
         opponent="random",
         networks="one",
@@ -125,7 +114,6 @@ PRESETS = {
         replay=100_000,
         reuse=128.0,
         batch_size=128,
-        n_step=1,
         gamma=0.99,
         learning_rate=1e-3,
         final_learning_rate=1e-3,
@@ -133,7 +121,7 @@ PRESETS = {
         final_epsilon=0.05,
         target_sync=1_000,
     ),
-    "anderson-2022": Settings(
+    "anderson-2022": DDQNSettings(
         preset="anderson-2022",
         inputs="bits",
         hidden=(60,),
@@ -151,104 +139,73 @@ PRESETS = {
 }
 
 
-def new_agent(settings: Settings) -> DDQNAgent:
+def new_agent(settings: DDQNSettings) -> DDQNAgent:
     """An agent with random weights, from torch's generator."""
     coding = settings.networks, settings.observation, settings.inputs
     return DDQNAgent.new(*coding, settings.hidden, settings.hidden_discard, settings.dueling)
 
 
-class DoubleDQN:
-    """The networks of an agent in training, with their targets, optimizers and replay buffers.
-
-    Args:
-        online: trained in place.
-        settings: the settings of the run.
+class DoubleDQN(Parts):
+    """An agent in training, ``online``, with target networks, optimizers and memories.
 
     Attributes:
         agent: whose strength is measured: the target network if it has the average of the weights.
     """
 
-    def __init__(self, online: DDQNAgent, settings: Settings) -> None:
-        self.online = online
-        self.target = copy.deepcopy(online)
+    def __init__(self, online: DDQNAgent, settings: DDQNSettings) -> None:
+        self.online, self.target, self.settings = online, copy.deepcopy(online), settings
         self.agent = self.online if settings.target_sync else self.target
-        self.settings = settings
-        self.optimizers = {n: torch.optim.Adam(net.parameters(), fused=True) for n, net in online.networks.items()}
-        priorities = settings.priority_alpha, settings.priority_beta
+        self.descents = {name: Descent(network, f"network {name!r}") for name, network in online.networks.items()}
         width = n_inputs(settings.inputs, settings.observation)
-        self.replays = {n: Replay(settings.replay, width, *priorities) for n in online.networks}
-        self.updates = dict.fromkeys(online.networks, 0)
+        self.memories = {name: Memory(Transitions.zeros(settings.replay, width)) for name in online.networks}
+        parts = by_network("replay", self.memories) | by_network("adam", self.descents)
+        super().__init__(online=online, target=self.target, **parts)
+
+    @property
+    def updates(self) -> dict[str, int]:
+        """Gradient steps of each network so far."""
+        return {name: descent.steps for name, descent in self.descents.items()}
 
     def learn(
         self, new: Transitions, is_discard: np.ndarray, rate: float | None, rng: np.random.Generator
     ) -> dict[str, float]:
-        """Adds new transitions and makes the gradient steps due for them.
+        """Adds new transitions and makes the gradient steps due for them; returns scalars for TensorBoard.
 
         Args:
             new: M transitions.
             is_discard: (M,) bool, which of them are discards.
             rate: learning rate; ``None`` means no step yet.
             rng: for sampling.
-
-        Returns:
-            Scalars for TensorBoard.
         """
         settings, values = self.settings, {}
-        for name, replay in self.replays.items():
+        for name, memory in self.memories.items():
             rows = self.online.rows_of(name, is_discard)
-            replay.add(new[rows])
-            if rate is not None and len(replay):
+            memory.add(new[rows])
+            if rate is not None and len(memory):
                 steps = max(1, round(len(rows) * settings.reuse / settings.batch_size))
-                measured = [self._update_from_replay(name, rate, rng) for _ in range(steps)]
+                measured = [self.update(name, memory.sample(settings.batch_size, rng), rate) for _ in range(steps)]
                 for key in measured[0]:
                     values[f"learning/{name} {key}"] = float(np.mean([step[key] for step in measured]))
         return values
 
-    def _update_from_replay(self, name: str, rate: float, rng: np.random.Generator) -> dict[str, float]:
-        replay = self.replays[name]
-        rows, weights = replay.draw(self.settings.batch_size, rng)
-        measured, errors = self.update(name, replay[rows], weights, rate)
-        replay.rate(rows, errors)
-        return measured
-
-    def update(
-        self, name: str, batch: Transitions, weights: np.ndarray, rate: float
-    ) -> tuple[dict[str, float], np.ndarray]:
-        """One gradient step of a network.
-
-        Args:
-            name: the name of the network.
-            batch: M transitions.
-            weights: (M,) float32, the weight of each in the loss.
-            rate: learning rate.
-
-        Returns:
-            Its loss, mean absolute TD error and mean output; and the TD errors (M,).
+    def update(self, name: str, batch: Transitions, rate: float) -> dict[str, float]:
+        """One gradient step of a network; its loss, mean absolute TD error and mean output.
 
         Raises:
             FloatingPointError: the loss is no longer finite.
         """
-        network = self.online.networks[name]
+        network, target = self.online.networks[name], self.target.networks[name]
         with precision(self.settings.precision):
             outputs = network(self.online.inputs_of(name, batch.inputs))
             taken = outputs.gather(1, torch.from_numpy(batch.card)[:, None]).squeeze(1)
             errors = self.targets(batch) - taken
-            loss = (torch.from_numpy(weights) * errors.square()).mean()
-        descend(loss, network, self.optimizers[name], rate, f"network {name!r}")
-        self.updates[name] += 1
-        self._move_target(name)
-        errors = errors.detach()
-        measured = {"loss": loss.item(), "TD error": errors.abs().mean().item(), "mean output": taken.mean().item()}
-        return measured, errors.numpy()
-
-    @torch.no_grad()
-    def _move_target(self, name: str) -> None:
-        network, target = self.online.networks[name], self.target.networks[name]
+            loss = errors.square().mean()
+        self.descents[name].step(loss, rate)
         if not self.settings.target_sync:
-            for old, new in zip(target.parameters(), network.parameters()):
-                old.lerp_(new, self.settings.target_rate)
-        elif self.updates[name] % self.settings.target_sync == 0:
+            follow(target, network, self.settings.target_rate)
+        elif self.descents[name].steps % self.settings.target_sync == 0:
             target.load_state_dict(network.state_dict())
+        return {"loss": loss.item(), "TD error": errors.abs().mean().item(), "mean output": taken.mean().item()}
 
     @torch.no_grad()
     def targets(self, batch: Transitions) -> torch.Tensor:
@@ -263,71 +220,11 @@ class DoubleDQN:
         ahead = (self.target.outputs(inputs, is_discard) + gains).gather(1, best).squeeze(1)
         return targets.index_add(0, torch.from_numpy(on), torch.from_numpy(batch.discount[on]) * ahead)
 
-    def state_dict(self) -> dict[str, torch.Tensor]:
-        """The tensors that a checkpoint saves."""
-        kept = named("online", self.online.state_dict()) | named("target", self.target.state_dict())
-        for name in self.updates:
-            kept |= named(f"replay.{name}", self.replays[name].state_dict())
-            kept |= named(f"adam.{name}", optimizer_state(self.optimizers[name]))
-            kept[f"updates.{name}"] = torch.tensor(self.updates[name])
-        return kept
 
-    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Restores the tensors of :meth:`state_dict`."""
-        self.online.load_state_dict(part("online", tensors))
-        self.target.load_state_dict(part("target", tensors))
-        for name in self.updates:
-            self.replays[name].load_state_dict(part(f"replay.{name}", tensors))
-            load_optimizer_state(self.optimizers[name], part(f"adam.{name}", tensors))
-            self.updates[name] = int(tensors[f"updates.{name}"])
-
-
-def transitions_of(
-    agent: DDQNAgent, decisions: Decisions, rewards: np.ndarray, ends: np.ndarray, n_step: int, gamma: float
-) -> Transitions:
-    """The decisions, as an agent sees them, as n-step transitions, one for each.
-
-    Args:
-        agent: whose coding is used.
-        decisions: D of them.
-        rewards: and ``ends``, as :func:`rewards_of` gave them, (D,).
-        n_step: decisions to the next state.
-        gamma: discount for each of them.
-    """
-    total = np.zeros(len(rewards))
-    at = np.arange(len(rewards))  # the decision whose reward comes next
-    going = np.ones(len(rewards), bool)
-    for k in range(n_step):
-        total += np.where(going, gamma**k * rewards[at], 0.0)
-        going &= ~ends[at]
-        at = np.where(going, at + 1, at)
-    seen = agent.see(decisions.observation, decisions.mask, decisions.is_discard)
-    cards = seen.named(decisions.card)
-    return Transitions(
-        seen.inputs,
-        cards,
-        (total - seen.gains[np.arange(len(cards)), cards]).astype(np.float32),
-        np.where(going, gamma**n_step, 0.0).astype(np.float32),
-        seen.inputs[at],
-        seen.gains[at],
-        decisions.is_discard[at],
-    )
-
-
-def explore(agent: DDQNAgent, epsilon: float, rng: np.random.Generator) -> Policy:
-    """The agent's ε-greedy policy over legal cards."""
-
-    def policy(observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray, chain: np.ndarray) -> np.ndarray:
-        return epsilon_greedy(agent.choose(observation, masks, is_discard), masks, epsilon, rng)
-
-    return policy
-
-
-def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DDQNAgent, dict[str, Any]]:
+def train(settings: DDQNSettings, folder: RunFolder, progress: Progress) -> tuple[DDQNAgent, dict[str, Any]]:
     """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary.
 
-    All random numbers follow from the seed and the round's number, so a stopped run continues exactly
-    from its last checkpoint.
+    All random numbers follow from the seed and the round's number, so a stopped run continues exactly.
     """
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
@@ -335,20 +232,18 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DD
     learner = DoubleDQN(agent, settings)
     opponent = None if settings.opponent == "self" else make_agent(settings.opponent)
 
-    def play(seeds: np.ndarray, first_id: int, epsilon: float, rng: np.random.Generator) -> Episodes:
-        batch = GameBatch(seeds, episode=settings.episode, skip_forced=settings.skip_forced, first_id=first_id)
-        with precision(settings.precision):
-            return play_episodes(batch, explore(agent, epsilon, rng), opponent, settings.observation)
+    def play(now: Round) -> Episodes:
+        games, policy = now.deal(settings.episode, settings.skip_forced), explore(agent, now.epsilon, now.rng)
+        return play_episodes(games, policy, opponent, settings.observation, settings.precision)
 
     def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
-        seeds = now.rng.integers(2**64, size=now.episodes, dtype=np.uint64)
-        played = play(seeds, now.episodes_before, now.epsilon, now.rng)
-        rewards, ends = rewards_of(played.decisions, settings.rewards == "settled")
-        new = transitions_of(agent, played.decisions, rewards, ends, settings.n_step, settings.gamma)
-        is_warm = now.episodes_before + now.episodes >= settings.warm_up
-        learned = learner.learn(new, played.decisions.is_discard, now.learning_rate if is_warm else None, now.rng)
-        return values_of(played, rewards, ends) | learned, played.simulation_seconds
+        played = play(now)
+        decisions = played.decisions
+        rewards, ends = rewards_of(decisions, settings.rewards == "settled")
+        new = transitions_of(agent, decisions, rewards, ends, settings.n_step, settings.gamma)
+        learned = learner.learn(new, decisions.is_discard, now.rate_after(settings.warm_up), now.rng)
+        return played.values(rewards, ends) | learned, played.simulation_seconds
 
-    play(streams(0, 2), 0, 1.0, np.random.default_rng(0))  # compiles the kernels before the clocks start
+    play(Round.first())  # compiles the kernels before the clocks start
     summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
     return learner.agent, {**summary, "updates": learner.updates}

@@ -1,7 +1,7 @@
 """Deep recurrent Q-learning (Hausknecht and Stone 2015), as Sharan and Pawar (2022) applied it to cribbage.
 
 Double DQN with an LSTM as the first layer: the value of a card depends on all that its player has seen in this
-episode. It samples sequences of one player's consecutive decisions (:mod:`crib_env.train.experience.sequences`). A
+episode. It samples sequences of one player's consecutive decisions (:mod:`crib_env.train.sequences`). A
 sequence that begins within an episode is preceded by a burn-in, which warms up the LSTM and has no gradient
 (Kapturowski et al. 2019). Targets are those of :mod:`crib_env.train.ddqn`, one step ahead and over legal cards only::
 
@@ -37,26 +37,20 @@ from crib_env.agents import make_agent
 from crib_env.agents.features.seen import Coding
 from crib_env.agents.networks.ddqn import with_gains
 from crib_env.agents.networks.drqn import DRQNAgent, RecurrentQNetwork
-from crib_env.batch import GameBatch
 from crib_env.evaluate.ranges import WholeNumber
-from crib_env.kernels import streams
 from crib_env.observation import OBSERVATIONS
-from crib_env.train.experience.episodes import Episodes, Policy, play_episodes
-from crib_env.train.experience.q_learning import QSettings, epsilon_greedy, rewards_of, values_of
-from crib_env.train.experience.replay import Ring
-from crib_env.train.experience.sequences import Sequences, sequences_of
-from crib_env.train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part
-from crib_env.train.loop.gradient import descend
-from crib_env.train.loop.precision import precision
+from crib_env.train.experience import Episodes, Memory, Policy, epsilon_greedy, play_episodes, rewards_of
+from crib_env.train.loop.contracts import Parts
+from crib_env.train.loop.learning import Count, Descent, QSettings, Width, Widths, precision
 from crib_env.train.loop.rounds import Round, train_in_rounds
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.loop.settings import Count, Width, Widths
+from crib_env.train.sequences import Sequences, sequences_of
 
 NAME = "drqn"
 
 
 @dataclass(frozen=True)
-class Settings(QSettings):
+class DRQNSettings(QSettings):
     """Settings of DRQN."""
 
     preset: Literal["default", "paper"] = "default"
@@ -92,8 +86,8 @@ class Settings(QSettings):
 
 
 PRESETS = {
-    "default": Settings(),
-    "paper": Settings(
+    "default": DRQNSettings(),
+    "paper": DRQNSettings(
         preset="paper",
         opponent="random",
         memory=256,
@@ -121,7 +115,7 @@ PRESETS = {
 }
 
 
-class DRQN:
+class DRQN(Parts):
     """The network of an agent in training, with its target, optimizer and replay buffer of sequences.
 
     Args:
@@ -129,13 +123,13 @@ class DRQN:
         settings: the settings of the run.
     """
 
-    def __init__(self, agent: DRQNAgent, settings: Settings) -> None:
+    def __init__(self, agent: DRQNAgent, settings: DRQNSettings) -> None:
         self.agent, self.settings = agent, settings
         self.target = copy.deepcopy(agent.network)
-        self.optimizer = torch.optim.Adam(agent.network.parameters(), fused=True)
+        self.descent = Descent(agent.network, "the network")
         size, longest = OBSERVATIONS[settings.observation].size, settings.burn_in + settings.length + 1
-        self.replay = Ring(Sequences.empty(settings.replay, longest, size))
-        self.updates = 0
+        self.replay = Memory(Sequences.zeros(settings.replay, longest, size))
+        super().__init__(online=agent.network, target=self.target, replay=self.replay, adam=self.descent)
 
     def update(self, batch: Sequences, rate: float) -> dict[str, float]:
         """One gradient step; its loss, mean absolute TD error and mean Q.
@@ -147,9 +141,8 @@ class DRQN:
             values, targets = self.values_and_targets(batch)
             errors = targets - values
             loss = errors.square().mean()
-        descend(loss, self.agent.network, self.optimizer, rate, f"the network after {self.updates} updates")
-        self.updates += 1
-        if self.updates % self.settings.target_sync == 0:
+        self.descent.step(loss, rate)
+        if self.descent.steps % self.settings.target_sync == 0:
             self.target.load_state_dict(self.agent.network.state_dict())
         return {"loss": loss.item(), "TD error": errors.abs().mean().item(), "mean Q": values.mean().item()}
 
@@ -190,20 +183,6 @@ class DRQN:
         taken = values.gather(1, cards[:, None]).squeeze(1)
         return taken[is_learned], targets[is_learned]
 
-    def state_dict(self) -> dict[str, torch.Tensor]:
-        """The tensors that a checkpoint saves."""
-        kept = named("online", self.agent.network.state_dict()) | named("target", self.target.state_dict())
-        kept |= named("replay", self.replay.state_dict()) | named("adam", optimizer_state(self.optimizer))
-        return {**kept, "updates": torch.tensor(self.updates)}
-
-    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Restores the tensors of :meth:`state_dict`."""
-        self.agent.network.load_state_dict(part("online", tensors))
-        self.target.load_state_dict(part("target", tensors))
-        self.replay.load_state_dict(part("replay", tensors))
-        load_optimizer_state(self.optimizer, part("adam", tensors))
-        self.updates = int(tensors["updates"])
-
 
 def explore(agent: DRQNAgent, epsilon: float, rng: np.random.Generator, games: int) -> Policy:
     """The agent's ε-greedy policy in new games, with a separate state for each player."""
@@ -216,7 +195,7 @@ def explore(agent: DRQNAgent, epsilon: float, rng: np.random.Generator, games: i
     return policy
 
 
-def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DRQNAgent, dict[str, Any]]:
+def train(settings: DRQNSettings, folder: RunFolder, progress: Progress) -> tuple[DRQNAgent, dict[str, Any]]:
     """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary."""
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
@@ -233,28 +212,24 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DR
     learner = DRQN(agent, settings)
     opponent = None if settings.opponent == "self" else make_agent(settings.opponent)
 
-    def play(seeds: np.ndarray, first_id: int, epsilon: float, rng: np.random.Generator) -> Episodes:
-        batch = GameBatch(seeds, episode=settings.episode, skip_forced=settings.skip_forced, first_id=first_id)
-        with precision(settings.precision):
-            return play_episodes(batch, explore(agent, epsilon, rng, len(seeds)), opponent, settings.observation)
+    def play(now: Round) -> Episodes:
+        policy = explore(agent, now.epsilon, now.rng, now.episodes)
+        games = now.deal(settings.episode, settings.skip_forced)
+        return play_episodes(games, policy, opponent, settings.observation, settings.precision)
 
     def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
-        seeds = now.rng.integers(2**64, size=now.episodes, dtype=np.uint64)
-        played = play(seeds, now.episodes_before, now.epsilon, now.rng)
+        played = play(now)
         rewards, ends = rewards_of(played.decisions, settings.rewards == "settled")
         new = sequences_of(played.decisions, rewards, ends, settings.burn_in, settings.length, settings.gamma)
         learner.replay.add(new)
-        values = values_of(played, rewards, ends)
-        if now.episodes_before + now.episodes >= settings.warm_up:
+        values = played.values(rewards, ends)
+        if (rate := now.rate_after(settings.warm_up)) is not None:
             steps = max(1, round(len(new) * settings.reuse / settings.batch_size))
-            measured = [
-                learner.update(learner.replay.sample(settings.batch_size, now.rng), now.learning_rate)
-                for _ in range(steps)
-            ]
+            measured = [learner.update(learner.replay.sample(settings.batch_size, now.rng), rate) for _ in range(steps)]
             for key in measured[0]:
                 values[f"learning/all {key}"] = float(np.mean([step[key] for step in measured]))
         return values, played.simulation_seconds
 
-    play(streams(0, 2), 0, 1.0, np.random.default_rng(0))  # compiles the kernels before the clocks start
+    play(Round.first())  # compiles the kernels before the clocks start
     summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
-    return agent, {**summary, "updates": learner.updates}
+    return agent, {**summary, "updates": learner.descent.steps}

@@ -24,28 +24,31 @@ from rich.progress import Progress
 
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.agents.networks.nfsp import NFSPAgent
-from crib_env.batch import GameBatch
 from crib_env.evaluate.ranges import Range, Share
-from crib_env.kernels import streams
-from crib_env.observation import OBSERVATIONS
-from crib_env.train import ddqn
-from crib_env.train.ddqn import DoubleDQN, explore, new_agent, transitions_of
-from crib_env.train.experience.episodes import Decisions, Episodes, Policy, play_episodes
-from crib_env.train.experience.q_learning import rewards_of, values_of
-from crib_env.train.experience.replay import Transitions
-from crib_env.train.experience.reservoir import Choices, Reservoir
-from crib_env.train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part, steps_taken
-from crib_env.train.loop.gradient import descend
-from crib_env.train.loop.precision import precision
+from crib_env.observation import N_ACTIONS, OBSERVATIONS
+from crib_env.train.ddqn import DDQNSettings, DoubleDQN, new_agent
+from crib_env.train.experience import (
+    Columns,
+    Decisions,
+    Episodes,
+    Memory,
+    Policy,
+    Transitions,
+    explore,
+    play_episodes,
+    rewards_of,
+    transitions_of,
+)
+from crib_env.train.loop.contracts import Parts, by_network
+from crib_env.train.loop.learning import Count, Descent, NotNegative, precision
 from crib_env.train.loop.rounds import Round, train_in_rounds
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.loop.settings import Count, NotNegative
 
 NAME = "nfsp"
 
 
 @dataclass(frozen=True)
-class Settings(ddqn.Settings):
+class NFSPSettings(DDQNSettings):
     """Settings of NFSP: those of Double DQN, which learns the best response, and those of the average policy."""
 
     preset: Literal["default"] = "default"
@@ -66,10 +69,42 @@ class Settings(ddqn.Settings):
     final_epsilon: Share = 0.0
 
 
-PRESETS = {"default": Settings()}
+PRESETS = {"default": NFSPSettings()}
 
 
-class NFSP:
+@dataclass(frozen=True)
+class Choices(Columns):
+    """M decisions and the cards chosen."""
+
+    observation: np.ndarray  # (M, n) int8
+    mask: np.ndarray  # (M, 52) int8
+    card: np.ndarray  # (M,) int64
+    is_discard: np.ndarray  # (M,) bool
+
+
+class Reservoir(Memory[Choices]):
+    """``capacity`` of all choices added, each kept with the same probability (Vitter 1985, algorithm R).
+
+    Args:
+        capacity: the number of choices.
+        n_inputs: length of an observation.
+    """
+
+    def __init__(self, capacity: int, n_inputs: int) -> None:
+        seen, masks = np.zeros((capacity, n_inputs), np.int8), np.zeros((capacity, N_ACTIONS), np.int8)
+        super().__init__(Choices(seen, masks, np.zeros(capacity, np.int64), np.zeros(capacity, np.bool_)))
+
+    def add_sample(self, new: Choices, rng: np.random.Generator) -> None:
+        """Adds choices; the k-th ever added is kept with probability capacity / k, and replaces a random one."""
+        capacity = len(self._rows)
+        number = self._added + np.arange(len(new))  # of choices added before each
+        places = np.where(number < capacity, number, rng.integers(number + 1))
+        stays = places < capacity
+        self._put(new[stays], places[stays])  # if two have the same place, the later one is written last
+        self._added += len(new)
+
+
+class NFSP(Parts):
     """The best response, which Double DQN trains, and the average policy, with optimizers and memories.
 
     Args:
@@ -78,17 +113,19 @@ class NFSP:
         settings: the settings of the run.
     """
 
-    def __init__(self, best: DDQNAgent, agent: NFSPAgent, settings: Settings) -> None:
+    def __init__(self, best: DDQNAgent, agent: NFSPAgent, settings: NFSPSettings) -> None:
         self.best, self.agent, self.settings = DoubleDQN(best, settings), agent, settings
         self.networks = agent.networks.networks
-        self.optimizers = {n: torch.optim.Adam(net.parameters(), fused=True) for n, net in self.networks.items()}
         size = OBSERVATIONS[settings.observation].size
-        self.reservoirs = {n: Reservoir(settings.reservoir, size) for n in self.networks}
+        self.descents = {n: Descent(net, f"network {n!r} of the average policy") for n, net in self.networks.items()}
+        self.reservoirs = {name: Reservoir(settings.reservoir, size) for name in self.networks}
+        parts = by_network("reservoir", self.reservoirs) | by_network("adam", self.descents)
+        super().__init__(best=self.best, average=agent.networks, **parts)
 
     @property
     def updates(self) -> dict[str, int]:
         """Gradient steps of each network of either policy so far."""
-        average = {f"average {name}": steps_taken(optimizer) for name, optimizer in self.optimizers.items()}
+        average = {f"average {name}": descent.steps for name, descent in self.descents.items()}
         return {**self.best.updates, **average}
 
     def learn(
@@ -109,9 +146,10 @@ class NFSP:
         settings, before = self.settings, dict(self.best.updates)
         values = self.best.learn(new, decisions.is_discard, rate, rng)
         rows = np.flatnonzero(of_best)
-        choices = Choices(decisions.observation[rows], decisions.mask[rows], decisions.card[rows])
+        kinds = decisions.observation, decisions.mask, decisions.card, decisions.is_discard
+        choices = Choices(*(column[rows] for column in kinds))
         for name, reservoir in self.reservoirs.items():
-            reservoir.add(choices[self.best.online.rows_of(name, decisions.is_discard[rows])], rng)
+            reservoir.add_sample(choices[self.best.online.rows_of(name, choices.is_discard)], rng)
             if rate is not None and len(reservoir):
                 own_rate = rate * settings.average_learning_rate / settings.learning_rate
                 losses = [
@@ -133,24 +171,8 @@ class NFSP:
             outputs = network(self.agent.networks.inputs_of(name, seen.inputs))
         chances = with_gains(outputs, torch.from_numpy(seen.gains)).log_softmax(dim=1)
         loss = -chances.gather(1, torch.from_numpy(seen.named(batch.card))[:, None]).mean()
-        descend(loss, network, self.optimizers[name], rate, f"network {name!r} of the average policy")
+        self.descents[name].step(loss, rate)
         return loss.item()
-
-    def state_dict(self) -> dict[str, torch.Tensor]:
-        """The tensors that a checkpoint saves."""
-        kept = named("best", self.best.state_dict()) | named("average", self.agent.networks.state_dict())
-        for name in self.networks:
-            kept |= named(f"reservoir.{name}", self.reservoirs[name].state_dict())
-            kept |= named(f"adam.{name}", optimizer_state(self.optimizers[name]))
-        return kept
-
-    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Restores the tensors of :meth:`state_dict`."""
-        self.best.load_state_dict(part("best", tensors))
-        self.agent.networks.load_state_dict(part("average", tensors))
-        for name in self.networks:
-            self.reservoirs[name].load_state_dict(part(f"reservoir.{name}", tensors))
-            load_optimizer_state(self.optimizers[name], part(f"adam.{name}", tensors))
 
 
 def mix(best: Policy, agent: NFSPAgent, plays_best: np.ndarray, rng: np.random.Generator) -> Policy:
@@ -168,31 +190,29 @@ def mix(best: Policy, agent: NFSPAgent, plays_best: np.ndarray, rng: np.random.G
     return policy
 
 
-def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[NFSPAgent, dict[str, Any]]:
+def train(settings: NFSPSettings, folder: RunFolder, progress: Progress) -> tuple[NFSPAgent, dict[str, Any]]:
     """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary."""
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
     best, average = (new_agent(settings) for _ in range(2))
     learner = NFSP(best, NFSPAgent(average, settings.seed), settings)
 
-    def play(seeds: np.ndarray, first_id: int, epsilon: float, plays_best: np.ndarray, rng: Any) -> Episodes:
-        batch = GameBatch(seeds, episode=settings.episode, skip_forced=settings.skip_forced, first_id=first_id)
-        policy = mix(explore(best, epsilon, rng), learner.agent, plays_best, rng)
-        with precision(settings.precision):
-            return play_episodes(batch, policy, None, settings.observation)
+    def play(now: Round) -> tuple[Episodes, np.ndarray]:
+        """The episodes, and which of their decisions are of the best response, (D,) bool."""
+        games = now.deal(settings.episode, settings.skip_forced)
+        plays_best = now.rng.random(2 * now.episodes) < settings.anticipation
+        policy = mix(explore(best, now.epsilon, now.rng), learner.agent, plays_best, now.rng)
+        played = play_episodes(games, policy, None, settings.observation, settings.precision)
+        return played, plays_best[played.decisions.chain]
 
     def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
-        rng, n = now.rng, now.episodes
-        seeds, plays_best = rng.integers(2**64, size=n, dtype=np.uint64), rng.random(2 * n) < settings.anticipation
-        played = play(seeds, now.episodes_before, now.epsilon, plays_best, rng)
+        played, of_best = play(now)
         decisions = played.decisions
         rewards, ends = rewards_of(decisions, settings.rewards == "settled")
         new = transitions_of(best, decisions, rewards, ends, settings.n_step, settings.gamma)
-        of_best = plays_best[decisions.chain]
-        rate = now.learning_rate if now.episodes_before + n >= settings.warm_up else None
-        learned = learner.learn(decisions, new, of_best, rate, rng)
-        return values_of(played, rewards, ends) | learned, played.simulation_seconds
+        learned = learner.learn(decisions, new, of_best, now.rate_after(settings.warm_up), now.rng)
+        return played.values(rewards, ends) | learned, played.simulation_seconds
 
-    play(streams(0, 2), 0, 1.0, np.array([True, False, True, False]), np.random.default_rng(0))  # compiles
+    play(Round.first())  # compiles the kernels before the clocks start
     summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
     return learner.agent, {**summary, "updates": learner.updates}

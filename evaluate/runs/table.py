@@ -36,7 +36,7 @@ class Run(NamedTuple):
 
     @property
     def updates_per_second(self) -> float | None:
-        """Updates of all networks (``crib_env.train.loop.checkpoint.Position``), ``None`` if the summary does not
+        """Updates of all networks (``crib_env.train.loop.run_folder.Position``), ``None`` if the summary does not
         say."""
         updates = self.summary.get("updates")
         if updates is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crib_env.train.ppo import learner as ppo
 
-PPO = ppo.Settings(
+PPO = ppo.PPOSettings(
     hidden=(32,),
     value_hidden=(16,),
     episodes=1_000,

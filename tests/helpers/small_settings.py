@@ -84,7 +84,7 @@ NFSP = replace(
     checkpoint_seconds=0.0,
     precision="float32",
 )
-STRATEGY_WEIGHTS = strategy_weights.Settings(
+STRATEGY_WEIGHTS = strategy_weights.StrategyWeightsSettings(
     episodes=2_500, snapshots=2, evaluations=1, evaluation_games=20, final_games=20, match_games=5, baseline=0.02
 )
 TD = replace(

@@ -25,15 +25,14 @@ from crib_env.evaluate.ranges import Share, Threads, WholeNumber
 from crib_env.train.best import solving
 from crib_env.train.best.policy import distil
 from crib_env.train.best.solving import Solving
-from crib_env.train.loop.checkpoint import in_all
-from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.loop.settings import Count, LearningSettings, NotNegative, Widths
+from crib_env.train.loop.learning import Count, LearningSettings, NotNegative, Widths
+from crib_env.train.loop.run_folder import RunFolder, in_all
 
 NAME = "best"
 
 
 @dataclass(frozen=True)
-class Settings(LearningSettings):
+class BestSettings(LearningSettings):
     """Settings of the solutions and of the policies."""
 
     preset: Literal["default"] = "default"
@@ -69,10 +68,10 @@ class Settings(LearningSettings):
             raise ValueError("simple_players=1 is not allowed: give at least 0 and less than 1")
 
 
-PRESETS = {"default": Settings()}
+PRESETS = {"default": BestSettings()}
 
 
-def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[BestAgent, dict[str, Any]]:
+def train(settings: BestSettings, folder: RunFolder, progress: Progress) -> tuple[BestAgent, dict[str, Any]]:
     """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary.
 
     The last policy is the run of this folder; the other one is a run in a folder within it.
@@ -91,7 +90,9 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[Be
     return agent, {**in_all(parts), "updates": {game: part["updates"] for game, part in zip((*first, last), parts)}}
 
 
-def _learn(agent: BestAgent, game: str, settings: Settings, folder: RunFolder, progress: Progress) -> dict[str, Any]:
+def _learn(
+    agent: BestAgent, game: str, settings: BestSettings, folder: RunFolder, progress: Progress
+) -> dict[str, Any]:
     """Solves a game and trains the agent's policy network for it; returns a summary."""
     is_pegging = game == "pegging"
     iterations = settings.pegging_iterations if is_pegging else settings.iterations

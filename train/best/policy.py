@@ -18,15 +18,13 @@ from rich.progress import Progress
 
 from crib_env.agents.best.agent import BestAgent
 from crib_env.train.best.solved_decisions import Decisions
-from crib_env.train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part, steps_taken
-from crib_env.train.loop.gradient import descend
-from crib_env.train.loop.precision import precision
+from crib_env.train.loop.contracts import Parts
+from crib_env.train.loop.learning import Descent, LearningSettings, precision
 from crib_env.train.loop.rounds import Round, train_in_rounds
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.loop.settings import LearningSettings
 
 
-class Distillation:
+class Distillation(Parts):
     """A policy network in training, with its optimizer.
 
     Args:
@@ -37,12 +35,8 @@ class Distillation:
 
     def __init__(self, agent: BestAgent, game: str, settings: LearningSettings) -> None:
         self.agent, self._network, self._settings = agent, agent.policies[game], settings
-        self._optimizer = torch.optim.AdamW(self._network.parameters(), weight_decay=0.01, fused=True)
-
-    @property
-    def updates(self) -> int:
-        """Gradient steps so far."""
-        return steps_taken(self._optimizer)
+        self.descent = Descent(self._network, "the policy network", decay=0.01)
+        super().__init__(policy=self._network, adam=self.descent)
 
     def learn(self, decisions: Decisions, rows: np.ndarray, rate: float) -> dict[str, float]:
         """Learns once from these decisions (m,), in batches; returns scalars for TensorBoard.
@@ -56,18 +50,9 @@ class Distillation:
             with precision(self._settings.precision):
                 logits = self._network(inputs)
             loss = divergence(logits, chances).mean()
-            descend(loss, self._network, self._optimizer, rate, "the policy network")
+            self.descent.step(loss, rate)
             losses.append(loss.item())
         return {"learning/divergence": float(np.mean(losses))}
-
-    def state_dict(self) -> dict[str, torch.Tensor]:
-        """See :class:`crib_env.train.loop.contracts.Trainee`."""
-        return named("policy", self._network.state_dict()) | named("adam", optimizer_state(self._optimizer))
-
-    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """See :class:`crib_env.train.loop.contracts.Trainee`."""
-        self._network.load_state_dict(part("policy", tensors))
-        load_optimizer_state(self._optimizer, part("adam", tensors))
 
 
 def divergence(logits: torch.Tensor, chances: torch.Tensor) -> torch.Tensor:
@@ -101,4 +86,4 @@ def distil(
         return learner.learn(found, now.rng.integers(len(found), size=now.episodes), now.learning_rate), 0.0
 
     summary = train_in_rounds(f"policy of {game}", settings, folder, progress, learner, learn)
-    return {**summary, "updates": learner.updates}
+    return {**summary, "updates": learner.descent.steps}

@@ -32,12 +32,19 @@ from crib_env.observation import N_ACTIONS
 from crib_env.scoring import show_points
 from crib_env.train.discard_game import strength as discard_strength
 from crib_env.train.discard_game.strength import hand_totals, random_hands
-from crib_env.train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part, steps_taken
-from crib_env.train.loop.gradient import descend
-from crib_env.train.loop.precision import Precision, precision
+from crib_env.train.loop.contracts import Parts
+from crib_env.train.loop.learning import (
+    Count,
+    Descent,
+    Hands,
+    LearningSettings,
+    NotNegative,
+    Precision,
+    Widths,
+    precision,
+)
 from crib_env.train.loop.rounds import Round, train_in_rounds
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.loop.settings import Count, Hands, LearningSettings, NotNegative, Widths
 from crib_env.train.td.traces import learn_from_move, means_of, no_traces, value, weights_of
 
 NAME = "discard-game"
@@ -45,7 +52,7 @@ STRENGTH = discard_strength
 
 
 @dataclass(frozen=True)
-class Settings(LearningSettings):
+class DiscardGameSettings(LearningSettings):
     """Settings of the discard game."""
 
     preset: Literal["default", "paper"] = "default"
@@ -83,8 +90,8 @@ class Settings(LearningSettings):
 
 
 PRESETS = {
-    "default": Settings(),
-    "paper": Settings(
+    "default": DiscardGameSettings(),
+    "paper": DiscardGameSettings(
         preset="paper",
         precision="float32",  # that of sampled values
         values="sampled",
@@ -115,7 +122,7 @@ def _play_and_learn(games, n, weights, trace, rate, tally):
         learn_from_move(weights, trace, states[best], np.float64(points), nodes, rate, 0.0, tally)
 
 
-class Sampled:
+class Sampled(Parts):
     """O'Connor's network in training.
 
     Args:
@@ -126,6 +133,7 @@ class Sampled:
         self.agent = agent
         self._weights = weights_of(agent.network)
         self._trace = no_traces(self._weights)
+        super().__init__(network=agent.network)
 
     def play_and_learn(self, now: Round) -> tuple[dict[str, float], float]:
         """Deals the hands of a round, and learns from each; returns scalars for TensorBoard, and the seconds it took.
@@ -139,16 +147,8 @@ class Sampled:
         _play_and_learn(games, now.episodes, self._weights, self._trace, now.learning_rate, tally)
         return means_of(tally), time.perf_counter() - started
 
-    def state_dict(self) -> dict[str, torch.Tensor]:
-        """The tensors that a checkpoint saves."""
-        return self.agent.network.state_dict()
 
-    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Restores the tensors of :meth:`state_dict`."""
-        self.agent.network.load_state_dict(tensors)
-
-
-class Exact:
+class Exact(Parts):
     """A network in training, with its optimizer.
 
     Args:
@@ -159,12 +159,8 @@ class Exact:
 
     def __init__(self, agent: DiscardPlayer, batch_size: int, compute: Precision) -> None:
         self.agent, self._batch_size, self._compute = agent, batch_size, compute
-        self._optimizer = torch.optim.Adam(agent.network.parameters(), fused=True)
-
-    @property
-    def updates(self) -> int:
-        """Gradient steps so far."""
-        return steps_taken(self._optimizer)
+        self.descent = Descent(agent.network, "the network")
+        super().__init__(network=agent.network, adam=self.descent)
 
     def update(self, states: np.ndarray, means: np.ndarray, rate: float) -> float:
         """One gradient step towards the means (B,) float32 of four cards each, (B, 52); its loss.
@@ -175,7 +171,7 @@ class Exact:
         with precision(self._compute):
             errors = self.agent.network(torch.from_numpy(states).float()) - torch.from_numpy(means)
             loss = errors.square().mean()
-        descend(loss, self.agent.network, self._optimizer, rate, "the network")
+        self.descent.step(loss, rate)
         return loss.item()
 
     def play_and_learn(self, now: Round) -> tuple[dict[str, float], float]:
@@ -189,17 +185,8 @@ class Exact:
         losses = [self.update(states[batch], means[batch], now.learning_rate) for batch in batches]
         return {"learning/loss": float(np.mean(losses))}, seconds
 
-    def state_dict(self) -> dict[str, torch.Tensor]:
-        """The tensors that a checkpoint saves."""
-        return named("network", self.agent.network.state_dict()) | named("adam", optimizer_state(self._optimizer))
 
-    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Restores the tensors of :meth:`state_dict`."""
-        self.agent.network.load_state_dict(part("network", tensors))
-        load_optimizer_state(self._optimizer, part("adam", tensors))
-
-
-def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DiscardPlayer, dict[str, Any]]:
+def train(settings: DiscardGameSettings, folder: RunFolder, progress: Progress) -> tuple[DiscardPlayer, dict[str, Any]]:
     """Trains a player, from the last checkpoint in the folder if there is one; returns the player and a summary.
 
     The summary counts gradient steps as updates; with sampled values, every hand is one.
@@ -219,5 +206,5 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[Di
     summary = train_in_rounds(
         NAME, settings, folder, progress, learner, learner.play_and_learn, strength=discard_strength
     )
-    updates = learner.updates if isinstance(learner, Exact) else summary["episodes"]
+    updates = learner.descent.steps if isinstance(learner, Exact) else summary["episodes"]
     return agent, {**summary, "updates": updates}

@@ -10,7 +10,7 @@ import torch
 from rich.progress import Progress
 from rich.table import Table
 
-from crib_env.train.loop.settings import RunSettings
+from crib_env.train.loop.learning import RunSettings
 
 if TYPE_CHECKING:
     from crib_env.train.loop.run_folder import RunFolder
@@ -44,12 +44,12 @@ class Learner(Protocol[S]):
     def train(self, settings: S, folder: RunFolder, progress: Progress) -> tuple[Player, dict[str, Any]]:
         """Trains a player, from the last checkpoint in the folder if there is one; returns player and summary.
 
-        The summary is that of :meth:`crib_env.train.loop.checkpoint.Position.summary`, with ``updates``.
+        The summary is that of :meth:`crib_env.train.loop.run_folder.Position.summary`, with ``updates``.
         """
 
 
 class StrengthMeasure(Protocol[PlayerT_contra, Result]):
-    """A module that measures how strong a player is: :mod:`crib_env.train.loop.strength`, or one for another game."""
+    """How strong a player is: an object of :mod:`crib_env.train.loop.strength`, or one for another game."""
 
     SAMPLE: str
     """The unit that ``games`` counts, in words."""
@@ -78,15 +78,43 @@ class StrengthMeasure(Protocol[PlayerT_contra, Result]):
         """Draws the learning curve of a run into its folder; returns the path of the picture."""
 
 
-class Trainee(Protocol):
+class Stateful(Protocol):
+    """What a checkpoint saves."""
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """Its tensors."""
+
+    def load_state_dict(self, tensors: dict[str, torch.Tensor], /) -> Any:
+        """Restores the tensors of :meth:`state_dict`."""
+
+
+class Trainee(Stateful, Protocol):
     """A player in training, with everything that a checkpoint saves."""
 
     @property
     def agent(self) -> Any:
         """The player whose strength is measured."""
 
+
+class Parts:
+    """Everything that a checkpoint saves, of parts under names: networks, averages, optimizers, memories."""
+
+    def __init__(self, **parts: Stateful) -> None:
+        self._parts = parts
+
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """The tensors that a checkpoint saves."""
+        """The tensors of all parts, as ``part.key``."""
+        return {
+            f"{name}.{key}": value for name, part in self._parts.items() for key, value in part.state_dict().items()
+        }
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
         """Restores the tensors of :meth:`state_dict`."""
+        for name, part in self._parts.items():
+            start = f"{name}."
+            part.load_state_dict({key.removeprefix(start): t for key, t in tensors.items() if key.startswith(start)})
+
+
+def by_network(kind: str, parts: Mapping[str, Stateful]) -> dict[str, Stateful]:
+    """Parts of which each network has one, by names of their own: ``kind.network``."""
+    return {f"{kind}.{name}": part for name, part in parts.items()}

@@ -1,15 +1,23 @@
-"""Training in rounds: play many episodes and learn from them; in between measure, log and save checkpoints."""
+"""Training in rounds: play many episodes and learn from them; in between measure, log and save checkpoints.
+
+Ctrl-C and SIGTERM are deferred until there is a state to save.
+"""
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from rich.progress import Progress
 
+from crib_env.batch import GameBatch
+from crib_env.evaluate.ending import output_failure
 from crib_env.evaluate.progress import say
 from crib_env.evaluate.runs.format import (
     EPISODES_PER_SECOND,
@@ -18,14 +26,44 @@ from crib_env.evaluate.runs.format import (
     PROCESSOR_SECONDS,
     SIMULATION_SHARE,
 )
-from crib_env.train.loop import exploitability
-from crib_env.train.loop.checkpoint import Position
 from crib_env.train.loop.contracts import StrengthMeasure, Trainee
-from crib_env.train.loop.interrupt import put_off_interrupts
-from crib_env.train.loop.measures import measure_of
-from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.loop.settings import ExploringSettings, LearningSettings, RunSettings
-from crib_env.train.loop.strength import is_due
+from crib_env.train.loop.learning import ExploringSettings, LearningSettings, RunSettings
+from crib_env.train.loop.run_folder import Position, RunFolder
+from crib_env.train.loop.strength import exploited, is_due, measure_of
+
+
+class Interrupt:
+    """Requests to stop a run."""
+
+    signalled = False
+
+    @property
+    def asked(self) -> bool:
+        """Whether there was Ctrl-C or SIGTERM, or the output can no longer be written."""
+        return self.signalled or output_failure() is not None
+
+
+@contextmanager
+def put_off_interrupts() -> Iterator[Interrupt]:
+    """Defers Ctrl-C and SIGTERM inside the block; a second one stops at once. At the end a deferred one is raised."""
+    interrupt = Interrupt()
+    if threading.current_thread() is not threading.main_thread():  # signals arrive in the main thread only
+        yield interrupt
+        return
+
+    def note(number: int, frame: Any) -> None:
+        if interrupt.signalled:
+            raise KeyboardInterrupt
+        interrupt.signalled = True
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield interrupt
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if interrupt.asked:
+        raise KeyboardInterrupt
 
 
 class Rounds:
@@ -40,8 +78,7 @@ class Rounds:
         progress: shows the progress of the run.
         trainee: the player in training; it is restored from the last checkpoint in the folder, if there is one.
         total: the number of episodes in the whole run.
-        strength: measures the player; ``None`` selects the measure by the settings
-        (:mod:`crib_env.train.loop.measures`).
+        strength: measures the player; ``None`` selects the measure by the settings.
 
     Attributes:
         position: the position of the run.
@@ -136,9 +173,9 @@ class Rounds:
             values |= self._strength.scalars(result)
             say(self._progress, f"{after}: {self._strength.in_words(result)}")
         if is_exploited:
-            gain = exploitability.measure(agent)
-            values |= exploitability.scalars(gain)
-            say(self._progress, f"{after}: {exploitability.in_words(gain)}")
+            gain, words = exploited(agent)
+            values |= gain
+            say(self._progress, f"{after}: {words}")
         return values
 
     def save_if_due(self) -> None:
@@ -161,6 +198,20 @@ class Round:
     epsilon: float
     learning_rate: float
     rng: np.random.Generator
+
+    @classmethod
+    def first(cls) -> Round:
+        """Two episodes of random cards, that nobody learns from: kernels are compiled in them."""
+        return cls(2, 0, 1.0, 0.0, np.random.default_rng(0))
+
+    def deal(self, episode: str, skip_forced: bool) -> GameBatch:
+        """New games for the episodes."""
+        seeds = self.rng.integers(2**64, size=self.episodes, dtype=np.uint64)
+        return GameBatch(seeds, episode=episode, skip_forced=skip_forced, first_id=self.episodes_before)
+
+    def rate_after(self, warm_up: int) -> float | None:
+        """The learning rate; ``None`` before this many episodes are played."""
+        return self.learning_rate if self.episodes_before + self.episodes >= warm_up else None
 
 
 # Plays and learns; returns values for TensorBoard by tag, and the seconds spent in simulation.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -10,21 +10,17 @@ from typing import Any
 from rich.progress import Progress
 
 from crib_env.agents.registry import check_names_of_file
-from crib_env.evaluate.commands.runs import runs
 from crib_env.evaluate.console import console
 from crib_env.evaluate.folder_lock import held
+from crib_env.evaluate.matches.match import MatchResult
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.runs.format import final_tags, read_config
-from crib_env.train.loop import expected, hparams
-from crib_env.train.loop.contracts import Learner, S, StrengthMeasure
-from crib_env.train.loop.measures import measure_of
-from crib_env.train.loop.precision import in_words, processor, with_precision
+from crib_env.evaluate.runs.table import CAPTION, read_runs, rows_of, tables_of
+from crib_env.train.loop.contracts import Learner, S
+from crib_env.train.loop.learning import chosen, is_emulated, processor, with_precision
 from crib_env.train.loop.run_folder import RUNS, RunFolder
-
-
-def strength_of(learner: Learner[S], settings: S) -> StrengthMeasure[Any, Any]:
-    """The measure of strength for the player of a learner."""
-    return getattr(learner, "STRENGTH", None) or measure_of(settings)
+from crib_env.train.loop.strength import strength_of
+from crib_env.train.loop.tensorboard import summaries
 
 
 def load_settings(learner: Learner[S], found: dict[str, Any], folder: Path, said: Collection[str] = ()) -> S:
@@ -66,7 +62,7 @@ def run_learner(
     """
     if folder.is_finished:
         _print(f"finished already: {folder.path}")
-        runs((folder.path,))
+        console.print(*tables_of(*rows_of(read_runs(folder.path))), CAPTION)
         return
     with held(folder.path):
         _train_and_measure(learner, settings, folder, bar)
@@ -75,7 +71,7 @@ def run_learner(
 def _train_and_measure(learner: Learner[S], settings: S, folder: RunFolder, bar: Callable[[], Progress]) -> None:
     measured_by = strength_of(learner, settings)
     _print(f"run folder: {folder.path}")
-    _print(in_words(settings))
+    _print(precision_in_words(settings))
     begun_on = read_config(folder.path).processor
     if begun_on not in ("", processor()):
         _print(f"begun on {begun_on}: digits may differ from those of a run on one processor")
@@ -93,12 +89,12 @@ def _train_and_measure(learner: Learner[S], settings: S, folder: RunFolder, bar:
     values = measured_by.scalars(results)
     folder.log(final_tags(values), summary["episodes"])
     start = with_precision(learner.PRESETS.get(getattr(settings, "preset", ""), learner.PRESETS["default"]))
-    folder.log_hparams(hparams.summaries(learner.NAME, settings, start))
+    folder.log_hparams(summaries(learner.NAME, settings, start))
     folder.finish({**summary, "strength": measured_by.as_json(results), "scalars": values})
     curve = measured_by.draw(folder.path, f"{learner.NAME}, seed {settings.seed}")
     console.print(measured_by.table(learner.NAME, results))
-    if expected.is_measured(learner, settings):
-        for line in expected.lines(learner, settings, results["greedy"]):
+    if _is_expected(learner, settings):
+        for line in _expected_lines(learner, settings, results["greedy"]):
             _print(line)
     _print(
         f"{summary['episodes']:,} episodes in {summary['seconds']:.0f} s, "
@@ -111,3 +107,48 @@ def _train_and_measure(learner: Learner[S], settings: S, folder: RunFolder, bar:
 def _print(line: str) -> None:
     """Prints a line without wrapping it, so that its path can be copied."""
     console.print(line, soft_wrap=True, markup=False)
+
+
+def precision_in_words(settings: Any) -> str:
+    """A line on the format in which networks train with these settings, and on the processor."""
+    name = getattr(settings, "precision", None)
+    if name is None:  # there are no networks
+        return f"processor: {processor()}"
+    return f"precision: {chosen(name)}{', emulated and slow' * is_emulated(name)}; processor: {processor()}"
+
+
+# A learner's default run repeats to the last digit on the same kind of processor, and rounds otherwise in another
+# precision. The module of such a learner has ``EXPECTED``, by precision: the win rate against ``greedy`` and its
+# interval, as :func:`rate_in_words` writes them. These settings change nothing of it, or have a row of their own.
+_FREE = ("precision", "evaluations", "evaluation_games", "checkpoint_seconds")
+
+
+def _is_expected(learner: Learner[S], settings: S) -> bool:
+    """Whether it is known what a run with these settings comes to."""
+    default: Any = learner.PRESETS["default"]
+    return hasattr(learner, "EXPECTED") and settings == replace(
+        default, **{name: getattr(settings, name) for name in _FREE}
+    )
+
+
+def _expected_lines(learner: Any, settings: Any, result: MatchResult) -> Iterator[str]:
+    """What runs in each precision come to, and whether this one does.
+
+    Args:
+        learner: the learner's module, which has ``EXPECTED``.
+        settings: of the run.
+        result: of its match against ``greedy``.
+    """
+    rows = " and ".join(f"{rate} in {name}" for name, rate in learner.EXPECTED.items())
+    yield f"expected against greedy: {rows}"
+    name = chosen(settings.precision)
+    if rate_in_words(result) == learner.EXPECTED[name]:
+        yield f"this run, in {name}: as expected"
+    else:
+        yield f"this run, in {name}: not the digits expected; other versions and kinds of processor round otherwise"
+
+
+def rate_in_words(result: MatchResult) -> str:
+    """A win rate with its interval, as tables of results write it."""
+    low, high = result.interval
+    return f"{result.win_rate:.2%} ({low:.2%} to {high:.2%})"

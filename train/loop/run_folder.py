@@ -1,12 +1,12 @@
-"""The folder of a run: settings, TensorBoard events, checkpoints, final weights, summary."""
+"""The folder of a run: settings, TensorBoard events, checkpoints, final weights, summary; and how far the run is."""
 
 from __future__ import annotations
 
 import itertools
 import sys
 import time
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +17,9 @@ from torch.utils.tensorboard import SummaryWriter
 from crib_env.agents.networks.weights_file import SUFFIX, load_tensors, save_tensors
 from crib_env.evaluate.files import new_folder, write_json
 from crib_env.evaluate.runs.format import CHECKPOINTS, CONFIG, FINAL, SUMMARY, is_finished, read_config
-from crib_env.train.loop.curve_layout import layout_of
-from crib_env.train.loop.precision import processor
+from crib_env.files.json_text import typed
+from crib_env.train.loop.learning import processor
+from crib_env.train.loop.tensorboard import layout_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure  # takes half a second, and few runs draw
@@ -109,7 +110,7 @@ class RunFolder:
         self._writer.add_figure(tag, picture, episodes)
 
     def log_hparams(self, summaries: Iterable[Summary]) -> None:
-        """Writes the summaries of :func:`crib_env.train.loop.hparams.summaries`."""
+        """Writes the summaries of :func:`crib_env.train.loop.tensorboard.summaries`."""
         assert self._writer is not None
         for summary in summaries:
             self._writer.file_writer.add_summary(summary)  # type: ignore[attr-defined]  # declared None
@@ -179,3 +180,64 @@ def _new_run(folder: Path, seed: int, seeds: int | None) -> Path:
         except FileExistsError:
             continue
     return path
+
+
+@dataclass
+class Position:
+    """The position of a run."""
+
+    rounds: int = 0
+    episodes: int = 0
+    seconds: float = 0.0
+    processor_seconds: float = 0.0
+    simulation_seconds: float = 0.0
+
+    @classmethod
+    def restored(cls, folder: RunFolder, load_state_dict: Callable[[dict[str, torch.Tensor]], None]) -> Position:
+        """The position at the last checkpoint, or the start if there is none.
+
+        Args:
+            folder: the folder of the run.
+            load_state_dict: loads the tensors of the checkpoint; an error in it is a fault of the file.
+
+        Raises:
+            ValueError: the checkpoint is damaged, or not one of this learner with these settings.
+        """
+        if (checkpoint := folder.load_checkpoint()) is None:
+            return cls()
+        tensors, about = checkpoint
+        try:
+            position = typed(about, cls)
+            if not all(value >= 0 for value in vars(position).values()):
+                raise ValueError("its position is before the start of the run")
+            if position.episodes and not position.seconds:
+                raise ValueError("its episodes have taken no time")
+            load_state_dict(tensors)
+        except (IndexError, KeyError, OverflowError, RuntimeError, TypeError, ValueError) as error:
+            reason = " ".join(str(error).split())
+            raise ValueError(f"the last checkpoint of {folder.path} is not one of this run ({reason})") from None
+        return position
+
+    def summary(self) -> dict[str, Any]:
+        """The position for ``summary.json``.
+
+        A learner adds ``updates``, how often it has changed its weights: a number, or one for each network.
+        """
+        return {
+            "episodes": self.episodes,
+            "seconds": self.seconds,
+            "processor_seconds": self.processor_seconds,
+            "episodes_per_second": self.episodes / self.seconds,
+            "simulation_share": self.simulation_seconds / self.seconds,
+        }
+
+
+def in_all(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """The summary, except updates, of a run in consecutive parts: the episodes of the last, and the time of all."""
+    whole = Position(
+        episodes=parts[-1]["episodes"],
+        seconds=sum(part["seconds"] for part in parts),
+        processor_seconds=sum(part["processor_seconds"] for part in parts),
+        simulation_seconds=sum(part["simulation_share"] * part["seconds"] for part in parts),
+    )
+    return whole.summary()

@@ -1,37 +1,56 @@
-"""Strength of an agent, by mirrored matches against the two baselines.
+"""Strength of an agent in training: mirrored matches against two baselines, mirrored pegging games, exploitability.
 
-The module of a learner that does not train a cribbage player has its own measure, with the same functions, as
-``STRENGTH``.
+The module of a learner that does not train a cribbage player has its own :class:`StrengthMeasure
+<crib_env.train.loop.contracts.StrengthMeasure>`, as ``STRENGTH``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
 from crib_env.agents import Agent, make_agent
 from crib_env.evaluate.matches.match import MatchResult, play_match
 from crib_env.evaluate.matches.match_table import strength_table
-from crib_env.evaluate.runs.format import margin_tag, win_rate_tag, with_band
-from crib_env.evaluate.statistics import half_width
+from crib_env.evaluate.matches.mirrored import mean_of_pairs
+from crib_env.evaluate.matches.single_deals import play_deals
+from crib_env.evaluate.runs.format import (
+    EXPLOITABILITY,
+    LEARNING_CURVE,
+    final_tag,
+    margin_tag,
+    read_config,
+    win_rate_tag,
+    with_band,
+)
+from crib_env.evaluate.skill.exploitability.measure import Gain, exploitability
+from crib_env.evaluate.statistics import half_width, mean_interval
+from crib_env.solver.play_game import PlayGame
+from crib_env.train.loop.contracts import Learner, S, StrengthMeasure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes  # matplotlib takes half a second, so it is imported where pictures are drawn
+    from matplotlib.figure import Figure
 
 BASELINES = ("greedy", "random")
-SAMPLE = "mirrored games against each baseline"  # what ``games`` counts
+_DRAWS = 2  # of suits, for exploitability: the fewest
+OnProgress = Callable[[int], None]
 
 
-def total(games: int) -> int:
-    """How many games :func:`measure` plays in all."""
-    return games * len(BASELINES)
+def strength_of(learner: Learner[S], settings: S) -> StrengthMeasure[Any, Any]:
+    """The measure for a run: that of its learner, else pegging games for players of pegging, else whole games."""
+    own: StrengthMeasure[Any, Any] | None = getattr(learner, "STRENGTH", None)
+    return own or measure_of(settings)
 
 
-def measure(
-    agent: Agent, games: int, seed: int, on_progress: Callable[[int], None] = lambda done: None
-) -> dict[str, MatchResult]:
-    """Plays a match of ``games`` against each baseline; ``on_progress`` receives the number of further games done."""
-    return {name: play_match(agent, make_agent(name), games, seed, on_progress=on_progress) for name in BASELINES}
+def measure_of(settings: Any) -> StrengthMeasure[Any, Any]:
+    """Pegging games for players trained in pegging, else whole games of cribbage."""
+    return PeggingGames() if getattr(settings, "episode", "game") == "pegging" else Matches()
 
 
 def is_due(before: int, now: int, total: int, times: int) -> bool:
@@ -39,38 +58,171 @@ def is_due(before: int, now: int, total: int, times: int) -> bool:
     return before * times // total < now * times // total
 
 
-def in_words(results: dict[str, MatchResult]) -> str:
-    """The win rates and half of their 95 % intervals, in a line."""
-    return ", ".join(
-        f"{100 * result.win_rate:.1f} ± {100 * half_width(result.interval):.1f} % against {name}"
-        for name, result in results.items()
-    )
+class Matches:
+    """Whole games: a :class:`crib_env.train.loop.contracts.StrengthMeasure`."""
+
+    SAMPLE = "mirrored games against each baseline"
+
+    def total(self, games: int) -> int:
+        """How many games :meth:`measure` plays in all."""
+        return games * len(BASELINES)
+
+    def measure(
+        self, agent: Agent, games: int, seed: int, on_progress: OnProgress = lambda done: None
+    ) -> dict[str, MatchResult]:
+        """Plays a match of ``games`` against each baseline; ``on_progress`` receives the number of further games."""
+        return {name: play_match(agent, make_agent(name), games, seed, on_progress=on_progress) for name in BASELINES}
+
+    def in_words(self, results: dict[str, MatchResult]) -> str:
+        """The win rates and half of their 95 % intervals, in a line."""
+        return ", ".join(
+            f"{100 * result.win_rate:.1f} ± {100 * half_width(result.interval):.1f} % against {name}"
+            for name, result in results.items()
+        )
+
+    def scalars(self, results: dict[str, MatchResult]) -> dict[str, float]:
+        """The results under the tags that TensorBoard shows."""
+        values: dict[str, float] = {}
+        for name, result in results.items():
+            values |= with_band(win_rate_tag(name), result.win_rate, *result.interval)
+        for name, result in results.items():
+            values |= with_band(margin_tag(name), result.margin, *result.margin_interval)
+        return values
+
+    def as_json(self, results: dict[str, MatchResult]) -> dict[str, Any]:
+        """The results for ``summary.json``."""
+        return {name: result.to_json() for name, result in results.items()}
+
+    def table(self, name: str, results: dict[str, MatchResult]) -> Table:
+        """The results as a table."""
+        return strength_table(name, results)
+
+    def draw(self, folder: Path, title: str) -> Path:
+        """Draws the learning curve into a run folder: a panel for each baseline, as wide as its rates; the path."""
+        from crib_env.evaluate.figures import BLUE, RED, new_figure
+
+        figure = new_figure(3.6 * len(BASELINES), 3.2)
+        for axes, name, colour in zip(figure.subplots(1, len(BASELINES)), BASELINES, (RED, BLUE)):
+            draw_tag(axes, folder, win_rate_tag(name), colour, "", 100)
+            axes.set(xlabel="episodes", title=f"against {name}")
+        figure.axes[0].set_ylabel("games won, %, with 95 % interval")
+        return saved(figure, folder, title)
 
 
-def scalars(results: dict[str, MatchResult]) -> dict[str, float]:
-    """The results under the tags that TensorBoard shows."""
-    values: dict[str, float] = {}
-    for name, result in results.items():
-        values |= with_band(win_rate_tag(name), result.win_rate, *result.interval)
-    for name, result in results.items():
-        values |= with_band(margin_tag(name), result.margin, *result.margin_interval)
-    return values
+@dataclass(frozen=True)
+class PeggingResult:
+    """Net points a game against one opponent, with a 95 % interval, and the number of games."""
+
+    net_points: float
+    interval: tuple[float, float]
+    games: int
 
 
-def as_json(results: dict[str, MatchResult]) -> dict[str, Any]:
-    """The results for ``summary.json``."""
-    return {name: result.to_json() for name, result in results.items()}
+class PeggingGames:
+    """Games of the pegging episode, and net points in them: another ``StrengthMeasure``."""
+
+    SAMPLE = "mirrored pegging games against each baseline"
+
+    def total(self, games: int) -> int:
+        """How many games :meth:`measure` plays in all."""
+        return games * len(BASELINES)
+
+    def measure(
+        self, agent: Agent, games: int, seed: int, on_progress: OnProgress = lambda done: None
+    ) -> dict[str, PeggingResult]:
+        """Plays ``games`` games against each baseline; ``on_progress`` receives the number of further games."""
+
+        def against(name: str) -> PeggingResult:
+            tally = play_deals(
+                agent,
+                make_agent(name),
+                games // 2,
+                seed,
+                episode="pegging",
+                on_progress=lambda pairs: on_progress(2 * pairs),
+            )
+            points = tally.sum(axis=(2, 3))
+            net = mean_of_pairs(points[:, 0] - points[:, 1])
+            return PeggingResult(float(net.mean()), mean_interval(net), games)
+
+        return {name: against(name) for name in BASELINES}
+
+    def in_words(self, results: dict[str, PeggingResult]) -> str:
+        """The net points and half of their 95 % intervals, in a line."""
+        return ", ".join(
+            f"{result.net_points:+.2f} ± {half_width(result.interval):.2f} points a game against {name}"
+            for name, result in results.items()
+        )
+
+    def scalars(self, results: dict[str, PeggingResult]) -> dict[str, float]:
+        """The results under the tags that TensorBoard shows."""
+        values: dict[str, float] = {}
+        for name, result in results.items():
+            values |= with_band(margin_tag(name), result.net_points, *result.interval)
+        return values
+
+    def as_json(self, results: dict[str, PeggingResult]) -> dict[str, Any]:
+        """The results for ``summary.json``."""
+        return {name: asdict(result) for name, result in results.items()}
+
+    def table(self, name: str, results: dict[str, PeggingResult]) -> Table:
+        """The results as a table."""
+        shown = Table(title=f"{name}, mirrored pegging games")
+        shown.add_column("against")
+        for column in ("games", "net points a game", "95 % interval"):
+            shown.add_column(column, justify="right")
+        for opponent, result in results.items():
+            low, high = result.interval
+            shown.add_row(opponent, f"{result.games:,}", f"{result.net_points:+.2f}", f"{low:+.2f} to {high:+.2f}")
+        return shown
+
+    def draw(self, folder: Path, title: str) -> Path:
+        """Draws the net points into a run folder; returns the path."""
+        from crib_env.evaluate.figures import BLUE, GREY, RED, new_figure
+
+        figure = new_figure(7, 3.6)
+        axes = figure.subplots()
+        for name, colour in zip(BASELINES, (RED, BLUE)):
+            draw_tag(axes, folder, margin_tag(name), colour, f"against {name}")
+        axes.axhline(0, color=GREY, lw=0.8, ls=":")
+        axes.set(xlabel="episodes", ylabel="net points a game, with 95 % interval")
+        axes.legend(loc="best")
+        return saved(figure, folder, title)
 
 
-def table(name: str, results: dict[str, MatchResult]) -> Table:
-    """The results as a table."""
-    return strength_table(name, results)
+@cache
+def _pegging_game() -> PlayGame:
+    return PlayGame(threads=1)
 
 
-def draw(folder: Path, title: str) -> Path:
-    """Draws the learning curve into a run folder; returns its path."""
-    from crib_env.train.loop.learning_curve import (
-        draw_learning_curve,  # imported at the end: matplotlib takes half a second
-    )
+def exploited(agent: Agent) -> tuple[dict[str, float], str]:
+    """What best responses gain on a player in the pegging game, mean of both roles: by tag, and in a line."""
+    gain: Gain = exploitability(agent, _pegging_game(), _DRAWS).mean
+    least = "" if gain.least == gain.most else f", at least {gain.least:.3f}"
+    words = f"exploitability {gain.most:.3f}{least} points a deal"
+    return with_band(EXPLOITABILITY, gain.most, gain.least, gain.most), words
 
-    return draw_learning_curve(folder, title, BASELINES)
+
+def draw_tag(axes: Axes, folder: Path, tag: str, colour: str, label: str, scale: float = 1.0) -> None:
+    """The curve of a run under a tag, with its finished player."""
+    from crib_env.evaluate.figures import number_ticks
+    from crib_env.evaluate.runs.learning_curves import Curve, draw_curve, read_points
+
+    draw_curve(axes, Curve(read_points(folder, tag), read_points(folder, final_tag(tag))), colour, label, scale)
+    number_ticks(axes.xaxis)
+
+
+def saved(figure: Figure, folder: Path, title: str, unit: str = "games") -> Path:
+    """Writes the learning curve of a run, with a title that says how many games each point is of.
+
+    Returns:
+        The path of the PNG.
+    """
+    from crib_env.evaluate.figures import save_figure
+
+    settings = read_config(folder).settings
+    each, last = (f"{settings[name]:,}" for name in ("evaluation_games", "final_games"))
+    figure.suptitle(f"{title}\npoints: {each} {unit} each; diamond, after training: {last}", fontsize="medium")
+    path = folder / LEARNING_CURVE
+    save_figure(figure, path)
+    return path

@@ -36,10 +36,10 @@ from crib_env.evaluate.runs.format import (
 from crib_env.evaluate.runs.learning_curves import draw_curves, mean_of, read_curve, read_points
 from crib_env.files.json_text import typed
 from crib_env.train.loop.contracts import Learner, S
-from crib_env.train.loop.curve_layout import layout_of
-from crib_env.train.loop.run import run_learner, strength_of
+from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.loop.strength import BASELINES
+from crib_env.train.loop.strength import BASELINES, strength_of
+from crib_env.train.loop.tensorboard import layout_of
 
 
 class Sweep(Generic[S]):

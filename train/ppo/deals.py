@@ -12,8 +12,8 @@ from crib_env.agents.features.seen import Seen, n_inputs
 from crib_env.engine import CRIB, DEALERS_HAND, DISCARD, PONES_HAND
 from crib_env.kernels import kernel
 from crib_env.observation import N_ACTIONS
-from crib_env.train.experience.episodes import discards_worth
 from crib_env.train.ppo.sb3_vec_env import CribbageVecEnv
+from crib_env.train.settled import discards_worth
 from crib_env.vector.environments import CribbageVectorEnv
 
 
@@ -33,7 +33,7 @@ class SettledDeals(CribbageVectorEnv):
     """Single deals that reward the show by its exact mean at the discards, not by the cards that happen to fall.
 
     A decision earns the points of the play and of his heels, as they are scored, and the change in the value of
-    the six cards in the show (:func:`crib_env.train.experience.episodes.discards_worth`): never above zero, and zero
+    the six cards in the show (:func:`crib_env.train.settled.discards_worth`): never above zero, and zero
     for the best discard.
 
     Args:

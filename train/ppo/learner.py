@@ -38,12 +38,18 @@ from crib_env.evaluate.ranges import Positive, Range, Share
 from crib_env.files.whole_file import whole_file
 from crib_env.observation import N_ACTIONS
 from crib_env.players.policies import NATIVE
-from crib_env.train.loop.checkpoint import Position, load_optimizer_state, named, optimizer_state, part, steps_taken
-from crib_env.train.loop.interrupt import Interrupt, put_off_interrupts
-from crib_env.train.loop.precision import Precision, precision
-from crib_env.train.loop.rounds import Rounds
-from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.loop.settings import Count, LearningSettings, NotNegative, Widths
+from crib_env.train.loop.contracts import Parts
+from crib_env.train.loop.learning import (
+    Count,
+    LearningSettings,
+    NotNegative,
+    Precision,
+    SavedOptimizer,
+    Widths,
+    precision,
+)
+from crib_env.train.loop.rounds import Interrupt, Rounds, put_off_interrupts
+from crib_env.train.loop.run_folder import Position, RunFolder
 from crib_env.train.ppo.deals import SettledVecEnv
 
 NAME = "ppo"
@@ -51,7 +57,7 @@ DECISIONS = {"deal": 6, "pegging": 4}  # of a player in an episode
 
 
 @dataclass(frozen=True)
-class Settings(LearningSettings):
+class PPOSettings(LearningSettings):
     """Settings of PPO."""
 
     opponent: str = "self"
@@ -59,7 +65,7 @@ class Settings(LearningSettings):
     refresh: Count = 10
     """Rounds after which the opponent in self-play is replaced by the current agent."""
     observation: Literal["209", "board"] = "209"
-    """Observation of the networks."""
+    """Observation of the networks, which must hold the 209 bits."""
     episode: Literal["deal", "pegging"] = "deal"
     """What an episode is: a deal, or the play of eight cards and nothing else."""
     hidden: Widths = (256, 256)
@@ -95,7 +101,7 @@ class Settings(LearningSettings):
         return -(-self.episodes // self.episodes_at_once) * self.episodes_at_once
 
 
-PRESETS = {"default": Settings()}
+PRESETS = {"default": PPOSettings()}
 
 
 class DistributionByRank(MaskableCategoricalDistribution):
@@ -174,7 +180,7 @@ class FrozenSelf:
 
     name = "ppo, frozen"
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: PPOSettings) -> None:
         self._agent = PPOAgent.new(settings.observation, settings.hidden)
         self.network = self._agent.network
         self.seconds = 0.0
@@ -195,10 +201,10 @@ class PPO(MaskablePPO):
         self._last_obs = games.reset()
 
 
-class Learner:
+class PPOLearner(Parts):
     """MaskablePPO with its games, its opponent, and the agent that shares its weights."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: PPOSettings) -> None:
         self.settings = settings
         self.frozen = FrozenSelf(settings)
         opponents: dict[str, Any] = {"self": self.frozen} | {name: name for name in NATIVE}
@@ -234,6 +240,8 @@ class Learner:
         self.agent = PPOAgent.new(settings.observation, settings.hidden)
         self.agent.network.body = policy.mlp_extractor.policy_net
         self.agent.network.cards = cast(nn.Linear, policy.action_net)
+        self.optimizer = SavedOptimizer(policy.optimizer)
+        super().__init__(policy=policy, adam=self.optimizer, frozen=self.frozen.network)
         self.refresh_opponent()
 
     def refresh_opponent(self) -> None:
@@ -250,21 +258,6 @@ class Learner:
     def simulation_seconds(self) -> float:
         """Time spent on rules, observations and native opponents, not in networks."""
         return self.games.seconds - self.frozen.seconds
-
-    def state_dict(self) -> dict[str, torch.Tensor]:
-        """The tensors that a checkpoint saves."""
-        policy = self.model.policy
-        return (
-            named("policy", policy.state_dict())
-            | named("adam", optimizer_state(policy.optimizer))
-            | named("frozen", self.frozen.network.state_dict())
-        )
-
-    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Restores the tensors of :meth:`state_dict`."""
-        self.model.policy.load_state_dict(part("policy", tensors))
-        load_optimizer_state(self.model.policy.optimizer, part("adam", tensors))
-        self.frozen.network.load_state_dict(part("frozen", tensors))
 
     def save_model(self, path: Path) -> None:
         """Writes Stable-Baselines3's own file, whole or not at all."""
@@ -296,7 +289,7 @@ class BetweenRounds(BaseCallback):
         interrupt: stops the run after a round.
     """
 
-    def __init__(self, learner: Learner, rounds: Rounds, interrupt: Interrupt) -> None:
+    def __init__(self, learner: PPOLearner, rounds: Rounds, interrupt: Interrupt) -> None:
         super().__init__()
         self._learner, self._rounds, self._interrupt = learner, rounds, interrupt
         self._is_to_stop = False
@@ -326,13 +319,13 @@ class BetweenRounds(BaseCallback):
         self._rounds.save_if_due()
 
 
-def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[PPOAgent, dict[str, Any]]:
+def train(settings: PPOSettings, folder: RunFolder, progress: Progress) -> tuple[PPOAgent, dict[str, Any]]:
     """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary.
 
     A stopped run continues exactly from its last checkpoint.
     """
     torch.set_num_threads(settings.threads)
-    learner = Learner(settings)
+    learner = PPOLearner(settings)
     rounds = Rounds(NAME, settings, folder, progress, learner, settings.whole_episodes)
     model, decisions = learner.model, DECISIONS[settings.episode]
     model.num_timesteps = decisions * rounds.position.episodes
@@ -344,4 +337,4 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[PP
         model.learn(left, BetweenRounds(learner, rounds, interrupt), reset_num_timesteps=False)
         rounds.save()
     learner.save_model(folder.path / "final.zip")
-    return learner.agent, rounds.position.summary() | {"updates": steps_taken(model.policy.optimizer)}
+    return learner.agent, rounds.position.summary() | {"updates": learner.optimizer.steps}

@@ -34,8 +34,7 @@ _MARGIN, _DISCARDS, _EXPLORED, _EXPLORATION, _VARIANCE = range(5)
 
 
 class Rule(NamedTuple):
-    """How a learner explores and learns: fields of ``crib_env.train.strategy_weights.learner.Settings`` for the
-    kernel."""
+    """How a learner explores and learns: settings (``crib_env.train.strategy_weights.learner``) for the kernel."""
 
     exploration: float
     less_variance: bool

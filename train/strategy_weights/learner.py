@@ -55,9 +55,9 @@ from crib_env.evaluate.ranges import Positive, Range, Share, WholeNumber
 from crib_env.evaluate.runs.format import NET_POINTS_IN_TRAINING, snapshot, snapshot_folder, snapshots_of
 from crib_env.tables.lang_strategies import pegging_values
 from crib_env.tables.standard import standard_pegging
+from crib_env.train.loop.learning import Count, RunSettings, StartSpread
 from crib_env.train.loop.rounds import Rounds
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.loop.settings import Count, RunSettings, StartSpread
 from crib_env.train.loop.strength import is_due
 from crib_env.train.strategy_weights.games import COUNTED, Rule, blend_all, play_and_learn
 
@@ -67,7 +67,7 @@ _STARTS, _DEALS, _MATCHES = range(3)  # uses of random numbers
 
 
 @dataclass(frozen=True)
-class Settings(RunSettings):
+class StrategyWeightsSettings(RunSettings):
     """Settings of Lang's learner."""
 
     preset: Literal["default", "paper"] = "default"
@@ -150,8 +150,8 @@ class Settings(RunSettings):
 
 
 PRESETS = {
-    "default": Settings(baseline=0.02, credit_decay=0.9, neighbours=1.0),
-    "paper": Settings(preset="paper", opponent="other"),
+    "default": StrategyWeightsSettings(baseline=0.02, credit_decay=0.9, neighbours=1.0),
+    "paper": StrategyWeightsSettings(preset="paper", opponent="other"),
 }
 
 
@@ -160,11 +160,11 @@ class Tournament:
 
     Attributes:
         weights: (n, 121, 121, 2, 8) float32.
-        expected: (pairs, 121, 121, 2) float32, the expected margins, see ``Settings.baseline``.
+        expected: (pairs, 121, 121, 2) float32, the expected margins, see ``StrategyWeightsSettings.baseline``.
         order: (n,) agents, neighbours play each other; the winners' bracket comes first.
     """
 
-    def __init__(self, settings: Settings, folder: RunFolder) -> None:
+    def __init__(self, settings: StrategyWeightsSettings, folder: RunFolder) -> None:
         self.settings, self._folder = settings, folder
         n = settings.n_agents
         starts = [settings.start] * n if settings.opponent != "static" else [settings.start, "random"]
@@ -298,7 +298,9 @@ def seed_of(*what: int) -> int:
     return int(np.random.SeedSequence(what).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
-def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[StrategyWeightsAgent, dict[str, Any]]:
+def train(
+    settings: StrategyWeightsSettings, folder: RunFolder, progress: Progress
+) -> tuple[StrategyWeightsAgent, dict[str, Any]]:
     """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary.
 
     A stopped run continues exactly from its last checkpoint. The summary counts every game as an update. It changes the

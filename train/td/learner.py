@@ -37,15 +37,11 @@ import torch
 from rich.progress import Progress
 
 from crib_env.agents.networks.td import TDAgent
-from crib_env.batch import GameBatch
 from crib_env.evaluate.ranges import Share
-from crib_env.kernels import streams
-from crib_env.train.experience.episodes import Episodes, play_episodes
-from crib_env.train.experience.q_learning import values_of
-from crib_env.train.loop.precision import Precision, precision
+from crib_env.train.experience import Episodes, play_episodes
+from crib_env.train.loop.learning import Count, ExploringSettings, NotNegative, Precision, Widths
 from crib_env.train.loop.rounds import Round, train_in_rounds
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.loop.settings import Count, ExploringSettings, NotNegative, Widths
 from crib_env.train.td.returns import Explorer, Returns, lambda_returns, moves_of, rewards_of_moves
 from crib_env.train.td.traces import UPDATES, Traces
 
@@ -53,7 +49,7 @@ NAME = "td"
 
 
 @dataclass(frozen=True)
-class Settings(ExploringSettings):
+class TDSettings(ExploringSettings):
     """Settings of TD learning."""
 
     preset: Literal["default", "paper"] = "default"
@@ -97,8 +93,8 @@ class Settings(ExploringSettings):
 
 
 PRESETS = {
-    "default": Settings(),
-    "paper": Settings(
+    "default": TDSettings(),
+    "paper": TDSettings(
         preset="paper",
         precision="float32",  # that of the traces
         updates="traces",
@@ -114,7 +110,7 @@ PRESETS = {
 }
 
 
-def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[TDAgent, dict[str, Any]]:
+def train(settings: TDSettings, folder: RunFolder, progress: Progress) -> tuple[TDAgent, dict[str, Any]]:
     """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary."""
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
@@ -122,7 +118,7 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[TD
     return train_by(settings, folder, progress)
 
 
-def _train_by_traces(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[TDAgent, dict[str, Any]]:
+def _train_by_traces(settings: TDSettings, folder: RunFolder, progress: Progress) -> tuple[TDAgent, dict[str, Any]]:
     learner = Traces(TDAgent.new("bits", settings.hidden), settings.td_lambda, settings.episode)
 
     def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
@@ -135,26 +131,23 @@ def _train_by_traces(settings: Settings, folder: RunFolder, progress: Progress) 
     return learner.agent, {**summary, "updates": UPDATES[settings.episode] * summary["episodes"]}
 
 
-def _train_by_returns(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[TDAgent, dict[str, Any]]:
+def _train_by_returns(settings: TDSettings, folder: RunFolder, progress: Progress) -> tuple[TDAgent, dict[str, Any]]:
     online = TDAgent.new("features", settings.hidden, settings.hidden_discard)
     learner = Returns(online, settings.precision, settings.average_rate)
 
-    def play(seeds: np.ndarray, first_id: int, explorer: Explorer) -> Episodes:
-        batch = GameBatch(seeds, episode=settings.episode, skip_forced=True, first_id=first_id)
-        with precision(settings.precision):
-            return play_episodes(batch, explorer, None, "209")
+    def play(now: Round) -> tuple[Episodes, Explorer]:
+        games, explorer = now.deal(settings.episode, skip_forced=True), Explorer(online, now.epsilon, now.rng)
+        return play_episodes(games, explorer, None, "209", settings.precision), explorer
 
     def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
-        seeds = now.rng.integers(2**64, size=now.episodes, dtype=np.uint64)
-        explorer = Explorer(online, now.epsilon, now.rng)
-        played = play(seeds, now.episodes_before, explorer)
+        played, explorer = play(now)
         moves = moves_of(played.decisions)
         rewards, ends = rewards_of_moves(played.decisions, moves)
         ahead, explored = (thought[moves] for thought in explorer.thoughts())
         targets = lambda_returns(rewards, ends, ahead, explored, settings.td_lambda)
         values = learner.learn(played.decisions, moves, targets, settings.batch_size, now.learning_rate, now.rng)
-        return values_of(played, rewards, ends) | values, played.simulation_seconds
+        return played.values(rewards, ends) | values, played.simulation_seconds
 
-    play(streams(0, 2), 0, Explorer(online, 1.0, np.random.default_rng(0)))  # compiles, as above
+    play(Round.first())  # compiles, as above
     summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
     return learner.agent, {**summary, "updates": learner.updates}

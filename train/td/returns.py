@@ -23,11 +23,9 @@ import torch
 from crib_env.agents.features.after_states import moved
 from crib_env.agents.networks.td import TDAgent
 from crib_env.kernels import kernel
-from crib_env.train.experience.episodes import Decisions
-from crib_env.train.experience.q_learning import epsilon_greedy
-from crib_env.train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part
-from crib_env.train.loop.gradient import descend
-from crib_env.train.loop.precision import Precision, precision
+from crib_env.train.experience import Decisions, epsilon_greedy
+from crib_env.train.loop.contracts import Parts, by_network
+from crib_env.train.loop.learning import Descent, Precision, follow, precision
 
 
 @kernel
@@ -73,7 +71,7 @@ def rewards_of_moves(decisions: Decisions, moves: np.ndarray) -> tuple[np.ndarra
 
 class Explorer:
     """The choices of an agent, some of them random, and its values for them; a
-    :data:`crib_env.train.experience.episodes.Policy`.
+    :data:`crib_env.train.experience.Policy`.
 
     Args:
         agent: who chooses.
@@ -101,7 +99,7 @@ class Explorer:
         return values[order], explored[order]
 
 
-class Returns:
+class Returns(Parts):
     """An agent in training, with its optimizers.
 
     Args:
@@ -116,8 +114,13 @@ class Returns:
     def __init__(self, online: TDAgent, compute: Precision, average_rate: float) -> None:
         self.online, self.agent = online, copy.deepcopy(online)
         self._compute, self._average_rate = compute, average_rate
-        self._optimizers = {n: torch.optim.Adam(net.parameters(), fused=True) for n, net in online.networks.items()}
-        self.updates = 0
+        self._descents = {name: Descent(net, f"network {name!r}") for name, net in online.networks.items()}
+        super().__init__(online=online, average=self.agent, **by_network("adam", self._descents))
+
+    @property
+    def updates(self) -> int:
+        """Gradient steps of all networks so far."""
+        return sum(descent.steps for descent in self._descents.values())
 
     def update(self, states: np.ndarray, targets: np.ndarray, is_discard: bool, rate: float) -> dict[str, float]:
         """One gradient step of a phase's network towards ``targets`` (B,) for after-states (B, 209).
@@ -134,12 +137,8 @@ class Returns:
             values = self.online.values(states, is_discard)
             errors = torch.from_numpy(targets) - values
             loss = errors.square().mean()
-        what = f"network {name!r} after {self.updates} updates"
-        descend(loss, network, self._optimizers[name], rate, what)
-        self.updates += 1
-        with torch.no_grad():
-            for old, new in zip(average.parameters(), network.parameters()):
-                old.lerp_(new, self._average_rate)
+        self._descents[name].step(loss, rate)
+        follow(average, network, self._average_rate)
         return {"loss": loss.item(), "TD error": errors.abs().mean().item(), "mean value": values.mean().item()}
 
     def learn(
@@ -165,19 +164,3 @@ class Returns:
                 mean = float(np.mean([step[key] for step in measured]))
                 values[f"learning/{self.agent.network_of(is_discard)} {key}"] = mean
         return values
-
-    def state_dict(self) -> dict[str, torch.Tensor]:
-        """The tensors that a checkpoint saves."""
-        kept = named("online", self.online.state_dict()) | named("average", self.agent.state_dict())
-        kept["updates"] = torch.tensor(self.updates)
-        for name, optimizer in self._optimizers.items():
-            kept |= named(f"adam.{name}", optimizer_state(optimizer))
-        return kept
-
-    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Restores the tensors of :meth:`state_dict`."""
-        self.online.load_state_dict(part("online", tensors))
-        self.agent.load_state_dict(part("average", tensors))
-        for name, optimizer in self._optimizers.items():
-            load_optimizer_state(optimizer, part(f"adam.{name}", tensors))
-        self.updates = int(tensors["updates"])

@@ -1,11 +1,17 @@
-"""TensorBoard's tab HParams: the settings that people vary, and the final strength.
+"""TensorBoard: the layout of its curves, and its tab HParams.
 
-TensorBoard takes the columns for all runs from one of them, so every run, of any learner, declares the same columns.
-Strength is not copied: a column names the curve whose last value it shows.
+Curves come in the order strength, learning, speed: its first tab, "Time Series", is sorted alphabetically
+(:mod:`crib_env.evaluate.runs.format`), its tab "Custom Scalars" follows :func:`layout_of`.
+
+HParams shows the settings that people vary, and the final strength. TensorBoard takes the columns for all runs from one
+of them, so every run, of any learner, declares the same columns. Strength is not copied: a column names the curve whose
+last value it shows.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from dataclasses import asdict
 from typing import Any
 
@@ -13,7 +19,38 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.plugins.hparams import api_pb2, metadata
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData, SessionEndInfo, SessionStartInfo
 
-from crib_env.evaluate.runs.format import POINTS_A_HAND, final_tag, win_rate_tag
+from crib_env.evaluate.runs.format import POINTS_A_HAND, STRENGTH, band_of, final_tag, title_of, win_rate_tag
+
+# Titles and the prefixes of their tags; the last prefixes of learning and of speed are Stable-Baselines3's.
+_GROUPS = {
+    "evaluation (bands: 95 % intervals)": STRENGTH,
+    "learning": ("learning/", "rollout/", "train/"),
+    "speed": ("speed/", "time/"),
+}
+
+
+def layout_of(tags: Collection[str]) -> dict[str, dict[str, list[Any]]]:
+    """A chart for each curve, with its band if it has one.
+
+    TensorBoard merges the layouts of all runs that it shows: groups of one title, and charts that are equal. So every
+    layout has every group, because TensorBoard would leave out those that the first run lacks. Charts depend on tags
+    only.
+
+    Args:
+        tags: of the scalars that are written, in the order of the charts.
+
+    Returns:
+        The layout, in the form that ``SummaryWriter.add_custom_scalars`` takes.
+    """
+    layout: dict[str, dict[str, list[Any]]] = {}
+    for title, beginnings in _GROUPS.items():
+        curves = [tag for tag in tags if tag.startswith(beginnings)]
+        banded = [tag for tag in curves if set(band_of(tag)) <= set(tags)]
+        # TensorBoard 2.21 shows charts with bands in reverse order, and all others in the given order.
+        layout[title] = {title_of(tag): ["Margin", [tag, *band_of(tag)]] for tag in reversed(banded)}
+        layout[title] |= {title_of(tag): ["Multiline", [f"{re.escape(tag)}$"]] for tag in curves if tag not in banded}
+    return layout
+
 
 _TEXT, _NUMBER = api_pb2.DATA_TYPE_STRING, api_pb2.DATA_TYPE_FLOAT64
 _COLUMNS = {

@@ -25,12 +25,10 @@ from crib_env.evaluate.matches.dataset.dataset import GAMES_A_SHARD, read_manife
 from crib_env.evaluate.matches.dataset.rows import Rows
 from crib_env.evaluate.matches.dataset.shards import action_masks, observations
 from crib_env.evaluate.ranges import Positive
-from crib_env.train.loop.checkpoint import load_optimizer_state, named, optimizer_state, part
-from crib_env.train.loop.gradient import descend
-from crib_env.train.loop.precision import precision
+from crib_env.train.loop.contracts import Parts, by_network
+from crib_env.train.loop.learning import Count, Descent, LearningSettings, NotNegative, Widths, follow, precision
 from crib_env.train.loop.rounds import Round, train_in_rounds
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.loop.settings import Count, LearningSettings, NotNegative, Widths
 
 NAME = "clone"
 _DISCARDS = 4  # cards of a deal
@@ -38,7 +36,7 @@ _AVERAGED = 500  # steps: those that the average of the weights reaches back
 
 
 @dataclass(frozen=True)
-class Settings(LearningSettings):
+class CloneSettings(LearningSettings):
     """Settings of behaviour cloning."""
 
     data: str = ""
@@ -59,7 +57,7 @@ class Settings(LearningSettings):
     """Initial learning rate of Adam."""
 
 
-PRESETS = {"default": Settings()}
+PRESETS = {"default": CloneSettings()}
 
 
 class Choices(NamedTuple):
@@ -87,7 +85,7 @@ def choices_of(rows: Rows) -> Choices:
     return Choices(observations(rows)[free], masks[free], chosen[free], is_discard[free])
 
 
-class Cloning:
+class Cloning(Parts):
     """The networks in training, with the average of their weights and their optimizers.
 
     Args:
@@ -96,13 +94,17 @@ class Cloning:
 
     Attributes:
         agent: has the average of the weights.
-        updates: gradient steps of each network.
     """
 
-    def __init__(self, trained: DDQNAgent, settings: Settings) -> None:
+    def __init__(self, trained: DDQNAgent, settings: CloneSettings) -> None:
         self.trained, self.agent, self._settings = trained, copy.deepcopy(trained), settings
-        self._optimizers = {n: torch.optim.Adam(net.parameters(), fused=True) for n, net in trained.networks.items()}
-        self.updates = dict.fromkeys(trained.networks, 0)
+        self._descents = {name: Descent(network, f"the {name} network") for name, network in trained.networks.items()}
+        super().__init__(trained=trained, agent=self.agent, **by_network("adam", self._descents))
+
+    @property
+    def updates(self) -> int:
+        """Gradient steps of all networks so far."""
+        return sum(descent.steps for descent in self._descents.values())
 
     def learn(self, choices: Choices, rate: float, rng: np.random.Generator) -> dict[str, float]:
         """Goes once through the choices; loss and share of equal choices by tag."""
@@ -123,36 +125,14 @@ class Cloning:
             outputs = network(self.trained.inputs_of(name, seen.inputs))
         logits = with_gains(outputs, torch.from_numpy(seen.gains)) / self._settings.temperature
         loss = (logits.logsumexp(1) - logits.masked_fill(~chosen, -torch.inf).logsumexp(1)).mean()
-        descend(loss, network, self._optimizers[name], rate, f"the {name} network")
-        self.updates[name] += 1
-        self._average(name)
+        self._descents[name].step(loss, rate)
+        share = 1 / min(self._descents[name].steps, _AVERAGED)  # at first the mean of all weights so far
+        follow(self.agent.networks[name], network, share)
         agreed = chosen.gather(1, logits.argmax(dim=1, keepdim=True)).float().mean()
         return loss.item(), agreed.item()
 
-    @torch.no_grad()
-    def _average(self, name: str) -> None:
-        share = 1 / min(self.updates[name], _AVERAGED)  # at first the mean of all weights so far
-        for old, new in zip(self.agent.networks[name].parameters(), self.trained.networks[name].parameters()):
-            old.lerp_(new, share)
 
-    def state_dict(self) -> dict[str, torch.Tensor]:
-        """See :class:`crib_env.train.loop.contracts.Trainee`."""
-        tensors = named("trained", self.trained.state_dict()) | named("agent", self.agent.state_dict())
-        for name, optimizer in self._optimizers.items():
-            tensors |= named(f"adam.{name}", optimizer_state(optimizer))
-            tensors[f"updates.{name}"] = torch.tensor(self.updates[name])
-        return tensors
-
-    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """See :class:`crib_env.train.loop.contracts.Trainee`."""
-        self.trained.load_state_dict(part("trained", tensors))
-        self.agent.load_state_dict(part("agent", tensors))
-        for name, optimizer in self._optimizers.items():
-            load_optimizer_state(optimizer, part(f"adam.{name}", tensors))
-            self.updates[name] = int(tensors[f"updates.{name}"])
-
-
-def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DDQNAgent, dict[str, Any]]:
+def train(settings: CloneSettings, folder: RunFolder, progress: Progress) -> tuple[DDQNAgent, dict[str, Any]]:
     """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary.
 
     Raises:
@@ -174,4 +154,4 @@ def train(settings: Settings, folder: RunFolder, progress: Progress) -> tuple[DD
         return learner.learn(choices, now.learning_rate, now.rng), seconds
 
     summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
-    return learner.agent, {**summary, "updates": sum(learner.updates.values())}
+    return learner.agent, {**summary, "updates": learner.updates}

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crib_env.observation import N_ACTIONS
-from crib_env.train.experience.episodes import Decisions
-from crib_env.train.experience.replay import Columns
+from crib_env.train.experience import Columns, Decisions
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Sequences(Columns):
         return Sequences(*(column.reshape(-1, *column.shape[2:]) for column in vars(self).values()))
 
     @classmethod
-    def empty(cls, n: int, length: int, n_inputs: int) -> Sequences:
+    def zeros(cls, n: int, length: int, n_inputs: int) -> Sequences:
         """``n`` pieces of zeros, of ``length`` decisions in all."""
         shape = n, length
         return cls(
@@ -52,7 +51,7 @@ def sequences_of(
 
     Args:
         decisions: D decisions.
-        rewards, ends: (D,), from :func:`crib_env.train.ddqn.rewards_of`.
+        rewards, ends: (D,), from :func:`crib_env.train.experience.rewards_of`.
         burn_in: decisions before each sequence, at most ``length``.
         length: decisions to learn from in a sequence.
         gamma: discount for each decision.

@@ -1,0 +1,248 @@
+"""Experience: many games played in lockstep, the decisions taken in them with their rewards, and memories of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import torch
+
+from crib_env.agents import Agent
+from crib_env.agents.networks.ddqn import DDQNAgent
+from crib_env.batch import GameBatch
+from crib_env.engine import DISCARD
+from crib_env.evaluate.runs.format import EPISODE_RETURN, NET_POINTS_IN_TRAINING
+from crib_env.train.loop.learning import Precision, precision
+from crib_env.train.settled import standings
+
+C = TypeVar("C", bound="Columns")
+
+# (observations (B, n), masks (B, 52), whether each is a discard (B,), which player of which game decides (B,), as in
+# ``Decisions.chain``) -> cards (B,)
+Policy = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+
+class Columns:
+    """Shared parts of dataclasses of arrays of one length."""
+
+    def __len__(self) -> int:
+        return len(next(iter(vars(self).values())))
+
+    def __getitem__(self: C, rows: Any) -> C:
+        return type(self)(*(column[rows] for column in vars(self).values()))
+
+
+@dataclass(frozen=True)
+class Decisions(Columns):
+    """D decisions of the learner, ordered by game, then seat, then time.
+
+    Standings are the learner's minus the opponent's (:func:`crib_env.train.settled.standings`). The reward between two
+    decisions is the difference of the standings.
+    """
+
+    chain: np.ndarray  # (D,) int64, which player of which game decides; equal numbers are consecutive
+    observation: np.ndarray  # (D, n) int8
+    mask: np.ndarray  # (D, 52) int8
+    card: np.ndarray  # (D,) int64
+    is_discard: np.ndarray  # (D,) bool
+    points: np.ndarray  # (D,) float64, when the decision is taken
+    settled: np.ndarray  # (D,) float64
+    final_points: np.ndarray  # (D,) float64, at the end of the episode
+    final_settled: np.ndarray  # (D,) float64
+
+
+@dataclass(frozen=True)
+class Episodes:
+    """The result of a round of play."""
+
+    decisions: Decisions
+    net_points: np.ndarray | None  # (N,) of the learner against its opponent; in self-play the difference is luck alone
+    simulation_seconds: float  # spent on rules, observations and native opponents, not in networks
+
+    def values(self, rewards: np.ndarray, ends: np.ndarray) -> dict[str, float]:
+        """Scalars for TensorBoard, with the rewards and ends of :func:`rewards_of`."""
+        values = {EPISODE_RETURN: float(rewards.sum() / ends.sum())}
+        if self.net_points is not None:
+            values[NET_POINTS_IN_TRAINING] = float(self.net_points.mean())
+        return values
+
+
+def play_episodes(
+    batch: GameBatch, policy: Policy, opponent: Agent | None, observation: str, compute: Precision = "float32"
+) -> Episodes:
+    """Plays every game of a new batch to its end.
+
+    Args:
+        batch: the games.
+        policy: the learner's choices, exploration included.
+        opponent: plays the other seat; ``None`` is self-play, where the learner's policy plays both. Otherwise the
+            learner sits in seat 0 of even games and in seat 1 of odd ones.
+        observation: by name, of :data:`crib_env.observation.OBSERVATIONS`.
+        compute: the number format of networks.
+    """
+    started, in_policy = time.perf_counter(), 0.0
+    rounds: list[tuple[np.ndarray, ...]] = []
+    with precision(compute):
+        while len(rows := batch.acting()):
+            seats = batch.games["turn"][rows]
+            if opponent is not None:
+                is_learner = seats == rows % 2
+                theirs = rows[~is_learner]
+                if len(theirs):
+                    batch.step(theirs, opponent.act(batch.views(theirs)))
+                rows, seats = rows[is_learner], seats[is_learner]
+            if not len(rows):
+                continue
+            seen, masks = batch.observe(rows, observation)
+            is_discard = batch.games["phase"][rows] == DISCARD
+            chain = rows * 2 + seats
+            before = time.perf_counter()
+            cards = policy(seen, masks, is_discard, chain)
+            in_policy += time.perf_counter() - before
+            rounds.append((chain, seen, masks, cards, is_discard, *standings(batch, rows, seats)))
+            batch.step(rows, cards)
+    columns = [np.concatenate(column) for column in zip(*rounds)]
+    order = np.argsort(columns[0], kind="stable")
+    chain = columns[0][order]
+    columns = [column[order] for column in columns] + [*standings(batch, chain // 2, chain % 2)]
+    decisions = Decisions(*columns)
+    everyone = np.arange(len(batch))
+    net_points = standings(batch, everyone, everyone % 2)[0] if opponent is not None else None
+    return Episodes(decisions, net_points, time.perf_counter() - started - in_policy)
+
+
+def rewards_of(decisions: Decisions, settled: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The reward of each decision up to the same player's next, (D,), and whether there is no next one, (D,) bool."""
+    now = decisions.settled if settled else decisions.points
+    final = decisions.final_settled if settled else decisions.final_points
+    ends = np.append(decisions.chain[1:] != decisions.chain[:-1], True)
+    return np.where(ends, final, np.roll(now, -1)) - now, ends
+
+
+def epsilon_greedy(cards: np.ndarray, masks: np.ndarray, epsilon: float, rng: np.random.Generator) -> np.ndarray:
+    """The given cards (B,), each replaced by a random legal one with probability ``epsilon``."""
+    out = cards.copy()
+    random_rows = np.flatnonzero(rng.random(len(cards)) < epsilon)
+    noise = rng.random((len(random_rows), masks.shape[1]))
+    out[random_rows] = np.where(masks[random_rows] != 0, noise, -1.0).argmax(axis=1)
+    return out
+
+
+class Memory(Generic[C]):
+    """Rows to sample from; the newest replace the oldest. A subclass may replace others.
+
+    Args:
+        rows: of zeros, as many as the capacity.
+    """
+
+    def __init__(self, rows: C) -> None:
+        self._rows = rows
+        self._added = 0
+
+    def __len__(self) -> int:
+        return min(self._added, len(self._rows))
+
+    def __getitem__(self, rows: np.ndarray) -> C:
+        return self._rows[rows]
+
+    def add(self, new: C) -> None:
+        """Adds rows."""
+        self._put(new, (self._added + np.arange(len(new))) % len(self._rows))
+        self._added += len(new)
+
+    def _put(self, new: C, places: np.ndarray) -> None:
+        for name, column in vars(self._rows).items():
+            column[places] = getattr(new, name)
+
+    def sample(self, n: int, rng: np.random.Generator) -> C:
+        """``n`` rows sampled uniformly, with replacement."""
+        return self._rows[rng.integers(len(self), size=n)]
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """The rows held, bits packed, and their number, for a checkpoint."""
+        held = {name: torch.from_numpy(_pack(column[: len(self)])) for name, column in vars(self._rows).items()}
+        return {**held, "added": torch.tensor(self._added)}
+
+    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Restores the tensors of :meth:`state_dict`.
+
+        Raises:
+            ValueError: the tensors do not fit this memory.
+        """
+        self._added = int(tensors["added"])
+        if self._added < 0:
+            raise ValueError(f"{self._added} rows were added")
+        for name, column in vars(self._rows).items():
+            packed, wanted = tensors[name].numpy(), (len(self), *_pack(column[:1]).shape[1:])
+            if packed.shape != wanted:
+                raise ValueError(f"{name} has the shape {list(packed.shape)}, not {list(wanted)}")
+            column[: len(self)] = _unpack(packed, column)
+
+
+def _pack(array: np.ndarray) -> np.ndarray:
+    return np.packbits(array.view(np.uint8), axis=-1) if array.dtype == np.int8 else array
+
+
+def _unpack(packed: np.ndarray, like: np.ndarray) -> np.ndarray:
+    return np.unpackbits(packed, axis=-1, count=like.shape[-1]) if like.dtype == np.int8 else packed
+
+
+@dataclass(frozen=True)
+class Transitions(Columns):
+    """M transitions over one or more decisions of a player.
+
+    Inputs, names of cards and gains are those of :class:`crib_env.agents.features.seen.Seen`. ``discount`` is the
+    factor of the next decision's value: gamma to the number of decisions passed, or 0 if the chain of decisions has
+    ended; its inputs and gains are then meaningless.
+    """
+
+    inputs: np.ndarray  # (M, n) int8
+    card: np.ndarray  # (M,) int64
+    reward: np.ndarray  # (M,) float32, without what the card was known to gain
+    discount: np.ndarray  # (M,) float32
+    next_inputs: np.ndarray  # (M, n) int8
+    next_gains: np.ndarray  # (M, 52) float32
+    next_is_discard: np.ndarray  # (M,) bool
+
+    @classmethod
+    def zeros(cls, m: int, n: int) -> Transitions:
+        """``m`` rows of ``n`` inputs each, to be written over."""
+        bits, number = np.zeros((m, n), np.int8), np.zeros(m, np.float32)
+        gains, is_discard = np.zeros((m, 52), np.float32), np.zeros(m, np.bool_)
+        return cls(bits, np.zeros(m, np.int64), number, number.copy(), bits.copy(), gains, is_discard)
+
+
+def transitions_of(
+    agent: DDQNAgent, decisions: Decisions, rewards: np.ndarray, ends: np.ndarray, n_step: int, gamma: float
+) -> Transitions:
+    """The decisions (D), in the coding of an agent, as n-step transitions; rewards and ends from :func:`rewards_of`."""
+    total = np.zeros(len(rewards))
+    at = np.arange(len(rewards))  # the decision whose reward comes next
+    going = np.ones(len(rewards), bool)
+    for k in range(n_step):
+        total += np.where(going, gamma**k * rewards[at], 0.0)
+        going &= ~ends[at]
+        at = np.where(going, at + 1, at)
+    seen = agent.see(decisions.observation, decisions.mask, decisions.is_discard)
+    cards = seen.named(decisions.card)
+    return Transitions(
+        seen.inputs,
+        cards,
+        (total - seen.gains[np.arange(len(cards)), cards]).astype(np.float32),
+        np.where(going, gamma**n_step, 0.0).astype(np.float32),
+        seen.inputs[at],
+        seen.gains[at],
+        decisions.is_discard[at],
+    )
+
+
+def explore(agent: DDQNAgent, epsilon: float, rng: np.random.Generator) -> Policy:
+    """The agent's ε-greedy policy over legal cards."""
+
+    def policy(observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray, chain: np.ndarray) -> np.ndarray:
+        return epsilon_greedy(agent.choose(observation, masks, is_discard), masks, epsilon, rng)
+
+    return policy

@@ -1,0 +1,246 @@
+"""What all networks learn by: the settings they share, the number format, and the gradient step.
+
+Weights are float32 whatever the format of the network is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+
+import llvmlite.binding as llvm
+import torch
+from torch import nn
+
+from crib_env.agents import make_agent
+from crib_env.engine import WIN
+from crib_env.evaluate.ranges import Games, Positive, Range, Seed, Share, Threads, WholeNumber, check_values
+from crib_env.observation import observation_named
+
+Count = Annotated[int, Range(1)]
+Hands = Annotated[int, Range(2)]  # a single hand has no interval
+NotNegative = Annotated[float, Range(0)]
+StartSpread = Annotated[int, Range(0, WIN - 1)]
+Width = Annotated[int, Range(1, 16_384)]
+Widths = tuple[Width, ...]
+Precision = Literal["auto", "float32", "bfloat16"]
+S = TypeVar("S")
+
+# Instructions on which digits or times depend, as LLVM calls them.
+_INSTRUCTIONS = {"neon": "NEON", "avx2": "AVX2", "avx512f": "AVX-512", "avx512bf16": "bfloat16", "amx-bf16": "AMX"}
+_LONGEST = 10.0  # norm of a gradient
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """Settings of every run. A learner's subclass adds its own and may change these defaults.
+
+    Raises:
+        ValueError: a setting has the wrong type or is out of range; the message names it and says what is allowed.
+    """
+
+    seed: Seed = 0
+    """Random seed for initial weights, deals and exploration."""
+    evaluations: WholeNumber = 20
+    """How often to measure strength during training; if at all, also at the start."""
+    evaluation_games: Games = 1_000
+    """Mirrored games against each baseline in a measurement during training."""
+    final_games: Games = 10_000
+    """Mirrored games against each baseline after training."""
+    exploitability: WholeNumber = 0
+    """How often to measure exact exploitability during training in pegging, and at the start; minutes each."""
+    checkpoint_seconds: NotNegative = 30.0
+    """Seconds between checkpoints."""
+
+    def __post_init__(self) -> None:
+        check_values(vars(self), get_type_hints(type(self), include_extras=True))
+        if self.exploitability and getattr(self, "episode", None) != "pegging":
+            raise ValueError(f"exploitability={self.exploitability} is only measured in episode='pegging': give 0")
+
+
+@dataclass(frozen=True)
+class LearningSettings(RunSettings):
+    """Settings of a learner that descends gradients in rounds (:func:`crib_env.train.loop.rounds.train_in_rounds`)."""
+
+    episodes: Count = 600_000
+    """Episodes to play."""
+    episodes_at_once: Count = 1_024
+    """Episodes in a round, played side by side."""
+    batch_size: Count = 256
+    """Samples in a gradient step."""
+    learning_rate: NotNegative = 2e-3
+    """Initial learning rate of Adam."""
+    final_learning_rate: NotNegative = 0.0
+    """Learning rate at the end; it changes linearly in between."""
+    precision: Precision = "auto"
+    """Number format in training; "auto" is bfloat16 if the processor has instructions for it when the run begins."""
+    threads: Threads = 1
+    """Threads of torch. One is enough for networks of this size, and its runs repeat to the last bit on the same kind
+    of processor."""
+
+
+@dataclass(frozen=True)
+class ExploringSettings(LearningSettings):
+    """Settings of a learner that explores with random cards."""
+
+    epsilon: Share = 0.1
+    """Initial probability of a random card."""
+    final_epsilon: Share = 0.03
+    """Probability of a random card at the end; it changes linearly in between."""
+
+
+@dataclass(frozen=True)
+class QSettings(ExploringSettings):
+    """Settings of a learner of Q values, which trains from replay in self-play or against an agent."""
+
+    opponent: str = "self"
+    """The opponent: "self", or the name of any agent, for example "random" or "greedy"."""
+    observation: str = "209"
+    """Observation of the networks: "209", "board" or another of crib_env.observation."""
+    episode: Literal["play", "pegging", "deal", "game"] = "deal"
+    """What an episode is: the play of a deal, the play of eight cards and nothing else, a deal, or a game."""
+    rewards: Literal["settled", "points"] = "settled"
+    """"points" as they are scored, or "settled": without the luck that no decision controls (deals and pegging)."""
+    skip_forced: bool = True
+    """Leave out decisions in which all legal cards have the same rank."""
+    warm_up: WholeNumber = 1_024
+    """Episodes before the first gradient step."""
+    reuse: Positive = 2.0
+    """How often a sample is used on average."""
+    gamma: Share = 1.0
+    """Discount for each of the player's own decisions."""
+    target_sync: Count = 500
+    """Gradient steps between updates of the target network."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.rewards == "settled" and self.episode not in ("deal", "pegging"):
+            raise ValueError(f"rewards='settled' is not allowed with episode={self.episode!r}: choose rewards='points'")
+        observation_named(self.observation)
+        if self.opponent != "self":
+            make_agent(self.opponent)
+
+
+@lru_cache(None)
+def _instructions() -> tuple[str, ...]:
+    found = llvm.get_host_cpu_features()
+    return tuple(name for key, name in _INSTRUCTIONS.items() if found.get(key))
+
+
+def processor() -> str:
+    """The name of this processor's kind, and those of its instructions on which digits or times depend."""
+    return " with ".join(filter(None, [llvm.get_host_cpu_name(), ", ".join(_instructions())]))
+
+
+def chosen(name: Precision) -> Literal["float32", "bfloat16"]:
+    """The format of a setting; that of ``"auto"`` is bfloat16 if the processor has instructions for it."""
+    if name != "auto":
+        return name
+    return "bfloat16" if "bfloat16" in _instructions() else "float32"
+
+
+def is_emulated(name: Precision) -> bool:
+    """Whether the processor has no instructions for the format of a setting, and computes in float32."""
+    return chosen(name) == "bfloat16" != chosen("auto")
+
+
+def with_precision(settings: S) -> S:
+    """Settings that name the format chosen here, so that a run keeps it on whatever processor it continues."""
+    name: Any = getattr(settings, "precision", None)
+    return settings if name is None else replace(settings, precision=chosen(name))  # type: ignore[type-var]
+
+
+@contextmanager
+def precision(name: Precision) -> Iterator[None]:
+    """The context for computing in the format of a setting."""
+    onednn: Any = torch.backends.mkldnn
+    before = onednn.enabled
+    onednn.enabled = before and not is_emulated(name)  # it has an LSTM in bfloat16 only for the newer instructions
+    try:
+        with torch.autocast("cpu", torch.bfloat16, enabled=chosen(name) == "bfloat16"):
+            yield
+    finally:
+        onednn.enabled = before
+
+
+class SavedOptimizer:
+    """An Adam optimizer of one group of parameters, as a checkpoint saves it."""
+
+    def __init__(self, optimizer: torch.optim.Optimizer) -> None:
+        self.optimizer = optimizer
+
+    @property
+    def steps(self) -> int:
+        """The number of its steps, including those before a checkpoint."""
+        return max((int(state["step"]) for state in self.optimizer.state.values()), default=0)
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """Its state as ``parameter.what``."""
+        state = self.optimizer.state_dict()["state"]
+        return {f"{i}.{what}": value for i, whole in state.items() for what, value in whole.items()}
+
+    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Restores the state that :meth:`state_dict` returned.
+
+        Raises:
+            ValueError: a tensor belongs to no parameter or has another shape; torch does not check this.
+        """
+        parameters = [parameter for group in self.optimizer.param_groups for parameter in group["params"]]
+        state: dict[int, dict[str, torch.Tensor]] = {}
+        for key, value in tensors.items():
+            i, _, what = key.partition(".")
+            if not i.isdecimal() or int(i) >= len(parameters):
+                raise ValueError(f"the optimizer has no parameter {i}")
+            if value.ndim and value.shape != parameters[int(i)].shape:
+                raise ValueError(f"{key} of the optimizer has the shape {list(value.shape)}")
+            state.setdefault(int(i), {})[what] = value
+        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": state})
+
+
+class Descent(SavedOptimizer):
+    """The gradient steps of a network, by Adam.
+
+    Args:
+        network: changed in place.
+        what: the network in words, for messages.
+        decay: weight decay (AdamW).
+    """
+
+    def __init__(self, network: nn.Module, what: str, decay: float = 0.0) -> None:
+        kind: Any = torch.optim.AdamW if decay else torch.optim.Adam
+        super().__init__(kind(network.parameters(), weight_decay=decay, fused=True))
+        self._network, self._what = network, what
+
+    def step(self, loss: torch.Tensor, rate: float) -> None:
+        """Takes a step, with the gradient clipped to a norm of 10.
+
+        Args:
+            loss: a scalar.
+            rate: learning rate.
+
+        Raises:
+            FloatingPointError: the loss or its gradient is not finite, and the network has not changed; or the step has
+                made the weights so large that their norm is not finite.
+        """
+        if not torch.isfinite(loss):
+            raise FloatingPointError(f"the loss of {self._what} is {loss.item()}")
+        self.optimizer.zero_grad()
+        loss.backward()
+        length = nn.utils.clip_grad_norm_(self._network.parameters(), _LONGEST)
+        if not torch.isfinite(length):  # a step would make the weights NaN, and a checkpoint could save them
+            raise FloatingPointError(f"the gradient of {self._what} is {length.item()}")
+        self.optimizer.param_groups[0]["lr"] = rate
+        self.optimizer.step()
+        size = nn.utils.get_total_norm([parameter.detach() for parameter in self._network.parameters()])
+        if not torch.isfinite(size):  # the next games would be played, and a checkpoint saved, with these weights
+            raise FloatingPointError(f"the norm of the weights of {self._what} is {size.item()}")
+
+
+@torch.no_grad()
+def follow(average: nn.Module, network: nn.Module, share: float) -> None:
+    """Moves the weights of ``average`` this share of the way to those of ``network``: it gets their average."""
+    for old, new in zip(average.parameters(), network.parameters()):
+        old.lerp_(new, share)
