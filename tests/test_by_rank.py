@@ -6,7 +6,7 @@ import pytest
 import crib_env
 from crib_env.agents import make_agent
 from crib_env.agents.features import by_rank
-from crib_env.agents.features.seen import Seen, columns, n_inputs
+from crib_env.agents.features.seen import Inputs, Seen
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.batch import GameBatch
 from crib_env.engine import EPISODES
@@ -140,10 +140,10 @@ def test_an_untrained_network_of_zeros_takes_what_is_known():
 @pytest.mark.parametrize("observation", ["209", "board"])
 def test_each_network_is_fed_its_own_columns(observation):
     seen = seen_of(played(20, observation))
-    assert seen.inputs.shape[1] == n_inputs("ranks", observation)
+    assert seen.inputs.shape[1] == Inputs("ranks", observation).size
     assert set(np.unique(seen.inputs)) == {0, 1}
     assert seen.inputs.any(axis=0).sum() > 300
-    discards, play = (seen.inputs[:, columns("ranks", "209", name)] for name in ("discard", "play"))
+    discards, play = (seen.inputs[:, Inputs("ranks", "209").columns(name)] for name in ("discard", "play"))
     assert discards.shape[1] + play.shape[1] > by_rank.N_INPUTS  # what is held and known is for both
 
 

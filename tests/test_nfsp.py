@@ -185,7 +185,7 @@ def test_the_reservoir_takes_what_the_best_response_chose_and_replay_takes_every
     for phase, is_discard in (("discard", True), ("play", False)):
         of_phase = decisions.is_discard == is_discard
         assert len(learner.reservoirs[phase]) == (of_phase & of_best).sum() > 0
-        assert len(learner.best.replays[phase]) == of_phase.sum()
+        assert len(learner.best.memories[phase]) == of_phase.sum()
     values = learner.learn(decisions, new, of_best, 1e-3, np.random.default_rng(0))
     assert {f"learning/{kind}discard loss" for kind in ("", "average ")} <= set(values)
 

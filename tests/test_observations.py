@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import gymnasium
@@ -10,9 +11,15 @@ import numpy as np
 import pytest
 
 from crib_env import GameBatch, raw_env, streams
+from crib_env.agents import make_agent
+from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.engine import EPISODES
 from crib_env.kernels import kernel
 from crib_env.observation import N_BITS, OBSERVATIONS, Observation, observation_named
+from crib_env.train import ddqn
+from tests.helpers import small_settings
+from tests.helpers.learner_runs import new_run
+from tests.helpers.small_settings import DDQN
 
 ROOT = Path(__file__).parents[1]
 
@@ -88,12 +95,36 @@ def test_a_new_one_is_one_entry_and_its_writer(own):
     np.testing.assert_array_equal(seen[0], one.reset(seed=7)[0])
 
 
-def test_an_unknown_one_is_refused():
+def test_a_learner_and_its_agents_take_a_new_one(own, tmp_path):
+    settings = replace(DDQN, observation="own", inputs="bits", episodes=256, evaluations=0)
+    agent, _ = new_run(ddqn, settings, tmp_path)
+    agent.save(tmp_path / "own.safetensors")
+    loaded = make_agent(f"ddqn:{tmp_path / 'own.safetensors'}")
+    batch = GameBatch(streams(4, 20), episode="deal")
+    while len(rows := batch.acting()):
+        cards = agent.act(batch.views(rows))
+        np.testing.assert_array_equal(loaded.act(batch.views(rows)), cards)
+        batch.step(rows, cards)
+
+
+def test_inputs_that_need_the_209_bits_are_refused_without_them():
+    with pytest.raises(ValueError, match=r"inputs='ranks' is not allowed with observation='ranks'.*give 'bits'"):
+        replace(DDQN, observation="ranks")
+
+
+def test_an_unknown_one_is_refused(tmp_path):
+    weights = tmp_path / "weights.safetensors"
+    agent = DDQNAgent.new("one", "209", "bits", (4,))
+    agent.about["observation"] = "own"
+    agent.save(weights)
     for refused in (
         lambda: raw_env(observation="own"),
         lambda: gymnasium.make_vec("crib_env/Cribbage-v0", 3, "vector_entry_point", observation="own"),
         lambda: GameBatch(streams(0, 1)).observe(np.arange(1), "own"),
         lambda: observation_named("own"),
+        lambda: DDQNAgent.new("one", "own", "bits", (4,)),
+        lambda: make_agent(f"ddqn:{weights}"),
+        *(lambda one=one: replace(one, observation="own") for one in (DDQN, small_settings.DRQN, small_settings.NFSP)),
     ):
         with pytest.raises(ValueError, match="observation='own' is not allowed: choose one of '209', 'board', 'ranks'"):
             refused()

@@ -36,7 +36,7 @@ import torch
 from rich.progress import Progress
 
 from crib_env.agents import make_agent
-from crib_env.agents.features.seen import Coding, n_inputs
+from crib_env.agents.features.seen import Coding, Inputs
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.evaluate.ranges import Positive, Share, WholeNumber
 from crib_env.train.experience import Episodes, Memory, Transitions, explore, play_episodes, rewards_of, transitions_of
@@ -93,6 +93,7 @@ class DDQNSettings(QSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        Inputs(self.inputs, self.observation)  # raises what is not allowed
         if self.episode == "play" and self.networks != "one":
             raise ValueError("networks='split' is not allowed with episode='play', which has no discards: choose 'one'")
 
@@ -156,8 +157,8 @@ class DoubleDQN(Parts):
         self.online, self.target, self.settings = online, copy.deepcopy(online), settings
         self.agent = self.online if settings.target_sync else self.target
         self.descents = {name: Descent(network, f"network {name!r}") for name, network in online.networks.items()}
-        width = n_inputs(settings.inputs, settings.observation)
-        self.memories = {name: Memory(Transitions.zeros(settings.replay, width)) for name in online.networks}
+        room = settings.replay, online.inputs.size
+        self.memories = {name: Memory(Transitions.zeros(*room)) for name in online.networks}
         parts = by_network("replay", self.memories) | by_network("adam", self.descents)
         super().__init__(online=online, target=self.target, **parts)
 
@@ -224,7 +225,7 @@ class DoubleDQN(Parts):
 def train(settings: DDQNSettings, folder: RunFolder, progress: Progress) -> tuple[DDQNAgent, dict[str, Any]]:
     """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary.
 
-    All random numbers follow from the seed and the round's number, so a stopped run continues exactly.
+    All that is random follows from the seed and the round's number, so a stopped run continues exactly.
     """
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)

@@ -34,7 +34,7 @@ import torch
 from rich.progress import Progress
 
 from crib_env.agents import make_agent
-from crib_env.agents.features.seen import Coding
+from crib_env.agents.features.seen import Coding, Inputs
 from crib_env.agents.networks.ddqn import with_gains
 from crib_env.agents.networks.drqn import DRQNAgent, RecurrentQNetwork
 from crib_env.evaluate.ranges import WholeNumber
@@ -81,6 +81,7 @@ class DRQNSettings(QSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        Inputs(self.inputs, self.observation)  # raises what is not allowed
         if self.burn_in > self.length:
             raise ValueError(f"burn_in={self.burn_in} is not allowed: give 0 to length={self.length}")
 

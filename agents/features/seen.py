@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, cast
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
+from crib_env import PlayerViews
 from crib_env.agents.features import by_rank
 from crib_env.agents.features.play import N_PLAY_FEATURES, play_features
 from crib_env.agents.features.suits import original, relabel, relabelled
-from crib_env.observation import N_BITS, OBSERVATIONS
+from crib_env.observation import N_BITS, observation_named
 
 Coding = Literal["bits", "play", "ranks"]
 """``"bits"`` is the observation with suits relabelled; ``"play"`` adds
@@ -53,23 +55,54 @@ class Seen(NamedTuple):
         return cards if self.order is None else original(cards, self.order)
 
 
-def n_inputs(coding: Coding, observation: str) -> int:
-    """Length of :attr:`Seen.inputs` of the observation ``"209"`` or ``"board"``."""
-    if coding == "ranks":
-        return by_rank.N_INPUTS + OBSERVATIONS[observation].size - N_BITS
-    return OBSERVATIONS[observation].size + cast(int, N_PLAY_FEATURES) * (coding == "play")
+@dataclass(frozen=True)
+class Inputs:
+    """What a Q-network sees: an observation, in a coding.
 
-
-def seen_suits(coding: Coding, observation: str) -> str:
-    """What a network's choice of a rank to lay depends on, see :class:`crib_env.players.agent.Agent`.
-
-    The board observation names the cards of the play and of own discards, also where the rest is coded by rank.
+    Raises:
+        ValueError: there is no observation of this name, or it has not the 209 bits from which the coding is computed.
     """
-    return "unseen" if coding == "ranks" and observation == "209" else "all"
 
+    coding: Coding
+    observation: str
 
-def columns(coding: Coding, observation: str, network: str) -> slice:
-    """Those inputs that a network uses, ``"discard"``, ``"play"`` or ``"all"``."""
-    if coding == "ranks" and observation == "209" and network != "all":
-        return by_rank.OF_DISCARDS if network == "discard" else by_rank.OF_THE_PLAY
-    return slice(None)
+    def __post_init__(self) -> None:
+        if self.coding not in get_args(Coding):
+            raise ValueError(f"inputs={self.coding!r} is not allowed: give one of {', '.join(get_args(Coding))}")
+        if not observation_named(self.observation).has_bits and self.coding != "bits":
+            raise ValueError(
+                f"inputs={self.coding!r} is not allowed with observation={self.observation!r}, which does not begin "
+                "with the 209 bits: give 'bits', all of it"
+            )
+
+    @property
+    def size(self) -> int:
+        """Length of :attr:`Seen.inputs`."""
+        size = observation_named(self.observation).size
+        if self.coding == "ranks":
+            return by_rank.N_INPUTS + size - N_BITS
+        return size + cast(int, N_PLAY_FEATURES) * (self.coding == "play")
+
+    @property
+    def suits(self) -> Literal["unseen", "all"]:
+        """What a network's choice of a rank to lay depends on, see :class:`crib_env.players.agent.Agent`.
+
+        The board observation names the cards of the play and of own discards, also where the rest is coded by rank.
+        """
+        return "unseen" if self.coding == "ranks" and self.observation == "209" else "all"
+
+    def columns(self, network: str) -> slice:
+        """Those inputs that a network uses, ``"discard"``, ``"play"`` or ``"all"``."""
+        if self.coding == "ranks" and self.observation == "209" and network != "all":
+            return by_rank.OF_DISCARDS if network == "discard" else by_rank.OF_THE_PLAY
+        return slice(None)
+
+    def read(self, views: PlayerViews) -> np.ndarray:
+        """The observation (B, n) of views."""
+        return observation_named(self.observation).view(views)
+
+    def see(self, observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray) -> Seen:
+        """Decisions, (B, n), (B, 52) and (B,), as the network sees them."""
+        if not observation_named(self.observation).has_bits:
+            return Seen(observation, np.where(masks != 0, np.float32(0), np.float32(-np.inf)), None)
+        return Seen.of(self.coding, observation, masks, is_discard)

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from crib_env import PlayerViews
-from crib_env.agents.features.seen import Coding, Seen, columns, n_inputs, seen_suits
+from crib_env.agents.features.seen import Coding, Inputs, Seen
 from crib_env.agents.networks.networks_by_phase import PHASES, NetworksByPhase
 from crib_env.agents.networks.value_network import in_few_sizes
 from crib_env.agents.networks.weights_file import reading_weights
@@ -69,7 +69,7 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
 
     def __init__(self, networks: dict[str, QNetwork], about: dict[str, Any], name: str = "ddqn") -> None:
         super().__init__(networks, about, name)
-        self._columns = {network: columns(about["inputs"], about["observation"], network) for network in networks}
+        self.inputs = Inputs(about["inputs"], about["observation"])
 
     @classmethod
     def new(
@@ -85,16 +85,16 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
 
         Args:
             kind: ``"one"`` network or ``"split"``.
-            observation: ``"209"`` or ``"board"``.
+            observation: by name, of :data:`crib_env.observation.OBSERVATIONS`.
             inputs: coding of the observation.
             hidden: widths of the hidden layers.
             hidden_discard: those of the network of discards; none means that they are the same.
             dueling: see :class:`QNetwork`.
         """
         about = {key: value for key, value in locals().items() if key != "cls"}
-        networks = {}
+        networks, sight = {}, Inputs(inputs, observation)
         for name in NETWORKS[kind]:
-            used = len(range(n_inputs(inputs, observation))[columns(inputs, observation, name)])
+            used = len(range(sight.size)[sight.columns(name)])
             widths = hidden_discard if hidden_discard and name == "discard" else hidden
             networks[name] = QNetwork(used, tuple(widths), inputs == "ranks", dueling)
         lists = {"hidden": list(hidden), "hidden_discard": list(hidden_discard)}
@@ -121,7 +121,7 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
     @property
     def suits(self) -> str:
         """See :class:`crib_env.players.agent.Agent`."""
-        return seen_suits(self.about["inputs"], self.about["observation"])
+        return self.inputs.suits
 
     def rows_of(self, name: str, is_discard: np.ndarray) -> np.ndarray:
         """Which decisions (indices) a network makes, given which are discards, (B,) bool."""
@@ -130,11 +130,11 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
 
     def see(self, observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray) -> Seen:
         """Decisions, (B, n), (B, 52) and (B,), as these networks see them."""
-        return Seen.of(self.about["inputs"], observation, masks, is_discard)
+        return self.inputs.see(observation, masks, is_discard)
 
     def inputs_of(self, name: str, inputs: np.ndarray) -> torch.Tensor:
         """What a network uses of ``Seen.inputs`` (B, n), in the number format that it computes in."""
-        used = torch.from_numpy(inputs)[:, self._columns[name]]
+        used = torch.from_numpy(inputs)[:, self.inputs.columns(name)]
         return used.to(torch.bfloat16 if torch.is_autocast_enabled("cpu") else torch.float32)
 
     def outputs(self, inputs: np.ndarray, is_discard: np.ndarray) -> torch.Tensor:
@@ -157,5 +157,4 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.Agent`."""
-        observation = views.observation if self.about["observation"] == "209" else views.board
-        return self.choose(observation, views.action_mask, views.is_discard)
+        return self.choose(self.inputs.read(views), views.action_mask, views.is_discard)

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from crib_env import PlayerViews
-from crib_env.agents.features.seen import Coding, Seen, n_inputs, seen_suits
+from crib_env.agents.features.seen import Coding, Inputs, Seen
 from crib_env.agents.networks.ddqn import NETWORKS, PHASES, QNetwork, with_gains
 from crib_env.agents.networks.recurrent_memory import RecurrentMemory
 from crib_env.agents.networks.weights_file import reading_weights, save_tensors
@@ -73,6 +73,7 @@ class DRQNAgent:
 
     def __init__(self, network: RecurrentQNetwork, about: dict[str, Any], name: str = "drqn") -> None:
         self.network, self.about, self.name = network, about, name
+        self.inputs = Inputs(about["inputs"], about["observation"])
         self._memory = RecurrentMemory(about["memory"], about["lasts"])
 
     @classmethod
@@ -92,13 +93,13 @@ class DRQNAgent:
 
         Args:
             networks, memory, hidden, direct: see :class:`RecurrentQNetwork`.
-            observation: ``"209"`` or ``"board"``.
+            observation: by name, of :data:`crib_env.observation.OBSERVATIONS`.
             inputs: coding of the observation.
             lasts: how long it remembers, a ``"deal"`` or a ``"game"``: as long as the episodes that it learned on.
             skip_forced: whether decisions of the play in which all legal cards share a rank are left out of its memory.
         """
         about = {key: value for key, value in locals().items() if key != "cls"}
-        width = n_inputs(inputs, observation)
+        width = Inputs(inputs, observation).size
         network = RecurrentQNetwork(width, memory, tuple(hidden), networks, direct, inputs == "ranks")
         return cls(network, {**about, "hidden": list(hidden)})
 
@@ -122,11 +123,11 @@ class DRQNAgent:
     @property
     def suits(self) -> str:
         """See :class:`crib_env.players.agent.Agent`."""
-        return seen_suits(self.about["inputs"], self.about["observation"])
+        return self.inputs.suits
 
     def see(self, observation: np.ndarray, masks: np.ndarray, discards: np.ndarray) -> Seen:
         """Decisions, (B, n), (B, 52) and (B,), as the network sees them."""
-        return Seen.of(self.about["inputs"], observation, masks, discards)
+        return self.inputs.see(observation, masks, discards)
 
     @torch.inference_mode()
     def choose(
@@ -149,7 +150,7 @@ class DRQNAgent:
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.Agent`."""
-        observation = views.observation if self.about["observation"] == "209" else views.board
+        observation = self.inputs.read(views)
         discards = views.is_discard
         places, states = self._memory.recall(views)
         cards = views.action_mask.argmax(axis=1)

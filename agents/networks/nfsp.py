@@ -90,7 +90,7 @@ class NFSPAgent:
         return chances / chances.sum(axis=1, keepdims=True)
 
     def _observation(self, views: PlayerViews) -> np.ndarray:
-        return views.observation if self.networks.about["observation"] == "209" else views.board
+        return self.networks.inputs.read(views)
 
     def _chances(self, seen: Seen, discards: np.ndarray) -> np.ndarray:
         """Probabilities of cards (B, 52) float64; what a card is known to gain is a part of its logit."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from gymnasium.spaces import Box
 
-from crib_env.agents.features.seen import Seen, n_inputs
+from crib_env.agents.features.seen import Inputs
 from crib_env.engine import CRIB, DEALERS_HAND, DISCARD, PONES_HAND
 from crib_env.kernels import kernel
 from crib_env.observation import N_ACTIONS
@@ -81,7 +81,8 @@ class SettledVecEnv(CribbageVecEnv):
     def __init__(self, num_envs: int, *, observation: str = "209", **options: Any) -> None:
         super().__init__(num_envs, kind=SettledDeals, observation=observation, **options)
         self.seconds = 0.0
-        width = n_inputs("ranks", observation) + N_ACTIONS
+        self._inputs = Inputs("ranks", observation)
+        width = self._inputs.size + N_ACTIONS
         self.observation_space = self._shared["observation_space"] = Box(-np.inf, np.inf, (width,), np.float32)
 
     def reset(self) -> np.ndarray:
@@ -99,5 +100,5 @@ class SettledVecEnv(CribbageVecEnv):
     def _by_rank(self, observation: np.ndarray) -> np.ndarray:
         masks = self.action_masks()
         is_discard = self._envs.games["phase"] == DISCARD
-        seen = Seen.of("ranks", observation, masks.view(np.int8), is_discard)
+        seen = self._inputs.see(observation, masks.view(np.int8), is_discard)
         return np.concatenate([seen.inputs, np.where(masks, seen.gains, 0)], axis=1, dtype=np.float32)
