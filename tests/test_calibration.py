@@ -9,13 +9,15 @@ from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.engine import WIN
 from crib_env.evaluate.commands.tables import calibration as command
+from crib_env.evaluate.skill.luck.table import WINS
+from crib_env.evaluate.skill.luck.variates import LuckMeter
 from crib_env.evaluate.skill.suite.positions import before_discards
 from crib_env.evaluate.tables.calibration import making
 from crib_env.evaluate.tables.calibration.agreement import agreement_of_losses, agreement_of_scores
 from crib_env.evaluate.tables.calibration.cards import compare, draw_choices, play_out_ranks
 from crib_env.evaluate.tables.calibration.discards import Positions, draw_positions, play_out
 from crib_env.evaluate.tables.calibration.making import AtScores, Plan, calibrate
-from crib_env.evaluate.tables.calibration.scores import dealer_wins, draw_scores
+from crib_env.evaluate.tables.calibration.scores import draw_scores, games_from
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
 from crib_env.tables.outlook import outlook
@@ -65,12 +67,26 @@ def test_deals_played_out_are_those_of_the_engine(is_dealer):
 
 def test_games_are_those_of_a_batch_that_began_there():
     agent, scores, seeds = make_agent("careful"), np.array([[100, 113], [120, 120], [60, 61]]), streams(2, 25)
-    won = dealer_wins(agent, scores, seeds)
+    games = games_from(agent, scores, seeds)
     for place, pair in enumerate(scores.tolist()):
         batch = GameBatch(seeds, first_dealer=0, scores=tuple(pair))
+        meter = LuckMeter(batch.games, by_coin=False)
         while len(rows := batch.acting()):
             batch.step(rows, agent.act(batch.views(rows)))
-        assert np.array_equal(won[:, place], batch.games["scores"][:, 0] >= WIN)
+            meter.note(rows)
+        assert np.array_equal(games.scores[:, place], batch.games["scores"])
+        assert np.array_equal(games.luck[:, place], meter.luck.sum(axis=1))
+
+
+def test_luck_is_taken_out_of_games():
+    """It has the mean 0, and games less luck vary less."""
+    games = games_from(make_agent("careful"), np.array([[100, 113], [105, 105]]), streams(3, 3_000))
+    won, luck = games.scores[..., 0] >= WIN, games.luck[..., WINS]
+    error = luck.std(axis=0).max() / np.sqrt(3_000)
+    assert np.abs(luck.mean(axis=0)).max() < 4 * error
+    rates, errors = games.dealer_wins().T
+    assert np.allclose(rates, won.mean(axis=0), atol=4 * error)
+    assert (errors**2 < 0.8 * won.var(axis=0) / 3_000).all()
 
 
 def test_two_thirds_of_the_pairs_are_near_the_end():
@@ -88,8 +104,8 @@ def test_agreement_is_found_where_it_is_planted():
         differs = fit.difference.value - (0.3 * stated.mean() + 0.004)
         inside.append([abs(fit.slope.value - 0.7) < fit.slope.half_width, abs(differs) < fit.difference.half_width])
     assert (np.abs(np.mean(inside, axis=0) - 0.95) < 0.05).all()
-    table = [AtScores(100, 100, 0.5, 0.003, 0.5 + off) for off in rng.normal(0, np.hypot(0.003, 0.5 / 100), 1_000)]
-    found = agreement_of_scores(table, 10_000)
+    off = rng.normal(0, np.hypot(0.003, 0.005), 1_000)
+    found = agreement_of_scores([AtScores(100, 100, 0.5, 0.003, 0.5 + by, 0.005) for by in off])
     assert found.covered == pytest.approx(0.95, abs=0.025)
     assert found.rms == pytest.approx(np.hypot(0.003, 0.005), rel=0.1)
 
@@ -149,9 +165,8 @@ def test_the_command_goes_on_where_it_was_stopped(tmp_path, capsys, monkeypatch)
 @pytest.mark.parametrize("scores", [(120, 120), (118, 118), (116, 110), (116, 120), (117, 114)])
 def test_the_table_is_true_when_games_are_played(scores):
     table, n = standard_win_table(), 4_000
-    played = dealer_wins(make_agent("best"), np.array([scores]), streams(11, n)).mean()
-    error = np.hypot(np.sqrt(played * (1 - played) / n), table.win_error[scores])
-    assert abs(played - table.win_probability[scores]) < 3.5 * error
+    ((played, error),) = games_from(make_agent("best"), np.array([scores]), streams(11, n)).dealer_wins()
+    assert abs(played - table.win_probability[scores]) < 3.5 * np.hypot(error, table.win_error[scores])
 
 
 @pytest.mark.slow

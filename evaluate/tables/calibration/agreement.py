@@ -52,11 +52,10 @@ class AgreementOfLosses(NamedTuple):
     positions: int
 
 
-def agreement_of_scores(rows: Sequence[AtScores], games: int) -> AgreementOfScores:
-    """Of pairs of scores with so many games each."""
-    stated, error, played = (np.array([row[k] for row in rows]) for k in (2, 3, 4))
-    off = np.abs(played - stated)
-    within = Z * np.sqrt(error**2 + stated * (1 - stated) / games)
+def agreement_of_scores(rows: Sequence[AtScores]) -> AgreementOfScores:
+    """Of pairs of scores."""
+    _, _, stated, error, played, played_error = np.array(rows).T
+    off, within = np.abs(played - stated), Z * np.hypot(error, played_error)
     return AgreementOfScores(float(np.sqrt((off**2).mean())), float(off.max()), float((off <= within).mean()))
 
 

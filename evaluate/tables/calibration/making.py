@@ -16,7 +16,7 @@ from crib_env.evaluate.skill.analysis.judges import ExpertJudge, SolvedJudge
 from crib_env.evaluate.skill.suite.positions import before_discards
 from crib_env.evaluate.tables.calibration.cards import JudgedCards, compare, draw_choices, play_out_ranks
 from crib_env.evaluate.tables.calibration.discards import Positions, draw_positions, play_out
-from crib_env.evaluate.tables.calibration.scores import dealer_wins, draw_scores
+from crib_env.evaluate.tables.calibration.scores import GamesFrom, draw_scores, games_from
 from crib_env.files.json_text import read_json, typed
 from crib_env.kernels import streams
 from crib_env.tables.standard import standard_win_table
@@ -65,7 +65,9 @@ class AtScores(NamedTuple):
     stated_error: float
     """Standard error of the win table."""
     played: float
-    """The share of the games that it won."""
+    """The share of the games that it won, less luck."""
+    played_error: float
+    """Its standard error."""
 
 
 class OfDiscards(NamedTuple):
@@ -163,16 +165,16 @@ def calibrate(plan: Plan, path: Path, threads: int) -> Iterator[Calibration]:
 def _play_scores(plan: Plan, pairs: np.ndarray, start: int, pool: ThreadPoolExecutor) -> list[AtScores]:
     some, table = pairs[start : start + _PAIRS_AT_ONCE], standard_win_table()
     seeds = np.array_split(streams(plan.seed + 1 + start, plan.games), -(-plan.games // _GAMES_AT_ONCE))
-    won = np.concatenate(list(pool.map(lambda part: dealer_wins(make_agent(plan.agent), some, part), seeds)))
-    return [
-        AtScores(dealer, pone, float(table.win_probability[dealer, pone]), float(table.win_error[dealer, pone]), share)
-        for (dealer, pone), share in zip(some.tolist(), won.mean(axis=0).tolist())
-    ]
+    games = list(pool.map(lambda part: games_from(make_agent(plan.agent), some, part), seeds))
+    played = GamesFrom(*(np.concatenate(part) for part in zip(*games))).dealer_wins()
+    stated = np.stack([values[tuple(some.T)] for values in (table.win_probability, table.win_error)], axis=1)
+    return [AtScores(*map(int, pair), *map(float, row)) for pair, row in zip(some, np.hstack([stated, played]))]
 
 
 def _play_discards(plan: Plan, number: int, pool: ThreadPoolExecutor) -> OfDiscards:
-    rng = np.random.default_rng([plan.seed, 1, number])
-    position = draw_positions(rng, 1, *BANDS[number // plan.positions])
+    band, place = divmod(number, plan.positions)
+    rng = np.random.default_rng([plan.seed, 1, band, place])
+    position = draw_positions(rng, 1, *BANDS[band])
     stated = stated_chances(position)
     discards = stated.argsort(kind="stable")[::-1][[0, *RANKS]]
     sizes = np.diff(np.linspace(0, plan.deals, 1 + -(-plan.deals // _DEALS_AT_ONCE)).astype(int))
@@ -199,8 +201,9 @@ def _play_discards(plan: Plan, number: int, pool: ThreadPoolExecutor) -> OfDisca
 
 
 def _play_cards(plan: Plan, number: int) -> tuple[OfCards, ...]:
-    rng, agent = np.random.default_rng([plan.seed, 2, number]), make_agent(plan.agent)
-    choices = draw_choices(agent, rng, _CARDS_AT_ONCE, *BANDS[number // plan.blocks_of_cards()])
+    band, place = divmod(number, plan.blocks_of_cards())
+    rng, agent = np.random.default_rng([plan.seed, 2, band, place]), make_agent(plan.agent)
+    choices = draw_choices(agent, rng, _CARDS_AT_ONCE, *BANDS[band])
     played = play_out_ranks(agent, choices, standard_win_table().win_probability.astype(float))
     views = choices.views(np.arange(len(choices)))
     stated = [judge.worth(views).chances for judge in (ExpertJudge(), SolvedJudge())]

@@ -26,11 +26,11 @@ HEADER = ("higher score", "discard", "slope", "stated less played, % points", "p
 
 def about_scores(found: Calibration) -> str:
     """How the win table agrees with games, as sentences."""
-    at, plan = agreement_of_scores(found.scores, found.plan.games), found.plan
+    at, plan = agreement_of_scores(found.scores), found.plan
     return (
-        f"At {plan.pairs} pairs of scores, {plan.games:,} games each of `{plan.agent}` against itself, the win table "
-        f"is {100 * at.rms:.2f} % points off (root of the mean square), and {100 * at.furthest:.2f} at most. "
-        f"{at.covered:.0%} of the differences are within their 95 % interval."
+        f"At {plan.pairs} pairs of scores, {plan.games:,} games each of `{plan.agent}` against itself, less luck, "
+        f"the win table is {100 * at.rms:.2f} % points off (root of the mean square), and {100 * at.furthest:.2f} at "
+        f"most. {at.covered:.0%} of the differences are within their 95 % interval."
     )
 
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from crib_env.batch import GameBatch
 from crib_env.engine import WIN
+from crib_env.evaluate.skill.luck.fitted import less_luck
+from crib_env.evaluate.skill.luck.table import WINS
+from crib_env.evaluate.skill.luck.variates import LuckMeter, results
+from crib_env.evaluate.statistics import Z, half_width, rate_less_luck
 from crib_env.players.agent import Agent
 
 _NEAR = 100
@@ -49,8 +55,26 @@ def chances_after(games: np.ndarray, seats: np.ndarray, win_table: np.ndarray) -
     return after
 
 
-def dealer_wins(agent: Agent, scores: np.ndarray, seeds: np.ndarray) -> np.ndarray:
-    """Who wins games that begin at C pairs of scores, (n, C) bool: whether the dealer does.
+class GamesFrom(NamedTuple):
+    """n games from each of C pairs of scores."""
+
+    scores: np.ndarray
+    """(n, C, 2) int64 at the end, the dealer's first."""
+    luck: np.ndarray
+    """(n, C, 3) float64 the dealer's luck (:mod:`crib_env.evaluate.skill.luck.variates`)."""
+
+    def dealer_wins(self) -> np.ndarray:
+        """(C, 2) float64: the dealer's win rate less luck, and its standard error, a part of Wilson's interval."""
+        rates = np.empty((self.scores.shape[1], 2))
+        for k in range(len(rates)):
+            won = results(self.scores[:, k])
+            rates[k, 0], interval = rate_less_luck(won[:, WINS], less_luck(won, self.luck[:, k])[:, WINS])
+            rates[k, 1] = half_width(interval) / Z
+        return rates
+
+
+def games_from(agent: Agent, scores: np.ndarray, seeds: np.ndarray) -> GamesFrom:
+    """Games that begin at C pairs of scores.
 
     The same cards are dealt at all pairs, so that an agent that searches values them together.
 
@@ -62,7 +86,9 @@ def dealer_wins(agent: Agent, scores: np.ndarray, seeds: np.ndarray) -> np.ndarr
     n, width = len(seeds), len(scores)
     batch = GameBatch(np.repeat(seeds, width), first_dealer=0)
     batch.games["scores"] = batch.games["start_scores"] = np.tile(scores, (n, 1))
+    meter = LuckMeter(batch.games, by_coin=False)
     while len(rows := batch.acting()):
         batch.step(rows, agent.act(batch.views(rows)))
-    won: np.ndarray = batch.games["scores"][:, 0].reshape(n, width) >= WIN
-    return won
+        meter.note(rows)
+    ends = batch.games["scores"].astype(np.int64)
+    return GamesFrom(ends.reshape(n, width, 2), meter.luck.sum(axis=1).reshape(n, width, -1))
