@@ -58,6 +58,17 @@ def hand_number(ranks: ArrayLike) -> np.ndarray:
     return class_of_ranks(KING - np.asarray(ranks, np.int64))
 
 
+PAIR_RANKS = _in_order(2)
+"""(91, 2) the ranks of two cards by their number, the lower first."""
+
+PAIR_NUMBER = class_of_ranks(np.indices((N_RANKS, N_RANKS)).transpose(1, 2, 0))
+"""(13, 13) the number of two ranks, in any order."""
+
+CLASS_MASKS = (
+    np.int64(1) << 13 * np.tril(CLASS_RANKS[:, :, None] == CLASS_RANKS[:, None], -1).sum(axis=2) + CLASS_RANKS
+).sum(axis=1)
+"""(1820,) four cards of each class, those of a rank in suits from 0."""
+
 HAND_OF_CLASS = hand_number(CLASS_RANKS)
 """(1820,) the hand number of each class."""
 

@@ -1,4 +1,4 @@
-"""Four ranks as a number: every class once, with its number of hands."""
+"""Hands of ranks by their numbers: every class once, in both orders, as masks and packed."""
 
 from __future__ import annotations
 
@@ -6,14 +6,21 @@ from collections import Counter
 from itertools import combinations, combinations_with_replacement
 from math import comb
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crib_env.hands import (
+    CLASS_MASKS,
     CLASS_RANKS,
     CLASS_SIZES,
+    HAND_OF_CLASS,
+    HANDS,
     N_RANK_CLASSES,
+    PAIR_NUMBER,
+    PAIR_RANKS,
     class_of_ranks,
+    packed,
     rank_class,
 )
 
@@ -37,3 +44,16 @@ def test_the_class_of_cards_is_that_of_their_sorted_ranks(cards):
     number = rank_class(sum(1 << card for card in cards))
     assert number == class_of_ranks(ranks)
     assert CLASS_RANKS[number].tolist() == ranks
+
+
+def test_the_same_hands_as_masks_packed_and_counted_from_the_king():
+    for number, (ranks, mask) in enumerate(zip(CLASS_RANKS.tolist(), CLASS_MASKS.tolist())):
+        assert sorted(card % 13 for card in range(52) if mask >> card & 1) == ranks
+        assert HANDS[4][HAND_OF_CLASS[number]].tolist() == ranks
+    assert packed(np.array([0, 2, 2, 12])) == 1 + 2 * 16**2 + 16**12
+
+
+def test_pairs_of_ranks_are_numbered_in_any_order():
+    for number, (low, high) in enumerate(PAIR_RANKS.tolist()):
+        assert PAIR_NUMBER[low, high] == PAIR_NUMBER[high, low] == number
+    assert len(PAIR_RANKS) == 91

@@ -22,9 +22,9 @@ def class_of(cards):
 def with_every_class(gained, given):
     """Records with plays (2, 1820, k) of every class in both roles."""
     records = PeggingRecords("greedy", "greedy")
-    roles, classes = (column.ravel() for column in np.indices((2, N_RANK_CLASSES)))
-    for k in range(gained.shape[-1]):
-        records.add(classes, roles, gained[..., k].ravel(), given[..., k].ravel())
+    roles, classes = np.indices(gained.shape)[:2]
+    for side, points in ((GAINED, gained), (GIVEN, given)):
+        np.add.at(records.counts[:, :, side], (roles, classes, points), 1)
     return records
 
 

@@ -19,8 +19,7 @@ from crib_env.exact.discard_statistics import N_POINTS
 from crib_env.hands import CLASS_RANKS, N_RANK_CLASSES
 from crib_env.kernels import bit, kernel, lowest, mask_of
 from crib_env.scoring import add_rank, rank_points, show_points
-from crib_env.tables.crib_tables import PAIRS
-from crib_env.tables.deal_chances import chance_before_crib
+from crib_env.tables.deal_chances import fill_before_crib
 from crib_env.tables.outlook import outlook
 from crib_env.tables.standard import standard_cribs
 
@@ -43,11 +42,9 @@ class Habits(NamedTuple):
 @cache
 def habits() -> Habits:
     """The habits of the shipped tables."""
-    tables, pairs = standard_cribs(), np.array(PAIRS)
-    ways = np.full((13, 13), 16.0)
+    tables, ways = standard_cribs(), np.full((13, 13), 16.0)
     ways[np.diag_indices(13)] = 6.0
-    anything = np.zeros((13, 13))
-    anything[pairs[:, 0], pairs[:, 1]] = anything[pairs[:, 1], pairs[:, 0]] = ways[pairs[:, 0], pairs[:, 1]] / 1326
+    anything = ways / 1326
     return Habits(
         np.stack([*(keeping_weights(tables.kept[other]) for other in (DEALER, PONE)), np.ones(N_RANK_CLASSES)]),
         np.stack([(0.97 * tables.share[other] + 0.03 * anything) / ways for other in (DEALER, PONE)]),
@@ -98,9 +95,9 @@ def fill_after_play(is_dealer, scores, most, own_show, crib, win_table, out):
     It covers scores up to ``most`` points above ``scores`` (both pairs, own first), plus the opponent's show.
     """
     (own_score, score), (own_most, others_most) = scores, most
-    for own in range(own_score, min(own_score + own_most + 1, WIN)):
-        for shown in range(score, min(score + others_most + 1, WIN) + N_POINTS - 1):
-            out[own, shown] = chance_before_crib(own + own_show, shown, crib, is_dealer, win_table)
+    last, most_shown = min(own_score + own_most + 1, WIN), min(score + others_most + 1, WIN) + N_POINTS - 1
+    here = out[own_score:last, score:most_shown]
+    fill_before_crib(own_score + own_show, score, crib, is_dealer, win_table, here)
 
 
 @kernel

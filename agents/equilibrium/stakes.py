@@ -9,9 +9,8 @@ import numpy as np
 from crib_env.agents.belief.prospects import class_show
 from crib_env.engine import ROLES
 from crib_env.hands import CLASS_RANKS, HAND_OF_CLASS, N_RANKS
-from crib_env.kernels import kernel
-from crib_env.solver.subgame import WON, Stakes
-from crib_env.tables.deal_chances import chance_before_crib
+from crib_env.solver.subgame import Stakes
+from crib_env.tables.deal_chances import fill_before_crib
 
 _MOST = 64  # points that a player makes in a play and the show of its hand: more are very rare, and count as this many
 
@@ -26,13 +25,6 @@ def rank_shows() -> np.ndarray:
     return shows
 
 
-@kernel
-def _fill_worth(pone, dealer, crib, win_table, out):
-    for a in range(out.shape[0]):
-        for b in range(out.shape[1]):
-            out[a, b] = WON * chance_before_crib(pone + a, dealer + b, crib, False, win_table)
-
-
 def chances_to_win(scores: tuple[int, int], shows: np.ndarray, crib: np.ndarray, win_table: np.ndarray) -> Stakes:
     """The chance that pone wins the game.
 
@@ -43,7 +35,7 @@ def chances_to_win(scores: tuple[int, int], shows: np.ndarray, crib: np.ndarray,
         win_table: (121, 121) the dealer's chance to win, before a deal.
     """
     worth = np.empty((_MOST, _MOST))
-    _fill_worth(*scores, crib, win_table, worth)
+    fill_before_crib(*scores, crib, False, win_table, worth)
     return Stakes(worth, shows)
 
 

@@ -17,6 +17,7 @@ from itertools import permutations
 import numpy as np
 
 from crib_env.cards import JACK
+from crib_env.hands import PAIR_NUMBER, PAIR_RANKS
 from crib_env.kernels import bit, cards_in, kernel, lowest, popcount
 from crib_env.scoring import SUIT, add_rank, rank_points
 
@@ -57,9 +58,8 @@ def _sums_over_the_deck(three_named: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return two.astype(np.int32), one.astype(np.int32), none.astype(np.int32)
 
 
-# Rank points of two discards and three more cards; discarded ranks a <= b have the index b * (b + 1) // 2 + a.
-_LOW, _HIGH = np.array([(a, b) for b in range(13) for a in range(b + 1)]).T
-THREE_CARDS = np.ascontiguousarray(_rank_points_of_five()[_LOW, _HIGH])
+# Rank points of two discards, by the number of their ranks, and three more cards.
+THREE_CARDS = np.ascontiguousarray(_rank_points_of_five()[tuple(PAIR_RANKS.T)])
 _TWO, _ONE, _NONE = _sums_over_the_deck(THREE_CARDS)
 
 
@@ -98,8 +98,7 @@ def hand_total(kept, six):
 @kernel
 def crib_total(first, second, cards):
     """Points of a crib with ``first`` and ``second`` of the six ``cards`` (ids), over all completions."""
-    a, b = min(first % 13, second % 13), max(first % 13, second % 13)
-    p = b * (b + 1) // 2 + a
+    p = PAIR_NUMBER[first % 13, second % 13]
     rank_sum = np.int64(_NONE[p])
     for i in range(6):
         r = cards[i] % 13

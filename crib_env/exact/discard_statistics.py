@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from crib_env.cards import JACK, Card, parse_cards
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS, THREE_CARDS, crib_total
+from crib_env.hands import PAIR_NUMBER
 from crib_env.kernels import bit, kernel, mask_of, popcount
 from crib_env.scoring import SUIT, add_rank, rank_points
 
@@ -76,8 +77,7 @@ def _suit_points(kept, suit):
 def crib_counts(i, j, cards, counts):
     """Adds up, over all completions, ``counts[points]`` of a crib with ``cards[i]`` and ``cards[j]`` of six ids."""
     first, second = cards[i], cards[j]
-    a, b = min(first % 13, second % 13), max(first % 13, second % 13)
-    three = THREE_CARDS[b * (b + 1) // 2 + a]
+    three = THREE_CARDS[PAIR_NUMBER[first % 13, second % 13]]
     seen = mask_of(cards)
     unseen = np.empty(13, np.int64)
     for rank in range(13):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import permutations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from crib_env.exact.discard_statistics import (
     crib_distribution,
     fill_totals,
     hand_counts,
-    hand_distribution,
     one_hand,
     six_cards,
     to_statistics,
@@ -282,24 +281,24 @@ def win_shares(
         dealer, scores: as there.
     """
     held, tables, role = six_cards([one_hand(cards)]), outlook(), DEALER if dealer else PONE
-    hands, cribs = hand_distribution(held)[0] / STARTERS, crib_distribution(held)[0] / COMPLETIONS
+    totals, at, chance = np.zeros((1, N_DISCARDS), TOTALS), np.array([scores], np.int64), np.empty(1)
+    fill_totals(held, totals)
     six, pairs = mask_of(held[0]), held[0, PLACES].tolist()
+    places = [pairs.index(sorted(row["discard"].tolist())) for row in (second, first)]
+    parts = [discard_parts(held[0], *PLACES[k], dealer, totals[0, k], tables) for k in places]
+    kept = [rank_class(six ^ mask_of(held[0, PLACES[k]])) for k in places]
 
-    def parts(row: np.void) -> tuple[Any, ...]:
-        k = pairs.index(sorted(row["discard"].tolist()))
-        return hands[k], rank_class(six ^ mask_of(row["discard"])), (cribs[k], float(row["crib_expected"]))
+    def chance_of(hand: int, pegging: int, crib: int) -> float:
+        """The chance to win with each part of the second discard, 0, or of the first, 1."""
+        mixed, four = parts[crib]._replace(hand=parts[hand].hand), kept[pegging]
+        fill_wins(dealer, mixed, tables.pegging[role, four], at, tables, chance)
+        return float(chance[0] + late_play(role, four, *map(int, scores), tables))
 
-    heels = (4 - int((held[0] % 13 == JACK).sum())) / STARTERS
     shares = np.zeros(3)
     for order in permutations(range(3)):
-        now, better = list(parts(second)), parts(first)
-        chances, chance, at = [], np.empty(1), np.array([scores], np.int64)
-        for part in (None, *order):
-            if part is not None:
-                now[part] = better[part]
-            hand, kept, (crib, crib_mean) = now
-            deal = DiscardParts(heels, hand, crib, crib_mean)
-            fill_wins(dealer, deal, tables.pegging[role, kept], at, tables, chance)
-            chances.append(chance[0] + late_play(role, kept, *map(int, scores), tables))
+        of_first, chances = [0, 0, 0], [chance_of(0, 0, 0)]
+        for part in order:
+            of_first[part] = 1
+            chances.append(chance_of(*of_first))
         shares[list(order)] += np.diff(chances) / 6
     return WinShares(*shares.tolist())

@@ -16,12 +16,11 @@ from functools import partial
 
 import numpy as np
 
-from crib_env.engine import ROLES
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_sizes
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS, hand_total, show_total
 from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, PLACES, TOTALS, fill_totals, hand_counts
 from crib_env.files.checked_file import Column, SavedArrays
-from crib_env.hands import N_RANK_CLASSES, rank_class
+from crib_env.hands import N_RANK_CLASSES, PAIR_NUMBER, PAIR_RANKS, rank_class
 from crib_env.kernels import GOLDEN, below, bit, cards_in, kernel, mask_of, mix, popcount, streams
 
 SIGNS = (-1, 1)
@@ -37,7 +36,6 @@ _COLUMNS = {
     "kept": Column("f", (2, N_RANK_CLASSES)),
     "hand_points": Column("f", (2, N_POINTS)),
 }
-PAIRS = [(low, high) for high in range(13) for low in range(high + 1)]
 
 
 @kernel
@@ -163,7 +161,8 @@ def solve_crib_tables(
     deals = _Deals(threads)
     against_random = deals.against_random()
     mean = np.stack([against_random] * 2)
-    words = streams(seed, rounds * 2 * len(PAIRS)).reshape(rounds, 2, len(PAIRS))[:, ::-1]  # the dealer's come first
+    n_pairs = len(PAIR_RANKS)
+    words = streams(seed, rounds * 2 * n_pairs).reshape(rounds, 2, n_pairs)[:, ::-1]  # the dealer's come first
     with ThreadPoolExecutor(threads) as pool:
         for turn in range(rounds):
             n = draws if turn == rounds - 1 else max(draws // 4, 1)
@@ -171,11 +170,11 @@ def solve_crib_tables(
             for role, sign in enumerate(SIGNS):
                 discarded = deals.choices(mean[role], sign)
                 realise = partial(deals.realise, discarded=discarded, draws=n, table=mean[1 - role], sign=-sign)
-                for result in pool.map(realise, range(len(PAIRS)), words[turn, role]):
+                for result in pool.map(realise, range(n_pairs), words[turn, role]):
                     results.append(result)
                     on_progress(1)
-            found = np.array(results).reshape(2, len(PAIRS), 3)
-            new, error, share = (np.stack([_square(found[role, :, k]) for role in range(len(ROLES))]) for k in range(3))
+            found = np.array(results).reshape(2, n_pairs, 3)
+            new, error, share = (found[:, PAIR_NUMBER, k] for k in range(3))
             change = float(np.abs(new - mean)[share > 0].max())
             mean = new
     kept, hand_points = zip(*(deals.kept(mean[role], sign) for role, sign in enumerate(SIGNS)))
@@ -197,8 +196,7 @@ class _Deals:
         self.cards = cards_of(np.arange(N_CLASSES))
         self.sizes = class_sizes()
         ranks = (self.cards % 13)[:, PLACES]
-        low, high = ranks.min(axis=2), ranks.max(axis=2)
-        self.pairs = (high * (high + 1) // 2 + low).astype(np.int8)  # (N, 15) places in PAIRS
+        self.pairs = PAIR_NUMBER.astype(np.int8)[ranks[..., 0], ranks[..., 1]]  # (N, 15)
         self.totals = np.zeros((N_CLASSES, N_DISCARDS), TOTALS)
 
         def fill(rows: np.ndarray) -> None:
@@ -211,7 +209,7 @@ class _Deals:
         """(13, 13) mean of the crib by ranks discarded, over all hands and random opposing discards."""
         weights = np.broadcast_to(self.sizes[:, None], self.pairs.shape).ravel()
         points = np.bincount(self.pairs.ravel(), weights * (self.totals["crib_total"].ravel() / COMPLETIONS))
-        return _square(points / np.bincount(self.pairs.ravel(), weights))
+        return (points / np.bincount(self.pairs.ravel(), weights))[PAIR_NUMBER]
 
     def choices(self, table: np.ndarray, sign: int) -> np.ndarray:
         """(N,) the number of the discard that a table prefers in each class of deals."""
@@ -239,11 +237,3 @@ class _Deals:
         weights = np.cumsum(self.sizes[rows])
         mean, error = _sample_pair(self.cards[rows], discards, weights, draws, table, sign, word)
         return mean, error, share
-
-
-def _square(values: np.ndarray) -> np.ndarray:
-    """Values (91,) in the order of ``PAIRS`` as a symmetric (13, 13) array."""
-    out = np.empty((13, 13))
-    for (low, high), value in zip(PAIRS, values):
-        out[low, high] = out[high, low] = value
-    return out

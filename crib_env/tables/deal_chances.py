@@ -85,16 +85,29 @@ def chance_with_crib(own, other, crib, deals, win_table):
 
 
 @kernel
-def chance_before_crib(own, other, crib, deals, win_table):
-    """As :func:`chance_with_crib`, in the mean over the crib, from the chances (30,) of its points."""
-    winner = winner_by_hands(own, other, deals)
-    if winner >= 0:
-        return 1.0 if winner else 0.0
-    chance = 0.0
-    for points in range(len(crib)):
-        if crib[points] > 0:
-            chance += crib[points] * chance_with_crib(own, other, points, deals, win_table)
-    return chance
+def fill_before_crib(own, other, crib, deals, win_table, out):
+    """Fills ``out`` (A, B) with a player's chance to win from own + a and other + b points, with both hands counted, in
+    the mean over the crib.
+
+    Args:
+        own, other, deals, win_table: as for :func:`chance_after_deal`; the scores may be above 121.
+        crib: (30,) chances of the crib's points.
+        out: float64.
+    """
+    for a in range(out.shape[0]):
+        for b in range(out.shape[1]):
+            mine, theirs = own + a, other + b
+            winner = winner_by_hands(mine, theirs, deals)
+            if winner >= 0:
+                out[a, b] = winner
+                continue
+            chance = 0.0
+            for points in range(len(crib)):
+                if deals:
+                    chance += crib[points] * chance_after_deal(mine + points, theirs, True, win_table)
+                elif theirs + points < WIN:
+                    chance += crib[points] * win_table[mine, theirs + points]
+            out[a, b] = chance
 
 
 @kernel

@@ -2,8 +2,8 @@
 
 Suits do not matter in the play, so 1,820 classes of ranks cover all hands (:mod:`crib_env.hands`).
 For each class and role a record counts how often these cards gained each number of points, and how often they
-conceded it; means, medians and distributions follow. Simulation fills the records (:func:`simulate_pegging`), and
-further plays can be added (Lang 2018, section 3.1).
+conceded it; means, medians and distributions follow. Simulation fills the records (:func:`simulate_pegging`; Lang 2018,
+section 3.1).
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from crib_env.engine import (
     CRIB,
@@ -91,29 +90,6 @@ class PeggingRecords(SavedArrays, kind=_KIND, version=VERSION, columns=_COLUMNS)
         n = below_or_at[..., -1:]
         low, high = ((below_or_at <= middle).sum(axis=-1) for middle in ((n - 1) // 2, n // 2))
         return np.where(n[..., 0] > 0, (low + high) / 2, np.nan)
-
-    def add(self, classes: ArrayLike, roles: ArrayLike, gained: ArrayLike, given: ArrayLike) -> None:
-        """Adds plays to the records.
-
-        Args:
-            classes: (N,) rank classes of the kept cards.
-            roles: (N,) ``PONE`` or ``DEALER`` of :mod:`crib_env.engine`.
-            gained: (N,) points that these cards made in the play.
-            given: (N,) points that the opponent made in it.
-
-        Raises:
-            ValueError: the shape is wrong, the values are not integers or one is out of range; nothing is recorded.
-        """
-        plays = {"classes": classes, "roles": roles, "gained": gained, "given": given}
-        columns = {name: np.asarray(values) for name, values in plays.items()}
-        for (name, column), end in zip(columns.items(), (N_RANK_CLASSES, len(ROLES), N_BINS, N_BINS)):
-            if column.shape != (len(columns["classes"]),) or column.dtype.kind not in "iu":
-                raise ValueError(f"{name} must be one integer a play, not {column.shape} of {column.dtype}")
-            wrong = column[(column < 0) | (column >= end)]
-            if len(wrong):
-                raise ValueError(f"{name}: {wrong[0]} is not from 0 to {end - 1}")
-        for side, name in ((GAINED, "gained"), (GIVEN, "given")):
-            np.add.at(self.counts[:, :, side], (columns["roles"], columns["classes"], columns[name]), 1)
 
 
 def _divide(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:

@@ -16,7 +16,8 @@ from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import Amount, Seed, Threads
-from crib_env.tables.crib_tables import PAIRS, CribTables, solve_crib_tables
+from crib_env.hands import PAIR_RANKS
+from crib_env.tables.crib_tables import CribTables, solve_crib_tables
 
 
 def crib_tables(
@@ -37,7 +38,7 @@ def crib_tables(
     """
     check_outputs(path)
     with progress_bar() as progress:
-        task = progress.add_task("mean cribs", total=rounds * 2 * len(PAIRS))
+        task = progress.add_task("mean cribs", total=rounds * 2 * len(PAIR_RANKS))
         tables = solve_crib_tables(
             rounds=rounds,
             draws=draws,

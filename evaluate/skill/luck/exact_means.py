@@ -23,12 +23,17 @@ from crib_env.evaluate.skill.luck.usual_deal import (
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, class_sizes, representatives
 from crib_env.exact.discard_means import STARTERS, hand_total
 from crib_env.exact.disjoint_hands import N_DISJOINT, disjoint_total
-from crib_env.hands import CLASS_RANKS, N_RANK_CLASSES, rank_class
-from crib_env.kernels import bit, kernel, lowest
+from crib_env.hands import (
+    CLASS_MASKS,
+    CLASS_RANKS,
+    N_RANK_CLASSES,
+    PAIR_NUMBER,
+    PAIR_RANKS,
+    class_of_ranks,
+    rank_class,
+)
+from crib_env.kernels import cards_in, kernel
 from crib_env.tables.discard_values import DiscardValues
-
-PAIR_RANKS = np.array([(a, b) for b in range(13) for a in range(b + 1)])
-"""(91, 2) the ranks of two cards, the lower first, by their number."""
 
 
 @kernel
@@ -39,33 +44,23 @@ def _choose(sixes, role, values, kept, discarded, weights, hands):
         usual_discards(sixes[n], role, values, pairs, weights[n])
         for k in range(2):
             kept[n, k] = rank_class(sixes[n] ^ pairs[k])
-            a, b = lowest(pairs[k]) % 13, lowest(pairs[k] & (pairs[k] - 1)) % 13
-            discarded[n, k] = max(a, b) * (max(a, b) + 1) // 2 + min(a, b)
+            two = cards_in(pairs[k], 2) % 13
+            discarded[n, k] = PAIR_NUMBER[two[0], two[1]]
             hands[n, k] = hand_total(sixes[n] ^ pairs[k], sixes[n])
 
 
 @kernel
-def _four(ranks, first_suit, step):
-    """Cards of these ranks, lowest first (a mask); those of a rank take one suit after the other."""
-    out, suit = np.int64(0), first_suit
-    for k in range(len(ranks)):
-        suit = suit + step if k and ranks[k] == ranks[k - 1] else first_suit
-        out |= bit(13 * suit + ranks[k])
-    return out
-
-
-@kernel
-def _play_all(class_ranks, scratch, first, points):
+def _play_all(scratch, first, points):
     """Points (P, 1820, 2) of the plays of ``PLAYS`` pairs of players, for pone's classes from ``first`` on."""
     held, played = np.empty(13, np.int64), np.empty((PLAYS, 2), np.int64)
     for i in range(len(points)):
-        for j in range(len(class_ranks)):
+        for j in range(N_RANK_CLASSES):
             held[:] = 0
             for k in range(4):
-                held[class_ranks[first + i, k]] += 1
-                held[class_ranks[j, k]] += 1
+                held[CLASS_RANKS[first + i, k]] += 1
+                held[CLASS_RANKS[j, k]] += 1
             if held.max() <= 4:  # else no deal has these ranks, and their values cancel out
-                usual_play(_four(class_ranks[first + i], 0, 1), _four(class_ranks[j], 3, -1), scratch, played)
+                usual_play(CLASS_MASKS[first + i], CLASS_MASKS[j], scratch, played)
                 for play in range(PLAYS):
                     for role in range(2):
                         points[i, j, role] += played[play, role]
@@ -73,11 +68,9 @@ def _play_all(class_ranks, scratch, first, points):
 
 def _crib_table() -> np.ndarray:
     """(91, 91) rank points of two discarded pairs, over 48 starters, by their ranks."""
-    table = np.zeros((len(PAIR_RANKS), len(PAIR_RANKS)), np.int64)
-    for i, first in enumerate(PAIR_RANKS):
-        for j, second in enumerate(PAIR_RANKS):
-            table[i, j] = crib_rank_total(_four(np.sort(np.concatenate([first, second])), 0, 1))
-    return table
+    of_class = np.array([crib_rank_total(four) for four in CLASS_MASKS])
+    four = np.concatenate(np.broadcast_arrays(PAIR_RANKS[:, None], PAIR_RANKS), axis=-1)
+    return of_class[class_of_ranks(four)]
 
 
 def exact_means(values: DiscardValues, on_progress: Callable[[int], None] = lambda done: None) -> list[Fraction]:
@@ -94,7 +87,7 @@ def exact_means(values: DiscardValues, on_progress: Callable[[int], None] = lamb
         on_progress(1)
     play = np.zeros((N_RANK_CLASSES, N_RANK_CLASSES, 2), np.int64)
     for first in range(0, N_RANK_CLASSES, _ROWS):
-        _play_all(CLASS_RANKS, new_scratch(), first, play[first : first + _ROWS])
+        _play_all(new_scratch(), first, play[first : first + _ROWS])
         on_progress(1)
 
     def hand(role: int) -> Fraction:
