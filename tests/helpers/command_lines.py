@@ -115,7 +115,7 @@ class Answer(NamedTuple):
         """Why this is no answer to bad input, ``None`` if it is: a status of 2, and an error in words."""
         if self.status != 2:
             return f"status {self.status}"
-        if not self.errors.startswith("error: ") and "╭─" not in self.errors:
+        if not self.errors.startswith("error: ") and "For full helptext, " not in self.errors:  # tyro's
             return f"no error in words: {self.errors[-200:]!r}"
         return None
 

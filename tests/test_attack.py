@@ -1,0 +1,78 @@
+"""``make attack`` finds what is planted: leaks, wrong rules, lost checkpoints, lines and files that come through."""
+
+import numpy as np
+import pytest
+
+from crib_env.train.loop.run_folder import RunFolder
+from tests.attack import __main__ as command
+from tests.attack import damage, leaks, lines
+from tests.attack.attempts import Attempts
+from tests.helpers import killed_runs
+from tests.test_differential import WRONG_RULES, in_python, rules_in_python  # noqa: F401
+
+
+@pytest.mark.parametrize(("rule", "status"), [("", 0), ("heels for a queen", 1)])
+def test_a_wrong_rule_is_reported(in_python, rule, status, capsys):  # noqa: F811
+    in_python(rules_in_python(*WRONG_RULES[rule][:2] if rule else ()))
+    assert command.main(["--only", "referee", "--plays", "2000"]) == status
+    assert ("scores differ: " in capsys.readouterr().out) == bool(status)
+
+
+def test_nothing_comes_through_in_small_samples(capsys):
+    assert command.main(["--quick", "--only", "leaks", "lines", "damage"]) == 0
+    shown = capsys.readouterr().out
+    assert "| decisions of best that depend on hidden cards | 20 | 0 |" in shown
+    assert "| hostile command lines that were not refused | 20 | 0 |" in shown
+
+
+class Peeks:
+    """Chooses by the opponent's hand, which :func:`leaking` puts in place of the count."""
+
+    name = "peeks"
+
+    def act(self, views):
+        first, last = views.action_mask.argmax(axis=1), 51 - views.action_mask[:, ::-1].argmax(axis=1)
+        return np.where(views.count % 2 == 1, first, last)
+
+
+def test_a_leak_is_reported(monkeypatch):
+    monkeypatch.setattr(leaks, "player", lambda name: Peeks())
+    assert leaks.decide_twice("peeks", 100, seed=0)[1] == []
+    views = leaks.views
+
+    def leaking(games, rows, seats):
+        shown = views(games, rows, seats)
+        shown.count[:] = games["hand"][rows, 1 - seats] % 2
+        return shown
+
+    monkeypatch.setattr(leaks, "views", leaking)
+    asked, other = leaks.decide_twice("peeks", 100, seed=0)
+    assert asked >= 100
+    assert other
+
+
+def test_a_run_that_loses_its_checkpoint_is_reported(monkeypatch, tmp_path):
+    """It comes to the same weights, but only by beginning again."""
+    load, asked = RunFolder.load_checkpoint, []
+
+    def lost(folder):
+        asked.append(folder)
+        return load(folder) if len(asked) == 1 else None
+
+    monkeypatch.setattr(RunFolder, "load_checkpoint", lost)
+    found = Attempts("kills")
+    found.make(killed_runs.kill_and_compare, killed_runs.KINDS["discard-game"], tmp_path)
+    assert "it goes on at [0] episodes" in found.faults[0]
+
+
+def test_lines_and_files_that_come_through_are_reported(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = Attempts("lines and files")
+    found.make(lines.refuse, lambda: None, ["match"])
+    found.make(lines.refuse, lambda: 1 / 0, ["match"])
+    good = tmp_path / "a.json"
+    found.make(damage.refuse_or_read, good, lambda: {"a": 1}, {"a": 2})
+    found.make(damage.refuse_or_read, good, lambda: {}["a"], None)
+    found.make(damage.refuse_or_read, good, lambda: int("x"), None)
+    assert [fault.split(": ", 1)[1].split(":")[0] for fault in found.faults[:2]] == ["ValueError", "ZeroDivisionError"]
+    assert len(found.faults) == found.tried == 5
