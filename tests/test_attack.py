@@ -62,7 +62,7 @@ def test_a_run_that_loses_its_checkpoint_is_reported(monkeypatch, tmp_path):
     monkeypatch.setattr(RunFolder, "load_checkpoint", lost)
     found = Attempts("kills")
     found.make(killed_runs.kill_and_compare, killed_runs.KINDS["discard-game"], tmp_path)
-    assert "it goes on at [0] episodes" in found.faults[0]
+    assert "it goes on at [0, 0] episodes, and had " in found.faults[0]
 
 
 def test_lines_and_files_that_come_through_are_reported(tmp_path, monkeypatch):
