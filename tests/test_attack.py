@@ -8,12 +8,12 @@ from tests.attack import __main__ as command
 from tests.attack import damage, leaks, lines
 from tests.attack.attempts import Attempts
 from tests.helpers import killed_runs
-from tests.test_differential import WRONG_RULES, in_python, rules_in_python  # noqa: F401
+from tests.helpers.wrong_rules import WRONG_RULES, play_in_python, rules_in_python
 
 
 @pytest.mark.parametrize(("rule", "status"), [("", 0), ("heels for a queen", 1)])
-def test_a_wrong_rule_is_reported(in_python, rule, status, capsys):  # noqa: F811
-    in_python(rules_in_python(*WRONG_RULES[rule][:2] if rule else ()))
+def test_a_wrong_rule_is_reported(monkeypatch, rule, status, capsys):
+    play_in_python(monkeypatch, rules_in_python(*WRONG_RULES[rule][:2] if rule else ()))
     assert command.main(["--only", "referee", "--plays", "2000"]) == status
     assert ("scores differ: " in capsys.readouterr().out) == bool(status)
 

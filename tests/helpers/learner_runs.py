@@ -60,7 +60,7 @@ def killed_run(learner, settings, runs, after=0.0):
     deadline = time.monotonic() + 300
     while not list(folder.path.glob("checkpoints/*.safetensors")):
         assert process.poll() is None, process.stdout.read()
-        assert time.monotonic() < deadline
+        assert time.monotonic() < deadline, "no checkpoint after 300 s"
         time.sleep(0.01)
     time.sleep(after)
     process.kill()
