@@ -31,7 +31,6 @@ from crib_env.evaluate.tables.calibration.making import Calibration
 from crib_env.evaluate.tables.calibration.report import draw_calibration
 from crib_env.files.json_text import read_json, typed
 from crib_env.files.whole_file import whole_file
-from crib_env.picture.colours import LIGHT
 from crib_env.tables.win_table import WinTable
 
 ROOT = Path(__file__).parents[1]
@@ -136,7 +135,7 @@ def main() -> None:
             figure.savefig(file, format="png", metadata={CHECKSUM: checksum(ROOT / data)})
         print(f"docs/{name} from {data}")
     (game,) = read_records(ROOT / GAME)
-    write_gif(DOCS / MOVING, [frame.table for frame in frames(game, 3)], LIGHT)
+    write_gif(DOCS / MOVING, [frame.table for frame in frames(game, 3)])
     print(f"docs/{MOVING} from {GAME}")
 
 

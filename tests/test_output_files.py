@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from crib_env.agents.networks.weights_file import load_tensors, save_tensors
-from crib_env.evaluate.commands import budget_curve, curves, match, reproduce, runs
+from crib_env.evaluate.commands import budget_curve, curves, match, reproduce
 from crib_env.evaluate.commands.speed import benchmark
 from crib_env.evaluate.commands.tables import crib_tables, discard_table, pegging, win_table
 from crib_env.evaluate.figures import new_figure, save_figure
@@ -98,7 +98,6 @@ COMMANDS = {
     "match --json": lambda path: match.match(match.MatchArguments("no agent", "greedy", json_file=path)),
     "match --record": lambda path: match.match(match.MatchArguments("no agent", "greedy", record=path)),
     "runs curves": lambda path: curves.curves((), path.with_suffix(".png")),
-    "runs": lambda path: runs.runs((), path),
     "match budgets": lambda path: budget_curve.budget_curve((), (), path),
     "make-table discards": lambda path: discard_table.discard_table(path),
     "make-table cribs": lambda path: crib_tables.crib_tables(path),
@@ -228,17 +227,11 @@ def drawn_budgets(path, monkeypatch):
     budget_curve.budget_curve(("random:seed={}",), (1, 2), path, "random", 20, picture=path.with_suffix(".png"))
 
 
-def table_of_runs(path, monkeypatch):
-    monkeypatch.setattr(runs, "read_runs", lambda folder: [])
-    runs.runs((path.parent,), path)
-
-
 REPORTS = {
     win_table: solved_win_table,
     crib_tables: solved_cribs,
     pegging: simulated_pegging,
     budget_curve: drawn_budgets,
-    runs: table_of_runs,
     match: lambda path, monkeypatch: play(None, path, games=20),
 }
 

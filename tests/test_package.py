@@ -48,7 +48,7 @@ def built(tmp_path_factory):
 
 def modules(folder):
     """The modules and data that the wheel should contain."""
-    kinds = (".py", ".typed", ".npz", ".safetensors", ".csv", ".html", ".js", ".css", ".svg")
+    kinds = (".py", ".typed", ".npz", ".safetensors", ".csv", ".json", ".html", ".js", ".css", ".svg")
     beside = [path for name in FOLDERS[1:] for path in (folder / name).rglob("*")]
     files = [Path("crib_env") / path.relative_to(folder) for path in beside]
     files += [path.relative_to(folder) for path in (folder / "crib_env").rglob("*")]

@@ -110,13 +110,13 @@ def test_on_a_screen_of_80_columns_no_figure_is_cut(tmp_path, capsys):
 
 def test_the_command(tmp_path):
     write_run(tmp_path / "run", summary=summary_of())
-    line, options = command("evaluate", "runs", "run", "--markdown", "runs.md", cwd=tmp_path)
+    line, options = command("evaluate", "runs", "run", cwd=tmp_path)
     done = subprocess.run(line, check=True, capture_output=True, **options)
     assert "ddqn" in done.stdout
     assert "± 2.00%" in done.stdout
-    header, _, row, *_ = (tmp_path / "runs.md").read_text().splitlines()
-    assert header.startswith("| learner | run | episodes |")
-    assert row == "| ddqn | run | 1,000 | 200 | 5 | 5 | 12.5% | 90.00% ± 2.00% | 50.00% ± 1.00% | 2,000 |"
+    header, (row,) = table_of(tmp_path / "run")
+    assert header[1:3] == ["run", "episodes"]
+    assert row[2:] == ["1,000", "200", "5", "5", "12.5%", "90.00% ± 2.00%", "50.00% ± 1.00%", "2,000"]
     line, options = command("evaluate", "runs", "elsewhere", cwd=tmp_path)
     done = subprocess.run(line, capture_output=True, **options)
     assert done.returncode == 2

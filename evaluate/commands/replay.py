@@ -23,8 +23,6 @@ from crib_env.evaluate.skill.analysis.decisions import GameAnalysis
 from crib_env.evaluate.skill.analysis.decisions import analyse as analyse_records
 from crib_env.evaluate.skill.analysis.judges import play_judge
 from crib_env.evaluate.skill.analysis.words import notes_of_deal, tell_luck
-from crib_env.picture.colours import DARK, LIGHT
-from crib_env.picture.colours import four_colours as in_four_colours
 from crib_env.scoring import card_value
 
 _SHOWS = ("pone's hand", "dealer's hand", "crib")
@@ -38,8 +36,6 @@ def replay(
     html: SomeFile = None,
     gif: SomeFile = None,
     losses: bool = False,
-    dark: bool = False,
-    four_colours: bool = False,
 ) -> None:
     """Prints a game recorded by `match --record`, or draws it.
 
@@ -50,8 +46,6 @@ def replay(
         html: Write a page to step through, with all cards face up, instead of printing the game.
         gif: Write a moving picture, with all cards face up; needs the extra `render`.
         losses: Also print the luck of each deal, and the better choice where a decision lost something.
-        dark: Draw the moving picture in dark colours. The page follows its reader's choice.
-        four_colours: Draw the moving picture with green clubs and blue diamonds. On the page the reader chooses.
     """
     if losses and (html is not None or gif is not None):
         raise ValueError("--losses belongs to the printed game: give no --html and no --gif with it")
@@ -68,9 +62,8 @@ def replay(
         with whole_text(html) as file:
             file.write(replay_page(f"{record.names[0]} against {record.names[1]}", moments))
     if gif is not None:
-        palette = DARK if dark else LIGHT
         try:
-            write_gif(gif, [frame.table for frame in moments], in_four_colours(palette) if four_colours else palette)
+            write_gif(gif, [frame.table for frame in moments])
         except DependencyNotInstalled as error:
             raise ValueError(f"--gif: {error}") from None
 

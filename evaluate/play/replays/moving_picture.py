@@ -10,7 +10,7 @@ import numpy as np
 from crib_env.evaluate.play.replays.frames import milliseconds
 from crib_env.evaluate.progress import progress_bar
 from crib_env.files.whole_file import whole_file
-from crib_env.picture.colours import Palette
+from crib_env.picture.colours import LIGHT
 from crib_env.picture.pixels import to_pixels
 from crib_env.picture.seen import Table
 from crib_env.picture.table import draw_table
@@ -19,7 +19,7 @@ _COLOURS = 64  # the drawing has about thirty; the others smooth its edges
 _LAST = 4_000  # milliseconds that the last picture stays
 
 
-def write_gif(path: Path, tables: Sequence[Table], palette: Palette, width: int = 640) -> None:
+def write_gif(path: Path, tables: Sequence[Table], width: int = 640) -> None:
     """Writes a moving picture of these tables that repeats.
 
     Raises:
@@ -30,7 +30,7 @@ def write_gif(path: Path, tables: Sequence[Table], palette: Palette, width: int 
         task = progress.add_task("drawing", total=len(tables))
         pixels = []
         for table in tables:
-            pixels.append(to_pixels(draw_table(table, palette), width))
+            pixels.append(to_pixels(draw_table(table, LIGHT), width))
             progress.update(task, advance=1)
     from PIL import Image
 
