@@ -21,6 +21,7 @@ import gymnasium
 import numpy as np
 
 import crib_env
+from crib_env.observation import DTYPES, OBSERVATIONS
 from crib_env.picture.stages import stages
 
 _CARDS = "5H 5C JD QS 2H 3D"
@@ -48,7 +49,13 @@ def environments() -> None:
     env.step(int(env.last()[0]["action_mask"].argmin()))  # an illegal card, which ends the game
     for opponent in ("greedy", _LowestCard()):
         _play(gymnasium.make("crib_env/Cribbage-v0", opponent=opponent, mask="info", reward="match"))
-    _play(gymnasium.make("crib_env/CribbageDiscard-v0", mask="info"))
+    for dtype in DTYPES:
+        for observation in OBSERVATIONS:
+            shown = crib_env.env(observation=observation, dtype=dtype)
+            shown.reset(seed=0)
+            shown.last()
+            gymnasium.make("crib_env/Cribbage-v0", observation=observation, dtype=dtype).reset(seed=0)
+        _play(gymnasium.make("crib_env/CribbageDiscard-v0", mask="info", dtype=dtype))
 
 
 def _play(env: Any) -> None:
@@ -60,13 +67,17 @@ def _play(env: Any) -> None:
 
 def vector_environments() -> None:
     """The native vector environments, with a native opponent and with an opponent in Python."""
-    for name, options in (
-        ("crib_env/Cribbage-v0", {"opponent": "greedy"}),
-        ("crib_env/Cribbage-v0", {"opponent": _LowestCard()}),
-        ("crib_env/CribbageDiscard-v0", {}),
-    ):
+    outputs = [{"observation": name, "dtype": dtype} for name in OBSERVATIONS for dtype in DTYPES]
+    games: list[dict[str, Any]] = [{"opponent": "greedy"}, {"opponent": _LowestCard()}, *outputs]
+    discard_games: list[dict[str, Any]] = [{"dtype": dtype} for dtype in DTYPES]
+    for name, options in [("Cribbage", game) for game in games] + [("CribbageDiscard", game) for game in discard_games]:
         envs: Any = gymnasium.make_vec(
-            name, num_envs=2, vectorization_mode="vector_entry_point", mask="info", autoreset_mode="SameStep", **options
+            f"crib_env/{name}-v0",
+            num_envs=2,
+            vectorization_mode="vector_entry_point",
+            mask="info",
+            autoreset_mode="SameStep",
+            **options,
         )
         _, infos = envs.reset(seed=0)
         for _ in range(2):
@@ -77,7 +88,8 @@ def batches() -> None:
     """``GameBatch``."""
     batch = crib_env.GameBatch(crib_env.streams(0, 2), episode="deal")
     while len(rows := batch.acting()):
-        batch.observe(rows)
+        for observation in OBSERVATIONS:
+            batch.observe(rows, observation)
         batch.views(rows)
         batch.step(rows, batch.native_cards(rows, 0))
 

@@ -9,10 +9,13 @@ This module adds:
   side;
 * one line on stderr says that kernels are being compiled, unless ``CRIB_ENV_QUIET=1``;
 * if nothing is writable, each process compiles its own kernels, with one warning.
+
+A kernel is kept as intermediate code, for kernels that call it, and also as machine code if Python calls it.
 """
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import re
@@ -25,8 +28,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from llvmlite.binding import parse_bitcode
 from numba.core import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import compile_result
 from numba.core.compiler_lock import global_compiler_lock
 
 try:
@@ -118,8 +124,50 @@ def _beside(py_file: str) -> str:
     return os.path.join(os.path.dirname(py_file), "__pycache__")
 
 
+class IntermediateCode(JITCodeLibrary):
+    """A kernel and all that it calls, as LLVM code that is not optimised yet."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        """Without Numba's last step, which makes machine code."""
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def kept(self) -> bytes:
+        """The code, to be saved."""
+        return bytes(self._get_module_for_linking().as_bitcode())
+
+    @classmethod
+    def load(cls, codegen: Any, name: str, code: bytes) -> IntermediateCode:
+        """The library of code that was saved."""
+        library = cls(codegen, name)
+        library._shared_module = parse_bitcode(code)
+        library._finalized = True
+        return library
+
+
 class _Implementation(CompileResultCacheImpl):
     _locator_classes = [*CompileResultCacheImpl._locator_classes, _NoFolder]
+
+    def reduce(self, result: Any) -> Any:
+        result.fndesc.typemap = result.fndesc.calltypes = None  # many, and of no use to callers
+        code = result.library.name, result.library.kept(), result._find_referenced_environments()
+        return *code, result.fndesc, result.environment, result.signature
+
+    def rebuild(self, target_context: Any, data: Any) -> Any:
+        name, code, environments, fndesc, environment, signature = data
+        return compile_result(
+            target_context=target_context,
+            typing_context=target_context.typing_context,
+            library=IntermediateCode.load(target_context.codegen(), name, code),
+            fndesc=fndesc,
+            environment=environment,
+            referenced_envs=environments,
+            signature=signature,
+            objectmode=False,
+        )
 
 
 class _CacheFile(IndexDataCacheFile):
@@ -170,22 +218,23 @@ class KernelCache(FunctionCache):
         return None
 
     def load_entry(self, sig: Any, result: Any, codegen: Any) -> Any:
-        """The library by which Python calls a compiled kernel, with its constants; ``None`` if it was not made yet."""
+        """The library by which Python calls a kernel, its constants and environments; ``None`` if there is none."""
         key = (_ENTRY, self._index_key(sig, codegen))
         data = self._read(key)
         if data is None and compiler_locks.wait(self._cache_file._index_path):
             data = self._read(key)
         if data is None or data[0] != result.fndesc.llvm_func_name:  # made for the same kernel, compiled before
             return None
-        return codegen.unserialize_library(data[1]), data[2]
+        return codegen.unserialize_library(data[1]), data[2], data[3]
 
-    def save_entry(self, sig: Any, result: Any, library: Any) -> None:
-        """Saves the library by which Python calls a compiled kernel."""
+    def save_entry(self, sig: Any, result: Any, library: Any, environments: list[Any]) -> None:
+        """Saves the library by which Python calls a kernel, and the environments of all kernels in it."""
         with self._warns_once():
             self._impl.locator.ensure_cache_path()
             key = (_ENTRY, self._index_key(sig, library.codegen))
             code = library.serialize_using_object_code()
-            self._cache_file.save(key, (result.fndesc.llvm_func_name, code, result.environment.consts))
+            data = result.fndesc.llvm_func_name, code, result.environment.consts, environments
+            self._cache_file.save(key, data)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Saves what Numba has just compiled, or warns once that it cannot."""
@@ -231,9 +280,14 @@ class _CompilerLocks:
         """Surrounds the compilation of a kernel, which may compile others; gives whether this is the outermost."""
         with global_compiler_lock:  # Numba's, for threads
             self._held.append(None)
+            # Compilation makes many objects that live as long as it: looking through them takes a sixteenth of it.
+            pauses = gc.isenabled()
+            gc.disable()
             try:
                 yield len(self._held) == 1
             finally:
+                if pauses:
+                    gc.enable()
                 byte = self._held.pop()
                 if self._file is not None and not self._held:
                     with suppress(OSError):

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba.core import config, types
+from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 from numba.extending import intrinsic, overload
 
-from crib_env.kernel_cache import KernelCache, compiler_locks
+from crib_env.kernel_cache import IntermediateCode, KernelCache, compiler_locks
 
 # nogil: threads may run kernels side by side. Never parallel: a process that has used it cannot fork any more.
 _OPTIONS = {
@@ -28,10 +29,20 @@ _OPTIONS = {
 }
 
 
+class _ToIntermediateCode(Compiler):
+    """Numba's compiler up to the code that LLVM has still to optimise."""
+
+    def compile_extra(self, func: Callable[..., Any]) -> Any:
+        self.state.library = IntermediateCode(self.state.targetctx.codegen(), func.__qualname__)
+        self.state.flags.no_compile = True
+        return super().compile_extra(func)
+
+
 class Kernel(CPUDispatcher):
     """A function that is compiled at its first call for types of arguments, and kept (:mod:`crib_env.kernel_cache`).
 
-    Most kernels are only called by others: code by which Python calls one is made when it does.
+    Most kernels are only called by others. Machine code is made when Python calls one: of that kernel with all that it
+    calls, so that LLVM optimises them together and once.
     """
 
     _insert: Any  # Numba's, in C: what Python calls for types of arguments
@@ -40,13 +51,15 @@ class Kernel(CPUDispatcher):
         super().__init__(*args, **options)
         self._cache = KernelCache(self.py_func)
         self._entries: dict[Any, Any] = {}
+        self._environments: list[Any] = []  # machine code knows them by their addresses
 
     def compile(self, sig: Any) -> Any:
         """Compiles or loads the kernel, unless that is done; other processes that need it wait. Gives the entry."""
-        args, _ = normalize_signature(sig)
+        # Numba would compile a kernel again for each constant that a caller passes.
+        args = tuple(map(types.unliteral, normalize_signature(sig)[0]))
         with compiler_locks.at_work() as is_for_python:
             if args not in self.overloads:
-                super().compile(sig)
+                super().compile(args)
             if is_for_python and args not in self._entries:
                 self._entries[args] = self._entry(args)
                 self._insert([arg._code for arg in args], self._entries[args])
@@ -54,7 +67,9 @@ class Kernel(CPUDispatcher):
 
     def add_overload(self, cres: Any) -> None:
         """Numba's hook. By itself it would let Python call what has no entry."""
-        self.overloads[tuple(cres.signature.args)] = cres
+        key = object()  # by which callers find the code
+        self.targetctx.insert_user_function(key, cres.fndesc, [cres.library])
+        self.overloads[tuple(cres.signature.args)] = cres._replace(entry_point=key)
 
     def _entry(self, args: Any) -> Any:
         result: Any = self.overloads[args]
@@ -64,15 +79,26 @@ class Kernel(CPUDispatcher):
             library = context.codegen().create_library(self.py_func.__name__)
             library.enable_object_caching()
             context.create_cpython_wrapper(library, result.fndesc, result.environment, None, release_gil=True)
-            self._cache.save_entry(args, result, library)
+            library.add_linking_library(result.library)
+            library.finalize()
+            environments = result._replace(library=library)._find_referenced_environments()
+            self._cache.save_entry(args, result, library, environments)
         else:
-            library, result.environment.consts[:] = code  # the library knows them by their places in this list
+            # the library knows its constants by their places in this list
+            library, result.environment.consts[:], environments = code
+        for environment in environments:
+            library.codegen.set_env(environment.env_name, environment)
+        self._environments += environments
         return context.get_executable(library, result.fndesc, result.environment)
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compiles a function; with ``NUMBA_DISABLE_JIT=1`` it remains plain Python."""
-    return function if getattr(config, "DISABLE_JIT", False) else Kernel(function, targetoptions=_OPTIONS)
+    return (
+        function
+        if getattr(config, "DISABLE_JIT", False)
+        else Kernel(function, targetoptions=_OPTIONS, pipeline_class=_ToIntermediateCode)
+    )
 
 
 def popcount(mask: int) -> int:

@@ -157,7 +157,8 @@ assert compile.main() == 0
 before = overloads()
 for options in (
     {"observation": "board"},
-    {"copy": False, "reward": "win"},
+    {"copy": False, "reward": "win", "dtype": "float32"},
+    {"observation": "ranks", "dtype": "float32"},
     {"start_spread": 60, "episode": "deal", "opponent": "careful"},
 ):
     for mode in ("NextStep", "SameStep"):
@@ -169,8 +170,8 @@ for options in (
             observations, *_ = envs.step(observations["action_mask"].argmax(axis=1))
 batch = crib_env.GameBatch(crib_env.streams(3, 4), scores=(100, 3), first_dealer=1, skip_forced=True)
 while len(rows := batch.acting()):
-    batch.step(rows, batch.observe(rows, "board")[1].argmax(axis=1))
-env = crib_env.env(reward="match", observation="board", mask="info", render_mode="ansi")
+    batch.step(rows, batch.observe(rows, "ranks")[1].argmax(axis=1))
+env = crib_env.env(reward="match", observation="ranks", dtype="float32", mask="info", render_mode="ansi")
 env.reset(seed=2, options={"deals": [["5H", "5C", "JD", "QS", "2H", "3D", "6H", "6C", "TD", "KS", "AH", "4D", "7S"]]})
 while env.agents:
     ended = env.terminations[env.agent_selection]

@@ -159,11 +159,11 @@ class CribbageVectorEnv(NativeVectorEnv):
             self._let_opponent_act(rows)
 
     def _play(self, cards: np.ndarray, out: Any) -> None:
-        rows = self._all_rows
-        self._run(vector_kernels.step_all, self._table, rows, cards, self._to_begin, self._rules, out)
+        rows, outcome = self._all_rows, (out.rewards, out.over, out.illegal)
+        self._run(vector_kernels.step_all, self._table, rows, cards, self._to_begin, self._rules, *outcome)
         if self._rules.policy == vector_kernels.NO_POLICY:
             self._let_opponent_act(rows)
-            self._run(vector_kernels.pay_all, self._table, rows, self._rules, out)
+            self._run(vector_kernels.pay_all, self._table, rows, self._rules, *outcome)
         self._show(rows, out)
 
     def _show(self, rows: np.ndarray, out: Any) -> None:

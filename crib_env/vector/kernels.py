@@ -96,7 +96,8 @@ def first_bad(games, rows, cards, is_ignored):
     return len(games)
 
 
-# The kernels below work on all games whose numbers stand in ``rows``.
+# The kernels below work on all games whose numbers stand in ``rows``. Those that do not write observations do not take
+# them: they would be compiled again for each type of observation.
 
 
 @kernel
@@ -142,10 +143,9 @@ def take_all(table, rows, cards):
 
 
 @kernel
-def pay_all(table, rows, rules, out):
+def pay_all(table, rows, rules, rewards, over, illegal):
     """The learner's reward since its last card, and whether the episode is over."""
-    games, seats, margins, rewards, over = table.games, table.seats, table.margins, out.rewards, out.over
-    illegal = out.illegal
+    games, seats, margins = table.games, table.seats, table.margins
     for i in rows:
         g, seat = games[i], np.int64(seats[i])
         rewards[i] = rules.penalty if illegal[i] else _payment(g, seat, rules.reward, margins[i])
@@ -175,13 +175,13 @@ def show_all(table, rows, out):
 
 
 @kernel
-def step_all(table, rows, cards, to_begin, rules, out):
+def step_all(table, rows, cards, to_begin, rules, rewards, over, illegal):
     """Plays ``cards[i]`` in game i, then a native opponent's answers; writes the learner's reward.
 
     A card that is not legal ends the game. Games with a flag in ``to_begin`` (N,) restart instead, with the seats
     swapped if the learner's seat alternates.
     """
-    games, seats, illegal = table.games, table.seats, out.illegal
+    games, seats = table.games, table.seats
     for i in rows:
         g = games[i]
         illegal[i] = False
@@ -199,7 +199,7 @@ def step_all(table, rows, cards, to_begin, rules, out):
             call_off(g)
     _go_on(table, rows, rules.policy)
     if rules.policy >= 0:
-        pay_all(table, rows, rules, out)
+        pay_all(table, rows, rules, rewards, over, illegal)
 
 
 class Accounts(NamedTuple):
