@@ -33,7 +33,7 @@ from crib_env.train.experience import Memory, Transitions
 from crib_env.train.loop.rounds import Rounds
 from crib_env.train.loop.run_folder import Position, RunFolder
 from crib_env.train.loop.sweep import _scalars_of
-from crib_env.train.strategy_weights.learner import Tournament
+from crib_env.train.strategy_weights.tournament import Tournament
 from crib_env.train.td import learner as td
 from crib_env.train.td.returns import Returns
 from tests.helpers.files_of_users import HOSTILE, one_of_each_kind

@@ -45,7 +45,8 @@ from crib_env.train.strategy_weights.games import (
     variance_of,
     weights_at,
 )
-from crib_env.train.strategy_weights.learner import PRESETS, Tournament, train
+from crib_env.train.strategy_weights.learner import PRESETS, train
+from crib_env.train.strategy_weights.tournament import Tournament
 from tests.helpers.hidden_cards import with_hidden_dealt_again
 from tests.helpers.learner_runs import stopped_run
 from tests.helpers.small_settings import STRATEGY_WEIGHTS as SMALL
@@ -411,7 +412,7 @@ def test_winners_go_ahead_and_losers_start_over(tmp_path, monkeypatch):
     before = tournament.weights.copy()
     results = iter([[0, 121], [121, 0], [121, 0]])
     monkeypatch.setattr(
-        "crib_env.train.strategy_weights.learner.play_series", lambda *_: Series(np.array([next(results)]))
+        "crib_env.train.strategy_weights.tournament.play_series", lambda *_: Series(np.array([next(results)]))
     )
     assert [tournament.pair(k) for k in range(2)] == [(0, 1), (2, 3)]
     tournament.end_round(0)
