@@ -25,19 +25,6 @@ def test_an_agent_drives_a_plain_aec_loop(name):
     assert env.agents == []
 
 
-@pytest.mark.parametrize("name", SEVERAL)
-def test_a_choice_does_not_depend_on_the_batch(name):
-    batch = GameBatch(streams(1, 300))
-    for _ in range(9):
-        rows = batch.acting()
-        batch.step(rows, batch.native_cards(rows, 0))
-    agent, rows = make_agent(name), batch.acting()
-    together = agent.act(batch.views(rows))
-    alone = [agent.act(batch.views(rows[k : k + 1]))[0] for k in range(len(rows))]
-    assert together.tolist() == alone
-    assert len({crib_env.format_card(card) for card in together}) > 10
-
-
 def test_greedy_agent_and_greedy_opponent_choose_alike():
     batch = GameBatch(streams(2, 200))
     agent = make_agent("greedy")

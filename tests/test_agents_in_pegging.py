@@ -11,33 +11,16 @@ import pytest
 
 from crib_env.agents import make_agent
 from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, posterior
-from crib_env.agents.belief.prospects import DEALT, Prospects, habits
+from crib_env.agents.belief.rest_of_deal import DEALT, habits
 from crib_env.agents.tree_search.hidden_cards import known_games, unseen_cards
 from crib_env.batch import GameBatch
 from crib_env.hands import CLASS_RANKS
 from crib_env.kernels import streams
 from tests.helpers.drawn_worlds import drawn
-from tests.helpers.hidden_cards import cards_of, with_hidden_dealt_again
-from tests.helpers.hidden_cards import views as views_of_seats
-from tests.helpers.pegging_matches import choices, net_points
-from tests.helpers.players import PLAYERS, player
+from tests.helpers.hidden_cards import cards_of
+from tests.helpers.pegging_matches import net_points
+from tests.helpers.players import player
 from tests.helpers.reference import ReferenceGame, rank
-
-
-@pytest.mark.parametrize("name", PLAYERS)
-def test_plays_legally(name):
-    """An illegal card is an error of the batch, and hidden cards must not change a choice."""
-    agent, twin, rng = player(name), player(name), np.random.default_rng(4)
-    n = 8 if name == "equilibrium" else 50  # it solves the rest of a deal at each decision
-    batch = GameBatch(streams(6, n), episode="pegging")
-    while len(rows := batch.acting()):
-        cards = choices(agent, batch, rows)
-        if not agent.powers.cheats:
-            turns = batch.games["turn"][rows].astype(np.int64)
-            again = with_hidden_dealt_again(batch.games, rows, turns, rng)
-            np.testing.assert_array_equal(twin.act(views_of_seats(again, rows, turns)), cards)
-        batch.step(rows, cards)
-    assert batch.games["n_laid"].tolist() == [8] * n
 
 
 @pytest.mark.parametrize(
@@ -57,17 +40,25 @@ def some_views(decisions, n=40, seed=3):
     return batch.views(batch.acting()), batch
 
 
-def test_at_first_all_hands_of_the_unseen_cards_are_equally_likely():
-    views, _ = some_views(0, n=20)
+def hands_of(views, b):
+    """What the opponent may hold at the b-th of some decisions: cards packed, weights, and classes of all four."""
     held, weights = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS)
     classes, kinds = np.zeros((2, MOST_HANDS), np.int64)
+    laid, by = views.laid[b], views.laid_by[b]
+    n = np.int64((laid >= 0).sum())
+    own = sum(1 << int(card) for card in [*views.hand[b, :4], *laid[by == 0]] if card >= 0)
+    hands = Hands(held, weights, classes, kinds)
+    fresh = bool(n and views.pile_start[b] == n)
+    size = posterior(own, np.int64(-1), laid, by, n, fresh, habits().keeping[DEALT], hands)
+    return held[:size], weights[:size], classes[:size]
+
+
+def test_at_first_all_hands_of_the_unseen_cards_are_equally_likely():
+    views, _ = some_views(0, n=20)
     for b in range(len(views)):
         own = views.hand[b, :4].tolist()
-        size = posterior(
-            sum(1 << card for card in own), np.int64(-1), views.laid[b], views.laid_by[b], np.int64(0), False,
-            habits().keeping[DEALT], Hands(held, weights, classes, kinds),
-        )  # fmt: skip
-        found = np.bincount(classes[:size], weights=weights[:size], minlength=1820)
+        _, weights, classes = hands_of(views, b)
+        found = np.bincount(classes, weights=weights, minlength=1820)
         unseen = [4 - sum(rank(card) == r for card in own) for r in range(13)]
         plain = np.array([
             np.prod([comb(unseen[r], ranks.count(r)) for r in set(ranks)]) / comb(48, 4)
@@ -114,15 +105,14 @@ def best_net(game, own, before):
     return max(nets) if game.turn == own else nets[0]
 
 
-def test_expert_and_its_prospects_value_net_points_of_the_play_alone():
+def test_expert_values_net_points_of_the_play_alone():
     """Against every card that the opponent may hold last, played out on the reference."""
     expert, n = make_agent("expert:hands=3640"), 0
     for views in endings():
-        prospects, values = Prospects.of(views), expert.rank_values(views)[0]
-        own, other = np.ogrid[:23, :9]
+        values, (held, weights, _) = expert.rank_values(views)[0], hands_of(views, 0)
+        holds = np.bincount([(int(one).bit_length() - 1) // 4 for one in held], weights=weights, minlength=13)
         net = views.scores[0].astype(int) @ [1, -1]
-        np.testing.assert_allclose(prospects.win[0], 0.5 + (net + own - other) / 242)
-        np.testing.assert_allclose(prospects.holds.sum(), 1.0)
+        np.testing.assert_allclose(holds.sum(), 1.0)
         laid = [(int(by), int(card)) for card, by in zip(views.laid[0], views.laid_by[0]) if card >= 0]
         hand = [int(card) for card in views.hand[0] if card >= 0]
         known = {*hand, *(card for _, card in laid)}
@@ -131,7 +121,7 @@ def test_expert_and_its_prospects_value_net_points_of_the_play_alone():
                 assert values[rank(card)] == -np.inf or rank(card) in [rank(c) for c in hand if c != card]
                 continue
             expected = 0.0
-            for r in np.flatnonzero(prospects.holds[0]):
+            for r in np.flatnonzero(holds):
                 last = next(c for c in itertools.count(int(r), 13) if c not in known)
                 game = ReferenceGame(0 if views.is_dealer[0] else 1, episode="pegging")
                 fours = [[c for by, c in laid if by == seat] for seat in (0, 1)]
@@ -140,7 +130,7 @@ def test_expert_and_its_prospects_value_net_points_of_the_play_alone():
                     game.act(c)
                 before = game.scores[0] - game.scores[1]
                 game.act(card)
-                expected += prospects.holds[0, r] * best_net(game, 0, before)
+                expected += holds[r] * best_net(game, 0, before)
             # One own card is left then, so that nothing is chosen by what the opponent turns out to hold.
             assert values[rank(card)] == pytest.approx(0.5 + (net + expected) / 242)
             n += 1

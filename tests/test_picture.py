@@ -27,9 +27,10 @@ from crib_env.picture.stages import stages
 from crib_env.picture.table import draw_table
 from crib_env.players.policies import RANDOM
 from crib_env.single_agent import SingleAgentCribbage
+from crib_env.testing import deal_hidden_again
 from tests.helpers import engine_calls
 from tests.helpers.aec_play import act_randomly, is_over
-from tests.helpers.hidden_cards import cards_of, deal_hidden_again
+from tests.helpers.hidden_cards import cards_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 ZERO = np.zeros(1, np.int64)

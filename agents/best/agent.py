@@ -29,7 +29,6 @@ from crib_env.agents.networks.value_network import in_few_sizes
 from crib_env.agents.networks.weights_file import WeightsFile, reading_weights, save_tensors
 from crib_env.agents.same_cards import same_cards
 from crib_env.agents.solved_play import card_chances, near_end, without_rare
-from crib_env.agents.values.agent import ValueAgent
 from crib_env.hands import N_RANKS
 from crib_env.kernels import streams
 from crib_env.players.agent import Powers
@@ -42,22 +41,19 @@ GAMES = ("deals", "pegging")
 _HANDS = 40  # that a search covers at most; with the 100 of `expert` it wins no more
 
 
-def load(path: str | Path = SHIPPED, scores: bool = True, win_table: Path | None = None) -> BestAgent | ValueAgent:
-    """The agent ``best`` from a weights file: policies, or the values of version 1.0 and of ``train response``.
+def load(path: str | Path = SHIPPED, scores: bool = True, win_table: Path | None = None) -> BestAgent:
+    """The agent ``best`` from a weights file.
 
     Args:
         path: the file.
         scores: whether it plays to the score.
-        win_table: the file of another win table than the one that ships with the package, for policies.
+        win_table: the file of another win table than the one that ships with the package.
 
     Raises:
         ValueError: a file is missing, damaged or holds something else; the message names it.
     """
     with reading_weights(path, "best") as file:
-        has_policies = isinstance(file.about["hidden"], dict)
-        if win_table is not None and not has_policies:
-            raise ValueError(f"agent 'best': win_table={win_table} is not allowed: {path} holds values")
-        agent = BestAgent.read(file, win_table) if has_policies else ValueAgent.read(file)
+        agent = BestAgent.read(file, win_table)
     agent.sees_scores = scores
     settings = [str(path)] * (path != SHIPPED) + ["scores=no"] * (not scores)
     settings += [f"win_table={win_table}"] * (win_table is not None)

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from crib_env import PlayerViews
-from crib_env.agents.belief.prospects import crib_chances, habits
+from crib_env.agents.belief.rest_of_deal import crib_chances, habits
 from crib_env.agents.belief.simple_players import simple_policies, simple_ranges
 from crib_env.agents.chance import draw, uniforms
 from crib_env.agents.discards import by_phase, lowest_of_rank

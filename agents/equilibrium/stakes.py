@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from crib_env.agents.belief.prospects import class_show
+from crib_env.agents.belief.rest_of_deal import class_show
 from crib_env.engine import ROLES
 from crib_env.hands import CLASS_RANKS, HAND_OF_CLASS, N_RANKS
 from crib_env.solver.subgame import Stakes

@@ -11,7 +11,7 @@ import numpy as np
 from crib_env import PlayerViews
 from crib_env.agents.belief.lookahead import packed
 from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, posterior, resample
-from crib_env.agents.belief.prospects import (
+from crib_env.agents.belief.rest_of_deal import (
     DEALT,
     class_show,
     crib_chances,
@@ -66,7 +66,7 @@ def _value_pairs(views, same, outlook, out):
 
 @kernel
 def _fill_points(out):
-    """Net points, all of them above 0, in place of :func:`crib_env.agents.belief.prospects.fill_after_play`."""
+    """Net points, all of them above 0, in place of :func:`crib_env.agents.belief.rest_of_deal.fill_after_play`."""
     for own in range(out.shape[0]):
         for shown in range(out.shape[1]):
             out[own, shown] = own - shown + AFTER_PLAY_COLUMNS
@@ -191,7 +191,7 @@ class ExpertAgent:
     def rank_values(self, views: PlayerViews, rng: np.random.Generator | None = None) -> np.ndarray:
         """The chance to win the game after each rank, (B, 13), for B positions in the play; -inf if it cannot be laid.
 
-        In the pegging episode it is :func:`crib_env.agents.belief.prospects.worth_of_pegging`.
+        In the pegging episode it is :func:`crib_env.agents.belief.rest_of_deal.worth_of_pegging`.
         If a rank wins at once, no other rank has a value. If there are more hands than a search covers, they are picked
         evenly, or drawn with ``rng``, so that the mean of many answers covers all of them. Searches over few hands are
         too optimistic: they find out too soon which hand the opponent holds. This hardly changes the differences

@@ -12,7 +12,7 @@ import numpy as np
 from crib_env import PlayerViews
 from crib_env.agents.belief.lookahead import least_value, possible_hands, unseen_by
 from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, posterior
-from crib_env.agents.belief.prospects import DEALT
+from crib_env.agents.belief.rest_of_deal import DEALT
 from crib_env.cards import ACES
 from crib_env.engine import DEAL_EPISODE, DEALER, DISCARD, GAME, PEGGING_EPISODE, PLAY, PONE
 from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mask_of, mix, popcount
@@ -64,7 +64,7 @@ def weigh_hands(g, likely, hands, weights):
 
     Args:
         g: a record of :func:`known_games`.
-        likely: ``keeping`` of :class:`crib_env.agents.belief.prospects.Habits`, which weighs hands by how likely a
+        likely: ``keeping`` of :class:`crib_env.agents.belief.rest_of_deal.Habits`, which weighs hands by how likely a
             sensible opponent keeps them and lays what it laid (:mod:`crib_env.agents.belief.opponent_hands`); or
             empty, which makes all sets of cards equally likely.
         hands: (``MOST_HANDS``,) int64, to be filled with packed hands.

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crib_env import PlayerViews
-from crib_env.agents.belief.prospects import habits
+from crib_env.agents.belief.rest_of_deal import habits
 from crib_env.agents.tree_search.hidden_cards import known_games
 from crib_env.agents.tree_search.search import Settings, TreeSearchAgent
 from crib_env.tables.outlook import outlook

@@ -1,1 +1,0 @@
-"""The player by values, which ``train response`` trains."""

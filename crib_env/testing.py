@@ -1,0 +1,363 @@
+"""Checks for your own agents and environments: ``check_agent(agent)`` and ``check_env(env)``.
+
+``check_agent`` plays some games and asks copies of the agent for the same decisions again: in another batch, with other
+hidden cards, with other suits. What the agent declares (:class:`crib_env.Powers`) says which answers must be the same.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import gymnasium
+import numpy as np
+from gymnasium.utils.env_checker import check_env as check_gymnasium_env
+from pettingzoo import AECEnv
+from pettingzoo.test import api_test
+
+from crib_env.aec import raw_env
+from crib_env.batch import GameBatch
+from crib_env.cards import format_card, format_cards
+from crib_env.engine import PEGGING_EPISODE, PLAY
+from crib_env.kernels import streams
+from crib_env.players.agent import Agent, cheats, mixes
+from crib_env.players.agent_from_text import as_agent
+from crib_env.players.policies import RANDOM
+from crib_env.views import PlayerViews, views_of
+
+_OTHER_IDS = 1_000_000
+_DRAWS = 200  # games in which a decision is asked for, to compare frequencies with probabilities
+_SIGMAS = 5.5
+
+
+class _Asked(NamedTuple):
+    """B decisions that an agent was asked for at once, and its answers."""
+
+    games: np.ndarray
+    """(B,) copies of the games."""
+    ids: np.ndarray
+    """(B,) game ids."""
+    cards: np.ndarray
+    """(B,) chosen."""
+
+    @property
+    def seats(self) -> np.ndarray:
+        """(B,) to act."""
+        return self.games["turn"].astype(np.int64)
+
+    def views(self, games: np.ndarray | None = None) -> PlayerViews:
+        """What the player sees, or would see in other games."""
+        return views_of(self.games if games is None else games, np.arange(len(self.ids)), self.seats, self.ids)
+
+
+def check_agent(agent: Any, games: int = 20, seed: int = 0, episodes: Iterable[str] = ("deal", "pegging")) -> None:
+    """Checks an agent in games against random play.
+
+    * Every card is legal.
+    * Copies of the agent choose the same cards, asked for one decision at a time or for many at once.
+    * Hidden cards change nothing, unless it ``cheats``.
+    * What it declares is true: ``mixes``, ``remembers``, ``remembers_discards`` and ``suits``. Its ``probabilities``
+      add up to 1, and ``act`` chooses as often as they say.
+
+    Args:
+        agent: as :func:`crib_env.win_rate` takes it; not a person, who plays once. Of an agent that must not be copied
+            only cards are checked, and that hidden cards change nothing.
+        games: games of each episode, side by side.
+        seed: of the deals.
+        episodes: of :func:`crib_env.env`.
+
+    Raises:
+        AssertionError: a check has failed; the message says which, for which agent, and at which decision.
+        ValueError: the agent plays once, or its powers and methods do not agree.
+    """
+    agent = as_agent(agent)
+    if agent.powers.plays_once:
+        raise ValueError(f"agent {agent.name!r} plays once: it cannot be asked the same again")
+    for episode in episodes:
+        course = _play(_copy(agent), GameBatch(streams(seed, games), episode=episode))
+        if not agent.powers.cheats:
+            _check(agent, course, "uses hidden cards", _with_hidden_dealt_again)
+        if agent.powers.copyable:
+            _check_copies(agent, course)
+
+
+def _copy(agent: Agent) -> Agent:
+    return copy.deepcopy(agent) if agent.powers.copyable else agent
+
+
+def _choices(agent: Agent, seen: _Asked, views: PlayerViews | None = None) -> np.ndarray:
+    if cheats(agent):
+        return agent.act_cheating(seen.games.copy(), seen.ids)
+    return agent.act(seen.views() if views is None else views)
+
+
+def _play(agent: Agent, batch: GameBatch) -> list[_Asked]:
+    """Plays the games, in every other one from the second seat, and checks that the agent's cards are legal."""
+    course = []
+    while len(rows := batch.acting()):
+        is_mine = batch.games["turn"][rows] == rows % 2
+        mine = rows[is_mine]
+        if len(mine):
+            asked = _Asked(batch.games[mine].copy(), batch.game_ids[mine], np.empty(0))
+            cards = np.asarray(_choices(agent, asked))
+            if cards.shape != mine.shape or cards.dtype.kind not in "iu":
+                raise AssertionError(
+                    f"agent {agent.name!r}: act returned {cards.dtype} of shape {cards.shape}, not {len(mine)} card ids"
+                )
+            try:
+                batch.step(mine, cards)
+            except ValueError as error:
+                raise AssertionError(f"agent {agent.name!r}: in {error}") from None
+            course.append(asked._replace(cards=cards.astype(np.int64)))
+        if not is_mine.all():
+            batch.step(rows[~is_mine], batch.native_cards(rows[~is_mine], RANDOM))
+    return course
+
+
+def _check_copies(agent: Agent, course: list[_Asked]) -> None:
+    powers = agent.powers
+    _check(agent, course, "chooses other cards when asked the same again", _Asked.views)
+    one_by_one = [
+        _Asked(*(column[k : k + 1] for column in asked)) for asked in course for k in reversed(range(len(asked.ids)))
+    ]
+    _check(agent, one_by_one, "chooses by what else is in the batch", _Asked.views)
+    if powers.cheats:
+        return
+    if powers.mixes == "no":
+        _check(
+            agent, course, "declares mixes='no', but draws its cards by game id",
+            lambda asked: replace(asked.views(), game_ids=asked.ids + _OTHER_IDS),
+        )  # fmt: skip
+    if not powers.remembers:
+        _check(agent, course[::-1], "declares remembers=False, but chooses by what it saw before", _Asked.views)
+    play = [asked for asked in course if (asked.games["phase"] == PLAY).all()]
+    if not powers.remembers_discards:
+        said = "declares remembers_discards=False, but its play depends on them"
+        _check(agent, play, said, _with_discards_exchanged)
+    if powers.suits != "all":
+        _check_suits(agent, play)
+    if mixes(agent):
+        _check_probabilities(agent, course)
+
+
+def _check(agent: Agent, course: list[_Asked], fault: str, seen: Callable[[_Asked], PlayerViews]) -> None:
+    """Asks a copy for the decisions of a course, as they would be seen; its cards must be those of the course."""
+    twin = _copy(agent)
+    for asked in course:
+        _compare(agent, asked, np.asarray(_choices(twin, asked, seen(asked))), asked.cards, fault)
+
+
+def _compare(agent: Agent, asked: _Asked, found: np.ndarray, expected: np.ndarray, fault: str) -> None:
+    for k in np.flatnonzero(found != expected)[:1]:
+        hand = format_cards(card for card in asked.views().hand[k].tolist() if card >= 0)
+        raise AssertionError(
+            f"agent {agent.name!r} {fault}: of {hand} it chose {format_card(int(expected[k]))}, and then "
+            f"{format_card(int(found[k]))} (game {asked.ids[k]}, decision {asked.games['decisions'][k]})"
+        )
+
+
+def _check_suits(agent: Agent, play: list[_Asked]) -> None:
+    """Gives the suits other names; the agent must lay cards of the same ranks, or as often if it mixes.
+
+    With ``"ties"`` only those decisions count in which the cards held keep their order.
+    """
+    twin, other, rng = _copy(agent), _copy(agent), np.random.default_rng(0)
+    for asked in play:
+        names, hand = rng.permutation(4), asked.views().hand.astype(np.int64)
+        renamed = np.where(hand >= 0, 13 * names[hand // 13] + hand % 13, 52)
+        counts = (np.diff(renamed, axis=1) >= 0).all(axis=1) | (agent.powers.suits == "unseen")
+        before = _rank_chances(twin, asked.views())
+        after = _rank_chances(other, asked.views(_with_suits_renamed(asked.games, names)))
+        for k in np.flatnonzero(counts & (abs(before - after).max(axis=1) > 1e-6))[:1]:
+            raise AssertionError(
+                f"agent {agent.name!r} declares suits={agent.powers.suits!r}, but suits change the rank: it holds "
+                f"{format_cards(card for card in hand[k].tolist() if card >= 0)} (game {asked.ids[k]}, decision "
+                f"{asked.games['decisions'][k]})"
+            )
+
+
+def _rank_chances(agent: Agent, views: PlayerViews) -> np.ndarray:
+    """(B, 13) how likely it lays each rank."""
+    chances = agent.probabilities(views) if mixes(agent) else np.eye(52)[agent.act(views)]
+    by_rank: np.ndarray = chances.reshape(-1, 4, 13).sum(axis=1)
+    return by_rank
+
+
+def _check_probabilities(agent: Agent, course: list[_Asked]) -> None:
+    for asked in course[:: max(1, len(course) // 6)]:
+        some = _Asked(*(column[:4] for column in asked))
+        views, twin = some.views(), _copy(agent)
+        assert mixes(twin)
+        said, named = twin.probabilities(views), f"agent {agent.name!r}: its probabilities"
+        if said.shape != (len(views), 52) or said.dtype != np.float64:
+            raise AssertionError(f"{named} are {said.dtype} of shape {said.shape}, not float64 of ({len(views)}, 52)")
+        if not np.allclose(said.sum(axis=1), 1.0) or (said < 0).any():
+            raise AssertionError(f"{named} do not add up to 1, or are negative")
+        if said[views.action_mask == 0].any():
+            raise AssertionError(f"{named} are not 0 for cards that are not legal")
+        many = views[np.repeat(np.arange(len(views)), _DRAWS)]
+        cards = _copy(agent).act(replace(many, game_ids=np.arange(len(many)) + _OTHER_IDS))
+        often = (cards.reshape(len(views), _DRAWS)[:, :, None] == np.arange(52)).mean(axis=1)
+        is_open = (said > 0) & (said < 1)
+        allowed = np.where(is_open, _SIGMAS * np.sqrt(said * (1 - said) / _DRAWS) + 2 / _DRAWS, 1e-9)
+        for b, card in np.argwhere(abs(often - said) > allowed)[:1]:
+            share, times = said[b, card], round(_DRAWS * often[b, card])
+            raise AssertionError(
+                f"{named} say {share:.3f} for {format_card(int(card))}, which act chose {times} of {_DRAWS} times"
+            )
+
+
+def _cards_of(mask: int) -> list[int]:
+    return [card for card in range(52) if int(mask) >> card & 1]
+
+
+def _mask_of(cards: Iterable[int]) -> int:
+    return sum(1 << int(card) for card in cards)
+
+
+def deal_hidden_again(game: Any, seat: int, rng: np.random.Generator) -> None:
+    """Changes what a seat does not see in a game: the opponent's cards, its discards, the starter, all later deals.
+
+    Conclusions from a go about the opponent's hand are ignored, which makes a check stricter.
+
+    Args:
+        game: a record (:data:`crib_env.engine.GAME`), which is changed.
+        seat: 0 or 1.
+        rng: deals.
+    """
+    other = 1 - seat
+    laid = game["laid"][: game["n_laid"]].tolist()
+    laid_by_other = [card for card, by in zip(laid, game["laid_by"]) if by == other]
+    known = {*_cards_of(game["hand"][seat]), *_cards_of(game["discards"][seat]), *laid}
+    is_pegging = game["episode"] == PEGGING_EPISODE
+    is_cut = game["phase"] == PLAY and not is_pegging
+    if is_cut:
+        known.add(int(game["cards"][12]))
+    unseen = rng.permutation([card for card in range(52) if card not in known])
+
+    n_hand, n_discarded = len(_cards_of(game["hand"][other])), len(_cards_of(game["discards"][other]))
+    hand, discarded, uncut = unseen[:n_hand], unseen[n_hand : n_hand + n_discarded], unseen[n_hand + n_discarded]
+    game["hand"][other], game["discards"][other] = _mask_of(hand), _mask_of(discarded)
+    if game["kept"][other]:
+        game["kept"][other] = _mask_of([*hand, *laid_by_other])
+    theirs = [*laid_by_other, *hand, *discarded]
+    game["cards"][6 * other : 6 * other + len(theirs)] = theirs
+    if not is_cut and not is_pegging:
+        game["cards"][12] = uncut
+    game["deal_stream"], game["episode_stream"] = rng.integers(2**63, size=2)
+
+
+def _with_hidden_dealt_again(asked: _Asked) -> PlayerViews:
+    games, rng = asked.games.copy(), np.random.default_rng(0)
+    for game, seat in zip(games, asked.seats):
+        deal_hidden_again(game, int(seat), rng)
+    return asked.views(games)
+
+
+def _with_discards_exchanged(asked: _Asked) -> PlayerViews:
+    games = asked.games.copy()
+    games["discards"] = games["discards"][:, ::-1]
+    return asked.views(games)
+
+
+def _with_suits_renamed(games: np.ndarray, names: np.ndarray) -> np.ndarray:
+    """The same games where suit s is called ``names[s]``."""
+    games = games.copy()
+    for field in ("cards", "laid"):
+        cards = games[field].astype(np.int64)
+        games[field] = np.where(cards >= 0, 13 * names[cards // 13] + cards % 13, -1)
+    for field in ("hand", "discards", "kept"):
+        old, new = games[field].copy(), np.zeros_like(games[field])
+        for suit in range(4):
+            new |= ((old >> (13 * suit)) & 0x1FFF) << int(13 * names[suit])
+        games[field] = new
+    return games
+
+
+def check_env(env: Any, seed: int = 0) -> None:
+    """Checks an environment by the official checker of its kind, and by what cribbage asks of it.
+
+    * A PettingZoo environment passes ``pettingzoo.test.api_test``; one of Gymnasium passes its ``check_env``. There is
+      no official checker of vector environments.
+    * The same seed and the same legal cards give the same observations and rewards.
+    * Whoever is to act has a legal card, and a PettingZoo player who waits has none.
+    * A PettingZoo environment's rewards add up to zero, and if it is one of :func:`crib_env.env`, perhaps in a wrapper,
+      hidden cards do not change what a player sees.
+
+    Args:
+        env: a PettingZoo ``AECEnv``, a ``gymnasium.Env`` or a ``gymnasium.vector.VectorEnv`` of cribbage.
+        seed: of the games played.
+
+    Raises:
+        AssertionError: a check has failed.
+        ValueError: it is no such environment.
+    """
+    if isinstance(env, AECEnv):
+        api_test(env, num_cycles=100)
+        once, again = (_aec_course(env, seed) for _ in range(2))
+    elif isinstance(env, gymnasium.vector.VectorEnv):
+        once, again = (_gymnasium_course(env, seed, env.num_envs) for _ in range(2))
+    elif isinstance(env, gymnasium.Env):
+        check_gymnasium_env(env.unwrapped, skip_render_check=True)
+        once, again = (_gymnasium_course(env, seed, None) for _ in range(2))
+    else:
+        raise ValueError(f"{env!r} is not allowed: give a PettingZoo AECEnv, a gymnasium.Env or a VectorEnv")
+    for step, (one, other) in enumerate(zip(once, again, strict=True)):
+        same = all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+        assert same, f"seed {seed} did not give the same game again: step {step} differs"
+
+
+def _aec_course(env: Any, seed: int) -> list[list[np.ndarray]]:
+    """The observations and rewards of one game of random legal cards."""
+    rng, course = np.random.default_rng(seed), []
+    env.reset(seed=seed)
+    while not all(env.terminations.values()) and not any(env.truncations.values()):
+        masks = {agent: _mask_of_aec(env, agent) for agent in env.agents}
+        total = sum(env.rewards.values())
+        assert abs(total) < 1e-9, f"rewards {env.rewards} do not add up to 0"
+        for agent, mask in masks.items():
+            is_to_act = agent == env.agent_selection
+            assert mask.any() == is_to_act, f"{agent} {'has no legal card' if is_to_act else 'waits, but has a mask'}"
+        seen = _arrays(env.observe(env.agent_selection))
+        assert _hides(env, seen), f"{env.agent_selection} sees hidden cards"
+        course.append([*seen, np.array(sorted(env.rewards.values()))])
+        env.step(int(rng.choice(np.flatnonzero(masks[env.agent_selection]))))
+    return course
+
+
+def _hides(env: Any, seen: list[np.ndarray]) -> bool:
+    """Whether the player to act sees the same with other hidden cards, in an environment of :func:`crib_env.env`."""
+    if not isinstance(env.unwrapped, raw_env):
+        return True
+    games = env.unwrapped.games
+    before = games.copy()
+    deal_hidden_again(games[0], int(games["turn"][0]), np.random.default_rng(0))
+    again = _arrays(env.observe(env.agent_selection))
+    games[:] = before
+    return all(map(np.array_equal, seen, again))
+
+
+def _mask_of_aec(env: Any, agent: str) -> np.ndarray:
+    seen = env.observe(agent)
+    return np.asarray(seen["action_mask"] if isinstance(seen, dict) else env.infos[agent]["action_mask"])
+
+
+def _gymnasium_course(env: Any, seed: int, n: int | None) -> list[list[np.ndarray]]:
+    """The observations and rewards of 200 random legal cards; of ``n`` games side by side in a vector environment."""
+    rng, course = np.random.default_rng(seed), []
+    seen, info = env.reset(seed=seed)
+    for _ in range(200):
+        mask = np.atleast_2d(info["action_mask"])
+        assert mask.any(axis=1).all(), "a player who is to act has no legal card"
+        cards = np.where(mask, rng.random(mask.shape), -1.0).argmax(axis=1)
+        seen, reward, terminated, truncated, info = env.step(int(cards[0]) if n is None else cards)
+        course.append([*_arrays(seen), np.asarray(reward), np.asarray(terminated)])
+        if n is None and (terminated or truncated):
+            seen, info = env.reset()
+    return course
+
+
+def _arrays(seen: Any) -> list[np.ndarray]:
+    return [np.array(part) for part in (seen.values() if isinstance(seen, dict) else [seen])]

@@ -1,0 +1,314 @@
+"""``check_agent`` and ``check_env``: every agent and environment of this project passes, and each check can fail."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+
+import crib_env
+from crib_env.agents import make_agent
+from crib_env.agents.best.agent import BestAgent
+from crib_env.agents.halscrib.agent import HalscribAgent
+from crib_env.agents.networks.ddqn import DDQNAgent
+from crib_env.agents.networks.nfsp import NFSPAgent
+from crib_env.testing import check_agent, check_env
+from tests.helpers.players import NETWORKS, PLAYERS, player
+
+SLOW = {"equilibrium": 2, "minimax": 6, "uct-cheating": 6, "uct-determinized": 6}
+MANY = 60  # games: among their discards are ties, which the rounding of a network's sums must not decide
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_agents_are_what_they_declare(name):
+    check_agent(player(name), games=MANY if name in NETWORKS else SLOW.get(name, 12), seed=7)
+
+
+def average_policy(kind, observation, greedy=False):
+    torch.manual_seed(5)
+    networks = DDQNAgent.new(kind, observation, "ranks", (32,))
+    for network in networks.networks.values():  # so that cards differ in how likely they are
+        torch.nn.init.normal_(network.cards.weight, std=2.0)
+    return NFSPAgent(networks, seed=3, greedy=greedy)
+
+
+def drawn_policy():
+    torch.manual_seed(5)
+    agent = BestAgent({"pegging": (32,)})
+    torch.nn.init.normal_(agent.policies["pegging"].ranks.weight, std=2.0)
+    return agent
+
+
+MIXED = {
+    "best": (drawn_policy, "pegging"),
+    "nfsp": (lambda: average_policy("one", "209"), "deal"),
+    "nfsp with two networks": (lambda: average_policy("split", "board"), "deal"),
+    "nfsp greedy": (lambda: average_policy("one", "209", greedy=True), "deal"),
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_policies_that_mix_say_how(name):
+    make, episode = MIXED[name]
+    agent = make()
+    check_agent(agent, games=12, episodes=(episode,))
+    batch = crib_env.GameBatch(crib_env.streams(2, 40), episode=episode)
+    said = agent.probabilities(batch.views(batch.acting())).max(axis=1)
+    assert (said < 1).sum() == 0 if name == "nfsp greedy" else (said < 1).sum() > 10
+
+
+def test_halscrib_mixes_by_the_frequencies_of_its_table():
+    batch, said = crib_env.GameBatch(crib_env.streams(2, 400), episode="deal"), []
+    for _ in range(6):
+        rows = batch.acting()
+        views = batch.views(rows)
+        if not views.is_discard.any():
+            said.append(HalscribAgent().probabilities(views).max(axis=1))
+        batch.step(rows, batch.native_cards(rows, 1))
+    said = np.concatenate(said)
+    assert set(np.round(said, 6)) <= {1.0, 0.65, 0.5}  # pairs led and pairs answered, at 0-0
+    assert (said < 1).any()
+
+
+# --- planted faults -------------------------------------------------------------------------------------------------
+
+
+class Lowest:
+    """Lays its lowest card."""
+
+    name = "planted"
+    powers = crib_env.Powers(remembers_discards=False, suits="ties")
+
+    def act(self, views):
+        return views.action_mask.argmax(axis=1)
+
+
+class LowestRank(Lowest):
+    powers = crib_env.Powers(remembers_discards=False, suits="unseen")
+
+    def act(self, views):
+        return np.where(views.action_mask, 99 - np.arange(52) % 13 - np.arange(52) / 100, 0).argmax(axis=1)
+
+
+class Illegal(Lowest):
+    def act(self, views):
+        return (views.action_mask == 0).argmax(axis=1)
+
+
+class Floats(Lowest):
+    def act(self, views):
+        return super().act(views).astype(float)
+
+
+class Highest(Lowest):
+    @staticmethod
+    def either(views, is_high):
+        order = np.arange(52)
+        return np.where(views.action_mask, np.where(is_high[:, None], 1 + order, 99 - order), 0).argmax(axis=1)
+
+
+class Dice(Highest):
+    """Draws from a generator that nobody has seeded."""
+
+    def act(self, views):
+        return self.either(views, np.random.default_rng().random(len(views)) < 0.5)
+
+
+class ByBatch(Highest):
+    def act(self, views):
+        return self.either(views, np.full(len(views), len(views) > 1))
+
+
+class ByGame(Highest):
+    def act(self, views):
+        return self.either(views, views.game_ids >= 1_000)
+
+
+class Counts(Highest):
+    """Remembers how often it was asked in a game."""
+
+    def __init__(self):
+        self.asked = {}
+
+    def act(self, views):
+        for game in views.game_ids.tolist():
+            self.asked[game] = self.asked.get(game, 0) + 1
+        return self.either(views, np.array([self.asked[game] % 2 == 0 for game in views.game_ids.tolist()]))
+
+
+class ByDiscards(Highest):
+    def act(self, views):
+        return self.either(views, views.discards.max(axis=1) % 2 == 0)
+
+
+class BySuit(Lowest):
+    powers = crib_env.Powers(suits="unseen")
+
+
+class ByStarter(Highest):
+    def act(self, views):
+        return self.either(views, views.starter >= 26)
+
+
+class Mixes(Lowest):
+    powers = crib_env.Powers(mixes="known", remembers_discards=False)
+
+    def probabilities(self, views):
+        return np.eye(52)[self.act(views)]
+
+
+class SaysAnother(Mixes):
+    def probabilities(self, views):
+        return views.action_mask / views.action_mask.sum(axis=1, keepdims=True)
+
+
+class SaysTooMuch(Mixes):
+    def probabilities(self, views):
+        return 2 * super().probabilities(views)
+
+
+class SaysIllegal(Mixes):
+    def probabilities(self, views):
+        return np.full((len(views), 52), 1 / 52)
+
+
+class SaysSingles(Mixes):
+    def probabilities(self, views):
+        return super().probabilities(views).astype(np.float32)
+
+
+@pytest.mark.parametrize("agent", [Lowest(), LowestRank(), Mixes()], ids=lambda agent: type(agent).__name__)
+def test_honest_agents_pass(agent):
+    check_agent(agent)
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        (Illegal, "in game 0: .* is not legal"),
+        (Floats, "act returned float64"),
+        (Dice, "uses hidden cards|chooses other cards when asked the same again"),
+        (ByBatch, "chooses by what else is in the batch"),
+        (ByGame, "declares mixes='no', but draws its cards by game id"),
+        (Counts, "declares remembers=False, but chooses by what it saw before"),
+        (ByDiscards, "declares remembers_discards=False, but its play depends on them"),
+        (BySuit, "declares suits='unseen', but suits change the rank"),
+        (ByStarter, "declares suits='ties', but suits change the rank"),
+        (SaysAnother, "its probabilities say .* of 200 times"),
+        (SaysTooMuch, "its probabilities do not add up to 1"),
+        (SaysIllegal, "its probabilities are not 0 for cards that are not legal"),
+        (SaysSingles, "its probabilities are float32"),
+    ],
+    ids=lambda value: value.__name__ if isinstance(value, type) else "",
+)
+def test_an_agent_that_is_not_what_it_says_is_caught(kind, says):
+    with pytest.raises(AssertionError, match=f"agent 'planted'.*{says}"):
+        check_agent(kind())
+
+
+def test_an_agent_that_looks_at_hidden_cards_is_caught(monkeypatch):
+    """By views that show the opponent's lowest card, as a leak would."""
+    true_views = crib_env.testing.views_of
+
+    def leaking(games, rows, seats, ids):
+        hidden = games["hand"][rows, 1 - seats]
+        views = true_views(games, rows, seats, ids)
+        return replace(views, scores=np.stack([hidden % 7, hidden % 5], axis=1).astype(np.int16))
+
+    class Peeks(Highest):
+        def act(self, views):
+            return self.either(views, views.scores[:, 0] % 2 == 1)
+
+    check_agent(Peeks(), episodes=("deal",))
+    monkeypatch.setattr(crib_env.testing, "views_of", leaking)
+    with pytest.raises(AssertionError, match="agent 'planted' uses hidden cards: of "):
+        check_agent(Peeks(), episodes=("deal",))
+
+
+def test_a_person_cannot_be_checked():
+    with pytest.raises(ValueError, match="agent 'human' plays once"):
+        check_agent(make_agent("human"))
+
+
+# --- environments ---------------------------------------------------------------------------------------------------
+
+IDS = ["crib_env/Cribbage-v0", "crib_env/CribbagePlay-v0", "crib_env/CribbagePegging-v0", "crib_env/CribbageDiscard-v0"]
+
+
+@pytest.mark.parametrize("make", [crib_env.env, crib_env.raw_env])
+@pytest.mark.parametrize("mask", ["observation", "info"])
+def test_pettingzoo_environments_pass(make, mask):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about the Dict that holds the mask
+        check_env(make(mask=mask))
+
+
+@pytest.mark.parametrize("env_id", IDS)
+def test_gymnasium_environments_pass(env_id):
+    check_env(gymnasium.make(env_id))
+    check_env(gymnasium.make_vec(env_id, num_envs=3, vectorization_mode="vector_entry_point"))
+
+
+class Unseeded(gymnasium.Wrapper):
+    def reset(self, *, seed=None, options=None):
+        return self.env.reset(seed=None, options=options)
+
+
+class NoCards(gymnasium.Wrapper):
+    def reset(self, **given):
+        seen, info = self.env.reset(**given)
+        return seen, info | {"action_mask": 0 * info["action_mask"]}
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "says"), [(Unseeded, "did not give the same game again"), (NoCards, "has no legal card")]
+)
+def test_a_gymnasium_environment_with_a_fault_is_caught(wrapper, says):
+    with pytest.raises(AssertionError, match=says):
+        check_env(wrapper(gymnasium.make("crib_env/CribbagePlay-v0")))
+
+
+SEED = 12345  # not one of those that the official checker uses
+
+
+def of_a_faulty_environment(monkeypatch, name, value):
+    env = crib_env.raw_env()
+    monkeypatch.setattr(env, name, value(env))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_env(env, SEED)
+
+
+def test_a_pettingzoo_environment_with_a_fault_is_caught(monkeypatch):
+    def shows_every_mask(env):
+        true = env.observe
+        return lambda agent: (
+            true(agent) | ({} if agent == env.agent_selection else {"action_mask": np.ones(52, np.int8)})
+        )
+
+    def shows_a_hand(env):
+        def observe(agent, true=env.observe):
+            seen, hand = true(agent), env.games["hand"][0, 1 - env.games["turn"][0]]
+            return seen | {"observation": np.roll(seen["observation"], int(hand) % 7)}
+
+        return observe
+
+    def ignores_the_seed(env):
+        true = env.reset
+        return lambda seed=None, options=None: true(None if seed == SEED else seed, options)
+
+    with pytest.raises(AssertionError, match="waits, but has a mask"):
+        of_a_faulty_environment(monkeypatch, "observe", shows_every_mask)
+    with pytest.raises(AssertionError, match="sees hidden cards"):
+        of_a_faulty_environment(monkeypatch, "observe", shows_a_hand)
+    with pytest.raises(AssertionError, match="did not give the same game again"):
+        of_a_faulty_environment(monkeypatch, "reset", ignores_the_seed)
+
+
+def test_other_objects_are_no_environments():
+    with pytest.raises(ValueError, match="'greedy' is not allowed: give a PettingZoo AECEnv"):
+        check_env("greedy")
