@@ -51,7 +51,7 @@ def environments() -> None:
         _play(gymnasium.make("crib_env/Cribbage-v0", opponent=opponent, mask="info", reward="match"))
     for dtype in DTYPES:
         for observation in OBSERVATIONS:
-            shown = crib_env.env(observation=observation, dtype=dtype)
+            shown = crib_env.env(observation=observation, dtype=dtype, mask="info")
             shown.reset(seed=0)
             shown.last()
             gymnasium.make("crib_env/Cribbage-v0", observation=observation, dtype=dtype).reset(seed=0)

@@ -167,7 +167,7 @@ def test_a_reward_that_is_nan_stops_before_a_weight_changes(monkeypatch, tmp_pat
         return observation, np.nan * rewards, over, infos
 
     monkeypatch.setattr(SettledVecEnv, "step_wait", without_rewards)
-    monkeypatch.setattr(ppo, "Learner", lambda settings: learner)
+    monkeypatch.setattr(ppo, "PPOLearner", lambda settings: learner)
     with pytest.raises(FloatingPointError, match="the loss of policy and values has a gradient that is not finite"):
         run(SMALL, RunFolder.create("ppo", SMALL, tmp_path))
     before = PPOLearner(SMALL).state_dict()

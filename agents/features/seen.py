@@ -12,6 +12,7 @@ from crib_env.agents.features import by_rank
 from crib_env.agents.features.play import N_PLAY_FEATURES, play_features
 from crib_env.agents.features.suits import original, relabel, relabelled
 from crib_env.observation import N_BITS, observation_named
+from crib_env.players.agent import Suits
 
 Coding = Literal["bits", "play", "ranks"]
 """``"bits"`` is the observation with suits relabelled; ``"play"`` adds
@@ -84,8 +85,8 @@ class Inputs:
         return size + cast(int, N_PLAY_FEATURES) * (self.coding == "play")
 
     @property
-    def suits(self) -> Literal["unseen", "all"]:
-        """What a network's choice of a rank to lay depends on, see :class:`crib_env.players.agent.Agent`.
+    def suits(self) -> Suits:
+        """What a network's choice of a rank to lay depends on, see :class:`crib_env.Powers`.
 
         The board observation names the cards of the play and of own discards, also where the rest is coded by rank.
         """

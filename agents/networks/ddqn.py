@@ -68,8 +68,8 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
     """
 
     def __init__(self, networks: dict[str, QNetwork], about: dict[str, Any], name: str = "ddqn") -> None:
-        super().__init__(networks, about, name)
         self.inputs = Inputs(about["inputs"], about["observation"])
+        super().__init__(networks, about, name, self.inputs.suits)
 
     @classmethod
     def new(
@@ -117,11 +117,6 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
             file.fill(nn.ModuleDict(agent.networks))
         agent.name = f"ddqn:{path}"
         return agent
-
-    @property
-    def suits(self) -> str:
-        """See :class:`crib_env.players.agent.Agent`."""
-        return self.inputs.suits
 
     def rows_of(self, name: str, is_discard: np.ndarray) -> np.ndarray:
         """Which decisions (indices) a network makes, given which are discards, (B,) bool."""

@@ -69,11 +69,10 @@ class DRQNAgent:
         name: its name in tables.
     """
 
-    powers = Powers(remembers=True)
-
     def __init__(self, network: RecurrentQNetwork, about: dict[str, Any], name: str = "drqn") -> None:
         self.network, self.about, self.name = network, about, name
         self.inputs = Inputs(about["inputs"], about["observation"])
+        self.powers = Powers(remembers=True, suits=self.inputs.suits)
         self._memory = RecurrentMemory(about["memory"], about["lasts"])
 
     @classmethod
@@ -119,11 +118,6 @@ class DRQNAgent:
     def save(self, path: Path) -> None:
         """Writes the weights, whole or not at all."""
         save_tensors(path, self.network.state_dict(), {"learner": "drqn", **self.about})
-
-    @property
-    def suits(self) -> str:
-        """See :class:`crib_env.players.agent.Agent`."""
-        return self.inputs.suits
 
     def see(self, observation: np.ndarray, masks: np.ndarray, discards: np.ndarray) -> Seen:
         """Decisions, (B, n), (B, 52) and (B,), as the network sees them."""

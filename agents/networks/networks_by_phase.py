@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from crib_env.agents.networks.weights_file import save_tensors
-from crib_env.players.agent import Powers
+from crib_env.players.agent import Powers, Suits
 
 PHASES = ("discard", "play")
 Network = TypeVar("Network", bound=nn.Module)
@@ -23,12 +23,11 @@ class NetworksByPhase(Generic[Network]):
         networks: by name.
         about: the learner, and the settings that a weights file holds.
         name: the name of the agent in tables.
+        suits: what its choice of a rank depends on (:class:`crib_env.Powers`).
     """
 
-    powers = Powers()
-
-    def __init__(self, networks: dict[str, Network], about: dict[str, Any], name: str) -> None:
-        self.networks, self.about, self.name = networks, about, name
+    def __init__(self, networks: dict[str, Network], about: dict[str, Any], name: str, suits: Suits) -> None:
+        self.networks, self.about, self.name, self.powers = networks, about, name, Powers(suits=suits)
 
     def save(self, path: Path) -> None:
         """Writes the weights, whole or not at all."""

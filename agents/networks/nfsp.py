@@ -27,10 +27,9 @@ class NFSPAgent:
         name: shown in tables.
     """
 
-    powers = Powers(mixes="known")
-
     def __init__(self, networks: DDQNAgent, seed: int = 0, greedy: bool = False, name: str = "nfsp") -> None:
         self.networks, self.name = networks, name
+        self.powers = Powers(mixes="known", suits=networks.powers.suits)
         self._seed, self._greedy = streams(seed, 1)[0], greedy
 
     @classmethod
@@ -44,11 +43,6 @@ class NFSPAgent:
             networks = DDQNAgent.described_by(file.about)
             file.fill(torch.nn.ModuleDict(networks.networks))
         return cls(networks, seed, greedy, f"nfsp:{path}" + ",greedy=yes" * greedy)
-
-    @property
-    def suits(self) -> str:
-        """See :class:`crib_env.players.agent.Agent`."""
-        return self.networks.suits
 
     def save(self, path: Path) -> None:
         """Writes the weights, whole or not at all."""

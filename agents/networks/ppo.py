@@ -10,7 +10,6 @@ import torch
 from crib_env import PlayerViews
 from crib_env.agents.networks.ddqn import DDQNAgent, QNetwork
 from crib_env.agents.networks.weights_file import reading_weights, save_tensors
-from crib_env.players.agent import Powers
 
 
 class PPOAgent:
@@ -21,10 +20,8 @@ class PPOAgent:
         name: its name in tables.
     """
 
-    powers = Powers()
-
     def __init__(self, networks: DDQNAgent, name: str = "ppo") -> None:
-        self.networks, self.name = networks, name
+        self.networks, self.name, self.powers = networks, name, networks.powers
 
     @classmethod
     def new(cls, observation: str, hidden: tuple[int, ...]) -> PPOAgent:
@@ -56,11 +53,6 @@ class PPOAgent:
     def network(self) -> QNetwork:
         """The only network."""
         return self.networks.networks["all"]
-
-    @property
-    def suits(self) -> str:
-        """See :class:`crib_env.players.agent.Agent`."""
-        return self.networks.suits
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.Agent`."""

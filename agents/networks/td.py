@@ -54,12 +54,7 @@ class TDAgent(NetworksByPhase[ValueNetwork]):
     """
 
     def __init__(self, networks: dict[str, ValueNetwork], about: dict[str, Any], name: str = "td") -> None:
-        super().__init__(networks, about, name)
-
-    @property
-    def suits(self) -> str:
-        """See :class:`crib_env.players.agent.Agent`."""
-        return "all" if self.about["inputs"] == "bits" else "unseen"
+        super().__init__(networks, about, name, "all" if about["inputs"] == "bits" else "unseen")
 
     @classmethod
     def new(cls, inputs: str, hidden: tuple[int, ...], hidden_discard: tuple[int, ...] = ()) -> TDAgent:

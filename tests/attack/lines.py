@@ -69,6 +69,6 @@ def hostile_lines() -> Iterator[tuple[Callable[[], None], list[str]]]:
         yield train, [name, "--no-such-option", "1"]
         yield train, [name, "--resume", "nowhere"]
         yield train, [name + "x"]
-        for number in numbers_of(module_of(name).Settings):
+        for number in numbers_of(type(module_of(name).PRESETS["default"])):
             for value in (*bad_numbers(number), *NO_NUMBERS):
                 yield train, [name, *number.given(value)]
