@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ NO_AGENTS = (
     "expert:hands=0", "ddqn:/nowhere", "td:" + __file__, "best:win_table=/nowhere", "os:system", "no_such_module:Agent",
     "pipe:",
 )  # fmt: skip
-NO_NUMBERS = ("", "x", "1e", "--", "0x10", "½", "1" * 5_000)
+NO_NUMBERS = ("", "x", "1e", "0x10", "½", "1" * 5_000)
 
 
 def attack(sizes: Sizes, seed: int) -> Iterator[Attempts]:
@@ -42,12 +43,14 @@ def attack(sizes: Sizes, seed: int) -> Iterator[Attempts]:
 
 def refuse(main: Callable[[], None], words: list[str]) -> None:
     """Raises an error unless the line is refused."""
-    if fault := answer(main, words).fault():
-        raise ValueError(fault)
-    if made := os.listdir():
-        for file in made:
-            os.unlink(file)
-        raise ValueError(f"it made {made}")
+    try:
+        if fault := answer(main, words).fault():
+            raise ValueError(fault)
+        if made := os.listdir():
+            raise ValueError(f"it made {made}")
+    finally:
+        for path in Path().iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def hostile_lines() -> Iterator[tuple[Callable[[], None], list[str]]]:

@@ -7,6 +7,7 @@ from rich.table import Table
 
 from crib_env.evaluate.commands.arguments import AgentNames
 from crib_env.evaluate.console import console
+from crib_env.evaluate.matches.mirrored import check_players
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import Amount, Seed
 from crib_env.evaluate.speed.decision_times import measure_decisions
@@ -37,6 +38,7 @@ def decision_times(
         deals: Number of deals each plays against itself, one decision at a time.
         seed: Random seed of the deals.
     """
+    check_players(agents)
     with progress_bar() as progress:
         task = progress.add_task("decisions", total=len(agents) + 1)
         rows = measure_decisions(

@@ -10,6 +10,7 @@ import numpy as np
 import tyro
 
 from crib_env.evaluate.console import console
+from crib_env.evaluate.matches.mirrored import check_players
 from crib_env.evaluate.play.page.reply_times import measure_replies
 from crib_env.evaluate.play.page.server import page_files
 from crib_env.evaluate.play.page.start_times import measure_start
@@ -31,6 +32,7 @@ def play_times(
         games: Number of whole games, played by the coach's hints.
         seed: Random seed of the first game's deals.
     """
+    check_players((agent,))
     with progress_bar() as progress, tempfile.TemporaryDirectory() as kernels:
         task = progress.add_task("games", total=games)
         found = measure_replies(agent, games, seed, lambda: progress.update(task, advance=1))
