@@ -6,6 +6,7 @@
 # make loops         set up an environment for each of other libraries' training loops, and run them
 # make slow          the long statistical and strength checks
 # make attack        set up, and try to break it: leaks, wrong rules, kills, hostile lines, damaged files
+# make mutants       set up, and make wrong changes of the source, one at a time: do tests notice?
 # make docs          build the documentation site, docs/_build/html, and test its examples
 # make pages         write into the pages of the environments what their docstrings say, and draw their pictures
 # make figures       draw the figures of the documentation again from their data
@@ -14,7 +15,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup train play check test quick oldest loops lint types tensorboard slow attack docs pages figures dist
+.PHONY: setup train play check test quick oldest loops lint types tensorboard slow attack mutants docs pages figures dist
 .DELETE_ON_ERROR:
 # The environment of the oldest versions is made beside the main one, and linters run beside the tests.
 MAKEFLAGS += --jobs=2
@@ -70,6 +71,9 @@ slow: $(TESTED)
 
 attack: $(TESTED)
 	$(BIN)/python -m tests.attack
+
+mutants: $(TESTED)
+	$(BIN)/python -m tests.mutants
 
 tensorboard: setup
 	@echo 'TensorBoard prints its address below; strength comes first there. Ctrl-C ends it.'
