@@ -113,7 +113,7 @@ class BestAgent:
         Raises:
             ValueError: names or shapes of the tensors differ.
         """
-        hidden = {game: tuple(widths) for game, widths in file.about["hidden"].items() if game in GAMES}
+        hidden = {game: tuple(widths) for game, widths in dict(file.about["hidden"]).items() if game in GAMES}
         agent = cls(hidden, win_table)
         file.fill(agent.networks())
         return agent
