@@ -274,7 +274,7 @@ class SetByReset:
         raise AttributeError(f"{self._name} does not exist before reset(): call it first")
 
 
-class raw_env(AECEnv[str, Any, Any]):
+class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no types
     """The environment; an illegal card raises ``ValueError``. The module's docstring describes the options.
 
     Raises:

@@ -16,7 +16,9 @@ from crib_env.evaluate.console import console
 MARKERS = (tyro.conf.DisallowNone,)
 
 
-def choose(prog: str, what: str, about: str, commands: Mapping[str, str], arguments: Sequence[str]) -> tuple[str, list]:
+def choose(
+    prog: str, what: str, about: str, commands: Mapping[str, str], arguments: Sequence[str]
+) -> tuple[str, list[str]]:
     """The command named by the first word, and the words after it; prints help and exits if asked for help.
 
     Args:

@@ -68,6 +68,28 @@ def test_no_function_takes_more_than_eight_positional_parameters():
     assert not {file: names for file, names in long.items() if names}
 
 
+def unannotated(module):
+    """The functions of a module without types, except those that Numba compiles, which infers them."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            arguments = [a for a in (*node.args.args, *node.args.kwonlyargs) if a.arg not in ("self", "cls")]
+            is_typed = node.returns is not None and all(argument.annotation is not None for argument in arguments)
+            made_by = {ast.unparse(decorator).partition("(")[0] for decorator in node.decorator_list}
+            if not is_typed and not made_by & {"kernel", "overload", "register_jitable"}:
+                yield node.name
+
+
+def test_only_kernels_are_without_types():
+    """Mypy does not look into functions without types, and does not say so."""
+    found = {str(path.relative_to(ROOT)): [*unannotated(tree(path))] for path in SOURCES}
+    assert not {file: names for file, names in found.items() if names}
+
+
+def test_a_function_without_types_is_found():
+    source = "@kernel\ndef one(a): pass\ndef two(a) -> int: pass\ndef three(a: int): pass\ndef four() -> int: pass"
+    assert [*unannotated(ast.parse(source))] == ["two", "three"]
+
+
 def test_every_folder_is_a_package_of_the_installation():
     """The build maps the four folders by hand, so a folder that it does not list would be missing from the wheel."""
     listed = re.search(r"^packages = \[(.*?)^\]", (ROOT / "pyproject.toml").read_text(), re.MULTILINE | re.DOTALL)[1]

@@ -13,6 +13,7 @@ from crib_env.agents.features.play import N_PLAY_FEATURES, play_features
 from crib_env.agents.features.suits import original, relabel, relabelled
 from crib_env.observation import N_BITS, observation_named
 from crib_env.players.agent import Suits
+from crib_env.ranks import N_INPUTS
 
 Coding = Literal["bits", "play", "ranks"]
 """``"bits"`` is the observation with suits relabelled; ``"play"`` adds
@@ -81,7 +82,7 @@ class Inputs:
         """Length of :attr:`Seen.inputs`."""
         size = observation_named(self.observation).size
         if self.coding == "ranks":
-            return by_rank.N_INPUTS + size - N_BITS
+            return cast(int, N_INPUTS) + size - N_BITS
         return size + cast(int, N_PLAY_FEATURES) * (self.coding == "play")
 
     @property

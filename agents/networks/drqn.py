@@ -11,7 +11,8 @@ from torch import nn
 
 from crib_env import PlayerViews
 from crib_env.agents.features.seen import Coding, Inputs, Seen
-from crib_env.agents.networks.ddqn import NETWORKS, PHASES, QNetwork, with_gains
+from crib_env.agents.networks.ddqn import NETWORKS, QNetwork, with_gains
+from crib_env.agents.networks.networks_by_phase import PHASES
 from crib_env.agents.networks.recurrent_memory import RecurrentMemory
 from crib_env.agents.networks.weights_file import reading_weights, save_tensors
 from crib_env.observation import N_ACTIONS

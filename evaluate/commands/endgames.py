@@ -18,7 +18,8 @@ from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import Games as GameCount
 from crib_env.evaluate.ranges import Seed, Threads
 from crib_env.evaluate.skill.luck.table import WINS
-from crib_env.evaluate.statistics import paired_rate_interval, rate_less_luck
+from crib_env.evaluate.statistics import rate_less_luck
+from crib_env.players.win_rate import paired_rate_interval
 
 _EVEN = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 20, 22, 25)
 _APART = "1–5 2–6 3–8 4–10 6–10 8–14 10–15 12–18 14–16 15–20 16–24 18–22 20–25"

@@ -20,7 +20,8 @@ from crib_env.evaluate.ranges import MOST_GAMES
 from crib_env.evaluate.skill.luck.fitted import less_luck
 from crib_env.evaluate.skill.luck.table import MATCH_POINTS, NET_POINTS, RESULTS, WINS
 from crib_env.evaluate.skill.luck.variates import results
-from crib_env.evaluate.statistics import match_points, mean_interval, paired_rate_interval, rate_less_luck
+from crib_env.evaluate.statistics import match_points, mean_interval, rate_less_luck
+from crib_env.players.win_rate import paired_rate_interval
 
 
 @dataclass(frozen=True)

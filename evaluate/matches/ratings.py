@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import choix
 import numpy as np
 
-from crib_env.evaluate.statistics import Z
+from crib_env.players.win_rate import Z
 
 MEAN = 1500.0  # of the ratings of a league
 _POINTS = 400 / math.log(10)  # points of rating in a unit of log odds

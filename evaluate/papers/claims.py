@@ -25,7 +25,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from crib_env.evaluate.on_ray import Cluster
-from crib_env.evaluate.statistics import Z, mean_interval, paired_rate_interval
+from crib_env.evaluate.statistics import mean_interval
+from crib_env.players.win_rate import Z, paired_rate_interval
 
 Verdict = Literal["holds", "fails", "confirmed", "not refuted", "differs", "undecided", "shown"]
 # A paper's sample whose range is wider than this could refute too little.

@@ -28,11 +28,12 @@ from crib_env.evaluate.papers.lang_2018.choices import chosen_by, pure_weights, 
 from crib_env.evaluate.papers.measures import RUN, match, player, trained
 from crib_env.evaluate.papers.trainings import summary_of
 from crib_env.evaluate.runs.format import snapshots_of
-from crib_env.evaluate.statistics import Z, match_points, paired_rate_interval
+from crib_env.evaluate.statistics import match_points
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_sizes
 from crib_env.exact.discard_means import STARTERS
 from crib_env.exact.discard_statistics import N_DISCARDS, TOTALS, fill_totals
 from crib_env.hands import CLASS_RANKS
+from crib_env.players.win_rate import Z, paired_rate_interval
 from crib_env.tables.lang_strategies import STRATEGIES
 
 TENTHS = 10  # snapshots of a run, besides the initial one

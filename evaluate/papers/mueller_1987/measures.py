@@ -16,7 +16,7 @@ from crib_env.agents.halscrib.play import equilibrium
 from crib_env.evaluate.matches.single_deals import play_deals
 from crib_env.evaluate.papers.claims import Effort, Measure, Measured, exact
 from crib_env.evaluate.papers.measures import player
-from crib_env.evaluate.statistics import paired_rate_interval
+from crib_env.players.win_rate import paired_rate_interval
 
 
 def gain_by_mixing(before: Sequence[int], after: Sequence[int]) -> Measure:

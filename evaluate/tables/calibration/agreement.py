@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.evaluate.statistics import Z, half_width, mean_interval, student_quantile
+from crib_env.evaluate.statistics import half_width, mean_interval, student_quantile
 from crib_env.evaluate.tables.calibration.making import BANDS, JUDGES, RANKS, AtScores, Calibration, OfCards, OfDiscards
+from crib_env.players.win_rate import Z
 
 
 class Estimate(NamedTuple):
