@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from crib_env.evaluate.commands.budget_curve import Plan, draw_curves
 from crib_env.evaluate.commands.league import draw_matrix
+from crib_env.evaluate.commands.match_budgets import Plan, draw_curves
 from crib_env.evaluate.commands.tables.win_table import draw_win_table
 from crib_env.evaluate.figures import GREY, new_figure, number_ticks
 from crib_env.evaluate.matches.game_records import read_records

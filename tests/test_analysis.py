@@ -13,7 +13,7 @@ from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.cards import format_cards
 from crib_env.engine import DEALER
 from crib_env.evaluate.commands.analyse import analyse_games, ladder, players_table
-from crib_env.evaluate.commands.replay import replay, tell_game
+from crib_env.evaluate.commands.analyse_replay import replay, tell_game
 from crib_env.evaluate.matches.game_records import add_records
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
@@ -221,11 +221,11 @@ def test_the_picture_has_a_mark_for_each_error(found):
 def test_the_command(games, tmp_path, capsys):
     path = tmp_path / "games.jsonl"
     add_records(path, games.records)
-    analyse_games(path, judge="expert", worst=3, json_file=tmp_path / "found.json")
+    analyse_games(path, judge="expert", json_file=tmp_path / "found.json")
     shown = capsys.readouterr().out
     assert "2 games; the play by expert:hands=100" in shown
-    assert "the 3 decisions that lost most" in shown
-    assert max(map(len, shown.split("the 3 decisions")[0].splitlines())) <= 80
+    assert "decisions that lost most" in shown
+    assert max(map(len, shown.split("decisions that lost most")[0].splitlines())) <= 80
     content = json.loads((tmp_path / "found.json").read_text())
     assert content["play"] == "expert:hands=100"
     rates = content["players"]["expert"]["errors"]
@@ -235,7 +235,7 @@ def test_the_command(games, tmp_path, capsys):
     assert content["games"][0]["decisions"][0]["chosen"].count(" ") == 1
     with pytest.raises(ValueError, match="a picture shows one game"):
         analyse_games(path, picture=tmp_path / "game.png")
-    analyse_games(path, game=1, judge="expert", worst=0, picture=tmp_path / "game.png")
+    analyse_games(path, game=1, judge="expert", picture=tmp_path / "game.png")
     assert (tmp_path / "game.svg").stat().st_size > 5_000
     with pytest.raises(ValueError, match="--losses belongs to the printed game"):
         replay(path, losses=True, html=tmp_path / "page.html")

@@ -130,7 +130,6 @@ def test_a_players_mean_is_that_of_its_hands():
 
 def test_the_table_puts_the_player_between_the_three_of_the_paper():
     shown = table("mine", measure(First(), 10, 0))
-    assert [next(iter(column.cells)) for column in shown.columns][::3] == ["random", "4.7"]
     assert list(shown.columns[0].cells) == ["random", "mine", "ideal", "cheating"]
 
 

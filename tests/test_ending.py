@@ -12,8 +12,8 @@ import pytest
 from crib_env.agents import make_agent
 from crib_env.evaluate import __main__ as evaluate_main
 from crib_env.evaluate.commands import match as match_command
+from crib_env.evaluate.commands.analyse_replay import replay
 from crib_env.evaluate.commands.match import MatchArguments, match
-from crib_env.evaluate.commands.replay import replay
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import printable, reported_errors
 from crib_env.evaluate.matches import blocks

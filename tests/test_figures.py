@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from torch.utils.tensorboard import SummaryWriter
 
-from crib_env.evaluate.commands.curves import curves
+from crib_env.evaluate.commands.runs import curves
 from crib_env.evaluate.figures import new_figure, save_figure
 from crib_env.evaluate.files import picture_paths
 from crib_env.evaluate.runs.format import with_band
@@ -159,13 +159,11 @@ def test_runs_of_a_learner_are_one_curve(tmp_path, capsys):
     runs = tuple(make_run(tmp_path / f"run-{k}", [0.25 + 0.1 * k, 0.5], speed=10) for k in range(3))
     curves(runs, tmp_path / "curves.png", over="seconds")
     assert "ddqn, mean of 3 runs" in (tmp_path / "curves.svg").read_text()
-    curves(runs, tmp_path / "curves.png", ("a", "a", "b"), json_file=tmp_path / "curves.json")
+    curves(runs, tmp_path / "curves.png", json_file=tmp_path / "curves.json")
     kept = json.loads((tmp_path / "curves.json").read_text())
-    assert {label: len(of_label) for label, of_label in kept["curves"].items()} == {"a": 2, "b": 1}
-    assert kept["curves"]["b"][0]["training"]["values"] == pytest.approx([0.45, 0.5])
-    drawn = (tmp_path / "curves.svg").read_text()
-    assert "a, mean of 2 runs" in drawn
-    assert "games won against greedy" in drawn
+    assert {label: len(of_label) for label, of_label in kept["curves"].items()} == {"ddqn": 3}
+    assert kept["curves"]["ddqn"][2]["training"]["values"] == pytest.approx([0.45, 0.5])
+    assert "games won against greedy" in (tmp_path / "curves.svg").read_text()
     figure = draw_curves({"a": [read_curve(run, "greedy", "episodes") for run in runs]}, "greedy", "episodes")
     assert figure.axes[0].lines[0].get_ydata() == pytest.approx([35, 50])
 
@@ -180,7 +178,7 @@ def test_runs_are_curves_by_learner_and_settings(tmp_path):
     ]
     runs = [make_run(tmp_path / f"run-{k}", [0.5, 0.6], 10, **one) for k, one in enumerate(settings)]
     td = make_run(tmp_path / "td", [0.5, 0.6], 10, "td", seed=0)
-    found = curves_by_label((*runs, td), (), "greedy", "episodes")
+    found = curves_by_label((*runs, td), "greedy", "episodes")
     assert {label: len(curves) for label, curves in found.items()} == {
         "ddqn, preset default, hidden 8": 2,
         "ddqn, preset default, hidden 16 8": 1,
@@ -195,15 +193,13 @@ def test_runs_of_several_seeds_are_taken_and_what_has_no_curve_is_left_out(tmp_p
     for seed in (3, 4):
         make_run(sweep / f"seed-{seed}", [0.5, 0.6], 10, "td", seed=seed)
     silent = make_run(tmp_path / "silent", [], 10, "td", seed=0)
-    found = curves_by_label((sweep, silent), (), "greedy", "episodes")
+    found = curves_by_label((sweep, silent), "greedy", "episodes")
     assert {label: len(curves) for label, curves in found.items()} == {"td": 2}
     said = capsys.readouterr().out
     assert f"left out: {sweep / 'seed-5'} holds no curve" in said
     assert f"left out: {silent} holds no curve" in said
-    found = curves_by_label((sweep, silent), ("chosen", "other"), "greedy", "episodes")
-    assert {label: len(curves) for label, curves in found.items()} == {"chosen": 2}
     with pytest.raises(ValueError, match="none of the runs has a curve of win rates against 'greedy'"):
-        curves_by_label((silent,), (), "greedy", "episodes")
+        curves_by_label((silent,), "greedy", "episodes")
 
 
 @pytest.mark.parametrize(
@@ -216,12 +212,9 @@ def test_ticks_are_labelled_with_their_values(last, ticks):
     assert [label.get_text() for label in axes.get_xticklabels()] == ticks
 
 
-def test_bad_runs_and_labels_are_refused(tmp_path):
-    run = make_run(tmp_path / "run", [0.25], speed=10)
-    with pytest.raises(ValueError, match="there are 1 folders and 2 labels"):
-        curves((run,), tmp_path / "curves", ("a", "b"))
+def test_bad_runs_are_refused(tmp_path):
     with pytest.raises(ValueError, match="is not the folder of a run"):
-        curves((tmp_path,), tmp_path / "curves", ("a",))
+        curves((tmp_path,), tmp_path / "curves")
     with pytest.raises(ValueError, match="there are no runs"):
         curves((), tmp_path / "curves")
 
@@ -233,10 +226,10 @@ def test_curves_of_exploitability(tmp_path):
             for episodes, value in ((1_000, 0.9), (2_000, 0.4 + seed / 10)):
                 log(writer, with_band("strength/exploitability", value, value, value), episodes)
     runs = [tmp_path / "0", tmp_path / "1"]
-    figure = draw_curves(curves_by_label(runs, ("td", "td"), "best-response", "episodes"), "best-response", "episodes")
+    figure = draw_curves(curves_by_label(runs, "best-response", "episodes"), "best-response", "episodes")
     (axes,) = figure.axes
     assert axes.get_ylabel() == "exploitability, points a deal"
     assert axes.lines[0].get_ydata() == pytest.approx([0.9, 0.45])
     assert set(axes.lines[1].get_ydata()) == {0}
     with pytest.raises(ValueError, match="none of the runs has a curve of win rates against 'greedy' over episodes"):
-        curves_by_label(runs, (), "greedy", "episodes")
+        curves_by_label(runs, "greedy", "episodes")

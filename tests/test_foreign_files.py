@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from crib_env.agents import make_agent
-from crib_env.evaluate.commands.budget_curve import Plan, play_curves
-from crib_env.evaluate.commands.lang_tournament import lang_tournament
+from crib_env.evaluate.commands.match_budgets import Plan, play_curves
+from crib_env.evaluate.commands.reproduce import lang_tournament
 from crib_env.evaluate.ending import reported_errors
 from crib_env.evaluate.matches.game_records import read_record
 from crib_env.evaluate.matches.league import League

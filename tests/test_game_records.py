@@ -8,8 +8,8 @@ import pytest
 
 import crib_env
 from crib_env.agents import make_agent
+from crib_env.evaluate.commands.analyse_replay import tell_game
 from crib_env.evaluate.commands.match import MatchArguments, match
-from crib_env.evaluate.commands.replay import tell_game
 from crib_env.evaluate.matches.game_records import GameRecord, read_record
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games

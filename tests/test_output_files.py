@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from crib_env.agents.networks.weights_file import load_tensors, save_tensors
-from crib_env.evaluate.commands import budget_curve, curves, match, reproduce
+from crib_env.evaluate.commands import match, match_budgets, runs
 from crib_env.evaluate.commands.speed import benchmark
 from crib_env.evaluate.commands.tables import crib_tables, discard_table, pegging, win_table
 from crib_env.evaluate.figures import new_figure, save_figure
@@ -97,8 +97,8 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
 COMMANDS = {
     "match --json": lambda path: match.match(match.MatchArguments("no agent", "greedy", json_file=path)),
     "match --record": lambda path: match.match(match.MatchArguments("no agent", "greedy", record=path)),
-    "runs curves": lambda path: curves.curves((), path.with_suffix(".png")),
-    "match budgets": lambda path: budget_curve.budget_curve((), (), path),
+    "runs curves": lambda path: runs.curves((), path.with_suffix(".png")),
+    "match budgets": lambda path: match_budgets.budgets((), (), path),
     "make-table discards": lambda path: discard_table.discard_table(path),
     "make-table cribs": lambda path: crib_tables.crib_tables(path),
     "make-table win": lambda path: win_table.win_table(path, "no agent"),
@@ -107,15 +107,13 @@ COMMANDS = {
     ),
     "make-table pegging": lambda path: pegging.pegging(path, "no agent"),
     "benchmark": lambda path: benchmark.benchmark((), json_file=path),
-    "reproduce": lambda path: reproduce.reproduce(reproduce.ReproduceArguments(report=path.with_suffix(".md"))),
 }
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_checks_its_files_before_the_work(tmp_path, command):
     path = special(tmp_path, "a FIFO")
-    for ending in (".png", ".md"):
-        path.with_suffix(ending).symlink_to(path)
+    path.with_suffix(".png").symlink_to(path)
     with pytest.raises(ValueError, match=r"special\.\w+ is a FIFO"):
         COMMANDS[command](path)
 
@@ -224,14 +222,14 @@ def simulated_pegging(path, monkeypatch):
 
 
 def drawn_budgets(path, monkeypatch):
-    budget_curve.budget_curve(("random:seed={}",), (1, 2), path, "random", 20, picture=path.with_suffix(".png"))
+    match_budgets.budgets(("random:seed={}",), (1, 2), path, "random", 20, picture=path.with_suffix(".png"))
 
 
 REPORTS = {
     win_table: solved_win_table,
     crib_tables: solved_cribs,
     pegging: simulated_pegging,
-    budget_curve: drawn_budgets,
+    match_budgets: drawn_budgets,
     match: lambda path, monkeypatch: play(None, path, games=20),
 }
 

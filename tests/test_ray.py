@@ -252,7 +252,7 @@ def test_a_reproduction_equals_the_one_without_ray_though_a_worker_is_killed(add
     plan, found = Reproduction(("oconnor-2000",), True, 3), []
     for name, where in (("alone", None), ("there", address)):
         folder = plan.begin(tmp_path / name)
-        report.reproduce_and_report(plan, folder, 1, None, where)
+        report.reproduce_and_report(plan, folder, 1, where)
         claims = (
             json.loads((folder / "claims" / "oconnor-2000" / f"{c.key}.json").read_text()) for c in SMALL_PAPER.claims
         )

@@ -13,7 +13,7 @@ import pytest
 from crib_env import parse_cards
 from crib_env.agents import make_agent
 from crib_env.engine import WIN
-from crib_env.evaluate.commands.replay import replay
+from crib_env.evaluate.commands.analyse_replay import replay
 from crib_env.evaluate.matches.game_records import read_record
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games

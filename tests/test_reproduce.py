@@ -40,11 +40,9 @@ from crib_env.evaluate.papers.claims import (
     spread,
     verdict,
 )
-from crib_env.evaluate.papers.lang_2018.choices import EXAMPLE
-from crib_env.evaluate.papers.markdown import in_words, numbers_in_words, section_of
 from crib_env.evaluate.papers.measures import DiscardsAndLays
 from crib_env.evaluate.papers.oconnor_2000.measures import PLAYERS, Rules, fill_totals
-from crib_env.evaluate.papers.picture import compared_shares
+from crib_env.evaluate.papers.report import compared_shares, in_words, numbers_in_words, section_of
 from crib_env.evaluate.papers.run import PAPERS, Outcome, Reproduction
 from crib_env.files.json_text import typed
 from tests.helpers.claims import BY_KEY, CLAIMS
@@ -357,7 +355,6 @@ def small(monkeypatch):
                 is_check=True,
                 why="Misprint.",
             ),
-            claim("people", shown("most"), 0.5, of_choices=True),
             replace(claim("long", shown("blank"), 0.5), samples=(0, 20)),
         ),
         (("Figure 9", "a picture"),),
@@ -388,9 +385,9 @@ def test_a_stopped_reproduction_continues(small, tmp_path):
         "undecided",
         "differs",
         "fails",
-        *["left out"] * 2,
+        "left out",
     ]
-    assert [outcome.left_out[:10] for outcome in outcomes[5:]] == ["needs a fi", "only in th"]
+    assert [outcome.left_out for outcome in outcomes[5:]] == ["only in the full version"]
     assert {outcome.day for outcome in outcomes[:5]} == {date.today().isoformat()}
     again = resumed.compute(folder)["oconnor-2000"]
     assert again == outcomes
@@ -398,21 +395,21 @@ def test_a_stopped_reproduction_continues(small, tmp_path):
 
 
 def test_the_full_version_takes_larger_samples_and_all_claims(small, tmp_path):
-    plan = Reproduction(("oconnor-2000",), False, 5, EXAMPLE)
+    plan = Reproduction(("oconnor-2000",), False, 5)
     outcomes = plan.compute(plan.begin(tmp_path / "reproduction"))["oconnor-2000"]
-    assert [outcome.measured.sample for outcome in outcomes if not outcome.claim.is_check] == ["20 games"] * 6
+    assert [outcome.measured.sample for outcome in outcomes if not outcome.claim.is_check] == ["20 games"] * 5
 
 
 def test_the_report_says_which_version_ran(small, tmp_path, capsys):
     plan = Reproduction(("oconnor-2000",), True, 5)
     folder = plan.begin(tmp_path / "reproduction")
-    report.reproduce_and_report(plan, folder, 1, tmp_path / "REPORT.md")
-    text = (tmp_path / "REPORT.md").read_text()
+    report.reproduce_and_report(plan, folder, 1)
+    text = (folder / "report.md").read_text()
     assert "The quick version, seed 5: `python -m evaluate reproduce oconnor-2000 --quick --seed 5`" in text
-    words = "6 claims: 1 not refuted, 1 undecided, 2 differ, 2 left out; 1 check: 1 fails"
+    words = "5 claims: 1 not refuted, 1 undecided, 2 differ, 1 left out; 1 check: 1 fails"
     assert text.count(words) == 2  # of all papers, and of this one
     assert "| | not refuted | undecided | differ | left out | checks that fail |" in text
-    assert "| Author (2000) | 1 | 1 | 2 | 2 | 1 |" in text
+    assert "| Author (2000) | 1 | 1 | 2 | 1 | 1 |" in text
     row = "| 1 | Section 1 | says one | 50 % | 52.0% (51.0% to 53.0%) | 2 games; a \\| remark | **not refuted** |"
     assert row in text
     assert "### Claims\n" in text
@@ -422,13 +419,12 @@ def test_the_report_says_which_version_ran(small, tmp_path, capsys):
     assert "* 2, 4: Because.\n* 5: Misprint.\n" in text
     assert "* 1 to 4: By a way.\n* 5: By adding.\n" in text
     assert text.count("Because.") == 1
-    assert "* Section 1, 1 claim: needs a file" in text
+    assert "* Section 1, 1 claim: only in the full version" in text
     assert "* Figure 9: a picture" in text
     assert "### Measured on" not in text  # all on one day
     assert f"trainings, measured on {date.today().isoformat()}." in text
-    assert "![Shares of games, the papers' and ours](REPORT.png)" in text
-    assert (tmp_path / "REPORT.svg").exists()
-    assert (folder / "report.md").read_text().replace("(report.png)", "(REPORT.png)") == text
+    assert "![Shares of games, the papers' and ours](report.png)" in text
+    assert (folder / "report.svg").exists()
     found = json.loads((folder / "report.json").read_text())
     assert [claim["verdict"] for claim in found["papers"]["oconnor-2000"]][:3] == [
         "not refuted",
@@ -484,7 +480,6 @@ def test_bad_plans_and_folders_are_refused(small, tmp_path):
     [
         ((), "error: there is no paper: give one of lang-2018, oconnor-2000"),
         (("lang-2018", "--resume", "."), "error: --resume takes all settings from the folder"),
-        (("lang-2018", "--report", "report.txt"), "error: report.txt is not allowed: a report ends in .md"),
     ],
 )
 def test_the_command_refuses_in_one_line(arguments, says, monkeypatch, capsys):

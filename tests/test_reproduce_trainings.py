@@ -13,7 +13,6 @@ from crib_env.agents.networks.td import TDAgent
 from crib_env.agents.strategy_weights import StrategyWeightsAgent, starting_weights
 from crib_env.evaluate.papers import trainings
 from crib_env.evaluate.papers.claims import Effort, Measured, Training
-from crib_env.evaluate.papers.lang_2018.choices import EXAMPLE
 from crib_env.evaluate.papers.run import PAPERS
 from crib_env.evaluate.papers.sharan_pawar_2022 import measures as sharan_pawar_trials
 from crib_env.evaluate.papers.sharan_pawar_2022.measures import TRIALS
@@ -80,8 +79,6 @@ def test_preferences_are_read_off_the_places_that_have_learned(lang_run):
     assert BY_KEY["lang-2018", "figure-3-close"].measure(Effort(1, runs=(lang_run,))).sample == "0 places"
     useful = BY_KEY["lang-2018", "useful-strategies"].measure(Effort(1, runs=(lang_run,)))
     assert useful.value == pytest.approx(0.5)
-    measured = BY_KEY["lang-2018", "table-4-Trained"].measure(Effort(1, runs=(lang_run,), choices=EXAMPLE))
-    assert measured.sample == f"6 positions of {EXAMPLE.name}"
 
 
 def test_claims_on_oconnors_networks(tmp_path):
@@ -262,5 +259,5 @@ def test_a_training_of_langs_learner_carries_its_claims(tmp_path):
     run = trainings.find_run(tmp_path, training)
     assert trainings.is_finished(run)
     for claim in paper.claims:
-        if claim.trainings == paper.trainings[:1] and not claim.of_choices:
+        if claim.trainings == paper.trainings[:1]:
             assert math.isfinite(claim.measure(Effort(40, runs=(run,))).value)

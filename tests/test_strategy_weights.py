@@ -22,7 +22,7 @@ from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.agents.strategy_weights import SHAPE, StrategyWeightsAgent, starting_weights
 from crib_env.batch import GameBatch
 from crib_env.engine import GAME
-from crib_env.evaluate.commands.lang_tournament import lang_tournament
+from crib_env.evaluate.commands.reproduce import lang_tournament
 from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.matches.series import Series, play_series
 from crib_env.evaluate.runs.learning_curves import read_scalars
@@ -351,7 +351,7 @@ def test_a_run_leaves_weights_pictures_and_snapshots(finished):
 
 def test_the_report_plays_the_winner_against_its_snapshots(finished, monkeypatch, capsys, tmp_path):
     folder, agent, _ = finished
-    monkeypatch.setattr("crib_env.evaluate.commands.lang_tournament.LENGTHS", (3, 10, 20, 30))
+    monkeypatch.setattr("crib_env.evaluate.commands.reproduce.LENGTHS", (3, 10, 20, 30))
     lang_tournament(folder.path, 0)
     shown = capsys.readouterr().out
     rows = [line for line in shown.splitlines() if line.startswith("│")]

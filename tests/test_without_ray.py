@@ -9,7 +9,7 @@ import pytest
 
 from crib_env.evaluate.commands.league import league
 from crib_env.evaluate.commands.match import MatchArguments, match
-from crib_env.evaluate.commands.reproduce import ReproduceArguments, reproduce
+from crib_env.evaluate.commands.reproduce import reproduce
 from crib_env.evaluate.on_ray import connected, load_ray
 from crib_env.train.__main__ import main
 
@@ -22,7 +22,7 @@ def test_without_ray_the_extra_is_named(monkeypatch, tmp_path):
     with needed:
         league(("greedy", "random"), folder=tmp_path / "league", ray="local")
     with needed:
-        reproduce(ReproduceArguments("oconnor-2000", quick=True, folder=tmp_path / "reproduction", ray="local"))
+        reproduce("oconnor-2000", quick=True, folder=tmp_path / "reproduction", ray="local")
     assert not list(tmp_path.iterdir())
 
 

@@ -14,7 +14,7 @@ from crib_env.evaluate.figures import save_figure
 from crib_env.evaluate.files import check_outputs, picture_paths, write_json
 from crib_env.evaluate.matches.game_records import read_record, read_records
 from crib_env.evaluate.progress import progress_bar
-from crib_env.evaluate.ranges import Threads, WholeNumber
+from crib_env.evaluate.ranges import Threads
 from crib_env.evaluate.skill.analysis.decisions import KINDS, Decision, GameAnalysis, analyse
 from crib_env.evaluate.skill.analysis.judges import JudgeName, play_judge
 from crib_env.evaluate.skill.analysis.picture import draw_game
@@ -24,13 +24,13 @@ from crib_env.evaluate.skill.luck.table import NET_POINTS, RESULTS, WINS
 from crib_env.evaluate.skill.luck.variates import CHANCES
 
 _SIDE_BY_SIDE = 3  # players whose columns fit a screen
+_LISTED = 10  # decisions, those that lost most
 
 
 def analyse_games(
     path: File,
     game: SomeNumber = None,
     judge: JudgeName = "solution",
-    worst: WholeNumber = 10,
     threads: Threads = 2,
     json_file: SomeJson = None,
     picture: SomeFile = None,
@@ -43,7 +43,6 @@ def analyse_games(
         path: The file.
         game: Index of one game, from 0; by default all games.
         judge: Of the play. The search of `expert` is twelve times faster than the solution.
-        worst: Number of decisions to list, those that lost most.
         threads: Number of threads.
         json_file: Also write every decision and all luck to this file.
         picture: Draw the chance to win over one game, with luck and errors, as PNG and as SVG.
@@ -65,7 +64,7 @@ def analyse_games(
     console.print((players_table if len(players) <= _SIDE_BY_SIDE else ladder)(players, of_play.name))
     if any(rate.is_own_judge for player in players for rate in player.errors.values()):
         console.print("own judge: chooses by the values that judge it, so its losses there say nothing")
-    listed = _worst(found, worst)
+    listed = _worst(found)
     if listed:
         console.print(f"\nthe {len(listed)} decisions that lost most:")
     for analysis, decision in listed:
@@ -138,10 +137,10 @@ def _number(value: Mean, unit: float, digits: int) -> str:
     return f"{unit * value.mean:.{digits}f}{half}"
 
 
-def _worst(analyses: list[GameAnalysis], n: int) -> list[tuple[GameAnalysis, Decision]]:
+def _worst(analyses: list[GameAnalysis]) -> list[tuple[GameAnalysis, Decision]]:
     every = [(analysis, decision) for analysis in analyses for decision in analysis.decisions]
     lost = [one for one in every if one[1].chance_lost >= LEAST]
-    return sorted(lost, key=lambda one: -one[1].chance_lost)[:n]
+    return sorted(lost, key=lambda one: -one[1].chance_lost)[:_LISTED]
 
 
 def _line(analysis: GameAnalysis, decision: Decision) -> str:

@@ -35,12 +35,12 @@ COMMANDS = {
         takes_agents=True,
     ),
     "match endgames": Command(
-        "endgames:endgames",
+        "match_endgames:endgames",
         "Plays from forty positions near the end of a game, to measure who plays to the score.",
         takes_agents=True,
     ),
     "match budgets": Command(
-        "budget_curve:budget_curve",
+        "match_budgets:budgets",
         "Plays an agent with growing budgets against an opponent: strength by budget.",
         takes_agents=True,
     ),
@@ -59,7 +59,7 @@ COMMANDS = {
         "Shows what each decision of recorded games lost, and how much was luck.",
     ),
     "analyse replay": Command(
-        "replay:replay",
+        "analyse_replay:replay",
         "Prints a game recorded by `match --record`, or draws it: a page to step through, a GIF.",
     ),
     "discard": Command(
@@ -94,7 +94,7 @@ COMMANDS = {
         "Shows finished runs in one table: training time, speed and strength.",
     ),
     "runs curves": Command(
-        "curves:curves",
+        "runs:curves",
         "Draws learning curves with 95 % intervals: runs that differ only in their seeds are one curve, their mean.",
     ),
     "reproduce": Command(
@@ -102,7 +102,7 @@ COMMANDS = {
         "Recomputes the figures of a paper, and reports which are confirmed, which differ, and why.",
     ),
     "reproduce lang-tournament": Command(
-        "lang_tournament:lang_tournament",
+        "reproduce:lang_tournament",
         "Plays a run of Lang's learner against its own snapshots: point spreads over 9, 100, 1,000 and 10,000 games.",
     ),
     "benchmark": Command(

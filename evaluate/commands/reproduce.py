@@ -1,74 +1,99 @@
-"""The command that recomputes the figures of papers, with :mod:`crib_env.evaluate.papers`."""
+"""The figures of papers, recomputed, and Lang's tournament of a run against its own snapshots."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
+from rich.table import Table
 
-from crib_env.evaluate.commands.arguments import SomeFile, SomeFolder, SomeRay, SomeSeed
+from crib_env.agents import make_agent
+from crib_env.evaluate.commands.arguments import SomeFolder, SomeRay, SomeSeed
+from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import reported_errors
-from crib_env.evaluate.files import check_outputs, picture_paths
 from crib_env.evaluate.papers import NAMES, Name
-from crib_env.evaluate.ranges import Threads
+from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.ranges import Seed, Threads
+
+LENGTHS = (9, 100, 1_000, 10_000)  # of Lang's series of games
 
 
-@dataclass(frozen=True)
-class ReproduceArguments:
-    """The reproduction to start or continue."""
-
+def reproduce(
     paper: Annotated[
         Name | Literal["all"] | None, tyro.conf.Positional, tyro.conf.arg(metavar="[PAPER]", help_behavior_hint="")
-    ] = None
-    """lang-2018, oconnor-2000, anderson-2022, sharan-pawar-2022, mueller-1987, or all."""
-    quick: bool = False
-    """Small samples, short trainings, no long computations: about two minutes a paper."""
-    seed: SomeSeed = None
-    """Random seed of deals and trainings, by default 0."""
-    choices: SomeFile = None
-    """A file of people's discards for Lang's Table 4, as evaluate/papers/lang_2018/choices_example.csv."""
-    folder: SomeFolder = None
-    """A new folder for trainings, results and the report, by default runs/reproduce/<time>."""
-    resume: SomeFolder = None
-    """Folder of a stopped reproduction to continue; give no paper, --quick, --seed or --choices then."""
-    report: SomeFile = None
-    """Also write the report to this Markdown file, and its picture beside it."""
-    threads: Threads = 2
-    """Number of threads."""
-    ray: SomeRay = None
-    """Train in parallel and play matches on the Ray cluster of this address, or with `local` on all cores; its
-    machines share the folder."""
+    ] = None,
+    quick: bool = False,
+    seed: SomeSeed = None,
+    folder: SomeFolder = None,
+    resume: SomeFolder = None,
+    threads: Threads = 2,
+    ray: SomeRay = None,
+) -> None:
+    """Recomputes the figures of a paper, and reports which are confirmed, which differ, and why.
 
-
-def reproduce(asked: Annotated[ReproduceArguments, tyro.conf.arg(name="")]) -> None:
-    """Starts or continues a reproduction, and reports it.
-
-    Raises:
-        ValueError: an argument is not allowed.
+    Args:
+        paper: lang-2018, oconnor-2000, anderson-2022, sharan-pawar-2022, mueller-1987, or all.
+        quick: Small samples, short trainings, no long computations: about two minutes a paper.
+        seed: Random seed of deals and trainings, by default 0.
+        folder: A new folder for trainings, results and the report, by default runs/reproduce/<time>.
+        resume: Folder of a stopped reproduction to continue; give no paper, --quick, --seed or --folder then.
+        threads: Number of threads.
+        ray: Train in parallel and play matches on the Ray cluster of this address, or with `local` on all cores; its
+            machines share the folder.
     """
-    paper, resume, report = asked.paper, asked.resume, asked.report
-    if report is not None:
-        if report.suffix != ".md":
-            raise ValueError(f"{report} is not allowed: a report ends in .md")
-        check_outputs(report, *picture_paths(report.with_suffix(".png")))
     if resume is None and paper is None:
         raise ValueError(f"there is no paper: give one of {', '.join(NAMES)}, or all")
-    settings = (paper, asked.quick, asked.seed, asked.choices, asked.folder)
-    if resume is not None and settings != (None, False, None, None, None):
-        raise ValueError("--resume takes all settings from the folder: give only --report, --threads and --ray with it")
+    if resume is not None and (paper, quick, seed, folder) != (None, False, None, None):
+        raise ValueError("--resume takes all settings from the folder: give only --threads and --ray with it")
+    # Imported here: all agents and torch take seconds.
     from crib_env.evaluate.on_ray import load_ray
-    from crib_env.evaluate.papers.report import (
-        reproduce_and_report,  # imported here: all agents and torch take seconds
-    )
+    from crib_env.evaluate.papers.report import reproduce_and_report
     from crib_env.evaluate.papers.run import Reproduction
 
-    if asked.ray is not None:
-        load_ray(asked.ray)
+    if ray is not None:
+        load_ray(ray)
     if resume is not None:
         plan = Reproduction.of_folder(resume)
     else:
-        plan = Reproduction(NAMES if paper == "all" else (str(paper),), asked.quick, asked.seed or 0, asked.choices)
-        resume = plan.begin(asked.folder)
+        plan = Reproduction(NAMES if paper == "all" else (str(paper),), quick, seed or 0)
+        resume = plan.begin(folder)
     with reported_errors(f"stopped; continue with: python -m evaluate reproduce --resume {resume}"):
-        reproduce_and_report(plan, resume, asked.threads, report, asked.ray)
+        reproduce_and_report(plan, resume, threads, ray)
+
+
+def lang_tournament(run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")], seed: Seed = 0) -> None:
+    """Plays a run of Lang's learner against its own snapshots: point spreads over 9, 100, 1,000 and 10,000 games.
+
+    Args:
+        run: The folder of a finished run of `python -m train strategy-weights`.
+        seed: Random seed of the deals.
+    """
+    from crib_env.agents.strategy_weights import StrategyWeightsAgent
+    from crib_env.evaluate.matches.series import play_series
+    from crib_env.evaluate.runs.format import SUMMARY, snapshots_of
+    from crib_env.files.json_text import read_json, typed
+
+    agent = read_json(
+        run / SUMMARY,
+        f"{run} is not the folder of a finished run of strategy-weights",
+        lambda content: typed(content["agent"], int),
+    )
+    snapshots = snapshots_of(run, agent)
+    final = make_agent(str(run))
+    table = Table(title=f"{run} against its snapshots, from 0–0, seed {seed}: net points")
+    for column in ("games learned", *(f"{n:,} games" for n in LENGTHS), "won of 10,000", "match points of 100"):
+        table.add_column(column, justify="right")
+    with progress_bar() as progress:
+        task = progress.add_task("series", total=len(snapshots) * LENGTHS[-1])
+        for k, path in enumerate(snapshots):
+            series = play_series(final, StrategyWeightsAgent.load(path), LENGTHS[-1], seed + k)
+            own, other = series.match_points(100)
+            table.add_row(
+                f"{int(path.stem.rpartition('-')[2]):,}",
+                *(f"{series.spread(n):+,}" for n in LENGTHS),
+                f"{series.wins(LENGTHS[-1]):,}",
+                f"{own}:{other}",
+            )
+            progress.update(task, advance=LENGTHS[-1])
+    console.print(table)

@@ -1,9 +1,15 @@
-"""Finished runs in one table."""
+"""Finished runs in one table, and their learning curves in one picture."""
 
 from __future__ import annotations
 
-from crib_env.evaluate.commands.arguments import Runs
+from pathlib import Path
+from typing import Literal
+
+from crib_env.evaluate.commands.arguments import Runs, SomeJson
 from crib_env.evaluate.console import console
+from crib_env.evaluate.figures import save_figure
+from crib_env.evaluate.files import check_outputs, picture_paths, write_json
+from crib_env.evaluate.runs.learning_curves import Over, curve_as_json, curves_by_label, draw_curves
 from crib_env.evaluate.runs.table import CAPTION, read_runs, rows_of, tables_of
 
 
@@ -16,3 +22,28 @@ def runs(folders: Runs) -> None:
     if not folders:
         raise ValueError("there are no runs: give the folder of one, or of several")
     console.print(*tables_of(*rows_of([run for folder in folders for run in read_runs(folder)])), CAPTION)
+
+
+def curves(
+    runs: Runs,
+    picture: Path,
+    against: Literal["greedy", "random", "best-response"] = "greedy",
+    over: Over = "episodes",
+    json_file: SomeJson = None,
+) -> None:
+    """Draws learning curves with 95 % intervals: runs that differ only in their seeds are one curve, their mean.
+
+    Args:
+        runs: Folders of runs, or of runs of several seeds.
+        picture: The picture file, written as PNG and as SVG.
+        against: The baseline of the win rate; best-response draws exploitability in the pegging game.
+        over: Draw over episodes, seconds of training, or processor seconds, which leave out other programs.
+        json_file: Also write the curves to this file: they can be drawn again when the runs are gone.
+    """
+    check_outputs(json_file, *picture_paths(picture))
+    found = curves_by_label(runs, against, over)
+    if json_file is not None:
+        content = {name: [curve_as_json(curve) for curve in of_label] for name, of_label in found.items()}
+        write_json(json_file, {"against": against, "over": over, "curves": content})
+    save_figure(draw_curves(found, against, over), picture)
+    console.print(f"learning curves: {' and '.join(map(str, picture_paths(picture)))}")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import time
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-import tyro
 from rich.progress import Progress
 from rich.table import Table
 
@@ -24,8 +23,6 @@ from crib_env.solver.cfr import PlaySolver, Population, check_solution
 from crib_env.solver.play_game import BestResponses, PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.tables.prior import prior_of_discards
-
-SomeRank = Annotated[str | None, tyro.conf.arg(metavar="RANK", help_behavior_hint="")]
 
 _SAVE_EVERY = 120.0  # seconds
 PEGGING_GAME = "the pegging game"
@@ -77,7 +74,6 @@ class _Solved(NamedTuple):
 def solve_play(
     path: File,
     prior: Literal["deal", "discards"] = "deal",
-    starter: SomeRank = None,
     nash_conv: Positive = 0.01,
     simple_players: Share = 0.0,
     threads: Threads = 2,
@@ -96,8 +92,6 @@ def solve_play(
         path: The file of the solution, about 900 MB. An existing file is continued, also after a kill.
             With --prior discards, a folder with one file for each starter.
         prior: The hands: eight cards dealt at random, or of six cards each the four that are worth most.
-        starter: Rank of a starter that both players see (A, 2 to 9, T, J, Q or K). By default there is none; with
-            --prior discards, all thirteen are solved one after the other.
         nash_conv: Ends when NashConv is at most this many points a deal.
         simple_players: Share of simple players among the opponents, at least 0 and below 1.
         threads: Number of threads; they do not change the result.
@@ -106,18 +100,14 @@ def solve_play(
     check_outputs(path if prior == "deal" else None, json_file)
     if simple_players == 1:
         raise ValueError(f"simple_players={simple_players} is not allowed: give at least 0 and less than 1")
-    rank = None if starter is None else RANKS.find(starter.upper())
-    if starter is not None and (len(starter) != 1 or rank == -1):
-        raise ValueError(f"starter={starter} is not a rank: give one of {' '.join(RANKS)}")
     aim = _Aim(nash_conv, simple_players)
+    games: list[tuple[Path, str, int | None]]
     if prior == "deal":
-        about = PEGGING_GAME if rank is None else f"the play with the starter {RANKS[rank]}"
-        games = [(path, _among(simple_players, about), rank)]
+        games = [(path, _among(simple_players, PEGGING_GAME), None)]
     else:
         if path.exists() and not path.is_dir():
             raise ValueError(f"{path} is a file: with --prior discards, give a folder")
-        starters = range(len(RANKS)) if rank is None else [rank]
-        games = [(*after_discards(path, each, simple_players), each) for each in starters]
+        games = [(*after_discards(path, starter, simple_players), starter) for starter in range(len(RANKS))]
     for file, about, _ in games:
         if file.exists():
             check_solution(file, about)
@@ -125,22 +115,19 @@ def solve_play(
         path.mkdir(parents=True, exist_ok=True)
     with held(path) if prior == "discards" else held_file(path), progress_bar() as progress:
         found = []
-        for file, about, each in games:
-            hands = None if prior == "deal" or each is None else prior_of_discards(each)
-            found.append(_solve(file, about, start_of_play(starter=each), hands, aim, threads, progress))
+        for file, about, starter in games:
+            hands = None if starter is None else prior_of_discards(starter)
+            found.append(_solve(file, about, start_of_play(starter=starter), hands, aim, threads, progress))
+    shown = [*found, _over_starters(found)] if prior == "discards" else found
     if json_file is not None:
-        means = {"starters": [solved.as_json() for solved in found]} if prior == "discards" else {}
-        write_json(json_file, _over_starters(found).as_json() | means)
-    for solved in found:
+        of_each = {"starters": [solved.as_json() for solved in found]} if prior == "discards" else {}
+        write_json(json_file, shown[-1].as_json() | of_each)
+    for solved in shown:
         console.print(_table(solved, path))
-    if len(found) > 1:
-        console.print(_table(_over_starters(found), path))
 
 
 def _over_starters(found: list[_Solved]) -> _Solved:
     """The mean over the starters, which are all cut equally often."""
-    if len(found) == 1:
-        return found[0]
     responses = BestResponses(*np.mean([solved.responses for solved in found], axis=0).tolist())
     value, distance = np.mean([(solved.value_to_dealer, solved.nash_conv) for solved in found], axis=0).tolist()
     iterations, seconds = (sum(numbers) for numbers in zip(*(solved[-2:] for solved in found)))

@@ -178,7 +178,6 @@ class Effort:
         seed: random seed of everything.
         threads: the number of threads.
         runs: the folders of the claim's trainings.
-        choices: the file of people's discards.
         on_progress: called with the number of further units of ``n`` that are done.
         cluster: a cluster to play matches on, in place of threads; the results are the same.
     """
@@ -187,7 +186,6 @@ class Effort:
     seed: int = 0
     threads: int = 1
     runs: tuple[Path, ...] = ()
-    choices: Path | None = None
     on_progress: Callable[[int], None] = lambda done: None
     cluster: Cluster | None = None
 
@@ -211,7 +209,6 @@ class Claim:
         samples: sizes in the quick and in the full version; 0: left out of the quick one.
         each: about how many seconds one unit of the sample takes.
         trainings: the trainings that it is measured on, if it needs learners.
-        of_choices: whether it needs a file of people's discards.
         is_check: whether it is one of arithmetic or of the rules.
         why: the reason for a difference; claims that differ for one reason have the same text here.
     """
@@ -226,7 +223,6 @@ class Claim:
     samples: tuple[int, int] = (1, 1)
     each: float = 0.0
     trainings: tuple[Training, ...] = ()
-    of_choices: bool = False
     is_check: bool = False
     why: str = ""
 

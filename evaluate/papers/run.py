@@ -6,26 +6,68 @@ file for each computed claim, written whole, and at the end ``report.md``, ``rep
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import date
+from importlib import import_module
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from crib_env.evaluate.files import new_folder, write_json
 from crib_env.evaluate.on_ray import Cluster
-from crib_env.evaluate.papers import NAMES
+from crib_env.evaluate.papers import NAMES, claims, measures
 from crib_env.evaluate.papers.claims import Claim, Effort, Measured, Paper, Training, Verdict, verdict
-from crib_env.evaluate.papers.lang_2018.choices import read_choices
-from crib_env.evaluate.papers.reading import read_paper
 from crib_env.evaluate.papers.trainings import find_run, is_finished, train, train_on
 from crib_env.files.json_text import read_json, typed
 
-PAPERS: dict[str, Paper] = {name: read_paper(name) for name in NAMES}
+_PUBLISHED = (
+    *(claims.number, claims.share, claims.count, claims.mean, claims.spread),
+    *(claims.between, claims.above, claims.below, claims.shown),
+)
 REPRODUCTIONS = Path("runs") / "reproduce"
 OutcomeVerdict = Verdict | Literal["no verdict", "left out"]
 _START = 15.0  # seconds that a training takes to begin, and to be measured at its end
+
+
+def read_paper(name: str) -> Paper:
+    """The paper of this name, from the ``claims.json`` of its folder.
+
+    The file holds ``name`` and ``title``, ``trainings`` (:class:`crib_env.evaluate.papers.claims.Training`),
+    ``reasons``, which several claims may give by name as their ``why``, ``groups`` of claims, and what is ``left_out``.
+    A group has the fields that its claims have in common; each of them may replace some. A claim's published figure is
+    a function of :mod:`crib_env.evaluate.papers.claims` with its arguments, and its ``measure`` is one of the paper's
+    ``measures.py`` or of :mod:`crib_env.evaluate.papers.measures`: alone, or with arguments that make it.
+    """
+    folder = name.replace("-", "_")
+    own = import_module(f"crib_env.evaluate.papers.{folder}.measures")
+    content = json.loads((Path(__file__).parent / folder / "claims.json").read_text(encoding="utf-8"))
+    trainings = {
+        one["name"]: Training(**one | {"flags": tuple(one["flags"].split()), "episodes": tuple(one["episodes"])})
+        for one in content.get("trainings", ())
+    }
+    reasons, functions = content.get("reasons", {}), {**vars(measures), **vars(own)}
+
+    def claim_of(fields: dict[str, Any]) -> Claim:
+        (published,) = (function(*fields.pop(key)) for function in _PUBLISHED if (key := function.__name__) in fields)
+        fields["why"] = reasons.get(fields.get("why"), fields.get("why", ""))
+        fields["trainings"] = tuple(trainings[training] for training in fields.get("trainings", ()))
+        fields["samples"] = tuple(fields.get("samples", (1, 1)))
+        return Claim(**fields | {"published": published, "measure": _named(fields["measure"], functions)})
+
+    found = [claim_of({**group, **one}) for group in content["groups"] for one in group.pop("claims")]
+    return Paper(name, content["title"], tuple(found), tuple(map(tuple, content["left_out"])))
+
+
+def _named(call: list[Any], functions: Mapping[str, Any]) -> Any:
+    """A function by its name, or what it returns for arguments; a list that begins with a name is a call, too."""
+    name, *given = call
+    arguments = [_named(one, functions) if isinstance(one, list) and isinstance(one[0], str) else one for one in given]
+    return functions[name](*arguments) if arguments else functions[name]
+
+
+PAPERS: dict[str, Paper] = {name: read_paper(name) for name in NAMES}
 
 
 @dataclass(frozen=True)
@@ -67,23 +109,19 @@ class Reproduction:
         papers: their names.
         quick: smaller samples, shorter trainings, and nothing that takes long.
         seed: of deals and of trainings.
-        choices: a file of people's discards, if there is one (:mod:`crib_env.evaluate.papers.lang_2018.choices`).
 
     Raises:
-        ValueError: there is no such paper, or the file of choices is missing or damaged.
+        ValueError: there is no such paper.
     """
 
     papers: tuple[str, ...]
     quick: bool
     seed: int
-    choices: Path | None = None
 
     def __post_init__(self) -> None:
         for name in self.papers:
             if name not in PAPERS:
                 raise ValueError(f"there is no paper {name!r}: choose one of {', '.join(PAPERS)}")
-        if self.choices is not None:
-            read_choices(self.choices)
 
     def begin(self, folder: Path | None) -> Path:
         """Makes the folder of this reproduction, by default ``runs/reproduce/<time>``.
@@ -92,9 +130,7 @@ class Reproduction:
             ValueError: it already exists.
         """
         folder = new_folder(folder, REPRODUCTIONS)
-        choices = None if self.choices is None else str(self.choices.resolve())
-        config = {"papers": self.papers, "quick": self.quick, "seed": self.seed, "choices": choices}
-        write_json(folder / "config.json", config)
+        write_json(folder / "config.json", asdict(self))
         return folder
 
     @classmethod
@@ -105,9 +141,7 @@ class Reproduction:
             ValueError: it is not the folder of a reproduction; the message names it.
         """
         fault = f"{folder} is not the folder of a reproduction: it has no readable config.json"
-        found = read_json(folder / "config.json", fault, lambda content: typed(content, _Config))
-        choices = None if found.choices is None else Path(found.choices)
-        return cls(found.papers, found.quick, found.seed, choices)
+        return read_json(folder / "config.json", fault, lambda content: typed(content, cls))
 
     @property
     def claims(self) -> list[tuple[Paper, Claim]]:
@@ -122,8 +156,6 @@ class Reproduction:
 
     def left_out(self, claim: Claim) -> str:
         """The reason why a claim is not computed, or an empty text."""
-        if claim.of_choices and self.choices is None:
-            return "needs a file of people's discards: `--choices FILE`"
         return "" if claim.size(self.quick) else "only in the full version"
 
     def seconds(self, folder: Path) -> float:
@@ -172,7 +204,7 @@ class Reproduction:
         for paper, claim in self.claims:
             on_claim(paper, claim)
             runs = tuple(run for training in claim.trainings if (run := find_run(folder, training)) is not None)
-            effort = Effort(claim.size(self.quick), self.seed, threads, runs, self.choices, on_progress, cluster)
+            effort = Effort(claim.size(self.quick), self.seed, threads, runs, on_progress, cluster)
             outcomes[paper.name].append(self._outcome(claim_file(folder, paper, claim), claim, effort))
         return outcomes
 
@@ -193,15 +225,6 @@ class Reproduction:
 def claim_file(folder: Path, paper: Paper, claim: Claim) -> Path:
     """The file with the result of a claim."""
     return folder / "claims" / paper.name / f"{claim.key}.json"
-
-
-class _Config(NamedTuple):
-    """The content of ``config.json``."""
-
-    papers: tuple[str, ...]
-    quick: bool
-    seed: int
-    choices: str | None
 
 
 class _Saved(NamedTuple):

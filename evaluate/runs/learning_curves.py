@@ -168,13 +168,11 @@ def mean_curve(curves: Sequence[Curve]) -> Curve:
     return Curve(mean_of(training) if training else NO_POINTS, final)
 
 
-def curves_by_label(folders: Sequence[Path], labels: Sequence[str], against: str, over: Over) -> dict[str, list[Curve]]:
-    """The curves of runs under their labels; runs without a curve are named on the console and left out.
+def curves_by_label(folders: Sequence[Path], against: str, over: Over) -> dict[str, list[Curve]]:
+    """The curves of runs by :func:`labels_of`; runs without a curve are named on the console and left out.
 
     Args:
         folders: folders of runs, or of runs of several seeds.
-        labels: a label for each folder; none at all for the names of the learners, and of the settings in which runs of
-            one learner differ. Runs of one label are one curve.
         against: the baseline.
         over: the horizontal axis.
 
@@ -183,24 +181,17 @@ def curves_by_label(folders: Sequence[Path], labels: Sequence[str], against: str
     """
     if not folders:
         raise ValueError("there are no runs: give the folder of one, or of several")
-    if labels and len(labels) != len(folders):
-        raise ValueError(
-            f"there are {len(folders)} folders and {len(labels)} labels: give a label for each folder, or none"
-        )
     found: dict[Path, Curve] = {}
-    given: list[str] = []
-    for k, folder in enumerate(folders):
+    for folder in folders:
         for run in runs_in(folder):
             try:
                 found[run] = read_curve(run, against, over)
             except ValueError as error:
                 console.print(f"left out: {error}", soft_wrap=True, highlight=False)
-            else:
-                given += labels[k : k + 1]
     if not found:
         raise ValueError(f"none of the runs has a curve of {curve_in_words(against)} over {over}")
     curves: dict[str, list[Curve]] = {}
-    for label, curve in zip(given or labels_of([read_config(run) for run in found]), found.values()):
+    for label, curve in zip(labels_of([read_config(run) for run in found]), found.values()):
         curves.setdefault(label, []).append(curve)
     return curves
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from crib_env.evaluate.commands.budget_curve import Plan, play_curves
+from crib_env.evaluate.commands.match_budgets import Plan, play_curves
 from crib_env.evaluate.matches.dataset.dataset import Dataset
 from crib_env.evaluate.matches.game_records import read_record
 from crib_env.evaluate.matches.league import League

@@ -15,9 +15,6 @@ from crib_env.exact.deal_classes import N_CLASSES, N_DEALS
 from crib_env.exact.discard_game_means import discard_game_means
 from crib_env.exact.discard_table import DiscardTable, build_table
 
-# O'Connor 2000, "Discussion": means over 20,000 hands.
-OCONNOR = {"random": 4.7, "ideal": 8.1, "cheating": 8.8}
-
 
 def discard_table(path: File, threads: Threads = 2) -> None:
     """Computes the exact statistics of all 20,358,520 deals, and from them the means of the discard game.
@@ -35,10 +32,8 @@ def discard_table(path: File, threads: Threads = 2) -> None:
     table = DiscardTable(path)
     console.print(f"{path}: {N_DEALS:,} deals in {N_CLASSES:,} classes, {path.stat().st_size:,} bytes, {seconds:.1f} s")
     shown = Table(title="the discard game: points a hand, exact over all deals and starters")
-    for column in ("player", "mean", "numerator", "denominator", "O'Connor 2000, 20,000 hands"):
+    for column in ("player", "mean", "numerator", "denominator"):
         shown.add_column(column, justify="left" if column == "player" else "right")
     for player, mean in discard_game_means(table, threads).items():
-        shown.add_row(
-            player, f"{float(mean):.6f}", f"{mean.numerator:,}", f"{mean.denominator:,}", f"{OCONNOR[player]}"
-        )
+        shown.add_row(player, f"{float(mean):.6f}", f"{mean.numerator:,}", f"{mean.denominator:,}")
     console.print(shown)

@@ -24,7 +24,6 @@ from crib_env.evaluate.matches.match import MatchResult, play_match
 from crib_env.evaluate.matches.series import play_series
 from crib_env.evaluate.matches.single_deals import play_deals
 from crib_env.evaluate.papers.claims import Effort, Measure, Measured, exact, mean_of
-from crib_env.evaluate.papers.lang_2018.choices import chosen_by, pure_weights, read_choices, top_three
 from crib_env.evaluate.papers.measures import RUN, match, player, trained
 from crib_env.evaluate.papers.trainings import summary_of
 from crib_env.evaluate.runs.format import snapshots_of
@@ -33,7 +32,7 @@ from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_size
 from crib_env.exact.discard_means import STARTERS
 from crib_env.exact.discard_statistics import N_DISCARDS, TOTALS, fill_totals
 from crib_env.hands import CLASS_RANKS
-from crib_env.players.win_rate import Z, paired_rate_interval
+from crib_env.players.win_rate import Z
 from crib_env.tables.lang_strategies import STRATEGIES
 
 TENTHS = 10  # snapshots of a run, besides the initial one
@@ -269,24 +268,6 @@ def table_4_misprints(positions: int, rows: Mapping[str, Sequence[float]]) -> Me
         falls = [name for name, (first, second, third, _) in rows.items() if not first <= second <= third]
         remark = f"Top 2 below Top 1: {', '.join(falls) or 'none'}"
         return exact(len(wrong) + len(falls), f"{len(rows)} rows", remark)
-
-    return measure
-
-
-def as_people_do(row: str, top: int) -> Measure:
-    """The share of positions in which a row of Table 4 chooses one of people's ``top`` most common discards."""
-
-    def measure(effort: Effort) -> Measured:
-        assert effort.choices is not None
-        choices = read_choices(effort.choices)
-        if row == "Random":
-            candidates = [starting_weights("random", effort.seed + k) for k in range(5)]
-        else:
-            candidates = [snapshots(trained(effort))[-1].weights if row == "Trained" else pure_weights(row)]
-        tops = max((top_three(chosen_by(w, choices), choices) for w in candidates), key=lambda top: top[:, 2].sum())
-        agrees = tops[:, top - 1]
-        sample = f"{len(tops):,} positions of {effort.choices.name}"
-        return Measured(float(agrees.mean()), paired_rate_interval(agrees.astype(float)), sample)
 
     return measure
 

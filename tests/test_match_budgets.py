@@ -5,7 +5,7 @@ import json
 import pytest
 
 from crib_env.agents import make_agent
-from crib_env.evaluate.commands.budget_curve import Plan, budget_curve, play_curves
+from crib_env.evaluate.commands.match_budgets import Plan, budgets, play_curves
 from crib_env.evaluate.matches.match import play_match
 
 PLAN = Plan(("random:seed={}",), (3, 4), "greedy", 10, 1)
@@ -28,7 +28,7 @@ def test_each_point_equals_the_match_played_alone_and_is_kept(tmp_path):
 
 
 def test_it_draws(tmp_path):
-    budget_curve(("random:seed={}",), (3, 4), tmp_path / "curve.json", games=10, picture=tmp_path / "curve.png")
+    budgets(("random:seed={}",), (3, 4), tmp_path / "curve.json", games=10, picture=tmp_path / "curve.png")
     assert (tmp_path / "curve.png").stat().st_size > 5_000
     assert (tmp_path / "curve.svg").exists()
 

@@ -97,7 +97,7 @@ def play_curves(plan: Plan, file: Path) -> dict[str, list[MatchResult]]:
     return curves
 
 
-def budget_curve(
+def budgets(
     agents: AgentNames,
     budgets: tuple[Amount, ...],
     json_file: Annotated[Path, tyro.conf.arg(name="json", metavar="FILE")],
