@@ -23,10 +23,9 @@ from crib_env.kernels import streams
 from crib_env.scoring import score_play
 from crib_env.solver.play_game import PlayGame, pairs_dealt
 from crib_env.solver.public_state import start_of_play
-from crib_env.train.best import solving
-from crib_env.train.best.policy import distil, divergence
+from crib_env.train.best import learner as best
+from crib_env.train.best.learner import Solving, distil, divergence
 from crib_env.train.best.solved_decisions import SolvedPlay
-from crib_env.train.best.solving import Solving
 from crib_env.train.loop.learning import LearningSettings
 from crib_env.train.loop.run_folder import RunFolder
 from tests.helpers.learner_runs import InterruptedProgress
@@ -207,27 +206,27 @@ def test_a_stopped_run_goes_on_and_a_finished_one_needs_no_decisions(solved, tmp
 
 def test_decisions_are_sampled_once_and_then_read(solved, tmp_path, monkeypatch):
     asked = []
-    monkeypatch.setattr(solving, "_solved", lambda starter, *_: asked.append(starter) or solved[1])
+    monkeypatch.setattr(best, "_solved", lambda starter, *_: asked.append(starter) or solved[1])
     how = Solving(iterations=1, simple_players=0.0, decisions=130, seed=3, threads=1)
-    first = solving.deals(how, tmp_path, None)
+    first = best.deals(how, tmp_path, None)
     assert asked == list(range(N_RANKS))
     assert len(first) == 130
     (tmp_path / "K.npz").unlink()  # as after a kill
-    again = solving.deals(how, tmp_path, None)
+    again = best.deals(how, tmp_path, None)
     assert asked == [*range(N_RANKS), N_RANKS - 1]
     for column, as_before in zip(again, first):
         np.testing.assert_array_equal(column, as_before)
-    solving.pegging_game(how, tmp_path, None)
+    best.pegging_game(how, tmp_path, None)
     assert asked[-1] == -1
     with pytest.raises(ValueError, match=r"A\.npz"):
-        solving.deals(how._replace(decisions=1_300), tmp_path, None)
+        best.deals(how._replace(decisions=1_300), tmp_path, None)
 
 
 @pytest.mark.slow
 def test_decisions_of_real_deals_hold_their_starter():
     how = Solving(iterations=1, simple_players=0.5, decisions=1, seed=0, threads=2)
     with Progress(disable=True) as progress:
-        play = solving._solved(4, how, progress)
+        play = best._solved(4, how, progress)
     inputs, _ = play.sample(1_000, 1).at(np.arange(1_000))
     assert (inputs[:, -N_RANKS:].argmax(axis=1) == 4).all()
     assert (inputs[:, -N_RANKS:].sum(axis=1) == 1).all()

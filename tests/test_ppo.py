@@ -24,8 +24,8 @@ from crib_env.kernels import streams
 from crib_env.train.experience import play_episodes, rewards_of
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.ppo import learner as ppo
-from crib_env.train.ppo.deals import SettledDeals, SettledVecEnv
 from crib_env.train.ppo.learner import PPOLearner, train
+from crib_env.train.ppo.sb3_vec_env import SettledDeals, SettledVecEnv
 from tests.helpers.learner_runs import stopped_run
 from tests.helpers.small_ppo import PPO as SMALL
 

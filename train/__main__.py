@@ -90,7 +90,7 @@ def main() -> None:
         from crib_env.train.loop.sweep import Sweep
 
         learner = module_of(name)
-        start, settings, opponent = read_command(learner, LEARNERS[name].about, arguments)
+        start, given, opponent = read_command(learner, LEARNERS[name].about, arguments)
         seeds = start.seeds
         if start.resume is not None:
             folder, found = RunFolder.open(start.resume, name)
@@ -100,8 +100,8 @@ def main() -> None:
             if seeds is None:
                 raise ValueError(f"ray={start.ray!r} is not allowed without --seeds: one run stays on one machine")
             load_ray(start.ray)
-        if start.resume is None:
-            settings = with_precision(settings)
+        if given is not None:
+            settings = with_precision(given)
             folder = RunFolder.create(name, settings, seeds=seeds, folder=start.folder)
     with reported_errors(f"stopped; continue with: python -m train {name} --resume {folder.path}"):
         if seeds is None:

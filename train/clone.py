@@ -14,7 +14,7 @@ import copy
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -28,7 +28,7 @@ from crib_env.evaluate.ranges import Positive
 from crib_env.train.loop.contracts import Parts, by_network
 from crib_env.train.loop.learning import Count, Descent, LearningSettings, NotNegative, Widths, follow, precision
 from crib_env.train.loop.rounds import Round, train_in_rounds
-from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.run_folder import RunFolder, RunSummary
 
 NAME = "clone"
 _DISCARDS = 4  # cards of a deal
@@ -60,7 +60,7 @@ class CloneSettings(LearningSettings):
 PRESETS = {"default": CloneSettings()}
 
 
-class Choices(NamedTuple):
+class DatasetChoices(NamedTuple):
     """M choices of a shard."""
 
     observation: np.ndarray
@@ -74,7 +74,7 @@ class Choices(NamedTuple):
     """(M,) bool."""
 
 
-def choices_of(rows: Rows) -> Choices:
+def choices_of(rows: Rows) -> DatasetChoices:
     """The decisions of a shard in which there was a choice."""
     masks, is_discard = action_masks(rows), rows.place < _DISCARDS
     same_rank = np.arange(52) % 13 == rows.action[:, None] % 13
@@ -82,7 +82,7 @@ def choices_of(rows: Rows) -> Choices:
     first = np.flatnonzero(is_discard & (rows.place % 2 == 0))  # of a pair; the second is the next decision
     chosen[first, rows.action[first + 1]] = True
     free = is_discard | (masks.reshape(-1, 4, 13).any(axis=1).sum(axis=1) > 1)
-    return Choices(observations(rows)[free], masks[free], chosen[free], is_discard[free])
+    return DatasetChoices(observations(rows)[free], masks[free], chosen[free], is_discard[free])
 
 
 class Cloning(Parts):
@@ -106,7 +106,7 @@ class Cloning(Parts):
         """Gradient steps of all networks so far."""
         return sum(descent.steps for descent in self._descents.values())
 
-    def learn(self, choices: Choices, rate: float, rng: np.random.Generator) -> dict[str, float]:
+    def learn(self, choices: DatasetChoices, rate: float, rng: np.random.Generator) -> dict[str, float]:
         """Goes once through the choices; loss and share of equal choices by tag."""
         values: dict[str, float] = {}
         size = self._settings.batch_size
@@ -117,7 +117,7 @@ class Cloning(Parts):
             values |= {f"learning/{name} loss": loss, f"learning/{name} agreement": agreed}
         return values
 
-    def _update(self, name: str, choices: Choices, rows: np.ndarray, rate: float) -> tuple[float, float]:
+    def _update(self, name: str, choices: DatasetChoices, rows: np.ndarray, rate: float) -> tuple[float, float]:
         chosen = torch.from_numpy(choices.chosen[rows])
         seen = self.trained.see(choices.observation[rows], choices.masks[rows], choices.is_discard[rows])
         network = self.trained.networks[name]
@@ -132,7 +132,7 @@ class Cloning(Parts):
         return loss.item(), agreed.item()
 
 
-def train(settings: CloneSettings, folder: RunFolder, progress: Progress) -> tuple[DDQNAgent, dict[str, Any]]:
+def train(settings: CloneSettings, folder: RunFolder, progress: Progress) -> tuple[DDQNAgent, RunSummary]:
     """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary.
 
     Raises:

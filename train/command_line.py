@@ -15,6 +15,7 @@ import tyro
 
 from crib_env.evaluate.command_line import MARKERS, read
 from crib_env.train.loop.contracts import Learner
+from crib_env.train.loop.learning import RunSettings
 
 # The groups that ``--help`` shows, in order. Settings that no group names are in "learning".
 _GROUPS: dict[str, tuple[str, ...]] = {
@@ -81,7 +82,7 @@ class Command(NamedTuple):
     """
 
     start: Start
-    settings: Any
+    settings: RunSettings | None
     opponent: str | None = None
 
 

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -41,9 +41,9 @@ from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.evaluate.ranges import Positive, Share, WholeNumber
 from crib_env.train.experience import Episodes, Memory, Transitions, explore, play_episodes, rewards_of, transitions_of
 from crib_env.train.loop.contracts import Parts, by_network
-from crib_env.train.loop.learning import Count, Descent, QSettings, Widths, follow, precision
+from crib_env.train.loop.learning import Count, Descent, QSettings, Widths, follow, mean_of_steps, precision
 from crib_env.train.loop.rounds import Round, train_in_rounds
-from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.run_folder import RunFolder, RunSummary
 
 NAME = "ddqn"
 EXPECTED = {"bfloat16": "60.06% (59.38% to 60.74%)", "float32": "60.64% (59.95% to 61.32%)"}
@@ -178,15 +178,14 @@ class DoubleDQN(Parts):
             rate: learning rate; ``None`` means no step yet.
             rng: for sampling.
         """
-        settings, values = self.settings, {}
+        settings, values = self.settings, dict[str, float]()
         for name, memory in self.memories.items():
             rows = self.online.rows_of(name, is_discard)
             memory.add(new[rows])
             if rate is not None and len(memory):
                 steps = max(1, round(len(rows) * settings.reuse / settings.batch_size))
                 measured = [self.update(name, memory.sample(settings.batch_size, rng), rate) for _ in range(steps)]
-                for key in measured[0]:
-                    values[f"learning/{name} {key}"] = float(np.mean([step[key] for step in measured]))
+                values |= mean_of_steps(name, measured)
         return values
 
     def update(self, name: str, batch: Transitions, rate: float) -> dict[str, float]:
@@ -222,7 +221,7 @@ class DoubleDQN(Parts):
         return targets.index_add(0, torch.from_numpy(on), torch.from_numpy(batch.discount[on]) * ahead)
 
 
-def train(settings: DDQNSettings, folder: RunFolder, progress: Progress) -> tuple[DDQNAgent, dict[str, Any]]:
+def train(settings: DDQNSettings, folder: RunFolder, progress: Progress) -> tuple[DDQNAgent, RunSummary]:
     """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary.
 
     All that is random follows from the seed and the round's number, so a stopped run continues exactly.

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -41,9 +41,9 @@ from crib_env.evaluate.ranges import WholeNumber
 from crib_env.observation import OBSERVATIONS
 from crib_env.train.experience import Episodes, Memory, Policy, epsilon_greedy, play_episodes, rewards_of
 from crib_env.train.loop.contracts import Parts
-from crib_env.train.loop.learning import Count, Descent, QSettings, Width, Widths, precision
+from crib_env.train.loop.learning import Count, Descent, QSettings, Width, Widths, mean_of_steps, precision
 from crib_env.train.loop.rounds import Round, train_in_rounds
-from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.run_folder import RunFolder, RunSummary
 from crib_env.train.sequences import Sequences, sequences_of
 
 NAME = "drqn"
@@ -196,7 +196,7 @@ def explore(agent: DRQNAgent, epsilon: float, rng: np.random.Generator, games: i
     return policy
 
 
-def train(settings: DRQNSettings, folder: RunFolder, progress: Progress) -> tuple[DRQNAgent, dict[str, Any]]:
+def train(settings: DRQNSettings, folder: RunFolder, progress: Progress) -> tuple[DRQNAgent, RunSummary]:
     """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary."""
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
@@ -227,8 +227,7 @@ def train(settings: DRQNSettings, folder: RunFolder, progress: Progress) -> tupl
         if (rate := now.rate_after(settings.warm_up)) is not None:
             steps = max(1, round(len(new) * settings.reuse / settings.batch_size))
             measured = [learner.update(learner.replay.sample(settings.batch_size, now.rng), rate) for _ in range(steps)]
-            for key in measured[0]:
-                values[f"learning/all {key}"] = float(np.mean([step[key] for step in measured]))
+            values |= mean_of_steps("all", measured)
         return values, played.simulation_seconds
 
     play(Round.first())  # compiles the kernels before the clocks start

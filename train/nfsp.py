@@ -16,7 +16,7 @@ with settled rewards.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import torch
@@ -42,7 +42,7 @@ from crib_env.train.experience import (
 from crib_env.train.loop.contracts import Parts, by_network
 from crib_env.train.loop.learning import Count, Descent, NotNegative, precision
 from crib_env.train.loop.rounds import Round, train_in_rounds
-from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.run_folder import RunFolder, RunSummary
 
 NAME = "nfsp"
 
@@ -73,8 +73,8 @@ PRESETS = {"default": NFSPSettings()}
 
 
 @dataclass(frozen=True)
-class Choices(Columns):
-    """M decisions and the cards chosen."""
+class BestResponses(Columns):
+    """M decisions of the best response and the cards that it chose."""
 
     observation: np.ndarray  # (M, n) int8
     mask: np.ndarray  # (M, 52) int8
@@ -82,7 +82,7 @@ class Choices(Columns):
     is_discard: np.ndarray  # (M,) bool
 
 
-class Reservoir(Memory[Choices]):
+class Reservoir(Memory[BestResponses]):
     """``capacity`` of all choices added, each kept with the same probability (Vitter 1985, algorithm R).
 
     Args:
@@ -92,9 +92,9 @@ class Reservoir(Memory[Choices]):
 
     def __init__(self, capacity: int, n_inputs: int) -> None:
         seen, masks = np.zeros((capacity, n_inputs), np.int8), np.zeros((capacity, N_ACTIONS), np.int8)
-        super().__init__(Choices(seen, masks, np.zeros(capacity, np.int64), np.zeros(capacity, np.bool_)))
+        super().__init__(BestResponses(seen, masks, np.zeros(capacity, np.int64), np.zeros(capacity, np.bool_)))
 
-    def add_sample(self, new: Choices, rng: np.random.Generator) -> None:
+    def add_sample(self, new: BestResponses, rng: np.random.Generator) -> None:
         """Adds choices; the k-th ever added is kept with probability capacity / k, and replaces a random one."""
         capacity = len(self._rows)
         number = self._added + np.arange(len(new))  # of choices added before each
@@ -147,7 +147,7 @@ class NFSP(Parts):
         values = self.best.learn(new, decisions.is_discard, rate, rng)
         rows = np.flatnonzero(of_best)
         kinds = decisions.observation, decisions.mask, decisions.card, decisions.is_discard
-        choices = Choices(*(column[rows] for column in kinds))
+        choices = BestResponses(*(column[rows] for column in kinds))
         for name, reservoir in self.reservoirs.items():
             reservoir.add_sample(choices[self.best.online.rows_of(name, choices.is_discard)], rng)
             if rate is not None and len(reservoir):
@@ -159,7 +159,7 @@ class NFSP(Parts):
                 values[f"learning/average {name} loss"] = float(np.mean(losses))
         return values
 
-    def imitate(self, name: str, batch: Choices, rate: float) -> float:
+    def imitate(self, name: str, batch: BestResponses, rate: float) -> float:
         """One gradient step of a network of the average policy towards these choices; its loss.
 
         Raises:
@@ -190,7 +190,7 @@ def mix(best: Policy, agent: NFSPAgent, plays_best: np.ndarray, rng: np.random.G
     return policy
 
 
-def train(settings: NFSPSettings, folder: RunFolder, progress: Progress) -> tuple[NFSPAgent, dict[str, Any]]:
+def train(settings: NFSPSettings, folder: RunFolder, progress: Progress) -> tuple[NFSPAgent, RunSummary]:
     """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary."""
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)

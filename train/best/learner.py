@@ -1,9 +1,14 @@
 """``best``: policy networks that learn the solved play.
 
-Two networks learn how to lay cards from solutions of the play in points (:mod:`crib_env.train.best.policy`): one from
-the equilibrium of the pegging game, one from real deals in which a share of the opponents are simple players
+Two networks learn how to lay cards from solutions of the play in points: one from the equilibrium of the pegging game,
+one from real deals in which a share of the opponents are simple players
 (:mod:`crib_env.agents.belief.simple_players`), so that it wins more from weak opponents. Discards and the end of a game
 need no learning: there ``best`` analyses and searches.
+
+This is policy distillation (Rusu et al. 2015), without search or opponents. Decisions are sampled from each solution
+(:mod:`crib_env.train.best.solved_decisions`), which itself would take a gigabyte. A network learns to lay each rank as
+often as the solution does: the loss is the Kullback–Leibler divergence. Inputs are ranks and who laid them
+(:mod:`crib_env.agents.best.policy`).
 
 The simple players of the solutions and the two types of opponent that the search assumes when it weighs hands
 (:mod:`crib_env.agents.belief.opponent_hands`) are the same, and this assumption shapes how ``best`` plays.
@@ -14,21 +19,41 @@ With ``episode="pegging"`` it learns the policy of the pegging game alone.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from functools import cache
+from pathlib import Path
+from typing import Literal, NamedTuple
 
+import numpy as np
 import torch
 from rich.progress import Progress
 
+from crib_env.agents.belief.simple_players import simple_policy
 from crib_env.agents.best.agent import BestAgent
+from crib_env.cards import RANKS
 from crib_env.evaluate.ranges import Share, Threads, WholeNumber
-from crib_env.train.best import solving
-from crib_env.train.best.policy import distil
-from crib_env.train.best.solving import Solving
-from crib_env.train.loop.learning import Count, LearningSettings, NotNegative, Widths
-from crib_env.train.loop.run_folder import RunFolder, in_all
+from crib_env.hands import N_RANKS
+from crib_env.solver.cfr import PlaySolver, Population
+from crib_env.solver.play_game import PlayGame
+from crib_env.solver.public_state import start_of_play
+from crib_env.tables.prior import prior_of_discards
+from crib_env.train.best.solved_decisions import Decisions, SolvedPlay
+from crib_env.train.loop.contracts import Parts
+from crib_env.train.loop.learning import (
+    Count,
+    Descent,
+    LearningSettings,
+    NotNegative,
+    Widths,
+    precision,
+    split_into_batches,
+)
+from crib_env.train.loop.rounds import Round, train_in_rounds
+from crib_env.train.loop.run_folder import RunFolder, RunSummary, in_all
 
 NAME = "best"
+_NO_STARTER = -1
 
 
 @dataclass(frozen=True)
@@ -71,7 +96,122 @@ class BestSettings(LearningSettings):
 PRESETS = {"default": BestSettings()}
 
 
-def train(settings: BestSettings, folder: RunFolder, progress: Progress) -> tuple[BestAgent, dict[str, Any]]:
+class Solving(NamedTuple):
+    """How a game is solved, and how many decisions are sampled from the solution."""
+
+    iterations: int
+    simple_players: float
+    """Their share of the opponents."""
+    decisions: int
+    seed: int
+    threads: int
+    """They do not change the result."""
+
+
+def pegging_game(solving: Solving, folder: Path, progress: Progress) -> Decisions:
+    """Decisions of the pegging game; from a file in the folder, if they have been sampled before."""
+    return _decisions(_NO_STARTER, solving, folder / "pegging.npz", progress)
+
+
+def deals(solving: Solving, folder: Path, progress: Progress) -> Decisions:
+    """Decisions of real deals, as many with each starter; from files in the folder, as far as there are any."""
+    each = solving._replace(decisions=max(1, solving.decisions // N_RANKS))
+    return Decisions.joined(
+        [_decisions(starter, each, folder / f"{RANKS[starter]}.npz", progress) for starter in range(N_RANKS)]
+    )
+
+
+def _decisions(starter: int, solving: Solving, path: Path, progress: Progress) -> Decisions:
+    if path.exists():
+        return Decisions.load(path, solving.decisions)
+    found = _solved(starter, solving, progress).sample(solving.decisions, solving.seed * (N_RANKS + 1) + starter + 1)
+    found.save(path)
+    return found
+
+
+def _solved(starter: int, solving: Solving, progress: Progress) -> SolvedPlay:
+    is_pegging = starter == _NO_STARTER
+    name = "the pegging game" if is_pegging else f"deals with starter {RANKS[starter]}"
+    task = progress.add_task(f"solving {name}", total=solving.iterations)
+    start = start_of_play(starter=None if is_pegging else starter)
+    game = PlayGame(None if is_pegging else prior_of_discards(starter), start, solving.threads)
+    population = None
+    if solving.simple_players:
+        population = Population(game, simple_policy(game, start), solving.simple_players)
+    solver = PlaySolver(game, population)
+    for _ in range(solving.iterations):
+        solver.iterate()
+        progress.advance(task)
+    progress.remove_task(task)
+    return SolvedPlay.of(start, starter, game.prior, game.tree, solver.average)
+
+
+class Distillation(Parts):
+    """A policy network in training, with its optimizer.
+
+    Args:
+        agent: the player; the network is trained in place.
+        game: which of its policy networks.
+        settings: of the run.
+    """
+
+    def __init__(self, agent: BestAgent, game: str, settings: LearningSettings) -> None:
+        self.agent, self._network, self._settings = agent, agent.policies[game], settings
+        self.descent = Descent(self._network, "the policy network", decay=0.01)
+        super().__init__(policy=self._network, adam=self.descent)
+
+    def learn(self, decisions: Decisions, rows: np.ndarray, rate: float) -> dict[str, float]:
+        """Learns once from these decisions (m,), in batches; returns scalars for TensorBoard.
+
+        Raises:
+            FloatingPointError: a loss is not finite.
+        """
+        losses = []
+        for batch in split_into_batches(rows, self._settings.batch_size):
+            inputs, chances = (torch.from_numpy(column) for column in decisions.at(batch))
+            with precision(self._settings.precision):
+                logits = self._network(inputs)
+            loss = divergence(logits, chances).mean()
+            self.descent.step(loss, rate)
+            losses.append(loss.item())
+        return {"learning/divergence": float(np.mean(losses))}
+
+
+def divergence(logits: torch.Tensor, chances: torch.Tensor) -> torch.Tensor:
+    """Kullback–Leibler divergence (B,) of the policy with these logits (B, 13) from chances (B, 13)."""
+    log_policy = torch.log_softmax(logits, dim=1).clamp(min=-100.0)  # -inf where a rank cannot be laid
+    return (torch.special.xlogy(chances, chances) - chances * log_policy).sum(dim=1)
+
+
+def distil(
+    agent: BestAgent,
+    game: str,
+    decisions: Callable[[], Decisions],
+    settings: LearningSettings,
+    folder: RunFolder,
+    progress: Progress,
+) -> RunSummary:
+    """Trains a policy network of an agent, from the last checkpoint in the folder if there is one; returns a summary.
+
+    Args:
+        agent: its network is trained in place.
+        game: one of :data:`crib_env.agents.best.agent.GAMES`.
+        decisions: makes the decisions to learn from; called only if there is something left to learn.
+        settings: of the run.
+        folder: of the run.
+        progress: shows its progress.
+    """
+    learner, sampled = Distillation(agent, game, settings), cache(decisions)
+
+    def learn(now: Round) -> tuple[dict[str, float], float]:
+        found = sampled()
+        return learner.learn(found, now.rng.integers(len(found), size=now.episodes), now.learning_rate), 0.0
+
+    summary = train_in_rounds(f"policy of {game}", settings, folder, progress, learner, learn)
+    return {**summary, "updates": learner.descent.steps}
+
+
+def train(settings: BestSettings, folder: RunFolder, progress: Progress) -> tuple[BestAgent, RunSummary]:
     """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary.
 
     The last policy is the run of this folder; the other one is a run in a folder within it.
@@ -90,15 +230,13 @@ def train(settings: BestSettings, folder: RunFolder, progress: Progress) -> tupl
     return agent, {**in_all(parts), "updates": {game: part["updates"] for game, part in zip((*first, last), parts)}}
 
 
-def _learn(
-    agent: BestAgent, game: str, settings: BestSettings, folder: RunFolder, progress: Progress
-) -> dict[str, Any]:
+def _learn(agent: BestAgent, game: str, settings: BestSettings, folder: RunFolder, progress: Progress) -> RunSummary:
     """Solves a game and trains the agent's policy network for it; returns a summary."""
     is_pegging = game == "pegging"
     iterations = settings.pegging_iterations if is_pegging else settings.iterations
     share = 0.0 if is_pegging else settings.simple_players
     how = Solving(iterations, share, settings.decisions, settings.seed, settings.threads)
-    sample, found = solving.pegging_game if is_pegging else solving.deals, folder.path / "decisions"
+    sample, found = (pegging_game if is_pegging else deals), folder.path / "decisions"
     found.mkdir(exist_ok=True)
     summary = distil(agent, game, lambda: sample(how, found, progress), settings, folder, progress)
     shutil.rmtree(found)

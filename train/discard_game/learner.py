@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -42,9 +42,10 @@ from crib_env.train.loop.learning import (
     Precision,
     Widths,
     precision,
+    split_into_batches,
 )
 from crib_env.train.loop.rounds import Round, train_in_rounds
-from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.run_folder import RunFolder, RunSummary
 from crib_env.train.td.traces import learn_from_move, means_of, no_traces, value, weights_of
 
 NAME = "discard-game"
@@ -181,12 +182,12 @@ class Exact(Parts):
         states, means = kept_of(hands), (hand_totals(hands).ravel() / STARTERS).astype(np.float32)
         seconds = time.perf_counter() - started
         rows = now.rng.permutation(len(states))
-        batches = np.array_split(rows, max(1, round(len(rows) / self._batch_size)))
+        batches = split_into_batches(rows, self._batch_size)
         losses = [self.update(states[batch], means[batch], now.learning_rate) for batch in batches]
         return {"learning/loss": float(np.mean(losses))}, seconds
 
 
-def train(settings: DiscardGameSettings, folder: RunFolder, progress: Progress) -> tuple[DiscardPlayer, dict[str, Any]]:
+def train(settings: DiscardGameSettings, folder: RunFolder, progress: Progress) -> tuple[DiscardPlayer, RunSummary]:
     """Trains a player, from the last checkpoint in the folder if there is one; returns the player and a summary.
 
     The summary counts gradient steps as updates; with sampled values, every hand is one.

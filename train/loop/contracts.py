@@ -13,14 +13,14 @@ from rich.table import Table
 from crib_env.train.loop.learning import RunSettings
 
 if TYPE_CHECKING:
-    from crib_env.train.loop.run_folder import RunFolder
+    from crib_env.train.loop.run_folder import RunFolder, RunSummary
 
 S = TypeVar("S", bound=RunSettings)
 PlayerT_contra = TypeVar("PlayerT_contra", contravariant=True)
 Result = TypeVar("Result")
 
 
-class Player(Protocol):
+class TrainedPlayer(Protocol):
     """The player that a learner trains."""
 
     def save(self, path: Path) -> None:
@@ -41,7 +41,7 @@ class Learner(Protocol[S]):
     def PRESETS(self) -> Mapping[str, S]:  # a constant of the module
         """Settings by the name of their preset, including ``default``."""
 
-    def train(self, settings: S, folder: RunFolder, progress: Progress) -> tuple[Player, dict[str, Any]]:
+    def train(self, settings: S, folder: RunFolder, progress: Progress) -> tuple[TrainedPlayer, RunSummary]:
         """Trains a player, from the last checkpoint in the folder if there is one; returns player and summary.
 
         The summary is that of :meth:`crib_env.train.loop.run_folder.Position.summary`, with ``updates``.
@@ -84,7 +84,7 @@ class Stateful(Protocol):
     def state_dict(self) -> dict[str, torch.Tensor]:
         """Its tensors."""
 
-    def load_state_dict(self, tensors: dict[str, torch.Tensor], /) -> Any:
+    def load_state_dict(self, tensors: dict[str, torch.Tensor], /) -> object:
         """Restores the tensors of :meth:`state_dict`."""
 
 

@@ -1,17 +1,15 @@
-"""What all networks learn by: the settings they share, the number format, and the gradient step.
-
-Weights are float32 whatever the format of the network is.
-"""
+"""What all networks learn by: shared settings, the number format (weights are always float32), the gradient step."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 import llvmlite.binding as llvm
+import numpy as np
 import torch
 from torch import nn
 
@@ -27,7 +25,7 @@ StartSpread = Annotated[int, Range(0, WIN - 1)]
 Width = Annotated[int, Range(1, 16_384)]
 Widths = tuple[Width, ...]
 Precision = Literal["auto", "float32", "bfloat16"]
-S = TypeVar("S")
+S = TypeVar("S", bound="RunSettings")
 
 # Instructions on which digits or times depend, as LLVM calls them.
 _INSTRUCTIONS = {"neon": "NEON", "avx2": "AVX2", "avx512f": "AVX-512", "avx512bf16": "bfloat16", "amx-bf16": "AMX"}
@@ -36,11 +34,7 @@ _LONGEST = 10.0  # norm of a gradient
 
 @dataclass(frozen=True)
 class RunSettings:
-    """Settings of every run. A learner's subclass adds its own and may change these defaults.
-
-    Raises:
-        ValueError: a setting has the wrong type or is out of range; the message names it and says what is allowed.
-    """
+    """Settings of every run, checked. A learner's subclass adds its own and may change these defaults."""
 
     seed: Seed = 0
     """Random seed for initial weights, deals and exploration."""
@@ -124,7 +118,7 @@ class QSettings(ExploringSettings):
             make_agent(self.opponent)
 
 
-@lru_cache(None)
+@cache
 def _instructions() -> tuple[str, ...]:
     found = llvm.get_host_cpu_features()
     return tuple(name for key, name in _INSTRUCTIONS.items() if found.get(key))
@@ -149,8 +143,9 @@ def is_emulated(name: Precision) -> bool:
 
 def with_precision(settings: S) -> S:
     """Settings that name the format chosen here, so that a run keeps it on whatever processor it continues."""
-    name: Any = getattr(settings, "precision", None)
-    return settings if name is None else replace(settings, precision=chosen(name))  # type: ignore[type-var]
+    if isinstance(settings, LearningSettings):
+        return replace(settings, precision=chosen(settings.precision))
+    return settings
 
 
 @contextmanager
@@ -210,16 +205,12 @@ class Descent(SavedOptimizer):
     """
 
     def __init__(self, network: nn.Module, what: str, decay: float = 0.0) -> None:
-        kind: Any = torch.optim.AdamW if decay else torch.optim.Adam
+        kind = torch.optim.AdamW if decay else torch.optim.Adam
         super().__init__(kind(network.parameters(), weight_decay=decay, fused=True))
         self._network, self._what = network, what
 
     def step(self, loss: torch.Tensor, rate: float) -> None:
-        """Takes a step, with the gradient clipped to a norm of 10.
-
-        Args:
-            loss: a scalar.
-            rate: learning rate.
+        """Takes a step at a learning rate, with the gradient of the loss, a scalar, clipped to a norm of 10.
 
         Raises:
             FloatingPointError: the loss or its gradient is not finite, and the network has not changed; or the step has
@@ -244,3 +235,13 @@ def follow(average: nn.Module, network: nn.Module, share: float) -> None:
     """Moves the weights of ``average`` this share of the way to those of ``network``: it gets their average."""
     for old, new in zip(average.parameters(), network.parameters()):
         old.lerp_(new, share)
+
+
+def split_into_batches(rows: np.ndarray, size: int) -> list[np.ndarray]:
+    """Rows (N,) in batches of about one size, at least one batch."""
+    return np.array_split(rows, max(1, round(len(rows) / size)))
+
+
+def mean_of_steps(name: str, steps: list[dict[str, float]]) -> dict[str, float]:
+    """The means of what gradient steps of a network measured, under TensorBoard's tags."""
+    return {f"learning/{name} {key}": float(np.mean([step[key] for step in steps])) for key in steps[0]}

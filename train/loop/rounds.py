@@ -28,7 +28,7 @@ from crib_env.evaluate.runs.format import (
 )
 from crib_env.train.loop.contracts import StrengthMeasure, Trainee
 from crib_env.train.loop.learning import ExploringSettings, LearningSettings, RunSettings
-from crib_env.train.loop.run_folder import Position, RunFolder
+from crib_env.train.loop.run_folder import Position, RunFolder, RunSummary
 from crib_env.train.loop.strength import exploited, is_due, measure_of
 
 
@@ -51,7 +51,7 @@ def put_off_interrupts() -> Iterator[Interrupt]:
         yield interrupt
         return
 
-    def note(number: int, frame: Any) -> None:
+    def note(number: int, frame: object) -> None:
         if interrupt.signalled:
             raise KeyboardInterrupt
         interrupt.signalled = True
@@ -108,7 +108,7 @@ class Rounds:
         size: Callable[[int], int],
         play_and_learn: Callable[[int], tuple[dict[str, float], float | None]],
         between: Callable[[int, int], None] = lambda before, now: None,
-    ) -> dict[str, Any]:
+    ) -> RunSummary:
         """Plays and learns to the end of the run; returns a summary.
 
         Args:
@@ -214,7 +214,7 @@ class Round:
         return self.learning_rate if self.episodes_before + self.episodes >= warm_up else None
 
 
-# Plays and learns; returns values for TensorBoard by tag, and the seconds spent in simulation.
+# Plays a round and learns from it; returns values for TensorBoard by tag, and the seconds spent in simulation.
 PlayAndLearn = Callable[[Round], tuple[dict[str, float], float]]
 
 
@@ -226,24 +226,15 @@ def train_in_rounds(
     trainee: Trainee,
     play_and_learn: PlayAndLearn,
     strength: StrengthMeasure[Any, Any] | None = None,
-) -> dict[str, Any]:
+) -> RunSummary:
     """Trains to the end of a run, from the last checkpoint in the folder if there is one; returns a summary.
 
-    Args:
-        name: the name of the learner.
-        settings: the settings of the run. The learning rate, and ε if it explores, change linearly during the run.
-        folder: the folder of the run.
-        progress: shows the progress of the run.
-        trainee: the player in training.
-        play_and_learn: plays a round and learns from it.
-        strength: as for :class:`Rounds`.
+    The learning rate, and ε if the settings have it, change linearly during the run; other arguments are those of
+    :class:`Rounds`.
     """
     rounds = Rounds(name, settings, folder, progress, trainee, settings.episodes, strength)
     exploring = settings if isinstance(settings, ExploringSettings) else None
     epsilons = (exploring.epsilon, exploring.final_epsilon) if exploring else (0.0, 0.0)
-
-    def size(before: int) -> int:
-        return min(settings.episodes_at_once, settings.episodes - before)
 
     def one_round(n: int) -> tuple[dict[str, float], float]:
         position = rounds.position
@@ -254,4 +245,4 @@ def train_in_rounds(
         values, simulation_seconds = play_and_learn(Round(n, position.episodes, epsilon, rate, rng))
         return values | {EPSILON: epsilon, LEARNING_RATE: rate}, simulation_seconds
 
-    return rounds.run(size, one_round)
+    return rounds.run(lambda before: min(settings.episodes_at_once, settings.episodes - before), one_round)

@@ -17,7 +17,7 @@ from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.runs.format import final_tags, read_config
 from crib_env.evaluate.runs.table import CAPTION, read_runs, rows_of, tables_of
 from crib_env.train.loop.contracts import Learner, S
-from crib_env.train.loop.learning import chosen, is_emulated, processor, with_precision
+from crib_env.train.loop.learning import LearningSettings, RunSettings, chosen, is_emulated, processor, with_precision
 from crib_env.train.loop.run_folder import RUNS, RunFolder
 from crib_env.train.loop.strength import strength_of
 from crib_env.train.loop.tensorboard import summaries
@@ -109,11 +109,11 @@ def _print(line: str) -> None:
     console.print(line, soft_wrap=True, markup=False)
 
 
-def precision_in_words(settings: Any) -> str:
+def precision_in_words(settings: RunSettings) -> str:
     """A line on the format in which networks train with these settings, and on the processor."""
-    name = getattr(settings, "precision", None)
-    if name is None:  # there are no networks
+    if not isinstance(settings, LearningSettings):  # there are no networks
         return f"processor: {processor()}"
+    name = settings.precision
     return f"precision: {chosen(name)}{', emulated and slow' * is_emulated(name)}; processor: {processor()}"
 
 

@@ -18,7 +18,7 @@ from crib_env.agents.networks.weights_file import SUFFIX, load_tensors, save_ten
 from crib_env.evaluate.files import new_folder, write_json
 from crib_env.evaluate.runs.format import CHECKPOINTS, CONFIG, FINAL, SUMMARY, is_finished, read_config
 from crib_env.files.json_text import typed
-from crib_env.train.loop.learning import processor
+from crib_env.train.loop.learning import RunSettings, processor
 from crib_env.train.loop.tensorboard import layout_of
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tensorboard.compat.proto.summary_pb2 import Summary
 
 RUNS = Path("runs")
+RunSummary = dict[str, Any]  # as JSON
 _KEPT = 2  # number of checkpoints
 
 
@@ -46,7 +47,12 @@ class RunFolder:
 
     @classmethod
     def create(
-        cls, learner: str, settings: Any, runs: Path = RUNS, seeds: int | None = None, folder: Path | None = None
+        cls,
+        learner: str,
+        settings: RunSettings,
+        runs: Path = RUNS,
+        seeds: int | None = None,
+        folder: Path | None = None,
     ) -> RunFolder:
         """Creates a folder for a learner's settings (a dataclass with a ``seed``), or for runs of several seeds.
 
@@ -162,7 +168,7 @@ class RunFolder:
         """Whether the run has finished."""
         return is_finished(self.path)
 
-    def finish(self, summary: dict[str, Any]) -> None:
+    def finish(self, summary: RunSummary) -> None:
         """Writes ``summary.json`` and closes the event file."""
         write_json(self.path / SUMMARY, summary)
         if self._writer is not None:
@@ -193,7 +199,7 @@ class Position:
     simulation_seconds: float = 0.0
 
     @classmethod
-    def restored(cls, folder: RunFolder, load_state_dict: Callable[[dict[str, torch.Tensor]], None]) -> Position:
+    def restored(cls, folder: RunFolder, load_state_dict: Callable[[dict[str, torch.Tensor]], object]) -> Position:
         """The position at the last checkpoint, or the start if there is none.
 
         Args:
@@ -218,7 +224,7 @@ class Position:
             raise ValueError(f"the last checkpoint of {folder.path} is not one of this run ({reason})") from None
         return position
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> RunSummary:
         """The position for ``summary.json``.
 
         A learner adds ``updates``, how often it has changed its weights: a number, or one for each network.
@@ -232,7 +238,7 @@ class Position:
         }
 
 
-def in_all(parts: list[dict[str, Any]]) -> dict[str, Any]:
+def in_all(parts: list[RunSummary]) -> RunSummary:
     """The summary, except updates, of a run in consecutive parts: the episodes of the last, and the time of all."""
     whole = Position(
         episodes=parts[-1]["episodes"],

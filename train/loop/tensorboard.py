@@ -20,6 +20,7 @@ from tensorboard.plugins.hparams import api_pb2, metadata
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData, SessionEndInfo, SessionStartInfo
 
 from crib_env.evaluate.runs.format import POINTS_A_HAND, STRENGTH, band_of, final_tag, title_of, win_rate_tag
+from crib_env.train.loop.learning import RunSettings
 
 # Titles and the prefixes of their tags; the last prefixes of learning and of speed are Stable-Baselines3's.
 _GROUPS = {
@@ -74,7 +75,7 @@ _METRICS = {
 _ASIDE = {"evaluations", "evaluation_games", "final_games", "checkpoint_seconds", "threads"}
 
 
-def hparams_of(learner: str, settings: Any, start: Any) -> dict[str, str | float]:
+def hparams_of(learner: str, settings: RunSettings, start: RunSettings) -> dict[str, str | float]:
     """The columns of a run.
 
     Args:
@@ -88,7 +89,7 @@ def hparams_of(learner: str, settings: Any, start: Any) -> dict[str, str | float
     return columns | {name: _plain(value) for name, value in given.items() if name in _COLUMNS}
 
 
-def summaries(learner: str, settings: Any, start: Any) -> list[Summary]:
+def summaries(learner: str, settings: RunSettings, start: RunSettings) -> list[Summary]:
     """The columns as a finished run writes them into its event file; arguments as for :func:`hparams_of`."""
     experiment = api_pb2.Experiment(
         hparam_infos=[
@@ -119,7 +120,7 @@ def _summary(tag: str, data: HParamsPluginData) -> Summary:
     return Summary(value=[Summary.Value(tag=tag, metadata=metadata.create_summary_metadata(data))])
 
 
-def _plain(value: Any) -> str | float:
+def _plain(value: object) -> str | float:
     """A number unchanged; any other value as text, in the form of the command line."""
     if isinstance(value, (tuple, list)):
         return " ".join(map(str, value))

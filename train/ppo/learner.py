@@ -2,8 +2,8 @@
 
 A round is one deal in each of ``episodes_at_once`` games: six decisions of the learner in each, two discards and four
 cards laid, so all deals end with the round. The opponent is the agent itself as it was up to ``refresh`` rounds
-ago. Rewards are settled (:class:`crib_env.train.ppo.deals.SettledDeals`), like those of Double DQN. They follow a card
-almost at once, so ``gae_lambda`` is far lower than usual.
+ago. Rewards are settled (:class:`crib_env.train.ppo.sb3_vec_env.SettledDeals`), like those of Double DQN. They follow a
+card almost at once, so ``gae_lambda`` is far lower than usual.
 
 In TensorBoard, Stable-Baselines3's own values are under ``train/``, ``rollout/`` and ``time/``, over episodes.
 Agent ``ppo`` uses ``final.safetensors``. Beside it is ``final.zip`` in Stable-Baselines3's format, for
@@ -40,9 +40,9 @@ from crib_env.train.loop.learning import (
     Widths,
 )
 from crib_env.train.loop.rounds import Interrupt, Rounds, put_off_interrupts
-from crib_env.train.loop.run_folder import Position, RunFolder
-from crib_env.train.ppo.deals import SettledVecEnv
+from crib_env.train.loop.run_folder import Position, RunFolder, RunSummary
 from crib_env.train.ppo.policy import CribbagePolicy, FrozenSelf, check_gradients
+from crib_env.train.ppo.sb3_vec_env import SettledVecEnv
 
 NAME = "ppo"
 DECISIONS = {"deal": 6, "pegging": 4}  # of a player in an episode
@@ -110,7 +110,7 @@ class PPOLearner(Parts):
     def __init__(self, settings: PPOSettings) -> None:
         self.settings = settings
         self.frozen = FrozenSelf(settings.observation, settings.hidden)
-        opponents: dict[str, Any] = {"self": self.frozen} | {name: name for name in NATIVE}
+        opponents: dict[str, FrozenSelf | str] = {"self": self.frozen} | {name: name for name in NATIVE}
         self.games = SettledVecEnv(
             settings.episodes_at_once,
             opponent=opponents.get(settings.opponent) or make_agent(settings.opponent),
@@ -222,7 +222,7 @@ class BetweenRounds(BaseCallback):
         self._rounds.save_if_due()
 
 
-def train(settings: PPOSettings, folder: RunFolder, progress: Progress) -> tuple[PPOAgent, dict[str, Any]]:
+def train(settings: PPOSettings, folder: RunFolder, progress: Progress) -> tuple[PPOAgent, RunSummary]:
     """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary.
 
     A stopped run continues exactly from its last checkpoint.

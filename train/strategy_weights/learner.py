@@ -39,19 +39,26 @@ values --scaling 10`` and ``--opponent static``.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
 from rich.progress import Progress
 
 from crib_env.agents.strategy_weights import StrategyWeightsAgent
+from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.evaluate.runs.format import snapshots_of
+from crib_env.tables.lang_strategies import STRATEGIES
 from crib_env.train.loop.rounds import Rounds
-from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.run_folder import RunFolder, RunSummary
 from crib_env.train.strategy_weights.tournament import StrategyWeightsSettings, Tournament
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 NAME = "strategy-weights"
 _CHUNK = 1_000  # games between two checks of the clock
-
 
 PRESETS = {
     "default": StrategyWeightsSettings(baseline=0.02, credit_decay=0.9, neighbours=1.0),
@@ -61,7 +68,7 @@ PRESETS = {
 
 def train(
     settings: StrategyWeightsSettings, folder: RunFolder, progress: Progress
-) -> tuple[StrategyWeightsAgent, dict[str, Any]]:
+) -> tuple[StrategyWeightsAgent, RunSummary]:
     """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary.
 
     A stopped run continues exactly from its last checkpoint. The summary counts every game as an update. It changes the
@@ -83,7 +90,6 @@ def train(
     winner = int(tournament.order[0])
     agent = tournament.player(winner)
     from crib_env.evaluate.figures import save_figure  # matplotlib takes half a second
-    from crib_env.train.strategy_weights.graphs import draw_history, draw_strategies
 
     pictures = {
         "strategies": draw_strategies(agent.weights),
@@ -93,3 +99,44 @@ def train(
         save_figure(picture, folder.path / name)
         folder.log_picture(f"strategies/{name}", picture, summary["episodes"])
     return agent, {**summary, "updates": summary["episodes"], "agent": winner}
+
+
+def _draw_weights(axes: Axes, square: np.ndarray) -> None:
+    """One strategy's weights (121, 121): own score down, opponent's across, 0–0 at the top left."""
+    from crib_env.evaluate.figures import AMOUNT
+
+    axes.imshow(square, cmap=AMOUNT, vmin=0, vmax=1, interpolation="nearest")
+    axes.set(xticks=[], yticks=[])
+
+
+def draw_strategies(weights: np.ndarray) -> Figure:
+    """A square for each strategy as dealer and as pone, of weights (121, 121, 2, 8)."""
+    from crib_env.evaluate.figures import new_figure
+
+    figure = new_figure(16, 4.8)
+    rows = figure.subplots(2, len(STRATEGIES))
+    for role, row in zip((DEALER, PONE), rows):
+        for k, axes in enumerate(row):
+            _draw_weights(axes, weights[:, :, role, k])
+        row[0].set_ylabel(f"{ROLES[role]}: own score ↓")
+    for axes, name in zip(rows[0], STRATEGIES):
+        axes.set_title(name, fontsize=9)
+    for axes in rows[1]:
+        axes.set_xlabel("opponent's score →", fontsize=8)
+    return figure
+
+
+def draw_history(snapshots: list[Path]) -> Figure:
+    """The dealer's squares over training: a row for each strategy, a column for each snapshot, oldest first."""
+    from crib_env.evaluate.figures import new_figure
+
+    figure = new_figure(1.3 * len(snapshots) + 2.5, 11)
+    columns = figure.subplots(len(STRATEGIES), len(snapshots), squeeze=False).T
+    for path, column in zip(snapshots, columns):
+        weights = StrategyWeightsAgent.load(path).weights
+        for k, axes in enumerate(column):
+            _draw_weights(axes, weights[:, :, DEALER, k])
+        column[0].set_title(f"{int(path.stem.rpartition('-')[2]):,}", fontsize=8)
+    for axes, name in zip(columns[0], STRATEGIES):
+        axes.set_ylabel(name, fontsize=7, rotation=0, ha="right", va="center")
+    return figure

@@ -165,12 +165,9 @@ class Tournament:
         play_and_learn(games, n, players, learns, expected, self._pegging, self.settings.rule, tally)
         if not (np.isfinite(self.weights[first]).all() and np.isfinite(self.weights[second]).all()):
             raise FloatingPointError(f"weights of the agents {first} and {second} are no longer numbers")
-        sums = dict(zip(COUNTED, tally))
-        values: dict[str, float] = {
-            "learning/share of random discards": sums["explored"] / sums["discards"],
-            "learning/exploration": sums["exploration"] / sums["discards"],
-            "learning/variance of weights": sums["variance"] / sums["discards"],
-        }
+        sums = dict(zip(COUNTED, tally.tolist()))
+        tags = {"explored": "share of random discards", "exploration": "exploration", "variance": "variance of weights"}
+        values: dict[str, float] = {f"learning/{tag}": sums[name] / sums["discards"] for name, tag in tags.items()}
         if self.settings.opponent != "self":  # in self-play both sides are the same player, and the difference is luck
             values[NET_POINTS_IN_TRAINING] = sums["margin"] / n
         return values
@@ -225,8 +222,7 @@ class Tournament:
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """The tensors that a checkpoint saves."""
-        kept = {"weights": self.weights, "expected": self.expected, "order": self.order}
-        return {name: torch.from_numpy(array) for name, array in kept.items()}
+        return {name: torch.from_numpy(getattr(self, name)) for name in ("weights", "expected", "order")}
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
         """Restores the tensors of :meth:`state_dict`.
@@ -247,6 +243,6 @@ class Tournament:
         self.weights, self.expected, self.order = weights, expected, order
 
 
-def seed_of(*what: int) -> int:
+def seed_of(*numbers: int) -> int:
     """A seed of 63 bits for these numbers."""
-    return int(np.random.SeedSequence(what).generate_state(1, np.uint64)[0] >> np.uint64(1))
+    return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> np.uint64(1))

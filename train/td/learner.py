@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -41,7 +41,7 @@ from crib_env.evaluate.ranges import Share
 from crib_env.train.experience import Episodes, play_episodes
 from crib_env.train.loop.learning import Count, ExploringSettings, NotNegative, Precision, Widths
 from crib_env.train.loop.rounds import Round, train_in_rounds
-from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.run_folder import RunFolder, RunSummary
 from crib_env.train.td.returns import Explorer, Returns, lambda_returns, moves_of, rewards_of_moves
 from crib_env.train.td.traces import UPDATES, Traces
 
@@ -110,7 +110,7 @@ PRESETS = {
 }
 
 
-def train(settings: TDSettings, folder: RunFolder, progress: Progress) -> tuple[TDAgent, dict[str, Any]]:
+def train(settings: TDSettings, folder: RunFolder, progress: Progress) -> tuple[TDAgent, RunSummary]:
     """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary."""
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
@@ -118,7 +118,7 @@ def train(settings: TDSettings, folder: RunFolder, progress: Progress) -> tuple[
     return train_by(settings, folder, progress)
 
 
-def _train_by_traces(settings: TDSettings, folder: RunFolder, progress: Progress) -> tuple[TDAgent, dict[str, Any]]:
+def _train_by_traces(settings: TDSettings, folder: RunFolder, progress: Progress) -> tuple[TDAgent, RunSummary]:
     learner = Traces(TDAgent.new("bits", settings.hidden), settings.td_lambda, settings.episode)
 
     def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
@@ -131,7 +131,7 @@ def _train_by_traces(settings: TDSettings, folder: RunFolder, progress: Progress
     return learner.agent, {**summary, "updates": UPDATES[settings.episode] * summary["episodes"]}
 
 
-def _train_by_returns(settings: TDSettings, folder: RunFolder, progress: Progress) -> tuple[TDAgent, dict[str, Any]]:
+def _train_by_returns(settings: TDSettings, folder: RunFolder, progress: Progress) -> tuple[TDAgent, RunSummary]:
     online = TDAgent.new("features", settings.hidden, settings.hidden_discard)
     learner = Returns(online, settings.precision, settings.average_rate)
 

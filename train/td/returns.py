@@ -25,7 +25,7 @@ from crib_env.agents.networks.td import TDAgent
 from crib_env.kernels import kernel
 from crib_env.train.experience import Decisions, epsilon_greedy
 from crib_env.train.loop.contracts import Parts, by_network
-from crib_env.train.loop.learning import Descent, Precision, follow, precision
+from crib_env.train.loop.learning import Descent, Precision, follow, mean_of_steps, precision, split_into_batches
 
 
 @kernel
@@ -153,14 +153,12 @@ class Returns(Parts):
         """Trains on every move (M,) of ``decisions`` once, in batches, towards its target (M,); returns scalars for
         TensorBoard."""
         states = moved(decisions.observation[moves], decisions.card[moves], decisions.is_discard[moves])
-        values = {}
+        values: dict[str, float] = {}
         for is_discard in (True, False):
             rows = rng.permutation(np.flatnonzero(decisions.is_discard[moves] == is_discard))
             if not len(rows):  # pegging has no discards
                 continue
-            batches = np.array_split(rows, max(1, round(len(rows) / batch_size)))
+            batches = split_into_batches(rows, batch_size)
             measured = [self.update(states[batch], targets[batch], is_discard, rate) for batch in batches]
-            for key in measured[0]:
-                mean = float(np.mean([step[key] for step in measured]))
-                values[f"learning/{self.agent.network_of(is_discard)} {key}"] = mean
+            values |= mean_of_steps(self.agent.network_of(is_discard), measured)
         return values
