@@ -23,7 +23,7 @@ from crib_env.train.ddqn import transitions_of
 from crib_env.train.experience import play_episodes, rewards_of
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.nfsp import NFSP, Choices, Reservoir, mix
+from crib_env.train.nfsp import NFSP, BestResponses, Reservoir, mix
 from tests.helpers.learner_runs import new_run, run, stopped_run
 from tests.helpers.small_settings import NFSP as SMALL
 
@@ -40,10 +40,10 @@ def new_learner(**changes):
 
 
 def choices(cards, legal):
-    """Choices of these cards among these legal ones, all in one position."""
+    """BestResponses of these cards among these legal ones, all in one position."""
     mask = np.zeros((len(cards), 52), np.int8)
     mask[:, legal] = 1
-    return Choices(np.ones((len(cards), 209), np.int8), mask, np.array(cards), np.ones(len(cards), bool))
+    return BestResponses(np.ones((len(cards), 209), np.int8), mask, np.array(cards), np.ones(len(cards), bool))
 
 
 def views_of_some_games(n=200, cards=7):
@@ -124,7 +124,7 @@ def test_greedy_takes_the_most_likely_card():
 def test_a_reservoir_keeps_all_that_was_added_with_equal_chances():
     capacity, n, repeats = 50, 400, 3_000
     rng, kept = np.random.default_rng(0), np.zeros(n)
-    new = Choices(np.zeros((n, 1), np.int8), np.zeros((n, 52), np.int8), np.arange(n), np.ones(n, bool))
+    new = BestResponses(np.zeros((n, 1), np.int8), np.zeros((n, 52), np.int8), np.arange(n), np.ones(n, bool))
     for _ in range(repeats):
         reservoir = Reservoir(capacity, 1)
         for first, last in ((0, 30), (30, 70), (70, 71), (71, 400)):  # filled in the middle of a piece
@@ -141,7 +141,7 @@ def test_a_reservoir_keeps_all_that_was_added_with_equal_chances():
 
 def test_a_reservoir_survives_a_checkpoint():
     rng = np.random.default_rng(0)
-    first = Choices(
+    first = BestResponses(
         rng.integers(2, size=(70, 209)).astype(np.int8),
         np.ones((70, 52), np.int8),
         rng.integers(52, size=70),
