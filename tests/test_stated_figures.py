@@ -35,68 +35,76 @@ def learners(words, unit=1):
     return Place("docs/reference/learners.md", words, unit)
 
 
-def benchmarks(words):
-    return Place("BENCHMARKS.md", words)
+def measured(topic, words):
+    return Place(f"docs/benchmarks/{topic}.md", words)
+
+
+def page_of(topic):
+    return (ROOT / "docs" / "benchmarks" / f"{topic}.md").read_text()
 
 
 # The last place of each figure gives the most digits.
 FIGURES = {
     "random games": [
         readme("# thousand random full games a second", 1_000),
-        benchmarks("random full games, engine | # |"),
+        measured("speed", "random full games, engine | # |"),
     ],
     "memory of many games": [
         Place("crib_env/vector/environments.py", "Memory is linear in N, # to", 1_000),
-        benchmarks("# at 1,000,000."),
+        measured("speed", "# at 1,000,000."),
     ],
     "memory of fewer games": [
         Place("crib_env/vector/environments.py", "to # KB a game", 1_000),
-        benchmarks("# bytes a game with all buffers at 100,000 games"),
+        measured("speed", "# bytes a game with all buffers at 100,000 games"),
     ],
     "best against greedy": [
         learners("`best` wins # % (# to #, # mirrored games) against `greedy`"),
-        benchmarks("`best greedy --games 20000 --seed 5` | 20,000 | #% (#% to #%)"),
+        measured("best", "`best greedy --games 20000 --seed 5` | 20,000 | #% (#% to #%)"),
     ],
     "best against expert": [
         learners("# % (# to #, 20,000) against `expert`"),
-        benchmarks("`best expert:threads=1 --games 20000 --seed 4` | 20,000 | #% (#% to #%)"),
+        measured("best", "`best expert:threads=1 --games 20000 --seed 4` | 20,000 | #% (#% to #%)"),
     ],
-    "a decision of best": [learners("# µs a decision in batch"), benchmarks("A decision takes # µs in batch")],
-    "weights of best": [learners("The weights (# MB)", 1_000_000), benchmarks("# bytes of weights")],
+    "a decision of best": [learners("# µs a decision in batch"), measured("best", "A decision takes # µs in batch")],
+    "weights of best": [learners("The weights (# MB)", 1_000_000), measured("best", "# bytes of weights")],
     "O'Connor's measure": [
         learners("It gains # points on a random player in two deals"),
-        benchmarks("one dealt by each: the paper's settings +# ("),
+        measured("learners", "one dealt by each: the paper's settings +# ("),
     ],
     "O'Connor's measure and its interval": [
-        benchmarks("one dealt by each: the paper's settings +# (# to #, 50,000 pairs of deals"),
+        measured("learners", "one dealt by each: the paper's settings +# (# to #, 50,000 pairs of deals"),
         Place("evaluate/REPRODUCTION.md", "around 4 (read as 3.5 to 4.5) | +# (+# to +#) | 50,000 pairs of deals"),
     ],
-    "the discard game": [learners("from exact values # of"), benchmarks("| `discard-game` | # (")],
+    "the discard game": [learners("from exact values # of"), measured("learners", "| `discard-game` | # (")],
     "the discard game, 20 nodes": [
         learners("and reaches #."),
-        benchmarks("`discard-game --preset paper` (20 nodes) | # ("),
+        measured("learners", "`discard-game --preset paper` (20 nodes) | # ("),
     ],
     "the PPO example": [
         Place("docs/guides/your-own-learner.md", "and wins # % against `greedy` after # s of one core"),
-        benchmarks(
-            "| `ppo.py` | #% (55.77% to 56.92%) against `greedy`, 10,000 mirrored games | 5,996,544 decisions, # s"
+        measured(
+            "learners",
+            "| `ppo.py` | #% (55.77% to 56.92%) against `greedy`, 10,000 mirrored games | 5,996,544 decisions, # s",
         ),
     ],
     "ddqn in float32": [
         readme("and ends with #% (#% to #%, 10,000 games)"),
         Place("train/ddqn.py", '"float32": "#% (#% to #%)"'),
-        benchmarks("| `ddqn` in float32 | 99.33% (99.15% to 99.47%) | #% (#% to #%) |"),
+        measured("learners", "| `ddqn` in float32 | 99.33% (99.15% to 99.47%) | #% (#% to #%) |"),
     ],
     "ddqn in bfloat16": [
         readme("| `ddqn` | Double DQN, as `make train` trains it | #% (#% to #%) |"),
         Place("train/ddqn.py", '"bfloat16": "#% (#% to #%)"'),
-        benchmarks("| `ddqn` (`make train`) | 99.41% (99.24% to 99.54%) | #% (#% to #%) |"),
+        measured("learners", "| `ddqn` (`make train`) | 99.41% (99.24% to 99.54%) | #% (#% to #%) |"),
     ],
     "td": [
-        benchmarks("| `td` | #% (#% to #%) | #% (#% to #%) | # deals, # s |"),
-        benchmarks("| `td` | #% (#% to #%) | #% (#% to #%) | # | # | 7.9% |"),
+        measured("learners", "| `td` | #% (#% to #%) | #% (#% to #%) | # deals, # s |"),
+        measured("learners", "| `td` | #% (#% to #%) | #% (#% to #%) | # | # | 7.9% |"),
     ],
-    "Lang's learner": [learners("neighbouring weights it wins # %"), benchmarks("| default, 1,000,000 games | #% (")],
+    "Lang's learner": [
+        learners("neighbouring weights it wins # %"),
+        measured("learners", "| default, 1,000,000 games | #% ("),
+    ],
 }
 
 
@@ -112,7 +120,7 @@ def test_a_figure_is_the_same_wherever_it_stands(name):
 
 def test_the_figure_of_speeds_shows_the_table():
     """Every mark is a number of the first tables of the benchmarks."""
-    section = (ROOT / "BENCHMARKS.md").read_text().partition("## Rules")[0]
+    section = page_of("speed").partition("## Decision times")[0]
     kept = json.loads((ROOT / "docs" / "speed.json").read_text())["per_second"]
     for name, values in kept.items():
         for value in values:
@@ -121,7 +129,7 @@ def test_the_figure_of_speeds_shows_the_table():
 
 
 def test_the_figure_of_exploitability_names_players_of_the_table():
-    page = (ROOT / "BENCHMARKS.md").read_text()
+    page = page_of("exploitability")
     kept = json.loads((ROOT / "docs" / "exploitability.json").read_text())["levels"]
     assert set(kept) == {"random", "greedy", "careful", "equilibrium"}
     for name, value in kept.items():
@@ -135,9 +143,7 @@ def test_the_figure_of_the_league_shows_the_table():
     for one, other, rate, _ in kept["win_rates"]:
         rates[one].append(rate)
         rates[other].append(1 - rate)
-    table = re.findall(
-        r"^\| \d+ \| `?([-a-z]+)`? \| \d+ \| ± \d+ \| ([\d.]+)%", (ROOT / "BENCHMARKS.md").read_text(), re.MULTILINE
-    )
+    table = re.findall(r"^\| \d+ \| `?([-a-z]+)`? \| \d+ \| ± \d+ \| ([\d.]+)%", page_of("matches"), re.MULTILINE)
     assert [name for name, _ in table] == kept["agents"]
     for name, share in table:
         assert abs(100 * sum(rates[name]) / 16 - float(share)) < 0.1, name
@@ -145,9 +151,7 @@ def test_the_figure_of_the_league_shows_the_table():
 
 def test_ratings_of_the_league_are_those_of_its_table():
     """The page on players names every player of the table once, with its rating."""
-    table = dict(
-        re.findall(r"^\| \d+ \| `?([-a-z=:\d]+)`? \| (\d+) \|", (ROOT / "BENCHMARKS.md").read_text(), re.MULTILINE)
-    )
+    table = dict(re.findall(r"^\| \d+ \| `?([-a-z=:\d]+)`? \| (\d+) \|", page_of("matches"), re.MULTILINE))
     page = (ROOT / "docs" / "reference" / "players.md").read_text()
     (text,) = re.findall(r"Ratings, 95 % within.*?± 170", page, re.DOTALL)
     assert len(table) == 17
@@ -157,7 +161,7 @@ def test_ratings_of_the_league_are_those_of_its_table():
 def test_strengths_in_the_readme_are_those_of_the_benchmarks():
     """Each row of its table has the win rate, the interval and the number of games of a match against greedy."""
     rate = r"\d+\.\d+% \(\d+\.\d+% to \d+\.\d+%\)"
-    readme, measured = ((ROOT / name).read_text() for name in ("README.md", "BENCHMARKS.md"))
+    readme, measured = (ROOT / "README.md").read_text(), "".join(map(page_of, ("best", "matches", "learners")))
     stated = re.findall(rf"^\| `(\w+)` \|.*\| ({rate}) \| ([\d,]+) \| [\d.]+ \| [^|]*\|$", readme, re.MULTILINE)
     matches = re.findall(rf"^\| `(\w+) greedy[^|]*` \| ([\d,]+) \| ({rate}) \|", measured, re.MULTILINE)
     learned = re.findall(rf"^\| `(\w+)`[^|]* \| {rate} \| ({rate}) \| [\d,]+ \| [\d,]+ \|", measured, re.MULTILINE)
@@ -167,7 +171,7 @@ def test_strengths_in_the_readme_are_those_of_the_benchmarks():
 
 
 def test_exploitabilities_in_the_readme_are_those_of_the_benchmarks():
-    readme, measured = ((ROOT / name).read_text() for name in ("README.md", "BENCHMARKS.md"))
+    readme, measured = (ROOT / "README.md").read_text(), page_of("exploitability")
     stated = re.findall(
         r"^\| `(\w+)` \|.*\| ([\d.]+) \| (?:([\d.]+ ± [\d.]+) \(([\d,]+)[^|]*\))? ?\|$", readme, re.MULTILINE
     )
@@ -182,3 +186,25 @@ def test_exploitabilities_in_the_readme_are_those_of_the_benchmarks():
     in_real_deals = {(name, value, deals) for name, _, value, deals in stated if value}
     assert len(in_real_deals) >= 2
     assert in_real_deals <= set(by_points)
+
+
+def test_headline_figures_are_those_of_the_page_behind_them():
+    """Each row of BENCHMARKS.md has a command and a page, which has every number of the row's figure."""
+    rows = re.findall(
+        r"^\| (?!what|match|learner|player|-)(.*) \|$", (ROOT / "BENCHMARKS.md").read_text(), re.MULTILINE
+    )
+    topics = set()
+    for row in rows:
+        _, figure, command, more = row.split(" | ")
+        (topic,) = re.fullmatch(r"\[[-\w ]+\]\(docs/benchmarks/([-\w]+)\.md\)", more).groups()
+        numbers = re.findall(r"\d[\d,]*(?:\.\d+)?", figure)
+        assert command.startswith(("`python -m ", "`pytest ", "the same")), row
+        assert numbers, row
+        missing = [
+            one for one in numbers if not re.search(rf"(?<![\d.,]){re.escape(one)}(?![\d]|[.,]\d)", page_of(topic))
+        ]
+        assert not missing, (row, missing)
+        topics.add(topic)
+    assert len(rows) > 30
+    linked = set(re.findall(r"docs/benchmarks/([-\w]+)\.md", (ROOT / "BENCHMARKS.md").read_text()))
+    assert topics <= linked == {page.stem for page in (ROOT / "docs" / "benchmarks").glob("*.md")}

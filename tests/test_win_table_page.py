@@ -1,4 +1,4 @@
-"""BENCHMARKS.md has the chances of the shipped win table; ``python -m tests.test_win_table_page`` writes them anew."""
+"""The page of tables has the shipped win table's chances; ``python -m tests.test_win_table_page`` writes them anew."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from crib_env.evaluate.commands.tables.win_table import HEADER, NEAR, rows_of
 from crib_env.evaluate.files import markdown_table, whole_text
 from crib_env.tables.standard import standard_win_table
 
-PAGE = Path(__file__).parents[1] / "BENCHMARKS.md"
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "tables.md"
 BEGIN, END = "<!-- win table -->\n", "<!-- end of win table -->\n"
 
 
