@@ -23,6 +23,7 @@ import numpy as np
 import crib_env
 from crib_env.observation import DTYPES, OBSERVATIONS
 from crib_env.picture.stages import stages
+from crib_env.players.turns import play_out, turns
 
 _CARDS = "5H 5C JD QS 2H 3D"
 _PLAYERS = ("greedy", "careful", "heuristic", "minimax", "halscrib", "expert", "equilibrium", "ismcts")
@@ -112,9 +113,7 @@ def discards() -> None:
 def play(player: Any) -> None:
     """A whole deal at the start of a game and near its end, and the pegging game."""
     for options in ({"episode": "deal"}, {"episode": "deal", "scores": (105, 105)}, {"episode": "pegging"}):
-        batch = crib_env.GameBatch(crib_env.streams(0, 2), **options)
-        while len(rows := batch.acting()):
-            batch.step(rows, player.act(batch.views(rows)))
+        play_out(crib_env.GameBatch(crib_env.streams(0, 2), **options), [player])
 
 
 def coach() -> None:
@@ -122,11 +121,10 @@ def coach() -> None:
     solver: Any = crib_env.make_agent("equilibrium")
     greedy = crib_env.make_agent("greedy")
     batch = crib_env.GameBatch(crib_env.streams(0, 1), episode="deal")
-    while len(rows := batch.acting()):
-        views = batch.views(rows)
-        if np.count_nonzero(views.laid >= 0) == 3:  # it solves the play from the fourth card on
-            solver.rank_values(views)
-        batch.step(rows, greedy.act(views))
+    for turn in turns(batch, [greedy]):
+        if np.count_nonzero(turn.views.laid >= 0) == 3:  # it solves the play from the fourth card on
+            solver.rank_values(turn.views)
+        turn.play()
 
 
 def main() -> int:

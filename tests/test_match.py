@@ -12,13 +12,14 @@ from rich.console import Console
 import crib_env
 from crib_env.agents import make_agent
 from crib_env.evaluate.commands import match as match_command
-from crib_env.evaluate.matches import blocks, mirrored
+from crib_env.evaluate.matches import blocks
 from crib_env.evaluate.matches.match import MatchResult, play_games, play_match, summarise
 from crib_env.evaluate.matches.match_table import match_table
 from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play_shard
 from crib_env.evaluate.on_ray import Cluster
 from crib_env.evaluate.statistics import match_points, mean_interval, paired_rate_interval, student_quantile
 from crib_env.files.json_text import typed
+from crib_env.players import turns
 
 
 def played(a, b, games, seed=0, **settings):
@@ -178,7 +179,7 @@ class Clock:
 def test_a_match_with_a_time_limit_is_the_beginning_of_the_whole_one(seconds, monkeypatch):
     clock = Clock()
     monkeypatch.setattr(blocks, "time", clock)
-    monkeypatch.setattr(mirrored, "perf_counter", clock.perf_counter)
+    monkeypatch.setattr(turns, "perf_counter", clock.perf_counter)
     agent, told = Slow(clock), []
     whole = Games.merged(list(play_games(agent, make_agent("random"), 100, seed=6)))
     clock.now = 0.0

@@ -5,10 +5,10 @@ from collections import defaultdict
 import crib_env
 from crib_env.aec import PLAYERS
 from crib_env.agents.baselines import GreedyAgent, RandomAgent
-from crib_env.evaluate.matches import observers
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match import play_games, play_match
 from crib_env.evaluate.matches.mirrored import Games, Shard, play_shard
+from crib_env.players import turns
 
 
 class Listener(GreedyAgent):
@@ -122,5 +122,5 @@ def test_players_without_observers_cost_nothing(monkeypatch):
     def never(*arguments):
         raise AssertionError
 
-    monkeypatch.setattr(observers, "ended_deals", never)
+    monkeypatch.setattr(turns, "ended_deals", never)
     assert play_match(GreedyAgent(), RandomAgent(), 4).games == 4

@@ -13,6 +13,7 @@ from crib_env.kernels import streams
 from crib_env.options import check_seed, is_integer
 from crib_env.players.agent import Agent
 from crib_env.players.agent_from_text import as_agent
+from crib_env.players.turns import by_player, play_out
 
 Z = 1.959964  # 97.5 % quantile of the normal distribution
 _PAIRS = 512  # played side by side
@@ -59,18 +60,8 @@ def win_rate(agent: Any, opponent: Any, games: int = 10_000, seed: int = 0) -> W
 def _wins(players: list[Agent], deals: np.ndarray, first: int) -> np.ndarray:
     """(2N,) bool, which of the mirrored games over these deals the first player won; game ``2 * first`` comes first."""
     batch = GameBatch(np.repeat(deals, 2), first_id=2 * first)
-    seat_of_second = np.tile([1, 0], len(deals))
-    while len(rows := batch.acting()):
-        is_second = batch.games["turn"][rows] == seat_of_second[rows]
-        for k, player in enumerate(players):
-            mine = rows[is_second == k]
-            if len(mine):
-                try:
-                    batch.step(mine, player.act(batch.views(mine)))
-                except ValueError as error:
-                    raise ValueError(f"agent {player.name!r} in {error}") from None
-    each = np.arange(len(batch))
-    return batch.games["scores"][each, 1 - seat_of_second] >= WIN
+    play_out(batch, players)
+    return by_player(batch, batch.games["scores"])[:, 0] >= WIN
 
 
 def paired_rate_interval(pairs: np.ndarray) -> tuple[float, float]:

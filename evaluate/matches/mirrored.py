@@ -6,20 +6,18 @@ import copy
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from time import perf_counter
 
 import numpy as np
 
 from crib_env.agents import Agent, make_agent
 from crib_env.batch import GameBatch
-from crib_env.engine import WIN
+from crib_env.engine import OVER, WIN
 from crib_env.evaluate.matches.game_records import GameRecord, Recorder
-from crib_env.evaluate.matches.observers import Observers
 from crib_env.evaluate.skill.luck.variates import LuckMeter
 from crib_env.kernels import streams
-from crib_env.players.agent import cheats, counts_faults
+from crib_env.players.agent import counts_faults
 from crib_env.players.agent_from_text import as_agent
+from crib_env.players.turns import Observers, by_player, turns
 
 UNTIMED = 12  # decisions in a deal: the first of each game are not timed, because kernels are compiled in them
 
@@ -139,67 +137,44 @@ def play_shard(
                 "against: give --games 1"
             )
     dealer = None if shard.position is None else 0
-    n = 1 if shard.is_single else 2 * len(shard.deals)
-    deals = np.repeat(shard.deals, 2)[:n]
+    deals = np.repeat(shard.deals, 2)[: 1 if shard.is_single else None]
     batch = GameBatch(deals, first_id=2 * shard.first, first_dealer=dealer, scores=shard.position)
     recorder = Recorder(batch) if keep_records else None
     meter = LuckMeter(batch.games, by_coin=dealer is None) if measure_luck else None
-    seat_of_b = np.tile([1, 0], len(shard.deals))[:n]  # a sits in seat 0, then in seat 1
-    observers = Observers(batch, (a, 1 - seat_of_b), (b, seat_of_b))
+    seat_of_a = batch.game_ids % 2
+    observers = Observers(batch, (a, seat_of_a), (b, 1 - seat_of_a))
     decisions, seconds = np.zeros(2, np.int64), np.zeros(2)
     faults_before = _faults(a), _faults(b)
-    rows, round_ = batch.acting(), 0  # a round is a decision in each game
-    while len(rows):
-        players = batch.games["turn"][rows] == seat_of_b[rows]
-        for player, agent in enumerate((a, b)):
-            mine = rows[players == player]
-            if len(mine):
-                if cheats(agent):
-                    ask = partial(agent.act_cheating, batch.games[mine], batch.game_ids[mine])
-                else:
-                    ask = partial(agent.act, batch.views(mine))
-                before = perf_counter()
-                cards = ask()
-                if round_ >= UNTIMED:
-                    seconds[player] += perf_counter() - before
-                    decisions[player] += len(mine)
-                if recorder is not None:
-                    recorder.note(mine, cards)
-                table = batch.games[mine] if observers else None
-                try:
-                    batch.step(mine, cards)
-                except ValueError as error:
-                    raise ValueError(f"agent {agent.name!r} in {error}") from None
-                if meter is not None:
-                    meter.note(mine)
-                if table is not None:
-                    observers.tell(mine, table, cards)
-        still = batch.acting()
-        on_progress(len(rows) - len(still))
-        rows, round_ = still, round_ + 1
-
-    n_deals, last_dealer = batch.games["n_deals"].astype(np.int64), batch.games["dealer"]
-    dealt = np.empty((len(batch), 2), np.int64)  # deals by each seat: if their number is odd, the last dealer had more
-    for seat in range(2):
-        dealt[:, seat] = (n_deals + (last_dealer == seat)) // 2
-    begun = np.stack([n_deals[:, None] - dealt, dealt], axis=2)
-
-    def by_player(by_seat: np.ndarray) -> np.ndarray:
-        out = by_seat.astype(np.int64)
-        out[1::2] = out[1::2, ::-1]
-        return out
-
-    names = [(a.name, b.name), (b.name, a.name)] * len(shard.deals)
+    for turn in turns(batch, (a, b)):
+        if turn.views.decisions[0] >= UNTIMED:  # all games have equally many
+            seconds[turn.player] += turn.seconds
+            decisions[turn.player] += len(turn.rows)
+        if recorder is not None:
+            recorder.note(turn.rows, turn.cards)
+        before = batch.games[turn.rows] if observers else None
+        turn.play()
+        if meter is not None:
+            meter.note(turn.rows)
+        if before is not None:
+            observers.tell(turn.rows, before, turn.cards)
+        on_progress(int((batch.games["phase"][turn.rows] == OVER).sum()))
     return Games(
-        by_player(batch.games["scores"]),
-        by_player(batch.tally).sum(axis=0),
-        by_player(begun).sum(axis=0),
+        by_player(batch, batch.games["scores"]),
+        by_player(batch, batch.tally).sum(axis=0),
+        by_player(batch, _deals_begun(batch)).sum(axis=0),
         decisions,
         seconds,
-        recorder.records(shard.seed, names) if recorder is not None else (),
-        meter.luck * np.where(seat_of_b == 1, 1, -1)[:, None, None] if meter is not None else None,
+        recorder.records(shard.seed, [(a.name, b.name), (b.name, a.name)] * len(shard.deals)) if recorder else (),
+        meter.luck * np.where(seat_of_a == 0, 1, -1)[:, None, None] if meter is not None else None,
         (_faults(a) - faults_before[0], _faults(b) - faults_before[1]),
     )
+
+
+def _deals_begun(batch: GameBatch) -> np.ndarray:
+    """(n, 2, 2) deals by seat, as pone and as dealer. Seats deal by turns, and the last dealer is known."""
+    n_deals, last_dealer = batch.games["n_deals"].astype(np.int64), batch.games["dealer"]
+    dealt = (n_deals[:, None] + (last_dealer[:, None] == np.arange(2))) // 2
+    return np.stack([n_deals[:, None] - dealt, dealt], axis=2)
 
 
 def _faults(agent: Agent) -> Counter[str]:

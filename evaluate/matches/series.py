@@ -11,6 +11,7 @@ from crib_env.batch import GameBatch
 from crib_env.engine import WIN
 from crib_env.evaluate.statistics import match_points
 from crib_env.kernels import streams
+from crib_env.players.turns import by_player, play_out
 
 _AT_ONCE = 4_096
 
@@ -49,11 +50,5 @@ def play_series(a: Agent, b: Agent, games: int, seed: int) -> Series:
 
 def _play(a: Agent, b: Agent, deals: np.ndarray, first_id: int) -> np.ndarray:
     batch = GameBatch(deals, first_id=first_id)
-    seat_of_a = batch.game_ids % 2
-    while len(rows := batch.acting()):
-        is_a = batch.games["turn"][rows] == seat_of_a[rows]
-        for agent, mine in ((a, rows[is_a]), (b, rows[~is_a])):
-            if len(mine):
-                batch.step(mine, agent.act(batch.views(mine)))
-    scores = batch.games["scores"].astype(np.int64)
-    return np.where(seat_of_a[:, None] == 0, scores, scores[:, ::-1])
+    play_out(batch, (a, b))
+    return by_player(batch, batch.games["scores"])

@@ -10,6 +10,7 @@ from crib_env import PlayerViews
 from crib_env.agents import Agent
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
+from crib_env.players.turns import by_player, turns
 
 _PAIRS = 2_048  # pairs of deals played side by side
 
@@ -35,24 +36,16 @@ def play_deals(
         on_progress: called with the number of further pairs done.
 
     Returns:
-        Points (2 pairs, 2, 2, 4) int32, the two games of a deal side by side: of ``a`` and of ``b``, as pone and as
+        Points (2 pairs, 2, 2, 4) int64, the two games of a deal side by side: of ``a`` and of ``b``, as pone and as
         dealer, by ``crib_env.batch.SOURCES``.
     """
     deals, tallies = streams(seed, pairs), []
     for first in range(0, pairs, _PAIRS):
         part = np.repeat(deals[first : first + _PAIRS], 2)
         batch = GameBatch(part, episode=episode, first_id=2 * first)
-        seat_of_a = np.arange(len(part)) % 2
-        while len(rows := batch.acting()):
-            is_a = batch.games["turn"][rows] == seat_of_a[rows]
-            for agent, mine in ((a, rows[is_a]), (b, rows[~is_a])):
-                if len(mine):
-                    views = batch.views(mine)
-                    cards = agent.act(views)
-                    watch(views, cards)
-                    batch.step(mine, cards)
-        tally = batch.tally.copy()
-        tally[1::2] = tally[1::2, ::-1]
-        tallies.append(tally)
+        for turn in turns(batch, (a, b)):
+            watch(turn.views, turn.cards)
+            turn.play()
+        tallies.append(by_player(batch, batch.tally))
         on_progress(len(part) // 2)
     return np.concatenate(tallies)

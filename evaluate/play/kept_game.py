@@ -17,11 +17,11 @@ from crib_env.engine import DISCARD, OVER, WIN
 from crib_env.evaluate.files import write_json
 from crib_env.evaluate.folder_lock import held_file, lock_of
 from crib_env.evaluate.matches.game_records import GameRecord, Recorder, add_records
-from crib_env.evaluate.matches.observers import Observers
 from crib_env.files.json_text import read_json, typed
 from crib_env.options import check_seed
 from crib_env.picture.stages import stages
 from crib_env.players.agent import cheats
+from crib_env.players.turns import Observers
 from crib_env.views import views_of
 
 PERSON, AGENT = range(2)  # seats

@@ -18,8 +18,8 @@ import numpy as np
 from crib_env import explain_show
 from crib_env.agents import Agent, make_agent
 from crib_env.batch import GameBatch
-from crib_env.engine import DISCARD
 from crib_env.kernels import streams
+from crib_env.players.turns import turns
 
 # Seconds on average over ten trials: discard, play.
 PUBLISHED: dict[str, tuple[float, float]] = {
@@ -48,13 +48,11 @@ def time_deals(agent: Agent, seeds: np.ndarray) -> tuple[float, float]:
     spent, plays = {True: 0.0, False: 0.0}, 0
     for k in range(len(seeds)):
         batch = GameBatch(seeds[k : k + 1], episode="deal", first_id=k)
-        while len(rows := batch.acting()):
-            views, discarding = batch.views(rows), bool(batch.games["phase"][0] == DISCARD)
-            started = time.perf_counter()
-            cards = agent.act(views)
-            spent[discarding] += time.perf_counter() - started
+        for turn in turns(batch, [agent]):
+            discarding = bool(turn.views.is_discard[0])
+            spent[discarding] += turn.seconds
             plays += not discarding
-            batch.step(rows, cards)
+            turn.play()
     return spent[True] / (2 * len(seeds)), spent[False] / plays
 
 

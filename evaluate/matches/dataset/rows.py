@@ -9,13 +9,13 @@ import numpy as np
 
 from crib_env.agents import Agent
 from crib_env.batch import GameBatch
-from crib_env.engine import WIN
+from crib_env.engine import OVER, WIN
 from crib_env.evaluate.matches.game_records import Recorder
 from crib_env.evaluate.skill.analysis.decisions import analyse
 from crib_env.evaluate.skill.analysis.judges import ExpertJudge
 from crib_env.kernels import streams
+from crib_env.players.turns import Turn, turns
 from crib_env.tables.standard import standard_win_table
-from crib_env.views import PlayerViews
 
 BOARD_BYTES = 83  # of 659 bits
 
@@ -70,22 +70,12 @@ def play_rows(
     batch = GameBatch(streams(seed, first + games)[first:], first_id=first)
     recorder = Recorder(batch) if with_losses else None
     parts: list[tuple[np.ndarray, ...]] = []
-    while len(acting := batch.acting()):
-        players = (batch.games["turn"][acting] + batch.game_ids[acting]) % 2
-        for number, agent in enumerate(agents):
-            mine = acting[players == number]
-            if not len(mine):
-                continue
-            views = batch.views(mine)
-            cards = np.asarray(agent.act(views))
-            if recorder is not None:
-                recorder.note(mine, cards)
-            parts.append(_seen(views, batch.games["n_deals"][mine], number, cards))
-            try:
-                batch.step(mine, cards)
-            except ValueError as error:
-                raise ValueError(f"agent {agent.name!r} in {error}") from None
-        on_progress(len(acting) - len(batch.acting()))
+    for turn in turns(batch, agents):
+        if recorder is not None:
+            recorder.note(turn.rows, turn.cards)
+        parts.append(_seen(turn))
+        turn.play()
+        on_progress(int((batch.games["phase"][turn.rows] == OVER).sum()))
     columns = [np.concatenate(part) for part in zip(*parts)]
     order = np.lexsort((columns[1], columns[0]))
     game, _, deal, player, is_dealer, own, other, observation, mask, action = (column[order] for column in columns)
@@ -114,18 +104,19 @@ def play_rows(
     return rows
 
 
-def _seen(views: PlayerViews, n_deals: np.ndarray, player: int, cards: np.ndarray) -> tuple[np.ndarray, ...]:
+def _seen(turn: Turn) -> tuple[np.ndarray, ...]:
+    views = turn.views
     return (
         views.game_ids,
         views.decisions,
-        n_deals,
-        np.full(len(views), player, np.int8),
+        turn.batch.games["n_deals"][turn.rows],
+        np.full(len(views), turn.player, np.int8),
         views.is_dealer,
         views.scores[:, 0],
         views.scores[:, 1],
         np.packbits(views.board, axis=1),
         (views.action_mask.astype(np.uint64) << np.arange(52, dtype=np.uint64)).sum(axis=1, dtype=np.uint64),
-        cards.astype(np.int8),
+        np.asarray(turn.cards).astype(np.int8),
     )
 
 
