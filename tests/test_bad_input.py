@@ -40,7 +40,7 @@ def test_a_number_out_of_its_range_is_refused_before_any_work(name, monkeypatch,
         (["suite", "greedy", "--skip", *(task.NAME for task in TASKS)], "skip="),
         (["make-table", "leads", "solution.npz", "leads.npz"], "there is no solution of the play solution.npz"),
         (
-            ["make-table", "suite", "suite.npz", "--solution", "solution.npz"],
+            ["make-table", "suite", "play", "play.npz", "--solution", "solution.npz"],
             "there is no solution of the play solution.npz",
         ),
         (
@@ -49,7 +49,7 @@ def test_a_number_out_of_its_range_is_refused_before_any_work(name, monkeypatch,
         ),
         (["make-table", "leads", __file__, "leads.npz"], "test_bad_input.py is not a solution of the play"),
         (
-            ["make-table", "suite", "suite.npz", "--solution", __file__],
+            ["make-table", "suite", "play", "play.npz", "--solution", __file__],
             "test_bad_input.py is not a solution of the play",
         ),
         (["solve-play", __file__], "test_bad_input.py is not a solution of the play"),

@@ -10,15 +10,13 @@ import pytest
 from crib_env import analyse_discard
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
-from crib_env.evaluate.skill.suite import data as data_module
 from crib_env.evaluate.skill.suite import discards, endgames, play
-from crib_env.evaluate.skill.suite.data import ENDGAMES, HASH, SuiteData, standard_data
-from crib_env.evaluate.skill.suite.making import _make_endgames, sure_cards_of
+from crib_env.evaluate.skill.suite.endgames import sure_cards_of
 from crib_env.evaluate.skill.suite.matches import Match
 from crib_env.evaluate.skill.suite.positions import NO_CARD, after_cards, before_discards, chosen_cards
 from crib_env.evaluate.skill.suite.report import figures_table, shown
 from crib_env.evaluate.skill.suite.suite import TASKS, Outcome, Suite, outcome_of, results_as_json
-from crib_env.evaluate.skill.suite.task import Measured, NotMeasuredError, Work
+from crib_env.evaluate.skill.suite.task import Measured, NotMeasuredError, Work, hash_of
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
 
@@ -26,42 +24,44 @@ QUIET = {"on_task": lambda agent, task, steps: None, "on_progress": lambda done:
 
 
 def work(share, threads=1):
-    return Work(standard_data(), share, threads, lambda done: None)
+    return Work(share, threads, lambda done: None)
 
 
-def test_the_hash_is_that_of_the_file():
-    assert standard_data().hash == HASH
+@pytest.mark.parametrize("task", [discards, endgames, play], ids=lambda task: task.NAME)
+def test_the_hash_is_that_of_the_file(task):
+    assert hash_of(task.standard()) == task.HASH
 
 
 def test_another_file_is_refused(tmp_path):
-    other = dataclasses.replace(standard_data(), best=standard_data().best + 1)
+    other = dataclasses.replace(discards.standard(), best=discards.standard().best + 1)
     other.save(tmp_path / "other.npz")
-    with pytest.raises(ValueError, match=r"other\.npz has the hash .*, and suite 2 has"):
-        SuiteData.load(tmp_path / "other.npz")
+    with pytest.raises(ValueError, match=r"other\.npz has the hash .*, and this version of the task has"):
+        discards.load(tmp_path / "other.npz")
 
 
 def test_other_tables_are_refused(monkeypatch):
-    monkeypatch.setattr(data_module, "_NAMES", ("cribs.npz", "pegging.npz", "cribs.npz"))
-    with pytest.raises(ValueError, match=r"the tables in .* are not those that suite 2"):
-        SuiteData.load()
+    monkeypatch.setattr(discards, "_NAMES", ("cribs.npz", "pegging.npz", "cribs.npz"))
+    with pytest.raises(ValueError, match=r"the tables in .* are not those that discards 2"):
+        discards.load()
 
 
 def test_positions_are_what_they_should_be():
-    data = standard_data()
+    data = discards.standard()
     assert (np.diff(data.sixes.astype(int), axis=1) > 0).all()
     assert abs(np.diff(data.scores.astype(int), axis=1)).max() <= 60
     assert 0.49 < data.deals.mean() < 0.51
-    games = after_cards(data.play_deals, data.play_dealers, np.zeros((len(data.play_deals), 2)), data.play_cards)
+    choices = play.standard()
+    games = after_cards(choices.deals, choices.dealers, np.zeros((len(choices.deals), 2)), choices.cards)
     for k in range(0, len(games), 500):
         hand = [card for card in range(52) if games["hand"][k, games["turn"][k]] >> card & 1]
         fits = {card % 13 for card in hand if min(card % 13 + 1, 10) <= 31 - games["count"][k]}
-        assert set(np.flatnonzero(np.isfinite(data.play_losses[k]))) == fits
-    assert (np.nanmin(data.play_losses, axis=1) == 0).all()
+        assert set(np.flatnonzero(np.isfinite(choices.losses[k]))) == fits
+    assert (np.nanmin(choices.losses, axis=1) == 0).all()
 
 
 @pytest.mark.parametrize("k", [0, 1, 2, 3, 4, 5])
 def test_losses_of_discards_are_those_of_the_analysis(k):
-    data = standard_data()
+    data = discards.standard()
     six, scores = data.sixes[k].tolist(), tuple(data.scores[k].tolist())
     found = analyse_discard(six, dealer=bool(data.deals[k]), scores=scores)
     wins = {tuple(sorted(row["discard"].tolist())): row["win_probability"] for row in found}
@@ -86,7 +86,7 @@ class Worst:
     name = "worst"
 
     def act(self, views):
-        losses = standard_data().play_losses[views.game_ids]
+        losses = play.standard().losses[views.game_ids]
         ranks = np.where(np.isnan(losses), -1, losses).argmax(axis=1)
         legal = views.action_mask.reshape(-1, 4, 13)[np.arange(len(views)), :, ranks]
         return legal.argmax(axis=1) * 13 + ranks
@@ -95,7 +95,7 @@ class Worst:
 def test_cards_laid_lose_what_the_data_says():
     figures = play.measure(Worst(), work(0.05))
     assert figures["points lost a card laid"].mean == pytest.approx(
-        np.nanmax(standard_data().play_losses[:500], axis=1).mean()
+        np.nanmax(play.standard().losses[:500], axis=1).mean()
     )
 
 
@@ -128,7 +128,7 @@ def test_the_interval_of_a_mean_is_students():
 
 def test_figures_are_read_back_with_their_intervals_and_without():
     with_one, without = Measured(99.0, 1.9, 9, (96.0, 99.8)), Measured(3.0, 0.1, 9)
-    kept = Outcome("greedy", "a task", 1.0, {"with one": with_one, "without": without})
+    kept = Outcome("greedy", "a task", 1, 1.0, {"with one": with_one, "without": without})
     plan = Suite(("greedy",))
     (written,) = json.loads(json.dumps(results_as_json(plan, [kept])))["outcomes"]
     assert outcome_of(written) == kept
@@ -138,21 +138,19 @@ def test_figures_are_read_back_with_their_intervals_and_without():
 
 @pytest.mark.slow
 def test_endgames_follow_from_their_seed():
-    made, data = _make_endgames(lambda *progress: None), standard_data()
-    for name in ("deals", "dealers", "scores", "cards", "best"):
-        assert (getattr(made, name) == getattr(data, f"end_{name}")).all(), name
+    assert hash_of(endgames.make(lambda *progress: None)) == endgames.HASH
 
 
 def test_sure_cards_win_whatever_the_opponent_holds():
-    data, rng = standard_data(), np.random.default_rng(0)
-    games = after_cards(data.end_deals, data.end_dealers, data.end_scores, data.end_cards)
-    for k in range(ENDGAMES):
+    data, rng = endgames.standard(), np.random.default_rng(0)
+    games = data.games()
+    for k in range(endgames.N):
         batch = GameBatch(streams(k, 3))
         batch.games[:] = games[k]
         me = int(games["turn"][k])
         for g in batch.games:
             hide_anew(g, 1 - me, rng)
-        legal = batch.views(np.arange(3)).action_mask * np.tile(data.end_best[k], 4)
+        legal = batch.views(np.arange(3)).action_mask * np.tile(data.best[k], 4)
         batch.step(np.arange(3), legal.argmax(axis=1))
         while len(rows := batch.acting()):
             for row in rows:
@@ -185,8 +183,7 @@ def hide_anew(g, other, rng):
 
 
 def test_one_rank_of_three_or_more_is_sure():
-    data = standard_data()
-    assert (data.end_best.sum(axis=1) == 1).all()
+    assert (endgames.standard().best.sum(axis=1) == 1).all()
     solved = endgames.measure(make_agent("random"), work(1.0))["endgames solved, of 20"]
     assert 1 <= solved.mean <= 12
 
@@ -199,6 +196,7 @@ class Counted(NamedTuple):
 
     NAME: str
     done: list
+    VERSION: int = 1
 
     def steps(self, share):
         return 1
@@ -237,6 +235,14 @@ def rendered(table):
     return console.export_text()
 
 
+def test_a_task_of_another_version_is_not_taken_over(tmp_path):
+    suite = Suite(("greedy",))
+    folder = suite.begin(tmp_path / "s")
+    list(suite.run(folder, 1, **QUIET, tasks=[Counted("first", [])]))
+    with pytest.raises(ValueError, match=r"1-first\.json is not a finished task: .* \(it is of greedy, first 1\)"):
+        list(suite.run(folder, 1, **QUIET, tasks=[Counted("first", [], VERSION=2)]))
+
+
 def test_a_damaged_task_is_named(tmp_path):
     suite, tasks = Suite(("greedy",)), [Counted("first", [])]
     folder = suite.begin(tmp_path / "s")
@@ -256,9 +262,9 @@ class Cheat:
 
 
 def test_an_illegal_card_is_named_with_its_position():
-    data = standard_data()
+    data = discards.standard()
     games = before_discards(data.sixes[:3].astype(int), data.deals[:3], np.zeros((3, 2), int))
-    with pytest.raises(ValueError, match=r"agent 'cheat' in position 0: .* is not legal"):
+    with pytest.raises(ValueError, match=r"agent 'cheat' in game 0: .* is not legal"):
         chosen_cards(Cheat(), games, 1, lambda done: None)
 
 

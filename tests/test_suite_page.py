@@ -9,9 +9,9 @@ import pytest
 from crib_env.agents import make_agent
 from crib_env.evaluate.files import whole_text
 from crib_env.evaluate.skill.suite import endgames, play
-from crib_env.evaluate.skill.suite.data import HASH, VERSION, standard_data
+from crib_env.evaluate.skill.suite.matches import MATCHES
 from crib_env.evaluate.skill.suite.report import page_table
-from crib_env.evaluate.skill.suite.suite import outcome_of
+from crib_env.evaluate.skill.suite.suite import TASKS, outcome_of
 from crib_env.evaluate.skill.suite.task import Work
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -37,23 +37,26 @@ def test_the_table_is_that_of_the_runs():
     assert page == with_table(page)
 
 
-def test_the_runs_are_of_this_version():
-    assert runs()
-    assert {(run["suite"], run["hash"]) for run in runs()} == {(VERSION, HASH)}
+def test_the_runs_are_of_these_versions():
+    versions = {task.NAME: task.VERSION for task in TASKS}
+    assert outcomes()
+    assert all(outcome.version == versions[outcome.task] for outcome in outcomes())
     assert not any(outcome.failed for outcome in outcomes())
 
 
-def test_the_page_states_the_version_and_the_equilibrium():
+def test_the_page_states_the_versions_and_the_equilibrium():
     page = PAGE.read_text(encoding="utf-8")
-    assert f"suite {VERSION}" in page
-    assert f"NashConv of {standard_data().nash_conv:.4f}" in page
+    rows = dict(re.findall(r"^\| `([a-z-]+)`[^|]* \| (\d+) \|", page, re.MULTILINE))
+    assert rows == {task.NAME: str(task.VERSION) for task in TASKS if task not in MATCHES[1:]}
+    assert {match.VERSION for match in MATCHES} == {1}
+    assert f"NashConv of {play.standard().nash_conv:.4f}" in page
 
 
 @pytest.mark.parametrize("agent", ["greedy", "careful"])
 @pytest.mark.parametrize("task", [endgames, play], ids=lambda task: task.NAME)
 def test_baselines_are_measured_again(agent, task):
     (stated,) = (one for one in outcomes() if (one.agent, one.task) == (agent, task.NAME))
-    work = Work(standard_data(), stated.share, 1, lambda done: None)
+    work = Work(stated.share, 1, lambda done: None)
     found = task.measure(make_agent(agent), work)
     assert {name: figure.mean for name, figure in found.items()} == pytest.approx(
         {name: figure.mean for name, figure in stated.figures.items()}

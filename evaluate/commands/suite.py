@@ -15,7 +15,6 @@ from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.folder_lock import held
 from crib_env.evaluate.progress import progress_bar, say
 from crib_env.evaluate.ranges import Range, Threads
-from crib_env.evaluate.skill.suite.data import standard_data
 from crib_env.evaluate.skill.suite.report import figures_table
 from crib_env.evaluate.skill.suite.suite import Outcome, Suite, results_as_json
 
@@ -45,7 +44,6 @@ def suite(
         json_file: Also write all figures to this file, as JSON.
     """
     check_outputs(json_file)
-    standard_data()
     if resume is None:
         plan = Suite(agents, 1.0 if share is None else share, skip)
         resume = plan.begin(folder)

@@ -34,7 +34,7 @@ NEEDED = {
     "make-table calibration": ["calibration.json"],
     "make-table luck": ["luck.npz"],
     "dataset": ["folder"],
-    "make-table suite": ["suite.npz", "--solution", "solution.npz"],
+    "make-table suite": ["play", "play.npz", "--solution", "solution.npz"],
     "discard": ["5H5CJDQS2H3D"],
     "make-table pegging": ["pegging.npz"],
     "make-table blueprint": ["blueprint.npz", "solution.npz", "solutions"],

@@ -1,9 +1,9 @@
-"""The positions of the suite, and what is best in them."""
+"""The positions of a task of the suite, and what is best in them."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tyro
 
@@ -13,30 +13,47 @@ from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import Threads
-from crib_env.evaluate.skill.suite.data import VERSION
-from crib_env.evaluate.skill.suite.making import make_data
+from crib_env.evaluate.skill.suite import discards, endgames, play
+from crib_env.evaluate.skill.suite.task import hash_of
+from crib_env.files.checked_file import SavedArrays
 from crib_env.solver.cfr import PlaySolver, check_solution
 from crib_env.solver.play_game import PlayGame
 
 
-def suite_data(path: File, solution: Annotated[Path, tyro.conf.arg(metavar="FILE")], threads: Threads = 2) -> None:
-    """Makes the positions of the suite, with what is best in them; takes some minutes.
+def suite_data(
+    task: Annotated[Literal["discards", "endgames", "play"], tyro.conf.Positional],
+    path: File,
+    solution: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None,
+    threads: Threads = 2,
+) -> None:
+    """Makes the positions of a task of the suite, with what is best in them; takes some minutes.
 
     Args:
+        task: Which task.
         path: The file to write; an existing file is replaced.
-        solution: The pegging game solved, from `solve-play FILE --nash-conv 0.001`.
+        solution: For `play` the pegging game solved, from `solve-play FILE --nash-conv 0.001`.
         threads: Number of threads; they do not change the result.
     """
     check_outputs(path)
-    check_solution(solution, PEGGING_GAME)
+    if (solution is None) == (task == "play"):
+        raise ValueError("--solution is for `play`, which needs it")
+    if solution is not None:
+        check_solution(solution, PEGGING_GAME)
     with progress_bar() as progress:
-        task = progress.add_task("the public tree", total=None)
-        solver = PlaySolver(PlayGame(threads=threads))
-        solver.load(solution, PEGGING_GAME)
+        bar = progress.add_task(task, total=None)
 
-        def on_progress(what: str, done: int, total: int) -> None:
-            progress.update(task, description=what, completed=done, total=total)
+        def on_progress(done: int, total: int) -> None:
+            progress.update(bar, completed=done, total=total)
 
-        data = make_data(solver, threads, on_progress)
-    data.save(path)
-    console.print(f"suite {VERSION}, hash {data.hash}: {path}", soft_wrap=True)
+        made: SavedArrays
+        if task == "discards":
+            made = discards.make(threads, on_progress)
+        elif task == "endgames":
+            made = endgames.make(on_progress)
+        else:
+            assert solution is not None
+            solver = PlaySolver(PlayGame(threads=threads))
+            solver.load(solution, PEGGING_GAME)
+            made = play.make(solver, on_progress)
+    made.save(path)
+    console.print(f"hash {hash_of(made)}: {path}", soft_wrap=True)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from crib_env.agents import Agent
-from crib_env.evaluate.skill.suite.data import SEED
-from crib_env.evaluate.skill.suite.task import Measured, Work
+from crib_env.evaluate.skill.suite.task import SEED, Measured, Work
 from crib_env.evaluate.speed.decision_times import time_deals
 from crib_env.kernels import streams
 
-NAME = "time"
+NAME, VERSION = "time", 1
 _DEALS, _WARM_UP = 100, 3
 
 

@@ -6,33 +6,119 @@ which are at most 60 apart, it loses chance to win: the best ``win_probability``
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 
+import crib_env.tables
 from crib_env.agents import Agent
-from crib_env.evaluate.skill.suite.data import DISCARDS, SuiteData
+from crib_env.agents.expert.agent import ExpertAgent
+from crib_env.batch import GameBatch
 from crib_env.evaluate.skill.suite.positions import before_discards, chosen_cards
-from crib_env.evaluate.skill.suite.task import Measured, Work
+from crib_env.evaluate.skill.suite.task import SEED, Measured, Work, load_pinned
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
-from crib_env.kernels import bit, kernel
+from crib_env.files.checked_file import Column, SavedArrays
+from crib_env.kernels import bit, kernel, streams
 from crib_env.tables.analysis import discard_chances
 from crib_env.tables.discard_values import discard_points
 from crib_env.tables.outlook import outlook
+from crib_env.views import views_of
 
-NAME = "discards"
+NAME, VERSION = "discards", 2
+HASH = "cb135367b657c8d75598e2809e4625d9"
+N = 100_000
+PATH = Path(__file__).parent / "data" / f"{NAME}-{VERSION}.npz"
+_TABLES = Path(crib_env.tables.__file__).parent / "data"
+_NAMES = ("cribs.npz", "pegging.npz", "win_table.npz")
+_COLUMNS = {
+    "sixes": Column("i", (N, 6)),
+    "deals": Column("i", (N,)),
+    "scores": Column("i", (N, 2)),
+    "best": Column("i", (N,)),
+    "tables": Column("U", (len(_NAMES),)),
+}
+_SPREAD = 60  # of scores, as in Lang (2018)
 _SAME = 1e-9  # values are sums of a few exact fractions: what differs by less is rounding
-_CHUNK = 1_000
+_AT_ONCE = 1_000
+
+
+@dataclass(frozen=True)
+class Discards(SavedArrays, kind="discards of the suite", version=VERSION, columns=_COLUMNS):
+    """Six cards each, and what is best.
+
+    Attributes:
+        sixes: (100000, 6) int8 sorted cards.
+        deals: (100000,) int8, 1 where their player deals.
+        scores: (100000, 2) int8, its own and the opponent's, at most 60 apart.
+        best: (100000,) int8, the discard with the best chance to win there, of the fifteen in
+            :data:`crib_env.exact.discard_statistics.PLACES`.
+        tables: hashes of the tables by which discards are valued (:func:`hashes_of_tables`).
+    """
+
+    sixes: np.ndarray
+    deals: np.ndarray
+    scores: np.ndarray
+    best: np.ndarray
+    tables: np.ndarray
+
+
+def load(path: Path = PATH) -> Discards:
+    """Reads the discards, and checks that they are those of this version.
+
+    Raises:
+        ValueError: there is no such file, it is damaged or another, or the tables that value discards are not those it
+            was made with.
+    """
+    discards = load_pinned(Discards, path, HASH)
+    if discards.tables.tolist() != hashes_of_tables():
+        raise ValueError(
+            f"the tables in {_TABLES} are not those that {NAME} {VERSION} are valued by: get them again, or measure "
+            "with a release that has them"
+        )
+    return discards
+
+
+standard = cache(load)
+
+
+def hashes_of_tables() -> list[str]:
+    """Hashes of the files of cribs, pegging and winning chances that ship with the package."""
+    return [hashlib.sha256((_TABLES / name).read_bytes()).hexdigest() for name in _NAMES]
+
+
+def make(threads: int, on_progress: Callable[[int, int], None]) -> Discards:
+    """The discards of this version.
+
+    Args:
+        threads: how many threads work.
+        on_progress: called with how many are made, and how many there will be.
+    """
+    games = GameBatch(streams(SEED, N), start_spread=_SPREAD).games
+    sixes, deals = np.sort(games["cards"][:, :6], axis=1), games["dealer"] == 0
+    scores, best, analyst = games["scores"].copy(), np.empty(N, np.int8), ExpertAgent(threads=threads)
+    for start in range(0, N, _AT_ONCE):
+        rows = slice(start, start + _AT_ONCE)
+        part = before_discards(sixes[rows].astype(np.int64), deals[rows], scores[rows])
+        views = views_of(part, np.arange(len(part)), np.zeros(len(part), np.int64), np.arange(len(part)))
+        best[rows] = analyst.discard_values(views).argmax(axis=1)
+        on_progress(start + len(part), N)
+    sixes, deals, scores = (array.astype(np.int8) for array in (sixes, deals, scores))
+    return Discards(sixes, deals, scores, best, np.array(hashes_of_tables()))
 
 
 def steps(share: float) -> int:
     """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
-    return 2 * round(share * DISCARDS)
+    return 2 * round(share * N)
 
 
 def measure(agent: Agent, work: Work) -> dict[str, Measured]:
     """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
-    data, n = work.data, work.part_of(DISCARDS)
+    data, n = standard(), work.part_of(N)
     sixes, deals = data.sixes[:n].astype(np.int64), data.deals[:n] == 1
 
     def chosen(scores: np.ndarray) -> np.ndarray:
@@ -42,8 +128,7 @@ def measure(agent: Agent, work: Work) -> dict[str, Measured]:
 
     points, at_zero = discard_points(sixes, deals), chosen(np.zeros((n, 2), np.int64))
     points_lost = points.max(axis=1) - points[np.arange(n), at_zero]
-    at_score = chosen(data.scores[:n])
-    chance_lost = chances_lost(data, at_score, work.threads)
+    chance_lost = chances_lost(data, chosen(data.scores[:n]), work.threads)
     return {
         "points lost a discard at 0–0": Measured.of(points_lost),
         "best discards at 0–0, %": Measured.of(100.0 * (points_lost < _SAME)),
@@ -68,11 +153,11 @@ def _lose(sixes, deals, scores, chosen, best, outlook, out):
         out[n] = max(-out[n], 0.0)  # pairs that differ in suits alone may be worth the same
 
 
-def chances_lost(data: SuiteData, chosen: np.ndarray, threads: int) -> np.ndarray:
-    """The chance to win that discards of the first N hands lose at the scores of the data, (N,).
+def chances_lost(data: Discards, chosen: np.ndarray, threads: int) -> np.ndarray:
+    """The chance to win that discards of the first N hands lose at their scores, (N,).
 
     Args:
-        data: of the suite.
+        data: the hands.
         chosen: (N,) of the fifteen.
         threads: how many work side by side.
     """
@@ -81,9 +166,9 @@ def chances_lost(data: SuiteData, chosen: np.ndarray, threads: int) -> np.ndarra
     scores, lost, known = data.scores[:n], np.empty(n), outlook()
 
     def fill(start: int) -> None:
-        rows = slice(start, start + _CHUNK)
+        rows = slice(start, start + _AT_ONCE)
         _lose(sixes[rows], deals[rows], scores[rows], chosen[rows], best[rows], known, lost[rows])
 
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(fill, range(0, n, _CHUNK)))
+        list(pool.map(fill, range(0, n, _AT_ONCE)))
     return lost

@@ -7,8 +7,7 @@ from typing import NamedTuple
 from crib_env.agents import Agent, make_agent
 from crib_env.evaluate.matches.match import luck_adjusted, play_games
 from crib_env.evaluate.matches.mirrored import Games
-from crib_env.evaluate.skill.suite.data import SEED
-from crib_env.evaluate.skill.suite.task import Measured, Work
+from crib_env.evaluate.skill.suite.task import SEED, Measured, Work
 from crib_env.evaluate.statistics import half_width
 
 
@@ -17,34 +16,26 @@ class Match(NamedTuple):
 
     opponent: str
     games: int
+    VERSION: int = 1
 
     @property
     def NAME(self) -> str:
         """As in the table and in files."""
         return f"against-{self.opponent}"
 
-    def _games(self, share: float) -> int:
-        return max(4, 2 * round(share * self.games / 2))
-
     def steps(self, share: float) -> int:
-        """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
-        return self._games(share)
+        """See :class:`crib_env.evaluate.skill.suite.task.Task`: the number of games."""
+        return max(4, 2 * round(share * self.games / 2))
 
     def measure(self, agent: Agent, work: Work) -> dict[str, Measured]:
         """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
-        games = Games.merged(
-            list(
-                play_games(
-                    agent,
-                    make_agent(self.opponent),
-                    self._games(work.share),
-                    SEED,
-                    threads=work.threads,
-                    measure_luck=True,
-                    on_progress=work.on_progress,
-                )
-            )
+        parts = play_games(
+            *(agent, make_agent(self.opponent), self.steps(work.share), SEED),
+            threads=work.threads,
+            measure_luck=True,
+            on_progress=work.on_progress,
         )
+        games = Games.merged(list(parts))
         found, sample = luck_adjusted(games), len(games.scores)
         low, high = (100 * end for end in found.interval)
         return {

@@ -11,11 +11,11 @@ import time
 from functools import lru_cache
 
 from crib_env.agents import Agent
-from crib_env.evaluate.skill.exploitability.measure import exploitability
+from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
 from crib_env.evaluate.skill.suite.task import Measured, NotMeasuredError, Work
 from crib_env.solver.play_game import PlayGame
 
-NAME = "pegging"
+NAME, VERSION = "pegging", 1
 LONGEST = 600.0
 """Seconds of one core: an agent that would take longer at the pace of its first decisions is not measured."""
 _STEPS = 1_000  # how many decisions there are is not known in advance, but which share of them is done

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from queue import SimpleQueue
 
 import numpy as np
 
 from crib_env.agents import Agent
-from crib_env.cards import format_card
+from crib_env.batch import GameBatch
 from crib_env.engine import GAME, GAME_EPISODE, PEGGING_EPISODE, act, begin_deal, begin_game
 from crib_env.evaluate.matches.mirrored import copy_of
-from crib_env.kernels import bit, kernel
+from crib_env.kernels import kernel, mask_of
 from crib_env.players.agent_from_text import as_agent
-from crib_env.views import PlayerViews, views_of
+from crib_env.players.turns import turns
 
 NO_CARD = 52  # where a position has no more cards
 _AT_ONCE = 2_048  # positions; the same for any number of threads, as networks round differently in other batches
@@ -39,23 +40,16 @@ def _act(games, cards):
 
 
 @kernel
-def _unseen(six, out):
-    """Fills ``out`` (7,) with the lowest cards that are not among ``six``."""
-    held = np.int64(0)
-    for card in six:
-        held |= bit(card)
-    n, card = 0, 0
-    while n < len(out):
-        if not (held >> card) & 1:
-            out[n] = card
-            n += 1
-        card += 1
-
-
-@kernel
-def _unseen_of_all(sixes, out):
-    for n in range(len(sixes)):
-        _unseen(sixes[n], out[n])
+def _unseen(sixes, out):
+    """Fills ``out`` (N, 7) with the lowest cards that are not among ``sixes`` (N, 6)."""
+    for i in range(len(sixes)):
+        held = mask_of(sixes[i])
+        n, card = 0, 0
+        while n < out.shape[1]:
+            if not (held >> card) & 1:
+                out[i, n] = card
+                n += 1
+            card += 1
 
 
 def before_discards(sixes: np.ndarray, is_dealer: np.ndarray, scores: np.ndarray) -> np.ndarray:
@@ -68,7 +62,7 @@ def before_discards(sixes: np.ndarray, is_dealer: np.ndarray, scores: np.ndarray
     """
     cards = np.empty((len(sixes), 13), np.int64)
     cards[:, :6] = sixes
-    _unseen_of_all(sixes, cards[:, 6:])
+    _unseen(sixes, cards[:, 6:])
     games = np.zeros(len(sixes), GAME)
     begin_all(games, cards, np.where(is_dealer, 0, 1), scores, GAME_EPISODE)
     for k in range(2):  # pone discards first
@@ -97,6 +91,13 @@ def after_cards(deals: np.ndarray, dealers: np.ndarray, scores: np.ndarray, card
     return games
 
 
+def batch_of(games: np.ndarray, first_id: int = 0) -> GameBatch:
+    """Games (N,) as they stand, copied; ids from ``first_id`` on."""
+    batch = GameBatch(np.zeros(len(games), np.uint64), first_id=first_id)
+    batch.games[:] = games
+    return batch
+
+
 def chosen_cards(
     agent: Agent, games: np.ndarray, threads: int, on_progress: Callable[[int], None], n_cards: int = 1
 ) -> np.ndarray:
@@ -121,15 +122,13 @@ def chosen_cards(
     def ask(start: int) -> np.ndarray:
         player = players.get()
         try:
-            part = games[start : start + _AT_ONCE].copy()
-            n = len(part)
-            cards = np.empty((n, n_cards), np.int64)
-            for k in range(n_cards):
-                views = views_of(part, np.arange(n), part["turn"].astype(np.int64), np.arange(start, start + n))
-                cards[:, k] = _legal(player, views)
-                _act(part, cards[:, k])
-            on_progress(n)
-            return cards
+            batch = batch_of(games[start : start + _AT_ONCE], first_id=start)
+            cards = []
+            for turn in islice(turns(batch, [player]), n_cards):
+                turn.play()
+                cards.append(turn.cards)
+            on_progress(len(batch))
+            return np.stack(cards, axis=1).astype(np.int64)
         finally:
             players.put(player)
 
@@ -137,17 +136,3 @@ def chosen_cards(
         return np.concatenate([ask(start) for start in starts])
     with ThreadPoolExecutor(threads) as pool:
         return np.concatenate(list(pool.map(ask, starts)))
-
-
-def _legal(agent: Agent, views: PlayerViews) -> np.ndarray:
-    cards = np.asarray(agent.act(views))
-    if cards.shape != (len(views),) or cards.dtype.kind not in "iu":
-        raise ValueError(f"agent {agent.name!r} gave {cards.shape} of {cards.dtype}, not ({len(views)},) integers")
-    cards = cards.astype(np.int64)
-    inside = (cards >= 0) & (cards < NO_CARD)
-    legal = inside & (views.action_mask[np.arange(len(views)), np.where(inside, cards, 0)] == 1)
-    if not legal.all():
-        card = int(cards[np.argmin(legal)])
-        named = format_card(card) if 0 <= card < NO_CARD else str(card)
-        raise ValueError(f"agent {agent.name!r} in position {views.game_ids[np.argmin(legal)]}: {named} is not legal")
-    return cards

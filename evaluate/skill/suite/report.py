@@ -9,7 +9,6 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from crib_env.evaluate.files import markdown_table
-from crib_env.evaluate.skill.suite.data import VERSION
 from crib_env.evaluate.skill.suite.suite import Outcome
 from crib_env.evaluate.skill.suite.task import Measured
 
@@ -47,7 +46,7 @@ def shown(figure: Measured) -> tuple[str, str]:
 def figures_table(outcomes: Sequence[Outcome]) -> Table:
     """All figures: a section for each, in it a row for each agent."""
     table = Table(
-        title=f"suite {VERSION}; intervals of 95 %; lost chances to win in % points",
+        title="intervals of 95 %; lost chances to win in % points",
         title_justify="left",
         box=SIMPLE_HEAD,
     )

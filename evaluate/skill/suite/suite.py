@@ -1,7 +1,7 @@
 """The suite: every task for every agent, kept task by task in a folder, so that a stopped suite can be resumed.
 
-The folder holds ``config.json`` (agents, share, version) and ``tasks/``, a file for each finished task of each agent,
-written whole. Agents are made anew for every task.
+The folder holds ``config.json`` (agents, share, skipped tasks) and ``tasks/``, a file for each finished task of each
+agent, written whole. Agents are made anew for every task.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from crib_env.agents.registry import check_names_of_file
 from crib_env.evaluate.files import new_folder, write_json
 from crib_env.evaluate.matches.mirrored import check_players
 from crib_env.evaluate.skill.suite import decision_time, discards, endgames, pegging, play
-from crib_env.evaluate.skill.suite.data import VERSION, standard_data
 from crib_env.evaluate.skill.suite.matches import MATCHES
 from crib_env.evaluate.skill.suite.task import Measured, NotMeasuredError, Task, Work
 from crib_env.files.json_text import read_json, typed
@@ -30,6 +29,8 @@ class Outcome(NamedTuple):
 
     agent: str
     task: str
+    version: int
+    """Of the task."""
     share: float
     """Of the positions or games that were taken."""
     figures: dict[str, Measured]
@@ -47,7 +48,6 @@ class Suite:
         agents: their names.
         share: of the positions and games, above 0 and at most 1; the first ones are taken.
         skip: names of tasks that are left out.
-        version: of the suite.
 
     Raises:
         ValueError: there are no agents or one twice, one cannot be made, sees hidden cards or is a person, or the share
@@ -57,7 +57,6 @@ class Suite:
     agents: tuple[str, ...]
     share: float = 1.0
     skip: tuple[str, ...] = ()
-    version: int = VERSION
 
     def __post_init__(self) -> None:
         if not self.agents or len(set(self.agents)) < len(self.agents):
@@ -69,8 +68,6 @@ class Suite:
             raise ValueError(f"skip={' '.join(sorted(unknown))} is not allowed: choose of {names}")
         if len(set(self.skip)) == len(TASKS):
             raise ValueError(f"skip={' '.join(self.skip)} is not allowed: nothing would be measured")
-        if self.version != VERSION:
-            raise ValueError(f"version={self.version} of the suite is not allowed: this release measures {VERSION}")
         check_players(self.agents)
 
     def begin(self, folder: Path | None) -> Path:
@@ -118,14 +115,14 @@ class Suite:
             tasks: which.
 
         Raises:
-            ValueError: the data or a finished task is damaged; the message names the file.
+            ValueError: a finished task is damaged, or of another version; the message names the file.
         """
-        work = Work(standard_data(), self.share, threads, on_progress)
+        work = Work(self.share, threads, on_progress)
         for number, agent in enumerate(self.agents, start=1):
             for task in (task for task in tasks if task.NAME not in self.skip):
                 path = folder / "tasks" / f"{number}-{task.NAME}.json"
                 if path.exists():
-                    yield self._read(path, agent, task.NAME)
+                    yield self._read(path, agent, task)
                     continue
                 on_task(agent, task.NAME, task.steps(self.share))
                 outcome = self._measure(agent, task, work)
@@ -134,7 +131,7 @@ class Suite:
                 yield outcome
 
     def _measure(self, agent: str, task: Task, work: Work) -> Outcome:
-        nothing = Outcome(agent, task.NAME, self.share, {})
+        nothing = Outcome(agent, task.NAME, task.VERSION, self.share, {})
         try:
             return nothing._replace(figures=task.measure(make_agent(agent), work))
         except NotMeasuredError as reason:
@@ -142,11 +139,11 @@ class Suite:
         except Exception as error:  # of somebody else's agent, whatever it is
             return nothing._replace(failed=" ".join(f"{type(error).__name__}: {error}".split()))
 
-    def _read(self, path: Path, agent: str, task: str) -> Outcome:
+    def _read(self, path: Path, agent: str, task: Task) -> Outcome:
         fault = f"{path} is not a finished task: take it away, and it is done again"
         found = read_json(path, fault, outcome_of)
-        if found[:3] != (agent, task, self.share):
-            raise ValueError(f"{fault} (it is of {found.agent}, {found.task})")
+        if found[:4] != (agent, task.NAME, task.VERSION, self.share):
+            raise ValueError(f"{fault} (it is of {found.agent}, {found.task} {found.version})")
         return found
 
 
@@ -156,7 +153,6 @@ class _Config(NamedTuple):
     agents: tuple[str, ...]
     share: float
     skip: tuple[str, ...]
-    version: int
 
 
 def outcome_of(content: object) -> Outcome:
@@ -177,8 +173,6 @@ def results_as_json(suite: Suite, outcomes: Sequence[Outcome]) -> dict[str, obje
     from crib_env import __version__
 
     return {
-        "suite": VERSION,
-        "hash": standard_data().hash,
         "release": __version__,
         "share": suite.share,
         "outcomes": [_as_json(outcome) for outcome in outcomes],

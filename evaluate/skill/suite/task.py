@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from pathlib import Path
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from crib_env.agents import Agent
-from crib_env.evaluate.skill.suite.data import SuiteData
 from crib_env.evaluate.statistics import mean_interval
+from crib_env.files.checked_file import SavedArrays, checksum_of
+
+SEED = 19
+"""Random seed of all positions and games."""
+S = TypeVar("S", bound=SavedArrays)
 
 
 class Measured(NamedTuple):
@@ -35,9 +40,8 @@ class NotMeasuredError(Exception):
 
 
 class Work(NamedTuple):
-    """What a task needs beside the agent."""
+    """How a task is done."""
 
-    data: SuiteData
     share: float
     """Share of the positions or games; the first ones are used."""
     threads: int
@@ -54,6 +58,8 @@ class Task(Protocol):
 
     NAME: str
     """As in the table and in files."""
+    VERSION: int
+    """A version never changes; a task with other positions, games or figures is the next one."""
 
     def steps(self, share: float) -> int:
         """How many steps :meth:`measure` reports as progress; 0 if not known in advance."""
@@ -63,5 +69,22 @@ class Task(Protocol):
 
         Raises:
             NotMeasuredError: the task does not apply to this agent.
-            ValueError: the agent chose an illegal card.
+            ValueError: the agent chose an illegal card, or the task's positions are damaged.
         """
+
+
+def hash_of(positions: SavedArrays) -> str:
+    """The hash of all arrays, which a task pins."""
+    return checksum_of({name: np.asarray(value) for name, value in vars(positions).items()})
+
+
+def load_pinned(kind: type[S], path: Path, pinned: str) -> S:
+    """Reads the positions of a task.
+
+    Raises:
+        ValueError: there is no such file, it is damaged, or its hash is not the pinned one.
+    """
+    positions = kind.load(path)
+    if (found := hash_of(positions)) != pinned:
+        raise ValueError(f"{path} has the hash {found}, and this version of the task has {pinned}: get the file again")
+    return positions
