@@ -17,12 +17,10 @@ from crib_env.evaluate.commands.analyse_replay import replay, tell_game
 from crib_env.evaluate.matches.game_records import add_records
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
-from crib_env.evaluate.skill.analysis.decisions import analyse
+from crib_env.evaluate.skill.analysis.decisions import RecordedGames, analyse
 from crib_env.evaluate.skill.analysis.judges import ExpertJudge, Worth, play_judge
 from crib_env.evaluate.skill.analysis.picture import draw_game
-from crib_env.evaluate.skill.analysis.recorded_games import RecordedGames
 from crib_env.evaluate.skill.analysis.summary import BLUNDERS, summarise_players
-from crib_env.evaluate.skill.analysis.words import notes_of_deal, tell_luck
 from crib_env.evaluate.statistics import paired_rate_interval
 from crib_env.tables.discard_values import discard_points
 
@@ -203,8 +201,8 @@ def test_a_game_is_told_with_luck_and_errors(games, found):
     told = tell_game(games.records[0], analysis=found[0])
     plain = tell_game(games.records[0])
     assert set(plain.splitlines()) < set(told.splitlines())
-    assert told.count("is better") == sum(len(notes_of_deal(found[0], k)) for k in range(len(found[0].scores)))
-    assert told.count("luck of the") == sum(len(tell_luck(found[0], k)) for k in range(len(found[0].scores)))
+    assert told.count("is better") == sum(len(found[0].told_losses(k)) for k in range(len(found[0].scores)))
+    assert told.count("luck of the") == sum(len(found[0].told_luck(k)) for k in range(len(found[0].scores)))
     assert "luck of the first deal" in told
     first = next(d for d in found[0].decisions if d.kind == "discard" and d.chance_lost > 0)
     assert f"{format_cards(first.best)} is better" in told

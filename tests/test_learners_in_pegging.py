@@ -13,7 +13,7 @@ from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.evaluate.runs.learning_curves import read_scalars
 from crib_env.evaluate.runs.table import read_runs, rows_of
-from crib_env.evaluate.skill.exploitability.measure import Gain
+from crib_env.evaluate.skill.exploitability.pegging_game import Gain
 from crib_env.kernels import streams
 from crib_env.train.__main__ import LEARNERS
 from crib_env.train.experience import play_episodes

@@ -12,10 +12,10 @@ from crib_env import score_show
 from crib_env.engine import DEALER, OVER, PONE, act, legal_cards
 from crib_env.evaluate.commands.exploitability import exploitability as command
 from crib_env.evaluate.commands.exploitability import read_scores
-from crib_env.evaluate.skill.exploitability.kept import ask_for_discards, kept_of, range_of
+from crib_env.evaluate.skill.exploitability.asking import Suits
+from crib_env.evaluate.skill.exploitability.discards import ask_for_discards, discard_policy, held_hands
 from crib_env.evaluate.skill.exploitability.real_deals import RealDeals
 from crib_env.evaluate.skill.exploitability.responses import Responder, Roots, seen, start_plays
-from crib_env.evaluate.skill.exploitability.suits import Suits
 from crib_env.exact.deal_classes import representatives
 from crib_env.players.agent import mixes
 from crib_env.tables.outlook import outlook
@@ -66,7 +66,7 @@ def kept():
     by_rank = np.array([13 * suit + rank for rank in range(13) for suit in range(4)])
     for _ in range(2):
         four ^= np.int64(1) << by_rank[((four[:, None] >> by_rank) & 1).argmax(axis=1)]
-    return kept_of(four, by_discards=True)
+    return discard_policy(four, by_discards=True)
 
 
 def random_deals(n, seed=0):
@@ -85,7 +85,7 @@ def test_a_range_counts_every_deal_of_a_small_deck(kept, seed):
     """Of a deck of 16 cards, seven of them known: 84 deals of six, by the ranks kept and discarded."""
     deck = np.random.default_rng(seed).permutation(52)[:16]
     known = ALL ^ mask(deck[7:])
-    found = range_of(kept, known, None, 2, seed)
+    found = held_hands(kept, known, None, 2, seed)
     expected = Counter(tuple(map(by_ranks, split(six))) for six in combinations(deck[7:].tolist(), 6))
     kinds = found.weights.nonzero()[0]
     for hand in range(2):
@@ -99,7 +99,7 @@ def test_hands_are_drawn_evenly_among_the_deals_of_their_ranks(kept):
     deck = [13 * suit + rank for rank in range(6) for suit in range(2)]
     counts = Counter()
     for seed in range(4):
-        found = range_of(kept, ALL ^ mask(deck), None, 160, seed)
+        found = held_hands(kept, ALL ^ mask(deck), None, 160, seed)
         kind = int(found.weights.argmax())
         assert found.weights[kind] == 64
         counts.update((found.four[:, kind] | found.two[:, kind]).tolist())
@@ -108,8 +108,8 @@ def test_hands_are_drawn_evenly_among_the_deals_of_their_ranks(kept):
 
 
 def test_all_deals_are_counted_once(kept):
-    assert range_of(kept, 0, None, 1, 0).weights.sum() == 20_358_520
-    assert range_of(kept, mask(range(7)), None, 1, 0).weights.sum() == 8_145_060
+    assert held_hands(kept, 0, None, 1, 0).weights.sum() == 20_358_520
+    assert held_hands(kept, mask(range(7)), None, 1, 0).weights.sum() == 8_145_060
 
 
 def test_own_cards_are_split_as_the_agent_splits_them(kept):
@@ -209,10 +209,10 @@ def test_an_agent_in_the_responders_place_earns_what_it_loses_in_its_own(suits):
 
 @pytest.fixture(scope="module")
 def plain(kept):
-    return lambda scores=None, agent=None: WithKept(agent or Plain(), kept, scores)
+    return lambda scores=None, agent=None: WithDiscards(agent or Plain(), kept, scores)
 
 
-class WithKept(RealDeals):
+class WithDiscards(RealDeals):
     """Real deals of a player that discards as Plain does, without asking for all of its discards."""
 
     def __init__(self, agent, kept, scores):
@@ -236,7 +236,7 @@ def test_payoffs_are_chances_to_win_after_the_show(plain, kept):
     rest = 13 * suits[:8] + ranks[:8]  # of eight ranks, so that Plain keeps the same cards under all names of suits
     starter, *own = np.setdiff1d(rng.permutation(52), rest, assume_unique=True)[:7].tolist()
     four, two = split(own)
-    held = range_of(kept, ALL ^ mask(rest), (two, starter), 1, 0)
+    held = held_hands(kept, ALL ^ mask(rest), (two, starter), 1, 0)
     table = outlook().win_table
     for role in (PONE, DEALER):
         payoff = plain((100, 100))._payoff(role, held, four, starter, np.arange(len(held.weights)))
@@ -294,7 +294,7 @@ def test_discards_are_those_of_the_agent_and_a_best_response_earns_in_the_engine
         deal = random_deals(1, seed=20 + role)[0]
         six, starter = np.sort(deal[:6]), int(deal[6])
         four, two = kept.split(six)
-        held = range_of(kept, mask([*six, starter]), None, 1, 0)
+        held = held_hands(kept, mask([*six, starter]), None, 1, 0)
         masks = np.empty((len(held.weights), 2, 2), np.int64)
         masks[:, role, 0], masks[:, role, 1], masks[:, 1 - role] = held.four[0], held.two[0], (four, two)
         kinds = held.weights.nonzero()[0]

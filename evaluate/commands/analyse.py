@@ -15,11 +15,10 @@ from crib_env.evaluate.files import check_outputs, picture_paths, write_json
 from crib_env.evaluate.matches.game_records import read_record, read_records
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import Threads
-from crib_env.evaluate.skill.analysis.decisions import KINDS, Decision, GameAnalysis, analyse
+from crib_env.evaluate.skill.analysis.decisions import KINDS, LEAST, Decision, GameAnalysis, analyse
 from crib_env.evaluate.skill.analysis.judges import JudgeName, play_judge
 from crib_env.evaluate.skill.analysis.picture import draw_game
 from crib_env.evaluate.skill.analysis.summary import ErrorRate, Mean, PlayerSummary, WithAverageLuck, summarise_players
-from crib_env.evaluate.skill.analysis.words import LEAST, tell_loss
 from crib_env.evaluate.skill.luck.table import NET_POINTS, RESULTS, WINS
 from crib_env.evaluate.skill.luck.variates import CHANCES
 
@@ -147,7 +146,7 @@ def _line(analysis: GameAnalysis, decision: Decision) -> str:
     who, verb = analysis.record.names[decision.seat], "discards" if decision.kind == "discard" else "lays"
     scores = "–".join(map(str, analysis.scores[decision.deal].tolist()))
     place = f"game {analysis.record.game}, deal {decision.deal + 1} ({scores})"
-    return f"  {place}: {who} {verb} {format_cards(decision.chosen)}, {tell_loss(decision)}"
+    return f"  {place}: {who} {verb} {format_cards(decision.chosen)}, {decision.told()}"
 
 
 def _as_json(analyses: list[GameAnalysis], players: list[PlayerSummary], judge: str) -> dict[str, Any]:

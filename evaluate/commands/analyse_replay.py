@@ -22,7 +22,6 @@ from crib_env.evaluate.ranges import WholeNumber
 from crib_env.evaluate.skill.analysis.decisions import GameAnalysis
 from crib_env.evaluate.skill.analysis.decisions import analyse as analyse_records
 from crib_env.evaluate.skill.analysis.judges import play_judge
-from crib_env.evaluate.skill.analysis.words import notes_of_deal, tell_luck
 from crib_env.scoring import card_value
 
 _SHOWS = ("pone's hand", "dealer's hand", "crib")
@@ -78,10 +77,10 @@ def tell_game(record: GameRecord, only: int | None = None, analysis: GameAnalysi
     names, env = record.names, record.begin()
     lines = [f"game {record.game} of {first} against {second}, seed {record.seed}"]
     for number, (deal, cards) in enumerate(zip(record.deals, record.cards), start=1):
-        notes = {} if analysis is None else notes_of_deal(analysis, number - 1)
+        notes = {} if analysis is None else analysis.told_losses(number - 1)
         told = list(_tell_deal(env, number, parse_cards(deal), parse_cards(cards), names, notes))  # it plays, too
         if analysis is not None:
-            told += (f"  {line}" for line in tell_luck(analysis, number - 1))
+            told += (f"  {line}" for line in analysis.told_luck(number - 1))
         if only in (None, number):
             lines += ["", *told]
     if only not in (None, len(record.deals)):

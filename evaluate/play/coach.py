@@ -14,11 +14,9 @@ from crib_env.cards import format_cards
 from crib_env.engine import DISCARD, WIN
 from crib_env.evaluate.play.kept_game import PERSON, KeptGame
 from crib_env.evaluate.play.reasons import why_card, why_discard
-from crib_env.evaluate.skill.analysis.decisions import Decision, GameAnalysis, analyse, decisions_at
+from crib_env.evaluate.skill.analysis.decisions import LEAST, Decision, GameAnalysis, Moment, analyse, decisions_at
 from crib_env.evaluate.skill.analysis.judges import PlayJudge, Worth
-from crib_env.evaluate.skill.analysis.recorded_games import Moment
 from crib_env.evaluate.skill.analysis.summary import PlayerSummary, summarise_players
-from crib_env.evaluate.skill.analysis.words import LEAST, tell_loss
 from crib_env.evaluate.skill.luck.table import NET_POINTS, RESULTS, WINS
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.tables.discard_values import discard_points
@@ -181,7 +179,7 @@ def _tell(decision: Decision) -> str:
     verb = "You discard" if decision.kind == "discard" else "You lay"
     if decision.chance_lost < LEAST:
         return f"{verb} {format_cards(decision.chosen)}: nothing is better."
-    return f"{verb} {format_cards(decision.chosen)}. {tell_loss(decision)}."
+    return f"{verb} {format_cards(decision.chosen)}. {decision.told()}."
 
 
 def _why(view: PlayerViews, decision: Decision) -> str:

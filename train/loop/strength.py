@@ -28,7 +28,7 @@ from crib_env.evaluate.runs.format import (
     win_rate_tag,
     with_band,
 )
-from crib_env.evaluate.skill.exploitability.measure import Gain, exploitability
+from crib_env.evaluate.skill.exploitability.pegging_game import Gain, exploitability
 from crib_env.evaluate.statistics import half_width, mean_interval
 from crib_env.solver.play_game import PlayGame
 from crib_env.train.loop.contracts import Learner, S, StrengthMeasure

@@ -13,17 +13,23 @@ from typing import NamedTuple
 
 import numpy as np
 
+from crib_env import PlayerViews, parse_cards
 from crib_env.agents.discards import lowest_of_rank, six_dealt
 from crib_env.agents.expert.agent import ExpertAgent
+from crib_env.cards import format_cards
+from crib_env.engine import DEAL, GAME, GAME_EPISODE, OVER, act, begin_deal, begin_game
 from crib_env.evaluate.matches.game_records import GameRecord
 from crib_env.evaluate.skill.analysis.judges import PlayJudge, Worth
-from crib_env.evaluate.skill.analysis.recorded_games import Moment, RecordedGames
-from crib_env.evaluate.skill.luck.table import RESULTS
+from crib_env.evaluate.skill.luck.table import NET_POINTS, RESULTS, WINS
 from crib_env.evaluate.skill.luck.variates import CHANCES, LuckMeter
 from crib_env.exact.discard_statistics import PLACES
+from crib_env.kernels import kernel
 from crib_env.tables.discard_values import discard_points
+from crib_env.views import views_of
 
 KINDS = ("discard", "play")
+LEAST = 0.0005
+"""Smaller chances to win are left out where an analysis is told in words."""
 _SAME = 1e-9  # chances are sums of many products: smaller differences are rounding
 
 
@@ -46,6 +52,11 @@ class Decision(NamedTuple):
     chance_lost: float
     points_lost: float
 
+    def told(self) -> str:
+        """Names the better choice: ``"5C 5H is better: +1.20 points, +2.3 % points to win"``."""
+        points = f"+{self.points_lost:.2f} points, " if self.points_lost >= 0.005 else ""
+        return f"{format_cards(self.best)} is better: {points}+{_to_win(self.chance_lost)}"
+
 
 class GameAnalysis(NamedTuple):
     """One game."""
@@ -59,6 +70,98 @@ class GameAnalysis(NamedTuple):
     """(D, 2) scores before each deal."""
     dealers: tuple[int, ...]
     """Seat of the dealer of each deal."""
+
+    def told_luck(self, deal: int) -> list[str]:
+        """The luck of a deal, a line for each chance that brought any."""
+        lines = []
+        for name, luck in zip(CHANCES, self.luck[deal]):
+            if abs(luck[WINS]) >= LEAST:
+                seat = 0 if luck[WINS] > 0 else 1
+                points = luck[NET_POINTS] * (1 if seat == 0 else -1)
+                brought = f"{points:+.1f} points, +{_to_win(abs(luck[WINS]))}"
+                lines.append(f"luck of the {name}: {self.record.names[seat]} {brought}")
+        return lines
+
+    def told_losses(self, deal: int) -> dict[int, str]:
+        """The decisions of a deal that lost something in words, by the number of the card in the deal."""
+        lost = (one for one in self.decisions if one.deal == deal and one.chance_lost >= LEAST)
+        return {decision.place: decision.told() for decision in lost}
+
+
+def _to_win(chance: float) -> str:
+    return f"{100 * chance:.1f} % points to win"
+
+
+@kernel
+def _begin(games, first_dealers, scores):
+    for n in range(len(games)):
+        begin_game(games[n], GAME_EPISODE, first_dealers[n], scores[n, 0], scores[n, 1], np.int64(-1))
+
+
+@kernel
+def _deal(games, rows):
+    for i in rows:
+        begin_deal(games[i])
+
+
+@kernel
+def _act(games, rows, cards):
+    for b in range(len(rows)):
+        act(games[rows[b]], cards[b])
+
+
+class Moment(NamedTuple):
+    """A card about to be discarded or laid in each of B games."""
+
+    rows: np.ndarray
+    """(B,) int64, the index of each game."""
+    seats: np.ndarray
+    """(B,) int64, the seat that acts."""
+    views: PlayerViews
+    """What they see."""
+    deals: np.ndarray
+    """(B,) int64, number of the deal, from 0."""
+    places: np.ndarray
+    """(B,) int64, number of the card in its deal, from 0."""
+    cards: np.ndarray
+    """(B,) int64, the card."""
+    pairs: np.ndarray
+    """(B,) int64, the next card of the same deal, which after a first discard is the second one; or -1."""
+
+
+class RecordedGames:
+    """Recorded games, replayed from their first card.
+
+    Args:
+        records: valid games (:meth:`crib_env.evaluate.matches.game_records.GameRecord.check`).
+
+    Attributes:
+        games: (N,) records of dtype :data:`crib_env.engine.GAME`, in their current state.
+    """
+
+    def __init__(self, records: Sequence[GameRecord]) -> None:
+        self._deals = [[parse_cards(deal) for deal in record.deals] for record in records]
+        self._cards = [[parse_cards(cards) for cards in record.cards] for record in records]
+        self.games = np.zeros(len(records), GAME)
+        first_dealers = np.array([record.first_dealer for record in records], np.int64)
+        _begin(self.games, first_dealers, np.array([record.start_scores for record in records], np.int64))
+
+    def moments(self) -> Iterator[Moment]:
+        """Plays all games to their ends; yields each moment before its cards are played."""
+        games, places = self.games, np.zeros(len(self.games), np.int64)
+        while len(rows := np.flatnonzero(games["phase"] != OVER)):
+            begun = rows[games["phase"][rows] == DEAL]
+            for row in begun.tolist():
+                games["cards"][row] = self._deals[row][games["n_deals"][row]]
+            _deal(games, begun)
+            places[begun] = 0
+            deals = games["n_deals"][rows].astype(np.int64) - 1
+            left = [self._cards[row][deal][place:] for row, deal, place in zip(rows, deals, places[rows])]
+            cards, pairs = (np.array([one[k] if len(one) > k else -1 for one in left]) for k in range(2))
+            seats = games["turn"][rows].astype(np.int64)
+            yield Moment(rows, seats, views_of(games, rows, seats, rows), deals, places[rows], cards, pairs)
+            _act(games, rows, cards)
+            places[rows] += 1
 
 
 def analyse(
@@ -121,16 +224,6 @@ def decisions_at(moment: Moment, analyst: ExpertAgent, judge: PlayJudge) -> Iter
     yield from _cards_laid(moment, judge)
 
 
-def _lost(worth: Worth, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The best choice of B decisions, and the chance to win and the points that the chosen one loses, each (B,)."""
-    at = np.arange(len(chosen))
-    best = worth.chances.argmax(axis=1)
-    best = np.where(worth.chances[at, chosen] >= worth.chances[at, best] - _SAME, chosen, best)
-    lost = worth.chances[at, best] - worth.chances[at, chosen]
-    points = np.maximum(worth.points[at, best] - worth.points[at, chosen], 0.0)
-    return best, lost, np.where(lost > 0, points, 0.0)
-
-
 def _discards(moment: Moment, analyst: ExpertAgent) -> Iterator[tuple[int, Decision]]:
     """The discards that begin at this moment, with their games."""
     first = moment.views.is_discard & (moment.views.discards[:, 0] < 0)
@@ -138,50 +231,52 @@ def _discards(moment: Moment, analyst: ExpertAgent) -> Iterator[tuple[int, Decis
         return
     views, cards = moment.views[first], np.stack([moment.cards[first], moment.pairs[first]], axis=1)
     sixes = six_dealt(views)
-    pairs = sixes[:, PLACES]
+    pairs, at = sixes[:, PLACES], np.arange(len(sixes))
     chosen = (pairs == np.sort(cards, axis=1)[:, None]).all(axis=2).argmax(axis=1)
     worth = Worth(analyst.discard_values(views), discard_points(sixes, views.is_dealer))
-    best, chance_lost, points_lost = _lost(worth, chosen)
-    for n, k in enumerate(np.flatnonzero(first)):
-        yield (
-            int(moment.rows[k]),
-            Decision(
-                int(moment.deals[k]),
-                int(moment.places[k]),
-                int(moment.seats[k]),
-                "discard",
-                tuple(pairs[n, chosen[n]].tolist()),
-                tuple(pairs[n, best[n]].tolist()),
-                float(worth.chances[n, best[n]]),
-                float(chance_lost[n]),
-                float(points_lost[n]),
-            ),
-        )
+    yield from _compared(moment, first, worth, chosen, lambda choice: pairs[at, choice])
 
 
 def _cards_laid(moment: Moment, judge: PlayJudge) -> Iterator[tuple[int, Decision]]:
     """The choices in the play at this moment, with their games."""
     ranks = moment.views.action_mask.reshape(-1, 4, 13).any(axis=1).sum(axis=1)
-    choice = ~moment.views.is_discard & (ranks > 1)
-    if not choice.any():
+    is_choice = ~moment.views.is_discard & (ranks > 1)
+    if not is_choice.any():
         return
-    views = moment.views[choice]
-    worth = judge.worth(views)
-    best, chance_lost, points_lost = _lost(worth, moment.cards[choice] % 13)
-    best_cards = lowest_of_rank(views, best)
-    for n, k in enumerate(np.flatnonzero(choice)):
-        card = int(moment.cards[k])
-        yield (
-            int(moment.rows[k]),
-            Decision(
-                int(moment.deals[k]),
-                int(moment.places[k]),
-                int(moment.seats[k]),
-                "play",
-                (card,),
-                (card if best[n] == card % 13 else int(best_cards[n]),),
-                float(worth.chances[n, best[n]]),
-                float(chance_lost[n]),
-                float(points_lost[n]),
-            ),
-        )
+    views, laid = moment.views[is_choice], moment.cards[is_choice]
+
+    def cards(rank: np.ndarray) -> np.ndarray:
+        return np.where(rank == laid % 13, laid, lowest_of_rank(views, rank))[:, None]
+
+    yield from _compared(moment, is_choice, judge.worth(views), laid % 13, cards)
+
+
+def _compared(
+    moment: Moment,
+    decides: np.ndarray,
+    worth: Worth,
+    chosen: np.ndarray,
+    cards: Callable[[np.ndarray], np.ndarray],
+) -> Iterator[tuple[int, Decision]]:
+    """The D decisions of a moment, each with its game.
+
+    Args:
+        moment: B cards about to be played.
+        decides: (B,) bool, which of them are these decisions.
+        worth: (D, C) values of the choices.
+        chosen: (D,) choices made.
+        cards: the cards (D, K) of choices (D,).
+    """
+    at = np.arange(len(chosen))
+    best = worth.chances.argmax(axis=1)
+    best = np.where(worth.chances[at, chosen] >= worth.chances[at, best] - _SAME, chosen, best)
+    lost = worth.chances[at, best] - worth.chances[at, chosen]
+    points = np.where(lost > 0, np.maximum(worth.points[at, best] - worth.points[at, chosen], 0.0), 0.0)
+    columns = (
+        *(column[decides].tolist() for column in (moment.rows, moment.deals, moment.places, moment.seats)),
+        *(cards(choice).tolist() for choice in (chosen, best)),
+        *(column.tolist() for column in (worth.chances[at, best], lost, points)),
+    )
+    kind = KINDS[0] if moment.views.is_discard[decides][0] else KINDS[1]
+    for row, deal, place, seat, made, better, *values in zip(*columns):
+        yield row, Decision(deal, place, seat, kind, tuple(made), tuple(better), *values)
