@@ -81,19 +81,14 @@ class Cluster:
         return int(self._ray.cluster_resources().get("CPU", 1))
 
     def begin_shards(
-        self,
-        a: Agent,
-        b: Agent,
-        keep_records: bool = False,
-        measure_luck: bool = False,
-        on_progress: Callable[[int], None] = lambda done: None,
+        self, a: Agent, b: Agent, on_progress: Callable[[int], None] = lambda done: None
     ) -> Callable[[Shard], Future[Games]]:
         """A function that begins to play a shard in a task of its own; the players are sent once, as they are."""
         players = self._send(a, b)
         task = self._ray.remote(num_cpus=1, max_retries=_RETRIES)(play_there)
 
         def begin(shard: Shard) -> Future[Games]:
-            one, found = task.remote(players, shard, keep_records, measure_luck), Future[Games]()
+            one, found = task.remote(players, shard), Future[Games]()
             self._running.add(one)
 
             def settle(done: Future[Games]) -> None:
@@ -111,14 +106,11 @@ class Cluster:
 
         return begin
 
-    def play_matches(
-        self, matches: Sequence[tuple[Agent, Agent, Sequence[Shard]]], measure_luck: bool = False
-    ) -> Iterator[tuple[int, Games]]:
-        """Plays several matches side by side, and writes the games down.
+    def play_matches(self, matches: Sequence[tuple[Agent, Agent, Sequence[Shard]]]) -> Iterator[tuple[int, Games]]:
+        """Plays several matches side by side.
 
         Args:
             matches: the players of each match, and its shards.
-            measure_luck: also measure how lucky the first player was.
 
         Yields:
             The index of a match in ``matches`` and the games of its next shard.
@@ -126,7 +118,7 @@ class Cluster:
         calls, places = [], []
         for match, (a, b, shards) in enumerate(matches):
             players = self._send(a, b)
-            calls += [(players, shard, True, measure_luck) for shard in shards]
+            calls += [(players, shard) for shard in shards]
             places += [(match, shard.first) for shard in shards]
         played = [dict[int, Games]() for _ in matches]
         following = [shards[0].first if shards else 0 for *_, shards in matches]
@@ -153,9 +145,9 @@ class Cluster:
         self._running.clear()
 
 
-def play_there(players: tuple[Agent, Agent], shard: Shard, keep_records: bool, measure_luck: bool) -> Games:
+def play_there(players: tuple[Agent, Agent], shard: Shard) -> Games:
     """Plays a shard on a worker, with copies of the players: the objects that arrive are read-only."""
-    return play_shard(*copy.deepcopy(players), shard, keep_records, measure_luck=measure_luck)
+    return play_shard(*copy.deepcopy(players), shard)
 
 
 def load_ray(address: str) -> Any:

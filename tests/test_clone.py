@@ -7,7 +7,7 @@ from crib_env.agents import make_agent
 from crib_env.evaluate.commands.dataset import dataset
 from crib_env.evaluate.matches.dataset import dataset as dataset_module
 from crib_env.evaluate.matches.dataset.dataset import read_dataset
-from crib_env.evaluate.matches.dataset.shards import action_masks
+from crib_env.evaluate.matches.dataset.rows import action_masks
 from crib_env.evaluate.progress import ProgressLines
 from crib_env.train.clone import CloneSettings, choices_of, train
 from crib_env.train.loop.run_folder import RunFolder

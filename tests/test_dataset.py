@@ -11,8 +11,7 @@ from crib_env.batch import GameBatch
 from crib_env.evaluate.commands.dataset import dataset
 from crib_env.evaluate.matches.dataset import dataset as dataset_module
 from crib_env.evaluate.matches.dataset.dataset import Dataset, read_dataset, read_manifest
-from crib_env.evaluate.matches.dataset.rows import Rows, play_rows
-from crib_env.evaluate.matches.dataset.shards import action_masks, observations, read_rows, write_rows
+from crib_env.evaluate.matches.dataset.rows import Rows, action_masks, observations, play_rows, read_rows, write_rows
 from crib_env.kernels import streams
 from crib_env.tables.standard import standard_win_table
 

@@ -15,10 +15,9 @@ from crib_env.evaluate.matches.match import pairs_less_luck, play_games, play_ma
 from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play_shard
 from crib_env.evaluate.matches.standings import Standings
 from crib_env.evaluate.skill.luck.exact_means import exact_means
-from crib_env.evaluate.skill.luck.fitted import less_luck
 from crib_env.evaluate.skill.luck.table import RESULTS, WINS, LuckTable, solve_luck_table, standard_luck_table
 from crib_env.evaluate.skill.luck.usual_deal import SHARES, new_scratch, usual_discards, value_cards
-from crib_env.evaluate.skill.luck.variates import CARDS, FIRST_DEAL, STARTER, LuckMeter, results
+from crib_env.evaluate.skill.luck.variates import CARDS, FIRST_DEAL, STARTER, LuckMeter, less_luck, results
 from crib_env.evaluate.statistics import half_width, mean_interval, paired_rate_interval, rate_less_luck
 from crib_env.exact.deal_classes import N_CLASSES, class_sizes
 from crib_env.exact.discard_means import hand_total
@@ -170,7 +169,7 @@ def test_luck_adjusted_results_vary_less_and_do_not_depend_on_threads():
     assert found.interval[0] < found.win_rate < found.interval[1]
     assert found.win_rate == pytest.approx(adjusted[:, 0].mean())
     # The luck is that of the part that a shard plays, too.
-    part = play_shard(*agents, Shard.of(seed=2, first=4, pairs=3), measure_luck=True)
+    part = play_shard(*agents, Shard.of(seed=2, first=4, pairs=3, measure_luck=True))
     assert np.array_equal(part.luck, games.luck[8:14])
 
 
@@ -195,7 +194,7 @@ def test_luck_is_subtracted_from_a_lopsided_match_without_harm():
 
 def test_a_player_who_sees_the_starter_is_refused():
     with pytest.raises(ValueError, match=r"'uct-cheating.*' sees the starter before it is cut"):
-        play_shard(make_agent("uct-cheating"), make_agent("greedy"), Shard.of(0, 0, 1), measure_luck=True)
+        play_shard(make_agent("uct-cheating"), make_agent("greedy"), Shard.of(0, 0, 1, measure_luck=True))
     with pytest.raises(ValueError, match=r"'uct-cheating.*' sees the starter"):
         League(("greedy", "uct-cheating"), 2, 0, luck_adjusted=True)
 
@@ -244,7 +243,7 @@ def test_intervals_hold_the_true_rate_between_equal_players():
     agent = make_agent("careful")
     equal, held = np.array([0.5, 0, 0]), np.zeros(len(RESULTS))
     for seed in range(10):
-        games = play_shard(agent, agent, Shard.of(seed, 0, 10_000), measure_luck=True)
+        games = play_shard(agent, agent, Shard.of(seed, 0, 10_000, measure_luck=True))
         values = results(games.scores), games.luck.sum(axis=1)
         for played, luck in zip(*(of_all[::2].reshape(100, 100, 3) for of_all in values)):  # one game of each pair
             adjusted = less_luck(played, luck)

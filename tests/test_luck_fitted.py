@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from crib_env.evaluate.skill.luck.fitted import less_luck
+from crib_env.evaluate.skill.luck.variates import less_luck
 from crib_env.evaluate.statistics import half_width, rate_less_luck, reach
 from crib_env.players.win_rate import paired_rate_interval
 

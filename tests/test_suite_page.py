@@ -7,15 +7,26 @@ from pathlib import Path
 import pytest
 
 from crib_env.agents import make_agent
-from crib_env.evaluate.files import whole_text
+from crib_env.evaluate.files import markdown_table, whole_text
 from crib_env.evaluate.skill.suite import endgames, play
 from crib_env.evaluate.skill.suite.matches import MATCHES
-from crib_env.evaluate.skill.suite.report import page_table
+from crib_env.evaluate.skill.suite.report import shown
 from crib_env.evaluate.skill.suite.suite import TASKS, outcome_of
 from crib_env.evaluate.skill.suite.task import Work
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "suite.md"
+COLUMNS = {
+    "points lost a discard at 0–0": "discard, points",
+    "chance to win lost a discard, %": "discard, % points to win",
+    "points lost a card laid": "card laid, points",
+    "endgames solved, of 20": "endgames",
+    "exploitable in the pegging game, points a deal": "exploitable",
+    "wins against random less luck, %": "`random`, %",
+    "wins against greedy less luck, %": "`greedy`, %",
+    "wins against careful less luck, %": "`careful`, %",
+    "wins against expert less luck, %": "`expert`, %",
+}
 BEGIN, END = "<!-- table -->\n", "<!-- end of table -->\n"
 
 
@@ -25,6 +36,20 @@ def runs():
 
 def outcomes():
     return [outcome_of(one) for run in runs() for one in run["outcomes"]]
+
+
+def page_table(outcomes):
+    """The main figures in Markdown, a row for each agent, those first that win most often against ``greedy``."""
+    rows = []
+    found = {}
+    for outcome in outcomes:
+        found.setdefault(outcome.agent, {}).update(outcome.figures)
+    wins = "wins against greedy less luck, %"
+    for agent, figures in sorted(found.items(), key=lambda one: one[1][wins].mean, reverse=True):
+        cells = [" ".join(shown(figures[name])).strip() if name in figures else "–" for name in COLUMNS]
+        share = max(outcome.share for outcome in outcomes if outcome.agent == agent)
+        rows.append([f"`{agent}`", f"{100 * share:g} %", *cells])
+    return markdown_table(["agent", "share", *COLUMNS.values()], rows)
 
 
 def with_table(page):

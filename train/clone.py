@@ -22,8 +22,7 @@ from rich.progress import Progress
 
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.evaluate.matches.dataset.dataset import GAMES_A_SHARD, read_manifest, read_shard
-from crib_env.evaluate.matches.dataset.rows import Rows
-from crib_env.evaluate.matches.dataset.shards import action_masks, observations
+from crib_env.evaluate.matches.dataset.rows import Rows, action_masks, observations
 from crib_env.evaluate.ranges import Positive
 from crib_env.train.loop.contracts import Parts, by_network
 from crib_env.train.loop.learning import Count, Descent, LearningSettings, NotNegative, Widths, follow, precision

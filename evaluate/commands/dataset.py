@@ -10,10 +10,9 @@ import tyro
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import reported_errors
 from crib_env.evaluate.folder_lock import held
-from crib_env.evaluate.matches.dataset.card import write_card
-from crib_env.evaluate.matches.dataset.dataset import Dataset
+from crib_env.evaluate.matches.dataset.dataset import Dataset, write_card
 from crib_env.evaluate.matches.dataset.minari_episodes import load_minari, write_episodes
-from crib_env.evaluate.matches.dataset.shards import load_pyarrow
+from crib_env.evaluate.matches.dataset.rows import load_pyarrow
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import Amount, Seed, Threads
 

@@ -21,8 +21,7 @@ from crib_env.evaluate.files import markdown_table, whole_text
 from crib_env.evaluate.folder_lock import held
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match_table import faults_in_words
-from crib_env.evaluate.matches.ratings import MEAN
-from crib_env.evaluate.matches.standings import Cell, Standings
+from crib_env.evaluate.matches.standings import MEAN, Cell, Standings
 from crib_env.evaluate.on_ray import connected, load_ray
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import Threads

@@ -128,7 +128,7 @@ def _play(a: Agent, b: Agent, games: int, rule: StoppingRule | None, asked: Matc
     started = time.perf_counter()
     kept = None
     if asked.resume and asked.record is not None:
-        kept = take_up(asked.record, a, b, Shard.of(asked.seed, 0, games // 2), asked.luck_adjusted)
+        kept = take_up(asked.record, a, b, Shard.of(asked.seed, 0, games // 2, measure_luck=asked.luck_adjusted))
     parts = [] if kept is None else [kept]
 
     def result() -> MatchResult:
@@ -242,7 +242,8 @@ def _play_one(a: Agent, b: Agent, asked: MatchArguments) -> None:
     }
     if given := [name for name, value in without.items() if value]:
         raise ValueError(f"games=1 has no interval: {', '.join(given)} is not allowed with it")
-    played = play_shard(a, b, replace(Shard.of(asked.seed, 0, 1), is_single=True), asked.record is not None)
+    one = Shard.of(asked.seed, 0, 1, keep_records=asked.record is not None)
+    played = play_shard(a, b, replace(one, is_single=True))
     if asked.record is not None:
         add_records(asked.record, played.records)
     winner = int(played.scores[0].argmax())

@@ -49,9 +49,10 @@ def play_endgames(
         def on_progress(done: int) -> None:
             progress.update(task, advance=done)
 
-        with working(a, b, threads, measure_luck=measure_luck, on_progress=on_progress) as workers:
+        with working(a, b, threads, on_progress=on_progress) as workers:
             for number, (dealer, pone) in enumerate(POSITIONS):
-                shard = replace(Shard.of(seed + number, 0, games // 2), position=(WIN - dealer, WIN - pone))
+                shard = Shard.of(seed + number, 0, games // 2, measure_luck=measure_luck)
+                shard = replace(shard, position=(WIN - dealer, WIN - pone))
                 found[dealer, pone] = Games.merged(list(play_pairs(workers, shard, pace)))
     return found
 

@@ -115,28 +115,25 @@ def working(
     b: Agent,
     threads: int = 1,
     cluster: Cluster | None = None,
-    keep_records: bool = False,
-    measure_luck: bool = False,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> Iterator[Workers]:
     """Lets threads play, each with copies of the players, which may have memory, or a cluster in their place.
 
     With one thread, or if a player must not be copied, the players themselves play one block after the other. At the
-    end, also by an error, threads stop at their next decision. Other arguments as in
-    :func:`crib_env.evaluate.matches.mirrored.play_shard`.
+    end, also by an error, threads stop at their next decision.
 
     Raises:
         ValueError: a player cannot be copied.
     """
     if cluster is not None:
-        begin = cluster.begin_shards(a, b, keep_records, measure_luck, on_progress)
+        begin = cluster.begin_shards(a, b, on_progress)
         yield Workers(2 * cluster.cpus, begin)  # twice as many, so that no CPU waits for its next block
         return
     if threads == 1 or not (as_agent(a).powers.copyable and as_agent(b).powers.copyable):
 
         def play_now(shard: Shard) -> Future[Games]:
             played: Future[Games] = Future()
-            played.set_result(play_shard(a, b, shard, keep_records, on_progress, measure_luck))
+            played.set_result(play_shard(a, b, shard, on_progress))
             return played
 
         yield Workers(1, play_now)
@@ -153,7 +150,7 @@ def working(
     def play(shard: Shard) -> Games:
         mine = players.get()
         try:
-            return play_shard(*mine, shard, keep_records, tell, measure_luck)
+            return play_shard(*mine, shard, tell)
         finally:
             players.put(mine)
 

@@ -179,10 +179,11 @@ class League:
         cluster: Cluster | None,
     ) -> Iterator[tuple[tuple[int, int], Games]]:
         """The games of some matches, in parts: first those that its file of games holds, then others as they end."""
-        whole, left = Shard.of(self.seed, 0, self.games // 2), []
+        whole = Shard.of(self.seed, 0, self.games // 2, keep_records=True, measure_luck=self.luck_adjusted)
+        left = []
         for two, file in files.items():
             a, b = (make_agent(self.agents[k]) for k in two)
-            kept = take_up(file, a, b, whole, self.luck_adjusted)
+            kept = take_up(file, a, b, whole)
             if kept is not None:
                 on_progress(len(kept.scores), self._words(two))
                 yield two, kept
@@ -202,7 +203,7 @@ class League:
             ):
                 yield two, part
         if cluster is not None:
-            for place, part in cluster.play_matches([match for _, match in left], self.luck_adjusted):
+            for place, part in cluster.play_matches([match for _, match in left]):
                 on_progress(len(part.scores), self._words(left[place][0]))
                 yield left[place][0], part
 

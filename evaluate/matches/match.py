@@ -17,9 +17,8 @@ from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs
 from crib_env.evaluate.matches.stopping import StoppingRule
 from crib_env.evaluate.on_ray import Cluster
 from crib_env.evaluate.ranges import MOST_GAMES
-from crib_env.evaluate.skill.luck.fitted import less_luck
 from crib_env.evaluate.skill.luck.table import MATCH_POINTS, NET_POINTS, RESULTS, WINS
-from crib_env.evaluate.skill.luck.variates import results
+from crib_env.evaluate.skill.luck.variates import less_luck, results
 from crib_env.evaluate.statistics import match_points, mean_interval, rate_less_luck
 from crib_env.players.win_rate import paired_rate_interval
 
@@ -100,6 +99,9 @@ def play_match(
     seed: int = 0,
     *,
     seconds: float | None = None,
+    threads: int = 1,
+    cluster: Cluster | None = None,
+    measure_luck: bool = False,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> MatchResult:
     """Plays ``games`` games, half of them the mirror images of the others.
@@ -108,20 +110,18 @@ def play_match(
     match, in whole pairs, and include every game that began: so short games are not favoured, and the intervals
     are those of a match of this many games.
 
-    Args:
-        a, b: the players.
-        games: the number of games, even.
-        seed: random seed of the deals.
-        seconds: begin no more games after this time; running games are finished. At least one pair is played.
-        on_progress: called from time to time with the number of further games done.
-
-    Raises:
-        ValueError: ``games`` is not a positive even number, ``seconds`` is not above 0, or an agent chose an illegal
-            card.
+    Arguments and errors are those of :func:`play_games`.
     """
     started = time.perf_counter()
-    played = Games.merged(list(play_games(a, b, games, seed, seconds=seconds, on_progress=on_progress)))
-    return summarise(a.name, b.name, seed, played, time.perf_counter() - started)
+    parts = play_games(
+        *(a, b, games, seed),
+        seconds=seconds,
+        threads=threads,
+        cluster=cluster,
+        measure_luck=measure_luck,
+        on_progress=on_progress,
+    )
+    return summarise(a.name, b.name, seed, Games.merged(list(parts)), time.perf_counter() - started)
 
 
 def play_games(
@@ -146,7 +146,7 @@ def play_games(
         games: the number of games, even.
         seed: random seed of the deals.
         until: stop earlier, at the first of its looks at which this rule is met.
-        seconds: begin no more games after this time, see :func:`play_match`.
+        seconds: begin no more games after this time; running games are finished. At least one pair is played.
         threads: the number of threads, which share the blocks (:class:`crib_env.evaluate.matches.blocks.Pace`).
         cluster: a cluster to play blocks on, in place of threads; the games are the same.
         keep_records: also write the games down, card by card.
@@ -161,10 +161,10 @@ def play_games(
     """
     check_games(games)
     most, pace = games // 2, Pace(seconds)
-    whole = Shard.of(seed, 0, most)
+    whole = Shard.of(seed, 0, most, keep_records=keep_records, measure_luck=measure_luck)
     done = 0 if kept is None else kept.pairs
     played = [] if kept is None else [kept]
-    with working(a, b, threads, cluster, keep_records, measure_luck, on_progress) as workers:
+    with working(a, b, threads, cluster, on_progress) as workers:
         for look in (most,) if until is None else until.looks(most):
             if look > done:
                 for part in play_pairs(workers, whole.part(done, look - done), pace):
@@ -184,27 +184,16 @@ def pair_results(parts: Sequence[Games], first: int | None = None) -> tuple[np.n
     """
     games = Games.merged(list(parts))
     won = mean_of_pairs(games.won)[:first]
-    return won, None if games.luck is None else _less_luck(games, first)[:, WINS]
+    return won, None if games.luck is None else pairs_less_luck(games, first)[:, WINS]
 
 
-def pairs_less_luck(games: Games) -> np.ndarray:
-    """(N, 3) results of ``a`` minus luck in each pair of games, by ``RESULTS``.
+def pairs_less_luck(games: Games, first: int | None = None) -> np.ndarray:
+    """(N, 3) results of ``a`` minus luck in each pair of games, or only in the first ones, by ``RESULTS``.
 
     Raises:
         ValueError: luck was not measured.
     """
-    return _less_luck(games, None)
-
-
-def _less_luck(games: Games, first: int | None) -> np.ndarray:
-    return less_luck(mean_of_pairs(results(games.scores))[:first], mean_of_pairs(_luck_of(games))[:first])
-
-
-def _luck_of(games: Games) -> np.ndarray:
-    if games.luck is None:
-        raise ValueError("the luck of these games was not measured")
-    luck: np.ndarray = games.luck.sum(axis=1)
-    return luck
+    return less_luck(mean_of_pairs(results(games.scores))[:first], mean_of_pairs(games.all_luck)[:first])
 
 
 def luck_adjusted(games: Games) -> LuckAdjusted:
@@ -223,7 +212,7 @@ def luck_adjusted(games: Games) -> LuckAdjusted:
         float(pairs[:, MATCH_POINTS].mean()),
         mean_interval(pairs[:, MATCH_POINTS]),
         _ratios(mean_of_pairs(single), pairs),
-        _ratios(single, less_luck(single, _luck_of(games))),
+        _ratios(single, less_luck(single, games.all_luck)),
     )
 
 

@@ -24,7 +24,7 @@ UNTIMED = 12  # decisions in a deal: the first of each game are not timed, becau
 
 @dataclass(frozen=True)
 class Shard:
-    """Some consecutive pairs of a match; :meth:`of` makes one.
+    """Some consecutive pairs of a match, and what to note of them; :meth:`of` makes one.
 
     Pair k is the games 2k and 2k + 1, both dealt by the k-th stream of the match's seed. A game depends on nothing else
     but its position, so it is the same in every shard, thread or order.
@@ -40,11 +40,16 @@ class Shard:
     """Scores at which all games begin: of the dealer, who is seat 0, and of pone; ``None`` is 0–0 and a coin."""
     is_single: bool = False
     """Only the first game is played, without its mirror image."""
+    keep_records: bool = False
+    """Write the games down, card by card."""
+    measure_luck: bool = False
+    """Measure how lucky ``a`` was."""
 
     @classmethod
-    def of(cls, seed: int, first: int, pairs: int) -> Shard:
+    def of(cls, seed: int, first: int, pairs: int, *, keep_records: bool = False, measure_luck: bool = False) -> Shard:
         """The pairs ``first`` to ``first + pairs - 1`` of the match of a seed."""
-        return cls(seed, first, streams(seed, first + pairs)[first:])
+        deals = streams(seed, first + pairs)[first:]
+        return cls(seed, first, deals, keep_records=keep_records, measure_luck=measure_luck)
 
     def part(self, start: int, pairs: int) -> Shard:
         """Some of these pairs: ``pairs`` of them, or as many as there are, from the ``start``-th on."""
@@ -101,34 +106,37 @@ class Games:
         """(2N,) bool, the games that ``a`` won."""
         return self.scores[:, 0] >= WIN
 
+    @property
+    def all_luck(self) -> np.ndarray:
+        """(2N, 3) luck of ``a`` by ``RESULTS``, of all chances together.
+
+        Raises:
+            ValueError: it was not measured.
+        """
+        if self.luck is None:
+            raise ValueError("the luck of these games was not measured")
+        luck: np.ndarray = self.luck.sum(axis=1)
+        return luck
+
 
 def mean_of_pairs(values: np.ndarray) -> np.ndarray:
     """(N, …) means over the two games of each pair, of values (2N, …) in the order of the games."""
     return values.reshape(-1, 2, *values.shape[1:]).mean(axis=1)
 
 
-def play_shard(
-    a: Agent,
-    b: Agent,
-    shard: Shard,
-    keep_records: bool = False,
-    on_progress: Callable[[int], None] = lambda done: None,
-    measure_luck: bool = False,
-) -> Games:
+def play_shard(a: Agent, b: Agent, shard: Shard, on_progress: Callable[[int], None] = lambda done: None) -> Games:
     """Plays the games of a shard side by side; each player decides all games in which it acts at once.
 
     Args:
         a, b: the players themselves, not copies.
         shard: the games to play.
-        keep_records: also record the games, card by card.
         on_progress: called from time to time with the number of further games done.
-        measure_luck: also measure how lucky ``a`` was.
 
     Raises:
         ValueError: an agent chose an illegal card, plays single games only, or sees hidden cards although luck is
             measured.
     """
-    if measure_luck:
+    if shard.measure_luck:
         check_no_cheat(a, b)
     for agent in (a, b):
         if as_agent(agent).powers.plays_once and not shard.is_single:
@@ -139,8 +147,8 @@ def play_shard(
     dealer = None if shard.position is None else 0
     deals = np.repeat(shard.deals, 2)[: 1 if shard.is_single else None]
     batch = GameBatch(deals, first_id=2 * shard.first, first_dealer=dealer, scores=shard.position)
-    recorder = Recorder(batch) if keep_records else None
-    meter = LuckMeter(batch.games, by_coin=dealer is None) if measure_luck else None
+    recorder = Recorder(batch) if shard.keep_records else None
+    meter = LuckMeter(batch.games, by_coin=dealer is None) if shard.measure_luck else None
     seat_of_a = batch.game_ids % 2
     observers = Observers(batch, (a, seat_of_a), (b, 1 - seat_of_a))
     decisions, seconds = np.zeros(2, np.int64), np.zeros(2)

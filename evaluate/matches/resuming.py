@@ -18,7 +18,7 @@ from crib_env.players.agent import Powers
 _AT_ONCE = 512  # pairs
 
 
-def take_up(path: Path, a: Agent, b: Agent, whole: Shard, measure_luck: bool = False) -> Games | None:
+def take_up(path: Path, a: Agent, b: Agent, whole: Shard) -> Games | None:
     """The games of a match that its file of games holds, without the times of decisions; ``None`` if there are none.
 
     A last line or game that a kill has left without its pair is cut off.
@@ -27,7 +27,6 @@ def take_up(path: Path, a: Agent, b: Agent, whole: Shard, measure_luck: bool = F
         path: the file of games, which need not exist.
         a, b: the players, who are only asked for their names.
         whole: all pairs of the match.
-        measure_luck: also measure how lucky ``a`` was.
 
     Raises:
         ValueError: the file holds games of another match, more games than this one, or a line that is no game; the
@@ -45,7 +44,7 @@ def take_up(path: Path, a: Agent, b: Agent, whole: Shard, measure_luck: bool = F
             if pairs + len(lines) // 2 > len(whole.deals):
                 raise ValueError(f"{path} holds more games than games={2 * len(whole.deals)}: give as many, or more")
             if lines:
-                parts.append(_again(path, lines, (a, b), whole.part(pairs, len(lines) // 2), measure_luck))
+                parts.append(_again(path, lines, (a, b), whole.part(pairs, len(lines) // 2)))
                 pairs += len(lines) // 2
                 size += sum(map(len, lines))
     with open(path, "rb+") as file:
@@ -53,7 +52,7 @@ def take_up(path: Path, a: Agent, b: Agent, whole: Shard, measure_luck: bool = F
     return Games.merged(parts) if parts else None
 
 
-def _again(path: Path, lines: list[bytes], players: tuple[Agent, Agent], shard: Shard, measure_luck: bool) -> Games:
+def _again(path: Path, lines: list[bytes], players: tuple[Agent, Agent], shard: Shard) -> Games:
     """The games of these lines, if they are those of a shard."""
     first = 2 * shard.first
     records = [_record(path, first + k, line) for k, line in enumerate(lines)]
@@ -71,7 +70,7 @@ def _again(path: Path, lines: list[bytes], players: tuple[Agent, Agent], shard: 
         tape = {
             record.game: iter([card for cards in record.cards for card in parse_cards(cards)]) for record in records
         }
-        played = play_shard(_Recorded(a, tape), _Recorded(b, tape), shard, True, measure_luck=measure_luck)
+        played = play_shard(_Recorded(a, tape), _Recorded(b, tape), replace(shard, keep_records=True))
     except (ValueError, StopIteration) as error:
         raise ValueError(f"{fault}its games do not follow from their deals ({error or 'a card is missing'})") from None
     for record, again in zip(records, played.records):

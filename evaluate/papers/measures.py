@@ -10,8 +10,8 @@ import numpy as np
 from crib_env import PlayerViews
 from crib_env.agents import Agent, make_agent
 from crib_env.agents.discards import by_phase
-from crib_env.evaluate.matches.match import MatchResult, play_games, summarise
-from crib_env.evaluate.matches.mirrored import Games, mean_of_pairs
+from crib_env.evaluate.matches.match import MatchResult, play_match
+from crib_env.evaluate.matches.mirrored import mean_of_pairs
 from crib_env.evaluate.matches.single_deals import play_deals
 from crib_env.evaluate.papers.claims import Effort, Measure, Measured, mean_of
 from crib_env.players.agent import Powers
@@ -35,14 +35,12 @@ def player(which: Player, effort: Effort) -> Agent:
 
 def match(a: Player, b: Player, effort: Effort) -> MatchResult:
     """A match of ``effort.n`` mirrored games."""
-    first, second = player(a, effort), player(b, effort)
-    parts = play_games(
-        *(first, second, effort.n, effort.seed),
+    return play_match(
+        *(player(a, effort), player(b, effort), effort.n, effort.seed),
         threads=effort.threads,
         cluster=effort.cluster,
         on_progress=effort.on_progress,
     )
-    return summarise(first.name, second.name, effort.seed, Games.merged(list(parts)), 0.0)
 
 
 def win_rate(a: Player, b: Player) -> Measure:

@@ -1,9 +1,11 @@
-"""The decisions of games between two agents, as columns."""
+"""The decisions of games between two agents, as columns, and shards of them as Parquet files."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,9 +15,14 @@ from crib_env.engine import OVER, WIN
 from crib_env.evaluate.matches.game_records import Recorder
 from crib_env.evaluate.skill.analysis.decisions import analyse
 from crib_env.evaluate.skill.analysis.judges import ExpertJudge
+from crib_env.files.whole_file import whole_file
 from crib_env.kernels import streams
+from crib_env.observation import N_ACTIONS, OBSERVATIONS
 from crib_env.players.turns import Turn, turns
 from crib_env.tables.standard import standard_win_table
+
+if TYPE_CHECKING:
+    import pyarrow
 
 BOARD_BYTES = 83  # of 659 bits
 
@@ -152,3 +159,79 @@ def _fill_losses(rows: Rows, first: int, recorder: Recorder) -> None:
     for game, analysis in enumerate(analyse(records, ExpertJudge(threads=1), threads=1), start=first):
         for decision in analysis.decisions:
             rows.loss[at[game, decision.deal, decision.place]] = decision.chance_lost
+
+
+def load_pyarrow() -> Any:
+    """The module ``pyarrow.parquet``.
+
+    Raises:
+        ValueError: it is not installed.
+    """
+    try:
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ValueError(f"datasets need pyarrow ({error}): install crib_env with its extra 'datasets'") from None
+    return pyarrow.parquet
+
+
+def write_rows(path: Path, rows: Rows) -> None:
+    """Writes a shard, whole or not at all."""
+    parquet = load_pyarrow()
+    import pyarrow
+
+    columns = dict(zip(Rows._fields, rows))
+    packed = pyarrow.FixedSizeBinaryArray.from_buffers(
+        pyarrow.binary(BOARD_BYTES),
+        len(rows.game),
+        [None, pyarrow.py_buffer(np.ascontiguousarray(rows.observation))],
+    )
+    arrays = {name: pyarrow.array(column) for name, column in columns.items() if name not in ("observation", "loss")}
+    arrays |= {"observation": packed, "loss": pyarrow.array(rows.loss, from_pandas=True)}  # NaN becomes null
+    table = pyarrow.table({name: arrays[name] for name in Rows._fields})
+    with whole_file(path) as temporary:
+        parquet.write_table(table, temporary, compression="zstd")
+
+
+def read_rows(path: Path) -> Rows:
+    """Reads what :func:`write_rows` wrote.
+
+    Raises:
+        ValueError: it is not a whole shard; the message names it.
+    """
+    parquet = load_pyarrow()
+    try:
+        table = parquet.read_table(path, columns=list(Rows._fields))
+        columns = {name: table[name].combine_chunks() for name in Rows._fields}
+        observation = _bytes_of(columns.pop("observation"))
+        found = {name: column.to_numpy(zero_copy_only=False) for name, column in columns.items()}
+    except Exception as error:  # a damaged file fails in a dozen ways
+        raise ValueError(f"{path} is not a whole shard of a dataset ({' '.join(str(error).split())})") from None
+    return Rows(**found, observation=observation)
+
+
+def _bytes_of(column: pyarrow.FixedSizeBinaryArray) -> np.ndarray:
+    if column.type.byte_width != BOARD_BYTES or column.null_count:
+        raise ValueError(f"its observations have not {BOARD_BYTES} bytes")
+    flat = np.frombuffer(column.buffers()[1], np.uint8)
+    return flat[column.offset * BOARD_BYTES :][: len(column) * BOARD_BYTES].reshape(-1, BOARD_BYTES)
+
+
+def observations(rows: Rows, observation: str = "209") -> np.ndarray:
+    """(N, 209 or 659) int8 observations, ``"209"`` or ``"board"``.
+
+    Raises:
+        ValueError: it is another observation, which the rows do not hold.
+    """
+    if observation not in ("209", "board"):
+        raise ValueError(f"observation={observation!r} is not allowed: a dataset holds '209' and 'board'")
+    return np.unpackbits(rows.observation, axis=1, count=OBSERVATIONS[observation].size).astype(np.int8)
+
+
+def action_masks(rows: Rows) -> np.ndarray:
+    """(N, 52) int8, 1 for each legal card."""
+    return ((rows.mask[:, None] >> np.arange(N_ACTIONS, dtype=np.uint64)) & np.uint64(1)).astype(np.int8)
+
+
+def hash_of(path: Path) -> str:
+    """SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -41,36 +42,7 @@ def draw_game(analysis: GameAnalysis) -> Figure:
         axes.plot(x[2:], y[2:], color=GREY, linewidth=1.2)
         curve_x += x.tolist()
         curve_y += y.tolist()
-    errors = [decision for decision in analysis.decisions if decision.chance_lost >= _LEAST]
-    worst = sorted(errors, key=lambda decision: -decision.chance_lost)[:_LABELLED]
-    for decision in errors:
-        last = max(d.place for d in analysis.decisions if d.deal == decision.deal)
-        share = 0.25 if decision.kind == "discard" else _STARTER_AT + 0.5 * (decision.place - 3) / max(last - 3, 1)
-        x_at = decision.deal + 1 + share
-        y_at = float(np.interp(x_at, curve_x, curve_y))
-        down = decision.seat == 0
-        size = 20 + 2_000 * decision.chance_lost
-        axes.scatter(
-            x_at,
-            y_at,
-            size,
-            color=_COLOURS[decision.seat],
-            marker=_MARKS[decision.seat],
-            edgecolors="white",
-            linewidths=0.6,
-            zorder=3,
-        )
-        if decision in worst:
-            cards_named = f"{format_cards(decision.chosen)} for {format_cards(decision.best)}"
-            axes.annotate(
-                f"{cards_named}\n−{100 * decision.chance_lost:.1f} % points",
-                (x_at, y_at),
-                (0, -12 if down else 12),
-                textcoords="offset points",
-                ha="center",
-                va="top" if down else "bottom",
-                size=7,
-            )
+    _draw_errors(axes, analysis, curve_x, curve_y)
     axes.set(xlim=(1, n + 1), ylim=(-8, 108), xlabel="deal", ylabel=f"chance of {names[0]} to win, %")
     axes.set_xticks(range(1, n + 1))
     axes.set_yticks(range(0, 101, 25))
@@ -79,6 +51,26 @@ def draw_game(analysis: GameAnalysis) -> Figure:
     axes.set_title(f"{names[0]} against {names[1]}, {scores}")
     axes.legend(handles=_legend(names), loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3)
     return figure
+
+
+def _draw_errors(axes: Axes, analysis: GameAnalysis, curve_x: list[float], curve_y: list[float]) -> None:
+    """Marks errors on the curve through these points, and labels the worst."""
+    errors = [decision for decision in analysis.decisions if decision.chance_lost >= _LEAST]
+    worst = sorted(errors, key=lambda decision: -decision.chance_lost)[:_LABELLED]
+    for decision in errors:
+        last = max(d.place for d in analysis.decisions if d.deal == decision.deal)
+        share = 0.25 if decision.kind == "discard" else _STARTER_AT + 0.5 * (decision.place - 3) / max(last - 3, 1)
+        x = decision.deal + 1 + share
+        y = float(np.interp(x, curve_x, curve_y))
+        colour, marker = _COLOURS[decision.seat], _MARKS[decision.seat]
+        size = 20 + 2_000 * decision.chance_lost
+        axes.scatter(x, y, size, color=colour, marker=marker, edgecolors="white", linewidths=0.6, zorder=3)
+        if decision in worst:
+            cards = f"{format_cards(decision.chosen)} for {format_cards(decision.best)}"
+            text = f"{cards}\n−{100 * decision.chance_lost:.1f} % points"
+            above = 12 if decision.seat else -12
+            align = "bottom" if decision.seat else "top"
+            axes.annotate(text, (x, y), (0, above), textcoords="offset points", ha="center", va=align, size=7)
 
 
 def _chance(scores: np.ndarray, dealer: int) -> float:

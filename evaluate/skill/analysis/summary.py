@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.evaluate.skill.analysis.decisions import KINDS, Decision, GameAnalysis
-from crib_env.evaluate.skill.luck.fitted import less_luck
 from crib_env.evaluate.skill.luck.table import RESULTS, WINS
-from crib_env.evaluate.skill.luck.variates import results
+from crib_env.evaluate.skill.luck.variates import less_luck, results
 from crib_env.evaluate.statistics import mean_interval, rate_less_luck
 
 BLUNDERS = {"1 to 2 %": (0.01, 0.02), "2 to 5 %": (0.02, 0.05), "5 % or more": (0.05, math.inf)}

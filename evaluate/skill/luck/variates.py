@@ -2,8 +2,7 @@
 
 Three things in a game are chance: the coin for the first deal, the twelve cards of each deal, and its starter. For
 each there is a number, its luck, whose mean is zero given everything before it. Results minus all luck have the same
-mean as results, and between equals vary much less; :mod:`crib_env.evaluate.skill.luck.fitted` finds how much to
-subtract in a match.
+mean as results, and between equals vary much less.
 
 **Why this is unbiased, whoever plays.** The luck of a chance event is a fixed function of the event and of everything
 before it, minus the mean of this function over all outcomes that the event could have had:
@@ -20,6 +19,17 @@ everything before it. This is true in the last deal of a game too, because the e
 is a next deal. The sum of such numbers over a game then has mean zero as well. No choice of a player counts as luck:
 only choices before the cut are used, and only for the luck of the cut. The functions were fixed before the games. Bad
 functions would leave more noise, but no bias.
+
+**How much to subtract.** Luck as measured here is that of a game between equals. In a lopsided match a
+point decides less, and to subtract all of this luck would add noise. So each result loses the slope times its luck,
+with the slope of a regression of results on luck. Two precautions:
+
+* **Without bias.** The slope for each sample comes from the other samples only (cross-fitting; Avramidis and Wilson
+  1993). They are independent of this sample's luck, whose mean is zero, so slope times luck has mean zero too.
+* **Without harm in small samples.** The regression is a ridge regression: it begins at the slope that the win rate p of
+  the other samples suggests, and their luck changes it little by little. That slope is 4p (1 − p): as the strengths of
+  two players move apart, a small advantage changes the chance to win in proportion to p (1 − p), and between equals the
+  slope is 1. It is 0 where every game was won, and there nothing is subtracted.
 """
 
 from __future__ import annotations
@@ -30,7 +40,7 @@ import numpy as np
 
 from crib_env.cards import JACK
 from crib_env.engine import DEALER, PONE, WIN
-from crib_env.evaluate.skill.luck.table import RESULTS, LuckTable, result_after, standard_luck_table
+from crib_env.evaluate.skill.luck.table import RESULTS, WINS, LuckTable, result_after, standard_luck_table
 from crib_env.evaluate.skill.luck.usual_deal import (
     PARTS,
     PLAYS,
@@ -48,6 +58,11 @@ from crib_env.tables.discard_values import DiscardValues
 CHANCES = ("first deal", "cards", "starter")
 """The events of chance, in the order of the game."""
 FIRST_DEAL, CARDS, STARTER = range(3)
+_VARIANCES = np.array([0.25, 20.0**2, 2.0**2])
+"""Of ``RESULTS`` of a game between equals, rounded."""
+_BEGINNING = 2 * _VARIANCES
+"""The weight of the first slope, as a sum of squares of luck. It does not follow from the luck of the match: else the
+few pairs in which near copies of one player differ could set any slope."""
 
 
 class Measure(NamedTuple):
@@ -192,3 +207,24 @@ def results(scores: np.ndarray) -> np.ndarray:
     """``RESULTS`` (N, 3) of the first of two players in finished games, from the scores of both (N, 2)."""
     won, points = scores[:, 0] >= WIN, match_points(scores)
     return np.stack([won, scores[:, 0] - scores[:, 1], points[:, 0] - points[:, 1]], axis=1).astype(float)
+
+
+def less_luck(results: np.ndarray, luck: np.ndarray) -> np.ndarray:
+    """Results minus luck; the mean of each is that of the result, whoever plays.
+
+    Args:
+        results: (N, 3) ``RESULTS`` of N independent samples, such as pairs of mirrored games.
+        luck: (N, 3) the luck in each of them.
+
+    Returns:
+        (N, 3) float64.
+    """
+    others = max(len(results) - 1, 1)
+    results_of_others, luck_of_others = (values.sum(axis=0) - values for values in (results, luck))
+    squares, products = (
+        (luck * values).sum(axis=0) - luck * values - luck_of_others * of_others / others
+        for values, of_others in ((luck, luck_of_others), (results, results_of_others))
+    )
+    win_rates = results_of_others[:, [WINS]] / others
+    slopes = (products + _BEGINNING * 4 * win_rates * (1 - win_rates)) / (squares + _BEGINNING)
+    return results - slopes * luck

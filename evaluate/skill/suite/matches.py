@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crib_env.agents import Agent, make_agent
-from crib_env.evaluate.matches.match import luck_adjusted, play_games
-from crib_env.evaluate.matches.mirrored import Games
+from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.skill.suite.task import SEED, Measured, Work
 from crib_env.evaluate.statistics import half_width
 
@@ -29,21 +28,21 @@ class Match(NamedTuple):
 
     def measure(self, agent: Agent, work: Work) -> dict[str, Measured]:
         """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
-        parts = play_games(
+        result = play_match(
             *(agent, make_agent(self.opponent), self.steps(work.share), SEED),
             threads=work.threads,
             measure_luck=True,
             on_progress=work.on_progress,
         )
-        games = Games.merged(list(parts))
-        found, sample = luck_adjusted(games), len(games.scores)
+        found = result.luck_adjusted
+        assert found is not None
         low, high = (100 * end for end in found.interval)
         return {
             f"wins against {self.opponent} less luck, %": Measured(
-                100 * found.win_rate, (high - low) / 2, sample, (low, high)
+                100 * found.win_rate, (high - low) / 2, result.games, (low, high)
             ),
             f"net points a game against {self.opponent} less luck": Measured(
-                found.margin, half_width(found.margin_interval), sample
+                found.margin, half_width(found.margin_interval), result.games
             ),
         }
 

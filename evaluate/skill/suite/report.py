@@ -1,4 +1,4 @@
-"""The figures of the suite, on a screen and in a page."""
+"""The figures of the suite as a table."""
 
 from __future__ import annotations
 
@@ -8,24 +8,11 @@ from collections.abc import Sequence
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from crib_env.evaluate.files import markdown_table
 from crib_env.evaluate.skill.suite.suite import Outcome
 from crib_env.evaluate.skill.suite.task import Measured
 
 _MOST_DIGITS = 4
 _UNEVEN = 0.1  # difference between the ends of an interval, as a share of its half, from which on both are shown
-PAGE_COLUMNS = {
-    "points lost a discard at 0–0": "discard, points",
-    "chance to win lost a discard, %": "discard, % points to win",
-    "points lost a card laid": "card laid, points",
-    "endgames solved, of 20": "endgames",
-    "exploitable in the pegging game, points a deal": "exploitable",
-    "wins against random less luck, %": "`random`, %",
-    "wins against greedy less luck, %": "`greedy`, %",
-    "wins against careful less luck, %": "`careful`, %",
-    "wins against expert less luck, %": "`expert`, %",
-}
-"""Of the table in a page: figures, and what they are called there."""
 
 
 def shown(figure: Measured) -> tuple[str, str]:
@@ -64,17 +51,3 @@ def figures_table(outcomes: Sequence[Outcome]) -> Table:
         for outcome in without:
             table.add_row(f"  {outcome.agent}, {outcome.task}: {outcome.not_measured or outcome.failed}")
     return table
-
-
-def page_table(outcomes: Sequence[Outcome]) -> str:
-    """The main figures in Markdown, a row for each agent, those first that win most often against ``greedy``."""
-    rows: list[list[str]] = []
-    found: dict[str, dict[str, Measured]] = {}
-    for outcome in outcomes:
-        found.setdefault(outcome.agent, {}).update(outcome.figures)
-    wins = "wins against greedy less luck, %"
-    for agent, figures in sorted(found.items(), key=lambda one: one[1][wins].mean, reverse=True):
-        cells = [" ".join(shown(figures[name])).strip() if name in figures else "–" for name in PAGE_COLUMNS]
-        share = max(outcome.share for outcome in outcomes if outcome.agent == agent)
-        rows.append([f"`{agent}`", f"{100 * share:g} %", *cells])
-    return markdown_table(["agent", "share", *PAGE_COLUMNS.values()], rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -78,8 +79,9 @@ def hash_of(positions: SavedArrays) -> str:
     return checksum_of({name: np.asarray(value) for name, value in vars(positions).items()})
 
 
+@cache
 def load_pinned(kind: type[S], path: Path, pinned: str) -> S:
-    """Reads the positions of a task.
+    """The positions of a task.
 
     Raises:
         ValueError: there is no such file, it is damaged, or its hash is not the pinned one.

@@ -8,9 +8,8 @@ import numpy as np
 
 from crib_env.batch import GameBatch
 from crib_env.engine import WIN
-from crib_env.evaluate.skill.luck.fitted import less_luck
 from crib_env.evaluate.skill.luck.table import WINS
-from crib_env.evaluate.skill.luck.variates import LuckMeter, results
+from crib_env.evaluate.skill.luck.variates import LuckMeter, less_luck, results
 from crib_env.evaluate.statistics import half_width, rate_less_luck
 from crib_env.players.agent import Agent
 from crib_env.players.win_rate import Z
