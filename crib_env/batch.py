@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crib_env.cards import format_card
+from crib_env.cards import format_card, format_cards
 from crib_env.engine import (
     CRIB,
     DEAL,
@@ -214,7 +214,7 @@ class GameBatch:
         rows = _as_rows(rows)
         bad = _first_bad_row(rows, len(self.games))
         if bad >= 0:
-            self._refuse(rows, bad)
+            _refuse(rows, bad, len(self))
         return views_of(self.games, rows, self.games["turn"][rows].astype(np.int64), self.game_ids[rows])
 
     def observe(self, rows: np.ndarray, observation: str = "209") -> tuple[np.ndarray, np.ndarray]:
@@ -229,7 +229,7 @@ class GameBatch:
         masks = np.zeros((len(rows), N_ACTIONS), np.int8)
         bad = writing(_observe_all, seen.write)(self.games, rows, out, masks)
         if bad >= 0:
-            self._refuse(rows, bad)
+            _refuse(rows, bad, len(self))
         return out, masks
 
     def native_cards(self, rows: np.ndarray, policy: int) -> np.ndarray:
@@ -245,7 +245,7 @@ class GameBatch:
         cards = np.empty(len(rows), np.int64)
         bad = _native_cards(self.games, rows, int(policy), cards)
         if bad >= 0:
-            self._refuse(rows, bad)
+            _refuse(rows, bad, len(self))
             raise ValueError(f"game {self.game_ids[rows[bad]]} is over")
         return cards
 
@@ -256,25 +256,47 @@ class GameBatch:
             ValueError: the rows are not allowed, or a card is not legal; the message names game and card, and no game
                 has changed.
         """
-        rows, cards = _as_rows(rows), np.asarray(cards)
-        if cards.shape != rows.shape or cards.dtype.kind not in "iu":
-            raise ValueError(f"cards must be {rows.shape} integers, not {cards.shape} of {cards.dtype}")
-        cards = cards.astype(np.int64)
-        bad = _first_illegal(self.games, rows, cards)
-        if bad >= 0:
-            self._refuse(rows, bad)
-            card = int(cards[bad])
-            name = format_card(card) if 0 <= card < 52 else str(card)
-            raise ValueError(f"game {self.game_ids[rows[bad]]}: {name} is not legal")
+        rows = _as_rows(rows)
+        cards = checked_cards(self.games, rows, cards, self.game_ids)
         _step_all(self.games, rows, cards, self.tally, self._skip_forced)
 
-    def _refuse(self, rows: np.ndarray, bad: int) -> None:
-        """Raises the error for ``rows[bad]``, if that row is not a valid game."""
-        row = int(rows[bad])
-        if not 0 <= row < len(self):
-            raise ValueError(f"rows[{bad}]={row} is not allowed: there are games 0 to {len(self) - 1}")
-        if row in rows[:bad]:
-            raise ValueError(f"rows[{bad}]={row} is not allowed: it is given twice")
+
+def checked_cards(games: np.ndarray, rows: np.ndarray, cards: np.ndarray, ids: np.ndarray | None = None) -> np.ndarray:
+    """The cards that somebody has chosen in ``games[rows]``, (B,) int64.
+
+    Args:
+        games: (n,) GAME.
+        rows: (B,) int64.
+        cards: as they were given.
+        ids: (n,) what the games are called in messages, by default their rows.
+
+    Raises:
+        ValueError: the rows are not allowed, the cards are not B integers, or one is not legal; the message names game
+            and card, and what is legal.
+    """
+    cards = np.asarray(cards)
+    if cards.shape != rows.shape or cards.dtype.kind not in "iu":
+        raise ValueError(f"{len(rows)} games: cards must be {rows.shape} integers, not {cards.shape} of {cards.dtype}")
+    cards = cards.astype(np.int64)
+    bad = _first_illegal(games, rows, cards)
+    if bad >= 0:
+        _refuse(rows, bad, len(games))
+        row, card = int(rows[bad]), int(cards[bad])
+        name = format_card(card) if 0 <= card < N_ACTIONS else str(card)
+        game = row if ids is None else int(ids[row])
+        seat = games["turn"][[row]].astype(np.int64)
+        legal = views_of(games, rows[[bad]], seat, np.array([game])).action_mask[0].nonzero()[0]
+        raise ValueError(f"game {game}: {name} is not legal: it may be one of {format_cards(legal) or 'none'}")
+    return cards
+
+
+def _refuse(rows: np.ndarray, bad: int, n: int) -> None:
+    """Raises the error for ``rows[bad]``, if that row is not a valid one of n games."""
+    row = int(rows[bad])
+    if not 0 <= row < n:
+        raise ValueError(f"rows[{bad}]={row} is not allowed: there are games 0 to {n - 1}")
+    if row in rows[:bad]:
+        raise ValueError(f"rows[{bad}]={row} is not allowed: it is given twice")
 
 
 def _as_rows(rows: np.ndarray) -> np.ndarray:

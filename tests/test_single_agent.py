@@ -189,7 +189,7 @@ def test_an_opponents_illegal_card_is_an_error_that_names_the_opponent():
             return views.action_mask.argmin(axis=1)
 
     env = SingleAgentCribbage(opponent=Cheat(), seat=0)
-    with pytest.raises(ValueError, match=r"opponent 'cheat': .* is not legal: it may choose one of "):
+    with pytest.raises(ValueError, match=r"opponent 'cheat' in game 0: .* is not legal: it may be one of "):
         env.reset(seed=0, options={"first_dealer": 0})
 
 
@@ -200,7 +200,7 @@ def test_an_opponents_answer_that_is_not_a_card_is_an_error_that_names_the_oppon
             return answer
 
     env = SingleAgentCribbage(opponent=Odd(), seat=0)
-    with pytest.raises(ValueError, match=r"opponent 'Odd': act\(\) must return 1 card ids"):
+    with pytest.raises(ValueError, match=r"opponent 'Odd' in 1 games: cards must be \(1,\) integers"):
         env.reset(seed=0, options={"first_dealer": 0})
 
 

@@ -190,7 +190,7 @@ def test_honest_agents_pass(agent):
     ("kind", "says"),
     [
         (Illegal, "in game 0: .* is not legal"),
-        (Floats, "act returned float64"),
+        (Floats, "cards must be .* integers, not .* of float64"),
         (Dice, "uses hidden cards|chooses other cards when asked the same again"),
         (ByBatch, "chooses by what else is in the batch"),
         (ByGame, "declares mixes='no', but draws its cards by game id"),

@@ -116,7 +116,7 @@ def test_an_opponents_illegal_card_is_named():
         def act(self, views):
             return views.action_mask.argmin(axis=1)
 
-    with pytest.raises(ValueError, match=r"opponent 'cheat': in game \d .* is not legal: it may choose one of"):
+    with pytest.raises(ValueError, match=r"opponent 'cheat' in game \d: .* is not legal: it may be one of"):
         CribbageVectorEnv(3, opponent=Cheat(), seat=0).reset(seed=0, options={"first_dealer": 0})
 
 

@@ -6,24 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from crib_env.actions import name_card
-from crib_env.cards import format_cards
-from crib_env.engine import legal_cards
-from crib_env.kernels import kernel
+from crib_env.batch import checked_cards
 from crib_env.options import OptionError
 from crib_env.players.agent import Agent
 from crib_env.players.agent_from_text import as_agent
 from crib_env.players.policies import NATIVE
 from crib_env.views import views_of
-
-
-@kernel
-def _first_illegal(games, rows, cards):
-    """The index of the first card that is not legal, or -1."""
-    for b in range(len(rows)):
-        if not 0 <= cards[b] < 52 or not (legal_cards(games[rows[b]]) >> cards[b]) & 1:
-            return b
-    return -1
 
 
 def read_opponent(opponent: Any) -> Agent | str:
@@ -49,15 +37,7 @@ def ask_opponent(opponent: Agent, games: np.ndarray, rows: np.ndarray, game_ids:
         ValueError: an answer is not a legal card; the message names the opponent, the game's row and what is legal.
     """
     views = views_of(games, rows, games["turn"][rows].astype(np.int64), game_ids)
-    answer = np.asarray(opponent.act(views))
-    name = f"opponent {opponent.name!r}"
-    if answer.shape != rows.shape or answer.dtype.kind not in "iu":
-        raise ValueError(f"{name}: act() must return {len(rows)} card ids, not {answer.dtype} of shape {answer.shape}")
-    cards = answer.astype(np.int64)
-    bad = _first_illegal(games, rows, cards)
-    if bad >= 0:
-        allowed = format_cards(views.action_mask[bad].nonzero()[0])
-        raise ValueError(
-            f"{name}: in game {rows[bad]} {name_card(int(answer[bad]))} is not legal: it may choose one of {allowed}"
-        )
-    return cards
+    try:
+        return checked_cards(games, rows, opponent.act(views))
+    except ValueError as error:
+        raise ValueError(f"opponent {opponent.name!r} in {error}") from None

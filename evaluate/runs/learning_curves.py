@@ -24,11 +24,11 @@ from crib_env.evaluate.runs.format import (
     curve_in_words,
     curve_tag,
     final_tag,
+    labels_of,
     no_curve,
     read_config,
     runs_in,
 )
-from crib_env.evaluate.runs.labels import labels_of
 from crib_env.evaluate.statistics import student_quantile
 
 Over = Literal["episodes", "seconds", "processor-seconds"]

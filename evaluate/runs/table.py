@@ -11,8 +11,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from crib_env.evaluate.runs.format import RunConfig, read_config, read_summary, runs_in
-from crib_env.evaluate.runs.labels import but_for_the_seed
+from crib_env.evaluate.runs.format import RunConfig, but_for_the_seed, read_config, read_summary, runs_in
 from crib_env.evaluate.statistics import half_width
 
 _POINTS, _NET = "points a hand", "net points against "
