@@ -25,7 +25,7 @@ from crib_env.players.win_rate import paired_rate_interval
 
 @dataclass(frozen=True)
 class LuckAdjusted:
-    """The results of a match minus luck, from the side of ``a`` (:mod:`crib_env.evaluate.skill.luck.fitted`); intervals
+    """The results of a match minus luck, from the side of ``a`` (:mod:`crib_env.evaluate.skill.luck.variates`); intervals
     are at 95 %.
 
     ``variance_ratio`` is, for each of ``RESULTS``, the variance of a mirrored pair divided by its variance without
