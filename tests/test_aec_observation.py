@@ -149,9 +149,8 @@ def expected_rest_of_board(game, seat):
 COUNT_BITS = {*range(449, 480), *range(488, 496)}
 
 
-@both_masks
 @all_episodes
-@pytest.mark.parametrize("observation", ["209", "board"])
+@pytest.mark.parametrize(("observation", "mask"), [("209", "observation"), ("board", "info")])
 def test_every_bit_of_the_observation(episode, observation, mask):
     phases, bits_seen = set(), set()
     for env, game, _ in side_by_side(2, 300, episode=episode, observation=observation, mask=mask):

@@ -6,19 +6,26 @@ import pytest
 from crib_env import discard_statistics, score_show_many
 from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.commands.tables.crib_tables import print_tables
+from crib_env.exact.deal_classes import N_CLASSES, cards_of, class_sizes
 from crib_env.hands import PAIR_RANKS
+from crib_env.tables import crib_tables
 from crib_env.tables.crib_tables import (
     _Deals,
     crib_mean_over_starters,
     solve_crib_tables,
 )
 
-DEALS = "crib_env.tables.crib_tables._Deals"  # all classes of deals: most of the time of a small solution
+DEALS = "crib_env.tables.crib_tables._Deals"  # most of the time of a small solution
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)
 def deals():
-    return _Deals(threads=2)
+    """One class of deals in eight."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(crib_tables, "N_CLASSES", N_CLASSES // 8)
+        patch.setattr(crib_tables, "cards_of", lambda classes: cards_of(8 * classes))
+        patch.setattr(crib_tables, "class_sizes", lambda: class_sizes()[: N_CLASSES // 8 * 8 : 8])
+        yield _Deals(threads=2)
 
 
 @pytest.fixture(scope="module")

@@ -229,10 +229,10 @@ def test_relabelled_suits_are_one_position_and_can_be_undone():
 
 
 def test_it_learns(tmp_path):
-    agent, summary = run(replace(SMALL, hidden=(64, 64), episodes=6_000, evaluations=0), tmp_path)
+    agent, summary = run(replace(SMALL, hidden=(64, 64), episodes=4_096, evaluations=0), tmp_path)
     result = play_match(agent, make_agent("random"), 2_000)
     assert result.interval[0] > 0.75
-    assert summary["episodes"] == 6_000
+    assert summary["episodes"] == 4_096
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_renaming_suits_never_changes_the_class():
 
 
 def test_the_table_equals_direct_computation(path):
-    hands = random_hands(20_000, seed=1)
+    hands = random_hands(5_000, seed=1)
     assert (DiscardTable(path).statistics(hands) == discard_statistics(hands)).all()
 
 

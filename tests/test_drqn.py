@@ -386,7 +386,7 @@ def test_it_learns_a_task_that_needs_memory():
 
 
 def test_it_learns(tmp_path):
-    settings = replace(SMALL, memory=32, hidden=(64, 64), replay=12_000, episodes=4_000, evaluations=0)
+    settings = replace(SMALL, memory=32, hidden=(64, 64), replay=12_000, episodes=3_000, evaluations=0)
     agent, _ = new_run(drqn, settings, tmp_path)
     assert play_match(agent, make_agent("random"), 2_000).interval[0] > 0.7
 

@@ -267,7 +267,7 @@ def test_a_game_that_begins_again_is_forgotten_and_a_repeated_view_counts_once()
 def lead_share_after(opponent):
     """How often the adaptive player leads from a pair of eights after seven deals against an opponent."""
     agent = make_agent("halscrib:adaptive=yes")
-    batch = GameBatch(streams(5, 600))
+    batch = GameBatch(streams(5, 400))
     while True:
         rows = batch.acting()
         rows = rows[(batch.games["n_deals"][rows] <= 7)]
@@ -277,7 +277,7 @@ def lead_share_after(opponent):
         cards = np.empty(len(rows), np.int64)
         cards[mine], cards[~mine] = agent.act(batch.views(rows[mine])), opponent(batch.views(rows[~mine]))
         batch.step(rows, cards)
-    views = views_of_play("8C 8D 2H KS", n=600)
+    views = views_of_play("8C 8D 2H KS", n=400)
     views.decisions[:] = 10_000  # later in the same games
     return np.isin(agent.act(views), parse_cards("8C 8D")).mean()
 

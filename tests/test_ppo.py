@@ -154,7 +154,7 @@ def test_the_agent_is_the_same_from_its_file(finished):
 
 
 def test_it_learns(tmp_path):
-    settings = replace(SMALL, hidden=(64, 64), episodes=12_000, episodes_at_once=512, evaluations=0)
+    settings = replace(SMALL, hidden=(64, 64), episodes=8_192, episodes_at_once=512, evaluations=0)
     agent, _ = run(settings, RunFolder.create("ppo", settings, tmp_path))
     assert play_match(agent, make_agent("random"), 2_000).interval[0] > 0.75
 

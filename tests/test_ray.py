@@ -275,7 +275,7 @@ def test_an_address_without_a_cluster_is_named(wrong):
 # --- clusters that ask for a token ----------------------------------------------------------------------------------
 
 
-@pytest.fixture(params=["token", "disabled"])
+@pytest.fixture(params=["token", pytest.param("disabled", marks=pytest.mark.slow)])
 def started(request, tmp_path):
     """Address of a cluster that ``ray start`` has begun, how it checks tokens, and a home folder with its token."""
     pytest.importorskip("ray")

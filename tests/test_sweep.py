@@ -17,7 +17,7 @@ from crib_env.train.loop.sweep import Sweep, in_figures, spread_of
 from tests.helpers.learner_runs import run
 from tests.helpers.small_settings import DDQN as SMALL
 
-TINY = replace(SMALL, episodes=256, seed=3)
+TINY = replace(SMALL, episodes=128, episodes_at_once=64, seed=3)
 
 
 def sweep(path):

@@ -383,7 +383,7 @@ def test_discards_are_valued_with_what_the_play_adds(tmp_path):
 def test_points_of_an_agents_play_are_found_again():
     """`greedy` plays otherwise than the player of the shipped records; its own records tell what is right."""
     records = simulate_pegging("greedy", "greedy", standard_error=0.5, seed=1)
-    seeds = streams(4, 10_000)
+    seeds = streams(4, 6_000)
     plays = explore_plays(make_agent("greedy"), seeds)
     assert (plays.roles == roles_of(seeds)).all()
     (found, errors), known = fit_plays(plays), standard_pegging().mean
@@ -391,8 +391,8 @@ def test_points_of_an_agents_play_are_found_again():
     weights = weights[..., None] / weights.sum(axis=1)[:, None, None]
     noise = (weights * records.standard_error**2).sum(axis=1)
     left, before = ((weights * (values - records.mean) ** 2).sum(axis=1) - noise for values in (found, known))
-    assert (left < 0.4 * before).all()
-    assert errors**2 == pytest.approx(left, abs=0.1)  # of 2,500 plays each
+    assert (left < 0.45 * before).all()
+    assert errors**2 == pytest.approx(left, abs=0.2)  # of 3,000 plays each
 
 
 def test_the_analysis_takes_points_of_the_play_from_the_table(tmp_path):

@@ -11,7 +11,7 @@ from crib_env.players.policies import RANDOM
 from crib_env.testing import deal_hidden_again
 from crib_env.views import views_of
 
-N_GAMES = 300
+N_GAMES = 200
 
 
 def batches():
