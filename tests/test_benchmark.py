@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from crib_env.evaluate.commands.speed.benchmark import benchmark
+from crib_env.evaluate.commands.benchmark import benchmark
 from crib_env.evaluate.speed.measuring import ROUNDS, Measurement, Rates, measure
-from crib_env.evaluate.speed.memory import can_be_measured, memory_by_games, memory_over_steps
+from crib_env.evaluate.speed.processes import can_be_measured, memory_by_games, memory_over_steps
 from crib_env.evaluate.speed.report import draw_speeds, ratios
 from crib_env.evaluate.speed.vector import RandomPlay, _decisions_a_step, pick_legal
 from crib_env.kernels import streams
@@ -102,9 +102,9 @@ def test_a_picture_without_speeds_is_an_error(tmp_path):
 
 @pytest.mark.skipif(not can_be_measured(), reason="this system does not tell a process what it takes")
 def test_memory(monkeypatch):
-    monkeypatch.setattr("crib_env.evaluate.speed.memory.SIZES", (1, 20_000))
-    monkeypatch.setattr("crib_env.evaluate.speed.memory.STEPS", 1_000_000)
-    monkeypatch.setattr("crib_env.evaluate.speed.memory._WARM_UP", 10_000)
+    monkeypatch.setattr("crib_env.evaluate.speed.processes.SIZES", (1, 20_000))
+    monkeypatch.setattr("crib_env.evaluate.speed.processes.STEPS", 1_000_000)
+    monkeypatch.setattr("crib_env.evaluate.speed.processes._WARM_UP", 10_000)
     taken = memory_by_games(lambda _: None)
     before, peak = taken[20_000]
     assert 20_000 * (152 + 277) < peak - before < 20_000 * 10_000

@@ -5,7 +5,7 @@ import pytest
 
 from crib_env import discard_statistics, score_show_many
 from crib_env.engine import DEALER, PONE
-from crib_env.evaluate.commands.tables.crib_tables import print_tables
+from crib_env.evaluate.commands.tables.deals import print_tables
 from crib_env.exact.deal_classes import N_CLASSES, cards_of, class_sizes
 from crib_env.hands import PAIR_RANKS
 from crib_env.tables import crib_tables

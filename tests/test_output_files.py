@@ -10,9 +10,8 @@ import pytest
 import torch
 
 from crib_env.agents.networks.weights_file import load_tensors, save_tensors
-from crib_env.evaluate.commands import match, match_budgets, runs
-from crib_env.evaluate.commands.speed import benchmark
-from crib_env.evaluate.commands.tables import crib_tables, discard_table, pegging, win_table
+from crib_env.evaluate.commands import benchmark, match, match_budgets, runs
+from crib_env.evaluate.commands.tables import deals, win_table
 from crib_env.evaluate.figures import new_figure, save_figure
 from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.matches import blocks
@@ -99,13 +98,13 @@ COMMANDS = {
     "match --record": lambda path: match.match(match.MatchArguments("no agent", "greedy", record=path)),
     "runs curves": lambda path: runs.curves((), path.with_suffix(".png")),
     "match budgets": lambda path: match_budgets.budgets((), (), path),
-    "make-table discards": lambda path: discard_table.discard_table(path),
-    "make-table cribs": lambda path: crib_tables.crib_tables(path),
+    "make-table discards": lambda path: deals.discards(path),
+    "make-table cribs": lambda path: deals.cribs(path),
     "make-table win": lambda path: win_table.win_table(path, "no agent"),
     "make-table win --picture": lambda path: win_table.win_table(
         path.parent / "win-table", "no agent", picture=path.with_suffix(".png")
     ),
-    "make-table pegging": lambda path: pegging.pegging(path, "no agent"),
+    "make-table pegging": lambda path: deals.pegging(path, "no agent"),
     "benchmark": lambda path: benchmark.benchmark((), json_file=path),
 }
 
@@ -212,13 +211,13 @@ def solved_win_table(path, monkeypatch):
 
 
 def solved_cribs(path, monkeypatch):
-    monkeypatch.setattr(crib_tables, "solve_crib_tables", lambda **settings: standard_cribs())
-    crib_tables.crib_tables(path, 1, 1)
+    monkeypatch.setattr(deals, "solve_crib_tables", lambda **settings: standard_cribs())
+    deals.cribs(path, 1, 1)
 
 
 def simulated_pegging(path, monkeypatch):
-    monkeypatch.setattr(pegging, "simulate_pegging", lambda *args, **settings: standard_pegging())
-    pegging.pegging(path, standard_error=1.0)
+    monkeypatch.setattr(deals, "simulate_pegging", lambda *args, **settings: standard_pegging())
+    deals.pegging(path, standard_error=1.0)
 
 
 def drawn_budgets(path, monkeypatch):
@@ -226,27 +225,28 @@ def drawn_budgets(path, monkeypatch):
 
 
 REPORTS = {
-    win_table: solved_win_table,
-    crib_tables: solved_cribs,
-    pegging: simulated_pegging,
-    match_budgets: drawn_budgets,
-    match: lambda path, monkeypatch: play(None, path, games=20),
+    "make-table win": (win_table, solved_win_table),
+    "make-table cribs": (deals, solved_cribs),
+    "make-table pegging": (deals, simulated_pegging),
+    "match budgets": (match_budgets, drawn_budgets),
+    "match": (match, lambda path, monkeypatch: play(None, path, games=20)),
 }
 
 
-@pytest.mark.parametrize("module", REPORTS, ids=lambda module: module.__name__)
-def test_results_are_written_before_they_are_printed(tmp_path, monkeypatch, module):
+@pytest.mark.parametrize("command", REPORTS)
+def test_results_are_written_before_they_are_printed(tmp_path, monkeypatch, command):
+    module, run = REPORTS[command]
     monkeypatch.setattr(module, "console", BrokenConsole())
     with pytest.raises(BrokenPipeError):
-        REPORTS[module](tmp_path / "result", monkeypatch)
+        run(tmp_path / "result", monkeypatch)
     assert (tmp_path / "result").stat().st_size > 0
 
 
 @pytest.mark.usefixtures("compiled")
-@pytest.mark.parametrize("module", [win_table, crib_tables, pegging, match], ids=lambda module: module.__name__)
-def test_results_that_cannot_be_written_are_printed(tmp_path, monkeypatch, module, capsys):
+@pytest.mark.parametrize("command", [name for name in REPORTS if name != "match budgets"])
+def test_results_that_cannot_be_written_are_printed(tmp_path, monkeypatch, command, capsys):
     with full_disk(100), pytest.raises(OSError, match="result"):
-        REPORTS[module](tmp_path / "result", monkeypatch)
+        REPORTS[command][1](tmp_path / "result", monkeypatch)
     assert len(capsys.readouterr().out.splitlines()) > 10
     assert not list(Path(tmp_path).iterdir())
 

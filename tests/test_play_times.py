@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
-from crib_env.evaluate.commands.speed import play_times
+from crib_env.evaluate.commands import benchmark_page
 from crib_env.evaluate.play.page.reply_times import measure_replies
 from crib_env.evaluate.play.page.start_times import StartTimes, measure_start
 from crib_env.evaluate.ranges import checked
@@ -29,8 +29,8 @@ def test_the_command_prints_starts_and_replies(monkeypatch, capsys):
         starts.append(StartTimes(2.0, 2.5, 30.0, 40.0))
         return starts[-1]
 
-    monkeypatch.setattr(play_times, "measure_start", started)
-    play_times.play_times("random", games=1)
+    monkeypatch.setattr(benchmark_page, "measure_start", started)
+    benchmark_page.page("random", games=1)
     said = capsys.readouterr().out
     assert len(starts) == 2
     assert "first start: server up after 2.0 s, page there 0.5 s later, all kernels ready after 30 s" in said
@@ -41,7 +41,7 @@ def test_the_command_prints_starts_and_replies(monkeypatch, capsys):
 
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match="games=0"):
-        checked(play_times.play_times)("random", games=0)
+        checked(benchmark_page.page)("random", games=0)
     with pytest.raises(ValueError, match="'nobody'"):
         measure_replies("nobody", 1, 0, lambda: None)
 

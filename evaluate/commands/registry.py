@@ -106,25 +106,25 @@ COMMANDS = {
         "Plays a run of Lang's learner against its own snapshots: point spreads over 9, 100, 1,000 and 10,000 games.",
     ),
     "benchmark": Command(
-        "speed.benchmark:benchmark",
+        "benchmark:benchmark",
         "Measures speed and memory in one run: engine, environments, and other environments for comparison.",
     ),
     "benchmark decisions": Command(
-        "speed.decision_times:decision_times",
+        "benchmark:decisions",
         "Measures decision times of players, and compares them with Anderson et al. (2022).",
         takes_agents=True,
     ),
     "benchmark page": Command(
-        "speed.play_times:play_times",
+        "benchmark_page:page",
         "Measures how soon the page of `play` is ready, and how fast its server answers.",
         takes_agents=True,
     ),
     "make-table cribs": Command(
-        "tables.crib_tables:crib_tables",
+        "tables.deals:cribs",
         "Solves for the mean crib by the ranks discarded, when both players discard by hand and crib.",
     ),
     "make-table pegging": Command(
-        "tables.pegging:pegging",
+        "tables.deals:pegging",
         "Simulates the points that every four kept cards gain and concede in the play, as pone and as dealer.",
     ),
     "make-table win": Command(
@@ -138,24 +138,24 @@ COMMANDS = {
         takes_agents=True,
     ),
     "make-table leads": Command(
-        "tables.lead_table:lead_table",
+        "tables.solutions:leads",
         "Reads leads and answers from a solution of `solve-play`.",
     ),
     "make-table blueprint": Command(
-        "tables.blueprint:blueprint",
+        "tables.solutions:blueprint",
         "Makes the blueprint that `equilibrium` plays by, of solutions of the play.",
     ),
     "make-table luck": Command(
-        "tables.luck_table:luck_table",
+        "tables.deals:luck",
         "Computes the values of cards over all deals, by which `match --luck-adjusted` measures luck.",
         takes_agents=True,
     ),
     "make-table discards": Command(
-        "tables.discard_table:discard_table",
+        "tables.deals:discards",
         "Computes the exact statistics of all 20,358,520 deals, and from them the means of the discard game.",
     ),
     "make-table suite": Command(
-        "tables.suite_data:suite_data",
+        "tables.solutions:suite",
         "Makes the positions of `suite`, with what is best in them.",
     ),
 }

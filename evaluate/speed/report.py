@@ -6,10 +6,9 @@ from matplotlib.figure import Figure
 from rich.table import Table
 
 from crib_env.evaluate.figures import GREEN, GREY, new_figure
-from crib_env.evaluate.speed.games import ENGINE
+from crib_env.evaluate.speed.engine import ENGINE
 from crib_env.evaluate.speed.measuring import ROUNDS, Rates
-from crib_env.evaluate.speed.openspiel import FAST, REPLAYED, SAMPLED
-from crib_env.evaluate.speed.other_vectors import ENVPOOL
+from crib_env.evaluate.speed.others import ENVPOOL, FAST, REPLAYED, SAMPLED
 from crib_env.evaluate.speed.vector import COPIES, ONE_THREAD, TWO_THREADS, YARDSTICK, YARDSTICK_OF_TWO, ZERO_COPY
 
 # The pairs of speeds whose ratio is shown, if both were measured.

@@ -1,8 +1,9 @@
-"""One game at a time: the single-agent environment, and PettingZoo's loop with this project's and its own games."""
+"""One game at a time: this project's environment, PettingZoo's loop with its games and ours, and pictures."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 import gymnasium
@@ -52,7 +53,7 @@ def _aec_turns(env: Any, episodes: int) -> Callable[[], int]:
     return run
 
 
-def measurements() -> list[Measurement]:
+def single_games() -> list[Measurement]:
     """Random play, in whole episodes."""
     rows = [
         Measurement("single env, learner's steps", _single_steps(SingleAgentCribbage(), 20)),
@@ -75,3 +76,41 @@ def measurements() -> list[Measurement]:
         Measurement("connect_four raw_env, turns", _aec_turns(connect_four_v3.raw_env(), 50)),
         Measurement("connect_four env, turns", _aec_turns(connect_four_v3.env(), 50)),
     ]
+
+
+def _svg(table: crib_env.raw_env) -> Callable[[], int]:
+    def run() -> int:
+        table.picture()
+        return 1
+
+    return run
+
+
+def _frames(env: Any) -> Callable[[], int]:
+    """A frame of every decision, through whole games."""
+
+    def run() -> int:
+        _, info = env.reset()
+        n, terminated = 0, False
+        while not terminated:
+            env.render()
+            *_, terminated, _, info = env.step(int(info["action_mask"].argmax()))
+            n += 1
+        return n
+
+    return run
+
+
+def pictures() -> list[Measurement]:
+    """A picture in the middle of a deal; with the extra ``render`` also frames of an environment."""
+    table = crib_env.raw_env()
+    table.reset(seed=7)
+    for _ in range(8):
+        table.step(int(table.observe(table.agent_selection)["action_mask"].argmax()))
+    rows = [Measurement("pictures of the table, SVG", _svg(table))]
+    if find_spec("resvg_py") is None:
+        say_skipped("pictures in pixels", "resvg-py", "render")
+        return rows
+    env = gymnasium.make("crib_env/Cribbage-v0", render_mode="rgb_array")
+    env.reset(seed=7)
+    return [*rows, Measurement('frames of a single env, 960 x 720, render_mode="rgb_array"', _frames(env))]

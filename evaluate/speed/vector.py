@@ -11,7 +11,7 @@ import numpy as np
 
 import crib_env
 from crib_env.agents import make_agent
-from crib_env.evaluate.speed.games import new_game, play_games
+from crib_env.evaluate.speed.engine import new_game, play_games
 from crib_env.evaluate.speed.measuring import Measurement
 from crib_env.kernels import GOLDEN, kernel, mix, streams
 from crib_env.players.policies import RANDOM, random_card
@@ -106,7 +106,7 @@ def _games_on_threads(threads: int) -> Callable[[], int]:
     return run
 
 
-def measurements() -> list[Measurement]:
+def vector_steps() -> list[Measurement]:
     """Steps of 4,096 games that return observations and masks, including the choice of random cards."""
     decisions = _decisions_a_step()
     rows = {

@@ -76,15 +76,13 @@ def win_table(
     make_agent(agent)
     plan = Plan(agent, deals, rounds, seed)
     folder = path.with_name(f"{path.name}.deals")
-    tables = []
     with progress_bar() as progress:
         task = progress.add_task(f"deals of {agent}", total=plan.steps())
 
         def advance(done: int, what: str) -> None:
             progress.update(task, advance=done, description=f"deals of {agent}, {what}")
 
-        for table in make_win_table(plan, folder, threads, advance):
-            tables.append(table)
+        tables = list(make_win_table(plan, folder, threads, advance))
     solved = tables[-1]
     shown = Table(title=f"{agent} against itself, {deals:,} deals at each pair from {LAST}–{LAST} up: {path}")
     for column in HEADER:
@@ -97,6 +95,13 @@ def win_table(
             save_figure(draw_win_table(solved), picture)
     finally:
         console.print(shown)
+    _print_errors(tables)
+    if picture is not None:
+        console.print(f"heat map: {' and '.join(map(str, picture_paths(picture)))}", soft_wrap=True)
+
+
+def _print_errors(tables: list[WinTable]) -> None:
+    """How much each round has changed, and how narrow the last one's intervals are."""
     for number, (before, after) in enumerate(pairwise(tables), start=2):
         change = (after.win_probability - before.win_probability)[NEAR:, NEAR:]
         noise = np.hypot(after.win_error, before.win_error)[NEAR:, NEAR:]
@@ -104,13 +109,11 @@ def win_table(
             f"round {number}: {100 * np.sqrt((change**2).mean()):.2f} % points rms change from {NEAR}–{NEAR} up, "
             f"of which {100 * np.sqrt((noise**2).mean()):.2f} is noise"
         )
-    near = 1.96 * solved.win_error[NEAR:, NEAR:]
+    near = 1.96 * tables[-1].win_error[NEAR:, NEAR:]
     console.print(
         f"intervals from {NEAR}–{NEAR} up: ± {100 * near.mean():.2f} % points on average, "
         f"± {100 * near.max():.2f} at most"
     )
-    if picture is not None:
-        console.print(f"heat map: {' and '.join(map(str, picture_paths(picture)))}", soft_wrap=True)
 
 
 def rows_of(win_table: WinTable) -> list[list[str]]:

@@ -18,7 +18,7 @@ from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import Amount, Seed
 
 
-def play_times(
+def page(
     agent: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[AGENT]")] = "best",
     games: Amount = 10,
     seed: Seed = 0,

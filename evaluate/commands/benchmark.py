@@ -1,4 +1,4 @@
-"""Measures the requested sections, prints tables, and writes the requested files."""
+"""Speed and memory by sections, and decision times of players beside the figures of Anderson et al. (2022)."""
 
 from __future__ import annotations
 
@@ -9,38 +9,35 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any
 
 import tyro
+from rich import box
+from rich.table import Table
 
 from crib_env.engine import GAME
-from crib_env.evaluate.commands.arguments import SomeFile, SomeJson
+from crib_env.evaluate.commands.arguments import AgentNames, SomeFile, SomeJson
 from crib_env.evaluate.console import console
 from crib_env.evaluate.figures import save_figure
 from crib_env.evaluate.files import check_outputs, picture_paths, write_json
+from crib_env.evaluate.matches.mirrored import check_players
 from crib_env.evaluate.progress import progress_bar
-from crib_env.evaluate.ranges import Range
-from crib_env.evaluate.speed import (
-    SECTIONS,
-    Section,
-    exact_values,
-    games,
-    memory,
-    openspiel,
-    other_vectors,
-    pictures,
-    single,
-    vector,
-)
+from crib_env.evaluate.ranges import Amount, Range, Seed
+from crib_env.evaluate.speed import SECTIONS, Section
+from crib_env.evaluate.speed.decision_times import measure_decisions
+from crib_env.evaluate.speed.engine import exact_values, games
 from crib_env.evaluate.speed.measuring import ROUNDS, Measurement, measure
+from crib_env.evaluate.speed.others import openspiel, other_vectors
+from crib_env.evaluate.speed.processes import CALLS, can_be_measured, memory_by_games, memory_over_steps, start_times
 from crib_env.evaluate.speed.report import draw_speeds, memory_tables, ratio_table, ratios, speed_table, start_table
-from crib_env.evaluate.speed.start_up import start_times
+from crib_env.evaluate.speed.single import pictures, single_games
+from crib_env.evaluate.speed.vector import bytes_a_step, vector_steps
 
 _SPEEDS: dict[str, Callable[[], list[Measurement]]] = {
-    "games": games.measurements,
-    "exact-values": exact_values.measurements,
-    "vector": vector.measurements,
-    "single": single.measurements,
-    "pictures": pictures.measurements,
-    "other-vectors": other_vectors.measurements,
-    "openspiel": openspiel.measurements,
+    "games": games,
+    "exact-values": exact_values,
+    "vector": vector_steps,
+    "single": single_games,
+    "pictures": pictures,
+    "other-vectors": other_vectors,
+    "openspiel": openspiel,
 }
 _PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo", "open_spiel", "envpool")
 
@@ -63,9 +60,9 @@ def benchmark(
         picture: Also draw the speeds to this file, as PNG and as SVG.
     """
     check_outputs(json_file, *picture_paths(picture))
-    sizes = {"the record of a game": GAME.itemsize, "handed out by a step, for each game": vector.bytes_a_step()}
+    sizes = {"the record of a game": GAME.itemsize, "handed out by a step, for each game": bytes_a_step()}
     content: dict[str, Any] = {"machine": _machine(), "bytes": sizes}
-    if "memory" in sections and not memory.can_be_measured():
+    if "memory" in sections and not can_be_measured():
         console.print("skipped: memory (this system has no /proc/self/status)")
         sections = tuple(section for section in sections if section != "memory")
     with progress_bar() as progress:
@@ -78,7 +75,7 @@ def benchmark(
         measurements = [row for section in sections if section in _SPEEDS for row in _SPEEDS[section]()]
         if picture is not None and not measurements:
             raise ValueError(f"{picture} would be empty: measure speeds too, by one of {', '.join(_SPEEDS)}")
-        others = ("start-up" in sections) + ("memory" in sections) * memory.CALLS
+        others = ("start-up" in sections) + ("memory" in sections) * CALLS
         progress.update(task, total=len(measurements) * (ROUNDS + 1) + others)
         rates = measure(measurements, seconds, on_progress)
         if rates:
@@ -91,7 +88,7 @@ def benchmark(
             content["start_up_seconds"] = start_times()
             tables.append(start_table(content["start_up_seconds"]))
         if "memory" in sections:
-            by_games, over_steps = memory.memory_by_games(on_progress), memory.memory_over_steps(on_progress)
+            by_games, over_steps = memory_by_games(on_progress), memory_over_steps(on_progress)
             content["bytes_by_games"], content["bytes_over_steps"] = by_games, over_steps
             tables += memory_tables(by_games, over_steps)
     try:
@@ -112,3 +109,52 @@ def _machine() -> dict[str, str]:
         with suppress(PackageNotFoundError):
             machine[package] = version(package)
     return machine
+
+
+def _seconds(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.3g} s" if value >= 1 else f"{1e3 * value:.3g} ms" if value >= 1e-3 else f"{1e6 * value:.3g} µs"
+
+
+def _ratio(published: float | None, value: float | None) -> str:
+    if published is None or value is None:
+        return ""
+    return f"{published / value:,.0f}" if published > 100 * value else f"{published / value:.2f}"
+
+
+def decisions(
+    agents: AgentNames = ("random", "greedy", "heuristic", "minimax", "halscrib"),
+    deals: Amount = 100,
+    seed: Seed = 0,
+) -> None:
+    """Measures decision times of players, and compares them with Anderson et al. (2022).
+
+    Args:
+        agents: The players: names, names with settings after a colon, or folders of runs. By default random, greedy,
+            heuristic, minimax and halscrib.
+        deals: Number of deals each plays against itself, one decision at a time.
+        seed: Random seed of the deals.
+    """
+    check_players(agents)
+    with progress_bar() as progress:
+        task = progress.add_task("decisions", total=len(agents) + 1)
+        rows = measure_decisions(
+            agents, deals, seed, on_progress=lambda name: progress.update(task, advance=1, description=name)
+        )
+    table = Table(title=f"mean time of a decision, {deals:,} deals", box=box.SIMPLE, pad_edge=False, padding=(0, 1))
+    for column in ("player", "discard", "paper", "ratio", "play", "paper", "ratio"):
+        is_name = column == "player"
+        table.add_column(column, justify="left" if is_name else "right", no_wrap=not is_name, overflow="fold")
+    for row in rows:
+        table.add_row(
+            row.name,
+            _seconds(row.discard),
+            _seconds(row.published_discard),
+            _ratio(row.published_discard, row.discard),
+            _seconds(row.play),
+            _seconds(row.published_play),
+            _ratio(row.published_play, row.play),
+        )
+    console.print(table)
+    console.print("paper: Anderson et al. (2022); ratio: their time by ours")

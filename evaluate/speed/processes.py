@@ -1,11 +1,17 @@
-"""Memory of the vector environment: by the number of games, and over many steps."""
+"""What a process takes: memory of the vector environment, by games and over many steps, and the time to start."""
 
 from __future__ import annotations
 
 import multiprocessing
+import os
+import subprocess
+import sys
+import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
+from crib_env.evaluate.speed.measuring import ROUNDS
 from crib_env.evaluate.speed.vector import GAMES, RandomPlay
 
 SIZES = (1, 1_000, 100_000, 1_000_000)
@@ -14,6 +20,15 @@ _MARKS = 10  # measurements during STEPS
 CALLS = len(SIZES) + 1 + _MARKS  # calls of on_progress, in both functions together
 _STATUS = Path("/proc/self/status")  # Linux; a child's getrusage() would report its parent's peak
 _WARM_UP = 2_000_000  # steps after which every buffer and pool has its size
+_FIRST_ENV = "import crib_env; e = crib_env.env(); e.reset(seed=0); e.step(int(e.last()[0]['action_mask'].argmax()))"
+_MAIN_JOB = (
+    "import tempfile, pathlib; from rich.progress import Progress; from dataclasses import replace\n"
+    "from crib_env.train.ddqn import PRESETS, train; from crib_env.train.loop.run_folder import RunFolder\n"
+    "few = dict(episodes=2, episodes_at_once=2, warm_up=1, evaluations=1, evaluation_games=2)\n"
+    "s = replace(PRESETS['default'], **few)\n"
+    "with tempfile.TemporaryDirectory() as d, Progress(disable=True) as p:\n"
+    "    train(s, RunFolder.create('ddqn', s, pathlib.Path(d)), p)\n"
+)
 
 
 def can_be_measured() -> bool:
@@ -55,3 +70,25 @@ def memory_over_steps(on_progress: Callable[[str], None]) -> dict[int, int]:
         resident[played] = _resident("VmRSS")
         on_progress(f"memory after {played:,} steps")
     return resident
+
+
+def _start_up(code: str, cache: Path) -> float:
+    """Seconds that a fresh Python takes for some code, with Numba's cache in the folder ``cache``."""
+    started = time.perf_counter()
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "NUMBA_CACHE_DIR": str(cache)})
+    return time.perf_counter() - started
+
+
+def start_times() -> dict[str, list[float]]:
+    """Seconds by what is started, with cold and warm caches of compiled kernels."""
+    with tempfile.TemporaryDirectory() as folder:
+        cold, warm = Path(folder, "cold"), Path(folder, "warm")
+        times = {"everything the main job compiles, cold cache": [_start_up(_MAIN_JOB, cold)]}
+        times["the same, warm cache"] = [_start_up(_MAIN_JOB, cold) for _ in range(3)]
+        _start_up(_FIRST_ENV, warm)
+        times["Python alone"] = [_start_up("pass", warm) for _ in range(ROUNDS)]
+        times["import crib_env"] = [_start_up("import crib_env", warm) for _ in range(ROUNDS)]
+        times["import and a first environment, reset and stepped"] = [
+            _start_up(_FIRST_ENV, warm) for _ in range(ROUNDS)
+        ]
+    return times

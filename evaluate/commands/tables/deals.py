@@ -1,0 +1,200 @@
+"""Tables that are computed or sampled from deals: cribs, points in the play, all discards, and luck."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import tyro
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from crib_env.agents import make_agent
+from crib_env.cards import RANKS
+from crib_env.engine import DEALER, PONE, ROLES
+from crib_env.evaluate.commands.arguments import AgentOption, File
+from crib_env.evaluate.console import console
+from crib_env.evaluate.files import check_outputs
+from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.ranges import MOST_GAMES, Amount, Range, Seed, Threads
+from crib_env.evaluate.skill.luck.exact_means import exact_means, steps_of_means
+from crib_env.evaluate.skill.luck.table import LEAST_DEALS, RESULTS, solve_luck_table
+from crib_env.evaluate.skill.luck.usual_deal import PARTS
+from crib_env.exact.deal_classes import N_CLASSES, N_DEALS
+from crib_env.exact.discard_game_means import discard_game_means
+from crib_env.exact.discard_table import DiscardTable, build_table
+from crib_env.hands import N_RANK_CLASSES, PAIR_RANKS, class_of_ranks
+from crib_env.tables.crib_tables import CribTables, solve_crib_tables
+from crib_env.tables.discard_values import standard_values
+from crib_env.tables.pegging import GAINED, GIVEN, simulate_pegging
+
+PolicyName = Annotated[str, tyro.conf.arg(metavar="POLICY")]
+# Kept cards that `pegging` shows, by ranks, lowest first.
+_HANDS = ("A 4 5 J", "A 2 3 4", "2 3 7 8", "4 4 5 6", "5 5 J Q", "5 5 5 J", "6 7 8 9", "7 7 8 8", "T J Q K", "3 3 3 3")
+
+
+def cribs(
+    path: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[FILE]", help_behavior_hint="")] = None,
+    draws: Amount = 40_000,
+    rounds: Amount = 5,
+    seed: Seed = 0,
+    threads: Threads = 2,
+) -> None:
+    """Solves for the mean crib by the ranks discarded, when both players discard by hand and crib.
+
+    Args:
+        path: Optional file for the tables; an existing file is replaced.
+        draws: Opposing hands for each pair of ranks in the last round.
+        rounds: Iterations, each of which updates both tables.
+        seed: Random seed of the samples.
+        threads: Number of threads.
+    """
+    check_outputs(path)
+    with progress_bar() as progress:
+        task = progress.add_task("mean cribs", total=rounds * 2 * len(PAIR_RANKS))
+        tables = solve_crib_tables(
+            rounds=rounds,
+            draws=draws,
+            seed=seed,
+            threads=threads,
+            on_progress=lambda done: progress.update(task, advance=done),
+        )
+    try:
+        if path is not None:
+            tables.save(path)
+    finally:
+        print_tables(tables, draws)
+    if path is not None:
+        console.print(f"saved: {path}")
+
+
+def print_tables(tables: CribTables, draws: int) -> None:
+    """Prints both tables, solved with ``draws`` opposing hands for each pair of ranks, and their errors."""
+    for role in (DEALER, PONE):
+        title = f"mean points of the crib by the ranks that the {ROLES[role]} discards"
+        shown = Table(title=title, box=SIMPLE_HEAD, padding=0)  # or numbers are cut
+        for column in ("", *RANKS):
+            shown.add_column(column, justify="right", no_wrap=True)
+        for rank, row in zip(RANKS, tables.mean[role]):
+            shown.add_row(rank, *(f"{mean:.2f}" for mean in row))
+        console.print(shown)
+    worst = np.nanmax(tables.error)
+    by_pone, by_dealer = (average_crib(tables, role) for role in (PONE, DEALER))
+    console.print(
+        f"standard errors at most {worst:.3f} ({draws:,} opposing hands a pair); "
+        f"largest change in the last round {tables.change:.3f}; "
+        f"average crib {by_dealer:.3f} by the dealer's discards, {by_pone:.3f} by pone's"
+    )
+
+
+def average_crib(tables: CribTables, role: int) -> float:
+    """The mean crib over all deals. Both players discard to the same crib, so both roles' tables must agree on it."""
+    return float((np.triu(tables.share[role]) * tables.mean[role]).sum())
+
+
+def pegging(
+    path: File,
+    policy: PolicyName = "greedy",
+    against: PolicyName = "greedy",
+    standard_error: Annotated[float, Range(0.001, 1)] = 0.02,
+    seed: Seed = 0,
+    threads: Threads = 2,
+) -> None:
+    """Simulates the points that every four kept cards gain and concede in the play, as pone and as dealer.
+
+    Args:
+        path: The file to write; an existing file is replaced.
+        policy: Policy of the kept cards: random, greedy or another native policy.
+        against: Policy of the opponent's discards and play.
+        standard_error: Standard error of every mean, in points; halving it takes four times as long.
+        seed: Random seed of the deals.
+        threads: Number of threads.
+    """
+    check_outputs(path)
+    started = time.perf_counter()
+    with progress_bar() as progress:
+        task = progress.add_task(f"{policy} against {against}", total=len(ROLES) * N_RANK_CLASSES)
+        records = simulate_pegging(
+            policy,
+            against,
+            standard_error=standard_error,
+            threads=threads,
+            seed=seed,
+            on_progress=lambda done: progress.update(task, advance=done),
+        )
+    seconds = time.perf_counter() - started
+    table = Table(title=f"points in the play, {policy} against {against}: mean ± standard error")
+    for column in ("kept", *(f"{role}: {what}" for role in ROLES for what in ("deals", "gained", "given"))):
+        table.add_column(column, justify="left" if column == "kept" else "right")
+    n, mean, error = records.n, records.mean, records.standard_error
+    for hand in _HANDS:
+        kept = class_of_ranks([RANKS.index(rank) for rank in hand.split()])
+        cells = [hand]
+        for role in range(len(ROLES)):
+            cells.append(f"{n[role, kept]:,}")
+            for side in (GAINED, GIVEN):
+                cells.append(f"{mean[role, kept, side]:.2f} ± {error[role, kept, side]:.3f}")
+        table.add_row(*cells)
+    try:
+        records.save(path)
+    finally:
+        console.print(table)
+    console.print(
+        f"{path}: {n.sum():,} deals, largest standard error {error.max():.4f}, "
+        f"{path.stat().st_size:,} bytes, {seconds:.1f} s"
+    )
+
+
+def discards(path: File, threads: Threads = 2) -> None:
+    """Computes the exact statistics of all 20,358,520 deals, and from them the means of the discard game.
+
+    Args:
+        path: The file to write, 173 MB; an existing file is replaced.
+        threads: Number of threads.
+    """
+    check_outputs(path)
+    started = time.perf_counter()
+    with progress_bar() as progress:
+        task = progress.add_task("classes of deals", total=N_CLASSES)
+        build_table(path, threads, lambda done: progress.update(task, advance=done))
+    seconds = time.perf_counter() - started
+    table = DiscardTable(path)
+    console.print(f"{path}: {N_DEALS:,} deals in {N_CLASSES:,} classes, {path.stat().st_size:,} bytes, {seconds:.1f} s")
+    shown = Table(title="the discard game: points a hand, exact over all deals and starters")
+    for column in ("player", "mean", "numerator", "denominator"):
+        shown.add_column(column, justify="left" if column == "player" else "right")
+    for player, mean in discard_game_means(table, threads).items():
+        shown.add_row(player, f"{float(mean):.6f}", f"{mean.numerator:,}", f"{mean.denominator:,}")
+    console.print(shown)
+
+
+def luck(
+    path: File,
+    agent: AgentOption = "careful",
+    deals: Annotated[int, Range(LEAST_DEALS, MOST_GAMES)] = 30_000,
+    seed: Seed = 0,
+) -> None:
+    """Computes the table by which `match --luck-adjusted` measures luck; takes some minutes.
+
+    Args:
+        path: The file to write; an existing file is replaced.
+        agent: The agent that plays the sampled deals against itself.
+        deals: Number of deals to sample.
+        seed: Random seed of the deals.
+    """
+    check_outputs(path)
+    player, values = make_agent(agent), standard_values()
+    with progress_bar() as progress:
+        task = progress.add_task("exact means", total=steps_of_means())
+        means = exact_means(values, lambda done: progress.update(task, advance=done))
+        task = progress.add_task("results by score", total=None)
+        solved = solve_luck_table(player, deals, seed, np.array(means, np.float64), values)
+    solved.save(path)
+    shown = Table(title=f"what twelve cards are worth, exact means over all deals; results by {player.name}: {path}")
+    for column in ("", "mean, points", *(f"{result}, a point" for result in RESULTS)):
+        shown.add_column(column, justify="left" if column == "" else "right")
+    for k, part in enumerate(PARTS):
+        shown.add_row(part, f"{solved.means[k]:.6f}", *(f"{slope:+.4f}" for slope in solved.slopes[0, 0, :, k]))
+    console.print(shown)
