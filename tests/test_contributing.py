@@ -1,108 +1,164 @@
-"""The examples of CONTRIBUTING.md work as pasted, and it names files that exist."""
+"""The examples of CONTRIBUTING.md work in a copy of the source, and it names files that exist."""
 
+import json
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 import pytest
 
-from crib_env import agents, kernels, train
-from crib_env.agents import make_agent, registry
-from crib_env.evaluate.__main__ import main as evaluate
-from crib_env.evaluate.commands.registry import COMMANDS, Command
-from crib_env.evaluate.matches.match import play_match
-from crib_env.train import __main__ as learners
+from crib_env import kernels
+from tests.mutants.running import copy_tree, place_in_copy
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text()
 
 
-def blocks(section):
-    """The Python blocks of a section."""
+class Addition(NamedTuple):
+    """What a section of the page adds: files by path, and lines of others as (path, before, after)."""
+
+    files: dict[str, str]
+    changes: list[tuple[str, str, str]]
+
+    def make(self, folder):
+        """Makes it in a copy of the source: these files, and no others."""
+        for path, text in self.files.items():
+            assert not (ROOT / path).exists(), path
+            place_in_copy(folder, path).write_text(text)
+        for path, before, after in self.changes:
+            place = place_in_copy(folder, path)
+            source = place.read_text()
+            assert source.count(before) == 1, before
+            place.write_text(source.replace(before, after))
+
+
+def addition(section):
     text = PAGE.split(f"## {section}\n")[1].split("\n## ")[0]
-    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    blocks = re.findall(r"```(python|diff)\n(.*?)```", text, re.DOTALL)
+    files = {re.match(r"# (\S+)\n", block)[1]: block for kind, block in blocks if kind == "python"}
+    changes = []
+    for hunk in "".join(block for kind, block in blocks if kind == "diff").split("--- ")[1:]:
+        path, *lines = hunk.splitlines(keepends=True)
+        before, after = ("".join(line[1:] for line in lines if line[0] in marks) for marks in (" -", " +"))
+        changes.append((path.strip(), before, after))
+    return Addition(files, changes)
 
 
-def entry(line, **names):
-    """The value of a dictionary entry, as it is written in a source file."""
-    ((name, value),) = eval(f"{{{line}}}", names).items()
-    return name, value
+def run_in(folder, code, **variables):
+    """What a program prints that imports the package from a copy."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env={**os.environ, "CRIB_ENV_QUIET": "1", "COLUMNS": "200", "PYTHONDONTWRITEBYTECODE": "1", **variables},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
-@pytest.fixture
-def pasted(tmp_path, monkeypatch):
-    """Writes a block into a folder that counts as a part of its package."""
+RUN = """
+import sys
 
-    def write(block, package):
-        folder = tmp_path / package.__name__.split(".")[-1]
-        (file,) = re.findall(rf"# {folder.name}/(\w+)\.py\n", block)
-        folder.mkdir()
-        (folder / f"{file}.py").write_text(block)
-        monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
-        monkeypatch.delitem(sys.modules, f"{package.__name__}.{file}", raising=False)
+def run(main, line):
+    sys.argv = ["", *line.split()]
+    main()
 
-    yield write
-    for name in ("crib_env.agents.high_card", "crib_env.train.high_card"):
-        sys.modules.pop(name, None)
-    for package in (agents, train):
-        vars(package).pop("high_card", None)
+"""
+FOUR = f"""{RUN}
+from crib_env.agents import make_agent
+from crib_env.evaluate.__main__ import main as evaluate
+from crib_env.evaluate.skill.suite.suite import TASKS
+from crib_env.train.__main__ import main as train
+
+print([make_agent(name).name for name in ("high-card", "high-card:high=no")])
+for k, agent in enumerate(("crib_env.agents.high_card:HighCardAgent", "high-card", "high-card:high=no")):
+    run(evaluate, f"match {{agent}} high-card:high=no --games 40 --seed 3 --threads 1 --json match-{{k}}.json")
+run(train, "high-card --episodes 20 --final-games 20 --folder run")
+run(evaluate, "hand-points --hands 500")
+others = " ".join(task.NAME for task in TASKS if task.NAME != "fives")
+part = f"--skip {{others}} --share 0.02 --threads 1"
+run(evaluate, f"suite high-card high-card:high=no {{part}} --folder suite --json suite.json")
+run(evaluate, "hand-points --help")
+"""
+OBSERVATION = f"""{RUN}
+import numpy as np
+from crib_env import GameBatch, raw_env, streams
+from crib_env.train.__main__ import main as train
+
+batch, env = GameBatch(streams(3, 1)), raw_env(observation="held")
+env.reset(seed=3)
+env.games[:] = batch.games
+for _ in range(12):
+    (seen, masks), views = batch.observe(batch.acting(), "held"), batch.views(batch.acting())
+    card = masks[0].argmax()
+    in_env = env.observe(env.agent_selection)["observation"]
+    held = {{int(rank) for rank in views.hand[0][views.hand[0] >= 0] % 13}}
+    assert set(np.flatnonzero(seen[0])) == set(np.flatnonzero(in_env)) == held
+    batch.step(batch.acting(), np.array([card]))
+    env.step(card)
+run(
+    train,
+    "ddqn --observation held --inputs bits --episode pegging --episodes 8 --episodes-at-once 4 --warm-up 0 --hidden 8"
+    " --hidden-discard 8 --batch-size 4 --evaluations 0 --final-games 2 --folder held",
+)
+"""
 
 
-def test_an_agent_is_one_file_and_one_line(pasted, monkeypatch):
-    file, line = blocks("A new agent")
-    pasted(file, agents)
-    name, target = entry(line)
-    outside = make_agent(target)
-    monkeypatch.setitem(registry._AGENTS, name, target)
-    high, low = make_agent(name), make_agent(f"{name}:high=no")
-    assert (high.name, low.name) == ("high-card", "high-card:high=no")
-    first, second = (play_match(agent, low, 40, seed=3) for agent in (outside, high))
-    assert first.win_rate == second.win_rate
-    assert play_match(high, high, 40, seed=3).win_rate == 0.5
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("contributing")
+    copy_tree(folder, beside=())
+    return folder
 
 
-def test_a_learner_is_one_file_and_one_entry(pasted, monkeypatch, tmp_path, capsys):
-    pasted(blocks("A new agent")[0], agents)
-    file, line = blocks("A new learner")
-    pasted(file, train)
-    name, learner = entry(line, Entry=learners.Entry)
-    monkeypatch.setitem(learners.LEARNERS, name, learner)
-    run = tmp_path / "run"
-    arguments = ["--episodes", "20", "--final-games", "20", "--folder", str(run)]
-    monkeypatch.setattr(sys, "argv", ["train", name, *arguments])
-    learners.main()
-    assert "40 episodes" in capsys.readouterr().out
-    assert (run / "final.safetensors").is_file()
-
-
-def test_a_measurement_is_one_file_and_one_entry(monkeypatch, capsys):
-    file, line = blocks("A new measurement")
-    module = ModuleType("crib_env.evaluate.commands.hand_points")
-    exec(compile(file, "hand_points.py", "exec"), vars(module))
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    name, command = entry(line, Command=Command)
-    monkeypatch.setitem(COMMANDS, name, command)
-    monkeypatch.setattr(sys, "argv", ["evaluate", name, "--hands", "500"])
-    evaluate()
-    found = re.fullmatch(r"(.*) points a hand, 95 % interval (.*) to (.*), 500 hands\n", capsys.readouterr().out)
+def test_an_agent_a_learner_a_measurement_and_a_task_are_added_by_the_files_that_the_page_names(copy):
+    for section in ("A new agent", "A new learner", "A new measurement", "A new task of the suite"):
+        added = addition(section)
+        assert len(added.files) == len({path for path, *_ in added.changes}) == 1, section
+        added.make(copy)
+    shown = run_in(copy, FOUR)
+    assert shown.startswith("['high-card', 'high-card:high=no']\n")
+    outside, named, level = (json.loads((copy / f"match-{k}.json").read_text())["win_rate"] for k in range(3))
+    assert outside == named != level == 0.5
+    assert "40 episodes" in shown
+    assert (copy / "run" / "final.safetensors").is_file()
+    found = re.search(r"^(.*) points a hand, 95 % interval (.*) to (.*), 500 hands$", shown, re.MULTILINE)
     mean, low, high = map(float, found.groups())
     assert low < mean < high
     assert mean == pytest.approx(4.77, abs=0.5)  # the mean over all hands and starters
-    monkeypatch.setattr(sys, "argv", ["evaluate", name, "--help"])
-    with pytest.raises(SystemExit):
-        evaluate()
-    shown = " ".join(capsys.readouterr().out.split())
-    assert shown.startswith(command.about)
-    assert "Number of hands. (default: 2000)" in shown
+    assert "Mean points of random hands." in shown
+    assert "Number of hands. (default: 2000)" in " ".join(shown.split())
+    high_card, low_card = (
+        one["figures"]["fives given to the dealer, %"]["mean"]
+        for one in json.loads((copy / "suite.json").read_text())["outcomes"]
+    )
+    assert 0 <= high_card < low_card <= 100
+
+
+def test_an_observation_is_added_by_the_files_that_the_page_names(copy):
+    added = addition("A new observation")
+    assert set(added.files) == {"crib_env/held_ranks.py"}
+    assert {path for path, *_ in added.changes} == {"crib_env/observation.py"}
+    added.make(copy)
+    shown = run_in(
+        copy, OBSERVATION, NUMBA_DISABLE_JIT="1"
+    )  # the kernels that write observations would be compiled anew
+    assert "8 episodes" in shown
+    assert (copy / "held" / "final.safetensors").is_file()
 
 
 def changed(path, changes):
     """A module of the source at a path after some lines are replaced, its kernels left as plain Python."""
     source = (ROOT / path).read_text()
     for before, after in changes:
-        assert source.count(f"{before}\n") == 1, before
-        source = source.replace(f"{before}\n", f"{after}\n")
+        assert source.count(before) == 1, before
+        source = source.replace(before, after)
     module = ModuleType("changed")
     sys.modules["changed"] = module  # a dataclass or NamedTuple looks its module up
     exec(compile(source, path, "exec"), vars(module))
@@ -110,10 +166,9 @@ def changed(path, changes):
 
 
 def test_a_rule_is_changed_in_the_scoring_and_in_the_reference(monkeypatch):
-    (diff,) = re.findall(r"```diff\n(.*?)```", PAGE, re.DOTALL)
     changes = {}
-    for path, before, after in re.findall(r"--- (.*)\n-(.*)\n\+(.*)\n", diff):
-        changes.setdefault(path, []).append((before, after))
+    for path, *lines in addition("A new rule").changes:
+        changes.setdefault(path, []).append(lines)
     monkeypatch.setattr(kernels, "kernel", lambda function: function)
     monkeypatch.setitem(sys.modules, "changed", None)
     scoring, reference = (
@@ -146,6 +201,6 @@ def test_the_annotated_tree_names_existing_files():
 
 
 def test_paths_in_contributing_exist():
-    examples = {"agents/high_card.py", "train/high_card.py", "evaluate/commands/hand_points.py"}
+    examples = set(re.findall(r"```python\n# (\S+)\n", PAGE))
     paths = set(re.findall(r"(?:crib_env|agents|evaluate|train|tests)/[\w/]+\.py", PAGE)) - examples
     assert not [path for path in paths if not (ROOT / path).is_file()]

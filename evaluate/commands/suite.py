@@ -35,8 +35,7 @@ def suite(
     Args:
         agents: Names, names with settings after a colon, folders of runs, module:Class, or pipe:COMMAND.
         share: Share of the positions and games to take, above 0, at most 1, for slow agents; by default all.
-        skip: Tasks to leave out: discards, play, endgames, pegging, against-random, against-greedy, against-careful,
-            against-expert, time.
+        skip: Tasks to leave out, by their names in docs/suite.md.
         folder: A new folder for finished tasks, by default runs/suite/<time>.
         resume: Folder of a stopped suite to continue; give no other settings then, but name agents from your own
             modules again.

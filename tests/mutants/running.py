@@ -36,10 +36,10 @@ class Result(NamedTuple):
         return {0: "survived", _FAILED: "killed"}.get(self.status, f"not tested (status {self.status})")
 
 
-def copy_tree(folder: Path) -> None:
-    """Copies what tests need into a new folder, with the kernels compiled so far."""
+def copy_tree(folder: Path, beside: Sequence[str] = ("tests", "examples")) -> None:
+    """Copies the package and folders beside it into a new folder, with the kernels compiled so far."""
     ignored = shutil.ignore_patterns(".*", "node_modules")
-    for name in ("crib_env", "tests", "examples"):
+    for name in ("crib_env", *beside):
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
     for name in _PACKAGES:
         shutil.copytree(ROOT / name, folder / "crib_env" / name, ignore=ignored)
