@@ -10,8 +10,7 @@ from crib_env.agents import make_agent
 from crib_env.evaluate.files import markdown_table, whole_text
 from crib_env.evaluate.skill.suite import endgames, play
 from crib_env.evaluate.skill.suite.matches import MATCHES
-from crib_env.evaluate.skill.suite.report import shown
-from crib_env.evaluate.skill.suite.suite import TASKS, outcome_of
+from crib_env.evaluate.skill.suite.suite import TASKS, outcome_of, shown
 from crib_env.evaluate.skill.suite.task import Work
 
 DOCS = Path(__file__).parent.parent / "docs"

@@ -15,8 +15,7 @@ from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.folder_lock import held
 from crib_env.evaluate.progress import progress_bar, say
 from crib_env.evaluate.ranges import Range, Threads
-from crib_env.evaluate.skill.suite.report import figures_table
-from crib_env.evaluate.skill.suite.suite import Outcome, Suite, results_as_json
+from crib_env.evaluate.skill.suite.suite import Outcome, Suite, figures_table, results_as_json
 
 
 def suite(

@@ -25,8 +25,8 @@ from crib_env.players.win_rate import paired_rate_interval
 
 @dataclass(frozen=True)
 class LuckAdjusted:
-    """The results of a match minus luck, from the side of ``a`` (:mod:`crib_env.evaluate.skill.luck.variates`); intervals
-    are at 95 %.
+    """The results of a match minus luck, from the side of ``a``; intervals are at 95 %
+    (:mod:`crib_env.evaluate.skill.luck.variates`).
 
     ``variance_ratio`` is, for each of ``RESULTS``, the variance of a mirrored pair divided by its variance without
     luck: this many times more games would give the same interval with luck. ``single_variance_ratio`` is the same for

@@ -9,26 +9,21 @@ from rich.table import Table
 from crib_env.batch import SOURCES
 from crib_env.engine import ROLES
 from crib_env.evaluate.matches.match import LuckAdjusted, MatchResult
+from crib_env.evaluate.statistics import half_width
 
 
 def match_table(result: MatchResult) -> Table:
     """Win rate, margin and skunks of a match, and where the points came from."""
-    low, high = result.interval
     table = Table(title=f"{result.a} against {result.b}: {result.games:,} mirrored games")
     table.add_column("")
     for name in (result.a, result.b):
         table.add_column(name, justify="right", overflow="fold")  # the paths of two run folders may begin alike
-    table.add_row("win rate", f"{result.win_rate:.2%}", f"{1 - result.win_rate:.2%}")
-    table.add_row("  95 % interval", f"{low:.2%} to {high:.2%}", f"{1 - high:.2%} to {1 - low:.2%}")
-    margin = f"{result.margin:+.2f} ± {result.margin - result.margin_interval[0]:.2f}"
-    table.add_row("net points a game", margin, f"{-result.margin:+.2f}")
-    points = result.match_points
-    table.add_row("match points", f"{points['a']:,}", f"{points['b']:,}")
-    low, high = result.net_match_points_interval
-    net_points = result.net_match_points
-    table.add_row("  net, a game", f"{net_points:+.3f} ± {(high - low) / 2:.3f}", f"{-net_points:+.3f}")
-    table.add_row("skunks given", f"{result.skunks['a']:,}", f"{result.skunks['b']:,}")
-    table.add_row("  double skunks", f"{result.double_skunks['a']:,}", f"{result.double_skunks['b']:,}")
+    _add_win_rate(table, "win rate", result)
+    _add_mean(table, "net points a game", result.margin, result.margin_interval, 2)
+    _add_counts(table, "match points", result.match_points)
+    _add_mean(table, "  net, a game", result.net_match_points, result.net_match_points_interval, 3)
+    _add_counts(table, "skunks given", result.skunks)
+    _add_counts(table, "  double skunks", result.double_skunks)
     if result.luck_adjusted is not None:
         _add_less_luck(table, result.luck_adjusted)
     for role in ROLES:
@@ -46,6 +41,32 @@ def match_table(result: MatchResult) -> Table:
     return table
 
 
+def _add_less_luck(table: Table, less: LuckAdjusted) -> None:
+    """The same results without the luck of cards and starters, and how much less they vary."""
+    table.add_section()
+    _add_win_rate(table, "less luck: win rate", less)
+    _add_mean(table, "  net points a game", less.margin, less.margin_interval, 2)
+    _add_mean(table, "  net match points a game", less.net_match_points, less.net_match_points_interval, 3)
+    for name, ratio in less.variance_ratio.items():
+        table.add_row(f"  variance of {name}", f"÷ {ratio:.2f}", "")
+        table.add_row("    of single games", f"÷ {less.single_variance_ratio[name]:.2f}", "")
+
+
+def _add_win_rate(table: Table, name: str, result: MatchResult | LuckAdjusted) -> None:
+    low, high = result.interval
+    table.add_row(name, f"{result.win_rate:.2%}", f"{1 - result.win_rate:.2%}")
+    table.add_row("  95 % interval", f"{low:.2%} to {high:.2%}", f"{1 - high:.2%} to {1 - low:.2%}")
+
+
+def _add_mean(table: Table, name: str, mean: float, interval: tuple[float, float], digits: int) -> None:
+    half = half_width(interval)
+    table.add_row(name, f"{mean:+.{digits}f} ± {half:.{digits}f}", f"{-mean:+.{digits}f}")
+
+
+def _add_counts(table: Table, name: str, counts: Mapping[str, int]) -> None:
+    table.add_row(name, f"{counts['a']:,}", f"{counts['b']:,}")
+
+
 def faults_in_words(faults: Iterable[tuple[str, Mapping[str, int]]]) -> list[str]:
     """A line for each agent, given by name, that took decisions for a program that failed."""
     lines = []
@@ -56,21 +77,6 @@ def faults_in_words(faults: Iterable[tuple[str, Mapping[str, int]]]) -> list[str
     return lines
 
 
-def _add_less_luck(table: Table, less: LuckAdjusted) -> None:
-    """The same results without the luck of cards and starters, and how much less they vary."""
-    (low, high), half = less.interval, less.margin - less.margin_interval[0]
-    table.add_section()
-    table.add_row("less luck: win rate", f"{less.win_rate:.2%}", f"{1 - less.win_rate:.2%}")
-    table.add_row("  95 % interval", f"{low:.2%} to {high:.2%}", f"{1 - high:.2%} to {1 - low:.2%}")
-    table.add_row("  net points a game", f"{less.margin:+.2f} ± {half:.2f}", f"{-less.margin:+.2f}")
-    half = less.net_match_points - less.net_match_points_interval[0]
-    points = less.net_match_points
-    table.add_row("  net match points a game", f"{points:+.3f} ± {half:.3f}", f"{-points:+.3f}")
-    for name, ratio in less.variance_ratio.items():
-        table.add_row(f"  variance of {name}", f"÷ {ratio:.2f}", "")
-        table.add_row("    of single games", f"÷ {less.single_variance_ratio[name]:.2f}", "")
-
-
 def strength_table(name: str, results: dict[str, MatchResult]) -> Table:
     """One agent against several others, a row each."""
     table = Table(title=f"{name}, mirrored games")
@@ -79,12 +85,7 @@ def strength_table(name: str, results: dict[str, MatchResult]) -> Table:
         table.add_column(column, justify="right")
     for opponent, result in results.items():
         low, high = result.interval
-        half = result.margin - result.margin_interval[0]
-        table.add_row(
-            opponent,
-            f"{result.games:,}",
-            f"{result.win_rate:.2%}",
-            f"{low:.2%} to {high:.2%}",
-            f"{result.margin:+.2f} ± {half:.2f}",
-        )
+        margin = f"{result.margin:+.2f} ± {half_width(result.margin_interval):.2f}"
+        rate, interval = f"{result.win_rate:.2%}", f"{low:.2%} to {high:.2%}"
+        table.add_row(opponent, f"{result.games:,}", rate, interval, margin)
     return table

@@ -16,7 +16,15 @@ import numpy as np
 
 from crib_env.agents import make_agent
 from crib_env.evaluate.files import markdown_table, whole_text, write_json
-from crib_env.evaluate.matches.dataset.rows import Rows, hash_of, load_pyarrow, play_rows, read_rows, write_rows
+from crib_env.evaluate.matches.dataset.rows import (
+    COLUMNS,
+    Rows,
+    hash_of,
+    load_pyarrow,
+    play_rows,
+    read_rows,
+    write_rows,
+)
 from crib_env.evaluate.matches.mirrored import check_players
 from crib_env.evaluate.ranges import MOST_GAMES
 from crib_env.files.json_text import read_json, typed
@@ -25,23 +33,6 @@ VERSION = 1
 """The version of the columns and files of a dataset."""
 MANIFEST = "dataset.json"
 GAMES_A_SHARD = 1_000
-COLUMNS = {
-    "game": "number of the game, from 0",
-    "deal": "number of the deal in its game, from 0",
-    "place": "number of the card in its deal, from 0: four are discarded, eight are laid",
-    "player": "0 or 1, which agent decides; it has this seat in even games, and the other one in odd games",
-    "is_dealer": "whether this player deals",
-    "own_score, other_score": "scores before the decision, this player's and the opponent's",
-    "observation": "83 bytes: the 659 bits of the board observation, eight in a byte, the highest first; "
-    "the first 209 bits are the standard observation",
-    "mask": "legal cards as a set of bits: bit = card id",
-    "action": "the card discarded or laid, 13 * suit + rank",
-    "reward": "points made less points the opponent made until this player's next decision, or the end",
-    "won": "whether this player won the game",
-    "chance": "to win the game, by the scores and the dealer before the deal, between two `expert` players",
-    "loss": "chance to win that the choice loses, by the exact analysis of discards and by `expert` in the play; "
-    "null for forced cards, for the second card of a discard, and where losses were not asked for",
-}
 
 
 class Shard(NamedTuple):

@@ -27,38 +27,44 @@ if TYPE_CHECKING:
 BOARD_BYTES = 83  # of 659 bits
 
 
-class Rows(NamedTuple):
-    """N decisions, in the order of the games and of the decisions in them. Scores are the player's own first."""
+COLUMNS = {
+    "game": "number of the game, from 0",
+    "deal": "number of the deal in its game, from 0",
+    "place": "number of the card in its deal, from 0: four are discarded, eight are laid",
+    "player": "0 or 1, which agent decides; it has this seat in even games, and the other one in odd games",
+    "is_dealer": "whether this player deals",
+    "own_score, other_score": "scores before the decision, this player's and the opponent's",
+    "observation": "83 bytes: the 659 bits of the board observation, eight in a byte, the highest first; "
+    "the first 209 bits are the standard observation",
+    "mask": "legal cards as a set of bits: bit = card id",
+    "action": "the card discarded or laid, 13 * suit + rank",
+    "reward": "points made less points the opponent made until this player's next decision, or the end",
+    "won": "whether this player won the game",
+    "chance": "to win the game, by the scores and the dealer before the deal, between two `expert` players",
+    "loss": "chance to win that the choice loses, by the exact analysis of discards and by `expert` in the play; "
+    "null for forced cards, for the second card of a discard, and where losses were not asked for",
+}
+"""What each column of :class:`Rows` and of the files is."""
 
-    game: np.ndarray
-    """(N,) int64, number of the game, from 0."""
-    deal: np.ndarray
-    """(N,) int16, number of the deal in its game, from 0."""
-    place: np.ndarray
-    """(N,) int8, number of the card in its deal, from 0: four are discarded, eight are laid."""
-    player: np.ndarray
-    """(N,) int8, 0 or 1: which of the two agents; it has this seat in even games, and the other in odd ones."""
-    is_dealer: np.ndarray
-    """(N,) bool."""
-    own_score: np.ndarray
-    """(N,) int16."""
-    other_score: np.ndarray
-    """(N,) int16."""
-    observation: np.ndarray
-    """(N, 83) uint8, the 659 bits of the board observation, eight in a byte, the highest bit first."""
-    mask: np.ndarray
-    """(N,) uint64, the legal cards: bit = card id."""
-    action: np.ndarray
-    """(N,) int8, the card's id."""
-    reward: np.ndarray
-    """(N,) int16, points made less points the opponent made until this player's next decision, or the end."""
-    won: np.ndarray
-    """(N,) bool, whether this player won the game."""
-    chance: np.ndarray
-    """(N,) float32, to win the game, by the scores and the dealer before the deal, between two `expert` players."""
-    loss: np.ndarray
-    """(N,) float32, the chance to win that the choice loses, see :mod:`crib_env.evaluate.skill.analysis`. NaN where
-    nothing was measured: forced cards, the second card of a discard, datasets without losses."""
+
+class Rows(NamedTuple):
+    """N decisions, in the order of the games and of the decisions in them: an array (N,) for each of ``COLUMNS``, and
+    (N, 83) for the observation. A loss that is null in a file is NaN."""
+
+    game: np.ndarray  # int64
+    deal: np.ndarray  # int16
+    place: np.ndarray  # int8
+    player: np.ndarray  # int8
+    is_dealer: np.ndarray  # bool
+    own_score: np.ndarray  # int16
+    other_score: np.ndarray  # int16
+    observation: np.ndarray  # uint8
+    mask: np.ndarray  # uint64
+    action: np.ndarray  # int8
+    reward: np.ndarray  # int16
+    won: np.ndarray  # bool
+    chance: np.ndarray  # float32
+    loss: np.ndarray  # float32
 
 
 def play_rows(
