@@ -11,7 +11,7 @@ from crib_env.engine import WIN
 from crib_env.evaluate.commands.tables import calibration as command
 from crib_env.evaluate.skill.luck.table import WINS
 from crib_env.evaluate.skill.luck.variates import LuckMeter
-from crib_env.evaluate.skill.suite.positions import before_discards
+from crib_env.evaluate.skill.positions import before_discards
 from crib_env.evaluate.tables.calibration import making
 from crib_env.evaluate.tables.calibration.agreement import agreement_of_losses, agreement_of_scores
 from crib_env.evaluate.tables.calibration.cards import compare, draw_choices, play_out_ranks

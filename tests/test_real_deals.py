@@ -9,7 +9,7 @@ import pytest
 
 import crib_env
 from crib_env import score_show
-from crib_env.engine import DEALER, OVER, PONE, act, legal_cards
+from crib_env.engine import DEALER, GAME, OVER, PONE, act, legal_cards
 from crib_env.evaluate.commands.exploitability import exploitability as command
 from crib_env.evaluate.commands.exploitability import read_scores
 from crib_env.evaluate.skill.exploitability.asking import Suits
@@ -240,7 +240,7 @@ def test_payoffs_are_chances_to_win_after_the_show(plain, kept):
     table = outlook().win_table
     for role in (PONE, DEALER):
         payoff = plain((100, 100))._payoff(role, held, four, starter, np.arange(len(held.weights)))
-        games = start_plays(np.zeros((40, 2, 2), np.int64), starter, (0, 0))
+        games = np.zeros(40, GAME)
         games["scores"] = rng.integers(95, 121, (40, 2))
         games["scores"][:4] = [[121, 100], [99, 121]] * 2
         kinds = rng.choice(held.weights.nonzero()[0], 40)

@@ -10,10 +10,10 @@ import pytest
 from crib_env import analyse_discard
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
+from crib_env.evaluate.skill.positions import NO_CARD, after_cards, before_discards, chosen_cards
 from crib_env.evaluate.skill.suite import discards, endgames, play
 from crib_env.evaluate.skill.suite.endgames import sure_cards_of
 from crib_env.evaluate.skill.suite.matches import Match
-from crib_env.evaluate.skill.suite.positions import NO_CARD, after_cards, before_discards, chosen_cards
 from crib_env.evaluate.skill.suite.suite import TASKS, Outcome, Suite, figures_table, outcome_of, results_as_json, shown
 from crib_env.evaluate.skill.suite.task import Measured, NotMeasuredError, Work, hash_of
 from crib_env.exact.discard_statistics import PLACES

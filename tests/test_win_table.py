@@ -13,7 +13,7 @@ from crib_env.agents.registry import with_win_table
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, DISCARD, GAME, OVER, PONE, WIN, begin_deal, begin_game, shuffle, step
 from crib_env.evaluate.commands.tables import win_table as command
-from crib_env.evaluate.skill.suite.positions import before_discards
+from crib_env.evaluate.skill.positions import before_discards
 from crib_env.evaluate.tables.calibration.discards import Positions, draw_positions
 from crib_env.evaluate.tables.win_table import making
 from crib_env.evaluate.tables.win_table.deals import deals_at, points_of, scores_about, scores_from

@@ -17,11 +17,12 @@ from crib_env import PlayerViews, parse_cards
 from crib_env.agents.discards import lowest_of_rank, six_dealt
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.cards import format_cards
-from crib_env.engine import DEAL, GAME, GAME_EPISODE, OVER, act, begin_deal, begin_game
+from crib_env.engine import DEAL, GAME, GAME_EPISODE, OVER, begin_deal
 from crib_env.evaluate.matches.game_records import GameRecord
 from crib_env.evaluate.skill.analysis.judges import PlayJudge, Worth
 from crib_env.evaluate.skill.luck.table import NET_POINTS, RESULTS, WINS
 from crib_env.evaluate.skill.luck.variates import CHANCES, LuckMeter
+from crib_env.evaluate.skill.positions import act_all, begin_all
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import kernel
 from crib_env.tables.discard_values import discard_points
@@ -93,21 +94,9 @@ def _to_win(chance: float) -> str:
 
 
 @kernel
-def _begin(games, first_dealers, scores):
-    for n in range(len(games)):
-        begin_game(games[n], GAME_EPISODE, first_dealers[n], scores[n, 0], scores[n, 1], np.int64(-1))
-
-
-@kernel
 def _deal(games, rows):
     for i in rows:
         begin_deal(games[i])
-
-
-@kernel
-def _act(games, rows, cards):
-    for b in range(len(rows)):
-        act(games[rows[b]], cards[b])
 
 
 class Moment(NamedTuple):
@@ -143,8 +132,9 @@ class RecordedGames:
         self._deals = [[parse_cards(deal) for deal in record.deals] for record in records]
         self._cards = [[parse_cards(cards) for cards in record.cards] for record in records]
         self.games = np.zeros(len(records), GAME)
-        first_dealers = np.array([record.first_dealer for record in records], np.int64)
-        _begin(self.games, first_dealers, np.array([record.start_scores for record in records], np.int64))
+        first_dealers = np.array([record.first_dealer for record in records])
+        scores = np.array([record.start_scores for record in records])
+        begin_all(self.games, np.array([deals[0] for deals in self._deals]), first_dealers, scores, GAME_EPISODE)
 
     def moments(self) -> Iterator[Moment]:
         """Plays all games to their ends; yields each moment before its cards are played."""
@@ -160,7 +150,9 @@ class RecordedGames:
             cards, pairs = (np.array([one[k] if len(one) > k else -1 for one in left]) for k in range(2))
             seats = games["turn"][rows].astype(np.int64)
             yield Moment(rows, seats, views_of(games, rows, seats, rows), deals, places[rows], cards, pairs)
-            _act(games, rows, cards)
+            after = games[rows]
+            act_all(after, cards)
+            games[rows] = after
             places[rows] += 1
 
 

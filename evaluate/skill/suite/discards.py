@@ -19,7 +19,7 @@ import crib_env.tables
 from crib_env.agents import Agent
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.batch import GameBatch
-from crib_env.evaluate.skill.suite.positions import before_discards, chosen_cards
+from crib_env.evaluate.skill.positions import before_discards, chosen_cards
 from crib_env.evaluate.skill.suite.task import SEED, Measured, Work, load_pinned
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
 from crib_env.files.checked_file import Column, SavedArrays

@@ -23,7 +23,7 @@ from crib_env import score_show
 from crib_env.agents import Agent
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, PLAY, PONE, WIN, act
-from crib_env.evaluate.skill.suite.positions import NO_CARD, after_cards, chosen_cards
+from crib_env.evaluate.skill.positions import NO_CARD, after_cards, chosen_cards
 from crib_env.evaluate.skill.suite.task import SEED, Measured, Work, load_pinned
 from crib_env.files.checked_file import Column, SavedArrays
 from crib_env.hands import N_RANKS
@@ -62,7 +62,7 @@ class Endgames(SavedArrays, kind="endgames of the suite", version=VERSION, colum
     """Endgames, and what wins.
 
     Attributes:
-        deals, dealers, scores, cards: as :func:`crib_env.evaluate.skill.suite.positions.after_cards` takes them.
+        deals, dealers, scores, cards: as :func:`crib_env.evaluate.skill.positions.after_cards` takes them.
         best: (20, 13) int8, 1 for each rank that wins for certain.
     """
 

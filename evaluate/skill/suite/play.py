@@ -18,7 +18,7 @@ import numpy as np
 
 from crib_env.agents import Agent
 from crib_env.batch import GameBatch
-from crib_env.evaluate.skill.suite.positions import NO_CARD, after_cards, chosen_cards
+from crib_env.evaluate.skill.positions import NO_CARD, after_cards, chosen_cards
 from crib_env.evaluate.skill.suite.task import SEED, Measured, Work, load_pinned
 from crib_env.files.checked_file import Column, SavedArrays
 from crib_env.hands import N_RANKS, hand_number
@@ -47,7 +47,7 @@ class Play(SavedArrays, kind="choices of the suite", version=VERSION, columns=_C
 
     Attributes:
         deals, dealers, cards: pegging games before a choice, as
-            :func:`crib_env.evaluate.skill.suite.positions.after_cards` takes them.
+            :func:`crib_env.evaluate.skill.positions.after_cards` takes them.
         losses: (10000, 13) float32 points that each rank loses there, NaN where it cannot be laid.
         nash_conv: of the equilibrium behind these, points a deal.
     """

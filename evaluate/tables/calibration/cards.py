@@ -9,7 +9,7 @@ import numpy as np
 from crib_env.agents.discards import lowest_of_rank
 from crib_env.batch import GameBatch
 from crib_env.engine import DEAL_EPISODE
-from crib_env.evaluate.skill.suite.positions import begin_all
+from crib_env.evaluate.skill.positions import begin_all
 from crib_env.evaluate.tables.calibration.scores import chances_after, draw_late_scores
 from crib_env.kernels import streams
 from crib_env.players.agent import Agent

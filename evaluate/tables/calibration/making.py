@@ -13,7 +13,7 @@ from crib_env.agents import make_agent
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.evaluate.files import write_json
 from crib_env.evaluate.skill.analysis.judges import ExpertJudge, SolvedJudge
-from crib_env.evaluate.skill.suite.positions import before_discards
+from crib_env.evaluate.skill.positions import before_discards
 from crib_env.evaluate.tables.calibration.cards import JudgedCards, compare, draw_choices, play_out_ranks
 from crib_env.evaluate.tables.calibration.discards import Positions, draw_positions, play_out
 from crib_env.evaluate.tables.calibration.scores import GamesFrom, draw_scores, games_from

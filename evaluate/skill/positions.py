@@ -33,7 +33,8 @@ def begin_all(games, cards, dealers, scores, episode):
 
 
 @kernel
-def _act(games, cards):
+def act_all(games, cards):
+    """Plays a card (N,) in each of N games, in place; none where it is ``NO_CARD``."""
     for n in range(len(games)):
         if cards[n] < NO_CARD:
             act(games[n], np.int64(cards[n]))
@@ -52,6 +53,12 @@ def _unseen(sixes, out):
             card += 1
 
 
+def cards_of(masks: np.ndarray, n: int) -> np.ndarray:
+    """(…, n) int64, the cards of masks (…,) of n cards each, ascending."""
+    held = (masks[..., None] >> np.arange(52)) & 1
+    return held.nonzero()[-1].reshape(*masks.shape, n)
+
+
 def before_discards(sixes: np.ndarray, is_dealer: np.ndarray, scores: np.ndarray) -> np.ndarray:
     """Games (N,) in which the player in seat 0 is about to discard.
 
@@ -66,7 +73,7 @@ def before_discards(sixes: np.ndarray, is_dealer: np.ndarray, scores: np.ndarray
     games = np.zeros(len(sixes), GAME)
     begin_all(games, cards, np.where(is_dealer, 0, 1), scores, GAME_EPISODE)
     for k in range(2):  # pone discards first
-        _act(games, np.where(is_dealer, cards[:, 6 + k], NO_CARD))
+        act_all(games, np.where(is_dealer, cards[:, 6 + k], NO_CARD))
     return games
 
 
@@ -87,7 +94,7 @@ def after_cards(deals: np.ndarray, dealers: np.ndarray, scores: np.ndarray, card
     games = np.zeros(len(deals), GAME)
     begin_all(games, thirteen, dealers, scores, PEGGING_EPISODE if is_pegging else GAME_EPISODE)
     for column in cards.T:
-        _act(games, column)
+        act_all(games, column)
     return games
 
 
