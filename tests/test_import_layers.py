@@ -6,6 +6,7 @@ The folders ``agents/``, ``evaluate/`` and ``train/`` are packages in ``crib_env
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -199,3 +200,33 @@ def test_files_are_written_whole_everywhere():
 @pytest.mark.parametrize("source", ["path.write_text('x')", "import os\nos.replace(a, b)", "array.tofile('x')"])
 def test_careless_writing_is_found(source):
     assert careless_writing(source)
+
+
+def rooms():
+    """The sheet of docs/architecture.md: who may import each room, as names, and names with ``/*`` for all in them."""
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    rows = re.findall(r"^\| `([\w/]+)` \| [^|]* \| ([^|]*) \|", page, re.MULTILINE)
+    return {room: None if asked == "all" else re.findall(r"`([^`]*)`", asked) for room, asked in rows}
+
+
+def room_of(path, rooms):
+    return next(str(room) for room in path.parents if str(room) in rooms)
+
+
+def test_a_room_is_asked_by_those_whom_the_sheet_names():
+    sheet = rooms()
+    files = [path.relative_to(ROOT) for path in MODULES]
+    dotted = (".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in files)
+    modules = {f"crib_env.{name.removeprefix('crib_env.')}": path for name, path in zip(dotted, files)}
+    assert set(sheet) == {room_of(path, sheet) for path in files}
+    wrong = set()
+    for path in files:
+        asker = room_of(path, sheet)
+        for name in imported((ROOT / path).read_text()) & set(modules):
+            asked = room_of(modules[name], sheet)
+            allowed = sheet[asked]
+            if asked != asker and allowed is not None:
+                begins = (one.removesuffix("/*") for one in allowed if one.endswith("/*"))
+                if asker not in allowed and not any(asker == one or asker.startswith(f"{one}/") for one in begins):
+                    wrong.add((asker, asked, str(path)))
+    assert not wrong
