@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env import PlayerViews
-from crib_env.kernels import GOLDEN, bit, kernel, mask_of, mix, streams
+from crib_env.agents.choosing import word_of
+from crib_env.kernels import bit, kernel, mask_of, streams
 from crib_env.players.agent import Powers
 from crib_env.players.policies import (
     CAREFUL,
@@ -30,9 +31,7 @@ def _legal(action_mask):
 @kernel
 def _random_cards(action_mask, game_ids, decisions, seed, cards):
     for b in range(len(cards)):
-        # One word for each (seed, game, decision): the same game is played the same way in any batch.
-        word = mix(seed + mix(np.uint64(game_ids[b]) + GOLDEN * np.uint64(decisions[b] + 1)))
-        cards[b] = random_card(_legal(action_mask[b]), word)
+        cards[b] = random_card(_legal(action_mask[b]), word_of(seed, game_ids[b], decisions[b]))
 
 
 class RandomAgent:

@@ -25,7 +25,7 @@ import numpy as np
 
 from crib_env import PlayerViews, discard_statistics
 from crib_env.agents.baselines import GreedyAgent
-from crib_env.agents.discards import by_phase, next_discard, six_dealt
+from crib_env.agents.choosing import by_phase, next_discard, six_dealt
 from crib_env.cards import RANKS
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.players.agent import Powers
@@ -38,14 +38,10 @@ _KEPT = np.array([[k for k in range(6) if k not in places] for places in PLACES]
 class Discards(NamedTuple):
     """The fifteen discards of N hands, in the order of :func:`crib_env.discard_statistics`."""
 
-    kept: np.ndarray
-    """(N, 15, 4) ranks, lowest first."""
-    low: np.ndarray
-    """(N, 15) lower rank discarded."""
-    high: np.ndarray
-    """(N, 15) higher rank discarded."""
-    suited: np.ndarray
-    """(N, 15) bool, both discards are of one suit."""
+    kept: np.ndarray  # (N, 15, 4) ranks, lowest first
+    low: np.ndarray  # (N, 15) lower rank discarded
+    high: np.ndarray  # (N, 15) higher rank discarded
+    suited: np.ndarray  # (N, 15) bool, both discards are of one suit
 
     @property
     def gap(self) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from crib_env import DealResults, GameResults, PlayerViews, describe_show, parse_card
 from crib_env.cards import format_card, format_cards
-from crib_env.picture.seen import cards_laid
+from crib_env.picture.seen import by_rank, cards_laid
 from crib_env.players.agent import Powers
 
 
@@ -58,7 +58,7 @@ def table_lines(view: PlayerViews) -> list[str]:
     """
     (own, other), n_cards = view.scores[0].tolist(), int(view.opponent_cards[0])
     starter = f"   starter {format_card(int(view.starter[0]))}" if view.starter[0] >= 0 else ""
-    discards = in_order(view.discards[0])
+    discards = by_rank(view.discards[0])
     discarded = f"   discarded {format_cards(discards)}" if discards else ""
     dealer = " (dealer)"
     lines = [
@@ -71,7 +71,7 @@ def table_lines(view: PlayerViews) -> list[str]:
             lines.append(_row(name, [format_card(card.card) if card.seat == seat else "" for card in laid]))
         counts = (f"{card.count}+{card.points}" if card.points else str(card.count) for card in laid)
         lines.append(_row("count", counts))
-    hand = in_order(view.hand[0])
+    hand = by_rank(view.hand[0])
     can = [str(k) if view.action_mask[0, card] else "-" for k, card in enumerate(hand, start=1)]
     return [*lines, _row("your hand", map(format_card, hand)), _row("", can)]
 
@@ -90,7 +90,7 @@ def show_lines(deals: DealResults, k: int) -> list[str]:
     for name, hand, kind in ((*pone, "hand"), (*dealer, "hand"), (dealer[0], deals.crib[k].tolist(), "crib")):
         if min(hand) >= 0 and starter >= 0:
             said = describe_show(hand, starter, crib=kind == "crib")
-            lines += wrap(f"{name}, {kind} {format_cards(in_order(hand))} with {format_card(starter)}: {said}")
+            lines += wrap(f"{name}, {kind} {format_cards(by_rank(hand))} with {format_card(starter)}: {said}")
     return [*lines, f"you {mine}   opponent {yours}"]
 
 
@@ -109,7 +109,7 @@ def ask(view: PlayerViews, commands: Mapping[str, Callable[[], None]] | None = N
     Raises:
         KeyboardInterrupt: there is no more input.
     """
-    hand, legal = in_order(view.hand[0]), np.flatnonzero(view.action_mask[0]).tolist()
+    hand, legal = by_rank(view.hand[0]), np.flatnonzero(view.action_mask[0]).tolist()
     left = len(hand) - 4 if view.kept[0, 0] < 0 else 0  # cards still to be discarded
     prompt = f"discard {left}: " if left else "lay: "
     while True:
@@ -140,14 +140,14 @@ def read_choice(said: str, hand: Sequence[int], legal: Sequence[int], most: int)
     Raises:
         ValueError: it names no such cards; the message says what may be given.
     """
-    words = said.replace(",", " ").split()
-    if not words and len(legal) == 1:
+    named = said.replace(",", " ").split()
+    if not named and len(legal) == 1:
         return (legal[0],)
     allowed = format_cards(card for card in hand if card in legal)
-    if not 1 <= len(words) <= most:
+    if not 1 <= len(named) <= most:
         raise ValueError(f"name {'one card' if most == 1 else f'one or {most} cards'} of {allowed}, or their numbers")
     cards = []
-    for word in words:
+    for word in named:
         if word.isdecimal() and not 1 <= int(word) <= len(hand):
             raise ValueError(f"there is no card {word}: name one of {allowed}, or a number from 1 to {len(hand)}")
         card = hand[int(word) - 1] if word.isdecimal() else parse_card(word)
@@ -159,8 +159,3 @@ def read_choice(said: str, hand: Sequence[int], legal: Sequence[int], most: int)
             raise ValueError(f"{format_card(card)} is named twice")
         cards.append(card)
     return tuple(cards)
-
-
-def in_order(cards: Iterable[int]) -> list[int]:
-    """Cards by rank, without the -1 of empty places."""
-    return sorted((int(card) for card in cards if card >= 0), key=lambda card: (card % 13, card))

@@ -28,19 +28,13 @@ from crib_env.agents.belief.lookahead import (
     FREE,
     MOST_CARDS,
     N_HANDS,
-    Pile,
-    least_value,
+    decision_of,
     look_ahead,
     lowest_of_rank,
     new_levels,
-    packed,
-    possible_hands,
-    read_laid,
-    that_fit,
-    unseen_by,
     without_rank,
 )
-from crib_env.agents.discards import by_phase, next_discard, six_dealt
+from crib_env.agents.choosing import by_phase, next_discard, six_dealt
 from crib_env.kernels import kernel, lowest
 from crib_env.players.agent import Powers
 
@@ -49,19 +43,11 @@ SHORT = 5  # with so many cards in both hands together, or fewer, the search rea
 
 @kernel
 def _best_cards(views, depth, levels, weights, cards):
-    ranks = np.empty(MOST_CARDS, np.int64)
     for b in range(len(cards)):
-        n = read_laid(views.laid[b], ranks)
-        start, now = np.int64(views.pile_start[b]), np.int64(views.count[b])
-        own = packed(views.hand[b])
-        choices = that_fit(own, now)
+        pile, own, choices, _, _, n_hands = decision_of(views, b, levels, weights)
         best, best_total, found = lowest(choices) >> 2, np.int64(0), False
-        if without_rank(choices, best):  # otherwise there is no choice
-            unseen = unseen_by(views.hand[b], views.discards[b], views.starter[b], views.laid[b])
-            least = least_value(views.laid[b], views.laid_by[b], start, n)
-            n_hands = possible_hands(unseen, least, np.int64(views.opponent_cards[b]), levels[0]["rest"], weights)
-            cards_ahead = MOST_CARDS if MOST_CARDS - n <= SHORT else depth
-            pile, net = Pile(ranks, start, n, now), levels[0]["net"]
+        if n_hands:
+            cards_ahead, net = MOST_CARDS if MOST_CARDS - pile.n <= SHORT else depth, levels[0]["net"]
             while choices:
                 rank = lowest(choices) >> 2
                 choices = without_rank(choices, rank)

@@ -22,7 +22,7 @@ import numpy as np
 
 import crib_env
 from crib_env.observation import DTYPES, OBSERVATIONS
-from crib_env.picture.stages import stages
+from crib_env.picture.seen import stages
 from crib_env.players.turns import play_out, turns
 
 _CARDS = "5H 5C JD QS 2H 3D"

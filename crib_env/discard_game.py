@@ -51,9 +51,9 @@ from crib_env.kernels import kernel, streams
 from crib_env.observation import DTYPES, N_ACTIONS, observation_space
 from crib_env.options import RENDER_MODES, Options, Start, check_names
 from crib_env.picture.cards import HIDDEN
-from crib_env.picture.discard_game import draw_discard_game
 from crib_env.picture.drawing import Drawing
 from crib_env.picture.rendering import FPS, Renderer
+from crib_env.picture.table import draw_discard_game
 from crib_env.scoring import show_points
 
 # The options of :mod:`crib_env.aec` that mean something here.

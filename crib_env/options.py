@@ -161,12 +161,12 @@ class Start:
             is_pair = isinstance(scores, Sequence) and not isinstance(scores, (str, bytes)) and len(scores) == 2
             if not is_pair or not all(is_integer(s) and 0 <= s < WIN for s in scores):
                 raise ValueError(f"options['scores']={scores!r} is not allowed: give a pair of 0 to {WIN - 1}")
-        deals = options.get("deals")
-        read_deal = _read_pegging_deal if episode == EPISODES[PEGGING_EPISODE] else _read_deal
+        given, is_pegging = options.get("deals"), episode == EPISODES[PEGGING_EPISODE]
+        deals = [] if given is None else _list_deals(given)
         return cls(
             first_dealer=-1 if first_dealer is None else int(first_dealer),
             scores=(-1, -1) if scores is None else (int(scores[0]), int(scores[1])),
-            deals=() if deals is None else tuple(read_deal(i, deal) for i, deal in enumerate(_list_deals(deals))),
+            deals=tuple(_read_deal(i, deal, is_pegging) for i, deal in enumerate(deals)),
         )
 
 
@@ -212,18 +212,11 @@ def _list_deals(deals: Any) -> list[Any]:
     return list(deals)
 
 
-def _read_deal(index: int, deal: Any) -> tuple[int, ...]:
-    return tuple(_read_cards(index, deal, 13, "six for player_0, six for player_1, the starter"))
-
-
-def _read_pegging_deal(index: int, deal: Any) -> tuple[int, ...]:
-    cards = _read_cards(index, deal, 8, "four for player_0, four for player_1")
-    return (*cards[:4], -1, -1, *cards[4:], -1, -1, -1)
-
-
-def _read_cards(index: int, deal: Any, n: int, whose: str) -> list[int]:
-    deal = _as_list(deal)
-    where = f"options['deals'][{index}]"
+def _read_deal(index: int, deal: Any, is_pegging: bool) -> tuple[int, ...]:
+    deal, where = _as_list(deal), f"options['deals'][{index}]"
+    n, whose = 13, "six for player_0, six for player_1, the starter"
+    if is_pegging:
+        n, whose = 8, "four for player_0, four for player_1"
     if not isinstance(deal, str) and not hasattr(deal, "__iter__"):
         raise ValueError(f"{where}={deal!r} is not allowed: a deal is a sequence of {n} cards")
     try:
@@ -232,7 +225,7 @@ def _read_cards(index: int, deal: Any, n: int, whose: str) -> list[int]:
         raise ValueError(f"{where}: {error}") from None
     if len(cards) != n:
         raise ValueError(f"{where} has {len(cards)} cards: a deal is {whose}")
-    return cards
+    return (*cards[:4], -1, -1, *cards[4:], -1, -1, -1) if is_pegging else tuple(cards)
 
 
 def is_integer(value: Any) -> bool:

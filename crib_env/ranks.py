@@ -1,10 +1,11 @@
-"""The inputs by rank: what a player sees of a decision without suits, and what is known of each card.
+"""The inputs by rank: what a player sees of a decision without suits, and what is known of each card. The blocks that
+other codings have in common with them, in :mod:`crib_env.agents`, are written by the same kernels.
 
 Suits have no part in the play, and before it they matter only for flushes and his nobs, which exact values count. So
 ranks are enough, and no two positions that differ in their suits alone need to be learned twice.
 
 :mod:`crib_env.observation` says what each input means. The kernels write them from a game, for environments, and from
-views; learners write them from the 209 bits (``crib_env.agents.features.by_rank``), and also use the gains.
+views; learners write them from the 209 bits (``crib_env.agents.features.play``), and also use the gains.
 
 A gain is the part of a reward that is known before the card is laid or discarded. In the play it is the points that the
 card earns. Of a discard it is the exact mean of hand and crib after the best pair that holds it, less that of the best
@@ -34,10 +35,46 @@ STARTS = (SHORT, IS_DEALER, HELD, SEEN, LAID, COUNT, LAST, EARNS, ANSWER, THEIRS
 
 
 @kernel
-def _steps(value, steps, inputs, row, at):
+def write_steps(value, steps, inputs, row, at):
     """Thermometer coding: 1 for each of the ascending steps that the value reaches."""
     for k in range(len(steps)):
         inputs[row, at + k] = value >= steps[k]
+
+
+@kernel
+def write_pile(pile, start, n, count, inputs, row, at_count, at_latest):
+    """Writes the count, one of 0 … 30, and the ranks of the last three of its cards, the latest first.
+
+    Args:
+        pile: ranks, ``n`` of them laid, those of this count from ``start`` on.
+        inputs, row, at_count, at_latest: where 31 inputs and three times 13 begin; they are 0.
+    """
+    if count < COUNT_LIMIT:
+        inputs[row, at_count + count] = 1
+    for k in range(min(3, n - start)):
+        inputs[row, at_latest + 13 * k + pile[n - 1 - k]] = 1
+
+
+@kernel
+def next_points(pile, start, n, count, rank):
+    """What a next card of a rank earns; -1 if it does not fit. Place ``n`` of the pile gets its rank."""
+    now = count + card_value(rank)
+    if now > COUNT_LIMIT:
+        return np.int64(-1)
+    pile[n] = rank
+    return pile_points(pile, start, n + 1, now)
+
+
+@kernel
+def answer_points(pile, start, n, count, unseen):
+    """What the answer to the last of ``n`` cards earns, added up over all cards that it may be: ``unseen`` (13,)."""
+    if count == COUNT_LIMIT:
+        start, count = n, 0
+    total = 0
+    for rank in range(13):
+        if unseen[rank]:
+            total += unseen[rank] * max(next_points(pile, start, n, count, rank), 0)
+    return total
 
 
 @kernel
@@ -76,22 +113,18 @@ def write_discard(hand, discarded, is_dealer, legal, inputs, row, gains):
             short[card % 13] = min(short[card % 13], -gains[card])
     for rank in range(13):
         if short[rank] < np.inf:
-            _steps(short[rank], SHORT_STEPS, inputs, row, SHORT + len(SHORT_STEPS) * rank)
+            write_steps(short[rank], SHORT_STEPS, inputs, row, SHORT + len(SHORT_STEPS) * rank)
 
 
 class Play(NamedTuple):
     """The state of the play, as both players see it."""
 
-    pile: np.ndarray
-    """(10,) int64: the ranks of the ``n`` cards laid, then places for work."""
-    start: int
-    """Where the cards of this count begin."""
+    pile: np.ndarray  # (10,) int64: the ranks of the ``n`` cards laid, then places for work
+    start: int  # where the cards of this count begin
     n: int
     count: int  # type: ignore[assignment]  # it hides `tuple.count`, which nothing here uses
-    theirs: int
-    """Cards that the opponent holds."""
-    unseen: np.ndarray
-    """(13,) int64 cards of each rank that the player has not seen."""
+    theirs: int  # cards that the opponent holds
+    unseen: np.ndarray  # (13,) int64 cards of each rank that the player has not seen
 
 
 @kernel
@@ -100,36 +133,25 @@ def write_play(play, legal, inputs, row, gains):
     pile, start, n, count, theirs, unseen = play
     for k in range(n):
         inputs[row, LAID + 13 * k + pile[k]] = 1
-    if count < COUNT_LIMIT:
-        inputs[row, COUNT + count] = 1
-    for k in range(min(3, n - start)):
-        inputs[row, LAST + 13 * k + pile[n - 1 - k]] = 1
+    write_pile(pile, start, n, count, inputs, row, COUNT, LAST)
     if theirs < 5:
         inputs[row, THEIRS + theirs] = 1
     n_unseen = 0
     for rank in range(13):
         n_unseen += unseen[rank]
     for rank in range(13):
-        now = count + card_value(rank)
-        if now > COUNT_LIMIT:
+        points = next_points(pile, start, n, count, rank)
+        if points < 0:
             continue
-        pile[n] = rank
-        points = pile_points(pile, start, n + 1, now)
-        _steps(points, EARNS_STEPS, inputs, row, EARNS + len(EARNS_STEPS) * rank)
+        write_steps(points, EARNS_STEPS, inputs, row, EARNS + len(EARNS_STEPS) * rank)
         is_legal = False
         for suit in range(4):
             if (legal >> (13 * suit + rank)) & 1:
                 gains[13 * suit + rank] = points
                 is_legal = True
         if is_legal and theirs:
-            begin, before = (n + 1, 0) if now == COUNT_LIMIT else (start, now)
-            answers = 0
-            for answer in range(13):
-                after = before + card_value(answer)
-                if unseen[answer] and after <= COUNT_LIMIT:
-                    pile[n + 1] = answer
-                    answers += unseen[answer] * pile_points(pile, begin, n + 2, after)
-            _steps(answers / n_unseen, ANSWER_STEPS, inputs, row, ANSWER + len(ANSWER_STEPS) * rank)
+            answers = answer_points(pile, start, n + 1, count + card_value(rank), unseen)
+            write_steps(answers / n_unseen, ANSWER_STEPS, inputs, row, ANSWER + len(ANSWER_STEPS) * rank)
 
 
 @kernel

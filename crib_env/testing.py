@@ -35,12 +35,9 @@ _SIGMAS = 5.5
 class _Asked(NamedTuple):
     """B decisions that an agent was asked for at once, and its answers."""
 
-    games: np.ndarray
-    """(B,) copies of the games."""
-    ids: np.ndarray
-    """(B,) game ids."""
-    cards: np.ndarray
-    """(B,) chosen."""
+    games: np.ndarray  # (B,) copies of the games
+    ids: np.ndarray  # (B,) game ids
+    cards: np.ndarray  # (B,) chosen
 
     @property
     def seats(self) -> np.ndarray:

@@ -5,12 +5,13 @@ import pytest
 
 import crib_env
 from crib_env.agents import make_agent
-from crib_env.agents.features import by_rank
+from crib_env.agents.features.play import OF_THE_PLAY, inputs_and_gains
 from crib_env.agents.features.seen import Inputs, Seen
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.batch import GameBatch
 from crib_env.engine import EPISODES
 from crib_env.kernels import streams
+from crib_env.ranks import N_INPUTS
 from crib_env.train.ddqn import rewards_of, transitions_of
 from crib_env.train.experience import play_episodes
 
@@ -91,7 +92,7 @@ def test_gains_and_answers_of_the_play_are_those_of_plain_scoring(episode):
                 mean = sum(unseen[r] * points_of([*after, r]) for r in fits) / unseen.sum()
                 answers[card % 13] = mean >= np.array([0.15, 0.3, 0.5, 0.8, 1.2])
         np.testing.assert_array_equal(seen.gains[row], expected.astype(np.float32))
-        at = by_rank.OF_THE_PLAY.stop - 5 - 65
+        at = OF_THE_PLAY.stop - 5 - 65
         np.testing.assert_array_equal(seen.inputs[row, at : at + 65].reshape(13, 5), answers)
         assert seen.inputs[row, -5:].sum() == 1
         assert seen.inputs[row, -5 + theirs] == 1
@@ -130,7 +131,7 @@ def test_an_untrained_network_of_zeros_takes_what_is_known():
     while len(rows := batch.acting()):
         views = batch.views(rows)
         mine, theirs = agent.act(views), greedy.act(views)
-        gains = agent.see(views.observation, views.action_mask, views.is_discard).gains
+        gains = agent.inputs.see(views.observation, views.action_mask, views.is_discard).gains
         each = np.arange(len(rows))
         same = ~views.is_discard | views.is_dealer.astype(bool)  # as pone greedy does not look at the crib
         np.testing.assert_allclose(gains[each, mine][same], gains[each, theirs][same], atol=1e-5)
@@ -144,7 +145,7 @@ def test_each_network_is_fed_its_own_columns(observation):
     assert set(np.unique(seen.inputs)) == {0, 1}
     assert seen.inputs.any(axis=0).sum() > 300
     discards, play = (seen.inputs[:, Inputs("ranks", "209").columns(name)] for name in ("discard", "play"))
-    assert discards.shape[1] + play.shape[1] > by_rank.N_INPUTS  # what is held and known is for both
+    assert discards.shape[1] + play.shape[1] > N_INPUTS  # what is held and known is for both
 
 
 @pytest.mark.parametrize("episode", EPISODES)
@@ -155,7 +156,7 @@ def test_the_observation_by_rank_is_what_learners_derive_from_the_209_bits(episo
         views = batch.views(rows)
         bits, masks = batch.observe(rows)
         seen, masks_again = batch.observe(rows, "ranks")
-        expected, _ = by_rank.inputs_and_gains(bits, masks, views.is_discard)
+        expected, _ = inputs_and_gains(bits, masks, views.is_discard)
         np.testing.assert_array_equal(seen, expected)
         np.testing.assert_array_equal(views.ranks, expected)
         np.testing.assert_array_equal(masks, masks_again)

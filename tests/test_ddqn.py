@@ -16,8 +16,7 @@ import torch
 
 from crib_env.agents import make_agent
 from crib_env.agents.features.play import play_features
-from crib_env.agents.features.seen import Seen
-from crib_env.agents.features.suits import original, relabel, relabelled
+from crib_env.agents.features.seen import Seen, original, relabel, relabelled
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.weights_file import load_tensors, save_tensors
 from crib_env.batch import GameBatch

@@ -13,8 +13,7 @@ import torch
 import crib_env
 from crib_env.agents import make_agent
 from crib_env.agents.features.play import play_features
-from crib_env.agents.networks.drqn import DRQNAgent
-from crib_env.agents.networks.recurrent_memory import RecurrentMemory, players
+from crib_env.agents.networks.drqn import DRQNAgent, RecurrentMemory, players
 from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD
@@ -106,7 +105,7 @@ def loss_decision_by_decision(learner, batch, cut_burn_in=True):
         for k in range(settings.burn_in + settings.length + 1):
             if batch.mask[piece, k].any():
                 here = batch[piece : piece + 1, k]
-                seen = learner.agent.see(here.observation, here.mask, here.is_discard)
+                seen = learner.agent.inputs.see(here.observation, here.mask, here.is_discard)
                 inputs, is_discard = torch.from_numpy(seen.inputs).float(), torch.from_numpy(here.is_discard)
                 both = []
                 for n, network in enumerate(networks):
@@ -278,7 +277,7 @@ def test_memory_carried_is_the_network_run_over_the_whole_sequence_at_once(kind)
     assert max(map(len, seen.values())) > (5 if agent.about["lasts"] == "deal" else 40)
     for decisions in seen.values():
         observation, masks, discards, cards = (np.array(column) for column in zip(*decisions))
-        seen_so_far = agent.see(observation, masks, discards)
+        seen_so_far = agent.inputs.see(observation, masks, discards)
         inputs = torch.from_numpy(seen_so_far.inputs).float()
         with torch.no_grad():
             remembered, _ = agent.network.remember(inputs[None])
@@ -327,7 +326,7 @@ def test_asked_twice_it_answers_the_same_and_a_new_game_starts_at_zero():
 
 
 def test_the_games_unused_for_longest_are_forgotten(monkeypatch):
-    monkeypatch.setattr("crib_env.agents.networks.recurrent_memory._KEPT", 20)
+    monkeypatch.setattr("crib_env.agents.networks.drqn._MOST_PLAYERS", 20)
     memory, batch = RecurrentMemory(4, "game"), GameBatch(streams(6, 30))
     views = batch.views(batch.acting())
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from crib_env.agents import make_agent
+from crib_env.agents.choosing import RARE
 from crib_env.agents.equilibrium.blueprint import N_CARDS, NO_STARTER, SHIPPED, load_blueprint, ranges
-from crib_env.agents.equilibrium.situation import situation
-from crib_env.agents.equilibrium.stakes import chances_to_win, net_points, rank_shows
-from crib_env.agents.solved_play import RARE
+from crib_env.agents.equilibrium.situation import chances_to_win, net_points, rank_shows, situation
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, PONE
 from crib_env.hands import HAND_TABLES, HANDS, hand_number

@@ -8,8 +8,15 @@ import pytest
 import crib_env.cards
 from crib_env import parse_cards, score_show_many
 from crib_env.agents import make_agent
-from crib_env.agents.halscrib.agent import SURE, discard_situations, discard_values, play_situations
-from crib_env.agents.halscrib.memory import ANSWERS, LEADS, Memory
+from crib_env.agents.halscrib.agent import (
+    ANSWERS,
+    LEADS,
+    SURE,
+    Memory,
+    discard_situations,
+    discard_values,
+    play_situations,
+)
 from crib_env.agents.halscrib.play import (
     ANSWERS_PAIR,
     LEADS_PAIR,

@@ -6,7 +6,7 @@ import pytest
 import crib_env
 from crib_env import discard_statistics, parse_cards
 from crib_env.agents import make_agent
-from crib_env.agents.discards import six_dealt
+from crib_env.agents.choosing import six_dealt
 from crib_env.agents.heuristic import ALWAYS, DEALER_RULES, PONE_RULES, discards_of, preferences
 from crib_env.batch import GameBatch
 from crib_env.exact.discard_statistics import PLACES

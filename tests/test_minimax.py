@@ -20,7 +20,7 @@ from crib_env.agents.belief.lookahead import (
     packed,
     possible_hands,
 )
-from crib_env.agents.discards import six_dealt
+from crib_env.agents.choosing import six_dealt
 from crib_env.agents.minimax import MinimaxAgent
 from crib_env.batch import GameBatch
 from crib_env.exact.discard_statistics import PLACES

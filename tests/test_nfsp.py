@@ -11,7 +11,7 @@ import torch
 
 import crib_env
 from crib_env.agents import make_agent
-from crib_env.agents.chance import draw
+from crib_env.agents.choosing import draw
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.nfsp import NFSPAgent
 from crib_env.agents.networks.weights_file import save_tensors

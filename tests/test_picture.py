@@ -21,10 +21,8 @@ from crib_env.picture import letters
 from crib_env.picture.board import hole_at
 from crib_env.picture.cards import HIDDEN, card_face, card_name
 from crib_env.picture.colours import DARK, LIGHT, STYLED, four_colours, style_variables
-from crib_env.picture.discard_game import draw_discard_game
-from crib_env.picture.seen import see
-from crib_env.picture.stages import stages
-from crib_env.picture.table import draw_table
+from crib_env.picture.seen import see, stages
+from crib_env.picture.table import draw_discard_game, draw_table
 from crib_env.players.policies import RANDOM
 from crib_env.single_agent import SingleAgentCribbage
 from crib_env.testing import deal_hidden_again

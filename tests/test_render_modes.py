@@ -16,14 +16,12 @@ from gymnasium.error import DependencyNotInstalled
 import crib_env
 from crib_env import parse_card, parse_cards
 from crib_env.aec import PLAYERS
-from crib_env.picture import pixels, rendering
+from crib_env.picture import rendering
 from crib_env.picture.cards import HIDDEN
 from crib_env.picture.colours import DARK, LIGHT
-from crib_env.picture.discard_game import draw_discard_game
-from crib_env.picture.pixels import to_pixels
+from crib_env.picture.rendering import Window, to_pixels
 from crib_env.picture.seen import see
-from crib_env.picture.table import draw_table
-from crib_env.picture.window import Window
+from crib_env.picture.table import draw_discard_game, draw_table
 from tests.helpers.aec_play import is_over
 
 IDS = {
@@ -35,7 +33,7 @@ IDS = {
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    monkeypatch.setattr(rendering, "Window", lambda fps: Window(1_000))
+    monkeypatch.setattr(rendering, "FPS", 1_000)
 
 
 @pytest.mark.parametrize(("env_id", "shape"), IDS.items())
@@ -86,7 +84,7 @@ def test_a_frame_draws_anew_only_what_it_has_not_drawn_before(monkeypatch):
     hand = parse_cards("5H 5C 5S JD 2C 9S")
     to_pixels(draw_discard_game(hand, [], HIDDEN))
     anew = []
-    monkeypatch.setattr(pixels, "_drawn", lambda svg, width=None: anew.append(svg) or np.zeros((1, 1, 4), np.uint8))
+    monkeypatch.setattr(rendering, "_drawn", lambda svg, width=None: anew.append(svg) or np.zeros((1, 1, 4), np.uint8))
     to_pixels(draw_discard_game(hand[1:], hand[:1], HIDDEN))
     assert re.findall('data-card="(..)"', "".join(anew)) == ["5H"]  # no longer of class legal
     assert len(anew) == 4  # it, what is left to discard, and the label of the discards
@@ -162,7 +160,7 @@ def test_without_a_display_the_error_names_what_works(monkeypatch):
 )
 def test_a_missing_package_is_an_error_that_names_the_extra(mode, missing, monkeypatch):
     monkeypatch.setitem(sys.modules, missing, None)
-    pixels._background.cache_clear()
+    rendering._background.cache_clear()
     env = crib_env.env(render_mode=mode)
     show = env.reset
     if mode == "rgb_array":

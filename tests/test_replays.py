@@ -19,9 +19,8 @@ from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
 from crib_env.evaluate.play.replays.frames import frames, milliseconds
 from crib_env.evaluate.play.replays.page import replay_page
-from crib_env.picture import pixels
 from crib_env.picture.colours import LIGHT, STYLED
-from crib_env.picture.pixels import to_pixels
+from crib_env.picture.rendering import _background, to_pixels
 from crib_env.picture.table import draw_table
 
 
@@ -133,7 +132,7 @@ def test_the_moving_picture_shows_every_frame(file, record, tmp_path):
 
 def test_without_the_extra_the_error_names_it(file, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "resvg_py", None)
-    pixels._background.cache_clear()
+    _background.cache_clear()
     with pytest.raises(ValueError, match=r'--gif: .*extra "render"'):
         replay(file, deal=1, gif=tmp_path / "deal.gif")
     assert not list(tmp_path.iterdir())

@@ -17,7 +17,7 @@ import torch
 from rich.progress import Progress
 
 from crib_env.agents import make_agent
-from crib_env.agents.discards import six_dealt
+from crib_env.agents.choosing import six_dealt
 from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.agents.strategy_weights import SHAPE, StrategyWeightsAgent, starting_weights
 from crib_env.batch import GameBatch

@@ -60,7 +60,7 @@ def test_the_values_of_ranks_are_those_of_the_whole_play(monkeypatch, role):
     subgame.solve(3)
     compared = 0
     for hand in range(0, len(prior[role]), 5):
-        for code, chances in zip(*subgame.choices(role, hand)):
+        for code, chances in zip(*subgame.policy_of(role, hand)):
             at, held, digits = 0, hand, [int(digit, 16) for digit in f"{code:x}"[1:]]
             if len(digits) > 2:
                 continue

@@ -4,7 +4,7 @@ A round reads one shard, drops forced cards, and takes a gradient step for each 
 cross-entropy of the card chosen among the legal ones. In the play all cards of the chosen rank count as the card
 chosen, since suits do not matter there; both cards of a pair count as the first one discarded, since their order does
 not matter either. The networks are those of Double DQN, so a run plays as the agent ``ddqn``. Their outputs, plus the
-points that each card is known to gain (:mod:`crib_env.agents.features.by_rank`), are the logits, in units of
+points that each card is known to gain (:mod:`crib_env.agents.features.play`), are the logits, in units of
 ``temperature``. Shards come round again until ``episodes`` games have been read. The average of the weights plays.
 """
 
@@ -118,7 +118,7 @@ class Cloning(Parts):
 
     def _update(self, name: str, choices: DatasetChoices, rows: np.ndarray, rate: float) -> tuple[float, float]:
         chosen = torch.from_numpy(choices.chosen[rows])
-        seen = self.trained.see(choices.observation[rows], choices.masks[rows], choices.is_discard[rows])
+        seen = self.trained.inputs.see(choices.observation[rows], choices.masks[rows], choices.is_discard[rows])
         network = self.trained.networks[name]
         with precision(self._settings.precision):
             outputs = network(self.trained.inputs_of(name, seen.inputs))

@@ -15,7 +15,7 @@ The default plays single deals against itself and takes luck out of the rewards 
 rewarded with pegging only, since nothing else can change any more. A discard gets the exact mean of hand and
 crib minus that of the best discard. That difference is potential-based shaping (Ng et al. 1999) with exact means in
 place of the show. This reward of a discard, and the points of a card in the play, are known before the card is chosen
-(:mod:`crib_env.agents.features.by_rank`). They are added to the network's output, which learns only what comes after.
+(:mod:`crib_env.agents.features.play`). They are added to the network's output, which learns only what comes after.
 The target network follows the weights slowly; as it has their average, it is the player that is measured and saved.
 
 ``--preset anderson-2022`` is the pair of networks of Anderson et al. (2022), 209 inputs, 60 ReLUs, 52 outputs.

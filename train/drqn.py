@@ -8,7 +8,7 @@ sequence that begins within an episode is preceded by a burn-in, which warms up 
     r_k  +  γ Q_target(s_(k+1), argmax over legal a of Q(s_(k+1), a))
 
 The agent carries its state from decision to decision for as long as an episode of its training lasts:
-through the deal, or through the game (:mod:`crib_env.agents.networks.recurrent_memory`).
+through the deal, or through the game (:mod:`crib_env.agents.networks.drqn`).
 
 ``--preset paper`` is the paper's: an LSTM and two layers of 256, γ 1, ε 0.1, a gradient step for every fourth decision,
 target sync every 1,000 steps, 500 episodes of warm-up, 6,000 episodes against ``random`` (the other series of the paper
@@ -160,7 +160,7 @@ class DRQN(Parts):
         decisions = batch[:, burn_in:longest][here.numpy()]  # consecutive decisions of a sequence stay consecutive
         is_learned = here.nonzero()[:, 1] < length
         flat = batch[:, :longest].flat()
-        seen = self.agent.see(flat.observation, flat.mask, flat.is_discard)
+        seen = self.agent.inputs.see(flat.observation, flat.mask, flat.is_discard)
         inputs = torch.from_numpy(seen.inputs).float().unflatten(0, (-1, longest))
         cards = torch.from_numpy(seen.named(flat.card)).unflatten(0, (-1, longest))[:, burn_in:][here]
         gains = torch.from_numpy(seen.gains).unflatten(0, (-1, longest))[:, burn_in:][here]

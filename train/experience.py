@@ -226,7 +226,7 @@ def transitions_of(
         total += np.where(going, gamma**k * rewards[at], 0.0)
         going &= ~ends[at]
         at = np.where(going, at + 1, at)
-    seen = agent.see(decisions.observation, decisions.mask, decisions.is_discard)
+    seen = agent.inputs.see(decisions.observation, decisions.mask, decisions.is_discard)
     cards = seen.named(decisions.card)
     return Transitions(
         seen.inputs,

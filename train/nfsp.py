@@ -167,7 +167,7 @@ class NFSP(Parts):
         """
         network = self.networks[name]
         with precision(self.settings.precision):
-            seen = self.agent.networks.see(batch.observation, batch.mask, batch.is_discard)
+            seen = self.agent.networks.inputs.see(batch.observation, batch.mask, batch.is_discard)
             outputs = network(self.agent.networks.inputs_of(name, seen.inputs))
         chances = with_gains(outputs, torch.from_numpy(seen.gains)).log_softmax(dim=1)
         loss = -chances.gather(1, torch.from_numpy(seen.named(batch.card))[:, None]).mean()

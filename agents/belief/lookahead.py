@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.kernels import kernel
+from crib_env.kernels import kernel, lowest
 from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
 
 MOST_CARDS = 8  # cards laid in one deal
@@ -98,16 +98,6 @@ def packed(cards):
 
 
 @kernel
-def read_laid(laid, ranks):
-    """Fills ``ranks`` (8,) with the ranks of the cards laid (ids, then -1); returns how many there are."""
-    n = np.int64(0)
-    while n < MOST_CARDS and laid[n] >= 0:
-        ranks[n] = laid[n] % 13
-        n += 1
-    return n
-
-
-@kernel
 def unseen_by(hand, discards, starter, laid):
     """How many cards of each rank a player has not seen, packed: four minus those in the given views (ids, or -1)."""
     unseen = np.int64(0x4444444444444) - packed(hand) - packed(discards) - packed(laid)
@@ -169,6 +159,40 @@ def possible_hands(unseen, least, n_cards, hands, weights):
             hands[full], weights[full] = hands[k], weights[k]
             full += 1
     return full
+
+
+class Decision(NamedTuple):
+    """A choice in the play, for :func:`look_ahead`."""
+
+    pile: Pile
+    own: int  # packed hand of the player
+    choices: int  # its part that may be laid
+    unseen: int  # packed, the cards that the opponent may hold
+    least: int  # see `least_value`
+    n_hands: int  # of the opponent, in ``levels[0]["rest"]``; 0 if only one rank may be laid
+
+
+@kernel
+def decision_of(views, b, levels, weights):
+    """The :class:`Decision` of a row of ``views`` (arrays of :class:`crib_env.PlayerViews`).
+
+    Args:
+        levels: of :func:`new_levels`.
+        weights: (``N_HANDS``,) int64, gets the number of ways to draw each hand.
+    """
+    ranks, n = np.empty(MOST_CARDS, np.int64), np.int64(0)
+    while n < MOST_CARDS and views.laid[b, n] >= 0:
+        ranks[n] = views.laid[b, n] % 13
+        n += 1
+    pile = Pile(ranks, np.int64(views.pile_start[b]), n, np.int64(views.count[b]))
+    own, theirs = packed(views.hand[b]), np.int64(views.opponent_cards[b])
+    choices, unseen = that_fit(own, pile.count), np.int64(0)
+    if theirs:
+        unseen = unseen_by(views.hand[b], views.discards[b], views.starter[b], views.laid[b])
+    least, n_hands = least_value(views.laid[b], views.laid_by[b], pile.start, n), np.int64(0)
+    if without_rank(choices, lowest(choices) >> 2):
+        n_hands = possible_hands(unseen, least, theirs, levels[0]["rest"], weights)
+    return Decision(pile, own, choices, unseen, least, n_hands)
 
 
 @kernel

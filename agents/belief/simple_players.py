@@ -12,9 +12,9 @@ from crib_env.engine import DEALER, PONE
 from crib_env.hands import HAND_TABLES, HANDS, N_HANDS, N_RANKS, packed
 from crib_env.kernels import kernel
 from crib_env.scoring import card_value
-from crib_env.solver.blend import Blend
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import CARDS, COUNT, N_FIELDS, N_PILE, lay_rank, say_go
+from crib_env.solver.sweeps import Blend
 from crib_env.solver.tree import PublicTree
 
 _PACKED = np.zeros((len(HANDS), len(HANDS[-1])), np.int64)  # by number of cards and hand

@@ -12,7 +12,7 @@ the chance to win. There, from the second card of the play on, it searches as ``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,13 +22,19 @@ from torch import nn
 
 from crib_env import PlayerViews
 from crib_env.agents.best.policy import PolicyNetwork, policy_inputs
-from crib_env.agents.chance import draw, uniforms
-from crib_env.agents.discards import by_phase, lowest_of_rank
+from crib_env.agents.choosing import (
+    by_phase,
+    card_chances,
+    draw,
+    lowest_of_rank,
+    near_end,
+    same_cards,
+    uniforms,
+    without_rare,
+)
 from crib_env.agents.expert.agent import ExpertAgent
-from crib_env.agents.networks.value_network import in_few_sizes
+from crib_env.agents.networks.feed_forward import in_few_sizes
 from crib_env.agents.networks.weights_file import WeightsFile, reading_weights, save_tensors
-from crib_env.agents.same_cards import same_cards
-from crib_env.agents.solved_play import card_chances, near_end, without_rare
 from crib_env.hands import N_RANKS
 from crib_env.kernels import streams
 from crib_env.players.agent import Powers
@@ -59,24 +65,6 @@ def load(path: str | Path = SHIPPED, scores: bool = True, win_table: Path | None
     settings += [f"win_table={win_table}"] * (win_table is not None)
     agent.name = ":".join(["best", ",".join(settings)]) if settings else "best"
     return agent
-
-
-def _is_searched(views: PlayerViews) -> np.ndarray:
-    """(B,) bool: which of B decisions of the play ``best`` finds by search."""
-    searched: np.ndarray = near_end(views) & (views.laid[:, 0] >= 0)
-    return searched
-
-
-def _likeliest(logits: np.ndarray) -> np.ndarray:
-    """(B, 13) 1 for the rank with the highest logit or value, else 0."""
-    chances = np.zeros(logits.shape)
-    chances[np.arange(len(logits)), logits.argmax(axis=1)] = 1.0
-    return chances
-
-
-def _mixed(logits: np.ndarray) -> np.ndarray:
-    """(B, 13) the chances that these logits stand for, without rare ranks."""
-    return without_rare(np.exp(logits.astype(np.float64) - logits.max(axis=1, keepdims=True)))
 
 
 class BestAgent:
@@ -146,17 +134,18 @@ class BestAgent:
         """How likely each rank is laid, (B, 13), at B decisions of the play."""
         chances = np.zeros((len(views), N_RANKS))
         is_pegging, is_left = views.starter < 0, np.ones(len(views), np.bool_)
-        parts: list[tuple[str, np.ndarray, Callable[[np.ndarray], np.ndarray]]] = [
-            ("pegging", is_pegging, _mixed),
-            ("deals", ~is_pegging & ~_is_searched(views), _likeliest),
-        ]
-        for game, is_part, chances_of in parts:
+        is_searched = near_end(views) & (views.laid[:, 0] >= 0)
+        for game, is_part in (("pegging", is_pegging), ("deals", ~is_pegging & ~is_searched)):
             rows = np.flatnonzero(is_part)
             if game in self.policies and len(rows):
                 same = same_cards(views[rows])
                 inputs = torch.from_numpy(policy_inputs(views[rows[same.first]]))
                 logits = in_few_sizes(self.policies[game], inputs).numpy()
-                chances[rows], is_left[rows] = same.spread(chances_of(logits)), False
+                if game == "pegging":
+                    found = without_rare(np.exp(logits.astype(np.float64) - logits.max(axis=1, keepdims=True)))
+                else:
+                    found = np.eye(N_RANKS)[logits.argmax(axis=1)]
+                chances[rows], is_left[rows] = same.spread(found), False
         rows = np.flatnonzero(is_left)
         if len(rows):
             chances[rows, self._expert.best_ranks(views[rows])] = 1.0

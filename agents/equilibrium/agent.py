@@ -4,7 +4,7 @@ Discards are those of ``expert``. The first three cards of a deal's play come fr
 (:mod:`crib_env.agents.equilibrium.blueprint`), an equilibrium in points, solved in advance for hands kept at 0-0. The
 rest is solved at the table (:mod:`crib_env.solver.subgame`): from the public state after three cards, by what both
 players may hold if they follow the blueprint, with the chance to win the game as the stakes
-(:mod:`crib_env.agents.equilibrium.stakes`). In the pegging episode the stakes are points.
+(:mod:`crib_env.agents.equilibrium.situation`). In the pegging episode the stakes are points.
 
 ``equilibrium:simple_players=0.5`` expects that half of its opponents are of a simple kind, and takes advantage of these
 (:mod:`crib_env.agents.belief.simple_players`).
@@ -24,8 +24,7 @@ import numpy as np
 from crib_env import PlayerViews
 from crib_env.agents.belief.rest_of_deal import crib_chances, habits
 from crib_env.agents.belief.simple_players import simple_policies, simple_ranges
-from crib_env.agents.chance import draw, uniforms
-from crib_env.agents.discards import by_phase, lowest_of_rank
+from crib_env.agents.choosing import by_phase, card_chances, draw, lowest_of_rank, near_end, uniforms, without_rare
 from crib_env.agents.equilibrium.blueprint import (
     N_CARDS,
     NO_STARTER,
@@ -34,17 +33,15 @@ from crib_env.agents.equilibrium.blueprint import (
     load_blueprint,
     ranges,
 )
-from crib_env.agents.equilibrium.situation import Situation, situation
-from crib_env.agents.equilibrium.stakes import chances_to_win, net_points, rank_shows
+from crib_env.agents.equilibrium.situation import Situation, chances_to_win, net_points, rank_shows, situation
 from crib_env.agents.expert.agent import ExpertAgent
-from crib_env.agents.solved_play import card_chances, near_end, without_rare
 from crib_env.engine import DEALER, PONE
 from crib_env.exact.discard_statistics import N_POINTS
 from crib_env.hands import HAND_TABLES, N_RANKS, hand_number
 from crib_env.kernels import kernel, streams
 from crib_env.players.agent import Powers
 from crib_env.scoring import show_points
-from crib_env.solver.subgame import WON, Choices, Others, Stakes, Subgame
+from crib_env.solver.subgame import WON, HandPolicy, Others, Stakes, Subgame
 from crib_env.tables.outlook import outlook
 
 _MISTAKES = 0.05
@@ -82,7 +79,7 @@ class EquilibriumAgent:
         self._simple_players = simple_players
         self._blueprint = load_blueprint(Path(blueprint))
         self._expert = ExpertAgent(threads=1)
-        self._choices: OrderedDict[tuple[object, ...], Choices] = OrderedDict()
+        self._policies: OrderedDict[tuple[object, ...], HandPolicy] = OrderedDict()
         self._about: tuple[object, ...] = ()  # which subgame was solved last
         self._subgame: Subgame
 
@@ -120,13 +117,13 @@ class EquilibriumAgent:
         starter = int(views.starter[row])
         about = self._about_subgame(seen, starter)
         key = (about, seen.role, seen.hand)
-        choices = self._choices.pop(key, None)
-        if choices is None:
-            choices = self._solved_about(about, seen, starter).choices(seen.role, seen.hand)
-        self._choices[key] = choices
-        if len(self._choices) > _DEALS:
-            self._choices.popitem(last=False)
-        return choices.chances[np.searchsorted(choices.codes, seen.code)]
+        policy = self._policies.pop(key, None)
+        if policy is None:
+            policy = self._solved_about(about, seen, starter).policy_of(seen.role, seen.hand)
+        self._policies[key] = policy
+        if len(self._policies) > _DEALS:
+            self._policies.popitem(last=False)
+        return policy.chances[np.searchsorted(policy.codes, seen.code)]
 
     def rank_values(self, views: PlayerViews) -> np.ndarray:
         """The chance to win the game after each rank, (B, 13), by the solution of the rest of the play.

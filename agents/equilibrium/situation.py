@@ -1,18 +1,22 @@
-"""Where a player stands in the play: the public state behind the blueprint, and the way from there."""
+"""Where a player stands in the play: the public state behind the blueprint, the way from there, and what points are
+worth at its score."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from crib_env import PlayerViews
+from crib_env.agents.belief.rest_of_deal import class_show
 from crib_env.agents.equilibrium.blueprint import N_CARDS
-from crib_env.engine import DEALER, PONE, WIN
-from crib_env.hands import HAND_TABLES, N_RANKS
+from crib_env.engine import DEALER, PONE, ROLES, WIN
+from crib_env.hands import CLASS_RANKS, HAND_OF_CLASS, HAND_TABLES, N_RANKS
 from crib_env.kernels import bit, kernel, lowest, mask_of
 from crib_env.solver.public_state import GOAL, GONE, N_FIELDS, POINTS, lay_rank, start_of_play
-from crib_env.solver.subgame import follow
+from crib_env.solver.subgame import Stakes, follow
+from crib_env.tables.deal_chances import fill_before_crib
 
 _START = start_of_play()
 
@@ -93,3 +97,37 @@ def situation(views: PlayerViews, row: int) -> Situation:
     root, ranks = np.empty(N_FIELDS, np.int64), np.full(8, -1, np.int64)
     code, role, hand, pone, dealer, *masks = _situate(views.arrays, row, _START, root, ranks, HAND_TABLES)
     return Situation(root, ranks, code, role, hand, (pone, dealer), *masks)
+
+
+_MOST = 64  # points that a player makes in a play and the show of its hand: more are very rare, and count as this many
+
+
+@cache
+def rank_shows() -> np.ndarray:
+    """(13, 1820) points of the ranks of each hand (:data:`crib_env.hands.HANDS`) with each starter, without
+    flush and nobs."""
+    shows = np.empty((N_RANKS, len(CLASS_RANKS)), np.int64)
+    for starter in range(N_RANKS):
+        shows[starter, HAND_OF_CLASS] = [class_show(number, starter) for number in range(len(CLASS_RANKS))]
+    return shows
+
+
+def chances_to_win(scores: tuple[int, int], shows: np.ndarray, crib: np.ndarray, win_table: np.ndarray) -> Stakes:
+    """The chance that pone wins the game.
+
+    Args:
+        scores: of pone and of the dealer, before the play.
+        shows: (2, 1820) points that each hand of pone and of the dealer shows.
+        crib: (30,) chances of the crib's points.
+        win_table: (121, 121) the dealer's chance to win, before a deal.
+    """
+    worth = np.empty((_MOST, _MOST))
+    fill_before_crib(*scores, crib, False, win_table, worth)
+    return Stakes(worth, shows)
+
+
+@cache
+def net_points() -> Stakes:
+    """Points of the play alone, pone's less the dealer's."""
+    points = np.arange(float(_MOST))
+    return Stakes(points[:, None] - points, np.zeros((len(ROLES), len(CLASS_RANKS)), np.int64))

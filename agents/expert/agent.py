@@ -20,7 +20,7 @@ from crib_env.agents.belief.rest_of_deal import (
     habits,
     who_laid,
 )
-from crib_env.agents.discards import by_phase, lowest_of_rank, next_discard
+from crib_env.agents.choosing import SameCards, by_phase, lowest_of_rank, next_discard, same_cards
 from crib_env.agents.expert.play_search import (
     AFTER_PLAY_COLUMNS,
     AFTER_PLAY_ROWS,
@@ -33,7 +33,6 @@ from crib_env.agents.expert.play_search import (
     Position,
     card_values,
 )
-from crib_env.agents.same_cards import SameCards, same_cards
 from crib_env.engine import DEALER, PONE, WIN
 from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, TOTALS, fill_totals
 from crib_env.kernels import cards_in, kernel, mask_of
@@ -182,11 +181,7 @@ class ExpertAgent:
         The pairs are those of the sorted six cards, in the order of ``PLACES``; -inf for pairs without a
         card that is discarded already.
         """
-
-        def fill(same: SameCards, out: np.ndarray) -> None:
-            _value_pairs(views.arrays, same, self._outlook, out)
-
-        return self._in_chunks(fill, same_cards(views), N_DISCARDS)
+        return self._filled(N_DISCARDS, _value_pairs, views, same_cards(views), self._outlook)
 
     def rank_values(self, views: PlayerViews, rng: np.random.Generator | None = None) -> np.ndarray:
         """The chance to win the game after each rank, (B, 13), for B positions in the play; -inf if it cannot be laid.
@@ -213,18 +208,17 @@ class ExpertAgent:
         return self._value_ranks(views, np.full(len(views), 0.5), _POINTS)
 
     def _value_ranks(self, views: PlayerViews, offsets: np.ndarray, aim: int) -> np.ndarray:
-        def fill(same: SameCards, out: np.ndarray) -> None:
-            _value_ranks(views.arrays, same, habits(), self._outlook.win_table, self._hands, offsets, aim, out)
+        given = habits(), self._outlook.win_table, self._hands, offsets, aim
+        return self._filled(13, _value_ranks, views, same_cards(views, offsets), *given)
 
-        return self._in_chunks(fill, same_cards(views, offsets), 13)
-
-    def _in_chunks(self, fill: Callable[[SameCards, np.ndarray], None], same: SameCards, width: int) -> np.ndarray:
-        """(B, width), filled by threads."""
-        out = np.empty((len(same.rows), width))
-        parts = same.parts(_CHUNK)
+    def _filled(
+        self, width: int, fill: Callable[..., None], views: PlayerViews, same: SameCards, *given: object
+    ) -> np.ndarray:
+        """(B, width), which threads fill by ``fill(views, some groups of same, *given, out)``."""
+        out, parts = np.empty((len(views), width)), same.parts(_CHUNK)
         if len(parts) <= 1:
-            fill(same, out)
-            return out
-        with ThreadPoolExecutor(self._threads) as pool:
-            list(pool.map(lambda part: fill(part, out), parts))
+            fill(views.arrays, same, *given, out)
+        else:
+            with ThreadPoolExecutor(self._threads) as pool:
+                list(pool.map(lambda part: fill(views.arrays, part, *given, out), parts))
         return out

@@ -54,32 +54,22 @@ HAND = np.dtype(
 class AtScores(NamedTuple):
     """The pairs of scores at which a search values the cards."""
 
-    goal: int
-    """The fewest points that win at any of them."""
-    others_goal: int
-    """The same for the opponent."""
-    n: int
-    """How many pairs."""
+    goal: int  # the fewest points that win at any of them
+    others_goal: int  # the same for the opponent
+    n: int  # how many pairs
 
 
 class Position(NamedTuple):
     """The state of the play as both players see it, without the ranks laid, and the player's hand."""
 
-    own: int
-    """Own cards, packed."""
-    made: int
-    """Own points since the decision."""
-    conceded: int
-    """The opponent's points since the decision."""
-    start: int
-    """Index of the first card of this count among the cards laid."""
-    n: int
-    """Number of cards laid."""
+    own: int  # own cards, packed
+    made: int  # own points since the decision
+    conceded: int  # the opponent's points since the decision
+    start: int  # index of the first card of this count among the cards laid
+    n: int  # number of cards laid
     count: int  # type: ignore[assignment]  # it hides `tuple.count`, which nothing here uses
-    last: int
-    """Who laid the last card: ``OWN`` or ``OPPONENTS``."""
-    cards: int
-    """Number of cards that the opponent holds."""
+    last: int  # who laid the last card: ``OWN`` or ``OPPONENTS``
+    cards: int  # number of cards that the opponent holds
     at: AtScores
 
 

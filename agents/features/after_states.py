@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from crib_env.agents.features.play import read_pile, write_pile
+from crib_env.agents.features.play import read_pile, write_points
 from crib_env.exact.discard_means import COMPLETIONS, HAND_SCALE, crib_total, hand_total
 from crib_env.kernels import bit, kernel
 from crib_env.observation import HAND, KNOWN, N_ACTIONS, N_BITS, SLOTS
+from crib_env.ranks import write_pile
 from crib_env.scoring import COUNT_LIMIT, pile_points
 
 MOST_MOVES = 15
 
 # Where each kind of input of the play begins, and each kind of input of a discard; the last is how many there are.
-_HELD, _SEEN, _LAID, _PILE, _THEIRS, _ANSWERS, N_PLAY_INPUTS = np.cumsum([1, 52, 13, 104, 83, 5, 13]).tolist()
+_HELD, _SEEN, _LAID, _COUNT, _LAST, _POINTS, _THEIRS, _ANSWERS, N_PLAY_INPUTS = np.cumsum(
+    [1, 52, 13, 104, COUNT_LIMIT, 39, 13, 5, 13]
+).tolist()
 _KEPT, _DISCARDED, N_DISCARD_INPUTS = np.cumsum([1, 52, 26]).tolist()
 
 
@@ -136,7 +139,8 @@ def _write_play_inputs(states, out, points):
         points[b] = pile_points(pile, start, n, count)
         if count == COUNT_LIMIT:
             start, count = n, 0
-        write_pile(pile, start, n, count, row[_PILE:_THEIRS])
+        write_pile(pile, start, n, count, out, b, _COUNT, _LAST)
+        write_points(pile, start, n, count, out, b, _POINTS)
         row[_THEIRS + 8 - n - n_hand] = 1
         n_unseen = 52 - n_hand
         for rank in range(13):
@@ -145,7 +149,7 @@ def _write_play_inputs(states, out, points):
             unseen = 4 - row[_SEEN + rank]
             for k in range(4):
                 unseen -= row[_HELD + 13 * k + rank]
-            row[_ANSWERS + rank] = 10 * row[_THEIRS - 13 + rank] * unseen / n_unseen
+            row[_ANSWERS + rank] = 10 * row[_POINTS + rank] * unseen / n_unseen
 
 
 def play_inputs(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

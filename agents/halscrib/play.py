@@ -12,18 +12,11 @@ import numpy as np
 from crib_env.agents.belief.lookahead import (
     ALWAYS,
     FREE,
-    MOST_CARDS,
     NEVER,
-    Pile,
+    decision_of,
     holds,
-    least_value,
     look_ahead,
     lowest_of_rank,
-    packed,
-    possible_hands,
-    read_laid,
-    that_fit,
-    unseen_by,
     without_rank,
 )
 from crib_env.kernels import kernel, lowest
@@ -189,29 +182,19 @@ def fill_mixture(views, situations, adaptive, seen, levels, weights, out):
         views: ``arrays`` of :class:`crib_env.PlayerViews`.
         situations: (B,) ``SAFE``, ``OPTIMAL`` or ``RISKY``.
         adaptive: whether frequencies follow what is ``seen``.
-        seen: (B, 2, 2) float64, of :class:`crib_env.agents.halscrib.memory.Memory`.
+        seen: (B, 2, 2) float64, of :class:`crib_env.agents.halscrib.agent.Memory`.
         levels: of :func:`crib_env.agents.belief.lookahead.new_levels`.
         weights: (``N_HANDS``,) int64, work space.
     """
-    ranks = np.empty(MOST_CARDS, np.int64)
     measures = _Measures(np.empty(13), np.empty(13, np.int64), np.empty(13, np.int64))
     for b in range(len(out.card)):
-        n = read_laid(views.laid[b], ranks)
-        start, now = np.int64(views.pile_start[b]), np.int64(views.count[b])
-        own = packed(views.hand[b])
-        choices = that_fit(own, now)
-        best = lowest(choices) >> 2
+        pile, own, choices, unseen, least, n_hands = decision_of(views, b, levels, weights)
+        n, best = pile.n, lowest(choices) >> 2
         second, often = best, 1.0
-        if without_rank(choices, best):  # otherwise there is no choice
-            theirs = np.int64(views.opponent_cards[b])
-            unseen = np.int64(0)
-            if theirs:
-                unseen = unseen_by(views.hand[b], views.discards[b], views.starter[b], views.laid[b])
-            least = least_value(views.laid[b], views.laid_by[b], start, n)
-            n_hands = possible_hands(unseen, least, theirs, levels[0]["rest"], weights)
-            pile, hands = Pile(ranks, start, n, now), _Hands(levels, weights, n_hands)
+        if n_hands:
+            hands = _Hands(levels, weights, n_hands)
             _measure(pile, own, choices, unseen, least, hands, measures)
-            pairs = _pairs_among(choices, own, ranks, n)
+            pairs = _pairs_among(choices, own, pile.ranks, n)
             others = choices & ~pairs
             is_mixed = False
             if pairs and others:

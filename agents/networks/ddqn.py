@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,8 @@ import torch
 from torch import nn
 
 from crib_env import PlayerViews
-from crib_env.agents.features.seen import Coding, Inputs, Seen
-from crib_env.agents.networks.networks_by_phase import PHASES, NetworksByPhase
-from crib_env.agents.networks.value_network import in_few_sizes
+from crib_env.agents.features.seen import Coding, Inputs
+from crib_env.agents.networks.feed_forward import PHASES, NetworksByPhase, hidden_layers, in_few_sizes
 from crib_env.agents.networks.weights_file import reading_weights
 from crib_env.observation import N_ACTIONS
 
@@ -34,13 +32,9 @@ class QNetwork(nn.Module):
 
     def __init__(self, n_inputs: int, hidden: tuple[int, ...], by_rank: bool, dueling: bool = False) -> None:
         super().__init__()
-        widths = (n_inputs, *hidden)
-        layers: list[nn.Module] = []
-        for before, after in itertools.pairwise(widths):
-            layers += [nn.Linear(before, after), nn.ReLU()]
-        self.body = nn.Sequential(*layers)
-        self.cards = nn.Linear(widths[-1], N_RANKS if by_rank else N_ACTIONS)
-        self.state = nn.Linear(widths[-1], 1) if dueling else None
+        self.body, width = hidden_layers(n_inputs, hidden)
+        self.cards = nn.Linear(width, N_RANKS if by_rank else N_ACTIONS)
+        self.state = nn.Linear(width, 1) if dueling else None
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         """See the class."""
@@ -101,31 +95,27 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
         return cls(networks, {"learner": "ddqn", **about, **lists})
 
     @classmethod
-    def described_by(cls, about: dict[str, Any]) -> DDQNAgent:
-        """An agent with random weights, as a weights file describes it."""
-        return cls.new(**{key: value for key, value in about.items() if key != "learner"})
-
-    @classmethod
     def load(cls, path: str | Path) -> DDQNAgent:
         """An agent from a weights file.
 
         Raises:
             ValueError: the file is missing, damaged or holds other weights; the message names it.
         """
-        with reading_weights(path, "ddqn") as file:
-            agent = cls.described_by(file.about)
+        return cls.trained_by("ddqn", path)
+
+    @classmethod
+    def trained_by(cls, learner: str, path: str | Path) -> DDQNAgent:
+        """The networks of another learner's weights file, as :meth:`load`."""
+        with reading_weights(path, learner) as file:
+            agent = cls.new(**{key: value for key, value in file.about.items() if key != "learner"})
             file.fill(nn.ModuleDict(agent.networks))
-        agent.name = f"ddqn:{path}"
+        agent.name = f"{learner}:{path}"
         return agent
 
     def rows_of(self, name: str, is_discard: np.ndarray) -> np.ndarray:
         """Which decisions (indices) a network makes, given which are discards, (B,) bool."""
         makes = np.array([self.network_of(phase) == name for phase in (False, True)])
         return np.flatnonzero(makes[is_discard.astype(np.int64)])
-
-    def see(self, observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray) -> Seen:
-        """Decisions, (B, n), (B, 52) and (B,), as these networks see them."""
-        return self.inputs.see(observation, masks, is_discard)
 
     def inputs_of(self, name: str, inputs: np.ndarray) -> torch.Tensor:
         """What a network uses of ``Seen.inputs`` (B, n), in the number format that it computes in."""
@@ -146,7 +136,7 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
     @torch.inference_mode()
     def choose(self, observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray) -> np.ndarray:
         """The best cards (B,) for observations (B, n), masks (B, 52) and the phase of each decision (B,) bool."""
-        seen = self.see(observation, masks, is_discard)
+        seen = self.inputs.see(observation, masks, is_discard)
         values = with_gains(self.outputs(seen.inputs, is_discard), torch.from_numpy(seen.gains))
         return seen.original(values.argmax(dim=1).numpy())
 

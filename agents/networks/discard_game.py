@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from crib_env.agents.networks.value_network import ValueNetwork
+from crib_env.agents.networks.feed_forward import ValueNetwork
 from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.kernels import kernel
 from crib_env.observation import N_ACTIONS

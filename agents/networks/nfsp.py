@@ -8,10 +8,10 @@ import numpy as np
 import torch
 
 from crib_env import PlayerViews
-from crib_env.agents.chance import draw, uniforms
+from crib_env.agents.choosing import draw, uniforms
 from crib_env.agents.features.seen import Seen
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
-from crib_env.agents.networks.weights_file import reading_weights, save_tensors
+from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.kernels import streams
 from crib_env.observation import N_ACTIONS
 from crib_env.players.agent import Powers
@@ -39,10 +39,8 @@ class NFSPAgent:
         Raises:
             ValueError: the file is missing, damaged or holds other weights; the message names it.
         """
-        with reading_weights(path, "nfsp") as file:
-            networks = DDQNAgent.described_by(file.about)
-            file.fill(torch.nn.ModuleDict(networks.networks))
-        return cls(networks, seed, greedy, f"nfsp:{path}" + ",greedy=yes" * greedy)
+        networks = DDQNAgent.trained_by("nfsp", path)
+        return cls(networks, seed, greedy, networks.name + ",greedy=yes" * greedy)
 
     def save(self, path: Path) -> None:
         """Writes the weights, whole or not at all."""
@@ -60,31 +58,28 @@ class NFSPAgent:
             discards: (B,) bool, which decisions are discards.
             numbers: (B,) random numbers from 0 to 1 that decide.
         """
-        seen = self.networks.see(observation, masks, discards)
+        seen = self.networks.inputs.see(observation, masks, discards)
         return seen.original(draw(self._chances(seen, discards), numbers))
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.Agent`."""
         if self._greedy:
             return self.networks.act(views)
-        return self.choose(self._observation(views), views.action_mask, views.is_discard, uniforms(self._seed, views))
+        seen = self.networks.inputs.read(views)
+        return self.choose(seen, views.action_mask, views.is_discard, uniforms(self._seed, views))
 
     @torch.inference_mode()
     def probabilities(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.MixedAgent`."""
         if self._greedy:
             return np.eye(N_ACTIONS)[self.networks.act(views)]
-        seen = self.networks.see(self._observation(views), views.action_mask, views.is_discard)
+        seen = self.networks.inputs.see(self.networks.inputs.read(views), views.action_mask, views.is_discard)
         chances = self._chances(seen, views.is_discard)
         if seen.order is not None:
-            own_names, by_seen_name = np.empty_like(chances), chances
             cards = (13 * seen.order[:, :, None] + np.arange(13)).reshape(-1, N_ACTIONS)
-            np.put_along_axis(own_names, cards, by_seen_name, axis=1)
-            chances = own_names
+            relabelled, chances = chances, np.empty_like(chances)
+            np.put_along_axis(chances, cards, relabelled, axis=1)
         return chances / chances.sum(axis=1, keepdims=True)
-
-    def _observation(self, views: PlayerViews) -> np.ndarray:
-        return self.networks.inputs.read(views)
 
     def _chances(self, seen: Seen, discards: np.ndarray) -> np.ndarray:
         """Probabilities of cards (B, 52) float64; what a card is known to gain is a part of its logit."""

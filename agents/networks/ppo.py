@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from crib_env import PlayerViews
 from crib_env.agents.networks.ddqn import DDQNAgent, QNetwork
-from crib_env.agents.networks.weights_file import reading_weights, save_tensors
+from crib_env.agents.networks.weights_file import save_tensors
 
 
 class PPOAgent:
@@ -40,10 +39,8 @@ class PPOAgent:
         Raises:
             ValueError: the file is missing, damaged or holds other weights; the message names it.
         """
-        with reading_weights(path, "ppo") as file:
-            networks = DDQNAgent.described_by(file.about)
-            file.fill(torch.nn.ModuleDict(networks.networks))
-        return cls(networks, f"ppo:{path}")
+        networks = DDQNAgent.trained_by("ppo", path)
+        return cls(networks, networks.name)
 
     def save(self, path: Path) -> None:
         """Writes the weights, whole or not at all."""

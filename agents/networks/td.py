@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from crib_env import PlayerViews
-from crib_env.agents.discards import SAME_TO_A_NETWORK
+from crib_env.agents.choosing import SAME_TO_A_NETWORK
 from crib_env.agents.features.after_states import (
     N_DISCARD_INPUTS,
     N_PLAY_INPUTS,
@@ -18,8 +18,7 @@ from crib_env.agents.features.after_states import (
     discard_inputs,
     play_inputs,
 )
-from crib_env.agents.networks.networks_by_phase import PHASES, NetworksByPhase
-from crib_env.agents.networks.value_network import ValueNetwork, in_few_sizes
+from crib_env.agents.networks.feed_forward import PHASES, NetworksByPhase, ValueNetwork, in_few_sizes
 from crib_env.agents.networks.weights_file import reading_weights
 from crib_env.kernels import kernel
 from crib_env.observation import N_BITS

@@ -44,16 +44,16 @@ def pipe_agent(text: str) -> OneAtATime:
     if not hasattr(os, "killpg"):
         raise ValueError("agent 'pipe' needs process groups, which this system does not have")
     try:
-        words, seconds = shlex.split(text), SECONDS
+        command, seconds = shlex.split(text), SECONDS
     except ValueError as error:
         raise ValueError(f"agent 'pipe': {text!r} is not a command ({error})") from None
-    if words and words[0].startswith(_LIMIT):
-        seconds = _read_seconds(words.pop(0).removeprefix(_LIMIT))
-    if not words:
+    if command and command[0].startswith(_LIMIT):
+        seconds = _read_seconds(command.pop(0).removeprefix(_LIMIT))
+    if not command:
         raise ValueError("agent 'pipe' needs a command: write pipe:COMMAND, as in 'pipe:perl bot.pl'")
-    if shutil.which(words[0]) is None:
-        raise ValueError(f"agent 'pipe': there is no program {words[0]!r} that can be run")
-    return OneAtATime(PipePlayer(f"pipe:{text}", words, seconds))
+    if shutil.which(command[0]) is None:
+        raise ValueError(f"agent 'pipe': there is no program {command[0]!r} that can be run")
+    return OneAtATime(PipePlayer(f"pipe:{text}", command, seconds))
 
 
 def _read_seconds(text: str) -> float:
@@ -80,25 +80,25 @@ class PipePlayer:
 
     powers = Powers(copyable=False, counts_faults=True)
 
-    def __init__(self, name: str, words: Sequence[str], seconds: float) -> None:
+    def __init__(self, name: str, command: Sequence[str], seconds: float) -> None:
         self.name = name
         self.faults: Counter[str] = Counter()
-        self._words, self._seconds = words, seconds
+        self._command, self._seconds = command, seconds
         self._program: Program | None = None
         self._asked = 0
 
     def throw(self, view: Decision) -> tuple[int, ...]:
-        """See :class:`crib_env.players.one_at_a_time.Player`."""
+        """See :class:`crib_env.players.one_at_a_time.OneDecisionPlayer`."""
         return self._cards(request(view, "discard"), view.hand, 2)
 
     def lay(self, view: Decision) -> int:
-        """See :class:`crib_env.players.one_at_a_time.Player`."""
+        """See :class:`crib_env.players.one_at_a_time.OneDecisionPlayer`."""
         return self._cards(request(view, "lay"), view.legal, 1)[0]
 
     def _cards(self, asked: dict[str, Any], legal: tuple[int, ...], n: int) -> tuple[int, ...]:
         if self._program is None or not self._program.is_running:
             try:
-                self._program = Program(self._words)
+                self._program = Program(self._command)
             except OSError as error:
                 raise ValueError(f"agent {self.name!r} cannot be started ({error})") from None
         try:

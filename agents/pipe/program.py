@@ -22,8 +22,8 @@ _FAREWELL = 1.0  # seconds between the end of a program's input and its own
 class FaultError(Exception):
     """Why there is no answer to use."""
 
-    def __init__(self, kind: Kind, words: str) -> None:
-        super().__init__(words)
+    def __init__(self, kind: Kind, fault: str) -> None:
+        super().__init__(fault)
         self.kind = kind
 
 
@@ -33,15 +33,15 @@ class Program:
     It ends with this object, and with Python.
 
     Args:
-        words: the program and its arguments. No shell reads them.
+        command: the program and its arguments. No shell reads them.
 
     Raises:
         OSError: it cannot be started.
     """
 
-    def __init__(self, words: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str]) -> None:
         process = subprocess.Popen(
-            words,
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

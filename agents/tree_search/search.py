@@ -13,9 +13,6 @@ The hidden cards, sampled anew for each iteration or once for each tree, decide 
 
 from __future__ import annotations
 
-import time
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
@@ -40,14 +37,11 @@ from crib_env.engine import (
 )
 from crib_env.exact.discard_means import crib_total, hand_total
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
-from crib_env.hands import N_RANK_CLASSES
-from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mix, popcount, streams
-from crib_env.players.agent import Powers
-from crib_env.players.policies import NATIVE, native_card
+from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mix, popcount
+from crib_env.players.policies import native_card
 from crib_env.scoring import show_points
 from crib_env.tables.deal_chances import chance_after_deal, chance_with_crib
 from crib_env.tables.discard_values import show_value
-from crib_env.tables.outlook import outlook
 
 NODE = np.dtype(
     [
@@ -66,10 +60,7 @@ _ROOT, _WORLD, _GAME = range(
 _POINTS_A_GAME = 50.0  # a point is worth about two percent of a game: puts rewards of both kinds on one scale
 _SHOWS = 500  # samples for a mean probability of winning
 _MOST_PLAY = 64  # above the points of heels and any play
-_MOST_NODES = 1 << 18  # nodes of a tree whose search is limited by time
-_SLICE = 50  # iterations between two checks of the clock
-MOST_ITERATIONS = 10_000_000  # some ten seconds a decision
-_CHUNK = 32  # decisions that a thread takes at once
+MOST_NODES = 1 << 18  # nodes of a tree whose search is limited by time
 _STATE = np.dtype([("word", "u8"), ("unseen", "i8"), ("n_hands", "i8"), ("n_nodes", "i8")])
 
 
@@ -398,118 +389,15 @@ def chosen_card(work):
 
 
 @kernel
-def choose_all(work, settings, roots, words, cards):
+def choose_all(work, settings, roots, random_words, cards):
     """Fills ``cards`` (B,) for the ``roots`` (B,) GAME, by ``settings.iterations``."""
     for b in range(len(cards)):
         cards[b] = only_card(roots[b])
         if cards[b] < 0:
-            begin_decision(work, settings, roots[b], words[b])
+            begin_decision(work, settings, roots[b], random_words[b])
             n_trees = max(settings.trees, 1)
             for _ in range(n_trees):
                 begin_tree(work, settings)
                 search(work, settings, settings.iterations // n_trees)
                 end_tree(work)
             cards[b] = chosen_card(work)
-
-
-@kernel
-def _fill_words(seed, game_ids, decisions, words):
-    for b in range(len(words)):
-        # One stream for each (seed, game, decision): the same game is played the same way in any batch.
-        words[b] = mix(seed + mix(np.uint64(game_ids[b]) + GOLDEN * np.uint64(decisions[b] + 1)))
-
-
-@dataclass(kw_only=True)
-class TreeSearchAgent:
-    """Shared part of the agents that search a tree; ``name`` is the class's, followed by settings that differ from
-    its own.
-
-    Raises:
-        ValueError: a setting is not allowed; the message names it.
-    """
-
-    name = "tree search"
-    powers = Powers(mixes="unknown")
-
-    iterations: int = 1000
-    """Iterations per decision, over all its trees."""
-    milliseconds: float = 0.0
-    """If not 0, time per decision, in place of ``iterations``; choices are then not reproducible."""
-    exploration: float = 2.0**0.5
-    """k of the selection formula, in points."""
-    rollout: str = "random"
-    """Rollout policy, a native one: ``random``, ``greedy`` or another."""
-    reward: str = "points"
-    """``points``: made in this deal, minus the opponent's; ``win``: the probability of winning the game after it. In
-    the pegging episode both are points."""
-    seed: int = 0
-    """Random seed; a choice depends only on it, the game's id and the decision's number."""
-    threads: int = 2
-    """How many decisions of a batch are searched in parallel."""
-
-    def __post_init__(self) -> None:
-        self._check("iterations", 1 <= self.iterations <= MOST_ITERATIONS, f"give 1 to {MOST_ITERATIONS}")
-        self._check("milliseconds", 0 <= self.milliseconds < np.inf, "give 0 or more")
-        self._check("exploration", 0 <= self.exploration < np.inf, "give 0 or more")
-        self._check("rollout", self.rollout in NATIVE, f"choose one of {', '.join(NATIVE)}")
-        self._check("reward", self.reward in ("points", "win"), "choose one of points, win")
-        self._check("threads", self.threads >= 1, "give at least 1")
-        self.name = self._name_with_settings()
-        self._seed = streams(self.seed, 1)[0]
-        self._settings = self._kernel_settings()
-
-    def _name_with_settings(self) -> str:
-        """The name for :func:`crib_env.agents.make_agent`, with settings that differ from the defaults and affect the
-        choices."""
-        changed = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
-        given = [f"{setting}={value}" for setting, value in changed.items() if setting != "threads"]
-        return f"{self.name}:{','.join(given)}" if given else self.name
-
-    def _check(self, setting: str, allowed: bool, what: str) -> None:
-        if not allowed:
-            value = getattr(self, setting)
-            raise ValueError(f"agent {self.name!r}: {setting}={value} is not allowed, {what}")
-
-    def _kernel_settings(self) -> Settings:
-        return Settings(
-            iterations=self.iterations,
-            exploration=float(self.exploration),
-            rollout=NATIVE.index(self.rollout),
-            trees=0,
-            knows_all=False,
-            mean_show=False,
-            likely=np.zeros((0, N_RANK_CLASSES)),
-            crib_shift=np.zeros((2, 13, 13)),
-            win=outlook().win_table if self.reward == "win" else np.zeros((0, 0)),
-        )
-
-    def _search(self, roots: np.ndarray, game_ids: np.ndarray, decisions: np.ndarray) -> np.ndarray:
-        """The cards (B,) for ``roots`` (B,) GAME, see :func:`begin_decision`."""
-        cards, words = np.empty(len(roots), np.int64), np.empty(len(roots), np.uint64)
-        _fill_words(self._seed, game_ids, decisions, words)
-        choose = self._choose_in_time if self.milliseconds else self._choose
-        chunks = [slice(first, first + _CHUNK) for first in range(0, len(roots), _CHUNK)]
-        if len(chunks) == 1:
-            choose(roots, words, cards)
-        else:
-            with ThreadPoolExecutor(self.threads) as pool:
-                list(pool.map(lambda chunk: choose(roots[chunk], words[chunk], cards[chunk]), chunks))
-        return cards
-
-    def _choose(self, roots: np.ndarray, words: np.ndarray, cards: np.ndarray) -> None:
-        choose_all(new_work(min(self.iterations + 1, _MOST_NODES)), self._settings, roots, words, cards)
-
-    def _choose_in_time(self, roots: np.ndarray, words: np.ndarray, cards: np.ndarray) -> None:
-        work, n_trees = new_work(_MOST_NODES), max(self._settings.trees, 1)
-        for b in range(len(cards)):
-            cards[b] = only_card(roots[b])
-            if cards[b] < 0:
-                began = time.perf_counter()
-                begin_decision(work, self._settings, roots[b], words[b])
-                for tree in range(n_trees):
-                    begin_tree(work, self._settings)
-                    search(work, self._settings, _SLICE)
-                    while time.perf_counter() - began < self.milliseconds / 1000 * (tree + 1) / n_trees:
-                        search(work, self._settings, _SLICE)
-                    end_tree(work)
-                cards[b] = chosen_card(work)

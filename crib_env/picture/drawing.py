@@ -15,15 +15,13 @@ from crib_env.picture.letters import fitted, short, strokes, width_of
 class Part(NamedTuple):
     """A part of a drawing. As text, it is an SVG group at its place."""
 
-    svg: str
-    """What it draws, within its box, whose upper left corner is (0, 0)."""
+    svg: str  # what it draws, within its box, whose upper left corner is (0, 0)
     x: float
     y: float
     width: float
     height: float
     opacity: float = 1
-    uses: str = ""
-    """A definition that ``svg`` refers to."""
+    uses: str = ""  # a definition that ``svg`` refers to
 
     def __str__(self) -> str:
         pale = "" if self.opacity == 1 else f' opacity="{self.opacity}"'
@@ -33,12 +31,10 @@ class Part(NamedTuple):
 class Drawing(NamedTuple):
     """A picture from back to front. As text, it is a whole SVG file."""
 
-    title: str
-    """For screen readers."""
+    title: str  # for screen readers
     width: int
     height: int
-    background: str
-    """SVG that fills the picture; pictures of the same kind share it."""
+    background: str  # SVG that fills the picture; pictures of the same kind share it
     parts: tuple[Part, ...]
 
     def __str__(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,10 +17,14 @@ from crib_env.engine import (
     OVER,
     PEGGING_EPISODE,
     PLAY,
+    PLAY_EPISODE,
     PONES_HAND,
     SKUNK,
     WIN,
+    act,
+    peg,
 )
+from crib_env.kernels import kernel
 from crib_env.picture.cards import HIDDEN
 from crib_env.scoring import COUNT_LIMIT, ShowItem, card_value, explain_show, score_play
 from crib_env.views import PlayerViews, views_of
@@ -33,15 +37,12 @@ class Side(NamedTuple):
 
     name: str
     score: int
-    rear_peg: int
-    """Hole of the rear peg: the score before the last points."""
+    rear_peg: int  # hole of the rear peg: the score before the last points
     is_dealer: bool
     acts: bool
     says_go: bool
-    hand: tuple[int, ...]
-    """Card ids by rank, ``HIDDEN`` for each card that lies face down."""
-    legal: tuple[int, ...]
-    """Cards of this hand that may be discarded or laid now."""
+    hand: tuple[int, ...]  # card ids by rank, ``HIDDEN`` for each card that lies face down
+    legal: tuple[int, ...]  # cards of this hand that may be discarded or laid now
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,7 @@ class Counted(NamedTuple):
     """A hand, or the crib, that is counted in the show."""
 
     seat: int
-    kind: str
-    """One of the last three of ``engine.EVENTS``."""
+    kind: str  # one of the last three of ``engine.EVENTS``
     items: tuple[ShowItem, ...]
     points: int
 
@@ -116,7 +116,7 @@ def see(games: np.ndarray, viewer: int | None, *, below: int = 0, names: Sequenc
     def side(seat: int) -> Side:
         view, is_seen = views[seat], viewer in (None, seat)
         acts = not is_over and int(game["turn"]) == seat
-        hand = _by_rank(view.kept[0] if show else view.hand[0])  # players pick their cards up again for the show
+        hand = by_rank(view.kept[0] if show else view.hand[0])  # players pick their cards up again for the show
         return Side(
             name=names[seat],
             score=int(game["scores"][seat]),
@@ -129,7 +129,7 @@ def see(games: np.ndarray, viewer: int | None, *, below: int = 0, names: Sequenc
         )
 
     def discards(seat: int) -> tuple[int, ...]:
-        cards = _by_rank(views[seat].discards[0])
+        cards = by_rank(views[seat].discards[0])
         is_seen = viewer in (None, seat) or any(event.kind == CRIB for event in show)
         return cards if is_seen else (HIDDEN,) * len(cards)
 
@@ -138,7 +138,7 @@ def see(games: np.ndarray, viewer: int | None, *, below: int = 0, names: Sequenc
     return Table(
         sides=sides,
         below=below,
-        crib=crib if HIDDEN in crib else _by_rank(crib),
+        crib=crib if HIDDEN in crib else by_rank(crib),
         starter=None if game["episode"] == PEGGING_EPISODE else int(views[own].starter[0]),
         laid=cards_laid(views[own], own),
         count=None if game["phase"] == DISCARD else int(views[own].count[0]),
@@ -147,7 +147,7 @@ def see(games: np.ndarray, viewer: int | None, *, below: int = 0, names: Sequenc
     )
 
 
-def _by_rank(cards: Iterable[int]) -> tuple[int, ...]:
+def by_rank(cards: Iterable[int]) -> tuple[int, ...]:
     """Cards sorted by rank, as people hold them, without the -1 of empty places."""
     return tuple(sorted((int(card) for card in cards if card >= 0), key=lambda card: (card % 13, card)))
 
@@ -203,3 +203,44 @@ def _caption(sides: tuple[Side, Side], events: list[_Event], game: np.void) -> s
 
 
 _TO_DO = {DISCARD: "discards to the crib", PLAY: "is to lay a card"}
+
+
+@kernel
+def _act(games, card, episode):
+    g = games[0]
+    own = g["episode"]
+    g["episode"] = episode
+    act(g, card)
+    g["episode"] = own
+
+
+@kernel
+def _peg_alone(games, seat, points, kind):
+    g = games[0]
+    g["n_events"] = 0
+    peg(g, seat, points, kind)
+
+
+def stages(games: np.ndarray, card: int) -> Iterator[np.ndarray]:
+    """A decision step by step: the game with the card discarded or laid, then with each hand of the show counted.
+
+    Args:
+        games: (1,) ``GAME``; it does not change.
+        card: a legal card.
+
+    Yields:
+        (1,) ``GAME``, each a copy, with the events of its own step only. The last one is the game after ``engine.act``.
+        In the steps of the show before it the phase is ``DEAL``, in which nobody acts.
+    """
+    after, step = games.copy(), games.copy()
+    _act(after, card, games["episode"][0])
+    _act(step, card, PLAY_EPISODE)  # without the show
+    shown = [k for k in range(after["n_events"][0]) if after["event_kind"][0, k] >= PONES_HAND]
+    step["phase"] = DEAL if shown else after["phase"]
+    yield step
+    for k in shown:
+        step = step.copy()
+        _peg_alone(step, after["event_player"][0, k], after["event_points"][0, k], after["event_kind"][0, k])
+        if k == shown[-1]:
+            step["phase"] = after["phase"]
+        yield step

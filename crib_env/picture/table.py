@@ -1,4 +1,5 @@
-"""The whole table: board, hands, crib, starter, the cards laid with their counts, and the last points.
+"""The whole table: board, hands, crib, starter, the cards laid with their counts, and the last points; and the smaller
+one of the discard game.
 
 Each card is a group of class ``card`` with its text in ``data-card`` (none if it lies face down) and its name as title.
 While its player acts, a card is also of class ``legal`` if it may be discarded or laid, else pale and of class
@@ -11,13 +12,13 @@ from collections.abc import Sequence
 
 from crib_env.picture.board import draw_board, draw_pegs
 from crib_env.picture.cards import HEIGHT as CARD_HEIGHT
+from crib_env.picture.cards import HIDDEN, draw_card, rank_text
 from crib_env.picture.cards import WIDTH as CARD_WIDTH
-from crib_env.picture.cards import draw_card, rank_text
 from crib_env.picture.colours import LIGHT, Palette
 from crib_env.picture.drawing import Drawing, Part, draw_box, draw_felt, draw_pill, draw_text
 from crib_env.picture.letters import suit_shape
-from crib_env.picture.seen import Counted, Laid, Side, Table
-from crib_env.scoring import ShowItem
+from crib_env.picture.seen import Counted, Laid, Side, Table, by_rank
+from crib_env.scoring import ShowItem, explain_show
 
 WIDTH, HEIGHT = 960, 720
 
@@ -157,3 +158,28 @@ def draw_starter(starter: int, x: float, y: float, is_lit: bool, palette: Palett
 def draw_lit(x: float, y: float, width: float, palette: Palette) -> Part:
     """A bright frame that makes the cards on it stand out."""
     return draw_box(x - 6, y - 6, width + 12, CARD_HEIGHT + 12, 14, palette.lit)
+
+
+def draw_discard_game(hand: Sequence[int], discards: Sequence[int], starter: int, palette: Palette = LIGHT) -> Drawing:
+    """The game as a drawing of 960 by 440; ``starter`` is ``HIDDEN`` until it is cut."""
+    (hand, discards), left, right, top, step = map(by_rank, (hand, discards)), 40, 926, 260, 90
+    middle: list[Part] = []
+    if starter == HIDDEN:
+        said = f"discard {len(hand) - 4} of {len(hand)} cards" if len(hand) > 4 else "the episode is over"
+    else:
+        items = explain_show(hand, starter)
+        said = f"{sum(item.points for item in items)} points"
+        middle = draw_items(items, left, 60, palette)
+        middle.append(draw_lit(left, top, 3 * step + CARD_WIDTH, palette))
+    classes = () if len(hand) == 4 else ("legal",)
+    x = right - CARD_WIDTH - step * (len(discards) - 1)
+    parts = [
+        draw_text(said, left, 20, 24, palette.ink, "start", 600),
+        *middle,
+        *draw_starter(starter, right - CARD_WIDTH, 60, starter != HIDDEN, palette),
+        *(draw_card(card, left + step * k, top, palette, classes=classes) for k, card in enumerate(hand)),
+        *(draw_card(card, x + step * k, top, palette) for k, card in enumerate(discards)),
+    ]
+    if discards:
+        parts += draw_pill("DISCARDED", (x + right) / 2, top + CARD_HEIGHT - 6, palette)
+    return Drawing(f"The discard game: {said}", WIDTH, 440, draw_felt(WIDTH, 440, palette), tuple(parts))

@@ -29,24 +29,22 @@ _KEY = re.compile(r"([^\W\d]\w*)=")
 _ALONE = "path"  # a value without a name is for this setting
 _NOT_IN_NAMES = ("threads",)  # does not change an agent's choices
 _YES_NO = {"yes": True, "no": False, "true": True, "false": False}
-_WORDS = {bool: "yes or no", int: "a whole number", float: "a number", str: "text", Path: "a path"}
+_TEXT_OF_KIND = {bool: "yes or no", int: "a whole number", float: "a number", str: "text", Path: "a path"}
 
 
 class Setting(NamedTuple):
     """A parameter that can be given as text."""
 
-    kind: Any
-    """``bool``, ``int``, ``float``, ``str``, ``Path`` or a ``Literal``."""
+    kind: Any  # ``bool``, ``int``, ``float``, ``str``, ``Path`` or a ``Literal``
     may_be_none: bool
-    default: Any
-    """``inspect.Parameter.empty`` if there is none."""
+    default: Any  # ``inspect.Parameter.empty`` if there is none
 
     @property
     def allowed(self) -> str:
         """The allowed values, in words."""
         choices = get_args(self.kind)
-        words = f"one of {', '.join(map(str, choices))}" if choices else _WORDS[self.kind]
-        return f"{words}, or none" if self.may_be_none else words
+        said = f"one of {', '.join(map(str, choices))}" if choices else _TEXT_OF_KIND[self.kind]
+        return f"{said}, or none" if self.may_be_none else said
 
     def read(self, text: str) -> Any:
         """Converts a text to a value of the setting.
@@ -152,7 +150,7 @@ def _kind(hint: Any, default: Any) -> tuple[Any, bool]:
         kinds = [_kind(member, inspect.Parameter.empty)[0] for member in members if member is not types.NoneType]
         first = next((kind for kind in kinds if kind is not None), None)
         return (float if first is int and float in kinds else first), types.NoneType in members
-    return (hint if get_origin(hint) is Literal or hint in _WORDS else None), False
+    return (hint if get_origin(hint) is Literal or hint in _TEXT_OF_KIND else None), False
 
 
 def _load(target: str, called: str) -> Callable[..., Any]:
@@ -289,11 +287,11 @@ def _split(text: str, known: dict[str, Setting]) -> list[tuple[str, str]]:
 
 def _keep_in_name(agent: Any, changed: dict[str, Any]) -> None:
     """Adds the changed settings that a name does not show, so that agents who play differently have different names."""
-    words = {}
+    named = {}
     for name, value in changed.items():
         text = ("no", "yes")[value] if isinstance(value, bool) else str(value)
-        words[text if name == _ALONE else f"{name}={text}"] = name
-    unsaid = [said for said, name in words.items() if said not in agent.name and name not in _NOT_IN_NAMES]
+        named[text if name == _ALONE else f"{name}={text}"] = name
+    unsaid = [said for said, name in named.items() if said not in agent.name and name not in _NOT_IN_NAMES]
     if unsaid:
         try:
             agent.name += (":" if ":" not in agent.name else ",") + ",".join(unsaid)

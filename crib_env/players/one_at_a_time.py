@@ -119,7 +119,7 @@ class GameResult:
     game_id: int
 
 
-class Player(Protocol):
+class OneDecisionPlayer(Protocol):
     """A player for :class:`OneAtATime`. It may declare ``powers`` as an agent does."""
 
     name: str
@@ -145,7 +145,7 @@ class OneAtATime:
         ValueError: the player lacks one of the three, or what its powers need.
     """
 
-    def __init__(self, player: Player) -> None:
+    def __init__(self, player: OneDecisionPlayer) -> None:
         missing = [method for method in ("throw", "lay") if not callable(getattr(player, method, None))]
         if missing or not isinstance(getattr(player, "name", None), str):
             lacks = f"method {missing[0]}(view)" if missing else "name"

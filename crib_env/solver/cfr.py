@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 from crib_env.engine import ROLES
 from crib_env.files.checked_file import Column, load_arrays, load_text, save_arrays
 from crib_env.kernels import kernel
-from crib_env.solver.blend import Blend
 from crib_env.solver.play_game import BestResponses, PlayGame
-from crib_env.solver.sweeps import BEST_RESPONSE, EXPECTED, UPDATE_REGRETS, Step, Weights
+from crib_env.solver.sweeps import BEST_RESPONSE, EXPECTED, UPDATE_REGRETS, Blend, Step, Weights
 
 VERSION = 1
 _NOTHING = np.zeros(0, np.float32)

@@ -14,16 +14,18 @@ import numpy as np
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.hands import HAND_TABLES, HANDS, N_HANDS, N_RANKS, ORDERINGS
 from crib_env.kernels import kernel
-from crib_env.solver.blend import Blend, Blended, fill_blend
 from crib_env.solver.endings import make_endings
 from crib_env.solver.public_state import CARDS, GONE, gone_of, start_of_play
 from crib_env.solver.sweeps import (
     BEST_RESPONSE,
     EXPECTED,
+    Blend,
+    Blended,
     Game,
     Step,
     Weights,
     Workspace,
+    fill_blend,
     fill_rank_values,
     make_workspace,
     walk_down,
@@ -39,8 +41,7 @@ _NOTHING = np.zeros(0, np.float32)
 class BestResponses(NamedTuple):
     """Net points a deal that an exact best response earns against each role of a policy."""
 
-    as_pone: float
-    """Of the responder as pone, against the policy's dealer."""
+    as_pone: float  # of the responder as pone, against the policy's dealer
     as_dealer: float
 
     @property
@@ -52,10 +53,8 @@ class BestResponses(NamedTuple):
 class Reached(NamedTuple):
     """Decisions of a role."""
 
-    nodes: np.ndarray
-    """(D,) int64 nodes of the public tree."""
-    hands: np.ndarray
-    """(D,) int64 the actor's hand at each, among those of its size (:data:`crib_env.hands.HANDS`)."""
+    nodes: np.ndarray  # (D,) int64 nodes of the public tree
+    hands: np.ndarray  # (D,) int64 the actor's hand at each, among those of its size (:data:`crib_env.hands.HANDS`)
 
 
 class PlayGame:

@@ -15,7 +15,6 @@ import numpy as np
 from crib_env.engine import PONE
 from crib_env.hands import HAND_TABLES, N_RANKS, hand_number
 from crib_env.kernels import kernel
-from crib_env.solver.blend import Blend, Blended, fill_blend
 from crib_env.solver.cfr import DISCOUNTS, discounted
 from crib_env.solver.endings import OF_ACTOR, OF_OTHER, WIDTH, ending_points
 from crib_env.solver.public_state import (
@@ -32,9 +31,12 @@ from crib_env.solver.public_state import (
 from crib_env.solver.sweeps import (
     BEST_RESPONSE,
     UPDATE_REGRETS,
+    Blend,
+    Blended,
     Game,
     Step,
     Weights,
+    fill_blend,
     fill_rank_values,
     make_workspace,
     walk_down,
@@ -119,14 +121,14 @@ class Subgame:
             fixed = _meet(self._game, others, self._work, second)
         _iterate(self._game, fixed, weights, self._prior, iterations, self._work, second)
 
-    def choices(self, role: int, hand: int) -> Choices:
+    def policy_of(self, role: int, hand: int) -> HandPolicy:
         """What the policy lays with a role's hand (its number at the root)."""
         nodes = self.tree.nodes
         codes = np.zeros(len(nodes), np.int64)
         chances = np.zeros((len(nodes), N_RANKS), np.float32)
-        n = _list_choices(self.tree, self.policy, role, hand, HAND_TABLES, codes, chances)
+        n = _fill_policy(self.tree, self.policy, role, hand, HAND_TABLES, codes, chances)
         order = codes[:n].argsort()
-        return Choices(codes[order], chances[order])
+        return HandPolicy(codes[order], chances[order])
 
     def rank_values(self, role: int, hand: int, code: int) -> np.ndarray:
         """What each rank is worth to a role at one of its choices, (13,); -inf for ranks that it cannot lay.
@@ -271,13 +273,11 @@ def _iterate(game, others, weights, prior, iterations, work, second):
             walk_up(game, Weights(weights.policy, other, weights.average), step, 0, n, work)
 
 
-class Choices(NamedTuple):
+class HandPolicy(NamedTuple):
     """What a policy lays with one hand at each of its C choices."""
 
-    codes: np.ndarray
-    """(C,) int64, sorted: the paths from the root of the subgame, as :func:`follow` numbers them."""
-    chances: np.ndarray
-    """(C, 13) float32, by rank."""
+    codes: np.ndarray  # (C,) int64, sorted: the paths from the root of the subgame, as :func:`follow` numbers them
+    chances: np.ndarray  # (C, 13) float32, by rank
 
 
 @kernel
@@ -302,8 +302,8 @@ def follow(s, ranks, roles, first, n, role, lowest):
 
 
 @kernel
-def _list_choices(tree, policy, role, hand, hands, codes, chances):
-    """Fills :class:`Choices` of a role's hand, not sorted; returns how many."""
+def _fill_policy(tree, policy, role, hand, hands, codes, chances):
+    """Fills :class:`HandPolicy` of a role's hand, not sorted; returns how many."""
     nodes = tree.nodes
     code_of, hand_of = np.zeros(len(nodes), np.int64), np.full(len(nodes), -1, np.int64)
     code_of[0], hand_of[0] = 1, hand

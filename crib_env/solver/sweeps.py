@@ -30,8 +30,7 @@ class Game(NamedTuple):
     """All that does not change while a game is solved."""
 
     tree: PublicTree
-    endings: np.ndarray
-    """(E, 2, 13, 16) int8, see :func:`crib_env.solver.endings.make_endings`."""
+    endings: np.ndarray  # (E, 2, 13, 16) int8, see :func:`crib_env.solver.endings.make_endings`
     hands: HandTables
 
 
@@ -50,16 +49,11 @@ class Weights(NamedTuple):
 class Step(NamedTuple):
     """What a walk is for."""
 
-    role: int
-    """Whose values are computed; the other role's policy is added to the average."""
-    mode: int
-    """``UPDATE_REGRETS``, ``BEST_RESPONSE`` or ``EXPECTED``."""
-    average: np.float32 = _ZERO
-    """Weight of the policy in the average."""
-    positive: np.float32 = _ONE
-    """Factor of earlier regrets above 0."""
-    negative: np.float32 = _ONE
-    """Factor of earlier regrets below 0."""
+    role: int  # whose values are computed; the other role's policy is added to the average
+    mode: int  # ``UPDATE_REGRETS``, ``BEST_RESPONSE`` or ``EXPECTED``
+    average: np.float32 = _ZERO  # weight of the policy in the average
+    positive: np.float32 = _ONE  # factor of earlier regrets above 0
+    negative: np.float32 = _ONE  # factor of earlier regrets below 0
 
 
 class Workspace(NamedTuple):
@@ -67,12 +61,9 @@ class Workspace(NamedTuple):
 
     reach: np.ndarray
     values: np.ndarray
-    policy: np.ndarray
-    """(2, 1820): the factors of :func:`policy_at`."""
-    by_rank: np.ndarray
-    """(2, 13, 1820): by rank laid and hand, ``SENT`` the reach and ``EARNED`` the values."""
-    small: np.ndarray
-    """(3, 16)"""
+    policy: np.ndarray  # (2, 1820): the factors of :func:`policy_at`
+    by_rank: np.ndarray  # (2, 13, 1820): by rank laid and hand, ``SENT`` the reach and ``EARNED`` the values
+    small: np.ndarray  # (3, 16)
 
 
 _SENT, _EARNED = range(2)
@@ -359,3 +350,51 @@ def _of_rank(hands, k, h, rank):
         k -= 1
         n += 1
     return n
+
+
+class Blend(NamedTuple):
+    """Two policies, (S,) float32 as :meth:`crib_env.solver.play_game.PlayGame.expected` takes them."""
+
+    first: np.ndarray
+    share: np.float32  # how many of the population play by the first one, from 0 to 1
+    second: np.ndarray
+
+
+class Blended(NamedTuple):
+    """What is made of a blend; see :meth:`crib_env.solver.play_game.PlayGame.blend`."""
+
+    out: np.ndarray  # (S,) float32 the policy of a player of unknown kind
+    average: np.ndarray  # (S,) float32, to which the second policy is added, times the reach of its hands
+    weight: np.float32  # of the second policy in the average; at 0 nothing is added
+
+
+@kernel
+def fill_blend(game, blend, workspaces, role, first, last, into):
+    """Fills the slots of a role at nodes ``first`` to ``last - 1``; see
+    :meth:`crib_env.solver.play_game.PlayGame.blend`.
+
+    A choice weighs as much as players of both kinds make it, together: each kind's share, times how likely it plays to
+    the node with the hand, times how likely it then makes the choice.
+
+    Args:
+        workspaces: two, with the reach of these nodes by the first and by the second policy.
+        into: :class:`Blended`.
+    """
+    hands, (one, two), (out, average, weight) = game.hands, workspaces, into
+    for at in range(first, last):
+        node = game.tree.nodes[at]
+        k, low, high = node["n_cards"][role], node["floor"][role], node["high"]
+        if node["actor"] != role or k < 2:
+            continue
+        policy_at(node, hands, blend.first, one.policy)
+        policy_at(node, hands, blend.second, two.policy)
+        slot, own, n_left = node["first_slot"], node["reach_at"][role], hands.n_hands[k - 1, low]
+        for rank in range(low, high):
+            for left in range(n_left):
+                h = hands.with_rank[k - 1, rank, left]
+                by_first = one.reach[own + h] * chosen(blend.first[slot + left], one.policy, h)
+                by_second = two.reach[own + h] * chosen(blend.second[slot + left], two.policy, h)
+                out[slot + left] = blend.share * by_first + (np.float32(1) - blend.share) * by_second
+                if weight > _ZERO:
+                    average[slot + left] += weight * by_second
+            slot += n_left

@@ -85,11 +85,11 @@ def _tilt(chances, mean):
 
 
 @kernel
-def late_play(role, kept, own, other, outlook):
+def late_play(role, hand_class, own, other, outlook):
     """What the play to the score adds to a player's chance to win, by its role, its rank class and both scores."""
     added = 0.0
     if own >= LATE and other >= LATE:
-        hands, scores = outlook.late_hands[role, kept], outlook.late_scores[role, own - LATE, other - LATE]
+        hands, scores = outlook.late_hands[role, hand_class], outlook.late_scores[role, own - LATE, other - LATE]
         for part in range(len(hands)):
             added += hands[part] * scores[part]
     return added
@@ -98,14 +98,10 @@ def late_play(role, kept, own, other, outlook):
 class DiscardParts(NamedTuple):
     """What six cards and a discard say about the parts of a deal."""
 
-    heels: float
-    """The chance that a jack is cut."""
-    hand: np.ndarray
-    """(30,) chances of the points of the four kept."""
-    crib: np.ndarray
-    """(30,) chances of the crib's points against random discards."""
-    crib_mean: float
-    """The crib's mean against deliberate ones at 0–0."""
+    heels: float  # the chance that a jack is cut
+    hand: np.ndarray  # (30,) chances of the points of the four kept
+    crib: np.ndarray  # (30,) chances of the crib's points against random discards
+    crib_mean: float  # the crib's mean against deliberate ones at 0–0
 
 
 @kernel
@@ -202,10 +198,10 @@ def discard_chances(cards, discarded, is_dealer, scores, totals, outlook, wins):
         for j in range(i + 1, 6):
             pair = bit(cards[i]) | bit(cards[j])
             if pair & discarded == discarded:
-                parts, kept = discard_parts(cards, i, j, is_dealer, totals[k], outlook), rank_class(six ^ pair)
-                fill_wins(is_dealer, parts, outlook.pegging[role, kept], scores, outlook, chances)
+                parts, hand_class = discard_parts(cards, i, j, is_dealer, totals[k], outlook), rank_class(six ^ pair)
+                fill_wins(is_dealer, parts, outlook.pegging[role, hand_class], scores, outlook, chances)
                 for n in range(len(wins)):
-                    chance = chances[n] + late_play(role, kept, scores[n, 0], scores[n, 1], outlook)
+                    chance = chances[n] + late_play(role, hand_class, scores[n, 0], scores[n, 1], outlook)
                     wins[n, k] = min(max(chance, 0.0), 1.0)
             k += 1
 
@@ -286,11 +282,11 @@ def win_shares(
     six, pairs = mask_of(held[0]), held[0, PLACES].tolist()
     places = [pairs.index(sorted(row["discard"].tolist())) for row in (second, first)]
     parts = [discard_parts(held[0], *PLACES[k], dealer, totals[0, k], tables) for k in places]
-    kept = [rank_class(six ^ mask_of(held[0, PLACES[k]])) for k in places]
+    classes = [rank_class(six ^ mask_of(held[0, PLACES[k]])) for k in places]
 
     def chance_of(hand: int, pegging: int, crib: int) -> float:
         """The chance to win with each part of the second discard, 0, or of the first, 1."""
-        mixed, four = parts[crib]._replace(hand=parts[hand].hand), kept[pegging]
+        mixed, four = parts[crib]._replace(hand=parts[hand].hand), classes[pegging]
         fill_wins(dealer, mixed, tables.pegging[role, four], at, tables, chance)
         return float(chance[0] + late_play(role, four, *map(int, scores), tables))
 

@@ -30,22 +30,14 @@ class Leads(NamedTuple):
     Chances and costs are in the order of the hand's cards. Cards of one rank are one choice and share its numbers.
     """
 
-    lead_chance: np.ndarray
-    """(1820, 4) how often each rank is led."""
-    lead_cost: np.ndarray
-    """(1820, 4) points lost by leading it, at least 0."""
-    lead_value: np.ndarray
-    """(1820,) what pone earns net with the best lead."""
-    led: np.ndarray
-    """(13, 1820) how likely pone leads a rank, given the dealer's hand."""
-    answer_chance: np.ndarray
-    """(13, 1820, 4) by rank led, how often each rank is the answer."""
-    answer_cost: np.ndarray
-    """(13, 1820, 4) points lost by it."""
-    answer_value: np.ndarray
-    """(13, 1820) what the dealer earns net with the best answer, after the points of the lead."""
-    nash_conv: np.ndarray
-    """() of the solution: a bound on the error of each number of points, in the mean over hands."""
+    lead_chance: np.ndarray  # (1820, 4) how often each rank is led
+    lead_cost: np.ndarray  # (1820, 4) points lost by leading it, at least 0
+    lead_value: np.ndarray  # (1820,) what pone earns net with the best lead
+    led: np.ndarray  # (13, 1820) how likely pone leads a rank, given the dealer's hand
+    answer_chance: np.ndarray  # (13, 1820, 4) by rank led, how often each rank is the answer
+    answer_cost: np.ndarray  # (13, 1820, 4) points lost by it
+    answer_value: np.ndarray  # (13, 1820) what the dealer earns net with the best answer, after the points of the lead
+    nash_conv: np.ndarray  # () of the solution: a bound on the error of each number of points, in the mean over hands
 
     def save(self, path: str | Path) -> None:
         """Writes it, whole or not at all."""

@@ -219,9 +219,9 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         """
         start = Start.read(options, self._episode, self._reset_options)
         who = self._read_reset_mask(options)
-        is_seeded, words = self._read_seeds(seed)
+        is_seeded, states = self._read_seeds(seed)
         super().reset(seed=int(seed) if isinstance(seed, (int, np.integer)) else None)
-        self._games[self._stream][who & is_seeded] = words[who & is_seeded]
+        self._games[self._stream][who & is_seeded] = states[who & is_seeded]
         self._begin(np.flatnonzero(who), start, is_seeded)
         self._to_begin[who] = self._is_waiting[who] = False
         self._n_waiting = int(self._is_waiting.sum())
@@ -364,9 +364,9 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
 
     def _read_seeds(self, seed: Any) -> tuple[np.ndarray, np.ndarray]:
         """Which games are seeded, (N,) bool, and the initial states of their streams, (N,) uint64."""
-        is_seeded, words = np.zeros(self.num_envs, np.bool_), np.zeros(self.num_envs, np.uint64)
+        is_seeded, states = np.zeros(self.num_envs, np.bool_), np.zeros(self.num_envs, np.uint64)
         if seed is None:
-            return is_seeded, words
+            return is_seeded, states
         if not isinstance(seed, (list, tuple, np.ndarray)):
             check_seed(seed)
             seed = range(int(seed), int(seed) + self.num_envs)
@@ -375,8 +375,8 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         for i, number in enumerate(seed):
             check_seed(number)
             if number is not None:
-                is_seeded[i], words[i] = True, streams(int(number), 1)[0]
-        return is_seeded, words
+                is_seeded[i], states[i] = True, streams(int(number), 1)[0]
+        return is_seeded, states
 
     def _read_actions(self, actions: Any) -> np.ndarray:
         """The actions as (N,) int64; with ``illegal="raise"`` all legal except in games about to restart."""
@@ -395,7 +395,8 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
             cards = self._read_each(actions if is_list else cards)
         cards = cards.astype(np.int64, copy=False)
         if self._raises:
-            bad = min(self._run_light(vector_kernels.first_bad, self._games, self._all_rows, cards, self._to_begin))
+            given = self._games, self._all_rows, cards, self._to_begin
+            bad = min(self._run(vector_kernels.first_bad, *given, chunk=LIGHT_CHUNK))
             if bad < self.num_envs:
                 raise ValueError(f"game {bad}: {name_card(int(cards[bad]))} is not a legal action")
         return cards
@@ -425,18 +426,11 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         np.greater_equal(self._lengths, self._max_episode_steps, out=self._truncations)
         return over | self._truncations
 
-    def _run(self, function: Callable[..., Any], state: Any, rows: np.ndarray, *rest: Any) -> list[Any]:
+    def _run(
+        self, function: Callable[..., Any], state: Any, rows: np.ndarray, *rest: Any, chunk: int = CHUNK
+    ) -> list[Any]:
         """Calls the kernel ``function(state, rows, *rest)`` on all threads, each with some rows; returns each
         result."""
-        return self._run_chunks(CHUNK, function, state, rows, *rest)
-
-    def _run_light(self, function: Callable[..., Any], state: Any, rows: np.ndarray, *rest: Any) -> list[Any]:
-        """The same for a kernel that does very little work per game."""
-        return self._run_chunks(LIGHT_CHUNK, function, state, rows, *rest)
-
-    def _run_chunks(
-        self, chunk: int, function: Callable[..., Any], state: Any, rows: np.ndarray, *rest: Any
-    ) -> list[Any]:
         if self._threads == 1 or len(rows) <= chunk:
             return [function(state, rows, *rest)]
         threads = min(self._threads, -(-len(rows) // chunk))
@@ -504,4 +498,5 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
             fresh = np.empty(self.num_envs), np.empty(self.num_envs, np.int64), np.empty(self.num_envs)
             self._accounts = vector_kernels.Accounts(*self._accounts[:3], *fresh)
         now = time.perf_counter()
-        self._run_light(vector_kernels.account_all, self._accounts, self._all_rows, self._to_begin, rewards, ended, now)
+        given = self._accounts, self._all_rows, self._to_begin, rewards, ended, now
+        self._run(vector_kernels.account_all, *given, chunk=LIGHT_CHUNK)

@@ -9,7 +9,7 @@ import numpy as np
 
 from crib_env import PlayerViews
 from crib_env.agents import Agent, make_agent
-from crib_env.agents.discards import by_phase
+from crib_env.agents.choosing import by_phase
 from crib_env.evaluate.matches.match import MatchResult, play_match
 from crib_env.evaluate.matches.mirrored import mean_of_pairs
 from crib_env.evaluate.matches.single_deals import play_deals

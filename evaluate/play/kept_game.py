@@ -19,7 +19,7 @@ from crib_env.evaluate.folder_lock import held_file, lock_of
 from crib_env.evaluate.matches.game_records import GameRecord, Recorder, add_records
 from crib_env.files.json_text import read_json, typed
 from crib_env.options import check_seed
-from crib_env.picture.stages import stages
+from crib_env.picture.seen import stages
 from crib_env.players.agent import cheats
 from crib_env.players.turns import Observers
 from crib_env.views import views_of
@@ -188,7 +188,7 @@ class KeptGame:
         return int(self.agent.act(self._batch.views(_ROW))[0])
 
     def play(self, card: int) -> list[np.ndarray]:
-        """Plays a card of whoever is to act, and keeps the game; its stages (:func:`crib_env.picture.stages.stages`).
+        """Plays a card of whoever is to act, and keeps the game; its stages (:func:`crib_env.picture.seen.stages`).
 
         Raises:
             ValueError: the card is not legal; nothing has changed.

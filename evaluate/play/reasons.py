@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env import PlayerViews
-from crib_env.agents.discards import six_dealt
+from crib_env.agents.choosing import six_dealt
 from crib_env.cards import N_CARDS, format_card
 from crib_env.scoring import COUNT_LIMIT, card_value, score_play
 from crib_env.tables.analysis import analyse_discard, win_shares

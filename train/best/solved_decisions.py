@@ -173,7 +173,7 @@ def _sample(play, counts, tables, word_of_stream, inputs, chances):
             if total == 0.0:  # nothing to choose from, or a hand that the solution never plays to this node
                 total = _weigh_evenly(held[role], low, high, weights)
             if n_playable > 1 and role != wild:
-                write_inputs(s, ranks, roles, n, held[role], role, play.starter, inputs[n_rows])
+                write_inputs(s, ranks, roles, n, held[role], play.starter, inputs, n_rows)
                 for rank in range(low, high):
                     chances[n_rows, rank] = np.uint8(np.rint(_MOST * weights[rank] / total))
                 n_rows += 1

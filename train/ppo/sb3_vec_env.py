@@ -193,7 +193,7 @@ class SettledDeals(CribbageVectorEnv):
 
 
 class SettledVecEnv(CribbageVecEnv):
-    """:class:`SettledDeals` for Stable-Baselines3, observed by rank (:mod:`crib_env.agents.features.by_rank`).
+    """:class:`SettledDeals` for Stable-Baselines3, observed by rank (:mod:`crib_env.agents.features.play`).
 
     Observations are (N, n + 52) float32: the n inputs of a network, and what each card is known to gain at once, 0 if
     it is not legal.

@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 import numpy as np
 import tyro
 
-from crib_env.agents.equilibrium.blueprint import NO_STARTER, Blueprint
-from crib_env.agents.equilibrium.first_cards import FirstCards, first_cards
+from crib_env.agents.equilibrium.blueprint import NO_STARTER, Blueprint, FirstCards, first_cards
 from crib_env.engine import ROLES
 from crib_env.evaluate.commands.arguments import File
 from crib_env.evaluate.commands.solve_play import PEGGING_GAME, after_discards

@@ -25,7 +25,7 @@ import numpy as np
 
 from crib_env import PlayerViews, discard_statistics
 from crib_env.agents.baselines import GreedyAgent
-from crib_env.agents.discards import by_phase, next_discard, six_dealt
+from crib_env.agents.choosing import by_phase, next_discard, six_dealt
 from crib_env.agents.heuristic import CARD_VALUES
 from crib_env.cards import RANKS
 from crib_env.evaluate.papers.claims import Effort, Measure, Measured, exact

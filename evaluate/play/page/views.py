@@ -14,8 +14,7 @@ from crib_env.evaluate.play.kept_game import PERSON, KeptGame
 from crib_env.evaluate.play.words import tell_card, tell_deal
 from crib_env.picture.board import hole_at
 from crib_env.picture.cards import HIDDEN, card_name
-from crib_env.picture.seen import Side, see
-from crib_env.picture.stages import stages
+from crib_env.picture.seen import Side, see, stages
 from crib_env.scoring import count_aloud
 
 

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from crib_env import parse_cards
 from crib_env.evaluate.matches.game_records import GameRecord
-from crib_env.picture.seen import Table, see
-from crib_env.picture.stages import stages
+from crib_env.picture.seen import Table, see, stages
 
 _MILLISECONDS = {"discard": 900, "play": 1_100, "show": 2_600}
 

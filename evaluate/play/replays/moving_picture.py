@@ -11,7 +11,7 @@ from crib_env.evaluate.play.replays.frames import milliseconds
 from crib_env.evaluate.progress import progress_bar
 from crib_env.files.whole_file import whole_file
 from crib_env.picture.colours import LIGHT
-from crib_env.picture.pixels import to_pixels
+from crib_env.picture.rendering import to_pixels
 from crib_env.picture.seen import Table
 from crib_env.picture.table import draw_table
 

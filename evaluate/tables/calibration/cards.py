@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.agents.discards import lowest_of_rank
+from crib_env.agents.choosing import lowest_of_rank
 from crib_env.batch import GameBatch
 from crib_env.engine import DEAL_EPISODE
 from crib_env.evaluate.skill.positions import begin_all

@@ -2,7 +2,7 @@
 
 Near the end of a game players play for other things than points, so a deal has to be played at each pair of scores.
 The same cards are dealt at all of them: an agent that searches values them together
-(:mod:`crib_env.agents.same_cards`).
+(:mod:`crib_env.agents.choosing`).
 """
 
 from __future__ import annotations

@@ -1,0 +1,209 @@
+"""From values and chances to cards: what agents of every kind share.
+
+Random numbers follow from seed, game and decision, so that a game is the same in every batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env import PlayerViews
+from crib_env.engine import WIN
+from crib_env.exact.discard_statistics import PLACES
+from crib_env.kernels import GOLDEN, kernel, mix
+from crib_env.observation import N_ACTIONS
+
+_SAME = 1e-9  # values are sums of a few exact fractions: smaller differences are rounding
+# Values of a network, percent or points, are some tens in float32, whose last digits depend on the batch they are in.
+# Pairs that differ only in suits may have exactly the same value, and these digits must not decide between them.
+SAME_TO_A_NETWORK = 1e-4
+
+
+def by_phase(
+    views: PlayerViews, discard: Callable[[PlayerViews], np.ndarray], lay: Callable[[PlayerViews], np.ndarray]
+) -> np.ndarray:
+    """(B,) cards: from ``discard`` for the discards, from ``lay`` for the decisions of the play."""
+    discarding = views.is_discard
+    if discarding.all():
+        return discard(views)
+    if not discarding.any():
+        return lay(views)
+    cards = np.empty(len(views), np.int64)
+    cards[discarding], cards[~discarding] = discard(views[discarding]), lay(views[~discarding])
+    return cards
+
+
+def lowest_of_rank(views: PlayerViews, ranks: np.ndarray) -> np.ndarray:
+    """(B,) the lowest legal card of each of ``ranks`` (B,); suits do not matter in the play."""
+    return 13 * views.action_mask.reshape(-1, 4, 13)[np.arange(len(ranks)), :, ranks].argmax(axis=1) + ranks
+
+
+def six_dealt(views: PlayerViews) -> np.ndarray:
+    """(B, 6) int64: held and discarded cards at a discard, sorted, as the exact values require."""
+    return np.sort(np.concatenate([views.hand, views.discards], axis=1), axis=1)[:, 2:].astype(np.int64)
+
+
+def pairs_open(views: PlayerViews, six: np.ndarray) -> np.ndarray:
+    """(B, 15) bool: which pairs of the sorted six cards contain the card already discarded."""
+    discarded = views.discards[:, 0]
+    return (discarded[:, None] < 0) | (six[:, PLACES] == discarded[:, None, None]).any(axis=2)
+
+
+def next_discard(views: PlayerViews, values: np.ndarray, ties: np.ndarray, same: float = _SAME) -> np.ndarray:
+    """The next card of the best pair that holds what is already discarded.
+
+    Args:
+        views: discards to be made.
+        values: (B, 15) the value of each pair, in the order of :func:`crib_env.discard_statistics`.
+        ties: (B, 15) decides between pairs of equal value; if these are equal too, the first in the order of ids.
+        same: values that differ by less are equal.
+
+    Returns:
+        (B,) card ids.
+    """
+    six = six_dealt(views)
+    pairs, discarded = six[:, PLACES], views.discards[:, 0]
+    values = np.where(pairs_open(views, six), values, -np.inf)
+    best = values >= values.max(axis=1, keepdims=True) - same
+    pair = pairs[np.arange(len(views)), np.where(best, ties, -np.inf).argmax(axis=1)]
+    return np.where(pair[:, 0] == discarded, pair[:, 1], pair[:, 0])
+
+
+@kernel
+def word_of(seed, game_id, decision):
+    """A random uint64 for a decision; ``seed`` is a uint64 of :func:`crib_env.kernels.streams`."""
+    return mix(seed + mix(np.uint64(game_id) + GOLDEN * np.uint64(decision + 1)))
+
+
+@kernel
+def uniform(seed, game_id, decision):
+    """:func:`word_of` as a number from 0 to 1."""
+    return np.float64(word_of(seed, game_id, decision) >> np.uint64(11)) / 2.0**53
+
+
+@kernel
+def _uniforms(seed, game_ids, decisions, out):
+    for b in range(len(out)):
+        out[b] = uniform(seed, game_ids[b], decisions[b])
+
+
+def uniforms(seed: np.uint64, views: PlayerViews) -> np.ndarray:
+    """Random numbers from 0 to 1 for these decisions, (B,) float64, see :func:`uniform`."""
+    out = np.empty(len(views))
+    _uniforms(seed, views.game_ids, views.decisions, out)
+    return out
+
+
+@kernel
+def _draw(chances, numbers, cards):
+    for b in range(len(cards)):
+        at = numbers[b] * chances[b].sum()
+        for card in range(chances.shape[1]):
+            if chances[b, card] > 0.0:
+                cards[b] = card  # if rounding leaves a remainder, the last possible card stays
+                at -= chances[b, card]
+                if at < 0.0:
+                    break
+
+
+def draw(chances: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Cards, or ranks, by their probability.
+
+    Args:
+        chances: (B, n) float64, 0 for a card that is not legal.
+        numbers: (B,) from 0 to 1, which decide.
+
+    Returns:
+        (B,) int64 from 0 to n - 1.
+    """
+    cards = np.empty(len(chances), np.int64)
+    _draw(chances, numbers, cards)
+    return cards
+
+
+RARE = 0.03
+"""Ranks less likely than this share of the most likely one are dropped: they are errors of few iterations or of a
+network."""
+_NEAR = 25  # points to the end of the game
+
+
+def near_end(views: PlayerViews) -> np.ndarray:
+    """(B,) bool: whether a player is so near the end of a game that points do not stand for the chance to win. Never in
+    the pegging episode."""
+    return (views.scores.max(axis=1) >= WIN - _NEAR) & (views.starter >= 0)
+
+
+def without_rare(chances: np.ndarray) -> np.ndarray:
+    """Chances of ranks (B, 13) without the rare ones (``RARE``); each row adds up to 1."""
+    common = np.where(chances < RARE * chances.max(axis=1, keepdims=True), 0.0, chances)
+    return common / common.sum(axis=1, keepdims=True)
+
+
+def card_chances(
+    views: PlayerViews,
+    discard: Callable[[PlayerViews], np.ndarray],
+    rank_chances: Callable[[PlayerViews], np.ndarray],
+) -> np.ndarray:
+    """How likely each card is chosen in B decisions, (B, 52).
+
+    Args:
+        views: the decisions.
+        discard: chooses the discards, without chance.
+        rank_chances: how likely each rank is laid at decisions of the play, (b, 13); of a rank it is the lowest card.
+    """
+    chances, discards = np.zeros((len(views), N_ACTIONS)), np.flatnonzero(views.is_discard)
+    if len(discards):
+        chances[discards, discard(views[discards])] = 1.0
+    play = np.flatnonzero(~views.is_discard)
+    if len(play):
+        by_rank = rank_chances(views[play])
+        row, rank = by_rank.nonzero()
+        chances[play[row], lowest_of_rank(views[play[row]], rank)] = by_rank[row, rank]
+    return chances
+
+
+class SameCards(NamedTuple):
+    """B decisions in groups that differ in nothing but the scores."""
+
+    rows: np.ndarray
+    """(B,) int64, the decisions, group by group, and in a group by the scores of the dealer and of pone."""
+    ends: np.ndarray
+    """(G,) int64, where each group ends in ``rows``."""
+
+    def parts(self, n: int) -> list[SameCards]:
+        """The same, ``n`` groups at a time."""
+        starts = np.concatenate([[0], self.ends[n - 1 :: n]])
+        return [
+            SameCards(self.rows[start:], self.ends[n * k : n * (k + 1)] - start)
+            for k, start in enumerate(starts.tolist())
+            if n * k < len(self.ends)
+        ]
+
+    @property
+    def first(self) -> np.ndarray:
+        """(G,) int64, a decision of each group."""
+        return self.rows[np.concatenate([[0], self.ends[:-1]])]
+
+    def spread(self, values: np.ndarray) -> np.ndarray:
+        """What holds for each group, (G, …), for each decision, (B, …)."""
+        out = np.empty((len(self.rows), *values.shape[1:]), values.dtype)
+        out[self.rows] = np.repeat(values, np.diff(self.ends, prepend=0), axis=0)
+        return out
+
+
+def same_cards(views: PlayerViews, also: np.ndarray | None = None) -> SameCards:
+    """Groups decisions by all that the player sees but the scores, and by ``also`` (B,) float64."""
+    fields = [views.hand, views.discards, views.laid, views.laid_by]
+    fields += [np.stack([views.starter, views.is_dealer, views.pile_start, views.opponent_cards], axis=1)]
+    if also is not None:
+        fields.append(also[:, None].view(np.int8))
+    keys = np.concatenate(fields, axis=1, dtype=np.int8)
+    scores = np.where(views.is_dealer[:, None], views.scores, views.scores[:, ::-1]).astype(np.int8)
+    full = np.concatenate([keys, scores], axis=1)
+    order = full.view(f"V{full.shape[1]}")[:, 0].argsort(kind="stable")
+    is_last = np.ones(len(keys), np.bool_)
+    is_last[:-1] = (keys[order[1:]] != keys[order[:-1]]).any(axis=1)
+    return SameCards(order, np.flatnonzero(is_last) + 1)
