@@ -1,0 +1,95 @@
+"""Tables of the benchmarks that come from data; ``python -m tests.test_tables_of_pages`` writes them anew."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from crib_env.evaluate.commands.tables.win_table import HEADER, NEAR, rows_of
+from crib_env.evaluate.files import markdown_table, whole_text
+from crib_env.tables.standard import standard_win_table
+
+DOCS = Path(__file__).parents[1] / "docs"
+END = "<!-- end of table -->\n"
+
+
+def kept(name):
+    return json.loads((DOCS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def win_table():
+    return list(HEADER), rows_of(standard_win_table())
+
+
+def tree_search():
+    """Win rates against ``greedy`` by iterations."""
+    data = kept("ismcts-budget")
+    agents, budgets = data["plan"]["agents"], data["plan"]["budgets"]
+
+    def rate(name):
+        match = data["matches"][name]
+        low, high = match["interval"]
+        return f"{match['win_rate']:.1%} ({low:.1%} to {high:.1%})"
+
+    titles = [f"`{agent.replace('iterations={}', '').rstrip(':,')}`" for agent in agents]
+    return ["iterations", *titles], [[f"{n:,}", *(rate(agent.format(n)) for agent in agents)] for n in budgets]
+
+
+def exploitability_of_learners():
+    """Mean and range over seeds by deals learned from, the least exploitable first."""
+    rows, places = [], (20_480, 30_720, 40_960, 61_440)
+    for name, runs in kept("exploitability")["curves"].items():
+        columns = zip(runs[0]["training"]["places"], *(run["training"]["values"] for run in runs))
+        by_place = {n: f"{sum(v) / len(v):.3f} ({min(v):.3f} to {max(v):.3f})" for n, *v in columns}
+        rows.append([f"`{name}`", str(len(runs)), *(by_place.get(n, "") for n in places)])
+    return ["learner", "seeds", *(f"{n:,} deals" for n in places)], sorted(rows, key=lambda row: row[-1])
+
+
+def speeds():
+    """Medians and ranges a second; large numbers in millions."""
+
+    def row(name, low, median, high):
+        scale, digits, unit = (1e6, 2, " M") if median >= 10_000_000 else (1, 0 if median >= 1_000 else 1, "")
+        shown = [f"{value / scale:,.{digits}f}" for value in (low, median, high)]
+        return [name, shown[1] + unit, "" if low == high else f"{shown[0]} to {shown[2]}{unit}"]
+
+    return ["", "a second", "range"], [row(name, *values) for name, values in kept("speed")["per_second"].items()]
+
+
+TABLES = {
+    "win table": ("tables", win_table),
+    "tree search": ("matches", tree_search),
+    "exploitability of learners": ("exploitability", exploitability_of_learners),
+    "speeds": ("speed", speeds),
+}
+
+
+def page_of(name):
+    return DOCS / "benchmarks" / f"{TABLES[name][0]}.md"
+
+
+def with_table(name):
+    """The page with the table that its data make."""
+    page, begin = page_of(name).read_text(encoding="utf-8"), f"<!-- {name} -->\n"
+    assert page.count(begin) == 1
+    before, _, rest = page.partition(begin)
+    return f"{before}{begin}{markdown_table(*TABLES[name][1]())}{END}{rest.partition(END)[2]}"
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_is_that_of_its_data(name):
+    assert page_of(name).read_text(encoding="utf-8") == with_table(name)
+
+
+def test_the_page_says_how_the_shipped_win_table_was_made():
+    page, table = page_of("win table").read_text(encoding="utf-8"), standard_win_table()
+    assert f"--agent {table.agent} --deals {table.deals} --rounds" in page
+    near = 1.96 * table.win_error[NEAR:, NEAR:]
+    assert f"± {100 * near.mean():.2f} % points on\naverage and ± {100 * near.max():.2f} at most" in page
+
+
+if __name__ == "__main__":
+    for name in TABLES:
+        written = with_table(name)
+        with whole_text(page_of(name)) as file:
+            file.write(written)
