@@ -21,8 +21,7 @@ from crib_env.evaluate.commands.tables.win_table import draw_win_table
 from crib_env.evaluate.figures import GREY, new_figure, number_ticks
 from crib_env.evaluate.matches.game_records import read_records
 from crib_env.evaluate.matches.match import MatchResult
-from crib_env.evaluate.play.replays.frames import frames
-from crib_env.evaluate.play.replays.moving_picture import write_gif
+from crib_env.evaluate.play.replay import frames, write_gif
 from crib_env.evaluate.runs.learning_curves import curve_of_json
 from crib_env.evaluate.runs.learning_curves import draw_curves as draw_learning_curves
 from crib_env.evaluate.speed.measuring import Rates

@@ -22,7 +22,7 @@ from playwright.sync_api import sync_playwright
 
 from crib_env import format_card, parse_cards
 from crib_env.evaluate.matches.game_records import read_records
-from crib_env.evaluate.play.kept_game import FINISHED, PERSON, KeptGame, read_game
+from crib_env.evaluate.play.saved_game import FINISHED, PERSON, SavedGame, read_game
 from crib_env.picture.cards import card_name
 from tests.helpers.page import served_page
 
@@ -165,14 +165,14 @@ def test_a_game_clicked_through_is_the_engines(tab, server):
 
 
 def test_a_player_that_takes_long_is_said_to_think(tab, monkeypatch):
-    real = KeptGame.agents_card
+    real = SavedGame.agents_card
 
     def agents_card(game):
         time.sleep(1)  # for each of two discards
         return real(game)
 
     tab.begin(agent="greedy", seed=3, dealer="agent")
-    monkeypatch.setattr(KeptGame, "agents_card", agents_card)
+    monkeypatch.setattr(SavedGame, "agents_card", agents_card)
     for _ in range(2):
         tab.page.locator("#mine .hand button[aria-pressed=false]").first.click()
     tab.page.click("#do")

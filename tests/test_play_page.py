@@ -20,10 +20,10 @@ from crib_env.agents.registry import NAMES
 from crib_env.engine import DISCARD
 from crib_env.evaluate.commands.play import play
 from crib_env.evaluate.matches.game_records import read_records
-from crib_env.evaluate.play.kept_game import AGENT, FINISHED, PERSON, GameSoFar
 from crib_env.evaluate.play.page import server
 from crib_env.evaluate.play.page.games import OFFERED
 from crib_env.evaluate.play.page.server import LARGEST, page_files
+from crib_env.evaluate.play.saved_game import AGENT, FINISHED, PERSON, GameSoFar
 from crib_env.evaluate.skill.analysis.judges import play_judge
 from crib_env.picture.cards import card_name
 from tests.helpers.hidden_cards import cards_of

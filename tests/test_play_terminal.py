@@ -19,7 +19,7 @@ from crib_env import format_card
 from crib_env.engine import PLAY
 from crib_env.evaluate.commands.play import play
 from crib_env.evaluate.matches.game_records import read_record
-from crib_env.evaluate.play.kept_game import PERSON, GameSoFar, KeptGame
+from crib_env.evaluate.play.saved_game import PERSON, GameSoFar, SavedGame
 from crib_env.evaluate.play.terminal import play_in_terminal
 from crib_env.evaluate.skill.analysis.judges import ExpertJudge
 from tests.helpers.hidden_cards import cards_of
@@ -90,7 +90,7 @@ def test_a_whole_game_through_a_pseudo_terminal(tmp_path):
 def test_nothing_hidden_is_printed(folder, monkeypatch, capsys):
     """Before each choice: of this deal only cards that the person holds, has discarded, or that lie face up."""
     folder.mkdir(parents=True)
-    game = KeptGame.begin_in(GameSoFar("greedy", 5, None, (60, 60), ()), folder)
+    game = SavedGame.begin_in(GameSoFar("greedy", 5, None, (60, 60), ()), folder)
     seen, n_checked = {}, 0
 
     def read(prompt):
@@ -201,20 +201,20 @@ def test_a_file_that_is_no_game_is_refused_by_name(change, fault, tmp_path):
     content = {"agent": "random", "seed": 1, "first_dealer": 0, "scores": [0, 0], "cards": []}
     path.write_text(json.dumps({**content, **change}))
     with pytest.raises(ValueError, match=rf"game\.json is not a game to go on with .*{fault}"):
-        KeptGame.resume(path, None)
+        SavedGame.resume(path, None)
 
 
 def test_resume_with_another_agent_is_refused(tmp_path):
-    game = KeptGame.begin_in(GameSoFar("random", 1, 0, (0, 0), ()), tmp_path)
+    game = SavedGame.begin_in(GameSoFar("random", 1, 0, (0, 0), ()), tmp_path)
     game.close()
     path = game.file
     with pytest.raises(ValueError, match="its agent is random, not greedy"):
-        KeptGame.resume(path, "greedy")
-    assert KeptGame.resume(path, "random").turn == 1
+        SavedGame.resume(path, "greedy")
+    assert SavedGame.resume(path, "random").turn == 1
 
 
 def test_an_illegal_card_changes_nothing(tmp_path):
-    game = KeptGame.begin_in(GameSoFar("random", 1, 1, (0, 0), ()), tmp_path)
+    game = SavedGame.begin_in(GameSoFar("random", 1, 1, (0, 0), ()), tmp_path)
     before, kept = game.games.copy(), game.file.read_bytes()
     foreign = next(card for card in range(52) if card not in cards_of(game.games["hand"][0, PERSON]))
     for card in (foreign, -1, 52):

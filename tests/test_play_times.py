@@ -8,8 +8,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 from crib_env.evaluate.commands import benchmark_page
-from crib_env.evaluate.play.page.reply_times import measure_replies
-from crib_env.evaluate.play.page.start_times import StartTimes, measure_start
+from crib_env.evaluate.play.page.times import StartTimes, measure_replies, measure_start
 from crib_env.evaluate.ranges import checked
 
 

@@ -17,8 +17,7 @@ from crib_env.evaluate.commands.analyse_replay import replay
 from crib_env.evaluate.matches.game_records import read_record
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
-from crib_env.evaluate.play.replays.frames import frames, milliseconds
-from crib_env.evaluate.play.replays.page import replay_page
+from crib_env.evaluate.play.replay import frames, milliseconds, replay_page
 from crib_env.picture.colours import LIGHT, STYLED
 from crib_env.picture.rendering import _background, to_pixels
 from crib_env.picture.table import draw_table

@@ -114,6 +114,15 @@ def test_no_import_cycles():
     assert not circle(imports)
 
 
+def test_the_modules_of_the_page_import_in_no_circle():
+    imports = {
+        path.name: re.findall(r'^import .* from "\./(.*)";$', path.read_text(encoding="utf-8"), re.MULTILINE)
+        for path in (ROOT / "evaluate" / "play" / "page" / "static").glob("*.js")
+    }
+    assert "game.js" in imports["main.js"]
+    assert not circle(imports)
+
+
 def test_an_import_cycle_is_found():
     """An import for types, or within a function, closes no cycle."""
     source = "import a\ntry:\n    from b import c\nexcept ImportError:\n    pass\nif TYPE_CHECKING:\n    import d\n"

@@ -15,9 +15,7 @@ from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import printable
 from crib_env.evaluate.files import check_outputs, whole_text
 from crib_env.evaluate.matches.game_records import GameRecord, read_record
-from crib_env.evaluate.play.replays.frames import frames
-from crib_env.evaluate.play.replays.moving_picture import write_gif
-from crib_env.evaluate.play.replays.page import replay_page
+from crib_env.evaluate.play.replay import frames, replay_page, write_gif
 from crib_env.evaluate.ranges import WholeNumber
 from crib_env.evaluate.skill.analysis.decisions import GameAnalysis
 from crib_env.evaluate.skill.analysis.decisions import analyse as analyse_records

@@ -11,9 +11,8 @@ import tyro
 
 from crib_env.evaluate.console import console
 from crib_env.evaluate.matches.mirrored import check_players
-from crib_env.evaluate.play.page.reply_times import measure_replies
 from crib_env.evaluate.play.page.server import page_files
-from crib_env.evaluate.play.page.start_times import measure_start
+from crib_env.evaluate.play.page.times import measure_replies, measure_start
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import Amount, Seed
 

@@ -16,8 +16,8 @@ from crib_env.agents import make_agent
 from crib_env.evaluate.commands.arguments import Score, SomeFile, SomeSeed
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
-from crib_env.evaluate.play.kept_game import DEALERS, FINISHED, GameSoFar, KeptGame, read_game_to_resume
 from crib_env.evaluate.play.page.games import OFFERED
+from crib_env.evaluate.play.saved_game import DEALERS, FINISHED, GameSoFar, SavedGame, read_game_to_resume
 from crib_env.evaluate.play.terminal import play_in_terminal, review_in_terminal, say
 from crib_env.evaluate.skill.analysis.judges import play_judge
 from crib_env.files.whole_file import clear_parts
@@ -67,7 +67,7 @@ def play(
     clear_parts(FOLDER)
     check_outputs(record)
     if terminal:
-        game = KeptGame.begin_in(offered, FOLDER) if resume is None else KeptGame.resume(resume, agent)
+        game = SavedGame.begin_in(offered, FOLDER) if resume is None else SavedGame.resume(resume, agent)
         if game.is_over:
             raise ValueError(f"the game of {resume} is over")
         _in_terminal(game, record)
@@ -75,7 +75,7 @@ def play(
         _in_browser(offered, resume, record, browser, seed)
 
 
-def _in_terminal(game: KeptGame | None, record: Path) -> None:
+def _in_terminal(game: SavedGame | None, record: Path) -> None:
     judge = play_judge()
     while game is not None:
         try:
@@ -87,7 +87,7 @@ def _in_terminal(game: KeptGame | None, record: Path) -> None:
         if not game.so_far.practice:
             say([f"the game is added to {record}"])
         again = review_in_terminal(game, judge)
-        game = None if again is None else KeptGame.begin_in(game.until(again, practice=True), FOLDER)
+        game = None if again is None else SavedGame.begin_in(game.until(again, practice=True), FOLDER)
 
 
 def _in_browser(offered: GameSoFar, resumed: Path | None, record: Path, opens: bool, seed: int | None) -> None:

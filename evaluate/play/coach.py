@@ -12,8 +12,8 @@ from crib_env.agents.choosing import lowest_of_rank, six_dealt
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.cards import format_cards
 from crib_env.engine import DISCARD, WIN
-from crib_env.evaluate.play.kept_game import PERSON, KeptGame
 from crib_env.evaluate.play.reasons import why_card, why_discard
+from crib_env.evaluate.play.saved_game import PERSON, SavedGame
 from crib_env.evaluate.skill.analysis.decisions import LEAST, Decision, GameAnalysis, Moment, analyse, decisions_at
 from crib_env.evaluate.skill.analysis.judges import PlayJudge, Worth
 from crib_env.evaluate.skill.analysis.summary import PlayerSummary, summarise_players
@@ -31,7 +31,7 @@ class Note(NamedTuple):
     """The coach's comment on a decision."""
 
     at: int
-    """Its index in :attr:`KeptGame.played`."""
+    """Its index in :attr:`SavedGame.played`."""
     deal: int
     """From 1."""
     decision: Decision
@@ -66,7 +66,7 @@ class Coach:
         judge: values the cards of the play. Discards are valued by the exact analysis at the score.
     """
 
-    def __init__(self, game: KeptGame, judge: PlayJudge) -> None:
+    def __init__(self, game: SavedGame, judge: PlayJudge) -> None:
         self._game, self._judge, self._analyst = game, judge, ExpertAgent()
         self._notes: list[Note] = []
         self._next = 0  # index of the next card to look at

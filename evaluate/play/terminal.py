@@ -14,7 +14,7 @@ from crib_env.engine import CRIB, EVENTS, WIN
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import printable
 from crib_env.evaluate.play.coach import Coach, review_rows
-from crib_env.evaluate.play.kept_game import AGENT, PERSON, KeptGame
+from crib_env.evaluate.play.saved_game import AGENT, PERSON, SavedGame
 from crib_env.evaluate.play.words import tell_card, tell_deal, tell_muggins
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
 from crib_env.picture.seen import see
@@ -26,7 +26,7 @@ class _TakenBack(Exception):
     """The person wants to decide anew."""
 
 
-def play_in_terminal(game: KeptGame, judge: PlayJudge) -> KeptGame:
+def play_in_terminal(game: SavedGame, judge: PlayJudge) -> SavedGame:
     """Plays a game to its end, which is given back: another object than ``game`` if cards were taken back.
 
     Args:
@@ -63,7 +63,7 @@ def play_in_terminal(game: KeptGame, judge: PlayJudge) -> KeptGame:
     return game
 
 
-def review_in_terminal(game: KeptGame, judge: PlayJudge) -> int | None:
+def review_in_terminal(game: SavedGame, judge: PlayJudge) -> int | None:
     """Tells what the coach thinks of a finished game; the card from which the person wants to try again, if any."""
     coach = Coach(game, judge)
     rows = [("", *(name[:20] for name in game.names)), *review_rows(coach.analysis())]
@@ -82,7 +82,7 @@ def review_in_terminal(game: KeptGame, judge: PlayJudge) -> int | None:
     return costliest[int(said) - 1].at if said in map(str, range(1, len(costliest) + 1)) else None
 
 
-def _next_card(game: KeptGame, coach: Coach, named: list[int]) -> int:
+def _next_card(game: SavedGame, coach: Coach, named: list[int]) -> int:
     """A card that the person has named already, or is asked for."""
     if named:
         return named.pop(0)
@@ -110,7 +110,7 @@ def _percent(chance: float) -> str:
     return f"{100 * chance:.1f} %"
 
 
-def _count_aloud(games: np.ndarray, game: KeptGame) -> None:
+def _count_aloud(games: np.ndarray, game: SavedGame) -> None:
     """A hand of the show; if the person counts first, its own ones are asked for."""
     table = see(games, PERSON, names=game.names)
     counted = table.counted

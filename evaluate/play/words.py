@@ -8,7 +8,7 @@ import numpy as np
 
 from crib_env.cards import format_card
 from crib_env.engine import EVENTS
-from crib_env.evaluate.play.kept_game import AGENT, PERSON, Played
+from crib_env.evaluate.play.saved_game import AGENT, PERSON, Played
 from crib_env.picture.seen import see
 from crib_env.views import views_of
 

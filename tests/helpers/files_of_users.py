@@ -13,7 +13,7 @@ from crib_env.evaluate.matches.dataset.dataset import Dataset
 from crib_env.evaluate.matches.game_records import read_record
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.papers.run import Reproduction
-from crib_env.evaluate.play.kept_game import GameSoFar, read_game
+from crib_env.evaluate.play.saved_game import GameSoFar, read_game
 from crib_env.evaluate.runs.format import read_config
 from crib_env.evaluate.skill.suite.suite import TASKS, Outcome, Suite, outcome_of
 from crib_env.evaluate.tables.calibration.making import Calibration

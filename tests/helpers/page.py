@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from crib_env.evaluate.play.kept_game import GameSoFar
 from crib_env.evaluate.play.page.games import Games
 from crib_env.evaluate.play.page.server import served
+from crib_env.evaluate.play.saved_game import GameSoFar
 
 
 class Page(NamedTuple):

@@ -1,4 +1,4 @@
-"""The games of the page: each is one file, opened at its first request."""
+"""The games of the page, and its messages: each game is one file, opened at its first request."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import re
 import secrets
 import tempfile
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from crib_env import parse_card
 from crib_env.agents.registry import is_outside_agent
 from crib_env.evaluate.play.coach import Coach
-from crib_env.evaluate.play.kept_game import AGENT, DEALERS, FINISHED, GameSoFar, KeptGame, read_game
-from crib_env.evaluate.play.page.messages import Again, Back, Hint, Lobby, Look, MovedOn, New, Notes, Play, Review, Set
 from crib_env.evaluate.play.page.views import hint_as_json, notes_as_json, review_as_json, state, to_choose
+from crib_env.evaluate.play.saved_game import AGENT, DEALERS, FINISHED, GameSoFar, SavedGame, read_game
 from crib_env.evaluate.skill.analysis.judges import play_judge
 
 OFFERED = ("best", "expert", "halscrib", "careful", "heuristic", "greedy", "minimax", "ismcts", "random")
@@ -24,14 +24,82 @@ _LISTED = 30
 _JUDGE = play_judge()
 
 
+class MovedOn(ValueError):
+    """The page shows an older state of the game: it must load the present one."""
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """A message without fields."""
+
+
+@dataclass(frozen=True)
+class New:
+    """A game to begin."""
+
+    agent: str
+    dealer: str
+    """One of ``DEALERS``."""
+    scores: tuple[int, int]
+    seed: int | None
+    practice: bool
+    coach: str
+    counts: bool
+
+
+@dataclass(frozen=True)
+class OfGame:
+    """A message about a game."""
+
+    game: str
+
+
+@dataclass(frozen=True)
+class At(OfGame):
+    """A message about a moment of a game."""
+
+    at: int
+    """How many cards had been played then: in the game that the page shows, except in ``again``."""
+
+
+@dataclass(frozen=True)
+class Cards(At):
+    """Cards to discard or to lay."""
+
+    cards: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Settings(OfGame):
+    """The settings of the coach and of counting."""
+
+    coach: str
+    counts: bool
+
+
+MESSAGES: dict[str, type] = {
+    "lobby": Nothing,
+    "new": New,
+    "look": OfGame,
+    "play": Cards,
+    "back": At,
+    "again": At,
+    "set": Settings,
+    "hint": At,
+    "notes": OfGame,
+    "review": OfGame,
+}
+"""What the page may ask, and the fields of each message; the method of :class:`Games` of that name answers."""
+
+
 class _Open:
     """A game that the page has opened, and its coach."""
 
-    def __init__(self, game: KeptGame) -> None:
+    def __init__(self, game: SavedGame) -> None:
         self.lock = threading.Lock()
         self.show(game)
 
-    def show(self, game: KeptGame) -> None:
+    def show(self, game: SavedGame) -> None:
         """Replaces the game, and its coach."""
         self.game, self.coach = game, Coach(game, _JUDGE)
 
@@ -64,7 +132,7 @@ class Games:
         """
         with tempfile.TemporaryDirectory() as folder:
             so_far = GameSoFar(self._offered.agent, 0, None, (105, 105), ())
-            game = KeptGame.begin_in(so_far, Path(folder))
+            game = SavedGame.begin_in(so_far, Path(folder))
             while not game.is_over:
                 if game.turn != AGENT:
                     Coach(game, _JUDGE).hint()
@@ -82,7 +150,7 @@ class Games:
             for opened in self._open.values():
                 opened.game.close()
 
-    def lobby(self, message: Lobby) -> dict[str, Any]:
+    def lobby(self, message: Nothing) -> dict[str, Any]:
         """Unfinished and finished games, and the settings offered for a new one."""
         offered = self._offered
         return {
@@ -120,14 +188,14 @@ class Games:
             )
         )
 
-    def look(self, message: Look) -> dict[str, Any]:
+    def look(self, message: OfGame) -> dict[str, Any]:
         """The state of a game, from the person's last decision on."""
         opened = self._opened(message.game)
         with opened.lock:
             decisions = opened.game.decisions()
             return self._settled(message.game, opened, decisions[-1] if decisions else 0)
 
-    def play(self, message: Play) -> dict[str, Any]:
+    def play(self, message: Cards) -> dict[str, Any]:
         """Plays the person's cards, and then the agent's until it is the person's turn."""
         opened = self._opened(message.game)
         with opened.lock:
@@ -143,14 +211,14 @@ class Games:
                 game.play(card)
             return self._settled(message.game, opened, message.at)
 
-    def back(self, message: Back) -> dict[str, Any]:
+    def back(self, message: At) -> dict[str, Any]:
         """Takes the last decision back."""
         opened = self._opened(message.game)
         with opened.lock:
             opened.show(self._at(opened, message.at).taken_back())
             return self._settled(message.game, opened, len(opened.game.played))
 
-    def again(self, message: Again) -> dict[str, Any]:
+    def again(self, message: At) -> dict[str, Any]:
         """Begins a practice game at a decision of a finished game. Its deals are the same, and show all cards."""
         opened = self._opened(message.game)
         with opened.lock:
@@ -161,14 +229,14 @@ class Games:
             so_far = opened.game.until(message.at, practice=True)
         return self._begin(so_far)
 
-    def set(self, message: Set) -> dict[str, Any]:
+    def set(self, message: Settings) -> dict[str, Any]:
         """Changes the settings of the coach and of counting."""
         opened = self._opened(message.game)
         with opened.lock:
             opened.game.set(message.coach, message.counts)
             return self._settled(message.game, opened, len(opened.game.played))
 
-    def hint(self, message: Hint) -> dict[str, Any]:
+    def hint(self, message: At) -> dict[str, Any]:
         """What the coach would do now."""
         if not self.is_warm:
             raise ValueError("the coach is not ready yet: the first start can take a minute")
@@ -177,7 +245,7 @@ class Games:
             self._at(opened, message.at)
             return hint_as_json(opened.coach.hint())
 
-    def notes(self, message: Notes) -> dict[str, Any]:
+    def notes(self, message: OfGame) -> dict[str, Any]:
         """The coach's comments so far, and the chance to win; empty until its kernels are compiled."""
         if not self.is_warm:
             return {"warm": False, "judge": _JUDGE.name, "notes": [], "line": []}
@@ -185,7 +253,7 @@ class Games:
         with opened.lock:
             return {"warm": True, "judge": _JUDGE.name, **notes_as_json(opened.coach)}
 
-    def review(self, message: Review) -> dict[str, Any]:
+    def review(self, message: OfGame) -> dict[str, Any]:
         """A finished game: errors, luck, the costliest moments."""
         opened = self._opened(message.game)
         with opened.lock:
@@ -195,7 +263,7 @@ class Games:
 
     def _begin(self, so_far: GameSoFar) -> dict[str, Any]:
         self._check_agent(so_far.agent)
-        opened = _Open(KeptGame.begin_in(so_far, self._folder))
+        opened = _Open(SavedGame.begin_in(so_far, self._folder))
         name = opened.game.file.stem
         with self._lock:
             self._open[name] = opened
@@ -217,7 +285,7 @@ class Games:
                 )
                 if file is None:
                     raise ValueError(f"there is no game {name!r}")
-                self._open[name] = _Open(KeptGame.resume(file, self._named(file)))
+                self._open[name] = _Open(SavedGame.resume(file, self._named(file)))
             return self._open[name]
 
     def _named(self, file: Path) -> str | None:
@@ -225,7 +293,7 @@ class Games:
         return self._offered.agent if read_game(file).agent == self._offered.agent else None
 
     @staticmethod
-    def _at(opened: _Open, at: int) -> KeptGame:
+    def _at(opened: _Open, at: int) -> SavedGame:
         """The game, if the page shows its present state."""
         if at != len(opened.game.played):
             raise MovedOn("the game has moved on")

@@ -23,9 +23,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from crib_env.evaluate.play.kept_game import PERSON
-from crib_env.evaluate.play.page import messages
-from crib_env.evaluate.play.page.games import Games
+from crib_env.evaluate.play.page.games import MESSAGES, Games, MovedOn
+from crib_env.evaluate.play.saved_game import PERSON
 from crib_env.files.json_text import parse_json, typed
 from crib_env.picture.board import HEIGHT, LEFT, TOP, WIDTH, draw_board
 from crib_env.picture.cards import HIDDEN, card_face
@@ -87,7 +86,7 @@ def make_app(games: Games, token: str, origin: str) -> ASGIApp:
 
     async def answer(request: Request) -> Response:
         name = request.path_params["name"]
-        kind = _MESSAGES.get(name)
+        kind = MESSAGES.get(name)
         if kind is None:
             return JSONResponse({"error": f"there is no message {name!r}"}, 404)
         content = b""
@@ -101,7 +100,7 @@ def make_app(games: Games, token: str, origin: str) -> ASGIApp:
         try:
             message = typed(parse_json(content.decode()), kind, "the message")
             found = await run_in_threadpool(getattr(games, name), message)
-        except messages.MovedOn as error:
+        except MovedOn as error:
             return JSONResponse({"error": str(error)}, 409)
         except ValueError as error:
             return JSONResponse({"error": str(error)}, 400)
@@ -117,20 +116,6 @@ def make_app(games: Games, token: str, origin: str) -> ASGIApp:
         ]
     )
     return _Guard(app, token, origin)
-
-
-_MESSAGES: dict[str, type] = {
-    "lobby": messages.Lobby,
-    "new": messages.New,
-    "look": messages.Look,
-    "play": messages.Play,
-    "back": messages.Back,
-    "again": messages.Again,
-    "set": messages.Set,
-    "hint": messages.Hint,
-    "notes": messages.Notes,
-    "review": messages.Review,
-}
 
 
 class _Guard:

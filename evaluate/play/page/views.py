@@ -10,7 +10,7 @@ import numpy as np
 from crib_env.cards import format_card
 from crib_env.engine import CRIB, DISCARD, EVENTS
 from crib_env.evaluate.play.coach import Coach, Hint, Note, review_rows
-from crib_env.evaluate.play.kept_game import PERSON, KeptGame
+from crib_env.evaluate.play.saved_game import PERSON, SavedGame
 from crib_env.evaluate.play.words import tell_card, tell_deal
 from crib_env.picture.board import hole_at
 from crib_env.picture.cards import HIDDEN, card_name
@@ -18,7 +18,7 @@ from crib_env.picture.seen import Side, see, stages
 from crib_env.scoring import count_aloud
 
 
-def state(game: KeptGame, since: int) -> dict[str, Any]:
+def state(game: SavedGame, since: int) -> dict[str, Any]:
     """The state of a game, and the moments since its card number ``since``."""
     so_far = game.so_far
     return {
@@ -35,14 +35,14 @@ def state(game: KeptGame, since: int) -> dict[str, Any]:
     }
 
 
-def to_choose(game: KeptGame) -> int:
+def to_choose(game: SavedGame) -> int:
     """How many cards the person is to choose now."""
     if game.is_over or game.turn != PERSON:
         return 0
     return 1 if game.games["phase"][0] != DISCARD else 2 - int(game.games["discards"][0, PERSON]).bit_count()
 
 
-def _frames(game: KeptGame, since: int) -> Iterator[dict[str, Any]]:
+def _frames(game: SavedGame, since: int) -> Iterator[dict[str, Any]]:
     """The moments from a card on. The last is the present, and the only one if no card was played."""
     after = [*(played.before for played in game.played[since + 1 :]), game.games]
     if since == len(game.played):

@@ -1,8 +1,7 @@
 // The course of a game: moments are shown one after the other, then the person chooses.
 
 import { closeCoach, openCoach, showHint } from "./coach.js";
-import { fault } from "./main.js";
-import { element, find, hurry, wait, withCards } from "./parts.js";
+import { element, fault, find, hurry, wait, withCards } from "./parts.js";
 import { pace, preferences, prefer } from "./preferences.js";
 import { ask } from "./server_link.js";
 import { askCount, countAloud } from "./show.js";

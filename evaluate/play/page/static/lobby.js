@@ -1,8 +1,7 @@
 // The games that there are, and the form for a new one.
 
-import { element, find } from "./parts.js";
+import { element, fault, find } from "./parts.js";
 import { ask } from "./server_link.js";
-import { fault } from "./main.js";
 
 let filled = false;
 

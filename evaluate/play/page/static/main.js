@@ -2,14 +2,8 @@
 
 import { openGame, closeGame } from "./game.js";
 import { openLobby } from "./lobby.js";
-import { find, hurry } from "./parts.js";
+import { fault, find, hurry } from "./parts.js";
 import { apply } from "./preferences.js";
-
-export function fault(error) {
-  if (!(error instanceof Error)) return;
-  find("fault").textContent = error.message;
-  find("fault").hidden = false;
-}
 
 async function route() {
   const game = location.hash.slice(1);

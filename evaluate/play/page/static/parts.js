@@ -1,4 +1,4 @@
-// Small pieces of the page: elements, cards, waiting.
+// Small pieces of the page: elements, faults, cards, waiting.
 
 export const find = id => document.getElementById(id);
 
@@ -17,6 +17,13 @@ export function drawn(tag, attributes = {}, ...children) {
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   made.append(...children);
   return made;
+}
+
+// Shows an error at the top of the page; what is none is not shown.
+export function fault(error) {
+  if (!(error instanceof Error)) return;
+  find("fault").textContent = error.message;
+  find("fault").hidden = false;
 }
 
 const RANKS = { A: "ace", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine", T: "ten", J: "jack", Q: "queen", K: "king" };

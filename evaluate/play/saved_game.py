@@ -84,7 +84,7 @@ class Played(NamedTuple):
     card: int
 
 
-class KeptGame:
+class SavedGame:
     """A game; :meth:`begin_in` and :meth:`resume` make one, which no other process can open before :meth:`close`.
 
     Args:
@@ -112,7 +112,7 @@ class KeptGame:
             self._play(parse_card(card))
 
     @classmethod
-    def begin_in(cls, so_far: GameSoFar, folder: Path) -> KeptGame:
+    def begin_in(cls, so_far: GameSoFar, folder: Path) -> SavedGame:
         """A new game, kept from now on in a new file of a folder.
 
         Raises:
@@ -125,7 +125,7 @@ class KeptGame:
         return game
 
     @classmethod
-    def resume(cls, file: Path, said: str | None) -> KeptGame:
+    def resume(cls, file: Path, said: str | None) -> SavedGame:
         """The game in a file.
 
         Args:
@@ -137,7 +137,7 @@ class KeptGame:
             ValueError: it holds no such game, or another process has opened it.
         """
 
-        def build(content: Any) -> KeptGame:
+        def build(content: Any) -> SavedGame:
             so_far = _to_resume(content, said, file)
             return cls(so_far, make_agent(so_far.agent), file)
 
@@ -242,7 +242,7 @@ class KeptGame:
         """The game before its ``n``-th card (from 0), with some fields changed."""
         return replace(self.so_far, cards=self.so_far.cards[:n], **changes)
 
-    def taken_back(self) -> KeptGame:
+    def taken_back(self) -> SavedGame:
         """The game before the person's last decision, which is kept in the place of this one.
 
         Raises:
@@ -253,7 +253,7 @@ class KeptGame:
         if not (decisions := self.decisions()):
             raise ValueError("there is no card to take back")
         so_far = self.until(decisions[-1])
-        game = KeptGame(so_far, make_agent(so_far.agent), self.file)
+        game = SavedGame(so_far, make_agent(so_far.agent), self.file)
         game._lock = self._lock.pop_all()
         game._keep()
         return game
@@ -290,7 +290,7 @@ def read_game(file: Path) -> GameSoFar:
 
 
 def read_game_to_resume(file: Path, said: str | None) -> GameSoFar:
-    """The same, if :meth:`KeptGame.resume` would take the agent that the user has named; it is not made.
+    """The same, if :meth:`SavedGame.resume` would take the agent that the user has named; it is not made.
 
     Raises:
         ValueError: it holds no game, or the game of another agent.

@@ -1,1 +1,0 @@
-"""Recorded games as pictures: frames, a page to step through, a GIF."""
