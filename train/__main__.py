@@ -28,42 +28,21 @@ class Entry(NamedTuple):
 
 
 LEARNERS: dict[str, Entry] = {
-    "best": Entry(
-        "best.learner",
-        "The networks of the agent `best`: policies from the solved play. An hour.",
-    ),
-    "clone": Entry(
-        "clone",
-        "Behaviour cloning from a dataset (--data FOLDER). A minute.",
-    ),
-    "ddqn": Entry(
-        "ddqn",
-        "Double DQN by self-play (Sharan and Pawar, Anderson et al. 2022). What `make train` runs.",
-    ),
-    "discard-game": Entry(
-        "discard_game.learner",
-        "A network for the discard game (O'Connor 2000). Half a minute.",
-    ),
-    "drqn": Entry(
-        "drqn",
-        "Double DQN with an LSTM, which can remember the cards of a deal (Sharan and Pawar 2022).",
-    ),
+    "best": Entry("best.learner", "The networks of the agent `best`: policies from the solved play. An hour."),
+    "clone": Entry("clone", "Behaviour cloning from a dataset (--data FOLDER). A minute."),
+    "ddqn": Entry("ddqn", "Double DQN by self-play (Sharan and Pawar, Anderson et al. 2022). What `make train` runs."),
+    "discard-game": Entry("discard_game.learner", "A network for the discard game (O'Connor 2000). Half a minute."),
+    "drqn": Entry("drqn", "Double DQN with an LSTM, which can remember the cards of a deal (Sharan and Pawar 2022)."),
     "nfsp": Entry(
         "nfsp",
         "Neural fictitious self-play: the average of best responses to its own average (Heinrich and Silver 2016).",
     ),
-    "ppo": Entry(
-        "ppo.learner",
-        "Stable-Baselines3's MaskablePPO by self-play.",
-    ),
+    "ppo": Entry("ppo.learner", "Stable-Baselines3's MaskablePPO by self-play."),
     "strategy-weights": Entry(
         "strategy_weights.learner",
         "Weights for eight discard strategies at every pair of scores (Lang 2018). A minute.",
     ),
-    "td": Entry(
-        "td.learner",
-        "TD learning of afterstate values (O'Connor 2000). Two minutes.",
-    ),
+    "td": Entry("td.learner", "TD learning of afterstate values (O'Connor 2000). Two minutes."),
 }
 
 

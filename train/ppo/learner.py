@@ -32,13 +32,7 @@ from crib_env.evaluate.ranges import Positive, Range, Share
 from crib_env.files.whole_file import whole_file
 from crib_env.players.policies import NATIVE
 from crib_env.train.loop.contracts import Parts
-from crib_env.train.loop.learning import (
-    Count,
-    LearningSettings,
-    NotNegative,
-    SavedOptimizer,
-    Widths,
-)
+from crib_env.train.loop.learning import Count, LearningSettings, NotNegative, SavedOptimizer, Widths
 from crib_env.train.loop.rounds import Interrupt, Rounds, put_off_interrupts
 from crib_env.train.loop.run_folder import Position, RunFolder, RunSummary
 from crib_env.train.ppo.policy import CribbagePolicy, FrozenSelf, check_gradients
