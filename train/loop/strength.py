@@ -58,14 +58,16 @@ def is_due(before: int, now: int, total: int, times: int) -> bool:
     return before * times // total < now * times // total
 
 
-class Matches:
+class _AgainstBaselines:
+    def total(self, games: int) -> int:
+        """How many games a measurement of ``games`` against each baseline plays in all."""
+        return games * len(BASELINES)
+
+
+class Matches(_AgainstBaselines):
     """Whole games: a :class:`crib_env.train.loop.contracts.StrengthMeasure`."""
 
     SAMPLE = "mirrored games against each baseline"
-
-    def total(self, games: int) -> int:
-        """How many games :meth:`measure` plays in all."""
-        return games * len(BASELINES)
 
     def measure(
         self, agent: Agent, games: int, seed: int, on_progress: OnProgress = lambda done: None
@@ -118,14 +120,10 @@ class PeggingResult:
     games: int
 
 
-class PeggingGames:
+class PeggingGames(_AgainstBaselines):
     """Games of the pegging episode, and net points in them: another ``StrengthMeasure``."""
 
     SAMPLE = "mirrored pegging games against each baseline"
-
-    def total(self, games: int) -> int:
-        """How many games :meth:`measure` plays in all."""
-        return games * len(BASELINES)
 
     def measure(
         self, agent: Agent, games: int, seed: int, on_progress: OnProgress = lambda done: None
@@ -133,13 +131,9 @@ class PeggingGames:
         """Plays ``games`` games against each baseline; ``on_progress`` receives the number of further games."""
 
         def against(name: str) -> PeggingResult:
+            opponent, pairs = make_agent(name), games // 2
             tally = play_deals(
-                agent,
-                make_agent(name),
-                games // 2,
-                seed,
-                episode="pegging",
-                on_progress=lambda pairs: on_progress(2 * pairs),
+                agent, opponent, pairs, seed, episode="pegging", on_progress=lambda n: on_progress(2 * n)
             )
             points = tally.sum(axis=(2, 3))
             net = mean_of_pairs(points[:, 0] - points[:, 1])
