@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
+from itertools import takewhile
 
 from crib_env.evaluate.command_line import choose, read
 from crib_env.evaluate.commands.registry import COMMANDS, GROUPS, Command, names, names_under
@@ -12,8 +14,10 @@ _PROG = "python -m evaluate"
 
 
 def _about(name: str, command: Command) -> str:
-    """The description of a command, with the agents that it takes and the commands under it."""
-    about = command.about
+    """The description of a command: what its docstring says, the agents that it takes, the commands under it."""
+    paragraphs = inspect.cleandoc(command.load().__doc__ or "").split("\n\n")[1:]
+    told = takewhile(lambda paragraph: not paragraph.startswith(("Args:", "Raises:")), paragraphs)
+    about = "\n\n".join([command.about, *(" ".join(paragraph.split()) for paragraph in told)])
     if command.takes_agents:
         from crib_env.agents.registry import NAMES as AGENTS  # imported here: with the kernels it takes a second
 

@@ -178,14 +178,18 @@ def _play(a: Agent, b: Agent, games: int, rule: StoppingRule | None, asked: Matc
     try:
         write(found)
     finally:
-        console.print(match_table(found))
-        _print_faults([(found.a, found.faults["a"]), (found.b, found.faults["b"])])
-        if rule is not None:
-            console.print(rule.verdict(*pair_results(parts)))
+        _print_result(found, parts, rule)
         if stopped is not None:
             console.print(_how_to_go_on(found.games, asked.record))
     if stopped is not None:
         raise stopped
+
+
+def _print_result(found: MatchResult, parts: list[Games], rule: StoppingRule | None) -> None:
+    console.print(match_table(found))
+    _print_faults([(found.a, found.faults["a"]), (found.b, found.faults["b"])])
+    if rule is not None:
+        console.print(rule.verdict(*pair_results(parts)))
 
 
 def _how_to_go_on(games: int, record: Path | None) -> str:

@@ -58,7 +58,7 @@ def one_of_each_kind(tmp_path: Path) -> dict[Path, Callable[[], Any]]:
         "curves.json": {"plan": asdict(curves), "matches": {}},
         "kept.json": asdict(game),
         "plan.json": table._asdict(),
-        "outcome.json": Outcome("greedy", "play", 1.0, {})._asdict(),
+        "outcome.json": Outcome("greedy", "play", 1, 1.0, {})._asdict(),
     }
     for name, content in saved.items():
         (tmp_path / name).write_text(json.dumps(content))
