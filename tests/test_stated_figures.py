@@ -66,6 +66,14 @@ FIGURES = {
         measured("best", "`best expert:threads=1 --games 20000 --seed 4` | 20,000 | #% (#% to #%)"),
     ],
     "a decision of best": [learners("# µs a decision in batch"), measured("best", "A decision takes # µs in batch")],
+    "equilibrium against greedy": [
+        readme("| the play solved, the last cards at the table | # ± # % less luck |"),
+        measured("solved-play", "| `greedy` | # ± # | 68.0"),
+    ],
+    "games of equilibrium against greedy": [
+        readme("% less luck | # |"),
+        measured("solved-play", "`match AGENT OPPONENT --games # --seed 21"),
+    ],
     "weights of best": [learners("The weights (# MB)", 1_000_000), measured("best", "# bytes of weights")],
     "O'Connor's measure": [
         learners("It gains # points on a random player in two deals"),
@@ -176,12 +184,12 @@ def test_exploitabilities_in_the_readme_are_those_of_the_benchmarks():
         r"^\| `(\w+)` \|.*\| ([\d.]+) \| (?:([\d.]+ ± [\d.]+) \(([\d,]+)[^|]*\))? ?\|$", readme, re.MULTILINE
     )
     pegging, _, rest = measured.partition("## Exact exploitability")[2].partition("###")
-    found = re.findall(r"^\| `(\w+)` \| [\d.]+ \| [\d.]+ \| ([\d.]+) \|$", pegging, re.MULTILINE)
+    found = re.findall(r"^\| `(\w+)`[^|]* \| [\d.]+ \| [\d.]+ \| ([\d.]+) \|$", pegging, re.MULTILINE)
     real = rest.partition("### Real deals")[2].partition("\n## ")[0]
     by_points = re.findall(
         r"^\| `(\w+)[^`]*` \| [\d.]+ \| [\d.]+ \| ([\d.]+ ± [\d.]+) \| [^|]* \| ([\d,]+) \|$", real, re.MULTILINE
     )
-    assert len(stated) == 7
+    assert len(stated) == 8
     assert {row[:2] for row in stated} <= set(found)
     in_real_deals = {(name, value, deals) for name, _, value, deals in stated if value}
     assert len(in_real_deals) >= 2

@@ -15,7 +15,6 @@ from crib_env.engine import DEALER, DISCARD, GAME, OVER, PONE, WIN, begin_deal, 
 from crib_env.evaluate.commands.tables import win_table as command
 from crib_env.evaluate.skill.positions import before_discards
 from crib_env.evaluate.tables.calibration.discards import Positions, draw_positions
-from crib_env.evaluate.tables.win_table import making
 from crib_env.evaluate.tables.win_table.deals import deals_at, points_of, scores_about, scores_from
 from crib_env.evaluate.tables.win_table.explore import roles_of
 from crib_env.evaluate.tables.win_table.late_deals import LATE_SCORES, SIZE, LateDeals, explore_late
@@ -35,6 +34,7 @@ from crib_env.tables.standard import standard_pegging, standard_win_table
 from crib_env.tables.win_table import LATE, N_STYLES, WinTable, as_from_nothing
 from crib_env.views import views_of
 from tests.helpers.reference import ReferenceGame
+from tests.helpers.small_commands import make_win_table_small
 
 ROOT = Path(__file__).parents[1]
 NOWHERE = np.zeros((0, 2), np.int64)
@@ -225,10 +225,7 @@ def test_play_between_two_of_the_agent_agrees(win_table, dealer, pone):
 @pytest.fixture
 def small(monkeypatch):
     """A win table of few deals at few scores."""
-    kinds = {kind: making._Kind(2 if kind == "plays" else 1, 15) for kind in making._KINDS}
-    for name, value in (("NEAR", 118), ("LAST", 120), ("_KINDS", kinds), ("LEAST_DEALS", PARTS)):
-        monkeypatch.setattr(making, name, value)
-    monkeypatch.setattr(command, "LEAST_DEALS", PARTS)
+    make_win_table_small(monkeypatch)
 
 
 @pytest.mark.usefixtures("small")

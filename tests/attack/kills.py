@@ -16,6 +16,7 @@ from tests.helpers.killed_runs import KINDS, kill_and_compare
 from tests.helpers.learner_runs import command
 
 ONE = ("--threads", "1")
+SMALL = "tests.helpers.small_commands"
 
 
 class Long(NamedTuple):
@@ -27,6 +28,9 @@ class Long(NamedTuple):
 
 
 SMALL_TD = ("--hidden", "16", "--evaluations", "1", "--evaluation-games", "20", "--final-games", "20")
+CALIBRATION = (
+    "make-table calibration c.json --agent greedy --pairs 3 --games 200 --positions 3 --deals 200 --cards 1000"
+)
 COMMANDS = {
     "match": Long(
         (
@@ -78,6 +82,11 @@ COMMANDS = {
         ("train", "td", "--resume", "a"),
     ),
     "make-table luck": Long(("evaluate", "make-table", "luck", "l.npz", "--agent", "greedy", "--deals", "1000")),
+    "make-table win": Long(
+        (SMALL, "make-table", "win", "w.npz", "--agent", "greedy", "--deals", "20", "--rounds", "2", *ONE)
+    ),
+    "make-table calibration": Long(("evaluate", *CALIBRATION.split(), *ONE)),
+    "solve-play": Long((SMALL, "solve-play", "play", "--nash-conv", "0.002", "--json", "p.json", *ONE)),
 }
 _TIMES = {
     "seconds",
