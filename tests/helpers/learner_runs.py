@@ -16,6 +16,7 @@ from rich.progress import Progress
 from crib_env.train.loop.run_folder import RunFolder
 
 ROOT = Path(__file__).parents[2]
+_LONGEST_WAIT = 1_800  # seconds until a run's first checkpoint: a busy machine has taken more than 300
 
 
 def run(learner, settings, folder):
@@ -56,15 +57,16 @@ def killed_run(learner, settings, runs, after=0.0):
     """A run that is killed so many seconds after its first checkpoint; returns its folder."""
     folder = RunFolder.create(learner.NAME, settings, runs)
     arguments, options = command("train", learner.NAME, "--resume", str(folder.path), cwd=runs)
-    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
-    deadline = time.monotonic() + 300
-    while not list(folder.path.glob("checkpoints/*.safetensors")):
-        assert process.poll() is None, process.stdout.read()
-        assert time.monotonic() < deadline, "no checkpoint after 300 s"
-        time.sleep(0.01)
-    time.sleep(after)
-    process.kill()
-    process.wait()
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options) as process:
+        try:
+            deadline = time.monotonic() + _LONGEST_WAIT
+            while not list(folder.path.glob("checkpoints/*.safetensors")):
+                assert process.poll() is None, process.stdout.read()
+                assert time.monotonic() < deadline, f"no checkpoint after {_LONGEST_WAIT} s"
+                time.sleep(0.01)
+            time.sleep(after)
+        finally:
+            process.kill()
     assert not folder.final.exists(), "it ended before it was killed"
     return folder
 
