@@ -1,5 +1,7 @@
 """The list of wrong changes fits the source. ``python -m tests.mutants`` makes them, and runs their tests."""
 
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,13 @@ def test_a_change_fits_the_source_and_names_its_tests(change):
 
 def test_each_change_is_told_apart():
     assert len({change.what for change in CHANGES}) == len(CHANGES)
+
+
+def test_contributing_counts_the_changes_of_each_file():
+    section = (ROOT / "CONTRIBUTING.md").read_text().partition("## Wrong changes")[2]
+    counted = {file: int(n) for file, n in re.findall(r"^\| `(.+)` \| (\d+) \|$", section, re.MULTILINE)}
+    assert counted == Counter(change.file for change in CHANGES)
+    assert f"makes {len(CHANGES)} changes" in section
 
 
 @pytest.mark.parametrize("source", ["", "a = 1\na = 1\n"])
