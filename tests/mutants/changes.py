@@ -362,10 +362,10 @@ CHANGES = (
     ),
     # --- Exact values
     Change(
-        "a flush of four counts in the crib's mean",
+        "a flush of four counts in the crib's mean, and in no hand's",
         _MEANS,
         "            if not crib:\n",
-        "            if crib or not crib:\n",
+        "            if crib:\n",
         _TOTALS,
         compiled=True,
     ),
