@@ -90,8 +90,7 @@ class PageLink:
 
     def get(self, name: str) -> bytes:
         """A file of the page."""
-        self._connection.request("GET", self._path + name)
-        return self._connection.getresponse().read()
+        return self._answer("GET", name, None, {})
 
     def ask(self, name: str, message: dict[str, Any]) -> dict[str, Any]:
         """The answer to a message.
@@ -99,11 +98,19 @@ class PageLink:
         Raises:
             ValueError: the server has refused it.
         """
-        self._connection.request("POST", f"{self._path}do/{name}", json.dumps(message), self._headers)
-        found: dict[str, Any] = json.loads(self._connection.getresponse().read())
+        found: dict[str, Any] = json.loads(self._answer("POST", f"do/{name}", json.dumps(message), self._headers))
         if "error" in found:
             raise ValueError(found["error"])
         return found
+
+    def _answer(self, method: str, name: str, body: str | None, headers: dict[str, str]) -> bytes:
+        try:
+            self._connection.request(method, self._path + name, body, headers)
+            return self._connection.getresponse().read()
+        except ConnectionError:  # the server has closed it, because nothing was asked for some seconds
+            self._connection.close()
+            self._connection.request(method, self._path + name, body, headers)
+            return self._connection.getresponse().read()
 
 
 class StartTimes(NamedTuple):
