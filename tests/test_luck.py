@@ -16,8 +16,17 @@ from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play
 from crib_env.evaluate.matches.standings import Standings
 from crib_env.evaluate.skill.luck.exact_means import exact_means
 from crib_env.evaluate.skill.luck.table import RESULTS, WINS, LuckTable, solve_luck_table, standard_luck_table
-from crib_env.evaluate.skill.luck.usual_deal import SHARES, new_scratch, usual_discards, value_cards
-from crib_env.evaluate.skill.luck.variates import CARDS, FIRST_DEAL, STARTER, LuckMeter, less_luck, results
+from crib_env.evaluate.skill.luck.usual_deal import PLAYS, SHARES, new_scratch, usual_discards, value_cards
+from crib_env.evaluate.skill.luck.variates import (
+    CARDS,
+    FIRST_DEAL,
+    STARTER,
+    Hands,
+    LuckMeter,
+    less_luck,
+    result_with_starter,
+    results,
+)
 from crib_env.evaluate.statistics import half_width, mean_interval, paired_rate_interval, rate_less_luck
 from crib_env.exact.deal_classes import N_CLASSES, class_sizes
 from crib_env.exact.discard_means import hand_total
@@ -79,6 +88,13 @@ def test_his_heels_that_win_are_luck():
     batch, meter = to_the_cut(cards, (119, 110), 0, [make_agent("greedy")] * 2)
     assert (batch.games["phase"] == OVER).tolist() == [True, False]
     assert meter.luck[0, STARTER, 0] > 0
+
+    scoreless = (mask_of(parse_cards(text)) for text in ("2H 4S 6C QD", "2C 4D 6H QS", "2D 4H 6S QC"))
+    hands, nothing, result = Hands(*scoreless), np.zeros((PLAYS, 2), np.int64), np.zeros(3)
+    for starter, won in (("JH", 1), ("KH", 0)):
+        (card,) = parse_cards(starter)
+        result_with_starter(hands, card, 119, 110, nothing, np.ones((121, 121, 3)), result)
+        assert (result[0] > 0) == won
 
 
 def test_the_luck_of_the_coin_adds_up_to_zero():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from crib_env.evaluate.skill.luck.variates import less_luck
-from crib_env.evaluate.statistics import half_width, rate_less_luck, reach
-from crib_env.players.win_rate import paired_rate_interval
+from crib_env.evaluate.statistics import half_width, independent_games, rate_less_luck, reach
+from crib_env.players.win_rate import paired_rate_interval, wilson_interval
 
 SCALES = np.array([1.0, 40.0, 4.0])  # of the three results of a game, one to the other
 # How far the first player is ahead, and the share of pairs that are not certain to be drawn.
@@ -84,6 +84,13 @@ def test_one_pair_is_left_as_it_is():
     results = np.array([[0.5, 3.0, 0.0]])
     assert np.array_equal(less_luck(results, np.ones((1, 3))), results)
     assert rate_less_luck(results[:, 0], results[:, 0]) == (0.5, paired_rate_interval(results[:, 0]))
+
+
+def test_a_few_pairs_are_trusted_less_than_their_spread_says():
+    pairs, less = np.array([1.0, 0.0, 1.0, 0.0]), np.array([0.55, 0.45, 0.55, 0.45])
+    student_with_three_degrees_of_freedom = 3.182
+    games = independent_games(0.5, less) * (1.960 / student_with_three_degrees_of_freedom) ** 2
+    assert rate_less_luck(pairs, less)[1] == pytest.approx(wilson_interval(0.5, games), rel=1e-3)
 
 
 def test_a_rate_stays_within_its_range():

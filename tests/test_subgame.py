@@ -11,6 +11,7 @@ from crib_env.solver import play_game
 from crib_env.solver.cfr import PlaySolver, Population
 from crib_env.solver.play_game import PlayGame, Reached, pairs_dealt
 from crib_env.solver.public_state import GOAL, GONE, lay_rank, start_of_play
+from crib_env.solver.public_state import POINTS as MADE
 from crib_env.solver.subgame import Others, Stakes, Subgame
 from crib_env.solver.sweeps import EXPECTED, Step, Weights, walk_down, walk_up
 
@@ -167,6 +168,17 @@ def test_more_iterations_come_closer_to_the_equilibrium(monkeypatch):
     assert found[0] > found[1] > found[2] > -1e-6
     assert found[1] < 0.05
     assert found[2] < 0.005
+
+
+def test_nobody_earns_anything_once_somebody_is_at_the_goal():
+    state = start_of_play()
+    lay_rank(state, 9)
+    state[GOAL] = state[MADE]  # pone is there
+    lay_rank(state, 9)  # a pair
+    assert state[MADE : MADE + 2].tolist() == [0, 0]
+    state[GOAL] = 1
+    lay_rank(state, 9)  # three of a kind, by pone
+    assert state[MADE] == 6
 
 
 def test_whoever_reaches_the_goal_first_has_won():

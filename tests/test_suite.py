@@ -181,6 +181,13 @@ def hide_anew(g, other, rng):
     g["hand"][other] = mask
 
 
+def test_the_search_finds_the_ranks_that_are_sure():
+    games, best = endgames.standard().games(), endgames.standard().best
+    for k in range(len(games)):
+        found = sure_cards_of(games[k])
+        assert [rank for rank, wins in found.items() if wins] == np.flatnonzero(best[k]).tolist()
+
+
 def test_one_rank_of_three_or_more_is_sure():
     assert (endgames.standard().best.sum(axis=1) == 1).all()
     solved = endgames.measure(make_agent("random"), work(1.0))["endgames solved, of 20"]

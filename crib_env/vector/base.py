@@ -427,10 +427,11 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         return over | self._truncations
 
     def _run(
-        self, function: Callable[..., Any], state: Any, rows: np.ndarray, *rest: Any, chunk: int = CHUNK
+        self, function: Callable[..., Any], state: Any, rows: np.ndarray, *rest: Any, chunk: int | None = None
     ) -> list[Any]:
         """Calls the kernel ``function(state, rows, *rest)`` on all threads, each with some rows; returns each
         result."""
+        chunk = chunk or CHUNK
         if self._threads == 1 or len(rows) <= chunk:
             return [function(state, rows, *rest)]
         threads = min(self._threads, -(-len(rows) // chunk))
