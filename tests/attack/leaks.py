@@ -14,8 +14,9 @@ from crib_env.batch import GameBatch
 from crib_env.engine import EPISODES
 from crib_env.kernels import streams
 from crib_env.players.policies import RANDOM
+from crib_env.views import views_of
 from tests.attack.attempts import Attempts, Sizes
-from tests.helpers.hidden_cards import views, with_hidden_dealt_again
+from tests.helpers.hidden_cards import with_hidden_dealt_again
 from tests.helpers.players import PLAYERS, player
 
 GAMES = 8  # side by side
@@ -67,6 +68,4 @@ def choose(agent, games, rows, seats, batch):
     """The cards that a player chooses in these games, of which it is shown what its seat may see."""
     if hasattr(agent, "act_cheating"):
         return agent.act_cheating(games[rows], batch.game_ids[rows])
-    shown = views(games, rows, seats)
-    shown.game_ids[:] = batch.game_ids[rows]
-    return agent.act(shown)
+    return agent.act(views_of(games, rows, seats, batch.game_ids[rows]))
