@@ -225,6 +225,15 @@ def run(*arguments):
     )
 
 
+def test_a_folder_with_what_is_not_allowed_is_named(tmp_path):
+    folder = League(("greedy", "random"), 2, 0).begin(tmp_path / "league")
+    (folder / "config.json").write_text(
+        '{"agents": ["greedy", "random"], "games": 3, "seed": 0, "luck_adjusted": false}'
+    )
+    with pytest.raises(ValueError, match=r"config\.json: games=3 is not allowed"):
+        League.of_folder(folder)
+
+
 def test_the_command_plays_and_resumes(tmp_path):
     folder = str(tmp_path / "league")
     done = run("random", "greedy", "--games", "20", "--folder", folder)

@@ -98,6 +98,13 @@ def test_cards_laid_lose_what_the_data_says():
     )
 
 
+def test_a_folder_with_what_is_not_allowed_is_named(tmp_path):
+    folder = Suite(("random",), 0.01).begin(tmp_path / "suite")
+    (folder / "config.json").write_text('{"agents": ["random"], "share": 0.01, "skip": ["nothing"]}')
+    with pytest.raises(ValueError, match=r"config\.json: skip=nothing is not allowed"):
+        Suite.of_folder(folder)
+
+
 def test_same_figures_twice_and_for_any_number_of_threads():
     tasks = (discards, play, endgames, Match("random", 2_000))
 

@@ -97,7 +97,10 @@ class League:
         fault = f"{folder} is not the folder of a league: it has no readable config.json"
         found = read_json(folder / "config.json", fault, lambda content: typed(content, _Config))
         check_names_of_file(found.agents, said, folder)
-        return cls(*found)
+        try:
+            return cls(*found)
+        except ValueError as error:
+            raise ValueError(f"{folder / 'config.json'}: {error}") from None
 
     def play(
         self,

@@ -67,7 +67,7 @@ def one_of_each_kind(tmp_path: Path) -> dict[Path, Callable[[], Any]]:
         tmp_path / "league" / "config.json": lambda: League.of_folder(tmp_path / "league"),
         tmp_path / "league" / "matches" / "1-2.json": lambda: league.play(tmp_path / "league"),
         suite / "config.json": lambda: Suite.of_folder(suite),
-        tmp_path / "outcome.json": lambda: read_json(tmp_path / "outcome.json", "", outcome_of),
+        tmp_path / "outcome.json": lambda: read_json(tmp_path / "outcome.json", "outcome.json is damaged", outcome_of),
         reproduction / "config.json": lambda: Reproduction.of_folder(reproduction),
         tmp_path / "dataset" / "config.json": lambda: dataset.begin(tmp_path / "dataset"),
         run / "config.json": lambda: read_config(run),
