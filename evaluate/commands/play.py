@@ -59,7 +59,7 @@ def play(
         browser: Open the browser.
     """
     number = secrets.randbelow(2**32) if seed is None else seed
-    offered = GameSoFar(agent or "best", number, DEALERS[dealer], scores, (), practice, coach, count)
+    offered = GameSoFar("best" if agent is None else agent, number, DEALERS[dealer], scores, (), practice, coach, count)
     kept = offered if resume is None else read_game_to_resume(resume, agent)
     for name in {offered.agent, kept.agent} - {*OFFERED}:  # these can be made, some in seconds
         make_agent(name)
