@@ -38,14 +38,14 @@ class Peeks:
 def test_a_leak_is_reported(monkeypatch):
     monkeypatch.setattr(leaks, "player", lambda name: Peeks())
     assert leaks.decide_twice("peeks", 100, seed=0)[1] == []
-    views = leaks.views
+    views_of = leaks.views_of
 
-    def leaking(games, rows, seats):
-        shown = views(games, rows, seats)
+    def leaking(games, rows, seats, game_ids):
+        shown = views_of(games, rows, seats, game_ids)
         shown.count[:] = games["hand"][rows, 1 - seats] % 2
         return shown
 
-    monkeypatch.setattr(leaks, "views", leaking)
+    monkeypatch.setattr(leaks, "views_of", leaking)
     asked, other = leaks.decide_twice("peeks", 100, seed=0)
     assert asked >= 100
     assert other
