@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants.changes import CHANGES, Change
+from tests.mutants.change import Change
+from tests.mutants.changes import CHANGES
 from tests.mutants.running import changed, place_in_copy
 
 ROOT = Path(__file__).parents[1]

@@ -14,7 +14,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
 
-from tests.mutants.changes import Change
+from tests.mutants.change import Change
 
 ROOT = Path(__file__).parents[2]
 _PACKAGES = ("agents", "evaluate", "train")  # they stand beside crib_env/, and in the copy in it, as in an installation
@@ -87,7 +87,7 @@ def changed(source: str, change: Change) -> str:
         ValueError: what the change replaces does not stand there exactly once.
     """
     if (n := source.count(change.old)) != 1:
-        raise ValueError(f"{change.file} has {change.old!r} {n} times, not once: mend tests/mutants/changes.py")
+        raise ValueError(f"{change.file} has {change.old!r} {n} times, not once: mend it in tests/mutants")
     return source.replace(change.old, change.new)
 
 
