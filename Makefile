@@ -21,6 +21,9 @@ BIN := .venv/bin
 # run beside the tests.
 MAKEFLAGS += --jobs=3
 
+# Python compiles a module when it is first imported; most modules of large packages never are.
+INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
+
 train: .venv/train-ready
 	$(BIN)/python -m train ddqn
 
@@ -106,30 +109,30 @@ setup: .venv/ready
 
 # A newcomer's first two commands install what they use, and no more.
 .venv/train-ready .venv/play-ready: .venv/%-ready: .venv/made pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$*]"
+	$(BIN)/python $(INSTALL) -c constraints.txt -e ".[$*]"
 	touch $@
 
 .venv/ready: .venv/made pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[workbench,render,play,dev]"
+	$(BIN)/python $(INSTALL) -c constraints.txt -e ".[workbench,render,play,dev]"
 	touch $@
 
 $(TESTED): .venv/made pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+	$(BIN)/python $(INSTALL) -c constraints.txt \
 		-e ".[workbench,render,play,dev,datasets,docs,ray,video]"
 	touch .venv/ready $@
 
 # Requirements of a single target.
 .venv/%-ready: .venv/ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$*]"
+	$(BIN)/python $(INSTALL) -c constraints.txt -e ".[$*]"
 	touch $@
 
 # The oldest supported Gymnasium and PettingZoo, in an environment of their own.
 .venv-oldest/ready: pyproject.toml
 	$(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -e ".[render]" gymnasium==1.2.2 "pettingzoo==1.26.*" pytest
+	.venv-oldest/bin/python $(INSTALL) -e ".[render]" gymnasium==1.2.2 "pettingzoo==1.26.*" pytest
 	touch $@
 
 .venv-loops/%/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-loops/$*
-	.venv-loops/$*/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$*]" pytest
+	.venv-loops/$*/bin/python $(INSTALL) -c constraints.txt -e ".[$*]" pytest
 	touch $@

@@ -136,18 +136,6 @@ class Cheat:
         return views.action_mask.argmin(axis=1)
 
 
-def test_the_command_writes_what_it_writes_without_ray(address, monkeypatch, tmp_path):
-    """Three shards, for two workers."""
-    monkeypatch.chdir(ROOT)
-    written = []
-    for where in (None, address):
-        files = tmp_path / f"{len(written)}.json", tmp_path / f"{len(written)}.jsonl"
-        match(MatchArguments("greedy", "random:seed=1", 2_400, None, 5, 1, *files, ray=where))
-        result = json.loads(files[0].read_text())
-        written.append(({**result, "seconds": 0, "microseconds_per_decision": 0}, files[1].read_text()))
-    assert written[0] == written[1]
-
-
 @pytest.mark.slow
 def test_a_league_equals_the_league_without_ray_though_a_worker_is_killed(cluster, monkeypatch, tmp_path):
     plan = League(("greedy", "random", "careful"), GAMES, 2)
@@ -286,7 +274,7 @@ def started(request, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = "127.0.0.1:{1}".format(*free.getsockname())
     start = [ray, "start", "--head", "--block", "--node-ip-address=127.0.0.1", f"--port={address.partition(':')[2]}"]
-    start += ["--num-cpus=1", "--object-store-memory=104857600", "--include-dashboard=false", "--disable-usage-stats"]
+    start += ["--num-cpus=2", "--object-store-memory=104857600", "--include-dashboard=false", "--disable-usage-stats"]
     with (
         tempfile.TemporaryDirectory() as short,  # a socket's path has at most 107 characters
         subprocess.Popen([*start, f"--temp-dir={short}"], stderr=subprocess.STDOUT, **options) as process,
@@ -304,17 +292,32 @@ def environment(home, **more):
     return {name: value for name, value in os.environ.items() if "RAY_AUTH" not in name} | {"HOME": str(home), **more}
 
 
-def match_there(address, home, **more):
-    line, options = command("evaluate", "match", "greedy", "random", "--games", "20", "--ray", address, cwd=ROOT)
-    used = {name: value for name, value in options["env"].items() if "RAY_AUTH" not in name} | environment(home, **more)
-    return subprocess.run(line, capture_output=True, **options | {"env": used})
+def match_there(address, home, *options, **more):
+    """A match of three shards on that cluster, by the command."""
+    line, plain = command(
+        "evaluate", "match", "greedy", "random", "--games", "2400", "--ray", address, *options, cwd=ROOT
+    )
+    used = {name: value for name, value in plain["env"].items() if "RAY_AUTH" not in name} | environment(home, **more)
+    return subprocess.run(line, capture_output=True, **plain | {"env": used})
 
 
-def test_a_token_is_shown_or_the_error_says_what_to_set(started, tmp_path):
+def written(folder):
+    result = json.loads((folder / "result.json").read_text())
+    return {**result, "seconds": 0, "microseconds_per_decision": 0}, (folder / "games.jsonl").read_text()
+
+
+def test_a_match_is_the_match_without_ray_and_a_token_is_shown_or_the_error_says_what_to_set(
+    started, tmp_path, monkeypatch
+):
     address, mode, home = started
-    there = match_there(address, home)
+    there = match_there(address, home, "--json", home / "result.json", "--record", home / "games.jsonl")
     assert there.returncode == 0, there.stderr
     assert "InvalidAuthToken" not in there.stderr
+    monkeypatch.chdir(ROOT)
+    match(
+        MatchArguments("greedy", "random", 2_400, json_file=tmp_path / "result.json", record=tmp_path / "games.jsonl")
+    )
+    assert written(home) == written(tmp_path)
     token = (home / ".ray" / "auth_token").read_text()
     as_told = match_there(address, tmp_path, RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=token)
     assert as_told.returncode == 0, as_told.stderr

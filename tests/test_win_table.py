@@ -379,7 +379,7 @@ def test_discards_are_valued_with_what_the_play_adds(tmp_path):
 
 def test_points_of_an_agents_play_are_found_again():
     """`greedy` plays otherwise than the player of the shipped records; its own records tell what is right."""
-    records = simulate_pegging("greedy", "greedy", standard_error=0.5, seed=1)
+    records = simulate_pegging("greedy", "greedy", standard_error=0.7, seed=1)
     seeds = streams(4, 6_000)
     plays = explore_plays(make_agent("greedy"), seeds)
     assert (plays.roles == roles_of(seeds)).all()
