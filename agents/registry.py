@@ -58,7 +58,7 @@ def make_agent(spec: str) -> Agent:
         from crib_env.agents.pipe.player import pipe_agent
 
         return pipe_agent(settings)
-    if Path(spec).is_dir():
+    if spec and Path(spec).is_dir():  # an empty path is the current folder
         return _from_run_folder(Path(spec))
     if is_outside(spec):
         return make_outside(spec)
