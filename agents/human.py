@@ -11,6 +11,7 @@ from crib_env import DealResults, GameResults, PlayerViews, describe_show, parse
 from crib_env.cards import format_card, format_cards
 from crib_env.picture.seen import by_rank, cards_laid
 from crib_env.players.agent import Powers
+from crib_env.text.answer import check_choice
 
 
 class HumanAgent:
@@ -151,10 +152,7 @@ def read_choice(said: str, hand: Sequence[int], legal: Sequence[int], most: int)
         if word.isdecimal() and not 1 <= int(word) <= len(hand):
             raise ValueError(f"there is no card {word}: name one of {allowed}, or a number from 1 to {len(hand)}")
         card = hand[int(word) - 1] if word.isdecimal() else parse_card(word)
-        if card not in hand:
-            raise ValueError(f"you do not hold {format_card(card)}: choose one of {allowed}")
-        if card not in legal:
-            raise ValueError(f"{format_card(card)} would take the count over 31: choose one of {allowed}")
+        check_choice(card, hand, legal)
         if card in cards:
             raise ValueError(f"{format_card(card)} is named twice")
         cards.append(card)

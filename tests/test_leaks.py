@@ -7,7 +7,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from crib_env import parse_cards
+from crib_env import decisions, parse_cards
 from crib_env.aec import PLAYERS, raw_env
 from crib_env.batch import GameBatch
 from crib_env.engine import CRIB, DEALERS_HAND, DISCARD, OVER, PLAY, PONES_HAND
@@ -15,6 +15,7 @@ from crib_env.kernels import streams
 from crib_env.observation import OBSERVATIONS, write_mask, write_observation, writing
 from crib_env.players.policies import NATIVE, RANDOM
 from crib_env.players.results import DealResults, deal_results, ended_deals
+from crib_env.text.position import as_json, in_notation, in_words
 from crib_env.views import PlayerViews
 from tests.helpers.engine_calls import compiled
 from tests.helpers.hidden_cards import (
@@ -52,6 +53,23 @@ def test_views_hold_nothing_hidden(to_act):
         phases |= set(batch.games["phase"][rows].tolist())
     assert phases == {DISCARD, PLAY}
     assert np.mean(n_other_side) > 0.9
+
+
+@pytest.mark.parametrize("say", [in_words, in_notation, as_json], ids=lambda one: one.__name__)
+def test_positions_in_text_hold_nothing_hidden(say):
+    rng, n_changed = np.random.default_rng(0), 0
+    for batch, acting in batches():
+        rows = acting[::10]
+        seats = batch.games["turn"][rows].astype(np.int64)
+        again = with_hidden_dealt_again(batch.games, rows, seats, rng)
+        mine, mine_again, theirs, theirs_again = (
+            [say(view) for view in decisions(views(games, rows, of))]
+            for of in (seats, 1 - seats)
+            for games in (batch.games, again)
+        )
+        assert mine == mine_again
+        n_changed += sum(one != two for one, two in zip(theirs, theirs_again))
+    assert n_changed > 500  # hidden cards did change: the opponent is told of others
 
 
 def hide_again(game, seat, rng):

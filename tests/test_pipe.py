@@ -14,13 +14,12 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from crib_env import GameBatch, OneAtATime, decisions, streams
 from crib_env.agents import make_agent
 from crib_env.agents.pipe import player as pipe_player
-from crib_env.agents.pipe.player import RESTARTS, request
+from crib_env.agents.pipe.player import RESTARTS
 from crib_env.agents.pipe.program import LONGEST, FaultError, Program
 from crib_env.agents.registry import check_names_of_file, is_outside_agent
 from crib_env.evaluate.commands.league import league
@@ -28,7 +27,8 @@ from crib_env.evaluate.commands.match import MatchArguments, match
 from crib_env.evaluate.matches import blocks
 from crib_env.evaluate.matches.match import play_games, play_match
 from crib_env.evaluate.matches.mirrored import Games
-from tests.helpers.hidden_cards import batches, views, with_hidden_dealt_again
+from crib_env.text.position import as_json
+from tests.helpers.hidden_cards import batches, views
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "programs.md").read_text()
@@ -130,25 +130,9 @@ def test_a_program_that_ends_again_and_again_forfeits(tmp_path):
     assert len((tmp_path / "starts").read_text().split()) == RESTARTS + 1
 
 
-def test_a_request_holds_nothing_hidden():
-    rng, n_changed = np.random.default_rng(0), 0
-    for batch, acting in batches():
-        rows = acting[::10]
-        seats = batch.games["turn"][rows].astype(np.int64)
-        again = with_hidden_dealt_again(batch.games, rows, seats, rng)
-        mine, mine_again, theirs, theirs_again = (
-            [request(view, "lay") for view in decisions(views(games, rows, of))]
-            for of in (seats, 1 - seats)
-            for games in (batch.games, again)
-        )
-        assert mine == mine_again
-        n_changed += sum(one != two for one, two in zip(theirs, theirs_again))
-    assert n_changed > 500  # hidden cards did change: the opponent is told of others
-
-
 def test_a_discard_is_asked_for_once_and_with_all_six_cards(monkeypatch):
     told = []
-    monkeypatch.setattr(pipe_player, "request", lambda *what: told.append(request(*what)) or told[-1])
+    monkeypatch.setattr(pipe_player, "as_json", lambda view: told.append(as_json(view)) or told[-1])
     pair(bot())
     discards = [one for one in told if one["ask"] == "discard"]
     assert len({(one["game_id"], one["decision"]) for one in discards}) == len(discards) > 10
@@ -357,7 +341,7 @@ def test_the_examples_play_the_same_games_without_a_fault(tmp_path):
 def test_the_page_describes_every_field_and_kind_of_fault():
     shown, answer = (json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL))
     batch, rows = next(batches())
-    told = request(next(decisions(views(batch.games, rows[:1], batch.games["turn"][rows[:1]]))), "discard")
+    told = as_json(next(decisions(views(batch.games, rows[:1], batch.games["turn"][rows[:1]]))))
     assert list(shown) == ["id", *told]
     assert answer["id"] == shown["id"]
     tables = re.findall(r"^\| (`.*?) \|", PAGE, re.MULTILINE)

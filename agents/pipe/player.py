@@ -12,13 +12,14 @@ import shutil
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from crib_env.agents.pipe.program import FaultError, Program
-from crib_env.cards import format_card, format_cards, parse_cards
+from crib_env.cards import format_cards, parse_cards
 from crib_env.files.json_text import parse_json, typed
 from crib_env.players.agent import Powers
 from crib_env.players.one_at_a_time import Decision, OneAtATime
+from crib_env.text.position import as_json
 
 SECONDS, MOST_SECONDS = 10.0, 3_600.0
 RESTARTS = 5
@@ -89,11 +90,11 @@ class PipePlayer:
 
     def throw(self, view: Decision) -> tuple[int, ...]:
         """See :class:`crib_env.players.one_at_a_time.OneDecisionPlayer`."""
-        return self._cards(request(view, "discard"), view.hand, 2)
+        return self._cards(as_json(view), view.hand, 2)
 
     def lay(self, view: Decision) -> int:
         """See :class:`crib_env.players.one_at_a_time.OneDecisionPlayer`."""
-        return self._cards(request(view, "lay"), view.legal, 1)[0]
+        return self._cards(as_json(view), view.legal, 1)[0]
 
     def _cards(self, asked: dict[str, Any], legal: tuple[int, ...], n: int) -> tuple[int, ...]:
         if self._program is None or not self._program.is_running:
@@ -142,35 +143,6 @@ class PipePlayer:
                 raise ValueError(f"{said}, and forfeits: it was started again {RESTARTS} times; {errors}")
         if self.faults[fault.kind] == 1:
             warnings.warn(f"{said}: {format_cards(instead)} in its place; more of these are only counted", stacklevel=2)
-
-
-def request(view: Decision, ask: Literal["discard", "lay"]) -> dict[str, Any]:
-    """What a program is told of a decision: fields of :class:`crib_env.Decision`, with cards as text."""
-    return {
-        "ask": ask,
-        "game_id": view.game_id,
-        "decision": view.decision,
-        "scores": view.scores,
-        "is_dealer": view.is_dealer,
-        "hand": _texts(view.hand),
-        "legal": _texts(view.hand if ask == "discard" else view.legal),
-        "discards": _texts(view.discards),
-        "kept": _texts(view.kept),
-        "starter": _text(view.starter),
-        "history": [(by, _text(card)) for by, card in view.history],
-        "pile": _texts(view.pile),
-        "count": view.count,
-        "said_go": view.said_go,
-        "opponent_cards": view.opponent_cards,
-    }
-
-
-def _text(card: int | None) -> str | None:
-    return None if card is None else format_card(card)
-
-
-def _texts(cards: Sequence[int]) -> list[str]:
-    return [format_card(card) for card in cards]
 
 
 def _shown(line: bytes) -> str:

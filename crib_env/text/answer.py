@@ -1,0 +1,111 @@
+"""What a player has answered in text, read as cards; errors say what to answer instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from crib_env.cards import format_card, format_cards, parse_card, parse_cards
+from crib_env.files.json_text import parse_json
+from crib_env.players.one_at_a_time import Decision
+from crib_env.text.position import to_discard
+
+LONGEST = 1 << 16  # characters; in a longer text nobody looks for an answer
+_SYMBOLS = str.maketrans("♣♦♥♠", "CDHS")
+# Among other words an ace has to be a capital: "as" and "ad" are words, too.
+_CARD = re.compile(r"(?<![^\W_])(?:(?:10|[2-9TJQKtjqk])[CDHScdhs]|A[CDHS])(?![^\W_])")
+_ANSWER = re.compile(r".*\banswer\b\W*:\W*(?P<answer>\w.*)", re.IGNORECASE | re.DOTALL)
+_FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
+
+
+def how_to_answer(view: Decision) -> str:
+    """The sentence that asks for an answer which :func:`read_answer` reads."""
+    n, example = _wanted(view), "5H 5C"
+    return f'End your answer with a line such as "Answer: {example if n == 2 else example[:2]}".'
+
+
+def read_answer(text: str, view: Decision) -> tuple[int, ...]:
+    """The cards that a text names: two for a discard, one where one is left to discard or to lay.
+
+    Cards alone are read (``"5H 5C"``, ``"5♥ 5♣"``), or among words (``"discard 5H and 5C"``). What follows the last
+    ``Answer:`` counts alone. A JSON object is read as a tool call: its ``arguments``, or itself, name the cards.
+
+    Args:
+        text: what was answered.
+        view: the decision.
+
+    Raises:
+        ValueError: it does not name as many different cards as are wanted, or one that may not be chosen; the message
+            says what to answer.
+    """
+    if len(text) > LONGEST:
+        raise ValueError(f"that answer is longer than {LONGEST:,} characters: {_please(view)}")
+    if found := _ANSWER.fullmatch(text):
+        text = found["answer"].strip().splitlines()[0]
+    try:
+        cards = _cards_in(text.translate(_SYMBOLS))
+    except ValueError as error:
+        raise ValueError(f"{error}: {_please(view)}") from None
+    if len(cards) != _wanted(view):
+        named = f"you named {format_cards(cards)}" if cards else "you named no card"
+        raise ValueError(f"{named}: {_please(view)}")
+    for card in cards:
+        check_choice(card, view.hand, view.hand if to_discard(view) else view.legal)
+    return tuple(cards)
+
+
+def check_choice(card: int, hand: Collection[int], legal: Collection[int]) -> None:
+    """Checks that a card may be chosen.
+
+    Args:
+        card: which.
+        hand: cards held, in the order in which an error names them.
+        legal: those that may be chosen.
+
+    Raises:
+        ValueError: it may not; the message says why, and which may.
+    """
+    if card not in legal:
+        held = (
+            f"{format_card(card)} would take the count over 31"
+            if card in hand
+            else f"you do not hold {format_card(card)}"
+        )
+        raise ValueError(f"{held}: choose one of {format_cards(one for one in hand if one in legal)}")
+
+
+def _wanted(view: Decision) -> int:
+    return to_discard(view) or 1
+
+
+def _please(view: Decision) -> str:
+    n = _wanted(view)
+    of = format_cards(view.hand if to_discard(view) else view.legal)
+    return f"name exactly {('one card', 'two cards')[n - 1]} of {of}, as in {('5H', '5H 5C')[n - 1]}"
+
+
+def _cards_in(text: str) -> list[int]:
+    """The different cards that a text names, in its order."""
+    fenced = _FENCE.search(text)
+    inner = (fenced[1] if fenced else text).strip()
+    if inner.startswith("{"):
+        return parse_cards(_named(parse_json(inner)))
+    try:
+        return parse_cards(text.strip(" .*`\n"))
+    except ValueError:  # words among the cards
+        return list(dict.fromkeys(map(parse_card, _CARD.findall(text))))
+
+
+def _named(call: Any) -> Sequence[str]:
+    """The cards of a tool call, ``{"name": "discard", "arguments": {"a": "5H", "b": "5C"}}``, or of its arguments."""
+    arguments = call.get("arguments", call)
+    if isinstance(arguments, str):  # as OpenAI's protocol has them
+        arguments = parse_json(arguments)
+    return [text for value in arguments.values() for text in _texts_in(value)] if isinstance(arguments, dict) else []
+
+
+def _texts_in(value: Any) -> Iterable[str]:
+    if isinstance(value, str):
+        return [value]
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []

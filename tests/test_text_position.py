@@ -1,0 +1,180 @@
+"""Positions in words and in notation, and answers read back."""
+
+import json
+
+import numpy as np
+import pytest
+
+from crib_env import Decision, decisions, parse_card, parse_cards
+from crib_env.cards import format_cards
+from crib_env.text.answer import LONGEST, how_to_answer, read_answer
+from crib_env.text.position import in_notation, in_words
+from tests.helpers.hidden_cards import batches, views
+
+
+def cards(text):
+    return tuple(parse_cards(text))
+
+
+def decision(**changed):
+    plain = {
+        "hand": cards("AS"),
+        "legal": cards("AS"),
+        "discards": cards("KD 8S"),
+        "kept": cards("4D 7D 2H AS"),
+        "starter": cards("9H")[0],
+        "laid": cards("6C 7D 5D 4D 3S 2H"),
+        "laid_by": (1, 0, 1, 0, 1, 0),
+        "pile_ranks": (5, 6, 4, 3, 2, 1),
+        "count": 27,
+        "said_go": (False, True),
+        "scores": (10, 8),
+        "is_dealer": False,
+        "opponent_cards": 1,
+        "game_id": 0,
+        "decision": 10,
+    }
+    return Decision(**plain | changed)
+
+
+NOTHING_LAID = {"laid": (), "laid_by": (), "pile_ranks": (), "count": 0, "said_go": (False, False)}
+DISCARD = decision(
+    hand=cards("5C JD 5H 2H QS KS"), legal=(), discards=(), kept=(), starter=None, is_dealer=True, **NOTHING_LAID
+)
+LAY = decision(hand=cards("5H KS"), legal=cards("5H"), count=25)
+
+
+def test_a_discard_in_words():
+    assert in_words(DISCARD) == (
+        "You are the dealer, and the crib is yours. The score is 10 for you and 8 for your opponent.\n"
+        "You hold 5C JD 5H 2H QS KS.\nDiscard two cards to the crib."
+    )
+    assert in_notation(DISCARD) == "dealer 10-8 hand 5C JD 5H 2H QS KS"
+
+
+def test_the_play_in_words():
+    assert in_words(decision()) == (
+        "You are pone, and the crib is your opponent's. The score is 10 for you and 8 for your opponent.\n"
+        "The starter is 9H. You discarded KD 8S.\n"
+        "Laid so far, with the count after each card: opponent 6C (6), you 7D (13), opponent 5D (18), you 4D (22), "
+        "opponent 3S (25), you 2H (27), opponent go. The count is 27.\n"
+        "Your opponent holds one card and has said go.\nYou hold AS.\nLay one card. You may lay AS."
+    )
+    assert in_notation(decision()) == ("pone 10-8 hand AS starter 9H crib KD 8S play 6C' 7D 5D' 4D 3S' 2H go' count 27")
+
+
+def test_a_new_count_and_the_pegging_episode():
+    new = decision(
+        starter=None,
+        discards=(),
+        laid=cards("KC KD 8C"),
+        laid_by=(1, 0, 1),
+        pile_ranks=(),
+        count=0,
+        said_go=(False, False),
+        hand=cards("4D 2H AS"),
+        opponent_cards=2,
+    )
+    assert "deal is played without starter" in in_words(new)
+    assert in_notation(new) == "pone 10-8 hand 4D 2H AS play KC' KD 8C' go | count 0"
+    laid = decision(laid=cards("KC KD 8C 4D"), laid_by=(0, 1, 0, 1), pile_ranks=(3,), count=4, said_go=(False, False))
+    assert "8C (28), opponent go; new count: opponent 4D (4). The count is 4." in in_words(laid)
+    assert "Nothing is laid yet" in in_words(decision(**NOTHING_LAID, starter=None, hand=cards("4D 7D 2H AS")))
+
+
+def test_positions_of_games_name_all_that_their_player_knows():
+    kinds = set()
+    for batch, rows in batches():
+        for view in decisions(views(batch.games, rows[:5], batch.games["turn"][rows[:5]])):
+            words, line = in_words(view), in_notation(view)
+            known = {*view.hand, *view.laid, *view.discards, *(() if view.starter is None else (view.starter,))}
+            for said in (words, line):
+                assert {parse_card(word.strip(".,'")) for word in said.split() if is_card(word)} == known
+            assert f"count {view.count}" in line or len(view.hand) > 4
+            kinds.add((len(view.hand), view.starter is None, view.said_go))
+            wanted = view.hand[: len(view.hand) - 4] if len(view.hand) > 4 else view.legal[-1:]
+            assert read_answer(format_cards(wanted), view) == wanted
+    assert len(kinds) > 10
+
+
+def is_card(word):
+    word = word.strip(".,'")
+    return len(word) == 2 and word[0] in "A23456789TJQK" and word[1] in "CDHS"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "5H 5C",
+        "5h,5c",
+        "5♥ 5♣",
+        "5H5C.",
+        "**5H 5C**",
+        "discard 5H and 5C",
+        "I keep the run as it is. Discard 5h and 5c!",
+        "Keeping JD QS KS is worth 3. Answer: 5H 5C",
+        "Answer: JD QS\nNo: that gives up the run.\n**Answer:** 5H and 5C.\nGood luck",
+        '{"cards": ["5H", "5C"]}',
+        '{"name": "discard", "arguments": {"a": "5H", "b": "5C"}}',
+        '```json\n{"name": "discard", "arguments": "{\\"a\\": \\"5H\\", \\"b\\": \\"5C\\"}"}\n```',
+        json.dumps({"name": "discard", "arguments": {"cards": ["5H", "5C"], "why": ["they", 5]}}),
+    ],
+)
+def test_an_answer_is_read(said):
+    if "why" not in said:
+        assert read_answer(said, DISCARD) == cards("5H 5C")
+    else:
+        with pytest.raises(ValueError, match="'they' is not a card"):
+            read_answer(said, DISCARD)
+
+
+def test_one_card_is_read_where_one_is_left():
+    assert read_answer("5H", LAY) == cards("5H")
+    assert read_answer('{"name": "lay", "arguments": {"card": "5H"}}', LAY) == cards("5H")
+    begun = decision(hand=cards("5C JD 5H 2H QS"), legal=(), discards=cards("KS"), **NOTHING_LAID, starter=None)
+    assert "You have discarded KS." in in_words(begun)
+    assert "Discard one card to the crib." in in_words(begun)
+    assert read_answer("I choose 5H.", begun) == cards("5H")
+
+
+@pytest.mark.parametrize(
+    ("view", "said", "fault"),
+    [
+        (DISCARD, "", "you named no card: name exactly two cards of 5C JD 5H 2H QS KS, as in 5H 5C"),
+        (DISCARD, "I cannot help with gambling.", "you named no card"),
+        (DISCARD, "As you like", "you named no card"),
+        (DISCARD, "5H", "you named 5H: name exactly two"),
+        (DISCARD, "5H 5C JD", "you named 5H 5C JD: name exactly two"),
+        (DISCARD, "keep 2H JD QS KS and throw 5H 5C", "you named 2H JD QS KS 5H 5C: name exactly two"),
+        (DISCARD, "5H 5H", "you named 5H: name exactly two"),
+        (DISCARD, "5H 9D", "you do not hold 9D: choose one of 5C JD 5H 2H QS KS"),
+        (DISCARD, '{"cards": ["5H", "5H"]}', "5H is given twice.*name exactly two"),
+        (DISCARD, '{"cards": ["5H", "XX"]}', "'XX' is not a card.*name exactly two"),
+        (DISCARD, '{"cards": ', "name exactly two"),
+        (DISCARD, '{"arguments": 5}', "you named no card"),
+        (DISCARD, "5H 5C" + " " * LONGEST, "longer than 65,536 characters: name exactly two"),
+        (LAY, "KS", "KS would take the count over 31: choose one of 5H"),
+        (LAY, "5H KS", "you named 5H KS: name exactly one card of 5H, as in 5H"),
+    ],
+)
+def test_a_bad_answer_says_what_to_answer(view, said, fault):
+    with pytest.raises(ValueError, match=fault):
+        read_answer(said, view)
+
+
+def test_the_sentence_that_asks_for_an_answer_is_an_answer_that_can_be_read():
+    assert read_answer(how_to_answer(DISCARD).replace("5H 5C", "JD QS"), DISCARD) == cards("JD QS")
+    assert read_answer(how_to_answer(LAY), LAY) == cards("5H")
+
+
+def test_any_text_is_read_or_refused_in_one_line():
+    rng, faults = np.random.default_rng(0), []
+    letters = np.array(list('5HJQKAS {}[]":,answer\n♥'))
+    for _ in range(500):
+        said = "".join(rng.choice(letters, 30))
+        try:
+            assert set(read_answer(said, DISCARD)) < set(DISCARD.hand)
+        except ValueError as error:
+            faults.append(str(error))
+    assert faults
+    assert not [fault for fault in faults if "\n" in fault]
