@@ -60,6 +60,7 @@ Scores stop at 121: points beyond 121 do not count.
 | option         | values                                       | meaning                                                  |
 |----------------|----------------------------------------------|----------------------------------------------------------|
 | ``episode``    | ``"game"``, ``"deal"``, ``"play"``, ``"pegging"`` | see above                                                |
+| ``cards``      | ``4``, ``3``, ``2``                          | cards of each player in ``"pegging"``: two smaller games, to try an algorithm in |
 | ``reward``     | ``"points"``, ``"win"``, ``"match"``         | see above                                                |
 | ``observation``| ``"209"``, ``"board"``, ``"ranks"``          | see above                                                |
 | ``dtype``      | ``"int8"``, ``"float32"``                    | ``"float32"``: observations are float32 and masks boolean, as many libraries want them. Values are 0 and 1 either way |
@@ -73,7 +74,7 @@ Scores stop at 121: points beyond 121 do not count.
 ``reset(seed, options)`` takes these options, each for one episode: ``options["first_dealer"]`` 0 or 1 (else a fair
 coin), also under its name in the infos, ``"dealer"``; ``options["scores"]`` a pair of 0 … 120; ``options["deals"]`` a
 sequence of deals, each of 13 cards, ids or text: six for player_0, six for player_1, the starter (in ``"pegging"`` of
-8: four for each). The episode uses them in order; later deals come from the random generator. Any other name raises
+8: four for each, or twice ``cards``). The episode uses them in order; later deals come from the random generator. Any other name raises
 ``ValueError`` (but ``"options"``, which PettingZoo's own test passes, does nothing). The same seed, options and actions
 give the same game on every machine. A reset without a seed starts the next game of the same random stream.
 
@@ -311,7 +312,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
         self.observation_spaces = _ByPlayer({player: observation_space(*shape) for player in PLAYERS})
         self.action_spaces = _ByPlayer({player: spaces.Discrete(N_ACTIONS) for player in PLAYERS})
         self._record = np.zeros(GAME.itemsize, np.uint8)
-        self.games["episode_stream"] = streams(None, 1)
+        self.games["episode_stream"], self.games["fewer"] = streams(None, 1), 4 - self.options.cards
         self.n_resets = 0
 
     @property
@@ -339,7 +340,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
             ValueError: an option does not exist, or it or the seed has a value that is not allowed; nothing has
                 changed.
         """
-        start = Start.read(options, self.options.episode)
+        start = Start.read(options, self.options.episode, self.options.cards)
         check_seed(seed)
         if seed is not None:
             self.games["episode_stream"] = streams(seed, 1)

@@ -154,6 +154,7 @@ class GameBatch:
     Args:
         seeds: (n,) uint64, one random stream per game (:func:`crib_env.kernels.streams`); equal seeds give equal deals.
         episode: ``"game"``, ``"deal"``, ``"play"`` or ``"pegging"`` (:mod:`crib_env.aec`).
+        cards: 2, 3 or 4, the cards of each player in ``"pegging"``.
         start_spread: random starting scores at most this far apart; ``None`` starts every game at 0–0.
         first_dealer: 0 or 1, the seat that deals first; ``None`` draws it for each game by a fair coin.
         scores: starting scores of both seats, 0 to 120, in place of random ones.
@@ -173,6 +174,7 @@ class GameBatch:
         seeds: np.ndarray,
         *,
         episode: str = "game",
+        cards: int = 4,
         start_spread: int | None = None,
         first_dealer: int | None = None,
         scores: tuple[int, int] | None = None,
@@ -184,13 +186,13 @@ class GameBatch:
             raise ValueError(
                 f"seeds must be (n,) uint64, not {seeds.shape} of {seeds.dtype} (crib_env.streams makes them)"
             )
-        Options(episode=episode, start_spread=start_spread)  # raises what is not allowed
+        Options(episode=episode, cards=cards, start_spread=start_spread)  # raises what is not allowed
         check_bool("skip_forced", skip_forced)
         if not is_integer(first_id):
             raise ValueError(f"first_id={first_id!r} is not allowed: give a whole number")
         start = Start.read({"first_dealer": first_dealer, "scores": scores}, episode)
         self.games = np.zeros(len(seeds), GAME)
-        self.games["episode_stream"] = seeds
+        self.games["episode_stream"], self.games["fewer"] = seeds, 4 - cards
         self.tally = np.zeros((len(seeds), 2, len(ROLES), len(SOURCES)), np.int32)
         self.game_ids = np.arange(first_id, first_id + len(seeds), dtype=np.int64)
         self._skip_forced = bool(skip_forced)

@@ -30,7 +30,7 @@ PONE, DEALER = range(2)
 DISCARD, PLAY, DEAL, OVER = range(4)
 
 # Episodes: a game to 121, one deal, the play of one deal alone (four cards each, no show), or the play of eight cards
-# alone, without discards, crib or starter.
+# alone, without discards, crib or starter. Of these there may be fewer (``fewer``).
 EPISODES = ("game", "deal", "play", "pegging")
 GAME_EPISODE, DEAL_EPISODE, PLAY_EPISODE, PEGGING_EPISODE = range(4)
 
@@ -86,6 +86,7 @@ GAME = np.dtype(
         ("turn", "i1"),  # the seat that acts
         ("phase", "i1"),
         ("episode", "i1"),  # one of EPISODES
+        ("fewer", "i1"),  # cards that each player gets less than four in the pegging episode; no episode changes it
     ],
     align=True,
 )
@@ -198,9 +199,10 @@ def begin_deal(g):
 
 @kernel
 def _remove_what_pegging_lacks(g):
-    """Removes the cards that the pegging episode does not use: the last two of each six cards, and the starter."""
+    """Removes the cards that the pegging episode does not use: all but the first four, or fewer, of each six cards,
+    and the starter."""
     for seat in range(2):
-        for k in range(4, 6):
+        for k in range(4 - g["fewer"], 6):
             g["cards"][6 * seat + k] = -1
     g["cards"][12] = -1
 
@@ -304,7 +306,7 @@ def lay(g, card):
 @kernel
 def end_of_count(g, seat, other):
     """Ends a count when nobody can lay a card: one point for ``seat``, which laid the last card (none at 31)."""
-    all_laid = g["n_laid"] == 8
+    all_laid = g["hand"][0] | g["hand"][1] == 0
     if g["count"] != COUNT_LIMIT:
         peg(g, seat, 1, LAST_CARD if all_laid else GO)
     if all_laid:

@@ -14,6 +14,7 @@ from crib_env.engine import EPISODES, PEGGING_EPISODE, WIN
 from crib_env.observation import DTYPES, OBSERVATIONS
 
 REWARDS = ("points", "win", "match")
+CARDS = (2, 3, 4)  # of each player in the pegging episode
 MASKS = ("observation", "info")
 ILLEGAL = ("raise", "end")
 RENDER_MODES = ("human", "ansi", "rgb_array")
@@ -42,6 +43,7 @@ class Options:
     """
 
     episode: str = "game"
+    cards: int = 4
     reward: str = "points"
     observation: str = "209"
     dtype: str = "int8"
@@ -76,6 +78,10 @@ class Options:
             if not isinstance(value, (str, type(None))) or value not in allowed:
                 raise OptionError(f"{name}={value!r} is not allowed: choose one of {', '.join(map(repr, allowed))}")
         check_bool("events", self.events)
+        if not is_integer(self.cards) or self.cards not in CARDS:
+            raise OptionError(f"cards={self.cards!r} is not allowed: choose one of {', '.join(map(str, CARDS))}")
+        if self.cards != 4 and self.episode != EPISODES[PEGGING_EPISODE]:
+            raise OptionError(f"cards={self.cards} is only for episode='pegging', not {self.episode!r}: give 4")
         reward = self.illegal_reward
         is_number = isinstance(reward, (int, float, np.integer, np.floating)) and not isinstance(reward, bool)
         if reward is not None and not (is_number and -np.inf < reward <= 0):
@@ -143,9 +149,14 @@ class Start:
 
     @classmethod
     def read(
-        cls, options: dict[str, Any] | None, episode: str = "game", allowed: Sequence[str] = RESET_OPTIONS
+        cls,
+        options: dict[str, Any] | None,
+        episode: str = "game",
+        cards: int = 4,
+        allowed: Sequence[str] = RESET_OPTIONS,
     ) -> Start:
-        """Checks the options of a reset for this kind of episode; ``allowed`` are those that the environment has.
+        """Checks the options of a reset for this kind of episode, and for so many cards each if it is pegging;
+        ``allowed`` are those that the environment has.
 
         Raises:
             ValueError: an option does not exist, or its value is not allowed; the message names it.
@@ -161,12 +172,12 @@ class Start:
             is_pair = isinstance(scores, Sequence) and not isinstance(scores, (str, bytes)) and len(scores) == 2
             if not is_pair or not all(is_integer(s) and 0 <= s < WIN for s in scores):
                 raise ValueError(f"options['scores']={scores!r} is not allowed: give a pair of 0 to {WIN - 1}")
-        given, is_pegging = options.get("deals"), episode == EPISODES[PEGGING_EPISODE]
+        given, pegged = options.get("deals"), cards if episode == EPISODES[PEGGING_EPISODE] else 0
         deals = [] if given is None else _list_deals(given)
         return cls(
             first_dealer=-1 if first_dealer is None else int(first_dealer),
             scores=(-1, -1) if scores is None else (int(scores[0]), int(scores[1])),
-            deals=tuple(_read_deal(i, deal, is_pegging) for i, deal in enumerate(deals)),
+            deals=tuple(_read_deal(i, deal, pegged) for i, deal in enumerate(deals)),
         )
 
 
@@ -212,11 +223,13 @@ def _list_deals(deals: Any) -> list[Any]:
     return list(deals)
 
 
-def _read_deal(index: int, deal: Any, is_pegging: bool) -> tuple[int, ...]:
+def _read_deal(index: int, deal: Any, pegged: int) -> tuple[int, ...]:
+    """Thirteen cards; ``pegged`` is the number of each player in the pegging episode, else 0."""
     deal, where = _as_list(deal), f"options['deals'][{index}]"
     n, whose = 13, "six for player_0, six for player_1, the starter"
-    if is_pegging:
-        n, whose = 8, "four for player_0, four for player_1"
+    if pegged:
+        each = ("two", "three", "four")[pegged - 2]
+        n, whose = 2 * pegged, f"{each} for player_0, {each} for player_1"
     if not isinstance(deal, str) and not hasattr(deal, "__iter__"):
         raise ValueError(f"{where}={deal!r} is not allowed: a deal is a sequence of {n} cards")
     try:
@@ -225,7 +238,8 @@ def _read_deal(index: int, deal: Any, is_pegging: bool) -> tuple[int, ...]:
         raise ValueError(f"{where}: {error}") from None
     if len(cards) != n:
         raise ValueError(f"{where} has {len(cards)} cards: a deal is {whose}")
-    return (*cards[:4], -1, -1, *cards[4:], -1, -1, -1) if is_pegging else tuple(cards)
+    none = [-1] * (6 - pegged)
+    return (*cards[:pegged], *none, *cards[pegged:], *none, -1) if pegged else tuple(cards)
 
 
 def is_integer(value: Any) -> bool:

@@ -141,7 +141,7 @@ def _write_play_inputs(states, out, points):
             start, count = n, 0
         write_pile(pile, start, n, count, out, b, _COUNT, _LAST)
         write_points(pile, start, n, count, out, b, _POINTS)
-        row[_THEIRS + 8 - n - n_hand] = 1
+        row[_THEIRS + min(8 - n - n_hand, 4)] = 1  # more where fewer than eight are dealt, which the bits do not say
         n_unseen = 52 - n_hand
         for rank in range(13):
             n_unseen -= row[_SEEN + rank]

@@ -164,7 +164,8 @@ def cards_laid(view: PlayerViews, viewer: int = 0) -> tuple[Laid, ...]:
             count = card_value(card % 13)
         piles[-1].append(card)
     laid, seats = [], iter(view.laid_by[0].tolist())
-    is_closed = int(view.pile_start[0]) == len(cards) or len(cards) == 8
+    all_laid = (view.hand[0] < 0).all() and view.opponent_cards[0] == 0
+    is_closed = int(view.pile_start[0]) == len(cards) or all_laid
     for pile in piles:
         count, is_last = 0, pile is piles[-1]
         for k, card in enumerate(pile, start=1):

@@ -71,6 +71,7 @@ class PlayGame:
 
     Attributes:
         extent: how large the public tree is.
+        cards: how many cards pone holds at the start.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class PlayGame:
     ) -> None:
         start = start_of_play() if start is None else start
         sizes = start[CARDS : CARDS + len(ROLES)].tolist()
+        self.cards: int = sizes[PONE]
         self.prior = tuple(ORDERINGS[size] for size in sizes) if prior is None else tuple(prior)
         tree, self.extent, keys = build_tree(start, min(SPLIT, sum(sizes) - 4))
         self._game = Game(tree, make_endings(keys, threads), HAND_TABLES)

@@ -104,7 +104,7 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         options: by name, those of :class:`VectorOptions`.
     """
 
-    _episode = "game"  # of options.Options
+    _episode, _cards = "game", 4  # of options.Options
     _reset_options: tuple[str, ...] = (*RESET_OPTIONS, "reset_mask")
     _out: Any  # the last outputs: arrays observation, action_mask, rewards, over and others
     _pool: tuple[int, ThreadPoolExecutor] | None = None  # with the id of its process
@@ -138,6 +138,7 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         self._games = np.zeros(n, GAME)
         self._games[stream] = streams(None, n)
         self._games["phase"] = OVER  # until the first reset
+        self._games["fewer"] = 4 - self._cards
         self._accounts = vector_kernels.Accounts(
             np.zeros(n), np.zeros(n, np.int64), np.zeros(n), np.zeros(n), np.zeros(n, np.int64), np.zeros(n)
         )
@@ -217,7 +218,7 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
                 changed.
             TypeError: the reset mask is not an array of bool.
         """
-        start = Start.read(options, self._episode, self._reset_options)
+        start = Start.read(options, self._episode, self._cards, self._reset_options)
         who = self._read_reset_mask(options)
         is_seeded, states = self._read_seeds(seed)
         super().reset(seed=int(seed) if isinstance(seed, (int, np.integer)) else None)

@@ -111,7 +111,7 @@ class CribbageVectorEnv(NativeVectorEnv):
             raise OptionError("events=True is not allowed: the vector environment has no lists of events; give False")
         seen = OBSERVATIONS[game.observation]
         self._size, self._show_all = seen.size, writing(vector_kernels.show_all, seen.write)
-        self._episode = game.episode
+        self._episode, self._cards = game.episode, game.cards
         super().__init__(single, "episode_stream", vector)
         self._opponent = opponent = single.opponent
         self._rules = vector_kernels.Rules(

@@ -26,6 +26,7 @@ from crib_env.tables.prior import prior_of_discards
 
 _SAVE_EVERY = 120.0  # seconds
 PEGGING_GAME = "the pegging game"
+_SMALLER = {2: " with two cards each", 3: " with three cards each", 4: ""}
 
 
 def after_discards(folder: Path, starter: int, simple_players: float) -> tuple[Path, str]:
@@ -73,6 +74,7 @@ class _Solved(NamedTuple):
 
 def solve_play(
     path: File,
+    cards: Literal[2, 3, 4] = 4,
     prior: Literal["deal", "discards"] = "deal",
     nash_conv: Positive = 0.01,
     simple_players: Share = 0.0,
@@ -89,8 +91,9 @@ def solve_play(
     win more from it too, and the table shows how much (exploitability).
 
     Args:
-        path: The file of the solution, about 900 MB. An existing file is continued, also after a kill.
+        path: The file of the solution, about 900 MB with four cards. An existing file is continued, also after a kill.
             With --prior discards, a folder with one file for each starter.
+        cards: Cards of each player. With two or three the pegging game is solved in seconds.
         prior: The hands: eight cards dealt at random, or of six cards each the four that are worth most.
         nash_conv: Ends when NashConv is at most this many points a deal.
         simple_players: Share of simple players among the opponents, at least 0 and below 1.
@@ -100,10 +103,12 @@ def solve_play(
     check_outputs(path if prior == "deal" else None, json_file)
     if simple_players == 1:
         raise ValueError(f"simple_players={simple_players} is not allowed: give at least 0 and less than 1")
+    if prior == "discards" and cards != 4:
+        raise ValueError(f"cards={cards} is not allowed with prior='discards', which keeps four: give 4")
     aim = _Aim(nash_conv, simple_players)
     games: list[tuple[Path, str, int | None]]
     if prior == "deal":
-        games = [(path, _among(simple_players, PEGGING_GAME), None)]
+        games = [(path, _among(simple_players, PEGGING_GAME + _SMALLER[cards]), None)]
     else:
         if path.exists() and not path.is_dir():
             raise ValueError(f"{path} is a file: with --prior discards, give a folder")
@@ -117,7 +122,7 @@ def solve_play(
         found = []
         for file, about, starter in games:
             hands = None if starter is None else prior_of_discards(starter)
-            found.append(_solve(file, about, start_of_play(starter=starter), hands, aim, threads, progress))
+            found.append(_solve(file, about, start_of_play(cards, starter), hands, aim, threads, progress))
     shown = [*found, _over_starters(found)] if prior == "discards" else found
     if json_file is not None:
         of_each = {"starters": [solved.as_json() for solved in found]} if prior == "discards" else {}

@@ -22,6 +22,7 @@ def play_deals(
     seed: int,
     *,
     episode: str = "deal",
+    cards: int = 4,
     watch: Callable[[PlayerViews, np.ndarray], None] = lambda views, cards: None,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> np.ndarray:
@@ -32,6 +33,7 @@ def play_deals(
         pairs: the number of deals.
         seed: random seed of the deals.
         episode: ``"deal"``, or ``"play"`` or ``"pegging"`` (:mod:`crib_env.aec`).
+        cards: of each player in ``"pegging"``.
         watch: called with every decision and the chosen cards.
         on_progress: called with the number of further pairs done.
 
@@ -42,7 +44,7 @@ def play_deals(
     deals, tallies = streams(seed, pairs), []
     for first in range(0, pairs, _PAIRS):
         part = np.repeat(deals[first : first + _PAIRS], 2)
-        batch = GameBatch(part, episode=episode, first_id=2 * first)
+        batch = GameBatch(part, episode=episode, cards=cards, first_id=2 * first)
         for turn in turns(batch, (a, b)):
             watch(turn.views, turn.cards)
             turn.play()
