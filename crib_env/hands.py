@@ -1,11 +1,8 @@
 """Hands of zero to four ranks and their numbers; suits do not matter in the play.
 
-Ranks a <= b <= c <= d have the number C(a, 1) + C(b + 1, 2) + C(c + 2, 3) + C(d + 3, 4). Two orders use it:
-
-* the *class* of four cards counts ranks from the ace, as the tables of :mod:`crib_env.tables` do;
-* the *hand number* counts them from the king (``KING - rank``). A player who says go shows that no low rank is left.
-  So the hands of k cards that are still possible, without the lowest ``floor`` ranks, have the numbers below
-  ``N_HANDS[k, floor]``.
+Hands, their ranks lowest first, are numbered in falling order: of four ranks K K K K is 0 and A A A A is 1,819. A
+player who says go shows that no low rank is left. So the hands of k cards that are still possible, without the lowest
+``floor`` ranks, have the numbers below ``N_HANDS[k, floor]``.
 """
 
 from __future__ import annotations
@@ -22,62 +19,48 @@ from crib_env.kernels import kernel, popcount
 
 N_RANKS = 13
 KING = 12
-N_RANK_CLASSES = 1_820
+N_FOURS = 1_820
+"""Hands of four ranks."""
 
-_STEPS = np.array([[comb(rank + k, k + 1) for rank in range(N_RANKS)] for k in range(4)])
-
-
-def _in_order(k: int) -> np.ndarray:
-    """(n, k) int64 all ascending sets of k ranks, in the order of their numbers."""
-    hands = sorted(combinations_with_replacement(range(N_RANKS), k), key=lambda ranks: ranks[::-1])
-    return np.array(hands, np.int64).reshape(len(hands), k)
-
-
-CLASS_RANKS = _in_order(4)
-"""(1820, 4) the ranks of each class, lowest first."""
-
-CLASS_SIZES = np.array([prod(comb(4, n) for n in np.bincount(ranks).tolist()) for ranks in CLASS_RANKS])
-"""(1820,) how many sets of four cards each class stands for; 270,725 in all."""
+_STEPS = np.array([[comb(KING - rank + k, k + 1) for rank in range(N_RANKS)] for k in range(4)])
 
 N_HANDS = np.array([[comb(12 - floor + k, k) for floor in range(N_RANKS)] for k in range(5)])
 """(5, 13): how many hands of k ranks there are without the lowest ``floor`` ranks; 1, 13, 91, 455, 1820 of all."""
 
-HANDS = tuple(np.ascontiguousarray(KING - _in_order(k)[:, ::-1]) for k in range(5))
+
+def _in_order(k: int) -> np.ndarray:
+    """(n, k) int64 all ascending sets of k ranks, in the order of their numbers."""
+    hands = sorted(combinations_with_replacement(range(N_RANKS), k), reverse=True)
+    return np.array(hands, np.int64).reshape(len(hands), k)
+
+
+HANDS = tuple(_in_order(k) for k in range(5))
 """For each k, (n_k, k) the ranks of each hand by its number, lowest first."""
 
+FOURS = HANDS[4]
+FOUR_SIZES = np.array([prod(comb(4, n) for n in np.bincount(ranks).tolist()) for ranks in FOURS])
+"""(1820,) how many sets of four cards each hand stands for; 270,725 in all."""
 
-def class_of_ranks(ranks: ArrayLike) -> np.ndarray:
-    """The classes (...) of ranks (..., k), in any order; of fewer than four they are those among hands of k ranks."""
-    ordered = np.sort(np.asarray(ranks, np.int64))
-    numbers: np.ndarray = _STEPS[np.arange(ordered.shape[-1]), ordered].sum(axis=-1)
-    return numbers
+FOUR_MASKS = (np.int64(1) << 13 * np.tril(FOURS[:, :, None] == FOURS[:, None], -1).sum(axis=2) + FOURS).sum(axis=1)
+"""(1820,) four cards of each hand, those of a rank in suits from 0."""
 
 
 def hand_number(ranks: ArrayLike) -> np.ndarray:
     """The numbers (...) of hands (..., k) of ranks, in any order, among those of their size."""
-    return class_of_ranks(KING - np.asarray(ranks, np.int64))
+    ordered = np.sort(np.asarray(ranks, np.int64))[..., ::-1]
+    numbers: np.ndarray = _STEPS[np.arange(ordered.shape[-1]), ordered].sum(axis=-1)
+    return numbers
 
 
-PAIR_RANKS = _in_order(2)
-"""(91, 2) the ranks of two cards by their number, the lower first."""
-
-PAIR_NUMBER = class_of_ranks(np.indices((N_RANKS, N_RANKS)).transpose(1, 2, 0))
+PAIR_NUMBER = hand_number(np.indices((N_RANKS, N_RANKS)).transpose(1, 2, 0))
 """(13, 13) the number of two ranks, in any order."""
-
-CLASS_MASKS = (
-    np.int64(1) << 13 * np.tril(CLASS_RANKS[:, :, None] == CLASS_RANKS[:, None], -1).sum(axis=2) + CLASS_RANKS
-).sum(axis=1)
-"""(1820,) four cards of each class, those of a rank in suits from 0."""
-
-HAND_OF_CLASS = hand_number(CLASS_RANKS)
-"""(1820,) the hand number of each class."""
 
 
 @kernel
-def rank_class(kept):
-    """The class of four cards (a mask)."""
+def hand_of_mask(kept):
+    """The number of four cards (a mask)."""
     number, k = np.int64(0), np.int64(0)
-    for rank in range(N_RANKS):
+    for rank in range(KING, -1, -1):
         for _ in range(popcount((kept >> rank) & ACES)):
             number += _STEPS[k, rank]
             k += 1

@@ -14,7 +14,7 @@ from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, posterior
 from crib_env.agents.belief.rest_of_deal import DEALT, habits
 from crib_env.agents.tree_search.hidden_cards import known_games, unseen_cards
 from crib_env.batch import GameBatch
-from crib_env.hands import CLASS_RANKS
+from crib_env.hands import FOURS
 from crib_env.kernels import streams
 from tests.helpers.drawn_worlds import drawn
 from tests.helpers.hidden_cards import cards_of
@@ -41,28 +41,28 @@ def some_views(decisions, n=40, seed=3):
 
 
 def hands_of(views, b):
-    """What the opponent may hold at the b-th of some decisions: cards packed, weights, and classes of all four."""
+    """What the opponent may hold at the b-th of some decisions: cards packed, weights, and numbers of all four."""
     held, weights = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS)
-    classes, kinds = np.zeros((2, MOST_HANDS), np.int64)
+    numbers, kinds = np.zeros((2, MOST_HANDS), np.int64)
     laid, by = views.laid[b], views.laid_by[b]
     n = np.int64((laid >= 0).sum())
     own = sum(1 << int(card) for card in [*views.hand[b, :4], *laid[by == 0]] if card >= 0)
-    hands = Hands(held, weights, classes, kinds)
+    hands = Hands(held, weights, numbers, kinds)
     fresh = bool(n and views.pile_start[b] == n)
     size = posterior(own, np.int64(-1), laid, by, n, fresh, habits().keeping[DEALT], hands)
-    return held[:size], weights[:size], classes[:size]
+    return held[:size], weights[:size], numbers[:size]
 
 
 def test_at_first_all_hands_of_the_unseen_cards_are_equally_likely():
     views, _ = some_views(0, n=20)
     for b in range(len(views)):
         own = views.hand[b, :4].tolist()
-        _, weights, classes = hands_of(views, b)
-        found = np.bincount(classes, weights=weights, minlength=1820)
+        _, weights, numbers = hands_of(views, b)
+        found = np.bincount(numbers, weights=weights, minlength=1820)
         unseen = [4 - sum(rank(card) == r for card in own) for r in range(13)]
         plain = np.array([
             np.prod([comb(unseen[r], ranks.count(r)) for r in set(ranks)]) / comb(48, 4)
-            for ranks in CLASS_RANKS.tolist()
+            for ranks in FOURS.tolist()
         ])  # fmt: skip
         assert plain.sum() == pytest.approx(1.0)
         np.testing.assert_allclose(found, plain, atol=1e-12)

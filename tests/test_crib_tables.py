@@ -7,7 +7,7 @@ from crib_env import discard_statistics, score_show_many
 from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.commands.tables.deals import print_tables
 from crib_env.exact.deal_classes import N_CLASSES, cards_of, class_sizes
-from crib_env.hands import PAIR_RANKS
+from crib_env.hands import HANDS
 from crib_env.tables import crib_tables
 from crib_env.tables.crib_tables import (
     _Deals,
@@ -67,7 +67,7 @@ def test_plain_play_of_the_policies_realises_the_tables(tables):
 
 def test_both_players_tables_agree_on_the_crib(tables):
     average = [(np.triu(tables.share[player]) * tables.mean[player]).sum() for player in (DEALER, PONE)]
-    error = np.nanmax(tables.error) / np.sqrt(len(PAIR_RANKS) / 4)
+    error = np.nanmax(tables.error) / np.sqrt(len(HANDS[2]) / 4)
     assert abs(average[0] - average[1]) < 5 * error
     assert 4.6 < average[0] < 5.0
 

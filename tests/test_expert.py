@@ -171,9 +171,9 @@ def small_search():
     """Values of one position, also for a process of its own."""
     position = next(p for p in positions(3, seed=0) if len(p.held) == 2 and len(p.hidden) == 2)
     after_play = np.add.outer(np.arange(121), -np.arange(150)) / 300 + 0.5
-    hands, weights, classes, kinds = beliefs(position)
+    hands, weights, numbers, kinds = beliefs(position)
     hands = [unpack(hand) for hand in hands]
-    return searched(position, (0, 0), hands, weights, kinds, classes % 20, after_play).tolist()
+    return searched(position, (0, 0), hands, weights, kinds, numbers % 20, after_play).tolist()
 
 
 def test_a_search_loaded_from_the_cache_gives_the_same_values():

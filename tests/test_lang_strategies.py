@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from crib_env import discard_statistics, parse_cards
 from crib_env.cards import format_cards
 from crib_env.engine import DEALER, PONE
-from crib_env.hands import N_RANK_CLASSES, rank_class
+from crib_env.hands import N_FOURS, hand_of_mask
 from crib_env.tables.lang_strategies import STRATEGIES, desirabilities, pegging_values
 from crib_env.tables.pegging import GAINED, GIVEN, PeggingRecords
 
 
 def class_of(cards):
-    return int(rank_class(int(sum(1 << int(card) for card in cards))))
+    return int(hand_of_mask(int(sum(1 << int(card) for card in cards))))
 
 
 def with_every_class(gained, given):
@@ -31,9 +31,7 @@ def with_every_class(gained, given):
 @pytest.fixture(scope="module")
 def records():
     rng = np.random.default_rng(0)
-    return with_every_class(
-        rng.integers(12, size=(2, N_RANK_CLASSES, 4)), rng.integers(12, size=(2, N_RANK_CLASSES, 4))
-    )
+    return with_every_class(rng.integers(12, size=(2, N_FOURS, 4)), rng.integers(12, size=(2, N_FOURS, 4)))
 
 
 def test_a_hand_worked_by_hand():
@@ -42,7 +40,7 @@ def test_a_hand_worked_by_hand():
     Kept A A A A is worth 12 with any starter. A A A K: 6; with a two 8, a three 12, a four 12, a five 8, a king 8. A A
     K K: 4; with a three 8, a four 12, a five 8, a king 8. So sums over the 46 starters are 552, 344 and 256.
     """
-    gained, given_away = np.zeros((2, 2, N_RANK_CLASSES, 3), int)
+    gained, given_away = np.zeros((2, 2, N_FOURS, 3), int)
     aces, three_aces, two_aces = (class_of(parse_cards(kept)) for kept in ("AC AD AH AS", "AC AD AH KC", "AC AD KC KD"))
     gained[PONE, aces], gained[PONE, three_aces], gained[PONE, two_aces] = [2, 2, 2], [3, 3, 9], [4, 4, 4]
     given_away[PONE, aces], given_away[PONE, three_aces], given_away[PONE, two_aces] = [1] * 3, [3] * 3, [2] * 3
@@ -134,7 +132,7 @@ def test_each_hand_has_its_own_role(records):
 
 def test_values_for_the_strategies(records):
     values = pegging_values(records)
-    assert values.shape == (2, N_RANK_CLASSES, 3)
+    assert values.shape == (2, N_FOURS, 3)
     assert (values[..., 0] == records.mean[..., GAINED]).all()
     assert (values[..., 1] == records.median[..., GAINED]).all()
     assert (values[..., 2] == records.mean[..., GIVEN]).all()
@@ -149,5 +147,5 @@ def test_bad_input_is_named(records):
         desirabilities("5C 5C 2D 3D 4D 5D", dealer=True, records=records)
     with pytest.raises(ValueError, match="dealer must be one bool, or one for each of 1 hands"):
         desirabilities("5C 6C 2D 3D 4D 5D", dealer=[True, False], records=records)
-    with pytest.raises(ValueError, match="the records hold no play of A-A-A-A as pone: simulate them first"):
+    with pytest.raises(ValueError, match="the records hold no play of K-K-K-K as pone: simulate them first"):
         desirabilities("5C 6C 2D 3D 4D 5D", dealer=True, records=PeggingRecords("greedy", "greedy"))

@@ -31,7 +31,7 @@ from crib_env.evaluate.statistics import half_width, mean_interval, paired_rate_
 from crib_env.exact.deal_classes import N_CLASSES, class_sizes
 from crib_env.exact.discard_means import hand_total
 from crib_env.exact.disjoint_hands import N_DISJOINT, disjoint_total
-from crib_env.hands import rank_class
+from crib_env.hands import hand_of_mask
 from crib_env.kernels import kernel, mask_of, streams
 from crib_env.tables.discard_values import standard_values
 
@@ -117,7 +117,7 @@ def test_usual_discards_do_not_depend_on_suits(role):
             assert weights.sum() == SHARES
             found.add(
                 tuple(
-                    (int(rank_class(cards ^ pair)), int(hand_total(cards ^ pair, cards)), int(weight))
+                    (int(hand_of_mask(cards ^ pair)), int(hand_total(cards ^ pair, cards)), int(weight))
                     for pair, weight in zip(pairs, weights)
                     if weight
                 )

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from crib_env.agents.belief.opponent_hands import Hands, resample
 from crib_env.players.policies import CAREFUL
 from tests.helpers.plain_beliefs import (
-    CLASS_OF_RANKS,
     KINDS,
+    NUMBER_OF_RANKS,
     beliefs,
     pack,
     plain_beliefs,
@@ -62,13 +62,13 @@ def test_beliefs_are_those_of_plain_enumeration():
 def test_the_true_hand_is_never_ruled_out(pairing):
     n = 0
     for position in positions(150, seed=7, pairing=pairing):
-        hands, weights, classes, kinds = beliefs(position)
+        hands, weights, numbers, kinds = beliefs(position)
         held = tuple(sorted(map(rank, position.hidden)))
         four = tuple(sorted(map(rank, position.hidden + position.other_laid)))
         true = hands == pack(held)
         assert sorted(kinds[true]) == list(KINDS), position
         assert (weights[true] > 0).all(), position
-        assert (classes[true] == CLASS_OF_RANKS[four]).all()
+        assert (numbers[true] == NUMBER_OF_RANKS[four]).all()
         assert weights.sum() == pytest.approx(1, abs=1e-12)
         n += 1
     assert n > 900
@@ -113,13 +113,13 @@ def test_thinned_hands_keep_every_share_to_within_one_part(raw, most, power):
     weights /= weights.sum()
     size = len(weights)
     before, hands, kinds = weights.copy(), np.arange(size) * 3, np.arange(size) % 2
-    classes = np.arange(size) // 2
-    kept = resample(np.int64(size), np.int64(most), 0.5, Hands(hands, weights, classes, kinds))
+    numbers = np.arange(size) // 2
+    kept = resample(np.int64(size), np.int64(most), 0.5, Hands(hands, weights, numbers, kinds))
     assert 1 <= kept <= min(size, most)
     assert weights[:kept].sum() == pytest.approx(1)
     places = hands[:kept] // 3
     assert (np.diff(places) > 0).all()
-    assert (classes[:kept] == places // 2).all()  # what belongs together stays together
+    assert (numbers[:kept] == places // 2).all()  # what belongs together stays together
     assert (kinds[:kept] == places % 2).all()
     after = np.zeros(size)
     after[places] = weights[:kept]

@@ -16,7 +16,7 @@ from crib_env import discard_statistics, parse_cards
 from crib_env.engine import DEALER, GAME, PONE
 from crib_env.evaluate.__main__ import main
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
-from crib_env.hands import CLASS_RANKS, CLASS_SIZES, N_RANK_CLASSES, rank_class
+from crib_env.hands import FOUR_SIZES, FOURS, N_FOURS, hand_of_mask
 from crib_env.kernels import streams
 from crib_env.players.policies import GREEDY, RANDOM
 from crib_env.tables.pegging import GAINED, GIVEN, N_BINS, PeggingRecords, _draw_cards, _play_deals, simulate_pegging
@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def class_of(cards):
-    return int(rank_class(int(sum(1 << int(card) for card in cards))))
+    return int(hand_of_mask(int(sum(1 << int(card) for card in cards))))
 
 
 # Simulation.
@@ -94,7 +94,7 @@ def test_single_classes_against_an_opponent_who_discards_well(kept, role):
     own, number = parse_cards(kept), class_of(parse_cards(kept))
     games, counts = np.zeros(1, GAME), np.zeros((2, N_BINS), np.int64)
     games["episode_stream"] = streams(3, 1)
-    _play_deals(games, CLASS_RANKS[number], role, RANDOM, GREEDY, 40_000, counts)
+    _play_deals(games, FOURS[number], role, RANDOM, GREEDY, 40_000, counts)
     mean = counts @ np.arange(N_BINS) / 40_000
 
     rng = np.random.default_rng(number)
@@ -107,7 +107,7 @@ def test_single_classes_against_an_opponent_who_discards_well(kept, role):
 def test_what_one_player_gains_the_other_gives():
     """Two random players keep any four cards: over all classes, pone's gains are what dealers give, and vice versa."""
     records = simulate_pegging("random", "random", standard_error=0.3, seed=2)
-    share = CLASS_SIZES / CLASS_SIZES.sum()
+    share = FOUR_SIZES / FOUR_SIZES.sum()
     mean = share @ records.mean
     error = np.sqrt(share**2 @ records.standard_error**2)
     for role in (PONE, DEALER):
@@ -117,7 +117,7 @@ def test_what_one_player_gains_the_other_gives():
 
 
 def test_every_record_is_filled_to_the_error_that_was_asked(records):
-    assert records.counts.shape == (2, N_RANK_CLASSES, 2, N_BINS)
+    assert records.counts.shape == (2, N_FOURS, 2, N_BINS)
     assert (records.policy, records.against) == ("greedy", "random")
     assert (records.standard_error <= 0.3).all()
     assert (records.n >= 100).all()
@@ -128,14 +128,14 @@ def test_the_result_depends_on_the_seed_and_not_on_threads(records):
     done = []
     again = simulate_pegging("greedy", "random", standard_error=0.3, seed=1, threads=1, on_progress=done.append)
     assert (again.counts == records.counts).all()
-    assert sum(done) == 2 * N_RANK_CLASSES
+    assert sum(done) == 2 * N_FOURS
     other = simulate_pegging("greedy", "random", standard_error=0.3, seed=2)
     assert not (other.counts == records.counts).all()
 
 
 def test_kept_cards_have_any_suits_and_all_others_are_any_cards():
     games = np.zeros(1, GAME)
-    ranks = CLASS_RANKS[class_of(parse_cards("AC AD 6C TC"))]
+    ranks = FOURS[class_of(parse_cards("AC AD 6C TC"))]
     n = 9_600
     dealt = np.zeros((n, 13), int)
     for cards in dealt:
@@ -156,7 +156,7 @@ def counts_of_few_deals():
     games, counts = np.zeros(1, GAME), np.zeros((2, N_BINS), np.int64)
     games["episode_stream"] = streams(4, 1)
     for role in (PONE, DEALER):
-        _play_deals(games, CLASS_RANKS[700], role, GREEDY, RANDOM, 20, counts)
+        _play_deals(games, FOURS[700], role, GREEDY, RANDOM, 20, counts)
     return counts.tolist()
 
 
@@ -231,7 +231,7 @@ def test_suits_do_not_matter():
         kept = rng.choice(52, 4, replace=False)
         classes = {class_of(13 * np.array(suits)[kept // 13] + kept % 13) for suits in permutations(range(4))}
         assert len(classes) == 1
-        assert CLASS_RANKS[classes.pop()].tolist() == sorted(kept % 13)
+        assert FOURS[classes.pop()].tolist() == sorted(kept % 13)
 
 
 # Files.

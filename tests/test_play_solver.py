@@ -15,7 +15,7 @@ from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, GAME, PEGGING_EPISODE, PONE, act, begin_deal, begin_game, legal_cards, shuffle
 from crib_env.evaluate.commands.solve_play import solve_play
 from crib_env.exact.discard_statistics import PLACES, TOTALS, fill_totals
-from crib_env.hands import HANDS, ORDERINGS, hand_number, rank_class
+from crib_env.hands import HANDS, ORDERINGS, hand_number, hand_of_mask
 from crib_env.kernels import kernel, lowest, streams
 from crib_env.solver.cfr import DISCOUNTS, Discounts, PlaySolver, Population, discounted
 from crib_env.solver.play_game import PlayGame, Reached, pairs_dealt
@@ -389,7 +389,7 @@ def test_kept_hands_are_those_that_are_worth_most():
         for role in (PONE, DEALER):
             rows = analyse_discard(six, dealer=role == DEALER)
             four = set(six) - set(rows["discard"][rows["total"].argmax()].tolist())
-            number = rank_class(sum(1 << card for card in four))
+            number = hand_of_mask(sum(1 << card for card in four))
             for starter in set(range(52)) - set(six):
                 expected[starter % 13, role, number] += 1
     assert (kept == expected).all()

@@ -14,7 +14,7 @@ from crib_env.agents.registry import NAMES
 from crib_env.engine import DEALER, PONE
 from crib_env.exact.discard_statistics import PLACES, discard_statistics, hand_distribution
 from crib_env.files import checked_file
-from crib_env.hands import CLASS_RANKS, N_RANK_CLASSES
+from crib_env.hands import FOURS, N_FOURS
 from crib_env.players.policies import NATIVE
 from crib_env.tables import crib_tables, pegging, standard, win_table
 from crib_env.tables.crib_tables import CribTables
@@ -71,7 +71,7 @@ def test_what_is_discarded_and_what_is_kept_make_six_cards_of_any_rank():
         discarded = np.zeros(13)
         np.add.at(discarded, low, tables.share[player][low, high])
         np.add.at(discarded, high, tables.share[player][low, high])
-        kept = np.array([tables.kept[player] @ np.count_nonzero(rank == CLASS_RANKS, axis=1) for rank in range(13)])
+        kept = np.array([tables.kept[player] @ np.count_nonzero(rank == FOURS, axis=1) for rank in range(13)])
         np.testing.assert_allclose(discarded + kept, 6 / 13, atol=0.006)
 
 
@@ -91,7 +91,7 @@ def test_hands_are_those_that_the_tables_keep(player):
     kept = np.array([[card for card in hand if card not in pair] for hand, pair in zip(six, discarded)])
     for rank in range(13):
         held = (kept % 13 == rank).sum(axis=1)
-        expected = tables.kept[player] @ np.count_nonzero(rank == CLASS_RANKS, axis=1)
+        expected = tables.kept[player] @ np.count_nonzero(rank == FOURS, axis=1)
         assert abs(held.mean() - expected) < 4.5 * held.std() / np.sqrt(len(six))
 
 
@@ -173,11 +173,11 @@ def test_damaged_crib_tables_are_refused(saved):
 
 
 def test_crib_tables_of_an_earlier_version_are_refused(tmp_path):
-    """Version 1 had the dealer first: its numbers would be taken for the other player's."""
+    """Version 2 counted hands from the ace: its hands would be taken for others."""
     tables = standard_cribs()
     arrays = {field.name: getattr(tables, field.name) for field in fields(tables)}
-    checked_file.save_arrays(tmp_path / "old.npz", crib_tables._KIND, 1, arrays)
-    with pytest.raises(ValueError, match=r"old.npz is a file of crib tables of version 1, not 2: build it again"):
+    checked_file.save_arrays(tmp_path / "old.npz", crib_tables._KIND, 2, arrays)
+    with pytest.raises(ValueError, match=r"old.npz is a file of crib tables of version 2, not 3: build it again"):
         CribTables.load(tmp_path / "old.npz")
 
 
@@ -188,7 +188,7 @@ def test_pegging_is_known_to_three_hundredths_of_a_point():
     records = standard_pegging()
     assert records.policy in NATIVE
     assert records.against in NATIVE
-    assert records.counts.shape == (2, N_RANK_CLASSES, 2, pegging.N_BINS)
+    assert records.counts.shape == (2, N_FOURS, 2, pegging.N_BINS)
     assert (records.standard_error <= 0.031).all()
     np.testing.assert_allclose(records.distribution.sum(axis=-1), 1)
 

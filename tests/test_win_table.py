@@ -24,7 +24,7 @@ from crib_env.evaluate.tables.win_table.plays import explore_plays, fit_plays
 from crib_env.evaluate.tables.win_table.solve import PARTS, FromNothing, Played, solve_endings, weights_of
 from crib_env.evaluate.tables.win_table.variates import N_VARIATES, variates
 from crib_env.exact.discard_statistics import PLACES
-from crib_env.hands import CLASS_RANKS, rank_class
+from crib_env.hands import FOURS, hand_of_mask
 from crib_env.kernels import kernel, mask_of, streams
 from crib_env.players.policies import GREEDY, native_card
 from crib_env.tables.analysis import late_play
@@ -276,7 +276,7 @@ def test_what_is_explored_adds_up_to_the_result_of_the_deal(with_styles):
     for k, (role, seed, six) in enumerate(zip(found.roles.tolist(), seeds, found.sixes)):
         mine, pair = (0 if role == DEALER else 1), six[PLACES[found.places[k]]]
         sums = sums_of(found, np.array([k]), known)
-        kept = rank_class(mask_of(six) ^ mask_of(pair))
+        kept = hand_of_mask(mask_of(six) ^ mask_of(pair))
         assert np.flatnonzero(sums.n).tolist() == [kept]
         for own, other in [(85, 100), (112, 109), (119, 117), (120, 120)]:
             scores = (own, other) if mine == 0 else (other, own)
@@ -347,7 +347,7 @@ def test_styles_of_discarding_are_found_again():
 def test_what_hands_differ_in_is_found_again():
     """Planted: low cards help pone at the very end; the noise of a single deal is three times as large."""
     rng = np.random.default_rng(0)
-    low = (CLASS_RANKS <= 3).sum(axis=1)
+    low = (FOURS <= 3).sum(axis=1)
     effect = 0.04 * (low - low.mean())
     for role in (PONE, DEALER):
         n, added = np.zeros(1820, np.int64), np.zeros((1820, *SIZE))
@@ -372,7 +372,7 @@ def test_discards_are_valued_with_what_the_play_adds(tmp_path):
         added = discard_values(tmp_path / "with", position) - discard_values(tmp_path / "without", position)
         six, role = position.sixes[0], int(position.is_dealer[0])
         for k, pair in enumerate(six[PLACES]):
-            kept = rank_class(mask_of(six) ^ mask_of(pair))
+            kept = hand_of_mask(mask_of(six) ^ mask_of(pair))
             assert added[k] == pytest.approx(late_play(role, kept, own, other, added_by), abs=1e-12)
             assert (added[k] > 0) == (own >= LATE)
 
@@ -384,7 +384,7 @@ def test_points_of_an_agents_play_are_found_again():
     plays = explore_plays(make_agent("greedy"), seeds)
     assert (plays.roles == roles_of(seeds)).all()
     (found, errors), known = fit_plays(plays), standard_pegging().mean
-    weights = np.stack([np.bincount(plays.classes[plays.roles == role], minlength=1820) for role in range(2)])
+    weights = np.stack([np.bincount(plays.hands[plays.roles == role], minlength=1820) for role in range(2)])
     weights = weights[..., None] / weights.sum(axis=1)[:, None, None]
     noise = (weights * records.standard_error**2).sum(axis=1)
     left, before = ((weights * (values - records.mean) ** 2).sum(axis=1) - noise for values in (found, known))
@@ -421,7 +421,7 @@ def test_a_saved_win_table_is_read_back_and_a_damaged_one_refused(win_table, tmp
         with pytest.raises(ValueError, match=name):
             WinTable.load(tmp_path / name)
     np.savez(tmp_path / "older.npz", kind="win table", version=1, endings=win_table.endings)
-    with pytest.raises(ValueError, match="version 1, not 3: build it again"):
+    with pytest.raises(ValueError, match="version 1, not 4: build it again"):
         WinTable.load(tmp_path / "older.npz")
     np.savez(tmp_path / "other.npz", x=np.zeros(3))
     with pytest.raises(ValueError, match="is not a win table"):

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.agents.belief.lookahead import that_fit, without_rank
-from crib_env.hands import CLASS_RANKS, CLASS_SIZES, N_RANK_CLASSES, packed
+from crib_env.hands import FOUR_SIZES, FOURS, N_FOURS, packed
 from crib_env.kernels import kernel, lowest
 from crib_env.players.policies import expected_reply
 from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
@@ -34,9 +34,12 @@ _UNUSUAL = 0.03  # how often an opponent keeps any four, as if at random
 _COUNT = np.int64(15)  # the bits of a packed hand that count its aces; shift by 4 * rank for the others
 ONES = np.int64(0x1111111111111)
 _SPARE = 8 * ONES  # the spare bit of each rank: a count up to 4 needs only three of four bits
-_CLASSES = packed(CLASS_RANKS)
+_FOURS = packed(FOURS)
+_WALK = np.lexsort(
+    FOURS.T
+)  # hands that share high ranks together, so that a part of them, spread evenly, has all kinds
 _WAYS = np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 2, 1, 0, 0], [1, 3, 3, 1, 0], [1, 4, 6, 4, 1]], np.int64)
-MOST_HANDS = KINDS * N_RANK_CLASSES
+MOST_HANDS = KINDS * N_FOURS
 
 
 class Hands(NamedTuple):
@@ -44,18 +47,18 @@ class Hands(NamedTuple):
 
     held: np.ndarray  # int64, cards still held, packed
     weights: np.ndarray  # float64, how likely each is
-    classes: np.ndarray  # int64, the rank class of all four cards kept
+    numbers: np.ndarray  # int64, of all four cards kept
     kinds: np.ndarray  # int64, the kind of opponent
 
 
 def keeping_weights(kept: np.ndarray) -> np.ndarray:
-    """The probability of keeping one given set of four cards, by rank class (1820,), up to a factor.
+    """The probability of keeping one given set of four cards, by its number (1820,), up to a factor.
 
     Args:
         kept: (1820,) how often each class is kept, of :class:`crib_env.tables.crib_tables.CribTables`.
     """
-    anything = CLASS_SIZES / CLASS_SIZES.sum()
-    return ((1 - _UNUSUAL) * kept + _UNUSUAL * anything) / CLASS_SIZES
+    anything = FOUR_SIZES / FOUR_SIZES.sum()
+    return ((1 - _UNUSUAL) * kept + _UNUSUAL * anything) / FOUR_SIZES
 
 
 @kernel
@@ -189,8 +192,8 @@ def posterior(own_six, starter, laid, laid_by, n, fresh, keeping, hands):
     n_moves, n_barred = _gather_evidence(laid, laid_by, n, fresh, moves, care, greed, barred)
 
     size, total = 0, 0.0
-    for number in range(N_RANK_CLASSES):
-        held = _removed(_CLASSES[number], shown[n_shown])
+    for number in _WALK:
+        held = _removed(_FOURS[number], shown[n_shown])
         if held < 0:
             continue
         ways, rest = np.int64(1), held
@@ -200,19 +203,19 @@ def posterior(own_six, starter, laid, laid_by, n, fresh, keeping, hands):
             rest = without_rank(rest, rank)
         allowed = ways > 0
         for k in range(n_barred):
-            allowed = allowed and not that_fit(_CLASSES[number] - shown[barred[k, 1]], COUNT_LIMIT - barred[k, 0])
+            allowed = allowed and not that_fit(_FOURS[number] - shown[barred[k, 1]], COUNT_LIMIT - barred[k, 0])
         if not allowed:
             continue
         for kind in range(KINDS):
             weight = keeping[number] * ways * (GREEDY_SHARE if kind == GREEDY_TYPE else 1 - GREEDY_SHARE)
             for k in range(n_moves):
-                then = that_fit(_CLASSES[number] - shown[k], moves[k, 1])
+                then = that_fit(_FOURS[number] - shown[k], moves[k, 1])
                 if kind == CAREFUL_TYPE:
                     weight *= care[k, moves[k, 0]] / careful_choice(then, care[k], 0.0)[1]
                 else:
                     weight *= greedy_chance(moves[k, 0], then, greed[k], SLIP)
             hands.held[size], hands.weights[size] = held, weight
-            hands.classes[size], hands.kinds[size] = number, kind
+            hands.numbers[size], hands.kinds[size] = number, kind
             total += weight
             size += 1
     for k in range(size):
@@ -228,7 +231,7 @@ def resample(size, most, offset, hands):
     """
     if size <= most:
         return size
-    held, weights, classes, kinds = hands
+    held, weights, numbers, kinds = hands
     passed, taken, kept = 0.0, 0, 0
     for k in range(size):
         passed += weights[k]
@@ -237,7 +240,7 @@ def resample(size, most, offset, hands):
             times += 1
             taken += 1
         if times:
-            held[kept], classes[kept], kinds[kept] = held[k], classes[k], kinds[k]
+            held[kept], numbers[kept], kinds[kept] = held[k], numbers[k], kinds[k]
             weights[kept] = times / most
             kept += 1
     return kept

@@ -13,7 +13,7 @@ import numpy as np
 from crib_env.agents.belief.opponent_hands import keeping_weights
 from crib_env.engine import DEALER, PONE, ROLES, WIN
 from crib_env.exact.discard_statistics import N_POINTS
-from crib_env.hands import CLASS_RANKS, N_RANK_CLASSES
+from crib_env.hands import FOURS, N_FOURS
 from crib_env.kernels import bit, kernel
 from crib_env.scoring import add_rank, rank_points, show_points
 from crib_env.tables.deal_chances import fill_before_crib
@@ -37,7 +37,7 @@ def habits() -> Habits:
     ways[np.diag_indices(13)] = 6.0
     anything = ways / 1326
     return Habits(
-        np.stack([*(keeping_weights(tables.kept[other]) for other in (DEALER, PONE)), np.ones(N_RANK_CLASSES)]),
+        np.stack([*(keeping_weights(tables.kept[other]) for other in (DEALER, PONE)), np.ones(N_FOURS)]),
         np.stack([(0.97 * tables.share[other] + 0.03 * anything) / ways for other in (DEALER, PONE)]),
     )
 
@@ -110,11 +110,11 @@ def fill_after_pegging(scores, most, out):
 
 
 @kernel
-def class_show(number, starter):
+def hand_show(number, starter):
     """Points of a class of four ranks with a starter, without flush and nobs; 0 if there is no starter, and no show."""
     if starter < 0:
         return np.int64(0)
     ranks, sums = add_rank(np.int64(0), np.int64(1), starter % 13)
     for place in range(4):
-        ranks, sums = add_rank(ranks, sums, CLASS_RANKS[number, place])
+        ranks, sums = add_rank(ranks, sums, FOURS[number, place])
     return rank_points(ranks, sums)

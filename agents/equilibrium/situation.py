@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env import PlayerViews
-from crib_env.agents.belief.rest_of_deal import class_show
+from crib_env.agents.belief.rest_of_deal import hand_show
 from crib_env.agents.equilibrium.blueprint import N_CARDS
 from crib_env.engine import DEALER, PONE, ROLES, WIN
-from crib_env.hands import CLASS_RANKS, HAND_OF_CLASS, HAND_TABLES, N_RANKS
+from crib_env.hands import HAND_TABLES, N_FOURS, N_RANKS
 from crib_env.kernels import bit, kernel, lowest, mask_of
 from crib_env.solver.public_state import GOAL, GONE, N_FIELDS, POINTS, lay_rank, start_of_play
 from crib_env.solver.subgame import Stakes, follow
@@ -106,10 +106,7 @@ _MOST = 64  # points that a player makes in a play and the show of its hand: mor
 def rank_shows() -> np.ndarray:
     """(13, 1820) points of the ranks of each hand (:data:`crib_env.hands.HANDS`) with each starter, without
     flush and nobs."""
-    shows = np.empty((N_RANKS, len(CLASS_RANKS)), np.int64)
-    for starter in range(N_RANKS):
-        shows[starter, HAND_OF_CLASS] = [class_show(number, starter) for number in range(len(CLASS_RANKS))]
-    return shows
+    return np.array([[hand_show(hand, starter) for hand in range(N_FOURS)] for starter in range(N_RANKS)])
 
 
 def chances_to_win(scores: tuple[int, int], shows: np.ndarray, crib: np.ndarray, win_table: np.ndarray) -> Stakes:
@@ -130,4 +127,4 @@ def chances_to_win(scores: tuple[int, int], shows: np.ndarray, crib: np.ndarray,
 def net_points() -> Stakes:
     """Points of the play alone, pone's less the dealer's."""
     points = np.arange(float(_MOST))
-    return Stakes(points[:, None] - points, np.zeros((len(ROLES), len(CLASS_RANKS)), np.int64))
+    return Stakes(points[:, None] - points, np.zeros((len(ROLES), N_FOURS), np.int64))

@@ -13,11 +13,11 @@ from crib_env.agents.belief.lookahead import packed
 from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, posterior, resample
 from crib_env.agents.belief.rest_of_deal import (
     DEALT,
-    class_show,
     crib_chances,
     fill_after_pegging,
     fill_after_play,
     habits,
+    hand_show,
     who_laid,
 )
 from crib_env.agents.choosing import SameCards, by_phase, lowest_of_rank, next_discard, same_cards
@@ -74,8 +74,8 @@ def _fill_points(out):
 @kernel
 def _value_ranks(views, same, habits, win_table, most, offsets, aim, out):
     cards, weights = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS)
-    classes, kinds = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS, np.int64)
-    all_hands, hands = Hands(cards, weights, classes, kinds), np.zeros((DEPTH, MOST_HANDS), HAND)
+    numbers, kinds = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS, np.int64)
+    all_hands, hands = Hands(cards, weights, numbers, kinds), np.zeros((DEPTH, MOST_HANDS), HAND)
     most_scores = np.int64(0)
     for group in range(len(same.ends)):
         most_scores = max(most_scores, same.ends[group] - (same.ends[group - 1] if group else 0))
@@ -100,7 +100,7 @@ def _value_ranks(views, same, habits, win_table, most, offsets, aim, out):
         for k in range(size):
             hand = hands[0, k]
             hand["cards"], hand["weight"], hand["kind"] = cards[k], weights[k], kinds[k]
-            hand["show"] = class_show(classes[k], starter)
+            hand["show"] = hand_show(numbers[k], starter)
         low, high = np.full(2, WIN, np.int64), np.zeros(2, np.int64)
         for i in range(len(rows)):
             for side in range(2):

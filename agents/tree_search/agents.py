@@ -30,7 +30,7 @@ from crib_env.agents.tree_search.search import (
     search,
 )
 from crib_env.engine import DEAL_EPISODE
-from crib_env.hands import N_RANK_CLASSES
+from crib_env.hands import N_FOURS
 from crib_env.kernels import kernel, streams
 from crib_env.players.agent import Powers
 from crib_env.players.policies import NATIVE
@@ -106,7 +106,7 @@ class TreeSearchAgent:
             trees=0,
             knows_all=False,
             mean_show=False,
-            likely=np.zeros((0, N_RANK_CLASSES)),
+            likely=np.zeros((0, N_FOURS)),
             crib_shift=np.zeros((2, 13, 13)),
             win=outlook().win_table if self.reward == "win" else np.zeros((0, 0)),
         )

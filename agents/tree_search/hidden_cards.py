@@ -75,10 +75,10 @@ def weigh_hands(g, likely, hands, weights):
     """
     own, starter, n_laid = g["hand"][0] | g["discards"][0], np.int64(g["cards"][12]), np.int64(g["n_laid"])
     if len(likely):
-        classes, kinds = np.empty(MOST_HANDS, np.int64), np.empty(MOST_HANDS, np.int64)
+        numbers, kinds = np.empty(MOST_HANDS, np.int64), np.empty(MOST_HANDS, np.int64)
         row = DEALT if g["episode"] == PEGGING_EPISODE else DEALER if g["dealer"] == 0 else PONE
         fresh, keeping = n_laid > 0 and g["pile_start"] == n_laid, likely[row]
-        found = Hands(hands, weights, classes, kinds)
+        found = Hands(hands, weights, numbers, kinds)
         n = posterior(own | g["kept"][0], starter, g["laid"], g["laid_by"], n_laid, fresh, keeping, found)
     else:
         ways = np.empty(MOST_HANDS, np.int64)

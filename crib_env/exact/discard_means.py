@@ -17,7 +17,7 @@ from itertools import permutations
 import numpy as np
 
 from crib_env.cards import JACK
-from crib_env.hands import PAIR_NUMBER, PAIR_RANKS
+from crib_env.hands import HANDS, PAIR_NUMBER
 from crib_env.kernels import bit, cards_in, kernel, lowest, popcount
 from crib_env.scoring import SUIT, add_rank, rank_points
 
@@ -59,7 +59,7 @@ def _sums_over_the_deck(three_named: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 # Rank points of two discards, by the number of their ranks, and three more cards.
-THREE_CARDS = np.ascontiguousarray(_rank_points_of_five()[tuple(PAIR_RANKS.T)])
+THREE_CARDS = np.ascontiguousarray(_rank_points_of_five()[tuple(HANDS[2].T)])
 _TWO, _ONE, _NONE = _sums_over_the_deck(THREE_CARDS)
 
 

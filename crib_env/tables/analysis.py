@@ -34,7 +34,7 @@ from crib_env.exact.discard_statistics import (
     six_cards,
     to_statistics,
 )
-from crib_env.hands import rank_class
+from crib_env.hands import hand_of_mask
 from crib_env.kernels import bit, kernel, mask_of
 from crib_env.tables.deal_chances import DealChances, fill_dealer_wins
 from crib_env.tables.discard_values import discard_points, standard_values
@@ -85,11 +85,11 @@ def _tilt(chances, mean):
 
 
 @kernel
-def late_play(role, hand_class, own, other, outlook):
-    """What the play to the score adds to a player's chance to win, by its role, its rank class and both scores."""
+def late_play(role, hand, own, other, outlook):
+    """What the play to the score adds to a player's chance to win, by its role, the hand kept and both scores."""
     added = 0.0
     if own >= LATE and other >= LATE:
-        hands, scores = outlook.late_hands[role, hand_class], outlook.late_scores[role, own - LATE, other - LATE]
+        hands, scores = outlook.late_hands[role, hand], outlook.late_scores[role, own - LATE, other - LATE]
         for part in range(len(hands)):
             added += hands[part] * scores[part]
     return added
@@ -198,10 +198,10 @@ def discard_chances(cards, discarded, is_dealer, scores, totals, outlook, wins):
         for j in range(i + 1, 6):
             pair = bit(cards[i]) | bit(cards[j])
             if pair & discarded == discarded:
-                parts, hand_class = discard_parts(cards, i, j, is_dealer, totals[k], outlook), rank_class(six ^ pair)
-                fill_wins(is_dealer, parts, outlook.pegging[role, hand_class], scores, outlook, chances)
+                parts, hand = discard_parts(cards, i, j, is_dealer, totals[k], outlook), hand_of_mask(six ^ pair)
+                fill_wins(is_dealer, parts, outlook.pegging[role, hand], scores, outlook, chances)
                 for n in range(len(wins)):
-                    chance = chances[n] + late_play(role, hand_class, scores[n, 0], scores[n, 1], outlook)
+                    chance = chances[n] + late_play(role, hand, scores[n, 0], scores[n, 1], outlook)
                     wins[n, k] = min(max(chance, 0.0), 1.0)
             k += 1
 
@@ -245,7 +245,7 @@ def analyse_discard(cards: Sequence[int | str] | str, *, dealer: bool, scores: t
     low, high = (held[0, PLACES] % 13).T
     out["crib_expected"] = found["crib_mean"] + values.cribs[role, low, high]
     six = mask_of(held[0])
-    out["pegging"] = values.pegging[role, [rank_class(six ^ mask_of(pair)) for pair in found["discard"]]]
+    out["pegging"] = values.pegging[role, [hand_of_mask(six ^ mask_of(pair)) for pair in found["discard"]]]
     out["total"] = discard_points(held, np.array([dealer]))[0]
     cribs = standard_cribs().error[role, low, high]
     out["total_error"] = np.hypot(np.nan_to_num(cribs), np.linalg.norm(standard_win_table().play_errors[role]))
@@ -282,11 +282,11 @@ def win_shares(
     six, pairs = mask_of(held[0]), held[0, PLACES].tolist()
     places = [pairs.index(sorted(row["discard"].tolist())) for row in (second, first)]
     parts = [discard_parts(held[0], *PLACES[k], dealer, totals[0, k], tables) for k in places]
-    classes = [rank_class(six ^ mask_of(held[0, PLACES[k]])) for k in places]
+    fours = [hand_of_mask(six ^ mask_of(held[0, PLACES[k]])) for k in places]
 
     def chance_of(hand: int, pegging: int, crib: int) -> float:
         """The chance to win with each part of the second discard, 0, or of the first, 1."""
-        mixed, four = parts[crib]._replace(hand=parts[hand].hand), classes[pegging]
+        mixed, four = parts[crib]._replace(hand=parts[hand].hand), fours[pegging]
         fill_wins(dealer, mixed, tables.pegging[role, four], at, tables, chance)
         return float(chance[0] + late_play(role, four, *map(int, scores), tables))
 

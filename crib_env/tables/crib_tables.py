@@ -20,12 +20,12 @@ from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_size
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS, hand_total, show_total
 from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, PLACES, TOTALS, fill_totals, hand_counts
 from crib_env.files.checked_file import Column, SavedArrays
-from crib_env.hands import N_RANK_CLASSES, PAIR_NUMBER, PAIR_RANKS, rank_class
+from crib_env.hands import HANDS, N_FOURS, PAIR_NUMBER, hand_of_mask
 from crib_env.kernels import GOLDEN, below, bit, cards_in, kernel, mask_of, mix, popcount, streams
 
 SIGNS = (-1, 1)
 """By role: whether a point in the crib counts against the player or for it."""
-VERSION = 2
+VERSION = 3
 _KIND = "file of crib tables"
 _COLUMNS = {
     "mean": Column("f", (2, 13, 13)),
@@ -33,7 +33,7 @@ _COLUMNS = {
     "share": Column("f", (2, 13, 13)),
     "change": Column("f"),
     "against_random": Column("f", (13, 13)),
-    "kept": Column("f", (2, N_RANK_CLASSES)),
+    "kept": Column("f", (2, N_FOURS)),
     "hand_points": Column("f", (2, N_POINTS)),
 }
 
@@ -64,7 +64,7 @@ def _add_kept(cards, choice, sizes, kept, hand_points):
     for n in range(len(cards)):
         six = mask_of(cards[n])
         four = six ^ bit(cards[n, PLACES[choice[n], 0]]) ^ bit(cards[n, PLACES[choice[n], 1]])
-        kept[rank_class(four)] += sizes[n]
+        kept[hand_of_mask(four)] += sizes[n]
         counts[:] = 0
         hand_counts(four, six, counts)
         for points in range(N_POINTS):
@@ -128,7 +128,7 @@ class CribTables(SavedArrays, kind=_KIND, version=VERSION, columns=_COLUMNS):
             Where it is 0, the pair is never discarded, ``error`` is NaN, and ``mean`` is over the hands that hold it.
         change: how far the mean of any pair that is discarded changed in the last round; near 0 at the fixed point.
         against_random: (13, 13) exact mean of the crib by ranks discarded, against uniformly random opposing discards.
-        kept: (2, 1820) how often each rank class of four is kept; each player's row adds up to 1.
+        kept: (2, 1820) how often each hand of four ranks is kept; each player's row adds up to 1.
         hand_points: (2, 30) how often the kept four show 0 … 29 points; each player's row adds up to 1.
     """
 
@@ -161,7 +161,7 @@ def solve_crib_tables(
     deals = _Deals(threads)
     against_random = deals.against_random()
     mean = np.stack([against_random] * 2)
-    n_pairs = len(PAIR_RANKS)
+    n_pairs = len(HANDS[2])
     words = streams(seed, rounds * 2 * n_pairs).reshape(rounds, 2, n_pairs)[:, ::-1]  # the dealer's come first
     with ThreadPoolExecutor(threads) as pool:
         for turn in range(rounds):
@@ -218,8 +218,8 @@ class _Deals:
         return choice
 
     def kept(self, table: np.ndarray, sign: int) -> tuple[np.ndarray, np.ndarray]:
-        """By a table: how often each rank class is kept (1820,), and each number of points shown (30,), unscaled."""
-        kept, hand_points = np.zeros(N_RANK_CLASSES), np.zeros(N_POINTS)
+        """By a table: how often each hand is kept (1820,), and each number of points shown (30,), unscaled."""
+        kept, hand_points = np.zeros(N_FOURS), np.zeros(N_POINTS)
         _add_kept(self.cards, self.choices(table, sign), self.sizes, kept, hand_points)
         return kept, hand_points
 

@@ -10,7 +10,7 @@ import numpy as np
 from crib_env.engine import DEALER, PONE
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
-from crib_env.hands import rank_class
+from crib_env.hands import hand_of_mask
 from crib_env.kernels import bit, kernel, mask_of
 from crib_env.tables.outlook import outlook
 from crib_env.tables.pegging import GAINED, GIVEN
@@ -23,7 +23,7 @@ class DiscardValues(NamedTuple):
     cribs: np.ndarray
     """(2, 13, 13) by role and ranks discarded: how the crib's mean changes when the opponent discards with purpose."""
     pegging: np.ndarray
-    """(2, 1820) by role and class of the ranks kept: points gained minus points given in the play."""
+    """(2, 1820) by role and hand kept: points gained minus points given in the play."""
 
 
 @cache
@@ -63,7 +63,7 @@ def fill_discard_points(cards, role, totals, values, out):
     for k in range(N_DISCARDS):
         first, second = cards[PLACES[k, 0]], cards[PLACES[k, 1]]
         show = show_value(totals[k]["hand_total"], totals[k]["crib_total"], first, second, role, values.cribs)
-        out[k] = show + values.pegging[role, rank_class(six ^ bit(first) ^ bit(second))]
+        out[k] = show + values.pegging[role, hand_of_mask(six ^ bit(first) ^ bit(second))]
 
 
 @kernel

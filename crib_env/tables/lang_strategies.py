@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.exact.discard_statistics import N_DISCARDS, TOTALS, fill_totals, six_cards
-from crib_env.hands import CLASS_RANKS, rank_class
+from crib_env.hands import FOURS, hand_of_mask
 from crib_env.kernels import bit, cards_in, kernel, mask_of
 from crib_env.tables.pegging import GAINED, GIVEN, PeggingRecords
 
@@ -44,7 +44,7 @@ def fill_desirabilities(totals, cards, pegging, out):
     k = 0
     for i in range(6):
         for j in range(i + 1, 6):
-            kept = rank_class(six ^ bit(cards[i]) ^ bit(cards[j]))
+            kept = hand_of_mask(six ^ bit(cards[i]) ^ bit(cards[j]))
             out[0, k] = totals[k]["hand_min"]
             out[1, k] = totals[k]["hand_total"]
             out[2, k] = totals[k]["hand_twice_median"]
@@ -97,7 +97,7 @@ def _fill_all(totals, cards, roles, pegging, out):
 
 
 def pegging_values(records: PeggingRecords) -> np.ndarray:
-    """The statistics of pegging records that the strategies use: (2, 1820, 3) float64, by role and rank class.
+    """The statistics of pegging records that the strategies use: (2, 1820, 3) float64, by role and hand.
 
     The last axis is mean points gained, median points gained, mean points given.
 
@@ -107,7 +107,7 @@ def pegging_values(records: PeggingRecords) -> np.ndarray:
     unknown = np.argwhere(records.n == 0)
     if len(unknown):
         role, kept = unknown[0]
-        ranks = "-".join(RANKS[rank] for rank in CLASS_RANKS[kept])
+        ranks = "-".join(RANKS[rank] for rank in FOURS[kept])
         raise ValueError(f"the records hold no play of {ranks} as {ROLES[role]}: simulate them first")
     mean, median = records.mean, records.median
     return np.stack([mean[..., GAINED], median[..., GAINED], mean[..., GIVEN]], axis=-1)

@@ -1,6 +1,6 @@
 """Pegging records: points that four kept cards gain and concede in the play, by the ranks kept, as pone and as dealer.
 
-Suits do not matter in the play, so 1,820 classes of ranks cover all hands (:mod:`crib_env.hands`).
+Suits do not matter in the play, so 1,820 hands of four ranks cover all (:mod:`crib_env.hands`).
 For each class and role a record counts how often these cards gained each number of points, and how often they
 conceded it; means, medians and distributions follow. Simulation fills the records (:func:`simulate_pegging`; Lang 2018,
 section 3.1).
@@ -30,18 +30,18 @@ from crib_env.engine import (
     random_word,
 )
 from crib_env.files.checked_file import Column, SavedArrays
-from crib_env.hands import CLASS_RANKS, N_RANK_CLASSES
+from crib_env.hands import FOURS, N_FOURS
 from crib_env.kernels import below, bit, kernel, streams
 from crib_env.players.policies import NATIVE, native_card
 
 GAINED, GIVEN = range(2)  # by the kept cards, and by the opponent's four
 N_BINS = 61  # 0 … 60 points: each of four cards earns at most 12 for four of a kind, 2 for its count, 1 for go
-VERSION = 1
+VERSION = 2
 _KIND = "file of pegging records"
 _COLUMNS = {
     "policy": Column("U"),
     "against": Column("U"),
-    "counts": Column("i", (len(ROLES), N_RANK_CLASSES, 2, N_BINS)),
+    "counts": Column("i", (len(ROLES), N_FOURS, 2, N_BINS)),
 }
 _BATCH = 200  # deals between two checks of the standard error
 
@@ -53,7 +53,7 @@ class PeggingRecords(SavedArrays, kind=_KIND, version=VERSION, columns=_COLUMNS)
     Attributes:
         policy: the policy that plays the kept cards.
         against: the policy that discarded and plays the opponent's cards.
-        counts: (2, 1820, 2, 61) int64, how often, by role (``ROLES``), rank class, ``GAINED`` or ``GIVEN``, and
+        counts: (2, 1820, 2, 61) int64, how often, by role (``ROLES``), hand, ``GAINED`` or ``GIVEN``, and
             points.
 
     Statistics have the first axes of ``counts``. They are NaN where they need more plays than are recorded.
@@ -61,11 +61,11 @@ class PeggingRecords(SavedArrays, kind=_KIND, version=VERSION, columns=_COLUMNS)
 
     policy: str
     against: str
-    counts: np.ndarray = field(default_factory=lambda: np.zeros((len(ROLES), N_RANK_CLASSES, 2, N_BINS), np.int64))
+    counts: np.ndarray = field(default_factory=lambda: np.zeros((len(ROLES), N_FOURS, 2, N_BINS), np.int64))
 
     @property
     def n(self) -> np.ndarray:
-        """(2, 1820) int64: how many plays are recorded, by role and rank class."""
+        """(2, 1820) int64: how many plays are recorded, by role and hand."""
         return self.counts[..., GAINED, :].sum(axis=-1)
 
     @property
@@ -165,7 +165,7 @@ def simulate_pegging(
     seed: int = 0,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> PeggingRecords:
-    """Records of every rank class in both roles, simulated until each mean is precise enough.
+    """Records of every hand in both roles, simulated until each mean is precise enough.
 
     The kept cards have random suits; two other random cards are discarded. The opponent discards two of six random
     unseen cards by its own policy. Every deal starts at 0–0.
@@ -188,15 +188,15 @@ def simulate_pegging(
         raise ValueError(f"standard_error={standard_error} is not allowed: give more than 0")
     records = PeggingRecords(policy, against)
     first, second = NATIVE.index(policy), NATIVE.index(against)
-    seeds = streams(seed, len(ROLES) * N_RANK_CLASSES)
+    seeds = streams(seed, len(ROLES) * N_FOURS)
 
     def fill(record: int) -> None:
-        role, rank_class = divmod(record, N_RANK_CLASSES)
-        counts = records.counts[role, rank_class]
+        role, hand = divmod(record, N_FOURS)
+        counts = records.counts[role, hand]
         games = np.zeros(1, GAME)
         games["episode_stream"] = seeds[record]
         while not (_standard_error(counts) <= standard_error).all():
-            _play_deals(games, CLASS_RANKS[rank_class], role, first, second, _BATCH, counts)
+            _play_deals(games, FOURS[hand], role, first, second, _BATCH, counts)
 
     with ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(fill, range(len(seeds))):

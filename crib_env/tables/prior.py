@@ -17,7 +17,7 @@ import numpy as np
 from crib_env.engine import PONE, ROLES
 from crib_env.exact.deal_classes import N_CLASSES, cards_of, class_sizes
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
-from crib_env.hands import HAND_OF_CLASS, N_RANK_CLASSES, N_RANKS, ORDERINGS, rank_class
+from crib_env.hands import N_FOURS, N_RANKS, ORDERINGS, hand_of_mask
 from crib_env.kernels import bit, kernel, mask_of
 from crib_env.solver.play_game import pairs_dealt
 from crib_env.solver.public_state import start_of_play
@@ -37,7 +37,7 @@ def _count_kept(cards, totals, sizes, values, kept):
         for role in range(2):
             fill_discard_points(cards[n], role, totals[n], values, points)
             places = PLACES[points.argmax()]
-            number = rank_class(six ^ bit(cards[n, places[0]]) ^ bit(cards[n, places[1]]))
+            number = hand_of_mask(six ^ bit(cards[n, places[0]]) ^ bit(cards[n, places[1]]))
             for rank in range(N_RANKS):
                 kept[rank, role, number] += 4 * sizes[n]
             for k in range(6):
@@ -45,7 +45,7 @@ def _count_kept(cards, totals, sizes, values, kept):
 
 
 def add_kept(cards: np.ndarray, totals: np.ndarray, sizes: np.ndarray, kept: np.ndarray) -> None:
-    """Adds to ``kept`` (13, 2, 1820) the hands kept from some sets of six cards, by the starter's rank, role and class.
+    """Adds to ``kept`` (13, 2, 1820) the hands kept from some sets of six cards, by the starter's rank and role.
 
     Args:
         cards: (N, 6) int64, sorted ids.
@@ -61,15 +61,13 @@ def kept_hands() -> np.ndarray:
     """(13, 2, 1820) how often each role keeps each hand of four ranks (:data:`crib_env.hands.HANDS`) when a
     starter of each rank is cut; each row adds up to 1. Takes ten seconds."""
     sizes, totals = class_sizes(), np.zeros((_CHUNK, N_DISCARDS), TOTALS)
-    kept = np.zeros((N_RANKS, len(ROLES), N_RANK_CLASSES), np.int64)
+    kept = np.zeros((N_RANKS, len(ROLES), N_FOURS), np.int64)
     for start in range(0, N_CLASSES, _CHUNK):
         rows = np.arange(start, min(start + _CHUNK, N_CLASSES))
         cards = cards_of(rows)
         fill_totals(cards, totals[: len(rows)])
         add_kept(cards, totals[: len(rows)], sizes[rows], kept)
-    shares = np.zeros(kept.shape)
-    shares[..., HAND_OF_CLASS] = kept
-    return shares / shares.sum(axis=2, keepdims=True)
+    return kept / kept.sum(axis=2, keepdims=True)
 
 
 def prior_of_discards(starter: int, kept: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:

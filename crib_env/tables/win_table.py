@@ -12,14 +12,14 @@ import numpy as np
 from crib_env.engine import ROLES, WIN
 from crib_env.exact.discard_statistics import N_POINTS
 from crib_env.files.checked_file import Column, SavedArrays
-from crib_env.hands import N_RANK_CLASSES
+from crib_env.hands import N_FOURS
 from crib_env.tables.deal_chances import ENDINGS, MATCH_POINTS
 
 LATE = 85
 """From this score of both players on, deals were played at each pair of scores."""
 PARTS_OF_LATE_PLAY = 12
 N_STYLES = 5
-VERSION = 3
+VERSION = 4
 _KIND = "win table"
 _COLUMNS = {
     "agent": Column("U"),
@@ -31,9 +31,9 @@ _PLAY_COLUMNS = {
     "style_hands": Column("f", (len(ROLES), N_STYLES, N_POINTS)),
     "style_cribs": Column("f", (len(ROLES), N_STYLES)),
     "styles": Column("f", (len(ROLES), WIN - LATE, WIN - LATE, N_STYLES)),
-    "late_hands": Column("f", (len(ROLES), N_RANK_CLASSES, PARTS_OF_LATE_PLAY)),
+    "late_hands": Column("f", (len(ROLES), N_FOURS, PARTS_OF_LATE_PLAY)),
     "late_scores": Column("f", (len(ROLES), WIN - LATE, WIN - LATE, PARTS_OF_LATE_PLAY)),
-    "plays": Column("f", (len(ROLES), N_RANK_CLASSES, 2), has_gaps=True),
+    "plays": Column("f", (len(ROLES), N_FOURS, 2), has_gaps=True),
     "play_errors": Column("f", (len(ROLES), 2)),
 }
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, keeping_weights, posterior
 from crib_env.engine import DEALER, PONE
-from crib_env.hands import CLASS_RANKS
+from crib_env.hands import FOURS
 from crib_env.tables.standard import standard_cribs
 from tests.helpers import reference
 from tests.helpers.plain_play import (
@@ -22,7 +22,7 @@ from tests.helpers.plain_play import (
 from tests.helpers.positions import laid_arrays, mask
 from tests.helpers.reference import rank
 
-CLASS_OF_RANKS = {tuple(ranks): number for number, ranks in enumerate(CLASS_RANKS.tolist())}
+NUMBER_OF_RANKS = {tuple(ranks): number for number, ranks in enumerate(FOURS.tolist())}
 
 
 KINDS = (0, 1)
@@ -41,9 +41,9 @@ def kept_by_opponent(position):
 
 
 def beliefs(position):
-    """Hands held, weights, classes and kinds as the kernel fills them."""
+    """Hands held, weights, numbers and kinds as the kernel fills them."""
     hands, weights = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS)
-    classes, kinds = np.zeros((2, MOST_HANDS), np.int64)
+    numbers, kinds = np.zeros((2, MOST_HANDS), np.int64)
     size = posterior(
         mask(position.own_four + position.discards),
         np.int64(position.starter),
@@ -51,9 +51,9 @@ def beliefs(position):
         np.int64(len(position.laid)),
         position.is_fresh,
         keeping_weights(kept_by_opponent(position)),
-        Hands(hands, weights, classes, kinds),
+        Hands(hands, weights, numbers, kinds),
     )
-    return hands[:size], weights[:size], classes[:size], kinds[:size]
+    return hands[:size], weights[:size], numbers[:size], kinds[:size]
 
 
 def evidence(position, other_four, kind):
@@ -86,7 +86,7 @@ def plain_beliefs(position):
     for ranks, held in example.items():
         four = [*position.other_laid, *held]
         number = tuple(sorted(map(rank, four)))
-        prior = 0.97 * kept[CLASS_OF_RANKS[number]] / hands_of_ranks()[number] + 0.03 / 270_725
+        prior = 0.97 * kept[NUMBER_OF_RANKS[number]] / hands_of_ranks()[number] + 0.03 / 270_725
         for kind, share in zip(KINDS, (0.8, 0.2)):
             weight = share * prior * ways[ranks] * evidence(position, four, kind)
             if weight > 0:

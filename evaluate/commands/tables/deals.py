@@ -25,7 +25,7 @@ from crib_env.evaluate.skill.luck.usual_deal import PARTS
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS
 from crib_env.exact.discard_game_means import discard_game_means
 from crib_env.exact.discard_table import DiscardTable, build_table
-from crib_env.hands import N_RANK_CLASSES, PAIR_RANKS, class_of_ranks
+from crib_env.hands import HANDS, N_FOURS, hand_number
 from crib_env.tables.crib_tables import CribTables, solve_crib_tables
 from crib_env.tables.discard_values import standard_values
 from crib_env.tables.pegging import GAINED, GIVEN, simulate_pegging
@@ -53,7 +53,7 @@ def cribs(
     """
     check_outputs(path)
     with progress_bar() as progress:
-        task = progress.add_task("mean cribs", total=rounds * 2 * len(PAIR_RANKS))
+        task = progress.add_task("mean cribs", total=rounds * 2 * len(HANDS[2]))
         tables = solve_crib_tables(
             rounds=rounds,
             draws=draws,
@@ -115,7 +115,7 @@ def pegging(
     check_outputs(path)
     started = time.perf_counter()
     with progress_bar() as progress:
-        task = progress.add_task(f"{policy} against {against}", total=len(ROLES) * N_RANK_CLASSES)
+        task = progress.add_task(f"{policy} against {against}", total=len(ROLES) * N_FOURS)
         records = simulate_pegging(
             policy,
             against,
@@ -130,7 +130,7 @@ def pegging(
         table.add_column(column, justify="left" if column == "kept" else "right")
     n, mean, error = records.n, records.mean, records.standard_error
     for hand in _HANDS:
-        kept = class_of_ranks([RANKS.index(rank) for rank in hand.split()])
+        kept = hand_number([RANKS.index(rank) for rank in hand.split()])
         cells = [hand]
         for role in range(len(ROLES)):
             cells.append(f"{n[role, kept]:,}")

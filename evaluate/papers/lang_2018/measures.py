@@ -31,7 +31,7 @@ from crib_env.evaluate.statistics import match_points
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_sizes
 from crib_env.exact.discard_means import STARTERS
 from crib_env.exact.discard_statistics import N_DISCARDS, TOTALS, fill_totals
-from crib_env.hands import CLASS_RANKS
+from crib_env.hands import FOURS
 from crib_env.players.win_rate import Z
 from crib_env.tables.lang_strategies import STRATEGIES
 
@@ -217,7 +217,7 @@ def games_a_second(effort: Effort) -> Measured:
 
 def classes_unseen(effort: Effort) -> Measured:
     """Fours of ranks that 100,000 random hands are expected to leave out."""
-    counts = np.stack([np.bincount(ranks, minlength=13) for ranks in CLASS_RANKS])
+    counts = np.stack([np.bincount(ranks, minlength=13) for ranks in FOURS])
     ways = np.array([math.comb(4, k) for k in range(5)])[counts].prod(axis=1)
     unseen = (1 - ways / ways.sum()) ** 100_000
     remark = f"and {(1 - 1 / ways.sum()) ** 100_000:.0%} of the {ways.sum():,} fours of cards, suits told apart"

@@ -24,13 +24,13 @@ from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, class_sizes, represe
 from crib_env.exact.discard_means import STARTERS, hand_total
 from crib_env.exact.disjoint_hands import N_DISJOINT, disjoint_total
 from crib_env.hands import (
-    CLASS_MASKS,
-    CLASS_RANKS,
-    N_RANK_CLASSES,
+    FOUR_MASKS,
+    FOURS,
+    HANDS,
+    N_FOURS,
     PAIR_NUMBER,
-    PAIR_RANKS,
-    class_of_ranks,
-    rank_class,
+    hand_number,
+    hand_of_mask,
 )
 from crib_env.kernels import cards_in, kernel
 from crib_env.tables.discard_values import DiscardValues
@@ -38,12 +38,12 @@ from crib_env.tables.discard_values import DiscardValues
 
 @kernel
 def _choose(sixes, role, values, kept, discarded, weights, hands):
-    """For each six cards (N,) and both of their discards: rank class kept, ranks discarded, weight and hand total."""
+    """For each six cards (N,) and both of their discards: hand kept, ranks discarded, weight and hand total."""
     pairs = np.zeros(2, np.int64)
     for n in range(len(sixes)):
         usual_discards(sixes[n], role, values, pairs, weights[n])
         for k in range(2):
-            kept[n, k] = rank_class(sixes[n] ^ pairs[k])
+            kept[n, k] = hand_of_mask(sixes[n] ^ pairs[k])
             two = cards_in(pairs[k], 2) % 13
             discarded[n, k] = PAIR_NUMBER[two[0], two[1]]
             hands[n, k] = hand_total(sixes[n] ^ pairs[k], sixes[n])
@@ -51,16 +51,16 @@ def _choose(sixes, role, values, kept, discarded, weights, hands):
 
 @kernel
 def _play_all(scratch, first, points):
-    """Points (P, 1820, 2) of the plays of ``PLAYS`` pairs of players, for pone's classes from ``first`` on."""
+    """Points (P, 1820, 2) of the plays of ``PLAYS`` pairs of players, for pone's hands from ``first`` on."""
     held, played = np.empty(13, np.int64), np.empty((PLAYS, 2), np.int64)
     for i in range(len(points)):
-        for j in range(N_RANK_CLASSES):
+        for j in range(N_FOURS):
             held[:] = 0
             for k in range(4):
-                held[CLASS_RANKS[first + i, k]] += 1
-                held[CLASS_RANKS[j, k]] += 1
+                held[FOURS[first + i, k]] += 1
+                held[FOURS[j, k]] += 1
             if held.max() <= 4:  # else no deal has these ranks, and their values cancel out
-                usual_play(CLASS_MASKS[first + i], CLASS_MASKS[j], scratch, played)
+                usual_play(FOUR_MASKS[first + i], FOUR_MASKS[j], scratch, played)
                 for play in range(PLAYS):
                     for role in range(2):
                         points[i, j, role] += played[play, role]
@@ -68,9 +68,9 @@ def _play_all(scratch, first, points):
 
 def _crib_table() -> np.ndarray:
     """(91, 91) rank points of two discarded pairs, over 48 starters, by their ranks."""
-    of_class = np.array([crib_rank_total(four) for four in CLASS_MASKS])
-    four = np.concatenate(np.broadcast_arrays(PAIR_RANKS[:, None], PAIR_RANKS), axis=-1)
-    return of_class[class_of_ranks(four)]
+    of_hand = np.array([crib_rank_total(four) for four in FOUR_MASKS])
+    four = np.concatenate(np.broadcast_arrays(HANDS[2][:, None], HANDS[2]), axis=-1)
+    return of_hand[hand_number(four)]
 
 
 def exact_means(values: DiscardValues, on_progress: Callable[[int], None] = lambda done: None) -> list[Fraction]:
@@ -85,8 +85,8 @@ def exact_means(values: DiscardValues, on_progress: Callable[[int], None] = lamb
     for role in (PONE, DEALER):
         _choose(sixes, role, values, kept[role], discarded[role], weights[role], hands[role])
         on_progress(1)
-    play = np.zeros((N_RANK_CLASSES, N_RANK_CLASSES, 2), np.int64)
-    for first in range(0, N_RANK_CLASSES, _ROWS):
+    play = np.zeros((N_FOURS, N_FOURS, 2), np.int64)
+    for first in range(0, N_FOURS, _ROWS):
         _play_all(new_scratch(), first, play[first : first + _ROWS])
         on_progress(1)
 
@@ -109,9 +109,9 @@ def exact_means(values: DiscardValues, on_progress: Callable[[int], None] = lamb
     ]
 
 
-_ROWS = 20  # number of rank classes in a step
+_ROWS = 20  # number of pone's hands in a step
 
 
 def steps_of_means() -> int:
     """How many steps :func:`exact_means` takes."""
-    return 2 + N_RANK_CLASSES // _ROWS + 3
+    return 2 + N_FOURS // _ROWS + 3

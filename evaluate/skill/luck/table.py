@@ -30,7 +30,7 @@ LEAST_DEALS = 100
 RESULTS = ("win rate", "net points", "match points")
 """The results of a game for one player: 1 for a win, net points, net ACC match points."""
 WINS, NET_POINTS, MATCH_POINTS = range(3)
-VERSION = 1
+VERSION = 2
 _KIND = "luck table"
 _COLUMNS = {
     "agent": Column("U"),

@@ -13,7 +13,7 @@ import numpy as np
 from crib_env.cards import JACK
 from crib_env.engine import DEALER, GAME, PLAY, PLAY_EPISODE, PONE, act
 from crib_env.exact.discard_means import crib_total, hand_total, show_total
-from crib_env.hands import rank_class
+from crib_env.hands import hand_of_mask
 from crib_env.kernels import bit, cards_in, kernel, lowest
 from crib_env.players.policies import CAREFUL, GREEDY, native_card
 from crib_env.scoring import add_rank, rank_points
@@ -41,7 +41,7 @@ def usual_discards(six, role, values, pairs, weights):
             a, b = min(cards[i] % 13, cards[j] % 13), max(cards[i] % 13, cards[j] % 13)
             hand, crib, code = hand_total(six ^ pair, six), crib_total(cards[i], cards[j], cards), 13 * a + b
             value = show_value(hand, crib, cards[i], cards[j], role, values.cribs)
-            value += values.pegging[role, rank_class(six ^ pair)]
+            value += values.pegging[role, hand_of_mask(six ^ pair)]
             for place in range(2):
                 if value > points[place] or (
                     value == points[place] and (hand > hands[place] or (hand == hands[place] and code > ranks[place]))

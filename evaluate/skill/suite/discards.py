@@ -30,7 +30,7 @@ from crib_env.tables.outlook import outlook
 from crib_env.views import views_of
 
 NAME, VERSION = "discards", 2
-HASH = "cb135367b657c8d75598e2809e4625d9"
+HASH = "15f9e174b4882577c89c31dd09c5422e"
 N = 100_000
 PATH = Path(__file__).parent / "data" / f"{NAME}-{VERSION}.npz"
 _TABLES = Path(crib_env.tables.__file__).parent / "data"

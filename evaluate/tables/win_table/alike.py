@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crib_env.hands import CLASS_RANKS
+from crib_env.hands import FOURS
 from crib_env.scoring import card_value
 from crib_env.tables.pegging import GAINED, GIVEN, N_BINS
 from crib_env.tables.standard import standard_pegging
@@ -14,7 +14,7 @@ _VALUES = np.array([card_value(rank) for rank in range(13)])
 
 def _likeness(role: int) -> np.ndarray:
     """(1820, F) what matters of four ranks in the play, each feature with mean 0 and standard deviation 1."""
-    ranks = CLASS_RANKS.astype(np.int64)
+    ranks = FOURS.astype(np.int64)
     values, counts = _VALUES[ranks], (ranks[:, :, None] == np.arange(13)).sum(axis=1)
     a, b = np.triu_indices(4, 1)
     apart, sums = np.abs(ranks[:, a] - ranks[:, b]), values[:, a] + values[:, b]

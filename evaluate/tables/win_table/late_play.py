@@ -18,7 +18,7 @@ from crib_env.engine import PONE, ROLES, WIN
 from crib_env.evaluate.tables.win_table.alike import smoothed
 from crib_env.evaluate.tables.win_table.late_deals import LATE_SCORES, SIZE, LateDeals
 from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, PLACES, TOTALS, fill_totals
-from crib_env.hands import N_RANK_CLASSES, rank_class
+from crib_env.hands import N_FOURS, hand_of_mask
 from crib_env.kernels import bit, kernel, mask_of
 from crib_env.tables.analysis import DiscardParts, discard_parts, fill_wins, fill_wins_in_style
 from crib_env.tables.outlook import Outlook
@@ -103,10 +103,10 @@ def _analyse(cards, place, is_dealer, outlook, before, after):
         after: (5, 1296) is filled, by the opponent's style, for scores after the play.
 
     Returns:
-        The rank class kept.
+        The number of the hand kept.
     """
     parts = _parts_of(cards, place, is_dealer, outlook)
-    kept = rank_class(mask_of(cards) ^ bit(cards[PLACES[place, 0]]) ^ bit(cards[PLACES[place, 1]]))
+    kept = hand_of_mask(mask_of(cards) ^ bit(cards[PLACES[place, 0]]) ^ bit(cards[PLACES[place, 1]]))
     fill_wins(is_dealer, parts, outlook.pegging[np.int64(is_dealer), kept], LATE_SCORES, outlook, before)
     shown = DiscardParts(0.0, parts.hand, parts.crib, parts.crib_mean)
     for style in range(N_STYLES):
@@ -118,7 +118,7 @@ class Sums(NamedTuple):
     """Over some deals of one role, at ``LATE_SCORES``."""
 
     n: np.ndarray
-    """(1820,) deals by the rank class kept."""
+    """(1820,) deals by the hand kept."""
     added: np.ndarray
     """(1820, 1296) chance to win after the play, by the analysis of what follows, less that before it."""
     later: np.ndarray
@@ -128,7 +128,7 @@ class Sums(NamedTuple):
 def sums_of(deals: LateDeals, rows: np.ndarray, outlook: Outlook) -> Sums:
     """Adds up the deals ``rows``, which are of one role, by the analysis ``outlook``."""
     width = len(LATE_SCORES)
-    sums = Sums(np.zeros(N_RANK_CLASSES, np.int64), np.zeros((N_RANK_CLASSES, width)), np.zeros(width))
+    sums = Sums(np.zeros(N_FOURS, np.int64), np.zeros((N_FOURS, width)), np.zeros(width))
     before, after = np.empty(width), np.empty((N_STYLES, width))
     for row in rows:
         is_dealer = deals.roles[row] != PONE
@@ -163,7 +163,7 @@ def fit_late_play(deals: LateDeals, outlook: Outlook, threads: int) -> LatePlay:
         outlook: of the analysis, with the styles of these deals. What it adds for the play is left aside.
         threads: how many work side by side.
     """
-    hands = np.zeros((len(ROLES), N_RANK_CLASSES, PARTS_OF_LATE_PLAY))
+    hands = np.zeros((len(ROLES), N_FOURS, PARTS_OF_LATE_PLAY))
     scores = np.zeros((len(ROLES), len(LATE_SCORES), PARTS_OF_LATE_PLAY))
     for role in range(len(ROLES)):
         shares = np.array_split(np.flatnonzero(deals.roles == role), _SHARES)
@@ -176,8 +176,8 @@ def fit_late_play(deals: LateDeals, outlook: Outlook, threads: int) -> LatePlay:
 
 
 def smoothed_parts(sums: Sums, role: int) -> tuple[np.ndarray, np.ndarray]:
-    """What the play adds, (1820, 12) and (1296, 12): its product over the last axis is by rank class and scores."""
-    hands, scores = np.zeros((N_RANK_CLASSES, PARTS_OF_LATE_PLAY)), np.zeros((len(LATE_SCORES), PARTS_OF_LATE_PLAY))
+    """What the play adds, (1820, 12) and (1296, 12): its product over the last axis is by hand and scores."""
+    hands, scores = np.zeros((N_FOURS, PARTS_OF_LATE_PLAY)), np.zeros((len(LATE_SCORES), PARTS_OF_LATE_PLAY))
     total = max(sums.n.sum(), 1)
     mean = sums.added.sum(axis=0) / total
     means = np.where(sums.n[:, None] > 0, sums.added / np.maximum(sums.n, 1)[:, None] - mean, 0.0)

@@ -192,7 +192,7 @@ class _Deals:
 
     def plays(self) -> Plays:
         """See :func:`crib_env.evaluate.tables.win_table.plays.explore_plays`; other deals than those of the others."""
-        columns = {"roles": Column("i"), "classes": Column("i"), "points": Column("i", (2,))}
+        columns = {"roles": Column("i"), "hands": Column("i"), "points": Column("i", (2,))}
 
         def play(agent: Agent, seeds: np.ndarray) -> dict[str, np.ndarray]:
             return explore_plays(agent, seeds)._asdict()

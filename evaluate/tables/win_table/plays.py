@@ -14,7 +14,7 @@ from crib_env.batch import SOURCES
 from crib_env.engine import ROLES
 from crib_env.evaluate.tables.win_table.alike import smoothed
 from crib_env.evaluate.tables.win_table.explore import explore, roles_of
-from crib_env.hands import N_RANK_CLASSES, rank_class
+from crib_env.hands import N_FOURS, hand_of_mask
 from crib_env.kernels import kernel
 from crib_env.players.agent import Agent
 from crib_env.tables.standard import standard_pegging
@@ -27,16 +27,16 @@ class Plays(NamedTuple):
 
     roles: np.ndarray
     """(n,) int64."""
-    classes: np.ndarray
-    """(n,) int64 rank class of the four kept."""
+    hands: np.ndarray
+    """(n,) int64 number of the four kept."""
     points: np.ndarray
     """(n, 2) int64 gained and given."""
 
 
 @kernel
-def _classes_of(kept, out):
+def _fill_numbers(kept, out):
     for n in range(len(kept)):
-        out[n] = rank_class(kept[n])
+        out[n] = hand_of_mask(kept[n])
 
 
 def explore_plays(agent: Agent, seeds: np.ndarray) -> Plays:
@@ -47,7 +47,7 @@ def explore_plays(agent: Agent, seeds: np.ndarray) -> Plays:
         rows = slice(start, start + _SIDE_BY_SIDE)
         explored = explore(agent, seeds[rows], np.zeros((1, 2), np.int64))
         games, seats, at = explored.batch.games, explored.seats, np.arange(len(explored.seats))
-        _classes_of(games["kept"][at, seats], found.classes[rows])
+        _fill_numbers(games["kept"][at, seats], found.hands[rows])
         made = explored.batch.tally[..., SOURCES.index("play")].sum(axis=2)
         found.points[rows] = np.stack([made[at, seats], made[at, 1 - seats]], axis=1)
     return found
@@ -78,20 +78,18 @@ def fit_plays(plays: Plays) -> MeanPlays:
 
 def _error(plays: Plays, rows: np.ndarray, means: np.ndarray) -> np.ndarray:
     """(2,) mean square of the error of means (1820, 2), by other plays."""
-    classes, points = plays.classes[rows], plays.points[rows].astype(float)
-    n = np.bincount(classes, minlength=N_RANK_CLASSES)
-    sums = np.stack([np.bincount(classes, side, N_RANK_CLASSES) for side in points.T], axis=1)
-    within = ((points - (sums / np.maximum(n, 1)[:, None])[classes]) ** 2).sum(axis=0) / max(
-        len(rows) - (n > 0).sum(), 1
-    )
-    found: np.ndarray = ((points - means[classes]) ** 2).mean(axis=0) - within
+    hands, points = plays.hands[rows], plays.points[rows].astype(float)
+    n = np.bincount(hands, minlength=N_FOURS)
+    sums = np.stack([np.bincount(hands, side, N_FOURS) for side in points.T], axis=1)
+    within = ((points - (sums / np.maximum(n, 1)[:, None])[hands]) ** 2).sum(axis=0) / max(len(rows) - (n > 0).sum(), 1)
+    found: np.ndarray = ((points - means[hands]) ** 2).mean(axis=0) - within
     return found
 
 
 def _smoothed(plays: Plays, rows: np.ndarray, role: int) -> np.ndarray:
     """(1820, 2) mean points, of the plays ``rows``."""
     known = standard_pegging().mean[role]
-    classes, more = plays.classes[rows], plays.points[rows] - known[plays.classes[rows]]
-    n, mean = np.bincount(classes, minlength=N_RANK_CLASSES), more.mean(axis=0)
-    sums = np.stack([np.bincount(classes, side, N_RANK_CLASSES) for side in (more - mean).T], axis=1)
+    hands, more = plays.hands[rows], plays.points[rows] - known[plays.hands[rows]]
+    n, mean = np.bincount(hands, minlength=N_FOURS), more.mean(axis=0)
+    sums = np.stack([np.bincount(hands, side, N_FOURS) for side in (more - mean).T], axis=1)
     return np.maximum(known + mean + smoothed(sums / np.maximum(n, 1)[:, None], n, role), 0.0)
