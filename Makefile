@@ -25,10 +25,10 @@ MAKEFLAGS += --jobs=3
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 
 train: .venv/train-ready
-	$(BIN)/python -m train ddqn
+	$(BIN)/crib-env train ddqn
 
 play: .venv/play-ready
-	$(BIN)/python -m evaluate play best
+	$(BIN)/crib-env play best
 
 # Rules, environments and the agents' protocol: edits break these most often.
 CORE := $(addprefix tests/test_,rules.py golden_games.py aec_course.py aec_observation.py aec_reset.py single_agent.py \
@@ -113,12 +113,11 @@ setup: .venv/ready
 	touch $@
 
 .venv/ready: .venv/made pyproject.toml constraints.txt
-	$(BIN)/python $(INSTALL) -c constraints.txt -e ".[workbench,render,play,dev]"
+	$(BIN)/python $(INSTALL) -c constraints.txt -e ".[workbench,dev]"
 	touch $@
 
 $(TESTED): .venv/made pyproject.toml constraints.txt
-	$(BIN)/python $(INSTALL) -c constraints.txt \
-		-e ".[workbench,render,play,dev,datasets,docs,ray,video]"
+	$(BIN)/python $(INSTALL) -c constraints.txt -e ".[workbench,dev,datasets,docs,ray]"
 	touch .venv/ready $@
 
 # Requirements of a single target.

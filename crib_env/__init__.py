@@ -11,6 +11,7 @@ from typing import Any
 from crib_env.aec import Event, env, raw_env
 from crib_env.batch import GameBatch
 from crib_env.cards import format_card, parse_card, parse_cards
+from crib_env.distribution import __version__
 from crib_env.kernels import streams
 from crib_env.players.agent import Agent, Powers
 from crib_env.players.one_at_a_time import Decision, OneAtATime, decisions
@@ -18,7 +19,6 @@ from crib_env.players.results import DealResults, GameResults
 from crib_env.players.win_rate import WinRate, win_rate
 from crib_env.registration import register_all
 from crib_env.scoring import describe_show, explain_show, score_play, score_show, score_show_many
-from crib_env.version import __version__
 from crib_env.views import PlayerViews
 
 __all__ = [

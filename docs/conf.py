@@ -6,7 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
 
-from crib_env.version import __version__  # noqa: E402 -- after the path
+from crib_env.distribution import __version__  # noqa: E402 -- after the path
 
 project = "crib_env"
 author = "The crib_env authors"

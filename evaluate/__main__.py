@@ -1,4 +1,4 @@
-"""``python -m evaluate COMMAND``: matches between agents, and measurements."""
+"""``crib-env COMMAND``, in a checkout also ``python -m evaluate``: matches between agents, and measurements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from crib_env.evaluate.command_line import choose, read
 from crib_env.evaluate.commands.registry import COMMANDS, GROUPS, Command, names, names_under
 from crib_env.evaluate.ending import reported_errors
 
-_PROG = "python -m evaluate"
+PROG = "crib-env"
+ABOUT = "Matches between agents, and measurements."
 
 
 def _about(name: str, command: Command) -> str:
@@ -23,7 +24,7 @@ def _about(name: str, command: Command) -> str:
 
         about += (
             f"\n\nAgents: {', '.join(AGENTS)}. Settings follow a colon, as in ismcts:iterations=1000. The "
-            "folder of a run of python -m train is an agent, and so are module:Class of your own and "
+            "folder of a run of `crib-env train` is an agent, and so are module:Class of your own and "
             "pipe:COMMAND, a program that plays."
         )
     if under := names_under(name):
@@ -31,15 +32,19 @@ def _about(name: str, command: Command) -> str:
     return about
 
 
+def run(name: str, arguments: list[str]) -> None:
+    """Runs a command of this package with the words after its name."""
+    under = names_under(name)
+    if name in GROUPS or (arguments[:1] and arguments[0] in under):
+        second, arguments = choose(f"{PROG} {name}", "table", GROUPS.get(name, ""), under, arguments)
+        name = f"{name} {second}"
+    read(COMMANDS[name].load(), f"{PROG} {name}", _about(name, COMMANDS[name]), arguments)
+
+
 def main() -> None:
     """Reads the command line, and runs the command it names."""
     with reported_errors():
-        name, arguments = choose(_PROG, "command", "Matches between agents, and measurements.", names(), sys.argv[1:])
-        under = names_under(name)
-        if name in GROUPS or (arguments[:1] and arguments[0] in under):
-            second, arguments = choose(f"{_PROG} {name}", "table", GROUPS.get(name, ""), under, arguments)
-            name = f"{name} {second}"
-        read(COMMANDS[name].load(), f"{_PROG} {name}", _about(name, COMMANDS[name]), arguments)
+        run(*choose(PROG, "command", ABOUT, names(), sys.argv[1:]))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ def choose(
     """The command named by the first word, and the words after it; prints help and exits if asked for help.
 
     Args:
-        prog: as in ``python -m evaluate``.
+        prog: as in ``crib-env train``.
         what: the word for a command, such as ``"learner"``.
         about: a description of the program, in a sentence or several.
         commands: the description of each command, by name.
@@ -57,7 +57,7 @@ def read(options: Any, prog: str, about: str, arguments: Sequence[str]) -> Any:
 
     Args:
         options: a dataclass, or a function to be called with them.
-        prog: as in ``python -m evaluate match``.
+        prog: as in ``crib-env match``.
         about: a description of the command, for the help.
         arguments: the command line after ``prog``.
     """

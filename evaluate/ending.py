@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO, cast
 
+from crib_env.distribution import extra_of, missing
+
 
 class Terminated(KeyboardInterrupt):
     """SIGTERM: ends a command as Ctrl-C does, but only this process has received it, not its children."""
@@ -78,8 +80,8 @@ def output_failure() -> OSError | None:
 def reported_errors(on_interrupt: str = "stopped") -> Iterator[None]:
     """Surrounds every command: turns errors into one line on stderr and an exit status.
 
-    Status 2 for bad input, errors of files and too little memory, 130 for Ctrl-C and SIGTERM, 1 for output that cannot
-    be written.
+    Status 2 for bad input, errors of files, a package that is not installed and too little memory, 130 for Ctrl-C and
+    SIGTERM, 1 for output that cannot be written.
     """
     with _lasting_output(), _terminable(), _quiet_threads():
         try:
@@ -87,6 +89,11 @@ def reported_errors(on_interrupt: str = "stopped") -> Iterator[None]:
             sys.stdout.flush()
         except (ValueError, FloatingPointError, OSError) as error:
             _say(f"error: {printable(str(error))}")
+            raise SystemExit(2) from None
+        except ModuleNotFoundError as error:
+            if extra_of(error.name) is None:
+                raise
+            _say(f"error: {missing('this', error)}")
             raise SystemExit(2) from None
         except MemoryError as error:
             _say(f"error: there is not enough memory for this ({error})")

@@ -1,9 +1,9 @@
 """A player of your own, in a match against `greedy` and in the suite.
 
 python examples/own_agent.py
-python -m evaluate match examples.own_agent:Wary greedy --games 2000      # the same on the command line
-python -m evaluate match examples.own_agent:Wary:fives=no careful         # with a setting
-python -m evaluate suite examples.own_agent:Wary --share 0.02             # by tasks with known answers
+crib-env match examples.own_agent:Wary greedy --games 2000      # the same on the command line
+crib-env match examples.own_agent:Wary:fives=no careful         # with a setting
+crib-env suite examples.own_agent:Wary --share 0.02             # by tasks with known answers
 """
 
 import crib_env

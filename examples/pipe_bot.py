@@ -1,6 +1,6 @@
 """A program for the agent `pipe:`, in Python; docs/programs.md has the protocol, and the same in Perl.
 
-python -m evaluate match "pipe:python examples/pipe_bot.py" greedy --games 100
+crib-env match "pipe:python examples/pipe_bot.py" greedy --games 100
 """
 
 import json

@@ -15,6 +15,7 @@ from crib_env.evaluate.commands.registry import COMMANDS, names, names_under
 from crib_env.train import ddqn
 from crib_env.train.__main__ import LEARNERS, main, module_of
 from crib_env.train.command_line import _GROUPS, Start, docstrings_of, read_command
+from crib_env.train.console_command import main as crib_env
 from crib_env.train.loop.contracts import Learner
 from crib_env.train.ppo import learner as ppo
 from crib_env.train.td import learner as td
@@ -81,7 +82,7 @@ def test_a_bad_number_of_seeds_is_named(number):
 def test_an_unreadable_option_is_answered_with_a_command_that_runs(given, message, capsys):
     shown, status = shown_by(capsys, read, td, *given)
     assert message in shown
-    assert "python -m train td --help" in shown
+    assert "crib-env train td --help" in shown
     assert status == 2
 
 
@@ -92,7 +93,7 @@ def test_help_of_a_learner_groups_all_its_options(name, capsys):
     assert isinstance(learner, Learner)
     shown, status = shown_by(capsys, read, learner, "--help")
     assert status == 0
-    assert shown.startswith("What it is.\n\nusage: python -m train")
+    assert shown.startswith("What it is.\n\nusage: crib-env train")
     for one in (*fields(Start), *fields(settings_of(learner))):
         assert f"--{one.name.replace('_', '-')}" in shown
         assert one.name in docstrings_of(Start) | docstrings_of(settings_of(learner))
@@ -144,6 +145,29 @@ def test_the_list_of_commands(monkeypatch, capsys):
     assert max(map(len, shown.splitlines())) <= 80
 
 
+def test_the_console_command_has_the_commands_of_both(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["crib-env", "--help"])
+    shown, status = shown_by(capsys, crib_env)
+    assert status == 0
+    assert shown.startswith("usage: crib-env COMMAND")
+    words = " ".join(shown.replace("│", " ").split())
+    assert all(f" {name} {about}" in words for name, about in names().items())
+    assert " train Trains an agent" in words
+    assert max(map(len, shown.splitlines())) <= 80
+    for arguments, start in (
+        (["match", "--help"], COMMANDS["match"].about),
+        (["make-table", "win", "--help"], COMMANDS["make-table win"].about),
+        (["train", "td", "--help"], LEARNERS["td"].about),
+    ):
+        monkeypatch.setattr(sys, "argv", ["crib-env", *arguments])
+        shown, status = shown_by(capsys, crib_env)
+        assert (" ".join(shown.split()).startswith(start), status) == (True, 0)
+        assert f"usage: crib-env {' '.join(arguments[:-1])} " in shown
+    monkeypatch.setattr(sys, "argv", ["crib-env", "trian"])
+    shown, status = shown_by(capsys, crib_env)
+    assert (shown.partition("?")[0], status) == ("error: there is no command 'trian': did you mean train", 2)
+
+
 def test_the_list_of_tables_to_make(monkeypatch, capsys):
     for arguments, status in ((["--help"], 0), ([], 2)):
         monkeypatch.setattr(sys, "argv", ["evaluate", "make-table", *arguments])
@@ -157,7 +181,7 @@ def test_the_list_of_tables_to_make(monkeypatch, capsys):
 
 
 def test_the_list_of_commands_imports_none_of_them():
-    code = "import crib_env.evaluate.__main__, sys; print(*sys.modules)"
+    code = "import crib_env.train.console_command, sys; print(*sys.modules)"
     imported = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     assert "crib_env.evaluate.commands.registry" in imported
     assert not {"matplotlib", "torch", "crib_env.agents", "crib_env.evaluate.commands.match"} & set(imported)
@@ -168,7 +192,7 @@ def test_a_misspelled_option_is_answered_with_a_command_that_runs(monkeypatch, c
     shown, status = shown_by(capsys, evaluate)
     assert status == 2
     assert shown.count("--games") == 1  # no other command's options
-    assert re.findall("python .*--help", shown) == ["python -m evaluate match --help"]
+    assert re.findall("crib-env .*--help", shown) == ["crib-env match --help"]
 
 
 def test_a_misspelled_command_is_answered_with_similar_ones():

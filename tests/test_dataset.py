@@ -113,7 +113,7 @@ def test_the_command_writes_a_card_and_goes_on(tmp_path):
     card, manifest = (tmp_path / "d" / "README.md").read_text(), read_manifest(tmp_path / "d")
     assert f"{manifest.decisions:,} decisions" in card
     assert manifest.shards[0].sha256 in card
-    assert "python -m evaluate dataset FOLDER --agents greedy careful --games 3 --seed 4" in card
+    assert "crib-env dataset FOLDER --agents greedy careful --games 3 --seed 4" in card
     with pytest.raises(ValueError, match="is the folder of another dataset"):
         dataset(tmp_path / "d", PLAYERS, games=5, seed=4)
 

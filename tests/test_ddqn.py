@@ -278,7 +278,7 @@ def test_ctrl_c_keeps_every_finished_round_and_says_how_to_continue(tmp_path):
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     [folder] = tmp_path.glob("runs/ddqn/*")
-    assert f"python -m train ddqn --resume {folder.relative_to(tmp_path)}" in errors
+    assert f"crib-env train ddqn --resume {folder.relative_to(tmp_path)}" in errors
     [checkpoint] = folder.glob("checkpoints/*.safetensors")
     assert load_tensors(checkpoint)[1]["episodes"] >= 128
 

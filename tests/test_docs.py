@@ -28,7 +28,7 @@ BLOCKS = [
     if page.name not in ELSEWHERE
     for number, block in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL))
 ]
-COMMAND = re.compile(r"^(?:PYTHONPATH=\S+ )?python -m (evaluate|train) (.*?)(?:\s+#.*)?$")
+COMMAND = re.compile(r"^(?:PYTHONPATH=\S+ )?crib-env (.*?)(?:\s+#.*)?$")
 
 
 @pytest.mark.parametrize("block", BLOCKS)
@@ -41,34 +41,34 @@ def commands(page):
     for block in re.findall(r"```bash\n(.*?)```", page.read_text(), re.DOTALL):
         for line in block.replace("\\\n", " ").splitlines():
             if found := COMMAND.match(line):
-                yield found[1], shlex.split(found[2])
+                yield shlex.split(found[1])
 
 
 @cache
-def options_of(package, name):
+def options_of(name):
     """The options that the help of a command lists."""
-    from crib_env.evaluate.__main__ import main as evaluate
-    from crib_env.train.__main__ import main as train
+    from crib_env.train.console_command import main
 
     shown = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(shown), redirect_stderr(shown):
-        patch.setattr("sys.argv", [package, *name.split(), "--help"])
+        patch.setattr("sys.argv", ["crib-env", *name.split(), "--help"])
         patch.setenv("COLUMNS", "200")
         with pytest.raises(SystemExit):
-            {"evaluate": evaluate, "train": train}[package]()
+            main()
     return set(re.findall(r"--[a-z][-a-z0-9]*", shown.getvalue()))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_exist_and_have_these_options(page):
-    for package, (name, *words) in commands(page):
-        if name.startswith("-"):  # help, or resuming a run
-            continue
-        if package == "evaluate" and words and f"{name} {words[0]}" in COMMANDS:
+    known = {*COMMANDS, *(f"train {learner}" for learner in LEARNERS)}
+    for name, *words in commands(page):
+        if words and (f"{name} {words[0]}" in known or name == "train"):
             name = f"{name} {words[0]}"
-        assert name in {"evaluate": COMMANDS, "train": LEARNERS}[package], f"{package} {name}"
+        if name.split()[-1].startswith("-"):  # help, or resuming a run
+            continue
+        assert name in known, name
         said = {word.partition("=")[0] for word in words if word.startswith("--")}
-        assert said <= options_of(package, name), f"{package} {name}"
+        assert said <= options_of(name), name
 
 
 def test_pages_hold_what_their_sources_say():

@@ -1,4 +1,4 @@
-"""A newcomer's first two commands need no more than the extras that the Makefile installs for them."""
+"""Commands need no more than their extra, and without it name it."""
 
 from __future__ import annotations
 
@@ -6,18 +6,33 @@ import os
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
+import tomllib
 from packaging.requirements import Requirement
+
+from crib_env.distribution import extra_of
 
 ROOT = Path(__file__).parents[1]
 # Imports of packages outside the extra fail as they do where these are not installed.
 RUN = """
-import runpy, sys
-sys.modules.update(dict.fromkeys({missing!r}))
-sys.argv = {arguments!r}
-runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+import sys
+from importlib.machinery import PathFinder
+
+class Without(PathFinder):
+    finders = list(sys.meta_path)
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        if name.partition(".")[0] not in {missing!r}:
+            return next(filter(None, (finder.find_spec(name, path, target) for finder in cls.finders)), None)
+
+sys.meta_path[:] = [Without]
+sys.argv = ["crib-env", *{arguments!r}]
+from crib_env.train.console_command import main
+main()
 """
 
 
@@ -61,10 +76,22 @@ def run(extra: str, *arguments: str, folder: Path) -> subprocess.CompletedProces
 
 
 def test_the_extras_leave_out_what_developers_need():
-    for extra in ("train", "play"):
+    for extra, brought in (("", set()), ("train", {"torch", "tensorboard"}), ("play", {"torch", "uvicorn"})):
         missing = missing_without(extra)
         assert {"pytest", "mypy", "playwright", "hypothesis", "stable_baselines3"} <= missing
-        assert not {"numba", "torch", "gymnasium", "pettingzoo"} & missing
+        assert not {"numba", "gymnasium", "pettingzoo", "tyro", *brought} & missing
+
+
+def test_every_extra_of_users_is_named_by_its_packages():
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        extras = tomllib.load(file)["project"]["optional-dependencies"]
+    for_users = takewhile(lambda extra: extra != "dev", extras)
+    assert set(for_users) == {"agents", "play", "train", "workbench", "render", "datasets", "ray"}
+    brought = {"torch": "agents", "starlette": "play", "tensorboard": "train", "choix": "train"}
+    brought |= {"sb3_contrib": "workbench", "PIL": "render", "pygame": "render", "moviepy": "render"}
+    brought |= {"pyarrow.parquet": "datasets", "ray": "ray"}
+    assert {module: extra_of(module) for module in brought} == brought
+    assert (extra_of("pytest"), extra_of("my_agent"), extra_of(None)) == ("dev", None, None)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +102,8 @@ def test_the_extras_leave_out_what_developers_need():
             ["train", "ddqn", "--episodes", "64", "--evaluations", "0", "--final-games", "20"],
             "learning-curve.png",
         ),
-        ("play", ["evaluate", "play", "greedy", "--terminal", "--seed", "1"], "your hand"),
+        ("play", ["play", "greedy", "--terminal", "--seed", "1"], "your hand"),
+        ("", ["match", "greedy", "careful", "--games", "2"], "careful"),
     ],
 )
 def test_the_command_runs_with_its_extra_alone(extra, arguments, says, tmp_path):
@@ -84,7 +112,17 @@ def test_the_command_runs_with_its_extra_alone(extra, arguments, says, tmp_path)
     assert says in (done.stdout + done.stderr).lower()
 
 
-def test_a_package_outside_the_extra_is_missing(tmp_path):
-    assert "stable_baselines3" in missing_without("play")
-    done = run("play", "stable_baselines3", folder=tmp_path)
-    assert (done.returncode, "stable_baselines3" in done.stderr) == (1, True)
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("match best greedy", "agent 'best' is a network and needs torch: install crib_env with its extra 'agents'"),
+        ("play best", "the page needs h11: install crib_env with its extra 'play', or play with --terminal"),
+        ("train td", "this needs tensorboard: install crib_env with its extra 'train'"),
+        ("league greedy random", "this needs matplotlib: install crib_env with its extra 'train'"),
+        ("dataset d --agents greedy random", "a dataset needs pyarrow: install crib_env with its extra 'datasets'"),
+    ],
+)
+def test_a_command_without_its_extra_names_it(arguments, says, tmp_path):
+    done = run("", *arguments.split(), folder=tmp_path)
+    assert (done.returncode, done.stderr) == (2, f"error: {says}\n")
+    assert not list(filter(Path.is_file, tmp_path.rglob("*")))

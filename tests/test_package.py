@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crib_env.version import __version__
+from crib_env.distribution import __version__
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("crib_env", "agents", "evaluate", "train")  # the others are packages in the first

@@ -166,7 +166,7 @@ def test_a_missing_package_is_an_error_that_names_the_extra(mode, missing, monke
     if mode == "rgb_array":
         env.reset(seed=7)
         show = env.render
-    with pytest.raises(DependencyNotInstalled, match='install crib_env with its extra "render"'):
+    with pytest.raises(DependencyNotInstalled, match="install crib_env with its extra 'render'"):
         show()
 
 

@@ -132,13 +132,13 @@ def test_the_moving_picture_shows_every_frame(file, record, tmp_path):
 def test_without_the_extra_the_error_names_it(file, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "resvg_py", None)
     _background.cache_clear()
-    with pytest.raises(ValueError, match=r'--gif: .*extra "render"'):
+    with pytest.raises(ValueError, match=r"--gif: .*extra 'render'"):
         replay(file, deal=1, gif=tmp_path / "deal.gif")
     assert not list(tmp_path.iterdir())
 
 
 def test_the_moving_picture_of_the_readme_is_drawn_as_today():
-    """``python -m evaluate analyse replay docs/game.jsonl --deal 3 --gif docs/deal.gif`` makes it anew."""
+    """``crib-env analyse replay docs/game.jsonl --deal 3 --gif docs/deal.gif`` makes it anew."""
     image = pytest.importorskip("PIL.Image")
     docs = Path(__file__).parents[1] / "docs"
     found = list(frames(read_record(docs / "game.jsonl", 0), 3))

@@ -405,7 +405,7 @@ def test_the_report_says_which_version_ran(small, tmp_path, capsys):
     folder = plan.begin(tmp_path / "reproduction")
     report.reproduce_and_report(plan, folder, 1)
     text = (folder / "report.md").read_text()
-    assert "The quick version, seed 5: `python -m evaluate reproduce oconnor-2000 --quick --seed 5`" in text
+    assert "The quick version, seed 5: `crib-env reproduce oconnor-2000 --quick --seed 5`" in text
     words = "5 claims: 1 not refuted, 1 undecided, 2 differ, 1 left out; 1 check: 1 fails"
     assert text.count(words) == 2  # of all papers, and of this one
     assert "| | not refuted | undecided | differ | left out | checks that fail |" in text

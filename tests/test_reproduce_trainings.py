@@ -132,7 +132,7 @@ TRAINING = Training("small", "td", ("--preset", "paper"), (0, 50), 0.1)
 
 
 class FakeTrain:
-    """Stands in for a process of ``python -m train``: notes the command, and leaves what a run leaves."""
+    """Stands in for a process of ``crib-env train``: notes the command, and leaves what a run leaves."""
 
     status, commands, finishes = 0, [], True
 
@@ -206,7 +206,7 @@ class InPlace:
 
 @pytest.fixture
 def called(tmp_path, monkeypatch):
-    """The arguments with which a worker has called ``python -m train``; each of its trainings fails at first."""
+    """The arguments with which a worker has called ``crib-env train``; each of its trainings fails at first."""
     calls = []
 
     def run_module(name, run_name, alter_sys):

@@ -95,7 +95,7 @@ def test_make_vec_env_takes_the_ids(env_id, monkeypatch):
         np.testing.assert_array_equal(masks, observation["action_mask"])
         observation, *_ = envs.step(masks.argmax(axis=1))
     assert envs.render_mode == "rgb_array"
-    with pytest.raises(DependencyNotInstalled, match='extra "render"'):
+    with pytest.raises(DependencyNotInstalled, match="extra 'render'"):
         envs.env_method("render")
 
 

@@ -206,7 +206,7 @@ def test_headline_figures_are_those_of_the_page_behind_them():
         _, figure, command, more = row.split(" | ")
         (topic,) = re.fullmatch(r"\[[-\w ]+\]\(docs/benchmarks/([-\w]+)\.md\)", more).groups()
         numbers = re.findall(r"\d[\d,]*(?:\.\d+)?", figure)
-        assert command.startswith(("`python -m ", "`pytest ", "the same")), row
+        assert command.startswith(("`crib-env ", "`python -m ", "`pytest ", "the same")), row
         assert numbers, row
         missing = [
             one for one in numbers if not re.search(rf"(?<![\d.,]){re.escape(one)}(?![\d]|[.,]\d)", page_of(topic))

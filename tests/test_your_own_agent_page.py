@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from crib_env.evaluate.__main__ import main
 from crib_env.evaluate.speed import decision_times
+from crib_env.train.console_command import main
 
 PAGE = (Path(__file__).parents[1] / "docs" / "your-own-agent.md").read_text()
 MY_FILE, *BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
@@ -25,14 +25,14 @@ def test_block(block):
     exec(compile(block, "your-own-agent.md", "exec"), {})
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.split()[3])
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.split()[1])
 def test_command(command, tmp_path, monkeypatch, capsys):
     (tmp_path / "my_file.py").write_text(MY_FILE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
-    python, m, evaluate, *arguments = shlex.split(command)
-    assert (python, m, evaluate) == ("python", "-m", "evaluate")
-    monkeypatch.setattr(sys, "argv", ["evaluate", *arguments])
+    program, *arguments = shlex.split(command)
+    assert program == "crib-env"
+    monkeypatch.setattr(sys, "argv", [program, *arguments])
     monkeypatch.setattr(decision_times, "enumerate_cribs", lambda six: [0.0] * 15)  # seconds, of plain Python
     try:
         main()

@@ -1,4 +1,4 @@
-"""``python -m train LEARNER [settings]``: trains an agent and measures its strength."""
+"""``crib-env train LEARNER``, in a checkout also ``python -m train``: trains an agent and measures its strength."""
 
 from __future__ import annotations
 
@@ -53,14 +53,16 @@ def module_of(name: str) -> Learner[Any]:
 
 def main() -> None:
     """Reads the command line and trains."""
+    train(sys.argv[1:])
+
+
+def train(words: list[str]) -> None:
+    """Trains as the words after ``crib-env train`` say."""
     with reported_errors():
-        name, arguments = choose(
-            "python -m train",
-            "learner",
-            _ABOUT,
-            {name: learner.about for name, learner in LEARNERS.items()},
-            sys.argv[1:],
-        )
+        abouts = {name: learner.about for name, learner in LEARNERS.items()}
+        name, arguments = choose("crib-env train", "learner", _ABOUT, abouts, words)
+        import tensorboard  # noqa: F401 -- the first import, so that the extra that is named has torch and all of them
+
         from crib_env.evaluate.on_ray import load_ray  # imported here: torch and other imports take seconds
         from crib_env.train.command_line import read_command
         from crib_env.train.loop.learning import with_precision
@@ -82,7 +84,7 @@ def main() -> None:
         if given is not None:
             settings = with_precision(given)
             folder = RunFolder.create(name, settings, seeds=seeds, folder=start.folder)
-    with reported_errors(f"stopped; continue with: python -m train {name} --resume {folder.path}"):
+    with reported_errors(f"stopped; continue with: crib-env train {name} --resume {folder.path}"):
         if seeds is None:
             run_learner(learner, settings, folder)
         else:

@@ -1,4 +1,4 @@
-"""Behaviour cloning: two networks learn to choose as the players of a dataset did (``python -m evaluate dataset``).
+"""Behaviour cloning: two networks learn to choose as the players of a dataset did (``crib-env dataset``).
 
 A round reads one shard, drops forced cards, and takes a gradient step for each minibatch of the rest: the loss is the
 cross-entropy of the card chosen among the legal ones. In the play all cards of the chosen rank count as the card
@@ -138,7 +138,7 @@ def train(settings: CloneSettings, folder: RunFolder, progress: Progress) -> tup
         ValueError: ``data`` is not the folder of a finished dataset, or a shard of it is damaged.
     """
     if not settings.data:
-        raise ValueError("data='' is not allowed: give the folder of a dataset, from python -m evaluate dataset FOLDER")
+        raise ValueError("data='' is not allowed: give the folder of a dataset, from crib-env dataset FOLDER")
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
     data = Path(settings.data)

@@ -101,7 +101,7 @@ def read_command(learner: Learner[Any], about: str, arguments: Sequence[str]) ->
     # ones.
     chosen, _ = tyro.cli(_Preset, args=arguments, add_help=False, return_unknown_args=True, console_outputs=False)
     default = learner.PRESETS.get(chosen.preset, learner.PRESETS["default"])
-    groups = read(_parser(Start(), default), f"python -m train {learner.NAME}", about, arguments)
+    groups = read(_parser(Start(), default), f"crib-env train {learner.NAME}", about, arguments)
     found = {name: value for group in vars(groups).values() for name, value in vars(group).items()}
     start = Start(**{one.name: found.pop(one.name) for one in fields(Start)})
     if start.resume is not None:

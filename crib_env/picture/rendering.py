@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium.error import DependencyNotInstalled
 
+from crib_env.distribution import missing
 from crib_env.options import RENDER_MODES
 from crib_env.picture.drawing import Drawing, svg_start
-
-NEEDS_EXTRA = 'needs the packages of an extra: install crib_env with its extra "render"'
 
 
 def to_pixels(drawing: Drawing, width: int | None = None) -> np.ndarray:
@@ -66,8 +65,8 @@ def _drawn(svg: str, width: int | None = None) -> np.ndarray:
     try:
         import resvg_py
         from PIL import Image
-    except ImportError:
-        raise DependencyNotInstalled(f"a picture in pixels {NEEDS_EXTRA}") from None
+    except ImportError as error:
+        raise DependencyNotInstalled(missing("a picture in pixels", error)) from None
     # Our pictures contain no text elements, and looking for system fonts takes longer than drawing.
     png = resvg_py.svg_to_bytes(svg_string=svg, width=width, skip_system_fonts=True)
     return np.asarray(Image.open(io.BytesIO(bytes(png))).convert("RGBA"))
@@ -133,8 +132,8 @@ class Window:
         os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
         try:
             import pygame
-        except ImportError:
-            raise DependencyNotInstalled(f"render_mode='human' {NEEDS_EXTRA}") from None
+        except ImportError as error:
+            raise DependencyNotInstalled(missing("render_mode='human'", error)) from None
         if self._screen is None:
             try:
                 pygame.display.init()

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
+from crib_env.distribution import missing
 from crib_env.players.agent import Agent, declared
 from crib_env.players.one_at_a_time import OneAtATime
 
@@ -167,9 +168,7 @@ def _load(target: str, called: str) -> Callable[..., Any]:
                 f"there is no agent {target!r}: no module {module_name!r} in this folder or on Python's path{hint}"
             ) from None
         if error.name in ("torch", "safetensors") and module_name.startswith("crib_env.agents."):
-            raise ValueError(
-                f"agent {called!r} is a network and needs torch: install crib_env with its extra 'agents'"
-            ) from None
+            raise ValueError(missing(f"agent {called!r} is a network and", error)) from None
         raise ValueError(f"there is no agent {target!r}: {module_name} cannot be imported ({error})") from None
     except (ImportError, SyntaxError) as error:
         raise ValueError(f"there is no agent {target!r}: {module_name} cannot be imported ({error})") from None

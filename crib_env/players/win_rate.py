@@ -35,7 +35,7 @@ def win_rate(agent: Any, opponent: Any, games: int = 10_000, seed: int = 0) -> W
     """The share of whole games that ``agent`` wins against ``opponent``.
 
     Half of the games are the mirror images of the others: the same deals with the players' seats swapped. Their deals,
-    and so the result, are those of ``python -m evaluate match`` with the same seed, which measures more and may use
+    and so the result, are those of ``crib-env match`` with the same seed, which measures more and may use
     several threads. Nobody is told the results of deals and games (``observe_deal``, ``observe_end``).
 
     Args:

@@ -63,7 +63,7 @@ def league(
         )
     else:
         plan = League.of_folder(resume, agents)
-    with reported_errors(f"stopped; continue with: python -m evaluate league --resume {resume}"):
+    with reported_errors(f"stopped; continue with: crib-env league --resume {resume}"):
         play_and_report(plan, resume, threads, ray)
 
 

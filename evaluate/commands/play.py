@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 import tyro
 
 from crib_env.agents import make_agent
+from crib_env.distribution import missing
 from crib_env.evaluate.commands.arguments import Score, SomeFile, SomeSeed
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
@@ -81,7 +82,7 @@ def _in_terminal(game: SavedGame | None, record: Path) -> None:
         try:
             game = play_in_terminal(game, judge)
         except KeyboardInterrupt:
-            say(["", "the game is kept; continue with", f"python -m evaluate play --terminal --resume {game.file}"])
+            say(["", "the game is kept; continue with", f"crib-env play --terminal --resume {game.file}"])
             raise
         game.finish(record)
         if not game.so_far.practice:
@@ -95,9 +96,7 @@ def _in_browser(offered: GameSoFar, resumed: Path | None, record: Path, opens: b
         from crib_env.evaluate.play.page.games import Games
         from crib_env.evaluate.play.page.server import serve
     except ModuleNotFoundError as error:
-        raise ValueError(
-            f"the page needs {error.name}: install crib_env with its extra 'play', or play with --terminal"
-        ) from None
+        raise ValueError(f"{missing('the page', error, 'play')}, or play with --terminal") from None
 
     def start(address: str) -> None:
         console.print(f"Play at {address}\nCtrl-C ends the server. Games are kept.", highlight=False, soft_wrap=True)

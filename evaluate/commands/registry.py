@@ -13,7 +13,7 @@ from crib_env.evaluate.ranges import checked
 
 
 class Command(NamedTuple):
-    """A command of ``python -m evaluate``."""
+    """A command of ``crib-env``."""
 
     place: str
     """``module:function`` in this folder; tyro reads the function's parameters from the command line."""

@@ -58,7 +58,7 @@ def reproduce(
     else:
         plan = Reproduction(NAMES if paper == "all" else (str(paper),), quick, seed or 0)
         resume = plan.begin(folder)
-    with reported_errors(f"stopped; continue with: python -m evaluate reproduce --resume {resume}"):
+    with reported_errors(f"stopped; continue with: crib-env reproduce --resume {resume}"):
         reproduce_and_report(plan, resume, threads, ray)
 
 
@@ -66,7 +66,7 @@ def lang_tournament(run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(met
     """Plays a run of Lang's learner against its own snapshots: point spreads over 9, 100, 1,000 and 10,000 games.
 
     Args:
-        run: The folder of a finished run of `python -m train strategy-weights`.
+        run: The folder of a finished run of `crib-env train strategy-weights`.
         seed: Random seed of the deals.
     """
     from crib_env.agents.strategy_weights import StrategyWeightsAgent

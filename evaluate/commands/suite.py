@@ -51,7 +51,7 @@ def suite(
         )
     else:
         plan = Suite.of_folder(resume, agents)
-    with reported_errors(f"stopped; continue with: python -m evaluate suite --resume {resume}"):
+    with reported_errors(f"stopped; continue with: crib-env suite --resume {resume}"):
         _measure_and_report(plan, resume, threads, json_file)
 
 

@@ -146,7 +146,7 @@ def verdict(published: Published, measured: Measured) -> Verdict:
 
 @dataclass(frozen=True)
 class Training:
-    """A run of ``python -m train`` that claims are measured on.
+    """A run of ``crib-env train`` that claims are measured on.
 
     Attributes:
         name: the name of its folder.

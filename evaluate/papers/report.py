@@ -55,7 +55,7 @@ def report_of(reproduction: Reproduction, outcomes: Outcomes, picture: str) -> s
     """The whole report; ``picture`` is the name of the file beside it, or nothing."""
     everything = [outcome for of_paper in outcomes.values() for outcome in of_paper]
     version = "quick" if reproduction.quick else "full"
-    command = f"python -m evaluate reproduce {' '.join(reproduction.papers)}{' --quick' * reproduction.quick}"
+    command = f"crib-env reproduce {' '.join(reproduction.papers)}{' --quick' * reproduction.quick}"
     if reproduction.papers == tuple(PAPERS):
         command = command.replace(" ".join(PAPERS), "all")
     lines = [

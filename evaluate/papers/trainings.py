@@ -1,11 +1,10 @@
-"""Trains the agents that claims need: runs ``python -m train``, because ``evaluate`` may not import ``train``.
+"""Trains the agents that claims need: runs ``crib-env train``, because ``evaluate`` may not import ``train``.
 
 A training is a run in ``<folder>/trainings/<name>``. A stopped one continues from its last checkpoint.
 """
 
 from __future__ import annotations
 
-import os
 import runpy
 import subprocess
 import sys
@@ -19,7 +18,6 @@ from crib_env.evaluate.papers.claims import Training
 from crib_env.evaluate.runs.format import SUMMARY, is_begun, read_summary
 from crib_env.files.json_text import typed
 
-_ROOT = Path(__file__).parents[2]
 _FINAL_GAMES = {"discard-game": 200_000}  # hands; other learners are measured by their claims
 _FEW = 1_000
 
@@ -54,9 +52,8 @@ def train(folder: Path, training: Training, quick: bool, seed: int) -> None:
     if is_finished(find_run(folder, training)):
         return
     arguments = _arguments(folder, training, quick, seed)
-    search_path = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
     command = [sys.executable, "-m", "crib_env.train", *arguments]
-    with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": search_path}) as process:
+    with subprocess.Popen(command) as process:
         try:
             status = process.wait()
         except KeyboardInterrupt as interrupt:
@@ -99,7 +96,7 @@ def _place_of(folder: Path, training: Training) -> Path:
 
 
 def _arguments(folder: Path, training: Training, quick: bool, seed: int) -> list[str]:
-    """The arguments for ``python -m train``."""
+    """The arguments for ``crib-env train``."""
     run = find_run(folder, training)
     if run is not None:
         return [training.learner, "--resume", str(run)]
@@ -115,7 +112,7 @@ def _arguments(folder: Path, training: Training, quick: bool, seed: int) -> list
 
 
 def _check(training: Training, arguments: Sequence[str], status: object) -> None:
-    """Raises the error that the exit status of ``python -m train`` stands for."""
+    """Raises the error that the exit status of ``crib-env train`` stands for."""
     if status == 130:
         raise KeyboardInterrupt
     if status:

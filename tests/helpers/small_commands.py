@@ -1,6 +1,6 @@
 """Long commands made small: a play of three cards each, and a win table of few deals at few scores.
 
-``python -m tests.helpers.small_commands solve-play …`` is ``python -m evaluate solve-play …`` with both; a play is
+``python -m tests.helpers.small_commands solve-play …`` is ``crib-env solve-play …`` with both; a play is
 saved each time that it is measured.
 """
 

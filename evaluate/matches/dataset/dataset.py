@@ -188,7 +188,7 @@ def write_card(folder: Path, manifest: Manifest) -> None:
     """Writes ``README.md`` into the folder of a finished dataset."""
     first, second = manifest.agents
     flags = f"--agents {first} {second} --games {manifest.games} --seed {manifest.seed}"
-    command = f"python -m evaluate dataset FOLDER {flags}{' --losses' if manifest.losses else ''}"
+    command = f"crib-env dataset FOLDER {flags}{' --losses' if manifest.losses else ''}"
     files = [[s.file, f"{s.games:,}", f"{s.decisions:,}", f"`{s.sha256}`"] for s in manifest.shards]
     with whole_text(folder / "README.md") as card:
         card.write(

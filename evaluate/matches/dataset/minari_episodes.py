@@ -13,6 +13,7 @@ import gymnasium
 import numpy as np
 
 from crib_env.agents import Agent, make_agent
+from crib_env.distribution import missing
 from crib_env.single_agent import SingleAgentCribbage
 
 ENVIRONMENT = "crib_env/Cribbage-v0"
@@ -28,7 +29,7 @@ def load_minari() -> Any:
     try:
         import minari
     except ImportError as error:
-        raise ValueError(f"--minari needs minari ({error}): install crib_env with its extra 'datasets'") from None
+        raise ValueError(missing("--minari", error)) from None
     return minari
 
 

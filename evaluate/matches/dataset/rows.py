@@ -11,6 +11,7 @@ import numpy as np
 
 from crib_env.agents import Agent
 from crib_env.batch import GameBatch
+from crib_env.distribution import missing
 from crib_env.engine import OVER, WIN
 from crib_env.evaluate.matches.game_records import Recorder
 from crib_env.evaluate.skill.analysis.decisions import analyse
@@ -176,7 +177,7 @@ def load_pyarrow() -> Any:
     try:
         import pyarrow.parquet
     except ImportError as error:
-        raise ValueError(f"datasets need pyarrow ({error}): install crib_env with its extra 'datasets'") from None
+        raise ValueError(missing("a dataset", error)) from None
     return pyarrow.parquet
 
 

@@ -6,7 +6,6 @@ import http.client
 import json
 import os
 import re
-import resource
 import subprocess
 import sys
 import tempfile
@@ -21,8 +20,6 @@ import numpy as np
 from crib_env.evaluate.play.page.games import Games
 from crib_env.evaluate.play.page.server import page_files, served
 from crib_env.evaluate.play.saved_game import GameSoFar
-
-_ROOT = Path(__file__).parents[3]
 
 
 class ReplyTimes(NamedTuple):
@@ -133,7 +130,7 @@ def measure_start(agent: str, kernels: Path) -> StartTimes:
         agent: the opponent.
         kernels: folder of compiled kernels; in an empty one all are compiled.
     """
-    variables = {**os.environ, "PYTHONPATH": str(_ROOT), "NUMBA_CACHE_DIR": str(kernels), "CRIB_ENV_QUIET": "1"}
+    variables = {**os.environ, "NUMBA_CACHE_DIR": str(kernels), "CRIB_ENV_QUIET": "1"}
     command = [sys.executable, "-u", "-m", "crib_env.evaluate", "play", agent, "--no-browser"]
     used, started = _processor_seconds(), time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
@@ -161,6 +158,6 @@ def measure_start(agent: str, kernels: Path) -> StartTimes:
 
 
 def _processor_seconds() -> float:
-    """Of processes that this one has started and that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    """Of processes that this one has started and that have ended; on Windows always 0."""
+    used = os.times()
+    return used.children_user + used.children_system
