@@ -26,6 +26,7 @@ _AGENTS = {
     "uct-cheating": "crib_env.agents.tree_search.agents:CheatingUCTAgent",
     "best": "crib_env.agents.best.agent:load",
     "human": "crib_env.agents.human:HumanAgent",
+    "llm": "crib_env.agents.llm.agent:LLMAgent",
     "ddqn": "crib_env.agents.networks.ddqn:DDQNAgent.load",
     "drqn": "crib_env.agents.networks.drqn:DRQNAgent.load",
     "nfsp": "crib_env.agents.networks.nfsp:NFSPAgent.load",
@@ -35,6 +36,7 @@ _AGENTS = {
 }
 NAMES = tuple(_AGENTS)
 _PIPE = "pipe"  # what follows is a command, and no settings
+_LLM = "llm"  # sends the user's key to the address that it names
 # Learners whose weights are played by an agent of another name.
 _PLAYERS_OF_RUNS = {"clone": "ddqn", "response": "best"}
 
@@ -79,9 +81,10 @@ def with_win_table(spec: str, win_table: Path) -> str:
 
 
 def is_outside_agent(spec: str) -> bool:
-    """Whether :func:`make_agent` would run code from outside this project: a ``module:Class`` or a command."""
+    """Whether :func:`make_agent` would run code from outside this project, a ``module:Class`` or a command, or send
+    the user's key to an address."""
     name = spec.partition(":")[0]
-    return name == _PIPE or (name not in _AGENTS and not Path(spec).is_dir() and is_outside(spec))
+    return name in (_PIPE, _LLM) or (name not in _AGENTS and not Path(spec).is_dir() and is_outside(spec))
 
 
 def check_names_of_file(names: Iterable[object], said: Collection[str], file: Path) -> None:

@@ -202,15 +202,15 @@ def illegal(tmp_path, monkeypatch):
 @pytest.mark.filterwarnings("ignore:agent .pipe")
 def test_a_match_reports_the_faults(illegal, capsys):
     match(MatchArguments("greedy", illegal, 2, json_file=Path("match.json")))
-    assert "pipe:./bot: 1 decision replaced (illegal 1)\n" in capsys.readouterr().out
+    assert "pipe:./bot: 1 answer could not be used (illegal 1)\n" in capsys.readouterr().out
     assert json.loads(Path("match.json").read_text())["faults"] == {"a": {}, "b": {"illegal": 1}}
     match(MatchArguments(illegal, "greedy", 1))
-    assert "pipe:./bot: 1 decision replaced (illegal 1)\n" in capsys.readouterr().out
+    assert "pipe:./bot: 1 answer could not be used (illegal 1)\n" in capsys.readouterr().out
 
 
 @pytest.mark.filterwarnings("ignore:agent .pipe")
 def test_a_league_reports_the_faults_also_when_it_is_resumed(illegal, capsys):
-    folder, line = Path("league"), "pipe:./bot: 1 decision replaced (illegal 1)"
+    folder, line = Path("league"), "pipe:./bot: 1 answer could not be used (illegal 1)"
     league(("random", illegal), 2, folder=folder, threads=1)
     assert line in capsys.readouterr().out
     with pytest.raises(ValueError, match="give the name beside --resume"):

@@ -134,7 +134,7 @@ def test_a_player_of_single_decisions_declares_powers_too():
 
 
 def test_agents_that_need_no_file_say_what_they_are():
-    powers = {name: make_agent(name).powers for name in NAMES if name not in NEED_FILES}
+    powers = {name: make_agent(name).powers for name in NAMES if name not in NEED_MORE}
     assert {name for name, power in powers.items() if power.cheats} == {"uct-cheating"}
     assert {name for name, power in powers.items() if power.plays_once} == {"human"}
     assert {name for name, power in powers.items() if not power.copyable} == {"human"}
@@ -151,7 +151,7 @@ def test_agents_that_need_no_file_say_what_they_are():
     }
 
 
-NEED_FILES = ("ddqn", "drqn", "nfsp", "ppo", "strategy-weights", "td")
+NEED_MORE = ("llm", "ddqn", "drqn", "nfsp", "ppo", "strategy-weights", "td")
 
 
 @pytest.mark.parametrize(("name", "says"), [("uct-cheating", "sees hidden cards"), ("human", "cannot play many games")])

@@ -43,7 +43,7 @@ class Powers:
     plays_once: bool = False
     """It plays single games and no mirrored ones, as a person does."""
     counts_faults: bool = False
-    """It plays for a program, and counts in ``faults`` the decisions that it takes because the program failed."""
+    """It plays for a program or a model, and counts in ``faults`` the answers of these that could not be used."""
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -122,10 +122,10 @@ class WatchingAgent(Agent, Protocol):
 
 
 class FaultCounter(Agent, Protocol):
-    """An agent that plays for a program."""
+    """An agent that plays for a program or a model."""
 
     faults: Counter[str]
-    """How many decisions it has taken for the program, by the kind of fault."""
+    """How many answers could not be used, by the kind of fault."""
 
 
 def mixes(agent: Agent) -> TypeGuard[MixedAgent]:
@@ -144,7 +144,7 @@ def watches(agent: Agent) -> TypeGuard[WatchingAgent]:
 
 
 def counts_faults(agent: Agent) -> TypeGuard[FaultCounter]:
-    """Whether an agent plays for a program that can fail."""
+    """Whether an agent plays for a program or a model that can fail."""
     return agent.powers.counts_faults
 
 

@@ -20,8 +20,8 @@ from crib_env import parse_cards
 from crib_env.aec import raw_env
 from crib_env.batch import GameBatch
 from crib_env.cards import format_cards
+from crib_env.files.added_lines import add_lines
 from crib_env.files.json_text import parse_json, typed
-from crib_env.files.whole_file import check_output
 
 
 @dataclass(frozen=True)
@@ -136,30 +136,9 @@ def _pair(scores: np.ndarray) -> tuple[int, int]:
 
 
 def add_records(path: Path, records: Sequence[GameRecord]) -> None:
-    """Adds games at the end of a file of games, or makes the file.
-
-    Raises:
-        ValueError, OSError: the file cannot be written, see :func:`crib_env.files.whole_file.check_output`, or they do
-            not fit on the disk; none of them is added.
-    """
-    target = check_output(path)
-    left = memoryview("".join(record.to_line() + "\n" for record in records).encode())
-    is_new = not target.exists()
-    try:
-        with open(target, "ab", buffering=0) as file:
-            before = file.tell()
-            try:
-                while left:
-                    left = left[file.write(left) :]
-            except BaseException:
-                file.truncate(before)
-                raise
-    except BaseException as error:
-        if is_new:
-            target.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise OSError(error.errno, error.strerror, str(path)) from None
-        raise
+    """Adds games at the end of a file of games, or makes the file; errors are those of
+    :func:`crib_env.files.added_lines.add_lines`."""
+    add_lines(path, (record.to_line() for record in records))
 
 
 def read_record(path: Path, k: int) -> GameRecord:

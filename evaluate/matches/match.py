@@ -51,7 +51,7 @@ class MatchResult:
     ``points_per_deal[player][role][source]`` are means over the deals begun in that role, including the last deal
     of each game, which is usually cut short. ``microseconds_per_decision`` leaves out the first deal of each
     game, in which kernels are still compiled, and games that were kept from before; it is empty if there are no
-    others. ``faults[player]`` are decisions taken for a program that failed, by the kind of fault.
+    others. ``faults[player]`` are answers that could not be used, by the kind of fault.
     """
 
     a: str

@@ -68,12 +68,12 @@ def _add_counts(table: Table, name: str, counts: Mapping[str, int]) -> None:
 
 
 def faults_in_words(faults: Iterable[tuple[str, Mapping[str, int]]]) -> list[str]:
-    """A line for each agent, given by name, that took decisions for a program that failed."""
+    """A line for each agent, given by name, whose program or model gave answers that could not be used."""
     lines = []
     for name, counts in faults:
         if n := sum(counts.values()):
             kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.items()))
-            lines.append(f"{name}: {n:,} decision{'s' * (n != 1)} replaced ({kinds})")
+            lines.append(f"{name}: {n:,} answer{'s' * (n != 1)} could not be used ({kinds})")
     return lines
 
 

@@ -33,8 +33,8 @@ SETTINGS = {
     "strategy-weights": "strategy-weights:random",
 }
 MORE = ["halscrib:adaptive=yes", "ismcts:iterations=30,draw=uniform,show=drawn,reward=win", "best:scores=no"]
-ASKS_A_PERSON = {"human"}
-PLAYERS = sorted({*NAMES, *MORE} - ASKS_A_PERSON)
+ASKS = {"human", "llm"}  # somebody else
+PLAYERS = sorted({*NAMES, *MORE} - ASKS)
 
 
 def player(name):

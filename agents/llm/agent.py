@@ -1,0 +1,157 @@
+"""The agent ``llm``: asks a language model for each decision, in words. ``docs/language-models.md`` shows how."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from crib_env.agents.llm.endpoint import Calls, Endpoint, Messages
+from crib_env.agents.llm.kept import Exchange
+from crib_env.players.agent import Powers
+from crib_env.players.one_at_a_time import Decision, decisions
+from crib_env.text.answer import how_to_answer, read_answer
+from crib_env.text.position import in_words, to_discard
+from crib_env.text.rules import RULES
+from crib_env.views import PlayerViews
+
+FOLDER = Path("runs/llm")
+SYSTEM = f"You play two-player cribbage, and choose what wins the game most often. The rules:\n{RULES}"
+"""What a model is told before each decision."""
+_REPEATED = 1_000  # characters of an answer that could not be used, as the model is shown it again
+
+
+class UnansweredError(ValueError):
+    """A model named no legal card, however often it was asked.
+
+    Attributes:
+        game_ids: of all such decisions of a batch.
+    """
+
+    def __init__(self, fault: str, *game_ids: int) -> None:
+        super().__init__(fault)
+        self.game_ids = game_ids
+
+
+class LLMAgent:
+    """A language model. It is asked for each decision by itself, many side by side, and remembers nothing.
+
+    A card that it did not name is never played. An answer that cannot be used is counted in ``faults``, and the model
+    is told what was wrong and asked again. A card that is the only legal one is not asked for.
+
+    Args:
+        model: its name at the endpoint.
+        base_url: of the endpoint; a key is taken from the environment variable ``OPENAI_API_KEY``.
+        threads: how many questions wait for answers at the same time.
+        seconds: the time limit of a call.
+        retries: how often a call is made again that brought no answer.
+        asks: how many answers it has to name a legal card.
+        temperature, answer_tokens: of its answers; by default the endpoint's.
+        calls, tokens: the most that may be spent, counted over the whole file.
+        file: where every exchange is kept, by default ``runs/llm/MODEL.jsonl``; what is answered there is not asked
+            again.
+
+    Attributes:
+        faults: answers that could not be used: ``"illegal"``, ``"cut"`` off before their end; and calls that brought
+            none: ``"late"``, ``"busy"``, ``"failed"``.
+        first_answers: how many decisions were asked for, and how many of the first answers could be used.
+
+    Raises:
+        ValueError: a setting is not allowed, or ``openai`` is not installed.
+    """
+
+    powers = Powers(mixes="unknown", copyable=False, counts_faults=True)
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str = "https://api.openai.com/v1",
+        threads: int = 8,
+        seconds: float = 120.0,
+        retries: int = 5,
+        asks: int = 3,
+        temperature: float | None = None,
+        answer_tokens: int | None = None,
+        calls: int | None = None,
+        tokens: int | None = None,
+        file: Path | None = None,
+    ) -> None:
+        if asks < 1:
+            raise ValueError(f"asks={asks} is not allowed, give at least 1")
+        kept = FOLDER / (re.sub(r"[^\w.-]+", "-", model) + ".jsonl") if file is None else file
+        self.name = f"llm:model={model}"
+        self.faults: Counter[str] = Counter()
+        self.first_answers: Counter[str] = Counter()
+        self._asks = asks
+        self._endpoint = Endpoint(
+            Calls(model, base_url, temperature, answer_tokens, threads, seconds, retries, calls, tokens, kept),
+            self.faults,
+        )
+        self._pairs: dict[str, tuple[int, ...]] = {}  # discards by the words of the position
+
+    def act(self, views: PlayerViews) -> np.ndarray:
+        """One legal card for each of B decisions: (B,) int64.
+
+        Raises:
+            UnansweredError: the model named none for some of them; all others are answered and kept.
+            ValueError: the endpoint gives no answer, or the budget is spent. Finished answers are kept.
+        """
+        return np.array(asyncio.run(self._cards(list(decisions(views)))), np.int64)
+
+    async def _cards(self, views: list[Decision]) -> list[int]:
+        async with self._endpoint.connection() as ask:
+            found = await asyncio.gather(*(self._card(ask, view) for view in views), return_exceptions=True)
+        errors = [one for one in found if isinstance(one, BaseException)]
+        if stopped := [error for error in errors if not isinstance(error, UnansweredError)]:
+            raise stopped[0]
+        if unanswered := [error for error in errors if isinstance(error, UnansweredError)]:
+            raise UnansweredError(str(unanswered[0]), *(error.game_ids[0] for error in unanswered))
+        return [card for card in found if isinstance(card, int)]
+
+    async def _card(self, ask: Callable[[Messages], Awaitable[Exchange]], view: Decision) -> int:
+        if not to_discard(view) and len(view.legal) == 1:
+            return view.legal[0]
+        if view.discards and to_discard(view):  # the first of two is made: was it of this model's pair?
+            six = replace(view, hand=tuple(sorted(view.hand + view.discards)), discards=())
+            pair = self._pairs.get(in_words(six), ())
+            if view.discards[0] in pair:
+                return pair[1 - pair.index(view.discards[0])]
+        cards = await self._answer(ask, view)
+        self._pairs[in_words(view)] = cards
+        return cards[0]
+
+    async def _answer(self, ask: Callable[[Messages], Awaitable[Exchange]], view: Decision) -> tuple[int, ...]:
+        """Asks until the answer names legal cards."""
+        messages: Messages = (
+            {"role": "system", "content": SYSTEM},
+            {"role": "user", "content": f"{in_words(view)}\n{how_to_answer(view)}"},
+        )
+        self.first_answers["asked"] += 1
+        for number in range(self._asks):
+            exchange = await ask(messages)
+            answer, kind, fault = exchange.answer or "", "illegal", ""
+            try:
+                if exchange.end not in ("stop", None):
+                    kind = "cut"
+                    raise ValueError(f"your answer was cut off ({exchange.end}); use fewer words")
+                cards = read_answer(answer, view)
+            except ValueError as error:
+                fault = str(error)
+            else:
+                self.first_answers["used"] += number == 0
+                return cards
+            self.faults[kind] += 1
+            messages += (
+                {"role": "assistant", "content": answer[:_REPEATED] or "(nothing)"},
+                {"role": "user", "content": f"That cannot be played: {fault}. {how_to_answer(view)}"},
+            )
+        where = f"in game {view.game_id}, decision {view.decision}"
+        raise UnansweredError(
+            f"agent {self.name!r} named no legal card in {self._asks} answers {where} ({fault})", view.game_id
+        )

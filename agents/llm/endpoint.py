@@ -1,0 +1,223 @@
+"""An endpoint that speaks OpenAI's protocol: calls side by side, with time limits, retries and a budget."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import ssl
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from crib_env.agents.llm.kept import Exchange, kept_in
+from crib_env.text.answer import LONGEST
+
+KEY = "OPENAI_API_KEY"
+"""The environment variable with the key, for endpoints that ask for one."""
+Messages = tuple[dict[str, str], ...]
+_FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds before a call is made again; the wait doubles
+_SHOWN = 300  # characters of an endpoint's error
+
+
+@dataclass(frozen=True)
+class Calls:
+    """How calls are made.
+
+    Attributes:
+        model, base_url: of the endpoint.
+        temperature: of the model; its own by default.
+        answer_tokens: the most that an answer may have.
+        threads: how many calls wait for answers at the same time.
+        seconds: the time limit of a call.
+        retries: how often a call is made again that brought no answer.
+        calls, tokens: the most that the file may hold; answers under way when the tokens are spent are still taken.
+        file: where exchanges are kept.
+
+    Raises:
+        ValueError: a value is not allowed; the message names it.
+    """
+
+    model: str
+    base_url: str
+    temperature: float | None
+    answer_tokens: int | None
+    threads: int
+    seconds: float
+    retries: int
+    calls: int | None
+    tokens: int | None
+    file: Path
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
+            raise ValueError(
+                f"base_url={self._without_user(parts.netloc)!r} is not allowed: give one such as "
+                f"http://localhost:8000/v1; a key is read from the environment variable {KEY} alone"
+            )
+        for name, least in (("threads", 1), ("retries", 0), ("answer_tokens", 1), ("calls", 0), ("tokens", 0)):
+            if (value := getattr(self, name)) is not None and value < least:
+                raise ValueError(f"{name}={value} is not allowed, give at least {least}")
+        if not 0 < self.seconds < float("inf"):
+            raise ValueError(f"seconds={self.seconds} is not allowed, give a number above 0")
+
+    def _without_user(self, netloc: str) -> str:
+        return self.base_url.replace(netloc, f"…@{netloc.rpartition('@')[2]}") if "@" in netloc else self.base_url
+
+
+class _NoAnswerError(Exception):
+    """A call that brought no answer."""
+
+    def __init__(self, kind: str, fault: str, again: bool = True, wait: float = 0.0) -> None:
+        super().__init__(fault)
+        self.kind, self.again, self.wait = kind, again, wait
+
+
+class Endpoint:
+    """Asks a model, and keeps what it answers.
+
+    Args:
+        calls: how.
+        faults: counts calls without an answer, by kind: ``"late"``, ``"busy"``, ``"failed"``.
+
+    Raises:
+        ValueError: ``openai`` is not installed, or the file cannot be used.
+    """
+
+    def __init__(self, calls: Calls, faults: Counter[str]) -> None:
+        try:
+            import openai
+        except ImportError as error:
+            raise ValueError(f"agent 'llm' needs openai ({error}): install crib_env with its extra 'llm'") from None
+        self._openai, self._calls, self._faults = openai, calls, faults
+        self._kept = kept_in(calls.file.resolve())
+        self._under_way: dict[str, asyncio.Task[Exchange]] = {}
+        self._calling = 0
+        self._ssl = ssl.create_default_context()  # takes 20 ms, and a connection is made for each batch
+        self._stopped: ValueError | None = None
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Callable[[Messages], Awaitable[Exchange]]]:
+        """What asks within one event loop: a question that was answered before is answered from the file.
+
+        It raises ``ValueError`` when the endpoint gives no answer or the budget is spent. Then no further calls begin,
+        and those under way still bring their answers.
+        """
+        self._stopped, free = None, asyncio.Semaphore(self._calls.threads)
+        async with self._openai.AsyncOpenAI(
+            base_url=self._calls.base_url,
+            api_key=os.environ.get(KEY) or "none",
+            max_retries=0,
+            timeout=self._calls.seconds,
+            http_client=self._openai.DefaultAsyncHttpxClient(verify=self._ssl),
+        ) as client:
+
+            async def asked(sent: dict[str, Any], question: str) -> Exchange:
+                async with free:
+                    if self._stopped is not None:
+                        raise self._stopped
+                    try:
+                        return await self._call(client, sent, question)
+                    except ValueError as error:
+                        self._stopped = error
+                        raise
+                    finally:
+                        del self._under_way[question]
+
+            async def ask(messages: Messages) -> Exchange:
+                sent = self._sent(messages)
+                question = _hash([self._calls.base_url, sent])
+                if question in self._kept.answers:
+                    return self._kept.answers[question]
+                if question not in self._under_way:
+                    self._under_way[question] = asyncio.create_task(asked(sent, question))
+                return await self._under_way[question]
+
+            yield ask
+
+    def _sent(self, messages: Messages) -> dict[str, Any]:
+        settings = {"temperature": self._calls.temperature, "max_completion_tokens": self._calls.answer_tokens}
+        given = {name: value for name, value in settings.items() if value is not None}
+        return {"model": self._calls.model, "messages": list(messages), **given}
+
+    async def _call(self, client: Any, sent: dict[str, Any], question: str) -> Exchange:
+        """Asks until there is an answer, and keeps every attempt."""
+        wait = _FIRST_WAIT
+        for left in reversed(range(self._calls.retries + 1)):
+            self._check_budget()
+            self._calling += 1
+            began = time.monotonic()
+            try:
+                answer, end, tokens = await self._complete(client, sent)
+            except _NoAnswerError as fault:
+                said = str(fault)
+                self._kept.add(Exchange(question, sent, None, None, 0, _since(began), said))
+                self._faults[fault.kind] += 1
+                if not fault.again or not left:
+                    raise ValueError(
+                        f"{self._calls.base_url} gives no answer: {said}. Finished answers are kept in "
+                        f"{self._calls.file}, and the same command goes on from there"
+                    ) from None
+                await asyncio.sleep(min(fault.wait or wait, _LONGEST_WAIT))
+                wait *= 2
+            else:
+                exchange = Exchange(question, sent, answer, end, tokens, _since(began), None)
+                self._kept.add(exchange)
+                return exchange
+            finally:
+                self._calling -= 1
+        raise AssertionError("the last attempt returns or raises")
+
+    def _check_budget(self) -> None:
+        kept = self._kept
+        for name, spent, most in (
+            ("calls", kept.calls + self._calling, self._calls.calls),
+            ("tokens", kept.tokens, self._calls.tokens),
+        ):
+            if most is not None and spent >= most:
+                raise ValueError(
+                    f"{name}={most:,} are spent: {kept.file} holds {spent:,} {name}. With a larger "
+                    "number the same command goes on from there"
+                )
+
+    async def _complete(self, client: Any, sent: dict[str, Any]) -> tuple[str, str | None, int]:
+        """An answer, why it ended, and the tokens it took."""
+        openai = self._openai
+        try:
+            found = await asyncio.wait_for(client.chat.completions.create(**sent), self._calls.seconds)
+            choice = found.choices[0]
+            answer = choice.message.content or choice.message.refusal or ""
+            tokens = found.usage.total_tokens if found.usage is not None else 0
+            if not isinstance(answer, str) or not isinstance(tokens, int):
+                raise TypeError("its parts have other types")
+            return answer[: LONGEST + 1], choice.finish_reason, tokens
+        except (asyncio.TimeoutError, openai.APITimeoutError):
+            raise _NoAnswerError("late", f"none within {self._calls.seconds:g} s") from None
+        except openai.APIStatusError as error:
+            code, waits = error.status_code, error.response.headers.get("retry-after", "")
+            kind, again = "busy" if code == 429 else "failed", code in (408, 409, 429) or code >= 500
+            wait = float(waits) if waits.isdecimal() else 0.0
+            raise _NoAnswerError(kind, f"HTTP {code}, {_shown(error)}", again, wait) from None
+        except (openai.APIError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise _NoAnswerError("failed", f"{type(error).__name__}, {_shown(error)}") from None
+
+
+def _since(began: float) -> float:
+    return round(time.monotonic() - began, 3)
+
+
+def _hash(content: object) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _shown(error: Exception) -> str:
+    """An error in one short line, without the key that the endpoint may have repeated."""
+    said = " ".join(str(error).split())
+    return (said.replace(key, "…") if (key := os.environ.get(KEY)) else said)[:_SHOWN]

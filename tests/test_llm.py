@@ -1,0 +1,282 @@
+"""``llm``: players of known strength behind an endpoint, endpoints that fail, and what is kept."""
+
+import itertools
+import json
+import re
+import time
+
+import numpy as np
+import pytest
+
+from crib_env import GameBatch, decisions, streams
+from crib_env.agents import make_agent
+from crib_env.agents.llm import endpoint, kept
+from crib_env.agents.llm.agent import UnansweredError
+from crib_env.agents.registry import check_names_of_file, is_outside_agent
+from crib_env.evaluate.skill.positions import chosen_cards
+from crib_env.players.turns import play_out
+from crib_env.testing import check_agent
+from crib_env.text.position import in_words
+from tests.helpers.hidden_cards import batches, views
+from tests.helpers.model_server import PlayerInWords, completion, game_told, model_server
+
+pytest.importorskip("openai")
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_and_without_waiting(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(endpoint, "_FIRST_WAIT", 0.01)
+    kept.kept_in.cache_clear()
+
+
+def llm(url, **settings):
+    given = "".join(f",{name}={value}" for name, value in settings.items())
+    return make_agent(f"llm:model=m,base_url={url}{given}")
+
+
+def positions(n=10):
+    """Games, each about to have a card discarded or laid by its player, who has a choice."""
+    games = np.concatenate([batch.games[rows[:2]] for batch, rows in itertools.islice(batches(), 0, 60, 60 // n)])
+    asked = {}
+    for k in range(len(games)):
+        if len(options(games[k])) > 1:
+            (view,) = decisions(views(games, np.array([k]), games["turn"][k : k + 1]))
+            asked.setdefault(in_words(view), k)
+    return games[list(asked.values())]
+
+
+def options(game):
+    fits = 31 - int(game["count"])
+    hand = int(game["hand"][game["turn"]])
+    return [card for card in range(52) if hand >> card & 1 and min(card % 13 + 1, 10) <= fits]
+
+
+def cards_of(agent, games):
+    return chosen_cards(agent, games, 1, lambda done: None)[:, 0].tolist()
+
+
+def lines(file="runs/llm/m.jsonl"):
+    with open(file, encoding="utf-8") as text:
+        return [json.loads(line) for line in text]
+
+
+@pytest.mark.parametrize("name", ["greedy", "careful"])
+def test_the_words_say_all_that_a_player_needs(name):
+    games = positions(20)
+    with model_server(PlayerInWords(name).answer) as (url, asked):
+        assert cards_of(llm(url), games) == cards_of(make_agent(name), games)
+    assert len(asked) == len(lines()) == len({line["question"] for line in lines()}) > 20
+    assert all(line["answer"].startswith("I have") and line["tokens"] == 100 for line in lines())
+
+
+def test_games_are_those_of_the_player_behind_the_endpoint_and_are_asked_for_once():
+    def games(agent):
+        batch = GameBatch(streams(5, 4), scores=(105, 105))
+        play_out(batch, [agent, make_agent("careful")])
+        return batch.games.tobytes()
+
+    plain = games(make_agent("greedy"))
+    with model_server(PlayerInWords("greedy").answer) as (url, asked):
+        agent = llm(url)
+        assert games(agent) == plain
+        n = len(asked)
+        assert agent.first_answers == {"asked": n, "used": n}
+        assert not agent.faults
+        kept.kept_in.cache_clear()  # as another process
+        assert games(llm(url)) == plain
+    assert len(asked) == n > 10
+
+
+def test_an_agent_of_words_passes_the_checks_of_agents():
+    with model_server(PlayerInWords("greedy").answer) as (url, _):
+        check_agent(llm(url), games=1, episodes=["pegging"])
+
+
+def half_an_answer(text):
+    whole = completion(text)
+    return 200, whole[:-40], {"content-length": len(whole), "connection": "close"}
+
+
+def late(text):
+    time.sleep(0.6)
+    return text
+
+
+FAULTS = {
+    "late": ("late", late),
+    "429": ("busy", lambda text: (429, b'{"error": {"message": "slow down"}}', {"retry-after": "0"})),
+    "500": ("failed", lambda text: (500, b"<html>oops", {"content-type": "text/html"})),
+    "half a body": ("failed", half_an_answer),
+    "half a JSON": ("failed", lambda text: (200, completion(text)[:-40], {})),
+    "a page": ("failed", lambda text: (200, b"<html>welcome", {"content-type": "text/html"})),
+    "no choices": ("failed", lambda text: (200, b'{"choices": []}', {})),
+    "other types": ("failed", lambda text: (200, b'{"choices": [{"message": {"content": 5}}]}', {})),
+    "null": ("failed", lambda text: (200, b"null", {})),
+    "cut": ("cut", lambda text: (200, completion(text, end="length"), {})),
+    "filtered": ("cut", lambda text: (200, completion(text, end="content_filter"), {})),
+    "refusal": ("illegal", lambda text: (200, completion(None, refusal="I cannot help with gambling."), {})),
+    "nonsense": ("illegal", lambda text: "Bananas! 9X, and thirty."),
+    "nothing": ("illegal", lambda text: ""),
+    "another's card": ("illegal", lambda text: "Answer: AC 2C 3C"),
+    "10 MB": ("illegal", lambda text: "5H 5C " * 1_750_000),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_never_a_card_and_loses_no_answer(fault):
+    kind, spoil = FAULTS[fault]
+    games, model, seen = positions(4), PlayerInWords("careful"), []
+
+    def answer(messages):
+        text, question = model.answer(messages), messages[1]["content"]
+        is_first = question not in seen
+        seen.append(question)
+        return spoil(text) if is_first and len(set(seen)) % 3 == 1 else text
+
+    with model_server(answer) as (url, asked):
+        agent = llm(url, seconds=0.4 if fault == "late" else 20, threads=1, retries=1, asks=2)
+        assert cards_of(agent, games) == cards_of(make_agent("careful"), games)
+    assert set(agent.faults) == {kind}
+    unanswered = sum(line["answer"] is None for line in lines())
+    assert unanswered == (agent.faults[kind] if kind in ("late", "busy", "failed") else 0)
+    assert len(lines()) == len(asked) == len(games) + agent.faults[kind]
+    assert max(len(json.dumps(line)) for line in lines()) < 200_000
+
+
+def test_a_dead_endpoint_stops_the_work_and_the_same_command_goes_on():
+    games, model, left = positions(8), PlayerInWords("greedy"), [5]
+
+    def answer(messages):
+        left[0] -= 1
+        return model.answer(messages) if left[0] >= 0 else (503, b"", {})
+
+    with model_server(answer) as (url, asked):
+        with pytest.raises(ValueError, match=r"gives no answer: HTTP 503.*kept in .*goes on from there"):
+            cards_of(llm(url, threads=2, retries=1), games)
+        n_finished = sum(line["answer"] is not None for line in lines())
+        assert n_finished == 5
+        assert len(asked) < len(games) + 4  # no further calls begin
+        left[0], before = 1_000, len(asked)
+        assert cards_of(llm(url), games) == cards_of(make_agent("greedy"), games)
+        assert len(asked) - before == len(games) - n_finished
+
+
+def test_a_model_that_names_no_legal_card_is_asked_again_and_told_why():
+    games, model = positions(6), PlayerInWords("greedy")
+    hopeless = games[3:4]["hand"][0]
+
+    def answer(messages):
+        text = model.answer(messages)
+        hand = game_told(messages[1]["content"])["hand"][0, 0]
+        return "I resign." if hand in hopeless else text
+
+    with model_server(answer) as (url, asked):
+        agent = llm(url, asks=3)
+        with pytest.raises(
+            UnansweredError, match=r"named no legal card in 3 answers in game 3.*you named no card"
+        ) as fault:
+            cards_of(agent, games)
+        assert fault.value.game_ids == (3,)
+        assert agent.faults == {"illegal": 3}
+        assert agent.first_answers == {"asked": len(games), "used": len(games) - 1}
+        last = max((body["messages"] for body, _ in asked), key=len)
+        assert [one["role"] for one in last] == ["system", "user", *["assistant", "user"] * 2]
+        assert last[-1]["content"].startswith("That cannot be played: you named no card: name exactly")
+        others, n = np.delete(games, 3), len(asked)
+        cards_of(agent, others)
+        assert len(asked) == n
+
+
+@pytest.mark.parametrize(("budget", "holds"), [("calls", 3), ("tokens", 300)])
+def test_a_budget_is_that_of_the_file(budget, holds):
+    games = positions(6)
+    with model_server(PlayerInWords("greedy").answer) as (url, asked):
+        with pytest.raises(ValueError, match=rf"{budget}={holds} are spent: .* holds {holds} {budget}\. With"):
+            cards_of(llm(url, threads=1, **{budget: holds}), games)
+        assert len(asked) == len(lines()) == 3
+        kept.kept_in.cache_clear()
+        with pytest.raises(ValueError, match=f"{budget}={holds} are spent"):
+            cards_of(llm(url, **{budget: holds}), games)
+        assert len(asked) == 3
+        cards_of(llm(url, **{budget: 100_000}), games)
+        assert len(asked) == len(lines()) == len(games)
+
+
+def test_the_key_comes_from_the_environment_and_is_written_nowhere(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    refused = (401, b'{"error": {"message": "bad key sk-secret"}}', {})
+    games, fault = positions(4), pytest.raises(ValueError, match=r"HTTP 401, .*bad key …")
+    with model_server(lambda messages: refused) as (url, asked), fault as raised:
+        cards_of(llm(url, threads=1), games)
+    assert [headers["authorization"] for _, headers in asked] == ["Bearer sk-secret"]  # and not again
+    assert "secret" not in str(raised.value) + json.dumps(lines())
+
+
+def test_calls_wait_side_by_side():
+    waiting, most = [], []
+
+    def answer(messages):
+        waiting.append(1)
+        most.append(len(waiting))
+        time.sleep(0.05)
+        waiting.pop()
+        return model.answer(messages)
+
+    model = PlayerInWords("greedy")
+    with model_server(answer) as (url, asked):
+        cards_of(llm(url, threads=3), positions(10))
+    assert max(most) == 3 < len(asked)
+
+
+def test_a_file_that_was_cut_off_or_is_another_one(tmp_path):
+    games = positions(4)
+    with model_server(PlayerInWords("greedy").answer) as (url, asked):
+        cards_of(llm(url), games)
+        file = tmp_path / "runs/llm/m.jsonl"
+        file.write_bytes(file.read_bytes()[:-30])
+        kept.kept_in.cache_clear()
+        cards_of(llm(url), games)
+        assert len(asked) == len(games) + 1
+        assert len(lines()) == len(games)
+    (tmp_path / "games.jsonl").write_text("{}\n")
+    with pytest.raises(ValueError, match=r"games\.jsonl, line 1 is no exchange with a model \(its content has no"):
+        llm(url, file=tmp_path / "games.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("settings", "fault"),
+    [
+        ("", "agent 'llm' needs its model: write llm:model=…"),
+        (
+            "model=m,base_url=localhost",
+            "base_url='localhost' is not allowed: give one such as http://localhost:8000/v1",
+        ),
+        ("model=m,base_url=http://me:pw@x/v1", "base_url='http://…@x/v1' is not allowed.*OPENAI_API_KEY alone"),
+        ("model=m,api_key=sk", "has no setting 'api_key'"),
+        ("model=m,threads=0", "threads=0 is not allowed, give at least 1"),
+        ("model=m,asks=0", "asks=0 is not allowed"),
+        ("model=m,seconds=0", "seconds=0.0 is not allowed"),
+        ("model=m,retries=-1", "retries=-1 is not allowed"),
+    ],
+)
+def test_a_bad_setting_is_named(settings, fault):
+    with pytest.raises(ValueError, match=re.escape(fault).replace(r"\.\*", ".*")):
+        make_agent(f"llm:{settings}")
+
+
+def test_a_file_does_not_decide_where_the_key_is_sent(tmp_path):
+    name = "llm:model=m,base_url=http://elsewhere/v1"
+    assert is_outside_agent(name)
+    with pytest.raises(ValueError, match="give the name beside --resume"):
+        check_names_of_file([name], [], tmp_path)
+
+
+def test_forced_cards_are_not_asked_for():
+    batch = GameBatch(streams(1, 1), episode="pegging")
+    with model_server(PlayerInWords("greedy").answer) as (url, asked):
+        agent, n = llm(url), 0
+        while len(rows := batch.acting()):
+            n += len(options(batch.games[0])) > 1
+            batch.step(rows, agent.act(batch.views(rows)))
+        assert len(asked) == n < 8
