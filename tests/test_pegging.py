@@ -302,8 +302,8 @@ def test_files_that_are_not_whole_records_are_refused(saved, tmp_path):
         PeggingRecords.load(tmp_path / "other.npz")
     with pytest.raises(ValueError, match=r"records.npz is not a win table"):
         WinTable.load(saved)
-    save_arrays(tmp_path / "newer.npz", "file of pegging records", 2, {"counts": np.zeros(3)})
-    with pytest.raises(ValueError, match=r"newer.npz is a file of pegging records of version 2, not 1: build it again"):
+    save_arrays(tmp_path / "newer.npz", "file of pegging records", 3, {"counts": np.zeros(3)})
+    with pytest.raises(ValueError, match=r"newer.npz is a file of pegging records of version 3, not 2: build it again"):
         PeggingRecords.load(tmp_path / "newer.npz")
     with pytest.raises(ValueError, match=r"there is no file of pegging records .*nowhere"):
         PeggingRecords.load(tmp_path / "nowhere")
