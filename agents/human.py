@@ -108,7 +108,7 @@ def ask(view: PlayerViews, commands: Mapping[str, Callable[[], None]] | None = N
         commands: words that are answered in another way, and how; then it asks again.
 
     Raises:
-        KeyboardInterrupt: there is no more input.
+        KeyboardInterrupt: there is no more input, or nowhere to ask for it.
     """
     hand, legal = by_rank(view.hand[0]), np.flatnonzero(view.action_mask[0]).tolist()
     left = len(hand) - 4 if view.kept[0, 0] < 0 else 0  # cards still to be discarded
@@ -116,7 +116,7 @@ def ask(view: PlayerViews, commands: Mapping[str, Callable[[], None]] | None = N
     while True:
         try:
             said = input(prompt)
-        except EOFError:
+        except (EOFError, RuntimeError):  # RuntimeError where a shell has closed the input or the output
             raise KeyboardInterrupt from None
         if commands and (command := commands.get(said.strip().lower())):
             command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import crib_env
 from crib_env import parse_card, parse_cards
 from crib_env.agents import make_agent
-from crib_env.agents.human import HumanAgent, read_choice, table_lines
+from crib_env.agents.human import HumanAgent, ask, read_choice, table_lines
 from crib_env.evaluate.commands.match import MatchArguments, match
 from crib_env.evaluate.matches.game_records import GameRecord, read_record
 from crib_env.evaluate.matches.match import play_match
@@ -141,6 +142,13 @@ def test_no_more_input_stops(monkeypatch):
     monkeypatch.setattr("builtins.input", end)
     with pytest.raises(KeyboardInterrupt):
         HumanAgent().act(crib_env.GameBatch(crib_env.streams(1, 1)).views(np.zeros(1, np.int64)))
+
+
+@pytest.mark.parametrize("stream", ["stdin", "stdout"])
+def test_it_stops_where_a_shell_has_closed_input_or_output(stream, monkeypatch):
+    monkeypatch.setattr(sys, stream, None)  # as Python has it after <&- or >&-
+    with pytest.raises(KeyboardInterrupt):
+        ask(crib_env.GameBatch(crib_env.streams(1, 1)).views(np.zeros(1, np.int64)))
 
 
 def test_a_record_keeps_scores_to_start_from():
