@@ -100,7 +100,7 @@ def test_cards_laid_lose_what_the_data_says():
 
 def test_a_folder_with_what_is_not_allowed_is_named(tmp_path):
     folder = Suite(("random",), 0.01).begin(tmp_path / "suite")
-    (folder / "config.json").write_text('{"agents": ["random"], "share": 0.01, "skip": ["nothing"]}')
+    (folder / "config.json").write_text('{"agents": ["random"], "share": 0.01, "skip": ["nothing"], "shares": {}}')
     with pytest.raises(ValueError, match=r"config\.json: skip=nothing is not allowed"):
         Suite.of_folder(folder)
 
@@ -211,6 +211,9 @@ class Counted(NamedTuple):
     done: list
     VERSION: int = 1
 
+    def takes(self, share):
+        return "everything"
+
     def steps(self, share):
         return 1
 
@@ -313,5 +316,5 @@ def test_figures_have_digits_that_mean_something(figure, text):
 
 
 def test_tasks_have_different_names():
-    assert len({task.NAME for task in TASKS}) == len(TASKS) == 9
+    assert len({task.NAME for task in TASKS}) == len(TASKS) == 10
     assert NO_CARD == 52

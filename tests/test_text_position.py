@@ -47,9 +47,9 @@ LAY = decision(hand=cards("5H KS"), legal=cards("5H"), count=25)
 def test_a_discard_in_words():
     assert in_words(DISCARD) == (
         "You are the dealer, and the crib is yours. The score is 10 for you and 8 for your opponent.\n"
-        "You hold 5C JD 5H 2H QS KS.\nDiscard two cards to the crib."
+        "You hold 2H 5C 5H JD QS KS.\nDiscard two cards to the crib."
     )
-    assert in_notation(DISCARD) == "dealer 10-8 hand 5C JD 5H 2H QS KS"
+    assert in_notation(DISCARD) == "dealer 10-8 hand 2H 5C 5H JD QS KS"
 
 
 def test_the_play_in_words():
@@ -76,7 +76,7 @@ def test_a_new_count_and_the_pegging_episode():
         opponent_cards=2,
     )
     assert "deal is played without starter" in in_words(new)
-    assert in_notation(new) == "pone 10-8 hand 4D 2H AS play KC' KD 8C' go | count 0"
+    assert in_notation(new) == "pone 10-8 hand AS 2H 4D play KC' KD 8C' go | count 0"
     laid = decision(laid=cards("KC KD 8C 4D"), laid_by=(0, 1, 0, 1), pile_ranks=(3,), count=4, said_go=(False, False))
     assert "8C (28), opponent go; new count: opponent 4D (4). The count is 4." in in_words(laid)
     assert "Nothing is laid yet" in in_words(decision(**NOTHING_LAID, starter=None, hand=cards("4D 7D 2H AS")))
@@ -140,7 +140,7 @@ def test_one_card_is_read_where_one_is_left():
 @pytest.mark.parametrize(
     ("view", "said", "fault"),
     [
-        (DISCARD, "", "you named no card: name exactly two cards of 5C JD 5H 2H QS KS, as in 5H 5C"),
+        (DISCARD, "", "you named no card: name exactly two cards of 5C JD 5H 2H QS KS$"),
         (DISCARD, "I cannot help with gambling.", "you named no card"),
         (DISCARD, "As you like", "you named no card"),
         (DISCARD, "5H", "you named 5H: name exactly two"),
@@ -154,7 +154,7 @@ def test_one_card_is_read_where_one_is_left():
         (DISCARD, '{"arguments": 5}', "you named no card"),
         (DISCARD, "5H 5C" + " " * LONGEST, "longer than 65,536 characters: name exactly two"),
         (LAY, "KS", "KS would take the count over 31: choose one of 5H"),
-        (LAY, "5H KS", "you named 5H KS: name exactly one card of 5H, as in 5H"),
+        (LAY, "5H KS", "you named 5H KS: name exactly one card of 5H$"),
     ],
 )
 def test_a_bad_answer_says_what_to_answer(view, said, fault):
@@ -162,9 +162,11 @@ def test_a_bad_answer_says_what_to_answer(view, said, fault):
         read_answer(said, view)
 
 
-def test_the_sentence_that_asks_for_an_answer_is_an_answer_that_can_be_read():
-    assert read_answer(how_to_answer(DISCARD).replace("5H 5C", "JD QS"), DISCARD) == cards("JD QS")
-    assert read_answer(how_to_answer(LAY), LAY) == cards("5H")
+def test_an_answer_as_it_is_asked_for_can_be_read():
+    assert how_to_answer(DISCARD) == 'End with a line that holds "Answer:" and the two cards alone.'
+    assert read_answer("5H would be wrong.\nAnswer: JD QS", DISCARD) == cards("JD QS")
+    assert how_to_answer(LAY) == 'End with a line that holds "Answer:" and the one card alone.'
+    assert read_answer("KS does not fit.\nAnswer: 5H", LAY) == cards("5H")
 
 
 def test_any_text_is_read_or_refused_in_one_line():

@@ -26,6 +26,14 @@ SYSTEM = f"You play two-player cribbage, and choose what wins the game most ofte
 _REPEATED = 1_000  # characters of an answer that could not be used, as the model is shown it again
 
 
+def question(view: Decision) -> Messages:
+    """What a model is asked about a decision."""
+    return (
+        {"role": "system", "content": SYSTEM},
+        {"role": "user", "content": f"{in_words(view)}\n{how_to_answer(view)}"},
+    )
+
+
 class UnansweredError(ValueError):
     """A model named no legal card, however often it was asked.
 
@@ -93,7 +101,7 @@ class LLMAgent:
             Calls(model, base_url, temperature, answer_tokens, threads, seconds, retries, calls, tokens, kept),
             self.faults,
         )
-        self._pairs: dict[str, tuple[int, ...]] = {}  # discards by the words of the position
+        self._found: dict[str, tuple[int, ...] | UnansweredError] = {}  # by the words of the position
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """One legal card for each of B decisions: (B,) int64.
@@ -119,19 +127,23 @@ class LLMAgent:
             return view.legal[0]
         if view.discards and to_discard(view):  # the first of two is made: was it of this model's pair?
             six = replace(view, hand=tuple(sorted(view.hand + view.discards)), discards=())
-            pair = self._pairs.get(in_words(six), ())
-            if view.discards[0] in pair:
+            pair = self._found.get(in_words(six))
+            if isinstance(pair, tuple) and view.discards[0] in pair:
                 return pair[1 - pair.index(view.discards[0])]
-        cards = await self._answer(ask, view)
-        self._pairs[in_words(view)] = cards
-        return cards[0]
+        words = in_words(view)
+        if words not in self._found:
+            try:
+                self._found[words] = await self._answer(ask, view)
+            except UnansweredError as error:
+                self._found[words] = error
+        found = self._found[words]
+        if isinstance(found, UnansweredError):
+            raise UnansweredError(str(found), view.game_id)
+        return found[0]
 
     async def _answer(self, ask: Callable[[Messages], Awaitable[Exchange]], view: Decision) -> tuple[int, ...]:
         """Asks until the answer names legal cards."""
-        messages: Messages = (
-            {"role": "system", "content": SYSTEM},
-            {"role": "user", "content": f"{in_words(view)}\n{how_to_answer(view)}"},
-        )
+        messages = question(view)
         self.first_answers["asked"] += 1
         for number in range(self._asks):
             exchange = await ask(messages)

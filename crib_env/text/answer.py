@@ -12,6 +12,7 @@ from crib_env.players.one_at_a_time import Decision
 from crib_env.text.position import to_discard
 
 LONGEST = 1 << 16  # characters; in a longer text nobody looks for an answer
+_COUNTED = {1: "one card", 2: "two cards"}
 _SYMBOLS = str.maketrans("♣♦♥♠", "CDHS")
 # Among other words an ace has to be a capital: "as" and "ad" are words, too.
 _CARD = re.compile(r"(?<![^\W_])(?:(?:10|[2-9TJQKtjqk])[CDHScdhs]|A[CDHS])(?![^\W_])")
@@ -21,8 +22,7 @@ _FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
 
 def how_to_answer(view: Decision) -> str:
     """The sentence that asks for an answer which :func:`read_answer` reads."""
-    n, example = _wanted(view), "5H 5C"
-    return f'End your answer with a line such as "Answer: {example if n == 2 else example[:2]}".'
+    return f'End with a line that holds "Answer:" and the {_COUNTED[_wanted(view)]} alone.'
 
 
 def read_answer(text: str, view: Decision) -> tuple[int, ...]:
@@ -80,9 +80,7 @@ def _wanted(view: Decision) -> int:
 
 
 def _please(view: Decision) -> str:
-    n = _wanted(view)
-    of = format_cards(view.hand if to_discard(view) else view.legal)
-    return f"name exactly {('one card', 'two cards')[n - 1]} of {of}, as in {('5H', '5H 5C')[n - 1]}"
+    return f"name exactly {_COUNTED[_wanted(view)]} of {format_cards(view.hand if to_discard(view) else view.legal)}"
 
 
 def _cards_in(text: str) -> list[int]:

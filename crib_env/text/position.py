@@ -37,11 +37,11 @@ def in_words(view: Decision) -> str:
         ]
     elif view.discards:
         said.append(f"You have discarded {format_cards(view.discards)}.")
-    said.append(f"You hold {format_cards(view.hand)}.")
+    said.append(f"You hold {format_cards(_by_rank(view.hand))}.")
     if left:
         said.append(f"Discard {_cards(left)} to the crib.")
     else:
-        said.append(f"Lay one card. You may lay {' or '.join(map(format_card, view.legal))}.")
+        said.append(f"Lay one card. You may lay {' or '.join(map(format_card, _by_rank(view.legal)))}.")
     return "\n".join(said)
 
 
@@ -51,9 +51,8 @@ def in_notation(view: Decision) -> str:
     For example ``"pone 10-8 hand AS starter 9H crib KD 8S play 6C' 7D 5D' 4D 3S' 2H go' count 27"``: own score first,
     an apostrophe behind what the opponent did, ``|`` where a count ended.
     """
-    parts = [
-        f"{'dealer' if view.is_dealer else 'pone'} {view.scores[0]}-{view.scores[1]} hand {format_cards(view.hand)}"
-    ]
+    role, (own, other) = "dealer" if view.is_dealer else "pone", view.scores
+    parts = [f"{role} {own}-{other} hand {format_cards(_by_rank(view.hand))}"]
     if view.starter is not None:
         parts.append(f"starter {format_card(view.starter)}")
     if view.discards:
@@ -123,6 +122,11 @@ def _counts(view: Decision) -> Iterator[list[tuple[int, int | None, int]]]:
 
 def _cards(n: int) -> str:
     return f"{_NUMBERS[n]} card{'s' * (n != 1)}"
+
+
+def _by_rank(cards: Sequence[int]) -> list[int]:
+    """As people hold them."""
+    return sorted(cards, key=lambda card: (card % 13, card))
 
 
 def _text(card: int | None) -> str | None:

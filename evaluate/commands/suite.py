@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -14,14 +15,17 @@ from crib_env.evaluate.ending import printable, reported_errors
 from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.folder_lock import held
 from crib_env.evaluate.progress import progress_bar, say
-from crib_env.evaluate.ranges import Range, Threads
-from crib_env.evaluate.skill.suite.suite import Outcome, Suite, figures_table, results_as_json
+from crib_env.evaluate.ranges import Threads
+from crib_env.evaluate.skill.suite.suite import NAMES, Outcome, Suite, figures_table, results_as_json
+
+Tasks = Annotated[tuple[str, ...], tyro.conf.arg(metavar="TASK ...", help_behavior_hint="")]
 
 
 def suite(
     agents: AgentNames = (),
-    share: Annotated[Annotated[float, Range(0, 1, above=True)] | None, tyro.conf.arg(help_behavior_hint="")] = None,
-    skip: Annotated[tuple[str, ...], tyro.conf.arg(metavar="TASK ...", help_behavior_hint="")] = (),
+    share: Annotated[tuple[str, ...], tyro.conf.arg(metavar="[TASK=]SHARE ...", help_behavior_hint="")] = (),
+    skip: Tasks = (),
+    only: Tasks = (),
     folder: SomeFolder = None,
     resume: SomeFolder = None,
     threads: Threads = 2,
@@ -33,8 +37,10 @@ def suite(
 
     Args:
         agents: Names, names with settings after a colon, folders of runs, module:Class, or pipe:COMMAND.
-        share: Share of the positions and games to take, above 0, at most 1, for slow agents; by default all.
+        share: Share of the positions and games to take, above 0, at most 1, for slow agents; by default all. Other
+            shares of single tasks follow, as in 0.01 play=0.1.
         skip: Tasks to leave out, by their names in docs/suite.md.
+        only: Tasks to do, all others are left out; `text` is for language models.
         folder: A new folder for finished tasks, by default runs/suite/<time>.
         resume: Folder of a stopped suite to continue; give no other settings then, but name agents from your own
             modules again.
@@ -43,9 +49,16 @@ def suite(
     """
     check_outputs(json_file)
     if resume is None:
-        plan = Suite(agents, 1.0 if share is None else share, skip)
+        if only and skip:
+            raise ValueError("--only leaves out all other tasks: give it, or --skip")
+        if unknown := set(only) - set(NAMES):
+            raise ValueError(f"only={' '.join(sorted(unknown))} is not allowed: choose of {', '.join(NAMES)}")
+        shares = _shares(share)
+        left_out = tuple(name for name in NAMES if name not in only) if only else skip
+        plan = Suite(agents, shares.pop("", 1.0), left_out, shares)
         resume = plan.begin(folder)
-    elif not all(map(is_outside_agent, agents)) or (share, skip, folder) != (None, (), None):
+        console.print(plan.takes(), highlight=False)
+    elif not all(map(is_outside_agent, agents)) or (share, skip, only, folder) != ((), (), (), None):
         raise ValueError(
             "--resume takes agents, share and skipped tasks from the folder: give none of them, and no --folder"
         )
@@ -53,6 +66,23 @@ def suite(
         plan = Suite.of_folder(resume, agents)
     with reported_errors(f"stopped; continue with: crib-env suite --resume {resume}"):
         _measure_and_report(plan, resume, threads, json_file)
+
+
+def _shares(texts: tuple[str, ...]) -> dict[str, float]:
+    """Shares by task; that of all others by no name."""
+    shares: dict[str, float] = {}
+    for text in texts:
+        task, _, share = text.rpartition("=")
+        try:
+            number = float(share)
+        except ValueError:
+            number = math.nan
+        if task in shares or math.isnan(number):
+            raise ValueError(
+                f"share={text} is not allowed: give one number for all tasks, and one TASK=NUMBER for a task"
+            )
+        shares[task] = number
+    return shares
 
 
 def _measure_and_report(plan: Suite, folder: Path, threads: int, json_file: Path | None) -> None:

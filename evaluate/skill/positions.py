@@ -106,9 +106,14 @@ def batch_of(games: np.ndarray, first_id: int = 0) -> GameBatch:
 
 
 def chosen_cards(
-    agent: Agent, games: np.ndarray, threads: int, on_progress: Callable[[int], None], n_cards: int = 1
+    agent: Agent,
+    games: np.ndarray,
+    threads: int,
+    on_progress: Callable[[int], None],
+    n_cards: int = 1,
+    first_id: int = 0,
 ) -> np.ndarray:
-    """What an agent discards or lays in games, (N, ``n_cards``); each has the number of its position as its id.
+    """What an agent discards or lays in games, (N, ``n_cards``).
 
     Args:
         agent: which may be copied for each thread (:class:`crib_env.players.agent.Agent`).
@@ -116,6 +121,7 @@ def chosen_cards(
         threads: how many positions' blocks are asked for side by side; they do not change the choices.
         on_progress: called with the number of further positions done.
         n_cards: how many decisions one after the other, of the same player.
+        first_id: of the first game; the others follow.
 
     Raises:
         ValueError: a card is not legal, or the agent cannot be copied.
@@ -129,7 +135,7 @@ def chosen_cards(
     def ask(start: int) -> np.ndarray:
         player = players.get()
         try:
-            batch = batch_of(games[start : start + _AT_ONCE], first_id=start)
+            batch = batch_of(games[start : start + _AT_ONCE], first_id=first_id + start)
             cards = []
             for turn in islice(turns(batch, [player]), n_cards):
                 turn.play()

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from crib_env.agents import Agent
-from crib_env.evaluate.skill.suite.task import SEED, Measured, Work
+from crib_env.evaluate.skill.suite.task import SEED, Measured, Work, part_of
 from crib_env.evaluate.speed.decision_times import time_deals
 from crib_env.kernels import streams
 
 NAME, VERSION = "time", 1
 _DEALS, _WARM_UP = 100, 3
+
+
+def takes(share: float) -> str:
+    """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
+    return f"{part_of(share, _DEALS)} of {_DEALS} deals"
 
 
 def steps(share: float) -> int:

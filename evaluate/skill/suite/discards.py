@@ -20,7 +20,7 @@ from crib_env.agents import Agent
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.batch import GameBatch
 from crib_env.evaluate.skill.positions import before_discards, chosen_cards
-from crib_env.evaluate.skill.suite.task import SEED, Measured, Work, load_pinned
+from crib_env.evaluate.skill.suite.task import SEED, Measured, Work, load_pinned, part_of
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
 from crib_env.files.checked_file import Column, SavedArrays
 from crib_env.kernels import bit, kernel, streams
@@ -43,7 +43,7 @@ _COLUMNS = {
     "tables": Column("U", (len(_NAMES),)),
 }
 _SPREAD = 60  # of scores, as in Lang (2018)
-_SAME = 1e-9  # values are sums of a few exact fractions: what differs by less is rounding
+SAME = 1e-9  # values are sums of a few exact fractions: what differs by less is rounding
 _AT_ONCE = 1_000
 
 
@@ -111,6 +111,11 @@ def make(threads: int, on_progress: Callable[[int, int], None]) -> Discards:
     return Discards(sixes, deals, scores, best, np.array(hashes_of_tables()))
 
 
+def takes(share: float) -> str:
+    """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
+    return f"{part_of(share, N):,} of {N:,} hands"
+
+
 def steps(share: float) -> int:
     """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
     return 2 * round(share * N)
@@ -119,22 +124,36 @@ def steps(share: float) -> int:
 def measure(agent: Agent, work: Work) -> dict[str, Measured]:
     """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
     data, n = standard(), work.part_of(N)
-    sixes, deals = data.sixes[:n].astype(np.int64), data.deals[:n] == 1
 
     def chosen(scores: np.ndarray) -> np.ndarray:
-        games = before_discards(sixes, deals, scores)
-        pairs = np.sort(chosen_cards(agent, games, work.threads, work.on_progress, n_cards=2), axis=1)
-        return (sixes[:, PLACES] == pairs[:, None]).all(axis=2).argmax(axis=1)
+        games = before_discards(data.sixes[:n].astype(np.int64), data.deals[:n] == 1, scores)
+        return chosen_cards(agent, games, work.threads, work.on_progress, n_cards=2)
 
-    points, at_zero = discard_points(sixes, deals), chosen(np.zeros((n, 2), np.int64))
-    points_lost = points.max(axis=1) - points[np.arange(n), at_zero]
-    chance_lost = chances_lost(data, chosen(data.scores[:n]), work.threads)
+    points_lost = points_lost_at_zero(data, np.arange(n), chosen(np.zeros((n, 2), np.int64)))
+    chance_lost = chances_lost(data, _places(data, np.arange(n), chosen(data.scores[:n])), work.threads)
     return {
         "points lost a discard at 0–0": Measured.of(points_lost),
-        "best discards at 0–0, %": Measured.of(100.0 * (points_lost < _SAME)),
+        "best discards at 0–0, %": Measured.of(100.0 * (points_lost < SAME)),
         "chance to win lost a discard, %": Measured.of(100 * chance_lost),
-        "best discards at random scores, %": Measured.of(100.0 * (chance_lost < _SAME)),
+        "best discards at random scores, %": Measured.of(100.0 * (chance_lost < SAME)),
     }
+
+
+def points_lost_at_zero(data: Discards, rows: np.ndarray, cards: np.ndarray) -> np.ndarray:
+    """The points that discards lose at 0–0, (N,).
+
+    Args:
+        data: the hands.
+        rows: (N,) which of them.
+        cards: (N, 2) discarded.
+    """
+    points = discard_points(data.sixes[rows].astype(np.int64), data.deals[rows] == 1)
+    return points.max(axis=1) - points[np.arange(len(rows)), _places(data, rows, cards)]
+
+
+def _places(data: Discards, rows: np.ndarray, cards: np.ndarray) -> np.ndarray:
+    """Which of the fifteen discards cards (N, 2) are."""
+    return (data.sixes[rows][:, PLACES] == np.sort(cards, axis=1)[:, None]).all(axis=2).argmax(axis=1)
 
 
 @kernel

@@ -81,6 +81,11 @@ standard = partial(load_pinned, Endgames, PATH, HASH)
 """The endgames of this version; :func:`crib_env.evaluate.skill.suite.task.load_pinned` has the errors."""
 
 
+def takes(share: float) -> str:
+    """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
+    return f"all {N} positions"
+
+
 def steps(share: float) -> int:
     """See :class:`crib_env.evaluate.skill.suite.task.Task`; all twenty are asked for, whatever the share."""
     return N

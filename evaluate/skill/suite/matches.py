@@ -22,6 +22,10 @@ class Match(NamedTuple):
         """As in the table and in files."""
         return f"against-{self.opponent}"
 
+    def takes(self, share: float) -> str:
+        """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
+        return f"{self.steps(share):,} of {self.games:,} games"
+
     def steps(self, share: float) -> int:
         """See :class:`crib_env.evaluate.skill.suite.task.Task`: the number of games."""
         return max(4, 2 * round(share * self.games / 2))

@@ -24,6 +24,11 @@ _USUAL = 4_000_000  # decisions, about as many as an agent that does not mix is 
 _AFTER = 20.0  # seconds of one core, when the pace is looked at
 
 
+def takes(share: float) -> str:
+    """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
+    return "every decision"
+
+
 def steps(share: float) -> int:
     """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
     return _STEPS

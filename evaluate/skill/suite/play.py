@@ -19,7 +19,7 @@ import numpy as np
 from crib_env.agents import Agent
 from crib_env.batch import GameBatch
 from crib_env.evaluate.skill.positions import NO_CARD, after_cards, chosen_cards
-from crib_env.evaluate.skill.suite.task import SEED, Measured, Work, load_pinned
+from crib_env.evaluate.skill.suite.task import SEED, Measured, Work, load_pinned, part_of
 from crib_env.files.checked_file import Column, SavedArrays
 from crib_env.hands import N_RANKS, hand_number
 from crib_env.kernels import streams
@@ -61,6 +61,11 @@ class Play(SavedArrays, kind="choices of the suite", version=VERSION, columns=_C
 
 standard = partial(load_pinned, Play, PATH, HASH)
 """The choices of this version; :func:`crib_env.evaluate.skill.suite.task.load_pinned` has the errors."""
+
+
+def takes(share: float) -> str:
+    """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
+    return f"{part_of(share, N):,} of {N:,} choices"
 
 
 def steps(share: float) -> int:

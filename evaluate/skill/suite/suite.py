@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -19,7 +19,7 @@ from crib_env.agents import make_agent
 from crib_env.agents.registry import check_names_of_file
 from crib_env.evaluate.files import new_folder, write_json
 from crib_env.evaluate.matches.mirrored import check_players
-from crib_env.evaluate.skill.suite import decision_time, discards, endgames, pegging, play
+from crib_env.evaluate.skill.suite import decision_time, discards, endgames, pegging, play, text
 from crib_env.evaluate.skill.suite.matches import MATCHES
 from crib_env.evaluate.skill.suite.task import Measured, NotMeasuredError, Task, Work
 from crib_env.files.json_text import read_json, typed
@@ -27,7 +27,8 @@ from crib_env.files.json_text import read_json, typed
 _MOST_DIGITS = 4
 _UNEVEN = 0.1  # difference between the ends of an interval, as a share of its half, from which on both are shown
 SUITES = Path("runs") / "suite"
-TASKS = cast("tuple[Task, ...]", (discards, play, endgames, pegging, *MATCHES, decision_time))
+TASKS = cast("tuple[Task, ...]", (discards, play, endgames, pegging, *MATCHES, decision_time, text))
+NAMES = tuple(task.NAME for task in TASKS)
 
 
 class Outcome(NamedTuple):
@@ -54,6 +55,7 @@ class Suite:
         agents: their names.
         share: of the positions and games, above 0 and at most 1; the first ones are taken.
         skip: names of tasks that are left out.
+        shares: of tasks that have another share.
 
     Raises:
         ValueError: there are no agents or one twice, one cannot be made, sees hidden cards or is a person, or the share
@@ -63,18 +65,28 @@ class Suite:
     agents: tuple[str, ...]
     share: float = 1.0
     skip: tuple[str, ...] = ()
+    shares: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.agents or len(set(self.agents)) < len(self.agents):
             raise ValueError(f"agents={' '.join(self.agents)!r} is not allowed: give one or more different agents")
-        if not 0 < self.share <= 1:
-            raise ValueError(f"share={self.share} is not allowed: give more than 0, at most 1")
-        if unknown := set(self.skip) - {task.NAME for task in TASKS}:
-            names = ", ".join(task.NAME for task in TASKS)
-            raise ValueError(f"skip={' '.join(sorted(unknown))} is not allowed: choose of {names}")
-        if len(set(self.skip)) == len(TASKS):
+        for share in (self.share, *self.shares.values()):
+            if not 0 < share <= 1:
+                raise ValueError(f"share={share} is not allowed: give more than 0, at most 1")
+        for name, tasks in (("skip", self.skip), ("share", self.shares)):
+            if unknown := set(tasks) - set(NAMES):
+                raise ValueError(f"{name}={' '.join(sorted(unknown))} is not allowed: choose of {', '.join(NAMES)}")
+        if set(self.skip) == set(NAMES):
             raise ValueError(f"skip={' '.join(self.skip)} is not allowed: nothing would be measured")
         check_players(self.agents)
+
+    def share_of(self, task: str) -> float:
+        """The share of a task."""
+        return self.shares.get(task, self.share)
+
+    def takes(self) -> str:
+        """How many positions and games each task takes, in words."""
+        return "; ".join(f"{t.NAME} {t.takes(self.share_of(t.NAME))}" for t in TASKS if t.NAME not in self.skip)
 
     def begin(self, folder: Path | None) -> Path:
         """Makes the folder of this suite, by default ``runs/suite/<time>``.
@@ -126,21 +138,21 @@ class Suite:
         Raises:
             ValueError: a finished task is damaged, or of another version; the message names the file.
         """
-        work = Work(self.share, threads, on_progress)
         for number, agent in enumerate(self.agents, start=1):
             for task in (task for task in tasks if task.NAME not in self.skip):
                 path = folder / "tasks" / f"{number}-{task.NAME}.json"
                 if path.exists():
                     yield self._read(path, agent, task)
                     continue
-                on_task(agent, task.NAME, task.steps(self.share))
+                work = Work(self.share_of(task.NAME), threads, on_progress)
+                on_task(agent, task.NAME, task.steps(work.share))
                 outcome = self._measure(agent, task, work)
                 if outcome.failed is None:
                     write_json(path, _as_json(outcome))
                 yield outcome
 
     def _measure(self, agent: str, task: Task, work: Work) -> Outcome:
-        nothing = Outcome(agent, task.NAME, task.VERSION, self.share, {})
+        nothing = Outcome(agent, task.NAME, task.VERSION, work.share, {})
         try:
             return nothing._replace(figures=task.measure(make_agent(agent), work))
         except NotMeasuredError as reason:
@@ -151,7 +163,7 @@ class Suite:
     def _read(self, path: Path, agent: str, task: Task) -> Outcome:
         fault = f"{path} is not a finished task: take it away, and it is done again"
         found = read_json(path, fault, outcome_of)
-        if found[:4] != (agent, task.NAME, task.VERSION, self.share):
+        if found[:4] != (agent, task.NAME, task.VERSION, self.share_of(task.NAME)):
             raise ValueError(f"{fault} (it is of {found.agent}, {found.task} {found.version})")
         return found
 
@@ -162,6 +174,7 @@ class _Config(NamedTuple):
     agents: tuple[str, ...]
     share: float
     skip: tuple[str, ...]
+    shares: dict[str, float]
 
 
 def outcome_of(content: object) -> Outcome:
@@ -184,6 +197,7 @@ def results_as_json(suite: Suite, outcomes: Sequence[Outcome]) -> dict[str, obje
     return {
         "release": __version__,
         "share": suite.share,
+        "shares": suite.shares,
         "outcomes": [_as_json(outcome) for outcome in outcomes],
     }
 

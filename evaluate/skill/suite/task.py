@@ -50,8 +50,13 @@ class Work(NamedTuple):
     """Called with the number of further steps done."""
 
     def part_of(self, n: int) -> int:
-        """How many of ``n`` positions or games are used, at least 2."""
-        return min(n, max(2, round(self.share * n)))
+        """How many of ``n`` positions or games are used."""
+        return part_of(self.share, n)
+
+
+def part_of(share: float, n: int) -> int:
+    """How many positions or games a share of ``n`` is, at least 2."""
+    return min(n, max(2, round(share * n)))
 
 
 class Task(Protocol):
@@ -61,6 +66,9 @@ class Task(Protocol):
     """As in the table and in files."""
     VERSION: int
     """A version never changes; a task with other positions, games or figures is the next one."""
+
+    def takes(self, share: float) -> str:
+        """How many positions or games a share is, in words."""
 
     def steps(self, share: float) -> int:
         """How many steps :meth:`measure` reports as progress; 0 if not known in advance."""

@@ -1,0 +1,93 @@
+"""The tier for language models: 400 discards at 0–0 and 400 cards of the pegging game, each a question in words.
+
+The positions are the first ones of the tasks ``discards`` and ``play``, and so is what an answer loses. What a model is
+asked is pinned by a hash. A position for which a model names no legal card is left out of the means, and the share of
+those answered is a figure of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from crib_env.agents import Agent
+from crib_env.agents.llm.agent import LLMAgent, UnansweredError
+from crib_env.evaluate.skill.positions import after_cards, before_discards, chosen_cards
+from crib_env.evaluate.skill.suite import discards, play
+from crib_env.evaluate.skill.suite.task import Measured, NotMeasuredError, Work, part_of
+from crib_env.hands import N_RANKS
+
+NAME, VERSION = "text", 1
+HASH = "9550173d0225d6d78582d4ec92f479c2a333fb17a21dea6e8e2b04bc95466747"
+"""SHA-256 of all questions, as :func:`crib_env.agents.llm.agent.question` asks them."""
+N = 400
+_AT_ONCE = 50  # questions, between two signs of progress
+
+
+def takes(share: float) -> str:
+    """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
+    return f"{part_of(share, N)} of {N} discards, {part_of(share, N)} of {N} cards"
+
+
+def steps(share: float) -> int:
+    """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
+    return 2 * part_of(share, N)
+
+
+def positions(n: int = N) -> tuple[np.ndarray, np.ndarray]:
+    """Games (n,) before a discard, and games (n,) before a card of the play."""
+    hands, choices, zeros = discards.standard(), play.standard(), np.zeros((n, 2), np.int64)
+    return (
+        before_discards(hands.sixes[:n].astype(np.int64), hands.deals[:n] == 1, zeros),
+        after_cards(choices.deals[:n], choices.dealers[:n], zeros, choices.cards[:n]),
+    )
+
+
+def measure(agent: Agent, work: Work) -> dict[str, Measured]:
+    """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
+    n = work.part_of(N)
+    before_discard, before_card = positions(n)
+    rows, pairs = _answers(agent, before_discard, work, 2)
+    discard_lost = discards.points_lost_at_zero(discards.standard(), rows, pairs)
+    rows, cards = _answers(agent, before_card, work, 1)
+    card_lost = play.standard().losses[rows, cards[:, 0] % N_RANKS].astype(float)
+    if not len(discard_lost) or not len(card_lost):
+        raise NotMeasuredError("it named no legal card")
+    discard, card = Measured.of(discard_lost), Measured.of(card_lost)
+    half = None
+    if discard.half_width is not None and card.half_width is not None:
+        half = float(np.hypot(discard.half_width, card.half_width) / 2)
+    answered = len(discard_lost) + len(card_lost)
+    figures = {
+        "points lost an answer in words": Measured((discard.mean + card.mean) / 2, half, answered),
+        "points lost a discard in words": discard,
+        "best discards in words, %": Measured.of(100.0 * (discard_lost < discards.SAME)),
+        "points lost a card laid in words": card,
+        f"cards laid in words that lose less than {play.BEST}, %": Measured.of(100.0 * (card_lost < play.BEST)),
+        "positions answered, %": Measured(100 * answered / (2 * n), None, 2 * n),
+    }
+    if isinstance(agent, LLMAgent):
+        asked = agent.first_answers["asked"]
+        figures["first answers with a legal card, %"] = Measured(100 * agent.first_answers["used"] / asked, None, asked)
+    return figures
+
+
+def _answers(agent: Agent, games: np.ndarray, work: Work, n_cards: int) -> tuple[np.ndarray, np.ndarray]:
+    """The positions that were answered, and the cards."""
+    parts = list(_parts(agent, games, work, n_cards))
+    return np.concatenate([rows for rows, _ in parts]), np.concatenate([cards for _, cards in parts])
+
+
+def _parts(agent: Agent, games: np.ndarray, work: Work, n_cards: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    for start in range(0, len(games), _AT_ONCE):
+        rows, cards = np.arange(start, min(start + _AT_ONCE, len(games))), np.zeros((0, n_cards), np.int64)
+        size = len(rows)
+        while len(rows):
+            try:
+                cards = chosen_cards(agent, games[rows], 1, lambda done: None, n_cards, first_id=start)
+                break
+            except UnansweredError as error:
+                rows = np.delete(rows, [number - start for number in error.game_ids])
+        yield rows, cards
+        work.on_progress(size)

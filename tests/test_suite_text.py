@@ -1,0 +1,133 @@
+"""The tier of the suite for language models, and shares of single tasks."""
+
+import hashlib
+import json
+
+import numpy as np
+import pytest
+
+from crib_env import decisions
+from crib_env.agents import make_agent
+from crib_env.agents.llm import kept
+from crib_env.agents.llm.agent import question
+from crib_env.evaluate.commands.suite import suite
+from crib_env.evaluate.skill.positions import batch_of
+from crib_env.evaluate.skill.suite import discards, play, text
+from crib_env.evaluate.skill.suite.suite import NAMES, Suite
+from crib_env.evaluate.skill.suite.task import NotMeasuredError, Work
+from tests.helpers.model_server import PlayerInWords, model_server
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    kept.kept_in.cache_clear()
+
+
+def work(share):
+    return Work(share, 1, lambda done: None)
+
+
+def test_what_models_are_asked_never_changes_within_a_version():
+    views = [batch_of(games).views(np.arange(len(games))) for games in text.positions()]
+    asked = [question(view) for part in views for view in decisions(part)]
+    assert len({words["content"] for _, words in asked}) == len(asked) == 2 * text.N
+    assert hashlib.sha256(json.dumps(asked).encode()).hexdigest() == text.HASH
+
+
+@pytest.mark.parametrize("name", ["greedy", "careful"])
+def test_figures_are_those_of_the_same_positions(name):
+    found = text.measure(make_agent(name), work(1.0))
+    whole = discards.measure(make_agent(name), work(text.N / discards.N))
+    whole |= play.measure(make_agent(name), work(text.N / play.N))
+    for mine, theirs in (
+        ("points lost a discard in words", "points lost a discard at 0–0"),
+        ("best discards in words, %", "best discards at 0–0, %"),
+        ("points lost a card laid in words", "points lost a card laid"),
+        ("cards laid in words that lose less than 0.01, %", "cards laid that lose less than 0.01, %"),
+    ):
+        assert found[mine] == whole[theirs]
+    assert found["points lost an answer in words"].mean == pytest.approx(
+        (found["points lost a discard in words"].mean + found["points lost a card laid in words"].mean) / 2
+    )
+    assert found["positions answered, %"] == (100.0, None, 2 * text.N, None)
+
+
+def llm(url, **settings):
+    return make_agent(f"llm:model=m,base_url={url}" + "".join(f",{key}={value}" for key, value in settings.items()))
+
+
+@pytest.mark.parametrize("share", [0.03, pytest.param(1.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["greedy", "careful"])
+def test_a_model_has_the_figures_of_the_player_behind_it(name, share):
+    expected, done = text.measure(make_agent(name), work(share)), []
+    with model_server(PlayerInWords(name).answer) as (url, asked):
+        found = text.measure(llm(url), Work(share, 2, done.append))
+    assert found.pop("first answers with a legal card, %") == (100.0, None, len(asked), None)
+    assert found == expected
+    assert sum(done) == len(asked) == text.steps(share) == round(800 * share)
+
+
+def has_a_red_king(words):
+    return "KH" in words or "KD" in words
+
+
+def test_what_a_model_does_not_answer_is_left_out_and_stated():
+    player, done = PlayerInWords("greedy"), []
+
+    def answer(messages):
+        words = messages[1]["content"]
+        return "I would rather not." if has_a_red_king(words) else player.answer(messages)
+
+    with model_server(answer) as (url, asked):
+        found = text.measure(llm(url, asks=2), Work(0.03, 1, done.append))
+    unanswered = sum(has_a_red_king(body["messages"][1]["content"]) for body, _ in asked) // 2
+    assert found["positions answered, %"].mean == pytest.approx(100 * (24 - unanswered) / 24)
+    assert found["first answers with a legal card, %"] == (100 * (24 - unanswered) / 24, None, 24, None)
+    assert 0 < unanswered < 20
+    assert found["points lost an answer in words"].sample == 24 - unanswered
+    assert sum(done) == 24
+    with model_server(lambda messages: "No.") as (url, _), pytest.raises(NotMeasuredError, match="no legal card"):
+        text.measure(llm(url, asks=1), work(0.01))
+
+
+def test_shares_of_single_tasks():
+    plan = Suite(("greedy",), 0.01, ("pegging", "time"), {"play": 0.5, "against-random": 0.2})
+    assert plan.takes() == (
+        "discards 1,000 of 100,000 hands; play 5,000 of 10,000 choices; endgames all 20 positions; "
+        "against-random 2,000 of 10,000 games; against-greedy 100 of 10,000 games; "
+        "against-careful 100 of 10,000 games; "
+        "against-expert 10 of 1,000 games; text 4 of 400 discards, 4 of 400 cards"
+    )
+    for shares, fault in (
+        ({"play": 2.0}, "share=2.0 is not allowed"),
+        ({"pla": 0.1}, "share=pla is not allowed: choose"),
+    ):
+        with pytest.raises(ValueError, match=fault):
+            Suite(("greedy",), 1.0, (), shares)
+
+
+@pytest.mark.parametrize(
+    ("share", "fault"),
+    [
+        (("x",), "share=x is not allowed: give one number"),
+        (("0.1", "0.2"), "share=0.2 is not allowed"),
+        (("play=nan",), "share=play=nan"),
+    ],
+)
+def test_a_bad_share_is_named(share, fault):
+    with pytest.raises(ValueError, match=fault):
+        suite(("greedy",), share=share)
+
+
+def test_tasks_by_name_and_a_resumed_suite(tmp_path, capsys):
+    suite(("greedy", "careful"), share=("0.02", "text=0.01"), only=("text",), folder=tmp_path / "s")
+    assert "text 4 of 400 discards, 4 of 400 cards" in capsys.readouterr().out
+    assert sorted(path.name for path in (tmp_path / "s" / "tasks").iterdir()) == ["1-text.json", "2-text.json"]
+    plan = Suite.of_folder(tmp_path / "s")
+    assert (plan.share_of("text"), plan.share_of("play"), set(plan.skip)) == (0.01, 0.02, set(NAMES) - {"text"})
+    suite(resume=tmp_path / "s")
+    with pytest.raises(ValueError, match="--only leaves out all other tasks"):
+        suite(("greedy",), only=("text",), skip=("time",))
+    with pytest.raises(ValueError, match="only=texts is not allowed: choose of discards"):
+        suite(("greedy",), only=("texts",))
