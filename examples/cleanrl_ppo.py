@@ -1,7 +1,7 @@
 """CleanRL's PPO loop on 64 native games: learns the play from the inputs by rank, and discards as `greedy`.
 
-python examples/cleanrl_ppo.py           # prints its strength against `greedy` after three processor minutes
-python examples/cleanrl_ppo.py 30 2      # after 30 processor seconds, with random seed 2
+python cleanrl_ppo.py           # prints its strength against `greedy` after three processor minutes
+python cleanrl_ppo.py 30 2      # after 30 processor seconds, with random seed 2
 
 Its one file for PPO: Huang et al. (2022), *CleanRL: High-quality Single-file Implementations of Deep Reinforcement
 Learning Algorithms*. Added: the mask. `crib_env` deals, plays the opponent and writes masks and float32 inputs.

@@ -4,7 +4,7 @@ One network plays both seats of hundreds of deals side by side (`crib_env.GameBa
 player's net points until its next decision, or the end of the deal: what the other player does in between is part of
 its environment. The same player may act twice in a row, so everything is kept by seat and no sign alternates.
 
-    python examples/dqn.py     # two minutes of one core; --help lists the settings
+    python dqn.py     # two minutes of one core; --help lists the settings
 
 Mnih et al. (2015), *Human-level control through deep reinforcement learning*; van Hasselt et al. (2016), *Deep
 Reinforcement Learning with Double Q-learning*. Differences: targets look only at legal cards; nothing is discounted.
@@ -19,7 +19,6 @@ import tyro
 from torch import nn
 
 import crib_env
-from crib_env.agents import make_agent
 from crib_env.evaluate.matches.single_deals import play_deals
 from crib_env.observation import N_ACTIONS, N_BOARD
 
@@ -48,6 +47,8 @@ class Settings:
     """Share of random cards, at the start and at the end."""
     test_deals: int = 20_000
     """Deals played against greedy at the end, each twice with the seats swapped."""
+    final_games: int = 10_000
+    """Whole games played against greedy at the end."""
 
 
 class Memory:
@@ -73,11 +74,12 @@ class Memory:
 
 
 class QPlayer:
-    """Lays the card with the highest value; also an agent of matches."""
+    """Lays the card with the highest value. In whole games it discards as `greedy`."""
 
     name = "dqn example"
 
     def __init__(self) -> None:
+        self.discards = crib_env.make_agent("greedy")
         self.network = nn.Sequential(
             nn.Linear(N_BOARD, 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU(), nn.Linear(128, N_ACTIONS)
         )
@@ -90,7 +92,7 @@ class QPlayer:
 
     def act(self, views: crib_env.PlayerViews) -> np.ndarray:
         """See :class:`crib_env.agents.Agent`."""
-        return self.best(views.board, views.action_mask)
+        return np.where(views.is_discard, self.discards.act(views), self.best(views.board, views.action_mask))
 
 
 def play(player: QPlayer, memory: Memory, deals: int, epsilon: float, rng: np.random.Generator) -> None:
@@ -163,7 +165,8 @@ if __name__ == "__main__":
                 flush=True,
             )
 
-    points = play_deals(player, make_agent("greedy"), settings.test_deals, settings.seed, episode="pegging")
+    points = play_deals(player, crib_env.make_agent("greedy"), settings.test_deals, settings.seed, episode="pegging")
     net = (points[:, 0] - points[:, 1]).sum(axis=(1, 2)).reshape(-1, 2).mean(axis=1)  # a deal and its mirror image
     error = 1.96 * net.std() / len(net) ** 0.5
     print(f"net points a deal against greedy: {net.mean():+.3f} ± {error:.3f}, {2 * len(net):,} deals")
+    print("against greedy:", crib_env.win_rate(player, "greedy", settings.final_games))

@@ -1,7 +1,7 @@
 """MaskablePPO of sb3-contrib learns the play from the inputs by rank, and plays a match against `greedy`.
 
-python examples/maskable_ppo.py              # 400,000 steps of training, about a processor minute
-python examples/maskable_ppo.py 100000 2     # fewer, with random seed 2
+python maskable_ppo.py              # 400,000 steps of training, about a processor minute
+python maskable_ppo.py 100000 2     # fewer, with random seed 2
 """
 
 import sys

@@ -1,14 +1,12 @@
 """A player of your own, in a match against `greedy` and in the suite.
 
-python examples/own_agent.py
-crib-env match examples.own_agent:Wary greedy --games 2000      # the same on the command line
-crib-env match examples.own_agent:Wary:fives=no careful         # with a setting
-crib-env suite examples.own_agent:Wary --share 0.02             # by tasks with known answers
+python own_agent.py
+crib-env match own_agent:Wary greedy --games 2000      # the same on the command line, in the folder of this file
+crib-env match own_agent:Wary:fives=no careful         # with a setting
+crib-env suite own_agent:Wary --share 0.02             # by tasks with known answers
 """
 
 import crib_env
-from crib_env.agents import make_agent
-from crib_env.evaluate.matches.match import play_match
 
 
 class Wary:
@@ -41,6 +39,4 @@ class Wary:
 
 
 if __name__ == "__main__":
-    result = play_match(crib_env.OneAtATime(Wary()), make_agent("greedy"), games=2_000)
-    low, high = result.interval
-    print(f"{result.win_rate:.1%} against greedy, 95 % interval {low:.1%} to {high:.1%}, {result.games:,} games")
+    print("against greedy:", crib_env.win_rate(Wary(), "greedy", 2_000))

@@ -3,8 +3,8 @@
 What a discard is worth is known exactly, so this agent discards as `greedy` does. It learns the play, on
 `crib_env/CribbagePlay-v0`, whose reward is points pegged less points conceded. Strength is measured in whole games.
 
-    python examples/ppo.py     # some minutes of one core; --help lists the settings
-    make tensorboard           # its curves, while it trains
+    python ppo.py                 # some minutes of one core; --help lists the settings
+    tensorboard --logdir runs     # its curves, while it trains
 
 Schulman et al. (2017), *Proximal Policy Optimization Algorithms*; masks as in Huang and Ontañón (2022), *A Closer
 Look at Invalid Action Masking in Policy Gradient Algorithms*. Left out: the entropy bonus, clipping of the value loss.
@@ -25,8 +25,6 @@ from torch.distributions import Categorical
 from torch.utils.tensorboard import SummaryWriter
 
 import crib_env
-from crib_env.agents import make_agent
-from crib_env.evaluate.matches.match import play_match
 from crib_env.files.whole_file import whole_file
 from crib_env.observation import COUNT, HAND, IS_DEALER, KNOWN, OPPONENT_CARDS, OPPONENT_LAID, OWN_DISCARDS, SLOTS
 
@@ -117,7 +115,7 @@ class Player:
     name = "ppo example"
 
     def __init__(self, model: ActorCritic) -> None:
-        self.model, self.discards = model, make_agent("greedy")
+        self.model, self.discards = model, crib_env.make_agent("greedy")
 
     @torch.inference_mode()
     def act(self, views: crib_env.PlayerViews) -> np.ndarray:
@@ -186,13 +184,13 @@ if __name__ == "__main__":
 
         if update % max(1, n_updates // settings.evaluations) == 0 or update == n_updates:
             games = settings.final_games if update == n_updates else min(2_000, settings.final_games)
-            result = play_match(Player(model), make_agent("greedy"), games, settings.seed)
+            result = crib_env.win_rate(Player(model), "greedy", games, settings.seed)
             decisions = update * T * N
-            writer.add_scalar("evaluation/win rate against greedy", result.win_rate, decisions)
+            writer.add_scalar("evaluation/win rate against greedy", result.rate, decisions)
             writer.add_scalar("learning/net points a deal", rewards.sum() / over.sum().clamp(min=1), decisions)
-            curve.append({"decisions": decisions, "seconds": seconds, "games": games, "win_rate": result.win_rate})
-            curve[-1]["low"], curve[-1]["high"] = low, high = result.interval
-            print(f"{decisions:>10,} decisions {seconds:5.0f} s  {result.win_rate:.2%} ({low:.2%} to {high:.2%})")
+            curve.append({"decisions": decisions, "seconds": seconds, "games": games, "win_rate": result.rate})
+            curve[-1] |= {"low": result.low, "high": result.high}
+            print(f"{decisions:>10,} decisions {seconds:5.0f} s  against greedy: {result}")
 
     writer.close()
     with whole_file(settings.folder / "curve.json") as file:

@@ -12,7 +12,7 @@ from crib_env.evaluate.commands.suite import suite
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 BASELINES = ("random", "greedy", "careful", "expert")
-WIN_RATE = r"against greedy: \d+\.\d\d% of 10,000 games \(\d+\.\d\d% to \d+\.\d\d%\)"
+WIN_RATE = r"against greedy: \d+\.\d\d% of [\d,]+ games \(\d+\.\d\d% to \d+\.\d\d%\)"
 NOTEBOOK = EXAMPLES / "hand_and_game.ipynb"
 
 
@@ -45,6 +45,7 @@ def test_each_example_is_tested():
 
 def test_random_play_in_aec(run):
     shown = run("random_aec")
+    assert re.search(WIN_RATE, shown)
     (scores,) = re.findall(r"final scores \((\d+), (\d+)\)", shown)
     assert max(map(int, scores)) == 121
     told = [sum(map(int, re.findall(rf"player_{seat} scores +(\d+)", shown))) for seat in range(2)]
@@ -52,7 +53,8 @@ def test_random_play_in_aec(run):
 
 
 def test_random_play_in_gymnasium(run):
-    one, many = run("random_gymnasium").splitlines()
+    one, many, last = run("random_gymnasium").splitlines()
+    assert re.match(WIN_RATE, last)
     mine, theirs, seat, net = map(int, re.findall(r"[-+]?\d+", one))
     assert net == (mine - theirs if seat == 0 else theirs - mine)
     won, games = map(int, many.split(" games won")[0].split(" of "))
@@ -61,7 +63,7 @@ def test_random_play_in_gymnasium(run):
 
 
 def test_an_agent_of_ones_own(run):
-    assert re.search(r"\d\d\.\d% against greedy, .* 2,000 games", run("own_agent"))
+    assert re.match(WIN_RATE, run("own_agent"))
 
 
 def test_an_agent_of_ones_own_in_the_suite(tmp_path, capsys):
@@ -90,17 +92,18 @@ def test_ppo_in_one_file(run, tmp_path):
     curve = json.loads((tmp_path / "curve.json").read_text())["curve"]
     assert [point["decisions"] for point in curve] == [20_000, 40_000]
     assert shown[-1].split()[0] == "40,000"
+    assert re.search(WIN_RATE, shown[-1])
     assert curve[-1]["low"] < curve[-1]["win_rate"] < curve[-1]["high"]
     assert list(tmp_path.glob("events.*"))
 
 
 def test_dqn_in_one_file(run):
-    shown = run(
-        "dqn", *["--rounds", "10", "--deals", "64", "--updates", "2", "--batch-size", "32", "--test-deals", "50"]
-    ).splitlines()
-    assert len(shown) == 11
-    assert re.search(r"against greedy: [-+]\d\.\d{3} ± \d\.\d{3}, 100 deals", shown[-1])
-    decisions = int(shown[-2].split()[2].replace(",", ""))
+    small = {"rounds": 10, "deals": 64, "updates": 2, "batch-size": 32, "test-deals": 50, "final-games": 20}
+    shown = run("dqn", *(f"--{name}={number}" for name, number in small.items())).splitlines()
+    assert len(shown) == 12
+    assert re.match(WIN_RATE, shown[-1])
+    assert re.search(r"against greedy: [-+]\d\.\d{3} ± \d\.\d{3}, 100 deals", shown[-2])
+    decisions = int(shown[-3].split()[2].replace(",", ""))
     assert decisions == 10 * 64 * 8  # both players' cards, none lost
 
 

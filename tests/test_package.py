@@ -84,6 +84,12 @@ def installed(built, tmp_path_factory):
     (packages,) = folder.glob("lib/python*/site-packages")
     zipfile.ZipFile(built[1]).extractall(packages)
     (packages / "dependencies.pth").write_text(f"{Path(np.__file__).parents[1]}\n")
+    for name in FOLDERS:  # kernels that are compiled here are good there, too
+        for file in (ROOT / name).rglob("*.nb?"):
+            there = packages / "crib_env" / file.relative_to(ROOT / "crib_env" if name == "crib_env" else ROOT)
+            if there.parents[1].is_dir():  # not of a module that is gone
+                there.parent.mkdir(exist_ok=True)
+                shutil.copy(file, there)
     return folder / "bin" / "python"
 
 
@@ -108,6 +114,39 @@ def test_a_network_without_torch_is_one_clear_error(installed, tmp_path):
     asked, made = python(code, tmp_path, installed).splitlines()
     assert asked == "agent 'best' is a network and needs torch: install crib_env with its extra 'agents'"
     assert made.startswith(f"opponent='best' is not allowed: {asked}")
+
+
+SIZES = {
+    "random_aec": "",
+    "random_gymnasium": "",
+    "own_agent": "",
+    "maskable_ppo": "8192 2",
+    "cleanrl_ppo": "0.1 2",
+    "dqn": "--rounds 10 --deals 64 --updates 2 --batch-size 32 --test-deals 50 --final-games 20",
+    "ppo": "--decisions 40000 --num-envs 500 --final-games 200 --evaluations 2",
+}
+BY_HAND = ("maskable_ppo", "cleanrl_ppo", "dqn", "ppo")
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in BY_HAND)) for name in SIZES])
+def test_an_example_runs_alone_in_an_empty_folder(name, installed, tmp_path):
+    shutil.copy(ROOT / "examples" / f"{name}.py", tmp_path)
+    code = f"import runpy, sys; sys.argv[1:] = {SIZES[name].split()}; runpy.run_path('{name}.py', run_name='__main__')"
+    assert re.search(r"against greedy: \d+\.\d\d% of [\d,]+ games", python(code, tmp_path, installed))
+
+
+def test_the_console_command_plays_a_player_of_this_folder(installed, tmp_path):
+    for name in ("own_agent", "pipe_bot"):
+        shutil.copy(ROOT / "examples" / f"{name}.py", tmp_path)
+    for player in ("own_agent:Wary", f"pipe:{sys.executable} pipe_bot.py"):
+        code = f"import sys; sys.argv[1:] = ['match', {player!r}, 'greedy', '--games', '2']"
+        code += "; from crib_env.train.console_command import main; main()"
+        assert "deals a game" in python(code, tmp_path, installed)
+    assert {path.name for path in tmp_path.iterdir()} <= {"own_agent.py", "pipe_bot.py", "__pycache__"}
+
+
+def test_every_example_is_among_these():
+    assert {path.stem for path in (ROOT / "examples").glob("*.py")} == {*SIZES, "pipe_bot"}
 
 
 @pytest.mark.slow
