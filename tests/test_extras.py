@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from importlib.metadata import PackageNotFoundError, packages_distributions, requires
+from importlib.metadata import PackageNotFoundError, metadata, packages_distributions, requires
 from itertools import takewhile
 from pathlib import Path
 
 import pytest
-import tomllib
 from packaging.requirements import Requirement
 
 from crib_env.distribution import extra_of
@@ -83,9 +82,7 @@ def test_the_extras_leave_out_what_developers_need():
 
 
 def test_every_extra_of_users_is_named_by_its_packages():
-    with (ROOT / "pyproject.toml").open("rb") as file:
-        extras = tomllib.load(file)["project"]["optional-dependencies"]
-    for_users = takewhile(lambda extra: extra != "dev", extras)
+    for_users = takewhile(lambda extra: extra != "dev", metadata("crib-env").get_all("Provides-Extra"))
     assert set(for_users) == {"agents", "play", "train", "workbench", "render", "datasets", "ray"}
     brought = {"torch": "agents", "starlette": "play", "tensorboard": "train", "choix": "train"}
     brought |= {"sb3_contrib": "workbench", "PIL": "render", "pygame": "render", "moviepy": "render"}
