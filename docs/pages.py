@@ -6,22 +6,28 @@ So the pages can be read as files too. What lies between one of these lines and 
                                                    after bars: a picture, and the id of a table of specification
     <!-- specification: crib_env/Cribbage-v0 -->   a table of a Gymnasium id, from the environment itself
 
-The pictures beside the pages are drawn too, each from the middle of an episode. A test finds what is out of date.
+The pictures beside the pages are drawn too, each from the middle of an episode, and beside the suite's positions lies
+their description in Croissant. A test finds what is out of date.
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import re
+from datetime import date
 from pathlib import Path
 
 import gymnasium
 
 import crib_env
+from crib_env.evaluate.croissant import File, Responsible, description
+from crib_env.evaluate.matches.dataset.rows import hash_of
 from crib_env.files.whole_file import whole_file
 
 FOLDER = Path(__file__).parent / "environments"
+SUITE = Path(__file__).parents[1] / "evaluate" / "skill" / "suite" / "data"
 # The pages that show the docstring of a module.
 MODULES = {
     "crib_env.aec": "cribbage-aec.md",
@@ -103,11 +109,39 @@ def pictures() -> dict[str, str]:
     return drawn
 
 
+def suite_in_croissant() -> str:
+    """The description of the suite's positions, which lies beside them."""
+    published = re.search(r"^date-released: (\S+)$", (FOLDER.parents[1] / "CITATION.cff").read_text(), re.MULTILINE)
+    assert published is not None
+    content = description(
+        "crib_env suite",
+        "Positions of two-player cribbage with known answers: 100,000 discards, 10,000 choices of the play of a deal, "
+        "20 endgames of the play. Each file holds the arrays that the class in the file of its task describes, in "
+        "evaluate/skill/suite; docs/suite.md says what is asked and what is the truth.",
+        date.fromisoformat(published[1]),
+        [File(path.name, "application/zip", hash_of(path)) for path in sorted(SUITE.glob("*.npz"))],
+        {},
+        Responsible(
+            "Positions are drawn by a seed, or reached in games between two players of an equilibrium; the answers are "
+            "computed: exactly, by an equilibrium of known distance, or by full search. `crib-env make-table suite` "
+            "makes each file again.",
+            "Measuring and comparing players of cribbage by `crib-env suite`. Not for training: what is fitted to "
+            "these positions cannot be compared by them.",
+            "Discards are valued by the win table of one player, and choices of the play by an equilibrium with a "
+            "NashConv of 0.0051 points a deal. Two players and games to 121 only.",
+            "Scores at discards are at most 60 apart; choices of the play come from strong play, so positions after "
+            "weak play are rare.",
+        ),
+    )
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
 def current() -> dict[Path, str]:
-    """What the files should hold: the pages with markers, and the pictures."""
+    """What the files should hold: the pages with markers, the pictures, and the suite's description."""
     pages = {page: page.read_text() for page in sorted(FOLDER.glob("*.md"))}
     texts = {page: written(text) for page, text in pages.items() if _MARKED.search(text)}
-    return texts | {FOLDER / name: svg for name, svg in pictures().items()}
+    texts |= {FOLDER / name: svg for name, svg in pictures().items()}
+    return texts | {SUITE / "croissant.json": suite_in_croissant()}
 
 
 def main() -> None:
@@ -115,7 +149,7 @@ def main() -> None:
     for path, text in current().items():
         if not path.is_file() or path.read_text() != text:
             with whole_file(path) as file:
-                file.write_text(text)
+                file.write_text(text, encoding="utf-8")
             print(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 

@@ -1,7 +1,7 @@
 """Work on a Ray cluster: tasks of lost workers are repeated, and results equal those of one machine.
 
-Ray is an extra, ``pip install -c constraints.txt -e ".[workbench,ray]"``, and is imported only when needed.
-Every machine of the cluster needs this checkout at the same path and the environment that Ray was started in.
+Ray is an extra, and is imported only when needed. Every machine of the cluster needs crib_env as it is here, at the
+same path, and the environment that Ray was started in.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from crib_env.agents import Agent
+from crib_env.distribution import missing
 from crib_env.evaluate.matches.mirrored import Games, Shard, play_shard
 from crib_env.players.agent_from_text import as_agent
 
@@ -169,10 +170,8 @@ def load_ray(address: str) -> Any:
         os.environ.setdefault("RAY_AUTH_MODE", "token")
     try:
         import ray
-    except ImportError:
-        raise ValueError(
-            f"ray={address!r} needs the extra `ray`: pip install -c constraints.txt -e '.[workbench,ray]'"
-        ) from None
+    except ImportError as error:
+        raise ValueError(missing(f"ray={address!r}", error)) from None
     return ray
 
 

@@ -16,7 +16,7 @@ from crib_env.train.__main__ import main
 
 def test_without_ray_the_extra_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "ray", None)
-    needed = pytest.raises(ValueError, match=r"^ray='local' needs the extra `ray`: pip install")
+    needed = pytest.raises(ValueError, match=r"^ray='local' needs ray: install crib_env with its extra 'ray'$")
     with needed:
         match(MatchArguments("greedy", "random", 20, ray="local"))
     with needed:
@@ -29,7 +29,7 @@ def test_without_ray_the_extra_is_named(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["--seeds", "2", "--ray", "local"], "needs the extra `ray`"),
+        (["--seeds", "2", "--ray", "local"], "needs ray: install crib_env with its extra 'ray'"),
         (["--ray=local"], "ray='local' is not allowed without --seeds"),
     ],
 )
