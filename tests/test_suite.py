@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import re
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -10,10 +12,12 @@ import pytest
 from crib_env import analyse_discard
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
+from crib_env.evaluate.commands.suite import suite
 from crib_env.evaluate.skill.positions import NO_CARD, after_cards, before_discards, chosen_cards
-from crib_env.evaluate.skill.suite import discards, endgames, play
+from crib_env.evaluate.skill.suite import discards, endgames, play, submission
 from crib_env.evaluate.skill.suite.endgames import sure_cards_of
 from crib_env.evaluate.skill.suite.matches import Match
+from crib_env.evaluate.skill.suite.submission import row_of
 from crib_env.evaluate.skill.suite.suite import TASKS, Outcome, Suite, figures_table, outcome_of, results_as_json, shown
 from crib_env.evaluate.skill.suite.task import Measured, NotMeasuredError, Work, hash_of
 from crib_env.exact.discard_statistics import PLACES
@@ -318,3 +322,33 @@ def test_figures_have_digits_that_mean_something(figure, text):
 def test_tasks_have_different_names():
     assert len({task.NAME for task in TASKS}) == len(TASKS) == 10
     assert NO_CARD == 52
+
+
+@pytest.mark.parametrize(
+    ("agents", "settings", "message"),
+    [
+        (("greedy", "careful"), {}, "--submit writes the row of one agent, and not of 2"),
+        (("greedy",), {"share": ("0.5",)}, "--submit takes the whole suite"),
+        (("greedy",), {"share": ("play=0.5",)}, "--submit takes the whole suite"),
+        (("greedy",), {"skip": ("time",)}, "--submit takes the whole suite"),
+        (("greedy",), {"only": ("time",)}, "--submit takes the whole suite"),
+    ],
+)
+def test_a_row_is_of_one_agent_and_the_whole_suite(agents, settings, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=message):
+        suite(agents, submit=Path("row.json"), **settings)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_row_says_how_it_is_measured_again(tmp_path, monkeypatch):
+    figures = {"points lost a card laid": Measured(1.0, 0.1, 10)}
+    outcomes = [Outcome("greedy", "play", 1, 1.0, figures)]
+    row = json.loads(json.dumps(row_of(Suite(("greedy",)), outcomes)))
+    assert row["command"] == "crib-env suite greedy --submit FILE"
+    assert (row["agent"], row["source"], row["seed"], row["share"]) == ("greedy", "crib_env", 19, 1.0)
+    assert [outcome_of(one) for one in row["outcomes"]] == outcomes
+    assert re.fullmatch(r"[0-9a-f]{40}\+?", row["commit"])
+    assert row["processor"]
+    monkeypatch.setattr(submission.subprocess, "run", lambda *a, **k: (_ for _ in ()).throw(FileNotFoundError("git")))
+    assert row_of(Suite(("greedy",)), outcomes)["commit"] is None

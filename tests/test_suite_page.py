@@ -1,4 +1,4 @@
-"""The page of the suite has the figures of the runs beside it; ``python -m tests.test_suite_page`` writes them anew."""
+"""The pages of suite and leaderboard have the figures of runs; ``python -m tests.test_suite_page`` writes them anew."""
 
 import json
 import re
@@ -11,10 +11,10 @@ from crib_env.evaluate.files import markdown_table, whole_text
 from crib_env.evaluate.skill.suite import endgames, play, text
 from crib_env.evaluate.skill.suite.matches import MATCHES
 from crib_env.evaluate.skill.suite.suite import TASKS, outcome_of, shown
-from crib_env.evaluate.skill.suite.task import Work
+from crib_env.evaluate.skill.suite.task import SEED, Work
 
 DOCS = Path(__file__).parent.parent / "docs"
-PAGE = DOCS / "suite.md"
+PAGE, LEADERBOARD = DOCS / "suite.md", DOCS / "leaderboard.md"
 COLUMNS = {
     "points lost a discard at 0–0": "discard, points",
     "chance to win lost a discard, %": "discard, % points to win",
@@ -52,14 +52,50 @@ def page_table(outcomes):
     return markdown_table(["agent", "share", *COLUMNS.values()], rows)
 
 
-def with_table(page):
-    before, _, rest = page.partition(BEGIN)
-    return f"{before}{BEGIN}{page_table(outcomes())}{END}{rest.partition(END)[2]}"
+def submissions():
+    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted((DOCS / "leaderboard").glob("*.json"))]
 
 
-def test_the_table_is_that_of_the_runs():
-    page = PAGE.read_text(encoding="utf-8")
-    assert page == with_table(page)
+def leaderboard_table(rows):
+    """All rows in Markdown, a line each."""
+    best = sorted(rows, key=lambda row: figures_of(row)["wins against greedy less luck, %"].mean, reverse=True)
+    lines = []
+    for row in best:
+        figures = figures_of(row)
+        cells = [" ".join(shown(figures[name])).strip() if name in figures else "–" for name in COLUMNS]
+        lines.append([f"`{row['agent']}`", *cells, row["source"], row["release"], f"`{(row['commit'] or '–')[:10]}`"])
+    return markdown_table(["agent", *COLUMNS.values(), "source", "release", "commit"], lines)
+
+
+def figures_of(row):
+    return {name: figure for one in row["outcomes"] for name, figure in outcome_of(one).figures.items()}
+
+
+def tables():
+    return {PAGE: page_table(outcomes()), LEADERBOARD: leaderboard_table(submissions())}
+
+
+def with_table(path):
+    before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
+    return f"{before}{BEGIN}{tables()[path]}{END}{rest.partition(END)[2]}"
+
+
+@pytest.mark.parametrize("path", [PAGE, LEADERBOARD], ids=lambda path: path.stem)
+def test_the_table_is_that_of_the_runs(path):
+    assert path.read_text(encoding="utf-8") == with_table(path)
+
+
+def test_rows_of_the_leaderboard_are_whole():
+    versions = {task.NAME: task.VERSION for task in TASKS}
+    for row in submissions():
+        found = list(map(outcome_of, row["outcomes"]))
+        assert {one.task: one.version for one in found} == versions
+        assert {(one.agent, one.share, one.failed) for one in found} == {(row["agent"], 1.0, None)}
+        assert all(one.figures or one.not_measured for one in found)
+        assert row["source"]
+        assert row["seed"] == SEED
+        assert re.fullmatch(r"[0-9a-f]{40}", row["commit"])
+        assert row["command"].startswith("crib-env suite ")
 
 
 def test_the_runs_are_of_these_versions():
@@ -97,6 +133,7 @@ def test_commands_on_the_page_name_the_agents_of_their_runs():
 
 
 if __name__ == "__main__":
-    written = with_table(PAGE.read_text(encoding="utf-8"))
-    with whole_text(PAGE) as page_file:
-        page_file.write(written)
+    for page in (PAGE, LEADERBOARD):
+        written = with_table(page)
+        with whole_text(page) as page_file:
+            page_file.write(written)

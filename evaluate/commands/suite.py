@@ -9,13 +9,14 @@ from typing import Annotated
 import tyro
 
 from crib_env.agents.registry import is_outside_agent
-from crib_env.evaluate.commands.arguments import AgentNames, SomeFolder, SomeJson
+from crib_env.evaluate.commands.arguments import AgentNames, SomeFile, SomeFolder, SomeJson
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import printable, reported_errors
 from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.folder_lock import held
 from crib_env.evaluate.progress import progress_bar, say
 from crib_env.evaluate.ranges import Threads
+from crib_env.evaluate.skill.suite.submission import check_tier, row_of
 from crib_env.evaluate.skill.suite.suite import NAMES, Outcome, Suite, figures_table, results_as_json
 
 Tasks = Annotated[tuple[str, ...], tyro.conf.arg(metavar="TASK ...", help_behavior_hint="")]
@@ -30,6 +31,8 @@ def suite(
     resume: SomeFolder = None,
     threads: Threads = 2,
     json_file: SomeJson = None,
+    *,
+    submit: SomeFile = None,
 ) -> None:
     """Measures agents on fixed tasks with known answers: discards, the play, endgames, matches, time.
 
@@ -46,8 +49,10 @@ def suite(
             modules again.
         threads: Number of threads; they do not change the figures.
         json_file: Also write all figures to this file, as JSON.
+        submit: Write a row for the leaderboard to this file, of one agent and the whole suite; docs/leaderboard.md says
+            what else a submission needs.
     """
-    check_outputs(json_file)
+    check_outputs(json_file, submit)
     if resume is None:
         if only and skip:
             raise ValueError("--only leaves out all other tasks: give it, or --skip")
@@ -56,6 +61,8 @@ def suite(
         shares = _shares(share)
         left_out = tuple(name for name in NAMES if name not in only) if only else skip
         plan = Suite(agents, shares.pop("", 1.0), left_out, shares)
+        if submit is not None:
+            check_tier(plan)
         resume = plan.begin(folder)
         console.print(plan.takes(), highlight=False)
     elif not all(map(is_outside_agent, agents)) or (share, skip, only, folder) != ((), (), (), None):
@@ -64,8 +71,13 @@ def suite(
         )
     else:
         plan = Suite.of_folder(resume, agents)
-    with reported_errors(f"stopped; continue with: crib-env suite --resume {resume}"):
-        _measure_and_report(plan, resume, threads, json_file)
+        if submit is not None:
+            check_tier(plan)
+    again = "" if submit is None else f" --submit {submit}"
+    with reported_errors(f"stopped; continue with: crib-env suite --resume {resume}{again}"):
+        outcomes = _measure_and_report(plan, resume, threads, json_file)
+        if submit is not None:
+            write_json(submit, row_of(plan, outcomes))
 
 
 def _shares(texts: tuple[str, ...]) -> dict[str, float]:
@@ -85,7 +97,7 @@ def _shares(texts: tuple[str, ...]) -> dict[str, float]:
     return shares
 
 
-def _measure_and_report(plan: Suite, folder: Path, threads: int, json_file: Path | None) -> None:
+def _measure_and_report(plan: Suite, folder: Path, threads: int, json_file: Path | None) -> list[Outcome]:
     outcomes: list[Outcome] = []
     with held(folder), progress_bar() as progress:
         bar = progress.add_task("suite", total=None)
@@ -106,3 +118,4 @@ def _measure_and_report(plan: Suite, folder: Path, threads: int, json_file: Path
     failed = [f"{outcome.task} of {outcome.agent}" for outcome in outcomes if outcome.failed is not None]
     if failed:
         raise ValueError(f"failed: {', '.join(failed)}; --resume {folder} does what failed again, and keeps the rest")
+    return outcomes
