@@ -83,7 +83,7 @@ def test_the_extras_leave_out_what_developers_need():
 
 def test_every_extra_of_users_is_named_by_its_packages():
     for_users = takewhile(lambda extra: extra != "dev", metadata("crib-env").get_all("Provides-Extra"))
-    assert set(for_users) == {"agents", "play", "train", "workbench", "render", "datasets", "ray"}
+    assert set(for_users) == {"agents", "play", "train", "workbench", "render", "datasets", "ray", "llm"}
     brought = {"torch": "agents", "starlette": "play", "tensorboard": "train", "choix": "train"}
     brought |= {"sb3_contrib": "workbench", "PIL": "render", "pygame": "render", "moviepy": "render"}
     brought |= {"pyarrow.parquet": "datasets", "ray": "ray"}

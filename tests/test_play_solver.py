@@ -415,54 +415,53 @@ def test_expert_keeps_nearly_the_same_hands():
 
 
 COMMAND = "crib_env.evaluate.commands.solve_play"
+SMALL_GAME = "the pegging game with two cards each"
 
 
-def test_the_command_solves_continues_and_says_so(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(f"{COMMAND}.start_of_play", lambda starter=None: start_of_play(2, starter))
+def test_the_command_solves_continues_and_says_so(tmp_path, capsys):
     play, json_file = tmp_path / "play", tmp_path / "play.json"
-    solve_play(play, nash_conv=0.1, json_file=json_file)
+    solve_play(play, cards=2, nash_conv=0.1, json_file=json_file)
     first = json.loads(json_file.read_text())
     assert "value to the dealer" in capsys.readouterr().out
-    solve_play(play, nash_conv=0.001, json_file=json_file)
+    solve_play(play, cards=2, nash_conv=0.001, json_file=json_file)
     assert f"{play} has {first['iterations']} iterations" in capsys.readouterr().out.replace("\n", "")
     second = json.loads(json_file.read_text())
     assert second["nash_conv"] <= 0.001 < first["nash_conv"] <= 0.1
     assert second["iterations"] > first["iterations"]
-    with pytest.raises(ValueError, match="is a solution of the pegging game, not of the pegging game, 10 % simple"):
-        solve_play(play, simple_players=0.1)
+    with pytest.raises(ValueError, match=f"is a solution of {SMALL_GAME}, not of {SMALL_GAME}, 10 % simple"):
+        solve_play(play, cards=2, simple_players=0.1)
 
 
-def test_the_command_solves_among_simple_players(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(f"{COMMAND}.start_of_play", lambda starter=None: start_of_play(2, starter))
+def test_the_command_solves_among_simple_players(tmp_path, capsys):
     play, json_file = tmp_path / "play", tmp_path / "play.json"
-    solve_play(play, nash_conv=0.01, simple_players=0.4, json_file=json_file)
+    solve_play(play, cards=2, nash_conv=0.01, simple_players=0.4, json_file=json_file)
     found = json.loads(json_file.read_text())
-    assert found["game"] == "the pegging game, 40 % simple players"
+    assert found["game"] == f"{SMALL_GAME}, 40 % simple players"
     assert 0 < found["nash_conv"] <= 0.01
     assert found["exploitability"] > found["nash_conv"]
     assert f"{found['exploitability']:.5f}" in capsys.readouterr().out
-    with pytest.raises(ValueError, match="is a solution of the pegging game, 40 % simple players, not of the pegging"):
-        solve_play(play)
+    with pytest.raises(ValueError, match=f"is a solution of {SMALL_GAME}, 40 % simple players, not of {SMALL_GAME}:"):
+        solve_play(play, cards=2)
     with pytest.raises(ValueError, match="simple_players=1 is not allowed: give at least 0 and less than 1"):
-        solve_play(play, simple_players=1)
+        solve_play(play, cards=2, simple_players=1)
 
 
 def test_the_command_solves_real_deals_starter_by_starter(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(f"{COMMAND}.start_of_play", lambda starter=None: start_of_play(2, starter))
+    monkeypatch.setattr(f"{COMMAND}.start_of_play", lambda cards, starter=None: start_of_play(2, starter))
     monkeypatch.setattr(f"{COMMAND}.prior_of_discards", lambda starter: (ORDERINGS[2], ORDERINGS[2]))
     folder, json_file = tmp_path / "plays", tmp_path / "plays.json"
-    solve_play(folder, "discards", nash_conv=0.01)
+    solve_play(folder, prior="discards", nash_conv=0.01)
     for rank in "A2346789TJQK":
         (folder / f"{rank}.npz").unlink()
     capsys.readouterr()
-    solve_play(folder, "discards", nash_conv=0.01, json_file=json_file)
+    solve_play(folder, prior="discards", nash_conv=0.01, json_file=json_file)
     assert sorted(path.stem for path in folder.glob("*.npz")) == sorted("A23456789TJQK")
     assert f"{folder / '5.npz'} has" in capsys.readouterr().out.replace("\n", "")
     found = json.loads(json_file.read_text())
     assert len(found["starters"]) == 13
     assert found["nash_conv"] == pytest.approx(np.mean([each["nash_conv"] for each in found["starters"]]))
     with pytest.raises(ValueError, match="is a file: with --prior discards, give a folder"):
-        solve_play(json_file, "discards")
+        solve_play(json_file, prior="discards")
 
 
 # --- What each rank is worth against a policy -----------------------------------------------------------------------

@@ -7,7 +7,7 @@ import platform
 import shlex
 import subprocess
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import distributions
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -53,10 +53,9 @@ def _commit() -> str | None:
 
     ``None`` for a wheel, whose release says all.
     """
-    try:
-        origin = json.loads(distribution("crib-env").read_text("direct_url.json") or "{}")
-    except PackageNotFoundError:
-        return None
+    # In the folder of a checkout, what its build left behind is found before what was installed.
+    stated = filter(None, (found.read_text("direct_url.json") for found in distributions(name="crib-env")))
+    origin = json.loads(next(stated, "{}"))
     if "vcs_info" in origin:
         return str(origin["vcs_info"]["commit_id"])
     if not origin.get("dir_info", {}).get("editable"):
