@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import quote
 
@@ -52,6 +53,7 @@ class Tab:
 
     def __init__(self, browser, url, pace="instant", **options):
         self.context = browser.new_context(**options)
+        self.press = "tap" if options.get("has_touch") else "click"
         cookie = quote(json.dumps({"pace": pace}))
         self.context.add_cookies([{"name": "crib_preferences", "value": cookie, "url": url}])
         self.page = self.context.new_page()
@@ -84,11 +86,10 @@ class Tab:
     def decide(self):
         """Clicks the first cards, and what follows from it."""
         at, turn = self.page.locator("#game").get_attribute("data-at"), self.turn
-        cards = self.page.locator("#mine .hand button:not([disabled])")
-        cards.first.click()
-        if turn == "discard":
-            self.page.locator("#mine .hand button[aria-pressed=false]").first.click()
-            self.page.click("#do")
+        for place in ["#mine .hand button:not([disabled])"] + ["#mine .hand [aria-pressed=false]", "#do"] * (
+            turn == "discard"
+        ):
+            getattr(self.page.locator(place).first, self.press)()
         self.page.wait_for_selector(f"#game:not([data-at='{at}'])")
         self.page.wait_for_selector(WAITING)
 
@@ -270,8 +271,8 @@ def test_by_keys_alone(tab):
     page.keyboard.press("Enter")
     assert page.locator("#mine .hand button[aria-pressed=true]").count() == 2
     assert page.evaluate("document.activeElement.dataset.card") == pressed
-    tab_to("#do")
-    page.keyboard.press("Enter")
+    for key in ("Space", "2", "1", "2", "Enter"):  # takes it back, and chooses others; Enter on a chosen card discards
+        page.keyboard.press(key)
     page.wait_for_selector("#game[data-turn=play]")
     while tab.turn == "play":
         at = page.locator("#game").get_attribute("data-at")
@@ -293,29 +294,65 @@ def test_cards_have_names_and_points_are_announced(tab):
     raise AssertionError("no points were announced")
 
 
-def fits(page):
-    """Whether nothing has to be scrolled sideways, and every card to choose is wide enough for a finger."""
-    wide = page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    boxes = page.locator("#mine .hand button").evaluate_all(
-        "all => all.map(one => { const b = one.getBoundingClientRect(); return [b.left, b.right, b.width, b.height]; })"
-    )
-    inside = page.evaluate("innerWidth")
-    return wide and all(
-        left >= 0 and right <= inside and min(width, height) >= 40 for left, right, width, height in boxes
-    )
+WRONG = """({ tall, parts }) => {
+  const page = document.documentElement, wrong = [];
+  if (page.scrollWidth > innerWidth) wrong.push("it scrolls sideways");
+  if (tall && page.scrollHeight > innerHeight) wrong.push("it scrolls");
+  for (const one of document.querySelectorAll(parts)) {
+    const b = one.getBoundingClientRect(), name = one.id || one.dataset.card || one.className;
+    if (!b.width || one.closest(".unseen")) continue;
+    if (b.left < -0.5 || b.right > innerWidth + 0.5) wrong.push(`${name} sticks out sideways`);
+    if (tall && (b.top < 0 || b.bottom > innerHeight)) wrong.push(`${name} lies outside`);
+    const above = tall && document.elementFromPoint(b.left + Math.min(8, b.width / 2), b.top + b.height / 2);
+    if (tall && !one.contains(above)) wrong.push(`${name} lies under ${above?.id || above?.className}`);
+    if (one.matches("#mine button") && Math.min(b.width, b.height) < 40) wrong.push(`${name} is small for a finger`);
+  }
+  return wrong;
+}"""
+DECISION = "#board, #line svg, #theirs .plate, #mine .plate, #mine .hand .card, #laid .card, #said, #actions > *, #talk"
 
 
-@pytest.mark.parametrize("size", [(390, 844), (640, 400)], ids=["phone", "zoomed to 200 %"])
-def test_it_fits_narrow_screens(size, browser, server):
-    tab = Tab(browser, server.url, viewport={"width": size[0], "height": size[1]}, has_touch=True)
-    assert fits(tab.page)
-    tab.begin(agent="greedy", seed=2, own=100, theirs=100)
+def wrong_places(page, tall=True):
+    """What of a decision lies outside the window, under something else, or is too small; ``tall``: also vertically."""
+    return page.evaluate(WRONG, {"tall": tall, "parts": DECISION})
+
+
+SIZES = {"laptop": (1366, 640), "phone": (390, 700), "large": (1920, 1080), "zoomed to 200 %": (640, 400)}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_a_decision_fits_the_window(name, browser, server):
+    """A game to its end; on the phone by touch."""
+    width, height = SIZES[name]
+    tab = Tab(browser, server.url, viewport={"width": width, "height": height}, has_touch=name == "phone")
+    tall = height >= 600
+    assert not wrong_places(tab.page, tall=False)
+    tab.begin(agent="greedy", seed=2, own=110, theirs=105)
     tab.page.wait_for_selector("#line svg")
     while tab.turn != "over":
-        assert fits(tab.page)
+        assert not wrong_places(tab.page, tall)
         tab.decide()
+    assert not wrong_places(tab.page, tall)
+    if tab.page.locator("#talk").is_visible():
+        tab.page.click("#talk")
     tab.page.wait_for_selector("#coach table")
-    assert fits(tab.page)
+    assert not wrong_places(tab.page, tall=False)
+    tab.close()
+
+
+def test_the_crib_is_counted_with_cards_side_by_side_on_a_phone(browser, server):
+    tab = Tab(browser, server.url, "brisk", viewport={"width": 390, "height": 700}, has_touch=True)
+    tab.begin(agent="greedy", seed=2, dealer="me")
+    page = tab.page
+    while not page.locator("#show h2:has-text('your crib')").is_visible():
+        goes_on(page)
+    cards = page.locator("#mine .hand .card").evaluate_all(
+        "all => all.map(one => [one.offsetLeft, one.offsetLeft + one.offsetWidth])"
+    )
+    assert len(cards) == 4
+    assert all(right - left >= 45 for left, right in cards)
+    assert all(right <= left for (_, right), (left, _) in pairwise(cards))
+    assert not wrong_places(page)
     tab.close()
 
 
@@ -348,14 +385,14 @@ def test_axe_finds_nothing(scheme, browser, server):
     page.click(".guess button")
     page.wait_for_selector("#verdict")
     check()
-    while tab_goes_on(page):
+    while goes_on(page):
         pass
     page.wait_for_selector("#coach table")
     check()
     tab.close()
 
 
-def tab_goes_on(page):
+def goes_on(page):
     """One click on whatever waits; False at the end of the game."""
     page.wait_for_selector(f"{WAITING}, #guess, #do:not([disabled]):visible")
     if page.locator("#guess").count():

@@ -92,6 +92,18 @@ def test_frames_follow_the_cards_and_the_show(page):
     assert all(frame["mover"] in (None, PERSON, AGENT) for frame in frames)
 
 
+def test_a_hand_that_ends_the_game_says_how_much_of_it_the_peg_needed(page):
+    for seed in range(60):
+        frames = play_on(page, page.begin(seed=seed, scores=[113, 113]))[-1]["frames"]
+        last, counted = frames[-1], frames[-1]["counted"]
+        if counted and counted["pegged"] < counted["points"]:
+            seat = counted["seat"]
+            assert counted["pegged"] == 121 - frames[-2]["sides"][seat]["score"]
+            assert f" for {counted['pegged']} (of {counted['points']}: the peg stops at 121)" in last["caption"]
+            return
+    raise AssertionError("no hand was more than enough")
+
+
 def hidden_cards(game):
     """Cards of this deal that the person may not know."""
     now = game.games[0]

@@ -66,6 +66,8 @@ class Counted(NamedTuple):
     kind: str  # one of the last three of ``engine.EVENTS``
     items: tuple[ShowItem, ...]
     points: int
+    pegged: int
+    """Of these, the points that the peg needed: fewer where it reached 121 before."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,7 @@ def see(games: np.ndarray, viewer: int | None, *, below: int = 0, names: Sequenc
 
     dealer = int(game["dealer"])
     sides, crib = (side(0), side(1)), discards(1 - dealer) + discards(dealer)
+    counted = _counted(views, show[-1], dealer) if show else None
     return Table(
         sides=sides,
         below=below,
@@ -142,8 +145,8 @@ def see(games: np.ndarray, viewer: int | None, *, below: int = 0, names: Sequenc
         starter=None if game["episode"] == PEGGING_EPISODE else int(views[own].starter[0]),
         laid=cards_laid(views[own], own),
         count=None if game["phase"] == DISCARD else int(views[own].count[0]),
-        counted=_counted(views, show[-1], dealer) if show else None,
-        caption=_caption(sides, events, game),
+        counted=counted,
+        caption=_caption(sides, events, counted, game),
     )
 
 
@@ -181,16 +184,18 @@ def _counted(views: list[PlayerViews], event: _Event, dealer: int) -> Counted:
     hands = [views[0].discards[0], views[1].discards[0]] if is_crib else [views[event.seat].kept[0]]
     cards = [card for hand in hands for card in hand.tolist()]
     items = explain_show(cards, int(views[0].starter[0]), crib=is_crib)
-    return Counted(event.seat, EVENTS[event.kind], tuple(items), sum(item.points for item in items))
+    return Counted(event.seat, EVENTS[event.kind], tuple(items), sum(item.points for item in items), event.points)
 
 
-def _caption(sides: tuple[Side, Side], events: list[_Event], game: np.void) -> str:
+def _caption(sides: tuple[Side, Side], events: list[_Event], counted: Counted | None, game: np.void) -> str:
     """The last points, the winner, or what the next player has to do."""
     said = []
     for seat in (0, 1):
         earned = [f"{EVENTS[event.kind]} for {event.points}" for event in events if event.seat == seat]
         if earned:
             said.append(f"{sides[seat].name}: {', '.join(earned)}")
+    if counted and counted.pegged < counted.points:
+        said[-1 if counted.seat else 0] += f" (of {counted.points}: the peg stops at {WIN})"
     scores = [side.score for side in sides]
     if max(scores) >= WIN:
         loser = min(scores)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from crib_env.cards import format_card
-from crib_env.engine import CRIB, DISCARD, EVENTS
+from crib_env.engine import CRIB, DISCARD, DOUBLE_SKUNK, EVENTS, SKUNK
 from crib_env.evaluate.play.coach import Coach, Hint, Note, review_rows
 from crib_env.evaluate.play.saved_game import PERSON, SavedGame
 from crib_env.evaluate.play.words import tell_card, tell_deal
@@ -31,8 +31,17 @@ def state(game: SavedGame, since: int) -> dict[str, Any]:
         "at": len(game.played),
         "choose": to_choose(game),
         "over": game.is_over,
+        "skunk": _skunk(game),
         "frames": list(_frames(game, since)),
     }
+
+
+def _skunk(game: SavedGame) -> str:
+    """A sentence, where a finished game was one; otherwise empty."""
+    loser = int(game.games["scores"].min())
+    if not game.is_over or loser > SKUNK:
+        return ""
+    return "A double skunk. " if loser <= DOUBLE_SKUNK else "A skunk. "
 
 
 def to_choose(game: SavedGame) -> int:
@@ -97,6 +106,7 @@ def _frame(games: np.ndarray, names: Sequence[str], said: Iterable[str], mover: 
             "seat": counted.seat,
             "crib": counted.kind == EVENTS[CRIB],
             "points": counted.points,
+            "pegged": counted.pegged,
             "items": [
                 {"said": said, "kind": item.kind, "points": item.points, "cards": _cards(item.cards)}
                 for item, said in zip(counted.items, count_aloud(counted.items))

@@ -8,9 +8,20 @@ const percent = chance => `${(100 * chance).toFixed(1)} %`;
 
 export function closeCoach() {
   open = null;
-  find("coach").replaceChildren();
+  find("notes").replaceChildren();
   find("line").replaceChildren();
+  talk("Coach");
+  find("talk").setAttribute("aria-expanded", "false");
 }
+
+// The line of the coach that shows while its sheet is down, on a phone.
+function talk(text) {
+  find("talk").replaceChildren(element("span", {}, withCards(text)));
+}
+find("talk").addEventListener("click", () => {
+  const made = find("talk");
+  made.setAttribute("aria-expanded", String(made.getAttribute("aria-expanded") !== "true"));
+});
 
 // Asks the coach about a game, and shows what it says.
 export async function openCoach(game) {
@@ -18,7 +29,7 @@ export async function openCoach(game) {
   const found = await ask("notes", { game: game.game }).catch(() => null);
   if (!found || open !== game) return;
   drawLine(found.line);
-  const panel = find("coach");
+  const panel = find("notes");
   panel.replaceChildren(element("h2", {}, "Coach"));
   if (!found.warm) {
     panel.append(element("p", {}, "The coach is getting ready: on the first start, and after an update, this can take a minute."));
@@ -31,6 +42,7 @@ export async function openCoach(game) {
   else if (!found.notes.length) panel.append(element("p", {}, "After each of your decisions you read here what it cost, and what was best."));
   if (open !== game) return;
   const notes = game.over ? found.notes.filter(note => note.why) : found.notes.slice(-12);
+  talk(game.over ? "Look through the game with the coach" : notes.length ? `${notes.at(-1).text} ${notes.at(-1).why}` : panel.lastChild.textContent);
   if (game.over && notes.length) panel.append(element("h3", {}, "All that cost anything"));
   panel.append(element("ol", { className: "notes", ariaLive: game.over ? "off" : "polite" }, ...(game.over ? notes : notes.reverse()).map(note => told(note, game))));
   panel.append(element("p", { className: "judge" }, `Discards are valued exactly at the score, the play by ${found.judge}, from what you could see.`));
@@ -59,13 +71,14 @@ async function review(game, panel) {
 }
 
 export function showHint(hint) {
-  const panel = find("coach");
+  const panel = find("notes");
   panel.querySelector(".hint")?.remove();
   const box = element("div", { className: "note hint", role: "status" },
     element("p", {}, withCards(`Hint: ${hint.cards.join(" ")}, ${percent(hint.chance)} to win.`)),
     element("p", { className: "why" }, withCards(hint.why)));
   panel.querySelector("h2")?.after(box);
-  if (innerWidth < 992) box.scrollIntoView({ block: "nearest" });
+  talk(box.textContent);
+  box.scrollIntoView({ block: "nearest" });
   for (const card of document.querySelectorAll("#mine .hand [data-card]")) card.classList.toggle("hinted", hint.cards.includes(card.dataset.card));
 }
 

@@ -4,7 +4,8 @@ import { closeCoach, openCoach, showHint } from "./coach.js";
 import { element, fault, find, hurry, wait, withCards } from "./parts.js";
 import { pace, preferences, prefer } from "./preferences.js";
 import { ask } from "./server_link.js";
-import { askCount, countAloud } from "./show.js";
+import { sound } from "./sound.js";
+import { askCount, countAloud, showResult } from "./show.js";
 import { drawTable, focusHand } from "./table.js";
 
 const THINKING = 650, LOOKING = 450, LONG = 1500; // milliseconds
@@ -30,7 +31,8 @@ export async function openGame(game) {
   for (const part of ["theirs", "middle", "mine", "actions"]) find(part).hidden = false;
   // What has been seen is not shown again, but a show that has only begun is.
   const show = found.frames.findIndex(one => one.counted);
-  found.frames = found.over || show < 0 ? found.frames.slice(-1) : found.frames.slice(Math.max(0, show - 1));
+  if (found.over) return settle(found);
+  found.frames = show < 0 ? found.frames.slice(-1) : found.frames.slice(Math.max(0, show - 1));
   await follow(found);
 }
 
@@ -60,6 +62,15 @@ async function act(name, message) {
 async function follow(found) {
   const game = id;
   busy = true;
+  begin(found);
+  for (const one of state.frames) {
+    if (id !== game) return;
+    await step(one);
+  }
+  if (id === game) settle(state);
+}
+
+function begin(found) {
   state = found;
   chosen = [];
   find("fault").hidden = true;
@@ -67,19 +78,21 @@ async function follow(found) {
   document.title = `Cribbage against ${state.name}`;
   settings();
   controls();
-  for (const one of state.frames) {
-    if (id !== game) return;
-    await step(one);
-  }
-  if (id !== game) return;
+}
+
+// The present, as it stays until somebody acts.
+function settle(found) {
   busy = false;
+  begin(found);
   draw(present());
+  if (state.over) showResult(present(), names(), state.skunk);
   controls();
   openCoach({ ...state, again });
 }
 
 async function step(one) {
   if (one.mover === 1 && frame && !one.counted) await wait(THINKING * pace());
+  sound(frame, one);
   if (one.counted) {
     if (state.counts && one.counted.seat === 0) await guess(one);
     draw(one);
@@ -196,7 +209,12 @@ document.addEventListener("keydown", event => {
     for (let k = at + step; k >= 0 && k < buttons.length; k += step) if (!buttons[k].disabled) { buttons[k].focus(); break; }
     event.preventDefault();
   } else if (!inField && preferences.keys && /^[1-6]$/.test(event.key)) {
-    buttons[Number(event.key) - 1]?.click();
+    const card = buttons[Number(event.key) - 1];
+    card?.focus({ preventScroll: true });
+    card?.click();
+  } else if (event.key === "Enter" && onButton && event.target.matches("#mine .hand [aria-pressed=true]")) {
+    event.preventDefault(); // the chosen cards are discarded; the space bar takes this one back
+    onButton();
   } else if (event.target === document.body && (event.key === "Enter" || event.key === " ")) {
     if (onButton) onButton(); else hurry();
     event.preventDefault();
@@ -215,9 +233,10 @@ const form = find("settings");
 form.pace.value = preferences.pace;
 form.four.checked = preferences.four;
 form.keys.checked = preferences.keys;
+form.sound.checked = preferences.sound;
 form.addEventListener("submit", event => event.preventDefault());
 form.addEventListener("change", async event => {
-  prefer({ pace: form.pace.value, four: form.four.checked, keys: form.keys.checked });
+  prefer({ pace: form.pace.value, four: form.four.checked, keys: form.keys.checked, sound: form.sound.checked });
   if (!["coach", "counts"].includes(event.target.name) || !id) return;
   try {
     const found = await ask("set", { game: id, coach: form.coach.value, counts: form.counts.checked });

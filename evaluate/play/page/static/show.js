@@ -24,6 +24,7 @@ export async function countAloud(frame, names, say) {
     await wait(LINE * pace());
   }
   total.textContent = String(counted.points);
+  if (counted.pegged < counted.points) list.after(element("p", {}, `The game ends at 121: the peg needs only ${counted.pegged} of them.`));
   light([]);
   const all = counted.items.map(item => item.said).join(", ") || "nothing";
   say(`${titleOf(counted, names)}: ${all}: ${counted.points}`);
@@ -53,4 +54,17 @@ export async function askCount(frame, names) {
   if (guess === counted.points) return `${guess} is right.`;
   if (guess > counted.points) return `${guess} is too many: it is ${counted.points}.`;
   return `Muggins! You counted ${guess} of ${counted.points} and missed ${counted.points - guess}.`;
+}
+
+// How a game has ended, in the place of its last hand.
+export function showResult(frame, names, skunk) {
+  const [own, other] = frame.sides.map(side => side.score), box = find("show"), { counted } = frame;
+  const won = own > other;
+  const short = counted && counted.pegged < counted.points ? `, of which the peg needed ${counted.pegged}` : "";
+  const last = counted ? `${titleOf(counted, names)} was counted last: ${counted.points}${short}.` : "The last points fell in the play.";
+  box.replaceChildren(
+    element("h2", { className: `seat-${won ? 0 : 1}` }, won ? "You win " : `${names[1]} wins `, element("strong", {}, `${Math.max(own, other)} : ${Math.min(own, other)}`)),
+    element("p", {}, `${skunk}${last[0].toUpperCase()}${last.slice(1)}`));
+  box.hidden = false;
+  find("laid").hidden = true;
 }

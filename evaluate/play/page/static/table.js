@@ -40,6 +40,7 @@ function pegs(frame) {
 function side(row, frame, seat, names, chosen) {
   const one = frame.sides[seat];
   const [plate, hand, crib] = row.children;
+  const shown = frame.counted?.crib && one.dealer ? frame.crib : one.hand; // the crib is counted in the dealer's hand
   const old = Number(plate.dataset.score ?? one.score);
   plate.className = `plate seat-${seat}${one.acts ? " acts" : ""}`;
   plate.dataset.score = one.score;
@@ -57,11 +58,11 @@ function side(row, frame, seat, names, chosen) {
       ...(chosen.many ? { ariaPressed: String(chosen.cards.includes(card)) } : {}), "data-card": card,
     }, face(card))));
   } else {
-    hand.replaceChildren(...one.hand.map(card => picture(card)));
+    hand.replaceChildren(...shown.map(card => picture(card)));
   }
-  if (seat === 1) hand.setAttribute("aria-label", `${names[1]} holds ${one.hand.length} cards`);
+  if (seat === 1) hand.setAttribute("aria-label", `${names[1]} holds ${shown.length} cards`);
   if (seat === 1) hand.setAttribute("role", "group");
-  const cards = one.dealer ? frame.crib : [];
+  const cards = one.dealer && !frame.counted?.crib ? frame.crib : [];
   crib.hidden = !cards.length;
   crib.replaceChildren(...cards.map(card => picture(card)), ...(cards.length ? [element("span", { className: "pill" }, "crib")] : []));
 }
