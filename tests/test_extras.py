@@ -86,7 +86,7 @@ def test_every_extra_of_users_is_named_by_its_packages():
     assert set(for_users) == {"agents", "play", "train", "workbench", "render", "datasets", "ray", "llm"}
     brought = {"torch": "agents", "starlette": "play", "tensorboard": "train", "choix": "train"}
     brought |= {"sb3_contrib": "workbench", "PIL": "render", "pygame": "render", "moviepy": "render"}
-    brought |= {"pyarrow.parquet": "datasets", "ray": "ray"}
+    brought |= {"pyarrow.parquet": "datasets", "ray": "ray", "openai": "llm"}
     assert {module: extra_of(module) for module in brought} == brought
     assert (extra_of("pytest"), extra_of("my_agent"), extra_of(None)) == ("dev", None, None)
 

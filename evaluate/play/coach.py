@@ -15,11 +15,10 @@ from crib_env.engine import DISCARD, WIN
 from crib_env.evaluate.play.reasons import why_card, why_discard
 from crib_env.evaluate.play.saved_game import PERSON, SavedGame
 from crib_env.evaluate.skill.analysis.decisions import LEAST, Decision, GameAnalysis, Moment, analyse, decisions_at
-from crib_env.evaluate.skill.analysis.judges import PlayJudge, Worth
+from crib_env.evaluate.skill.analysis.judges import PlayJudge, discard_worth
 from crib_env.evaluate.skill.analysis.summary import PlayerSummary, summarise_players
 from crib_env.evaluate.skill.luck.table import NET_POINTS, RESULTS, WINS
 from crib_env.exact.discard_statistics import PLACES
-from crib_env.tables.discard_values import discard_points
 from crib_env.tables.standard import standard_win_table
 from crib_env.views import views_of
 
@@ -120,7 +119,7 @@ class Coach:
         if not view.is_discard[0]:
             return self._hint_of_card(view)
         sixes = six_dealt(view)
-        worth = Worth(self._analyst.discard_values(view), discard_points(sixes, view.is_dealer))
+        worth = discard_worth(self._analyst, view)
         pairs = sixes[0, PLACES].tolist()
         best, *others = np.argsort(-worth.chances[0], kind="stable").tolist()
         ranks = [sorted(card % 13 for card in pair) for pair in pairs]

@@ -58,7 +58,7 @@ class PlayerInWords:
         self.agent = make_agent(name)
 
     def answer(self, messages):
-        return f"I have thought about it.\nAnswer: {self.cards(messages[1]['content'])}"
+        return f"I have thought about it.\nAnswer: {self.cards(messages[-1]['content'])}"
 
     def cards(self, words):
         batch, chosen = batch_of(game_told(words)), []
@@ -86,7 +86,7 @@ def model_server(answer: Callable[[list[dict[str, str]]], object]):
             asked.append((body, dict(self.headers)))
             try:
                 given = answer(body["messages"])
-                status, content, headers = given if isinstance(given, tuple) else (200, completion(given), {})
+                status, content, headers = given if isinstance(given, tuple) else answered(given, body)
                 self.send_response(status)
                 for name, value in (
                     {"content-type": "application/json", "content-length": len(content)} | headers
@@ -110,6 +110,17 @@ def model_server(answer: Callable[[list[dict[str, str]]], object]):
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def answered(text, body):
+    """An answer, whole or as a stream, as it was asked for."""
+    if not body.get("stream"):
+        return 200, completion(text), {}
+    chunk = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m"}
+    deltas = ({"role": "assistant", "content": text}, None), ({}, "stop")
+    chunks = [chunk | {"choices": [{"index": 0, "delta": delta, "finish_reason": end}]} for delta, end in deltas]
+    lines = [*map(json.dumps, chunks), "[DONE]"]
+    return 200, "".join(f"data: {line}\n\n" for line in lines).encode(), {"content-type": "text/event-stream"}
 
 
 def completion(text, end="stop", refusal=None):

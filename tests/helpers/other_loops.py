@@ -16,6 +16,6 @@ def blocks_of(library: str) -> list[str]:
     return [block for of, block in _BLOCKS if of == library]
 
 
-def run_block(block: str) -> None:
-    """Runs a program as if pasted into a file of its own."""
-    exec(compile(block, "other-loops.md", "exec"), {"__name__": "__main__"})
+def run_block(block: str, **given: object) -> None:
+    """Runs a program as if pasted into a file of its own, where some names are given."""
+    exec(compile(block, "other-loops.md", "exec"), {"__name__": "__main__", **given})

@@ -19,13 +19,12 @@ from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.cards import format_cards
 from crib_env.engine import DEAL, GAME, GAME_EPISODE, OVER, begin_deal
 from crib_env.evaluate.matches.game_records import GameRecord
-from crib_env.evaluate.skill.analysis.judges import PlayJudge, Worth
+from crib_env.evaluate.skill.analysis.judges import PlayJudge, Worth, discard_worth
 from crib_env.evaluate.skill.luck.table import NET_POINTS, RESULTS, WINS
 from crib_env.evaluate.skill.luck.variates import CHANCES, LuckMeter
 from crib_env.evaluate.skill.positions import act_all, begin_all
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import kernel
-from crib_env.tables.discard_values import discard_points
 from crib_env.views import views_of
 
 KINDS = ("discard", "play")
@@ -225,8 +224,7 @@ def _discards(moment: Moment, analyst: ExpertAgent) -> Iterator[tuple[int, Decis
     sixes = six_dealt(views)
     pairs, at = sixes[:, PLACES], np.arange(len(sixes))
     chosen = (pairs == np.sort(cards, axis=1)[:, None]).all(axis=2).argmax(axis=1)
-    worth = Worth(analyst.discard_values(views), discard_points(sixes, views.is_dealer))
-    yield from _compared(moment, first, worth, chosen, lambda choice: pairs[at, choice])
+    yield from _compared(moment, first, discard_worth(analyst, views), chosen, lambda choice: pairs[at, choice])
 
 
 def _cards_laid(moment: Moment, judge: PlayJudge) -> Iterator[tuple[int, Decision]]:

@@ -9,9 +9,11 @@ from typing import Literal, NamedTuple, Protocol
 import numpy as np
 
 from crib_env import PlayerViews
+from crib_env.agents.choosing import six_dealt
 from crib_env.agents.equilibrium.agent import EquilibriumAgent
 from crib_env.agents.equilibrium.blueprint import N_CARDS
 from crib_env.agents.expert.agent import ExpertAgent
+from crib_env.tables.discard_values import discard_points
 
 
 class Worth(NamedTuple):
@@ -21,6 +23,12 @@ class Worth(NamedTuple):
     """(B, C) chances to win the game."""
     points: np.ndarray
     """(B, C) net points of the deal, up to a constant of the position, by a player who maximises points."""
+
+
+def discard_worth(analyst: ExpertAgent, views: PlayerViews) -> Worth:
+    """The values (B, 15) of the discards of B positions, in the order of
+    :data:`crib_env.exact.discard_statistics.PLACES`, by the exact analysis."""
+    return Worth(analyst.discard_values(views), discard_points(six_dealt(views), views.is_dealer))
 
 
 class PlayJudge(Protocol):

@@ -1,0 +1,235 @@
+"""Cribbage in words with exact rewards: whoever is to act is told its position and loses what its choice loses.
+
+What a choice loses is the value of the best one less its own, by what the player could see, so no luck is in it.
+Discards are valued by the exact analysis, cards by a judge of the play, and the cards of ``play`` by the equilibrium.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from crib_env import Decision, GameBatch, PlayerViews, decisions, streams
+from crib_env.agents import Agent, make_agent
+from crib_env.agents.choosing import six_dealt
+from crib_env.agents.expert.agent import ExpertAgent
+from crib_env.engine import OVER
+from crib_env.evaluate.matches.mirrored import check_players
+from crib_env.evaluate.skill.analysis.judges import JudgeName, PlayJudge, discard_worth, play_judge
+from crib_env.evaluate.skill.positions import after_cards, batch_of, before_discards
+from crib_env.evaluate.skill.suite import discards, play
+from crib_env.exact.discard_statistics import PLACES
+from crib_env.options import check_seed
+from crib_env.players.turns import Observers
+from crib_env.text.answer import how_to_answer, read_answer
+from crib_env.text.position import in_words
+
+Task = Literal["discards", "play", "deal", "game"]
+"""One of the suite's hands before the discard; one of its positions before a card of the pegging game; a deal; a
+game."""
+Unit = Literal["points", "chance"]
+"""In what a choice loses: points, or chance to win the game."""
+_SIZES = {"discards": discards.N, "play": play.N}
+_SPREAD = 60  # of scores at which chances are at stake, as in the suite
+_ASKS = 3  # answers to a decision
+_PLAYER = 0  # its seat where there is an opponent
+
+
+class Choice(NamedTuple):
+    """What may be chosen, and what it loses."""
+
+    cards: tuple[int, ...]
+    """Two to discard, ascending, or one to lay."""
+    loss: float
+
+
+class Episode:
+    """A decision, a deal or a game, told and answered in words.
+
+    A card that is the only legal one is laid without being asked for.
+
+    Args:
+        task: see :data:`Task`.
+        number: of the position in the suite, or the seed of the deals. The suite's tier ``text`` asks the first 400
+            discards and the first 400 cards: train on others.
+        opponent: an agent's name; ``None`` where both seats are asked, in turn.
+        unit: see :data:`Unit`. Discards and deals are at 0–0 for points, and at scores at most 60 apart for chances.
+        judge: of the play, of deals and games.
+
+    Attributes:
+        seat: who is to act, 0 or 1.
+        choices: what it has chosen so far, by seat.
+        illegal: how many answers named no legal cards.
+
+    Raises:
+        ValueError: an argument is not allowed; the message names it.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        number: int,
+        opponent: str | None = "careful",
+        unit: Unit = "points",
+        judge: JudgeName = "expert",
+    ) -> None:
+        _check(task, number, unit)
+        self._batch, self._known = _begin(task, number, unit)
+        self._unit, self._judge, self._is_one = unit, judge, task in _SIZES
+        self._opponent = None if opponent is None or self._is_one else _opponent(opponent)
+        self._told = Observers(self._batch, *([] if self._opponent is None else [(self._opponent, np.array([1]))]))
+        self._ends = False  # after the only decision
+        self.choices: tuple[list[Choice], list[Choice]] = ([], [])
+        self.illegal = self._faults = 0
+        self._go_on()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left to decide."""
+        return self._ends or bool(self._batch.games["phase"][0] == OVER)
+
+    @property
+    def seat(self) -> int:
+        """Whoever is to act, or was."""
+        return int(self._batch.games["turn"][0])
+
+    @property
+    def view(self) -> Decision:
+        """The decision, as whoever is to act sees it."""
+        return next(decisions(self._views()))
+
+    def words(self) -> str:
+        """The position in words, or that it is over, and the score, seat 0 first."""
+        if not self.is_over:
+            return in_words(self.view)
+        if self._is_one:
+            return "This was the only decision."
+        return "It is over. The score is {}–{}.".format(*self._batch.games["scores"][0])
+
+    def losses(self) -> list[Choice]:
+        """All that may be chosen now, in the order of cards."""
+        views = self._views()
+        if views.is_discard[0]:
+            worth = discard_worth(_analyst(), views)
+            sets = six_dealt(views)[0, PLACES].tolist()
+            values = (worth.points if self._unit == "points" else worth.chances)[0]
+        else:
+            sets = [[card] for card in np.flatnonzero(views.action_mask[0]).tolist()]
+            ranks = [card % 13 for (card,) in sets]
+            if self._known is not None:
+                return [Choice(tuple(cards), float(self._known[rank])) for cards, rank in zip(sets, ranks)]
+            worth = _judge(self._judge).worth(views)
+            values = (worth.points if self._unit == "points" else worth.chances)[0, ranks]
+        return [Choice(tuple(cards), float(values.max() - value)) for cards, value in zip(sets, values)]
+
+    def answer(self, text: str) -> str:
+        """Reads an answer (:func:`crib_env.text.answer.read_answer`) and plays it, on to the next decision.
+
+        The third answer to a decision that names no legal cards gives up.
+
+        Returns:
+            What follows (:meth:`words`), or why the answer cannot be played.
+        """
+        if self.is_over:
+            return self.words()
+        try:
+            cards = tuple(sorted(read_answer(text, self.view)))
+        except ValueError as error:
+            self.illegal += 1
+            self._faults += 1
+            if self._faults == _ASKS:
+                self.give_up()
+            return f"That cannot be played: {error}."
+        self._faults = 0
+        self._choose(next(choice for choice in self.losses() if choice.cards == cards))
+        return self.words()
+
+    def asked(self, told: str) -> str:
+        """What has been told, and how to answer in text, unless it is over."""
+        return told if self.is_over else f"{told}\n{how_to_answer(self.view)}"
+
+    def give_up(self) -> None:
+        """Ends the episode as badly as possible for whoever is to act: it makes the worst choices that are left."""
+        seat = self.seat
+        while not self.is_over:
+            rank = max if self.seat == seat else min
+            self._choose(rank(self.losses(), key=lambda choice: choice.loss))
+
+    def reward(self, seat: int | None = None) -> float:
+        """Minus all that a seat has lost; by default of the player that has an opponent, or of the only decision."""
+        if seat is None:
+            seat = self.seat if self._is_one else _PLAYER
+        return 0.0 - sum(choice.loss for choice in self.choices[seat])
+
+    def _views(self) -> PlayerViews:
+        return self._batch.views(self._batch.acting())
+
+    def _choose(self, choice: Choice) -> None:
+        self.choices[self.seat].append(choice)
+        if self._is_one:
+            self._ends = True
+        else:
+            for card in choice.cards:
+                self._step(card)
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Plays until there is something to ask for."""
+        while not self.is_over:
+            views = self._views()
+            legal = np.flatnonzero(views.action_mask[0])
+            if self._opponent is not None and self.seat != _PLAYER:
+                self._step(int(self._opponent.act(views)[0]))
+            elif len(legal) == 1:
+                self._step(int(legal[0]))
+            else:
+                return
+
+    def _step(self, card: int) -> None:
+        before, cards = self._batch.games.copy(), np.array([card])
+        self._batch.step(np.zeros(1, np.int64), cards)
+        self._told.tell(np.zeros(1, np.int64), before, cards)
+
+
+def _check(task: str, number: int, unit: str) -> None:
+    for name, value, allowed in (("task", task, Task), ("unit", unit, Unit)):
+        if value not in get_args(allowed):
+            raise ValueError(f"{name}={value!r} is not allowed: choose of {', '.join(get_args(allowed))}")
+    check_seed(number)
+    if number is None or (task in _SIZES and number >= _SIZES[task]):
+        most = f" to {_SIZES[task] - 1:,}" if task in _SIZES else ""
+        raise ValueError(f"number={number!r} is not allowed: give a whole number from 0{most}")
+    if task == "play" and unit == "chance":
+        raise ValueError("unit='chance' is not allowed with task='play': the pegging game has points alone")
+
+
+def _begin(task: Task, number: int, unit: Unit) -> tuple[GameBatch, np.ndarray | None]:
+    """The game, and the losses (13,) of ranks where they are known."""
+    zeros, row = np.zeros((1, 2), np.int64), slice(number, number + 1)
+    if task == "discards":
+        hands = discards.standard()
+        scores = zeros if unit == "points" else hands.scores[row].astype(np.int64)
+        return batch_of(before_discards(hands.sixes[row].astype(np.int64), hands.deals[row] == 1, scores)), None
+    if task == "play":
+        known = play.standard()
+        games = after_cards(known.deals[row], known.dealers[row], zeros, known.cards[row])
+        return batch_of(games), known.losses[number].astype(float)
+    spread = _SPREAD if task == "deal" and unit == "chance" else None
+    return GameBatch(streams(number, 1), episode=task, start_spread=spread), None
+
+
+def _opponent(name: str) -> Agent:
+    check_players([name])
+    return make_agent(name)
+
+
+@cache
+def _analyst() -> ExpertAgent:
+    return ExpertAgent(threads=1)
+
+
+@cache
+def _judge(name: JudgeName) -> PlayJudge:
+    return play_judge(name, threads=1)
