@@ -83,10 +83,10 @@ def test_the_extras_leave_out_what_developers_need():
 
 def test_every_extra_of_users_is_named_by_its_packages():
     for_users = takewhile(lambda extra: extra != "dev", metadata("crib-env").get_all("Provides-Extra"))
-    assert set(for_users) == {"agents", "play", "train", "workbench", "render", "datasets", "ray", "llm"}
+    assert set(for_users) == {"agents", "play", "train", "workbench", "render", "datasets", "ray", "llm", "mcp"}
     brought = {"torch": "agents", "starlette": "play", "tensorboard": "train", "choix": "train"}
     brought |= {"sb3_contrib": "workbench", "PIL": "render", "pygame": "render", "moviepy": "render"}
-    brought |= {"pyarrow.parquet": "datasets", "ray": "ray", "openai": "llm"}
+    brought |= {"pyarrow.parquet": "datasets", "ray": "ray", "openai": "llm", "mcp": "mcp"}
     assert {module: extra_of(module) for module in brought} == brought
     assert (extra_of("pytest"), extra_of("my_agent"), extra_of(None)) == ("dev", None, None)
 
@@ -116,6 +116,7 @@ def test_the_command_runs_with_its_extra_alone(extra, arguments, says, tmp_path)
         ("play best", "the page needs h11: install crib_env with its extra 'play', or play with --terminal"),
         ("train td", "this needs tensorboard: install crib_env with its extra 'train'"),
         ("league greedy random", "this needs matplotlib: install crib_env with its extra 'train'"),
+        ("play mcp", "this needs mcp: install crib_env with its extra 'mcp'"),
         ("dataset d --agents greedy random", "a dataset needs pyarrow: install crib_env with its extra 'datasets'"),
     ],
 )

@@ -54,6 +54,11 @@ COMMANDS = {
         "Plays a game between you and an agent, in the browser or in the terminal, with a coach.",
         takes_agents=True,
     ),
+    "play mcp": Command(
+        "play_mcp:mcp",
+        "Serves a table to a language model: tools to play against an agent, and to ask the coach.",
+        takes_agents=True,
+    ),
     "analyse": Command(
         "analyse:analyse_games",
         "Shows what each decision of recorded games lost, and how much was luck.",

@@ -7,17 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 from rich.text import Text
 
-from crib_env import describe_show, format_card
 from crib_env.agents.human import ask, table_lines, wrap
 from crib_env.cards import format_cards
-from crib_env.engine import CRIB, EVENTS, WIN
+from crib_env.engine import WIN
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import printable
 from crib_env.evaluate.play.coach import Coach, review_rows
 from crib_env.evaluate.play.saved_game import AGENT, PERSON, SavedGame
-from crib_env.evaluate.play.words import tell_card, tell_deal, tell_muggins
+from crib_env.evaluate.play.words import shown_in, tell_card, tell_deal, tell_muggins
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
-from crib_env.picture.seen import see
 
 _RED = r"\b[A2-9TJQK][DH]\b"
 
@@ -112,16 +110,12 @@ def _percent(chance: float) -> str:
 
 def _count_aloud(games: np.ndarray, game: SavedGame) -> None:
     """A hand of the show; if the person counts first, its own ones are asked for."""
-    table = see(games, PERSON, names=game.names)
-    counted = table.counted
-    if counted is None or table.starter is None:
+    shown = shown_in(games, game.names)
+    if shown is None:
         return
-    is_crib = counted.kind == EVENTS[CRIB]
-    hand, kind = (table.crib, "crib") if is_crib else (table.sides[counted.seat].hand, "hand")
-    who = f"{game.names[counted.seat]}, {kind} {format_cards(hand)} with {format_card(table.starter)}"
-    if game.so_far.counts and counted.seat == PERSON:
-        say([tell_muggins(_ask_count(f"{who}: how many points? "), counted.points)])
-    say(wrap(f"{who}: {describe_show(hand, table.starter, crib=is_crib)}"))
+    if game.so_far.counts and shown.seat == PERSON:
+        say([tell_muggins(_ask_count(f"{shown.whose}: how many points? "), shown.points)])
+    say(wrap(f"{shown.whose}: {shown.counted}"))
 
 
 def _ask_count(prompt: str) -> int:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.cards import format_card
-from crib_env.engine import EVENTS
+from crib_env import describe_show
+from crib_env.cards import format_card, format_cards
+from crib_env.engine import CRIB, EVENTS
 from crib_env.evaluate.play.saved_game import AGENT, PERSON, Played
 from crib_env.picture.seen import see
 from crib_env.views import views_of
@@ -49,6 +51,29 @@ def _earned(games: np.ndarray) -> str:
     n = int(games["n_events"][0])
     earned = zip(games["event_kind"][0, :n].tolist(), games["event_points"][0, :n].tolist())
     return "".join(f", {EVENTS[kind]} for {points}" for kind, points in earned)
+
+
+class Shown(NamedTuple):
+    """A hand of the show."""
+
+    seat: int
+    points: int
+    whose: str
+    """Whose hand or crib, and its cards."""
+    counted: str
+    """How it is counted."""
+
+
+def shown_in(games: np.ndarray, names: tuple[str, str]) -> Shown | None:
+    """The hand that is counted at a stage of a game (1,), if any."""
+    table = see(games, PERSON, names=names)
+    counted = table.counted
+    if counted is None or table.starter is None:
+        return None
+    is_crib = counted.kind == EVENTS[CRIB]
+    hand, kind = (table.crib, "crib") if is_crib else (table.sides[counted.seat].hand, "hand")
+    whose = f"{names[counted.seat]}, {kind} {format_cards(hand)} with {format_card(table.starter)}"
+    return Shown(counted.seat, counted.points, whose, describe_show(hand, table.starter, crib=is_crib))
 
 
 def tell_muggins(said: int, points: int) -> str:
