@@ -94,6 +94,10 @@ COMMANDS = {
         "Writes games between two agents as Parquet, one row a decision, or as a Minari dataset.",
         takes_agents=True,
     ),
+    "dataset prompts": Command(
+        "dataset_prompts:prompts",
+        "Writes prompts for language models: hands before the discard, with the values of all fifteen discards.",
+    ),
     "runs": Command(
         "runs:runs",
         "Shows finished runs in one table: training time, speed and strength.",

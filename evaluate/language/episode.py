@@ -209,15 +209,20 @@ def _begin(task: Task, number: int, unit: Unit) -> tuple[GameBatch, np.ndarray |
     """The game, and the losses (13,) of ranks where they are known."""
     zeros, row = np.zeros((1, 2), np.int64), slice(number, number + 1)
     if task == "discards":
-        hands = discards.standard()
-        scores = zeros if unit == "points" else hands.scores[row].astype(np.int64)
-        return batch_of(before_discards(hands.sixes[row].astype(np.int64), hands.deals[row] == 1, scores)), None
+        return batch_of(hands_before_discard(row, unit)), None
     if task == "play":
         known = play.standard()
         games = after_cards(known.deals[row], known.dealers[row], zeros, known.cards[row])
         return batch_of(games), known.losses[number].astype(float)
     spread = _SPREAD if task == "deal" and unit == "chance" else None
     return GameBatch(streams(number, 1), episode=task, start_spread=spread), None
+
+
+def hands_before_discard(rows: slice, unit: Unit) -> np.ndarray:
+    """Games (N,) of some of the suite's hands: at 0–0 for points, at the scores of the hands for chances."""
+    hands = discards.standard()
+    sixes, scores = hands.sixes[rows].astype(np.int64), hands.scores[rows].astype(np.int64)
+    return before_discards(sixes, hands.deals[rows] == 1, scores if unit == "chance" else np.zeros_like(scores))
 
 
 def _opponent(name: str) -> Agent:
