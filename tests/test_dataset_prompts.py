@@ -6,7 +6,7 @@ import pytest
 from crib_env import decisions, parse_cards
 from crib_env.agents import make_agent
 from crib_env.agents.llm.agent import question
-from crib_env.evaluate.commands.dataset_prompts import prompts
+from crib_env.evaluate.commands.dataset import prompts
 from crib_env.evaluate.language.episode import Episode
 from crib_env.evaluate.skill.positions import batch_of
 from crib_env.evaluate.skill.suite import text

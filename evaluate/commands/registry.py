@@ -55,7 +55,7 @@ COMMANDS = {
         takes_agents=True,
     ),
     "play mcp": Command(
-        "play_mcp:mcp",
+        "play:mcp",
         "Serves a table to a language model: tools to play against an agent, and to ask the coach.",
         takes_agents=True,
     ),
@@ -95,7 +95,7 @@ COMMANDS = {
         takes_agents=True,
     ),
     "dataset prompts": Command(
-        "dataset_prompts:prompts",
+        "dataset:prompts",
         "Writes prompts for language models: hands before the discard, with the values of all fifteen discards.",
     ),
     "runs": Command(

@@ -20,6 +20,7 @@ from crib_env.evaluate.ranges import Range
 NEEDED = {
     "match": ["greedy", "random"],
     "play": ["greedy"],
+    "play mcp": ["greedy"],
     "league": ["greedy", "random"],
     "match endgames": ["greedy", "random"],
     "suite": ["greedy"],
@@ -34,6 +35,7 @@ NEEDED = {
     "make-table calibration": ["calibration.json"],
     "make-table luck": ["luck.npz"],
     "dataset": ["folder"],
+    "dataset prompts": ["prompts.parquet"],
     "make-table suite": ["play", "play.npz", "--solution", "solution.npz"],
     "discard": ["5H5CJDQS2H3D"],
     "make-table pegging": ["pegging.npz"],

@@ -58,7 +58,8 @@ class PlayerInWords:
         self.agent = make_agent(name)
 
     def answer(self, messages):
-        return f"I have thought about it.\nAnswer: {self.cards(messages[-1]['content'])}"
+        told = [message["content"] for message in messages if "You hold" in message["content"]]
+        return f"I have thought about it.\nAnswer: {self.cards(told[-1])}"
 
     def cards(self, words):
         batch, chosen = batch_of(game_told(words)), []
