@@ -213,6 +213,28 @@ CHANGES_OF_MEASURES = (
         "tests/test_suite.py -k cards_laid",
         compiled=True,
     ),
+    # --- What language models learn from
+    Change(
+        "a choice loses what it lacks to the mean, not to the best",
+        "evaluate/language/episode.py",
+        "float(values.max() - value)",
+        "float(values.mean() - value)",
+        "tests/test_language_episode.py -k begin_at_none",
+    ),
+    Change(
+        "whoever gives up plays its best",
+        "evaluate/language/episode.py",
+        "max if self.seat == seat else min",
+        "min",
+        "tests/test_language_episode.py -k gives_up",
+    ),
+    Change(
+        "a fourth answer is asked for",
+        "evaluate/language/episode.py",
+        "self._faults == _ASKS",
+        "self._faults > _ASKS",
+        "tests/test_language_episode.py -k third_time",
+    ),
     # --- What learners learn from
     Change(
         "returns pass a random move",
