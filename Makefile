@@ -117,7 +117,7 @@ setup: .venv/ready
 	touch $@
 
 $(TESTED): .venv/made pyproject.toml constraints.txt
-	$(BIN)/python $(INSTALL) -c constraints.txt -e ".[workbench,dev,datasets,docs,ray,llm,mcp]"
+	$(BIN)/python $(INSTALL) -c constraints.txt -e ".[workbench,dev,datasets,docs,ray,dask,submitit,llm,mcp]"
 	touch .venv/ready $@
 
 # Requirements of a single target.

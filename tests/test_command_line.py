@@ -39,8 +39,8 @@ def shown_by(capsys, call, *arguments):
 
 
 def test_settings_and_start_options_are_read():
-    start, settings, opponent = read(td, "--seeds", "5", "--hidden", "8", "4", "--ray=local", "--td-lambda", "0.5")
-    assert start == Start(seeds=5, ray="local")
+    start, settings, opponent = read(td, "--seeds", "5", "--hidden", "8", "4", "--executor=ray", "--td-lambda", "0.5")
+    assert start == Start(seeds=5, executor="ray")
     assert settings == td.TDSettings(hidden=(8, 4), td_lambda=0.5)
     assert opponent is None
     assert read(td, "--folder", "here").start == Start(folder=Path("here"))
@@ -54,7 +54,7 @@ def test_a_preset_sets_the_defaults(given):
 
 
 def test_a_resumed_run_keeps_its_settings():
-    assert read(ddqn, "--resume", "run", "--ray", "local") == (Start(resume=Path("run"), ray="local"), None, None)
+    assert read(ddqn, "--resume", "run", "--executor", "ray") == (Start(resume=Path("run"), executor="ray"), None, None)
     assert read(ddqn, "--opponent", "mine:Player", "--resume", "run").opponent == "mine:Player"
     for given in (["--gamma", "1.0"], ["--seeds", "3"], ["--folder", "there"], ["--preset", "paper"]):
         with pytest.raises(
@@ -213,7 +213,7 @@ def test_a_misspelled_command_is_answered_with_similar_ones():
         (["td", "--hidden", "-1"], "hidden=(-1,) is not allowed"),
         (["strategy-weights", "--start-spread", "-5"], "start_spread=-5 is not allowed: give 0 to 120"),
         (["td", "--folder", "."], "exists already: continue it with --resume, or give another"),
-        (["td", "--ray", "local"], "ray='local' is not allowed without --seeds"),
+        (["td", "--executor", "ray"], "executor='ray' is not allowed without --seeds"),
     ],
 )
 def test_bad_input_is_one_line_and_creates_no_folder(arguments, message, monkeypatch, tmp_path, capsys):

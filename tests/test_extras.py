@@ -83,10 +83,23 @@ def test_the_extras_leave_out_what_developers_need():
 
 def test_every_extra_of_users_is_named_by_its_packages():
     for_users = takewhile(lambda extra: extra != "dev", metadata("crib-env").get_all("Provides-Extra"))
-    assert set(for_users) == {"agents", "play", "train", "workbench", "render", "datasets", "ray", "llm", "mcp"}
+    assert set(for_users) == {
+        "agents",
+        "play",
+        "train",
+        "workbench",
+        "render",
+        "datasets",
+        "ray",
+        "dask",
+        "submitit",
+        "llm",
+        "mcp",
+    }
     brought = {"torch": "agents", "starlette": "play", "tensorboard": "train", "choix": "train"}
     brought |= {"sb3_contrib": "workbench", "PIL": "render", "pygame": "render", "moviepy": "render"}
-    brought |= {"pyarrow.parquet": "datasets", "ray": "ray", "openai": "llm", "mcp": "mcp"}
+    brought |= {"pyarrow.parquet": "datasets", "openai": "llm", "mcp": "mcp"}
+    brought |= {"ray": "ray", "distributed": "dask", "submitit": "submitit"}
     assert {module: extra_of(module) for module in brought} == brought
     assert (extra_of("pytest"), extra_of("my_agent"), extra_of(None)) == ("dev", None, None)
 

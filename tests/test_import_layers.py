@@ -161,7 +161,7 @@ def test_all_four_folders_are_looked_at():
         ("def f():\n    from torch.nn import Linear", "crib_env", {"torch.nn", "torch.nn.Linear"}),
         ("import torch", "agents", set()),
         ("import numpy as np, crib_env.train.ddqn", "agents", {"crib_env.train.ddqn"}),
-        ("from crib_env.evaluate import on_ray", "agents", {"crib_env.evaluate", "crib_env.evaluate.on_ray"}),
+        ("from crib_env.evaluate import luck", "agents", {"crib_env.evaluate", "crib_env.evaluate.luck"}),
         ("from crib_env.train import ddqn", "evaluate", {"crib_env.train", "crib_env.train.ddqn"}),
         ("import importlib\nimportlib.import_module('crib_env.train.ddqn')", "evaluate", {"crib_env.train.ddqn"}),
         ("from crib_env.agents import registry\nimport crib_env", "evaluate", set()),

@@ -3,6 +3,7 @@
 import io
 import json
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -12,11 +13,11 @@ from rich.console import Console
 import crib_env
 from crib_env.agents import make_agent
 from crib_env.evaluate.commands import match as match_command
+from crib_env.evaluate.executors.cluster import Cluster
 from crib_env.evaluate.matches import blocks
 from crib_env.evaluate.matches.match import MatchResult, play_games, play_match, summarise
 from crib_env.evaluate.matches.match_table import match_table
 from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play_shard
-from crib_env.evaluate.on_ray import Cluster
 from crib_env.evaluate.statistics import match_points, mean_interval, paired_rate_interval, student_quantile
 from crib_env.files.json_text import typed
 from crib_env.players import turns
@@ -151,8 +152,8 @@ def test_an_agent_that_cannot_be_copied_is_named(monkeypatch):
 
 
 def test_an_agent_that_must_not_be_copied_is_not_sent_to_a_cluster():
-    with pytest.raises(ValueError, match="'holds a lock' is not to be copied, and cannot play on a Ray cluster"):
-        list(play_games(make_agent("greedy"), OneOfItsKind(), 40, cluster=Cluster(ray=None)))
+    with pytest.raises(ValueError, match="'holds a lock' is not to be copied, and cannot play on an executor"):
+        list(play_games(make_agent("greedy"), OneOfItsKind(), 40, cluster=Cluster(ThreadPoolExecutor(1), 1)))
 
 
 class Slow(FirstCard):

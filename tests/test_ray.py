@@ -18,12 +18,13 @@ import pytest
 
 from crib_env.agents import make_agent
 from crib_env.evaluate.commands.match import MatchArguments, match
+from crib_env.evaluate.executors.named import connected
+from crib_env.evaluate.executors.on_ray import load
 from crib_env.evaluate.matches import blocks, league
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
 from crib_env.evaluate.matches.stopping import Narrow
-from crib_env.evaluate.on_ray import connected, load_ray
 from crib_env.evaluate.papers import report, trainings
 from crib_env.evaluate.papers import run as run_module
 from crib_env.evaluate.papers.anderson_2022.measures import Listed, greedy_listing
@@ -32,10 +33,9 @@ from crib_env.evaluate.papers.measures import RUN, margin, net_points_of_pairs, 
 from crib_env.evaluate.papers.run import Reproduction
 from crib_env.train import ddqn
 from crib_env.train.loop.sweep import Sweep
+from tests.helpers.killed_once import GAMES, DDQNKilledOnce, KilledOnce, kill_once
 from tests.helpers.learner_runs import ROOT, command
 from tests.helpers.small_settings import DDQN as SMALL
-
-GAMES = 240
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def address():
     node = {"num_cpus": 1, "object_store_memory": 100 * 2**20, "include_dashboard": False}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_AUTH_MODE", "disabled")  # also where this user has a token
-        load_ray("auto")
+        load("auto")
         from ray.cluster_utils import Cluster
 
         cluster = Cluster(initialize_head=True, head_node_args=node)
@@ -60,29 +60,8 @@ def address():
 def cluster(address, monkeypatch):
     monkeypatch.setattr(blocks, "_MOST", GAMES // 12)
     monkeypatch.chdir(ROOT)  # from where workers import this module
-    with connected(address) as cluster:
+    with connected(f"ray:{address}") as cluster:
         yield cluster
-
-
-def kill_once(marker: Path):
-    """kill -9 of the process that comes here first."""
-    try:
-        marker.touch(exist_ok=False)
-    except FileExistsError:
-        return
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-class KilledOnce:
-    """Plays as an agent of some name, and is killed in the middle of a game of the second shard."""
-
-    def __init__(self, name, marker):
-        self.agent, self.name, self.marker = make_agent(name), name, marker
-
-    def act(self, views):
-        if views.game_ids.min() >= GAMES // 6 and views.scores.max() > 60:
-            kill_once(self.marker)
-        return self.agent.act(views)
 
 
 def assert_equal(one: Games, two: Games):
@@ -154,33 +133,13 @@ def test_a_league_equals_the_league_without_ray_though_a_worker_is_killed(cluste
     assert [match.won.tolist() for match in plan.play(folder)] == [match.won.tolist() for match in alone]
 
 
-class DDQNKilledOnce:
-    """The learner, killed after the first checkpoint of one seed."""
-
-    NAME, PRESETS = ddqn.NAME, ddqn.PRESETS
-
-    def __init__(self, marker):
-        self.marker = marker
-
-    def train(self, settings, folder, progress):
-        update = progress.update
-
-        def and_kill(task, **changes):
-            update(task, **changes)
-            if settings.seed == 4 and folder.load_checkpoint() is not None:
-                kill_once(self.marker)
-
-        progress.update = and_kill
-        return ddqn.train(settings, folder, progress)
-
-
 @pytest.mark.slow
 def test_a_sweep_equals_the_sweep_without_ray_though_a_worker_is_killed(address, monkeypatch, tmp_path, capfd):
     monkeypatch.chdir(ROOT)
     tiny = replace(SMALL, episodes=256, seed=3)
     for name, learner, where in (("alone", ddqn, None), ("there", DDQNKilledOnce(tmp_path / "killed"), address)):
         (tmp_path / name).mkdir()
-        Sweep(learner, tiny, 2, tmp_path / name).run(where)
+        Sweep(learner, tiny, 2, tmp_path / name).run(where and f"ray:{where}")
     assert (tmp_path / "killed").exists()
     lines = capfd.readouterr()
     for seed in (3, 4):
@@ -240,7 +199,7 @@ def test_a_reproduction_equals_the_one_without_ray_though_a_worker_is_killed(add
     plan, found = Reproduction(("oconnor-2000",), True, 3), []
     for name, where in (("alone", None), ("there", address)):
         folder = plan.begin(tmp_path / name)
-        report.reproduce_and_report(plan, folder, 1, where)
+        report.reproduce_and_report(plan, folder, 1, where and f"ray:{where}")
         claims = (
             json.loads((folder / "claims" / "oconnor-2000" / f"{c.key}.json").read_text()) for c in SMALL_PAPER.claims
         )
@@ -256,7 +215,7 @@ def test_a_reproduction_equals_the_one_without_ray_though_a_worker_is_killed(add
 @pytest.mark.parametrize("wrong", ["nonsense", "127.0.0.1:1"])
 def test_an_address_without_a_cluster_is_named(wrong):
     pytest.importorskip("ray")
-    with pytest.raises(ValueError, match=f"^ray='{wrong}' is not allowed: "), connected(wrong):
+    with pytest.raises(ValueError, match=f"^executor='ray:{wrong}' is not allowed: "), connected(f"ray:{wrong}"):
         pass
 
 
@@ -295,7 +254,7 @@ def environment(home, **more):
 def match_there(address, home, *options, **more):
     """A match of three shards on that cluster, by the command."""
     line, plain = command(
-        "evaluate", "match", "greedy", "random", "--games", "2400", "--ray", address, *options, cwd=ROOT
+        "evaluate", "match", "greedy", "random", "--games", "2400", "--executor", f"ray:{address}", *options, cwd=ROOT
     )
     used = {name: value for name, value in plain["env"].items() if "RAY_AUTH" not in name} | environment(home, **more)
     return subprocess.run(line, capture_output=True, **plain | {"env": used})
@@ -325,15 +284,17 @@ def test_a_match_is_the_match_without_ray_and_a_token_is_shown_or_the_error_says
         refused = match_there(address, tmp_path, **wrong)
         assert refused.returncode == 2
         *warnings, error = refused.stderr.splitlines()
-        assert error.startswith(f"error: ray='{address}' is not allowed: the cluster asks for its token: set RAY_AUTH")
+        assert error.startswith(
+            f"error: executor='ray:{address}' is not allowed: the cluster asks for its token: set RAY_AUTH"
+        )
         assert len(warnings) <= 1  # Ray's own
 
 
 LOCAL = """
 import sys
 from crib_env.evaluate.files import markdown_table
-from crib_env.evaluate.on_ray import connected
-with connected("local") as cluster:
+from crib_env.evaluate.executors.named import connected
+with connected("ray") as cluster:
     next(cluster.each(markdown_table, [([], [])]))
     print("connected", flush=True)
     sys.stdin.read()
@@ -403,6 +364,6 @@ def wait_and_press_ctrl_c(address, folder):
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
 
-    with connected(address) as cluster:
+    with connected(f"ray:{address}") as cluster:
         threading.Thread(target=press, daemon=True).start()
         list(cluster.each(wait_for_ever, [(folder,)]))

@@ -63,7 +63,8 @@ def train(words: list[str]) -> None:
         name, arguments = choose("crib-env train", "learner", _ABOUT, abouts, words)
         import tensorboard  # noqa: F401 -- the first import, so that the extra that is named has torch and all of them
 
-        from crib_env.evaluate.on_ray import load_ray  # imported here: torch and other imports take seconds
+        # Imported here: torch and other imports take seconds.
+        from crib_env.evaluate.executors.named import check_executor
         from crib_env.train.command_line import read_command
         from crib_env.train.loop.learning import with_precision
         from crib_env.train.loop.run import load_settings, run_learner
@@ -77,10 +78,12 @@ def train(words: list[str]) -> None:
             folder, found = RunFolder.open(start.resume, name)
             seeds = found.pop("seeds", None)
             settings = load_settings(learner, found, folder.path, () if opponent is None else (opponent,))
-        if start.ray is not None:
+        if start.executor is not None:
             if seeds is None:
-                raise ValueError(f"ray={start.ray!r} is not allowed without --seeds: one run stays on one machine")
-            load_ray(start.ray)
+                raise ValueError(
+                    f"executor={start.executor!r} is not allowed without --seeds: one run stays on one machine"
+                )
+            check_executor(start.executor)
         if given is not None:
             settings = with_precision(given)
             folder = RunFolder.create(name, settings, seeds=seeds, folder=start.folder)
@@ -88,7 +91,7 @@ def train(words: list[str]) -> None:
         if seeds is None:
             run_learner(learner, settings, folder)
         else:
-            Sweep(learner, settings, seeds, folder.path).run(start.ray)
+            Sweep(learner, settings, seeds, folder.path).run(start.executor)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from crib_env.train.loop.learning import RunSettings
 
 # The groups that ``--help`` shows, in order. Settings that no group names are in "learning".
 _GROUPS: dict[str, tuple[str, ...]] = {
-    "run": ("resume", "folder", "seeds", "ray", "preset", "seed", "threads", "precision", "checkpoint_seconds"),
+    "run": ("resume", "folder", "seeds", "executor", "preset", "seed", "threads", "precision", "checkpoint_seconds"),
     "game": (
         "data",
         "opponent",
@@ -46,14 +46,14 @@ class Start:
 
     resume: Path | None = None
     """Continue the run in this folder, or the runs of several seeds, with the same settings. The only other options
-    allowed are --ray, and --opponent to name your own module's class again."""
+    allowed are --executor, and --opponent to name your own module's class again."""
     folder: Path | None = None
     """New folder of the run, by default runs/LEARNER/TIME-sSEED."""
     seeds: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
     """Train N times, at least 2, with the given seed and the ones after it; report mean and spread."""
-    ray: Annotated[str | None, tyro.conf.arg(metavar="ADDRESS")] = None
-    """Train the seeds in parallel on the Ray cluster at this address, whose machines share the folder, or with
-    `local` on this machine's cores."""
+    executor: Annotated[str | None, tyro.conf.arg(metavar="NAME")] = None
+    """Train the seeds in parallel past this machine: ray:ADDRESS, dask:ADDRESS or submitit:slurm, whose machines share
+    the folder. Without an address, on all cores."""
 
     def __post_init__(self) -> None:
         if self.seeds is not None and self.seeds < 2:
@@ -68,7 +68,7 @@ class _Preset:
 @dataclass(frozen=True)
 class _Resume:
     resume: Path
-    ray: str | None = None
+    executor: str | None = None
     opponent: str | None = None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -13,16 +13,16 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from crib_env.agents.registry import is_outside_agent
-from crib_env.evaluate.commands.arguments import AgentNames, SomeFolder, SomeGames, SomeRay, SomeSeed
+from crib_env.evaluate.commands.arguments import AgentNames, SomeExecutor, SomeFolder, SomeGames, SomeSeed
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import reported_errors
+from crib_env.evaluate.executors.named import check_executor, connected
 from crib_env.evaluate.figures import GOOD_AND_BAD, new_figure, save_figure
 from crib_env.evaluate.files import markdown_table, whole_text
 from crib_env.evaluate.folder_lock import held
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match_table import faults_in_words
 from crib_env.evaluate.matches.standings import MEAN, Cell, Standings
-from crib_env.evaluate.on_ray import connected, load_ray
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import Threads
 from crib_env.evaluate.statistics import half_width
@@ -36,7 +36,7 @@ def league(
     resume: SomeFolder = None,
     luck_adjusted: bool = False,
     threads: Threads = 2,
-    ray: SomeRay = None,
+    executor: SomeExecutor = None,
 ) -> None:
     """Plays a match between every pair of several agents, and rates them.
 
@@ -49,10 +49,11 @@ def league(
             modules again.
         luck_adjusted: Rate by results minus the luck of cards and starters; these results vary less.
         threads: Number of threads.
-        ray: Play on the Ray cluster of this address, or with `local` on all cores, instead of threads.
+        executor: Play past this machine in place of threads: ray:ADDRESS, dask:ADDRESS or submitit:slurm. Without an
+            address, on all cores.
     """
-    if ray is not None:
-        load_ray(ray)
+    if executor is not None:
+        check_executor(executor)
     if resume is None:
         plan = League(agents, 2_000 if games is None else games, seed or 0, luck_adjusted)
         resume = plan.begin(folder)
@@ -64,7 +65,7 @@ def league(
     else:
         plan = League.of_folder(resume, agents)
     with reported_errors(f"stopped; continue with: crib-env league --resume {resume}"):
-        play_and_report(plan, resume, threads, ray)
+        play_and_report(plan, resume, threads, executor)
 
 
 def standing_rows(standings: Standings) -> tuple[list[str], list[list[str]]]:
@@ -192,9 +193,12 @@ def write_report(standings: Standings, folder: Path) -> None:
     save_figure(figure, folder / "heat-map")
 
 
-def play_and_report(league: League, folder: Path, threads: int, ray: str | None = None) -> None:
+def play_and_report(league: League, folder: Path, threads: int, executor: str | None = None) -> None:
     """Plays the matches left to play, on a cluster if one is given, prints the tables and writes the files."""
-    with held(folder), progress_bar() as progress, nullcontext() if ray is None else connected(ray) as cluster:
+    with ExitStack() as opened:
+        opened.enter_context(held(folder))
+        progress = opened.enter_context(progress_bar())
+        cluster = None if executor is None else opened.enter_context(connected(executor))
         task = progress.add_task("matches", total=league.games * len(league.pairings))
 
         def on_progress(done: int, what: str) -> None:

@@ -13,8 +13,9 @@ import tyro
 from rich.progress import Progress
 
 from crib_env.agents import Agent, make_agent
-from crib_env.evaluate.commands.arguments import AgentName, SomeAmount, SomeFile, SomeJson, SomeRay
+from crib_env.evaluate.commands.arguments import AgentName, SomeAmount, SomeExecutor, SomeFile, SomeJson
 from crib_env.evaluate.console import console
+from crib_env.evaluate.executors.named import connected
 from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.folder_lock import held_file, lock_of
 from crib_env.evaluate.matches.game_records import add_records
@@ -23,7 +24,6 @@ from crib_env.evaluate.matches.match_table import faults_in_words, match_table
 from crib_env.evaluate.matches.mirrored import Games, Shard, play_shard
 from crib_env.evaluate.matches.resuming import take_up
 from crib_env.evaluate.matches.stopping import Narrow, Sprt, StoppingRule
-from crib_env.evaluate.on_ray import connected
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import Positive, Range, Seed, Threads
 
@@ -56,8 +56,9 @@ class MatchArguments:
     luck_adjusted: bool = False
     """Also report results minus the luck of cards and starters, with narrower intervals, which --until and --sprt then
     use."""
-    ray: SomeRay = None
-    """Play on the Ray cluster of this address, or with `local` on all cores, instead of threads."""
+    executor: SomeExecutor = None
+    """Play past this machine in place of threads: ray:ADDRESS, dask:ADDRESS or submitit:slurm. Without an address, on
+    all cores."""
     sprt: Annotated[tuple[Elo, Elo] | None, tyro.conf.arg(metavar="ELO0 ELO1", help_behavior_hint="")] = None
     """Test whether the first agent is ELO0 or ELO1 stronger, and stop when either is clear: each wrong verdict has a
     chance of 5 % at most. The win rate of a match that stops so is biased, towards the verdict."""
@@ -120,8 +121,8 @@ def _check_together(asked: MatchArguments) -> None:
         raise ValueError("--resume needs --record FILE, the games of the match to go on with")
     if asked.record is not None and asked.record.exists() and not asked.resume:
         raise ValueError(f"{asked.record} exists already: go on with its match by --resume, or give another file")
-    if asked.seconds is not None and asked.ray is not None:
-        raise ValueError("--seconds is not allowed with --ray: a cluster begins games long before they are played")
+    if asked.seconds is not None and asked.executor is not None:
+        raise ValueError("--seconds is not allowed with --executor: a cluster begins games long before they are played")
 
 
 def _play(a: Agent, b: Agent, games: int, rule: StoppingRule | None, asked: MatchArguments) -> None:
@@ -144,7 +145,7 @@ def _play(a: Agent, b: Agent, games: int, rule: StoppingRule | None, asked: Matc
         with progress_bar() as progress, ExitStack() as opened:
             kept_games = 0 if kept is None else len(kept.scores)
             bar = _Bar(progress, f"{a.name} against {b.name}", games, rule, asked.seconds, kept_games)
-            cluster = opened.enter_context(connected(asked.ray)) if asked.ray is not None else None
+            cluster = opened.enter_context(connected(asked.executor)) if asked.executor is not None else None
             playing = play_games(
                 a,
                 b,
@@ -241,7 +242,7 @@ def _play_one(a: Agent, b: Agent, asked: MatchArguments) -> None:
         "--seconds": asked.seconds,
         "--json": asked.json_file,
         "--resume": asked.resume,
-        "--ray": asked.ray,
+        "--executor": asked.executor,
         "--luck-adjusted": asked.luck_adjusted,
     }
     if given := [name for name, value in without.items() if value]:

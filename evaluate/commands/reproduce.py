@@ -9,7 +9,7 @@ import tyro
 from rich.table import Table
 
 from crib_env.agents import make_agent
-from crib_env.evaluate.commands.arguments import SomeFolder, SomeRay, SomeSeed
+from crib_env.evaluate.commands.arguments import SomeExecutor, SomeFolder, SomeSeed
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import reported_errors
 from crib_env.evaluate.papers import NAMES, Name
@@ -28,7 +28,7 @@ def reproduce(
     folder: SomeFolder = None,
     resume: SomeFolder = None,
     threads: Threads = 2,
-    ray: SomeRay = None,
+    executor: SomeExecutor = None,
 ) -> None:
     """Recomputes the figures of a paper, and reports which are confirmed, which differ, and why.
 
@@ -39,27 +39,27 @@ def reproduce(
         folder: A new folder for trainings, results and the report, by default runs/reproduce/<time>.
         resume: Folder of a stopped reproduction to continue; give no paper, --quick, --seed or --folder then.
         threads: Number of threads.
-        ray: Train in parallel and play matches on the Ray cluster of this address, or with `local` on all cores; its
-            machines share the folder.
+        executor: Train in parallel and play matches past this machine: ray:ADDRESS, dask:ADDRESS or submitit:slurm,
+            whose machines share the folder. Without an address, on all cores.
     """
     if resume is None and paper is None:
         raise ValueError(f"there is no paper: give one of {', '.join(NAMES)}, or all")
     if resume is not None and (paper, quick, seed, folder) != (None, False, None, None):
-        raise ValueError("--resume takes all settings from the folder: give only --threads and --ray with it")
+        raise ValueError("--resume takes all settings from the folder: give only --threads and --executor with it")
     # Imported here: all agents and torch take seconds.
-    from crib_env.evaluate.on_ray import load_ray
+    from crib_env.evaluate.executors.named import check_executor
     from crib_env.evaluate.papers.report import reproduce_and_report
     from crib_env.evaluate.papers.run import Reproduction
 
-    if ray is not None:
-        load_ray(ray)
+    if executor is not None:
+        check_executor(executor)
     if resume is not None:
         plan = Reproduction.of_folder(resume)
     else:
         plan = Reproduction(NAMES if paper == "all" else (str(paper),), quick, seed or 0)
         resume = plan.begin(folder)
     with reported_errors(f"stopped; continue with: crib-env reproduce --resume {resume}"):
-        reproduce_and_report(plan, resume, threads, ray)
+        reproduce_and_report(plan, resume, threads, executor)
 
 
 def lang_tournament(run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")], seed: Seed = 0) -> None:

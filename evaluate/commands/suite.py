@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import tyro
+from rich.progress import Progress
 
 from crib_env.agents.registry import is_outside_agent
-from crib_env.evaluate.commands.arguments import AgentNames, SomeFile, SomeFolder, SomeJson
+from crib_env.evaluate.commands.arguments import AgentNames, SomeExecutor, SomeFile, SomeFolder, SomeJson
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import printable, reported_errors
+from crib_env.evaluate.executors.named import check_executor, connected
 from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.folder_lock import held
 from crib_env.evaluate.progress import progress_bar, say
@@ -32,6 +35,7 @@ def suite(
     threads: Threads = 2,
     json_file: SomeJson = None,
     *,
+    executor: SomeExecutor = None,
     submit: SomeFile = None,
 ) -> None:
     """Measures agents on fixed tasks with known answers: discards, the play, endgames, matches, time.
@@ -49,10 +53,14 @@ def suite(
             modules again.
         threads: Number of threads; they do not change the figures.
         json_file: Also write all figures to this file, as JSON.
+        executor: Do all tasks side by side past this machine: ray:ADDRESS, dask:ADDRESS or submitit:slurm. Without an
+            address, on all cores.
         submit: Write a row for the leaderboard to this file, of one agent and the whole suite; docs/leaderboard.md says
             what else a submission needs.
     """
     check_outputs(json_file, submit)
+    if executor is not None:
+        check_executor(executor)
     if resume is None:
         if only and skip:
             raise ValueError("--only leaves out all other tasks: give it, or --skip")
@@ -75,7 +83,7 @@ def suite(
             check_tier(plan)
     again = "" if submit is None else f" --submit {submit}"
     with reported_errors(f"stopped; continue with: crib-env suite --resume {resume}{again}"):
-        outcomes = _measure_and_report(plan, resume, threads, json_file)
+        outcomes = _measure_and_report(plan, resume, threads, executor, json_file)
         if submit is not None:
             write_json(submit, row_of(plan, outcomes))
 
@@ -97,17 +105,29 @@ def _shares(texts: tuple[str, ...]) -> dict[str, float]:
     return shares
 
 
-def _measure_and_report(plan: Suite, folder: Path, threads: int, json_file: Path | None) -> list[Outcome]:
+def _measured(plan: Suite, folder: Path, threads: int, executor: str | None, progress: Progress) -> Iterator[Outcome]:
+    bar = progress.add_task("suite", total=None)
+    if executor is not None:
+        with connected(executor) as cluster:
+            yield from plan.run_on(
+                cluster, folder, lambda done, planned: progress.update(bar, completed=done, total=planned)
+            )
+        return
+
+    def on_task(agent: str, task: str, steps: int) -> None:
+        nonlocal bar  # a new one, since the total of a bar cannot become unknown
+        progress.remove_task(bar)
+        bar = progress.add_task(f"{agent}: {task}", total=steps or None)
+
+    yield from plan.run(folder, threads, on_task, lambda done: progress.update(bar, advance=done))
+
+
+def _measure_and_report(
+    plan: Suite, folder: Path, threads: int, executor: str | None, json_file: Path | None
+) -> list[Outcome]:
     outcomes: list[Outcome] = []
     with held(folder), progress_bar() as progress:
-        bar = progress.add_task("suite", total=None)
-
-        def on_task(agent: str, task: str, steps: int) -> None:
-            nonlocal bar  # a new one, since the total of a bar cannot become unknown
-            progress.remove_task(bar)
-            bar = progress.add_task(f"{agent}: {task}", total=steps or None)
-
-        for outcome in plan.run(folder, threads, on_task, lambda done: progress.update(bar, advance=done)):
+        for outcome in _measured(plan, folder, threads, executor, progress):
             outcomes.append(outcome)
             if outcome.failed is not None:
                 say(progress, printable(f"{outcome.agent}: {outcome.task} failed ({outcome.failed})"))

@@ -13,8 +13,8 @@ from threading import Event
 from typing import NamedTuple
 
 from crib_env.agents import Agent
+from crib_env.evaluate.executors.cluster import Cluster
 from crib_env.evaluate.matches.mirrored import UNTIMED, Games, Shard, copy_of, play_shard
-from crib_env.evaluate.on_ray import Cluster
 from crib_env.players.agent_from_text import as_agent
 
 _BLOCK = 10.0  # seconds that a block of slow players should take
@@ -127,7 +127,7 @@ def working(
     """
     if cluster is not None:
         begin = cluster.begin_shards(a, b, on_progress)
-        yield Workers(2 * cluster.cpus, begin)  # twice as many, so that no CPU waits for its next block
+        yield Workers(2 * cluster.tasks, begin)  # twice as many, so that no worker waits for its next block
         return
     if threads == 1 or not (as_agent(a).powers.copyable and as_agent(b).powers.copyable):
 

@@ -20,13 +20,13 @@ import numpy as np
 
 from crib_env.agents import make_agent
 from crib_env.agents.registry import check_names_of_file
+from crib_env.evaluate.executors.cluster import Cluster
 from crib_env.evaluate.files import new_folder, write_json
 from crib_env.evaluate.matches.blocks import cut
 from crib_env.evaluate.matches.game_records import add_records
 from crib_env.evaluate.matches.match import MatchResult, check_games, pairs_less_luck, play_games, summarise
 from crib_env.evaluate.matches.mirrored import Games, Shard, check_no_cheat
 from crib_env.evaluate.matches.resuming import take_up
-from crib_env.evaluate.on_ray import Cluster
 from crib_env.evaluate.skill.luck.table import WINS
 from crib_env.files.json_text import read_json, typed
 

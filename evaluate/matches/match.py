@@ -12,10 +12,10 @@ import numpy as np
 from crib_env.agents import Agent
 from crib_env.batch import SOURCES
 from crib_env.engine import DOUBLE_SKUNK, ROLES, SKUNK
+from crib_env.evaluate.executors.cluster import Cluster
 from crib_env.evaluate.matches.blocks import Pace, play_pairs, working
 from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs
 from crib_env.evaluate.matches.stopping import StoppingRule
-from crib_env.evaluate.on_ray import Cluster
 from crib_env.evaluate.ranges import MOST_GAMES
 from crib_env.evaluate.skill.luck.table import MATCH_POINTS, NET_POINTS, RESULTS, WINS
 from crib_env.evaluate.skill.luck.variates import less_luck, results

@@ -24,7 +24,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from crib_env.evaluate.on_ray import Cluster
+from crib_env.evaluate.executors.cluster import Cluster
 from crib_env.evaluate.statistics import mean_interval
 from crib_env.players.win_rate import Z, paired_rate_interval
 

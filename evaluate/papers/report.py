@@ -16,10 +16,10 @@ from rich import box
 from rich.table import Table
 
 from crib_env.evaluate.console import console
+from crib_env.evaluate.executors.named import connected
 from crib_env.evaluate.figures import BLUE, GREY, new_figure, save_figure
 from crib_env.evaluate.files import whole_text, write_json
 from crib_env.evaluate.folder_lock import held
-from crib_env.evaluate.on_ray import connected
 from crib_env.evaluate.papers.claims import Paper
 from crib_env.evaluate.papers.run import PAPERS, Outcome, OutcomeVerdict, Reproduction
 from crib_env.evaluate.progress import progress_bar
@@ -300,21 +300,21 @@ def write_report(reproduction: Reproduction, outcomes: Outcomes, path: Path) -> 
         file.write(report_of(reproduction, outcomes, path.with_suffix(".png").name if rows else ""))
 
 
-def reproduce_and_report(reproduction: Reproduction, folder: Path, threads: int, ray: str | None = None) -> None:
+def reproduce_and_report(reproduction: Reproduction, folder: Path, threads: int, executor: str | None = None) -> None:
     """Trains and computes everything that is left to do, prints tables and writes the files.
 
     Args:
         reproduction: the reproduction.
         folder: its folder.
         threads: the number of threads.
-        ray: the address of a cluster to train and to play matches on, see :func:`crib_env.evaluate.on_ray.connected`;
-            its machines share the folder.
+        executor: to train and to play matches on, see :func:`crib_env.evaluate.executors.named.connected`; its machines
+            share the folder.
     """
     n = len(reproduction.trainings)
     console.print(f"{folder}: {duration(reproduction.seconds(folder))} left on one core, by estimate; {n} trainings")
     with ExitStack() as opened:
         opened.enter_context(held(folder))
-        cluster = None if ray is None else opened.enter_context(connected(ray))
+        cluster = None if executor is None else opened.enter_context(connected(executor))
         reproduction.train(folder, cluster)
         progress = opened.enter_context(progress_bar())
         all_claims = progress.add_task("claims", total=len(reproduction.claims))

@@ -15,8 +15,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from crib_env.evaluate.executors.cluster import Cluster
 from crib_env.evaluate.files import new_folder, write_json
-from crib_env.evaluate.on_ray import Cluster
 from crib_env.evaluate.papers import NAMES, claims, measures
 from crib_env.evaluate.papers.claims import Claim, Effort, Measured, Paper, Training, Verdict, verdict
 from crib_env.evaluate.papers.trainings import find_run, is_finished, train, train_on

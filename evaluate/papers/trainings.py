@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from crib_env.evaluate.ending import Terminated
-from crib_env.evaluate.on_ray import Cluster
+from crib_env.evaluate.executors.cluster import Cluster
 from crib_env.evaluate.papers.claims import Training
 from crib_env.evaluate.runs.format import SUMMARY, is_begun, read_summary
 from crib_env.files.json_text import typed

@@ -16,9 +16,9 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from torch.utils.tensorboard import SummaryWriter
 
 from crib_env.evaluate.console import console
+from crib_env.evaluate.executors.named import connected
 from crib_env.evaluate.files import write_json
 from crib_env.evaluate.folder_lock import held
-from crib_env.evaluate.on_ray import connected
 from crib_env.evaluate.progress import ProgressLines, progress_bar
 from crib_env.evaluate.runs.format import (
     EVENTS,
@@ -58,14 +58,14 @@ class Sweep(Generic[S]):
         self._path = path
         self._runs = [run_of_seed(path, one.seed) for one in self._settings]
 
-    def run(self, ray: str | None = None) -> None:
+    def run(self, executor: str | None = None) -> None:
         """Trains one seed after the other; finished runs are kept and stopped ones continued.
 
         If all are finished and drawn, it only prints their table again.
 
         Args:
-            ray: the address of a cluster to train the seeds on in parallel, see
-                :func:`crib_env.evaluate.on_ray.connected`; its machines share the folder.
+            executor: to train the seeds on in parallel, see :func:`crib_env.evaluate.executors.named.connected`; its
+                machines share the folder.
 
         Raises:
             ValueError: another process works in the folder, or a run there has other settings.
@@ -74,7 +74,7 @@ class Sweep(Generic[S]):
             console.print(f"finished already: {self._path}", soft_wrap=True)
         else:
             with held(self._path):
-                self._train_all(ray)
+                self._train_all(executor)
                 self._log_curves()
                 self._draw()
                 write_json(
@@ -82,16 +82,15 @@ class Sweep(Generic[S]):
                 )
         console.print(self.table())
 
-    def _train_all(self, ray: str | None) -> None:
-        if ray is None:
+    def _train_all(self, executor: str | None) -> None:
+        if executor is None:
             for settings, path in zip(self._settings, self._runs):
                 _train(self._learner, settings, path)
         else:
-            with connected(ray) as cluster:
-                cpus = min(getattr(self._settings[0], "threads", 1), cluster.most_cpus)
+            with connected(executor, getattr(self._settings[0], "threads", 1)) as cluster:
                 here = Path.cwd()
                 calls = [(self._learner, one, path, here) for one, path in zip(self._settings, self._runs)]
-                for _ in cluster.each(_train_there, calls, cpus):
+                for _ in cluster.each(_train_there, calls):
                     pass
 
     def _draw(self) -> None:

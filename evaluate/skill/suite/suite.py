@@ -7,6 +7,7 @@ agent, written whole. Agents are made anew for every task.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from rich.table import Table
 
 from crib_env.agents import make_agent
 from crib_env.agents.registry import check_names_of_file
+from crib_env.evaluate.executors.cluster import Cluster
 from crib_env.evaluate.files import new_folder, write_json
 from crib_env.evaluate.matches.mirrored import check_players
 from crib_env.evaluate.skill.suite import decision_time, discards, endgames, pegging, play, text
@@ -138,20 +140,50 @@ class Suite:
         Raises:
             ValueError: a finished task is damaged, or of another version; the message names the file.
         """
+        for agent, task, path in self._planned(folder, tasks):
+            if path.exists():
+                yield self._read(path, agent, task)
+                continue
+            work = Work(self.share_of(task.NAME), threads, on_progress)
+            on_task(agent, task.NAME, task.steps(work.share))
+            outcome = self.measure(agent, task, work)
+            _keep(outcome, path)
+            yield outcome
+
+    def run_on(self, cluster: Cluster, folder: Path, on_progress: Callable[[int, int], None]) -> list[Outcome]:
+        """:meth:`run` on a cluster, where all tasks are done side by side.
+
+        Args:
+            cluster: where.
+            folder: of this suite; its machines need not see it.
+            on_progress: called with the number of tasks that are done, and of all of them.
+
+        Returns:
+            All outcomes, in the order of :meth:`run`.
+
+        Raises:
+            ValueError: a finished task is damaged, or of another version; the message names the file.
+            OSError: the cluster has given up.
+        """
+        planned = list(self._planned(folder, TASKS))
+        found = {path: self._read(path, agent, task) for agent, task, path in planned if path.exists()}
+        left = [one for one in planned if one[2] not in found]
+        calls = [(self, agent, TASKS.index(task), Path.cwd()) for agent, task, _ in left]
+        on_progress(len(found), len(planned))
+        for place, outcome in cluster.each(_measure_there, calls):
+            _keep(outcome, left[place][2])
+            found[left[place][2]] = outcome
+            on_progress(len(found), len(planned))
+        return [found[path] for *_, path in planned]
+
+    def _planned(self, folder: Path, tasks: Sequence[Task]) -> Iterator[tuple[str, Task, Path]]:
+        """Agents, their tasks, and the files of those that are finished."""
         for number, agent in enumerate(self.agents, start=1):
             for task in (task for task in tasks if task.NAME not in self.skip):
-                path = folder / "tasks" / f"{number}-{task.NAME}.json"
-                if path.exists():
-                    yield self._read(path, agent, task)
-                    continue
-                work = Work(self.share_of(task.NAME), threads, on_progress)
-                on_task(agent, task.NAME, task.steps(work.share))
-                outcome = self._measure(agent, task, work)
-                if outcome.failed is None:
-                    write_json(path, _as_json(outcome))
-                yield outcome
+                yield agent, task, folder / "tasks" / f"{number}-{task.NAME}.json"
 
-    def _measure(self, agent: str, task: Task, work: Work) -> Outcome:
+    def measure(self, agent: str, task: Task, work: Work) -> Outcome:
+        """One task of one agent."""
         nothing = Outcome(agent, task.NAME, task.VERSION, work.share, {})
         try:
             return nothing._replace(figures=task.measure(make_agent(agent), work))
@@ -166,6 +198,17 @@ class Suite:
         if found[:4] != (agent, task.NAME, task.VERSION, self.share_of(task.NAME)):
             raise ValueError(f"{fault} (it is of {found.agent}, {found.task} {found.version})")
         return found
+
+
+def _keep(outcome: Outcome, path: Path) -> None:
+    if outcome.failed is None:
+        write_json(path, _as_json(outcome))
+
+
+def _measure_there(suite: Suite, agent: str, task: int, here: Path) -> Outcome:
+    """Does a task on a worker, from the folder in which the command was given, where an agent's module may be."""
+    os.chdir(here)
+    return suite.measure(agent, TASKS[task], Work(suite.share_of(TASKS[task].NAME), 1, lambda done: None))
 
 
 class _Config(NamedTuple):

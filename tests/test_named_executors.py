@@ -1,4 +1,4 @@
-"""What ``--ray`` says where Ray is not installed, and where it lets other machines in."""
+"""What ``--executor`` says of names that it does not know, of packages that are not installed, and of clusters."""
 
 import os
 import re
@@ -10,27 +10,42 @@ import pytest
 from crib_env.evaluate.commands.league import league
 from crib_env.evaluate.commands.match import MatchArguments, match
 from crib_env.evaluate.commands.reproduce import reproduce
-from crib_env.evaluate.on_ray import connected, load_ray
+from crib_env.evaluate.executors.named import check_executor, connected
+from crib_env.evaluate.executors.on_ray import load
 from crib_env.train.__main__ import main
+
+
+def test_an_unknown_executor_is_named():
+    with pytest.raises(ValueError, match=r"^executor='slurm' is not allowed: give ray, dask, submitit"):
+        check_executor("slurm")
+
+
+@pytest.mark.parametrize(("name", "package"), [("dask", "distributed"), ("submitit", "submitit")])
+def test_the_extra_of_an_executor_is_named(name, package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(
+        ValueError, match=f"^executor='{name}' needs {package}: install crib_env with its extra '{name}'$"
+    ):
+        check_executor(name)
 
 
 def test_without_ray_the_extra_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "ray", None)
-    needed = pytest.raises(ValueError, match=r"^ray='local' needs ray: install crib_env with its extra 'ray'$")
+    needed = pytest.raises(ValueError, match=r"^executor='ray' needs ray: install crib_env with its extra 'ray'$")
     with needed:
-        match(MatchArguments("greedy", "random", 20, ray="local"))
+        match(MatchArguments("greedy", "random", 20, executor="ray"))
     with needed:
-        league(("greedy", "random"), folder=tmp_path / "league", ray="local")
+        league(("greedy", "random"), folder=tmp_path / "league", executor="ray")
     with needed:
-        reproduce("oconnor-2000", quick=True, folder=tmp_path / "reproduction", ray="local")
+        reproduce("oconnor-2000", quick=True, folder=tmp_path / "reproduction", executor="ray")
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["--seeds", "2", "--ray", "local"], "needs ray: install crib_env with its extra 'ray'"),
-        (["--ray=local"], "ray='local' is not allowed without --seeds"),
+        (["--seeds", "2", "--executor", "ray"], "needs ray: install crib_env with its extra 'ray'"),
+        (["--executor=ray"], "executor='ray' is not allowed without --seeds"),
     ],
 )
 def test_a_bad_sweep_on_ray_begins_no_folder(arguments, error, monkeypatch, tmp_path, capsys):
@@ -62,7 +77,7 @@ def test_a_token_that_is_here_is_shown(variables, mode, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "ray", SimpleNamespace())
     monkeypatch.setattr(os, "environ", {"HOME": "elsewhere", **variables})
-    load_ray("127.0.0.1:6379")
+    load("127.0.0.1:6379")
     assert os.environ.get("RAY_AUTH_MODE") == mode
 
 
@@ -77,8 +92,8 @@ def test_a_cluster_that_asks_for_a_token_says_what_to_set(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(init=init, shutdown=lambda: None, exceptions=errors))
     monkeypatch.setattr(os, "environ", {"HOME": "elsewhere"})
     says = "set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to what `ray get-auth-token` prints on its head node"
-    message = f"ray='auto' is not allowed: the cluster asks for its token: {says}"
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"), connected("auto"):
+    message = f"executor='ray:auto' is not allowed: the cluster asks for its token: {says}"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"), connected("ray:auto"):
         pass
 
 
@@ -91,11 +106,13 @@ def test_a_local_cluster_that_others_can_reach_warns(address, listens_at, warns,
         init=lambda *args, **settings: None,
         shutdown=lambda: None,
         util=SimpleNamespace(get_node_ip_address=lambda: listens_at),
+        nodes=lambda: [{"Alive": True, "Resources": {"CPU": 2}}],
+        cluster_resources=lambda: {"CPU": 2},
     )
     monkeypatch.setitem(sys.modules, "ray", ray)
     monkeypatch.delenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", raising=False)
     monkeypatch.setattr(os, "environ", os.environ.copy())
-    with connected(address):
+    with connected(f"ray:{address}"):
         asked = os.environ.pop("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", None)
     assert asked == ("0" if address == "local" else None)
     warned = capsys.readouterr().err
