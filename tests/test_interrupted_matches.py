@@ -212,7 +212,7 @@ def test_games_that_are_there_are_not_replaced(tmp_path):
         ({"resume": True}, "--resume needs --record FILE"),
         ({"until": "1", "sprt": (0.0, 5.0)}, "--until and --sprt each say when to stop"),
         ({"sprt": (5.0, 0.0)}, "sprt=5 0 is not allowed: give the smaller difference"),
-        ({"seconds": 1.0, "ray": "local"}, "--seconds is not allowed with --ray"),
+        ({"seconds": 1.0, "executor": "ray"}, "--seconds is not allowed with --executor"),
         ({"games": 1, "sprt": (0.0, 5.0)}, "games=1 has no interval: --sprt is not allowed with it"),
         ({"games": 3}, "games=3 is not allowed"),
     ],

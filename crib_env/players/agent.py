@@ -75,7 +75,7 @@ class Agent(Protocol):
     and a fresh copy plays each worker's part. A league makes its agents anew for each match. What a copy
     remembers or learns is lost with it. If an agent must not be copied, because it holds a process or a
     connection or learns from one game to the next, it declares ``copyable=False``. Then one thread
-    uses it, whatever ``threads`` says, and ``--ray`` is refused.
+    uses it, whatever ``threads`` says, and ``--executor`` is refused.
 
     **Results.** Matches and leagues tell an agent that ``watches`` the results of deals, with the cards shown by then,
     and of games. They do so after the last card of the deal and before the next discard, once for all deals or games
