@@ -56,7 +56,26 @@ def speeds():
     return ["", "a second", "range"], [row(name, *values) for name, values in kept("speed")["per_second"].items()]
 
 
+def best_against_the_league():
+    """Less luck, the strongest opponent first."""
+
+    def with_half(value, low, high, scale, digits):
+        return f"{scale * value:.{digits}f} ± {scale * (high - low) / 2:.{digits}f}"
+
+    matches = kept("best-against-league")["matches"]
+    rows = [
+        [
+            f"`{match['opponent']}`",
+            with_half(match["win_rate"], *match["interval"], 100, 1),
+            "+" * (match["margin"] > 0) + with_half(match["margin"], *match["margin_interval"], 1, 2),
+        ]
+        for match in matches
+    ]
+    return ["opponent", "won less luck, %", "net points a game"], rows
+
+
 TABLES = {
+    "best against the league": ("matches", best_against_the_league),
     "win table": ("tables", win_table),
     "tree search": ("matches", tree_search),
     "exploitability of learners": ("exploitability", exploitability_of_learners),
