@@ -128,10 +128,14 @@ def test_a_person_plays_no_mirrored_games(typed):
     assert typed == []
 
 
-@pytest.mark.parametrize("other", [{"json_file": "x.json"}, {"until": "1"}, {"ray": "local"}, {"luck_adjusted": True}])
+@pytest.mark.parametrize(
+    "other", [{"json_file": "x.json"}, {"until": "1"}, {"executor": "ray"}, {"luck_adjusted": True}]
+)
 def test_one_game_has_no_interval(other, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match=r"games=1 has no interval: --(json|until|ray|luck-adjusted) is not allowed"):
+    with pytest.raises(
+        ValueError, match=r"games=1 has no interval: --(json|until|executor|luck-adjusted) is not allowed"
+    ):
         match(MatchArguments(a="random", b="greedy", games=1, **other))
 
 
