@@ -25,6 +25,7 @@ _AGENTS = {
     "uct-determinized": "crib_env.agents.tree_search.agents:DeterminizedUCTAgent",
     "uct-cheating": "crib_env.agents.tree_search.agents:CheatingUCTAgent",
     "best": "crib_env.agents.best.agent:load",
+    "erring": "crib_env.agents.best.erring:ErringAgent",
     "human": "crib_env.agents.human:HumanAgent",
     "llm": "crib_env.agents.llm.agent:LLMAgent",
     "ddqn": "crib_env.agents.networks.ddqn:DDQNAgent.load",

@@ -27,7 +27,7 @@ from crib_env.players.turns import play_out, turns
 
 _CARDS = "5H 5C JD QS 2H 3D"
 _PLAYERS = ("greedy", "careful", "heuristic", "minimax", "halscrib", "expert", "equilibrium", "ismcts")
-_WITH_TORCH = ("best",)
+_WITH_TORCH = ("best", "erring")
 
 
 class _LowestCard:

@@ -67,6 +67,7 @@ class Tab:
     def begin(self, **fields):
         """Fills in the form and deals."""
         self.page.wait_for_selector("#new button.main")
+        self.page.evaluate("document.querySelector('#more').open = true")
         for name, value in fields.items():
             field = self.page.locator(f"#new [name={name}]")
             if isinstance(value, bool):
@@ -159,7 +160,10 @@ def check_whole_game(tab, server, agent, **fields):
 
 def test_a_game_clicked_through_is_the_engines(tab, server):
     check_whole_game(tab, server, "greedy", own=85, theirs=80, seed=4)
-    tab.page.click("#do")
+    tab.page.click("#rematch")
+    tab.page.wait_for_selector("#game[data-turn=discard]")
+    assert tab.scores() == (0, 0)
+    tab.page.click("h1 a")
     tab.begin(agent="random", own=7, theirs=3)
     assert tab.turn in ("discard", "play")
     assert tab.scores() == (7, 3)
@@ -178,6 +182,9 @@ def test_a_player_that_takes_long_is_said_to_think(tab, monkeypatch):
         tab.page.locator("#mine .hand button[aria-pressed=false]").first.click()
     tab.page.click("#do")
     tab.page.wait_for_selector("#said:has-text('Greedy is thinking')")
+    tab.page.click("#stop")
+    tab.page.wait_for_selector("#game[data-turn=stopped]")
+    tab.page.click("#do")
     tab.page.wait_for_selector(WAITING)
     assert "thinking" not in tab.page.inner_text("#said")
 
@@ -249,15 +256,17 @@ def test_by_keys_alone(tab):
     page.wait_for_selector("#new button.main")
 
     def tab_to(selector):
-        for _ in range(60):
+        for _ in range(200):
             if page.evaluate("selector => document.activeElement.matches(selector)", selector):
                 return
             page.keyboard.press("Tab")
         raise AssertionError(f"Tab does not lead to {selector}")
 
+    tab_to("#levels input:checked")
+    page.keyboard.press("ArrowUp")
     tab_to("#new [name=dealer]")
     page.keyboard.type("my")
-    tab_to("#new button.main")
+    tab_to("#go .main")
     page.keyboard.press("Enter")
     page.wait_for_selector("#game[data-turn=discard]")
     page.keyboard.press("2")
@@ -338,6 +347,37 @@ def test_a_decision_fits_the_window(name, browser, server):
     tab.page.wait_for_selector("#coach table")
     assert not wrong_places(tab.page, tall=False)
     tab.close()
+
+
+def test_with_two_hundred_games_play_now_stays_in_the_window(browser, tmp_path):
+    """At a level that is chosen; a game is deleted by a second click."""
+    with served_page(tmp_path) as page:
+        page.begin("greedy", scores=[30, 40])
+        (file,) = tmp_path.glob("*.json")
+        for k in range(199):
+            shutil.copy(file, tmp_path / f"20200101-{k:06}.json")
+        for name, (width, height) in SIZES.items():
+            tab = Tab(browser, page.url, viewport={"width": width, "height": height})
+            tab.page.wait_for_selector("#lists li")
+            box = tab.page.locator("#go .main").bounding_box()
+            assert box["y"] > 0
+            assert box["y"] + box["height"] < height, name
+            assert not wrong_places(tab.page, tall=False)
+            if name != "laptop":
+                tab.close()
+                continue
+            n = tab.page.locator("#lists li").count()
+            assert "30 : 40" in tab.page.locator("#lists li").first.inner_text()
+            tab.page.locator("#lists .delete").first.click()
+            assert file.exists()
+            tab.page.locator("#lists .delete").first.click()
+            tab.page.wait_for_selector(f"#lists:not(:has(li:nth-child({n})))")
+            assert not file.exists()
+            tab.page.click(".level:has-text('Newcomer')")
+            tab.page.click("#go .main")
+            assert tab.turn == "discard"
+            assert "against Newcomer" in tab.page.inner_text("#against")
+            tab.close()
 
 
 def test_the_crib_is_counted_with_cards_side_by_side_on_a_phone(browser, server):

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import socket
+import threading
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 
@@ -20,11 +21,13 @@ from crib_env.agents.registry import NAMES
 from crib_env.engine import DISCARD
 from crib_env.evaluate.commands.play import play
 from crib_env.evaluate.matches.game_records import read_records
+from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.page import server
 from crib_env.evaluate.play.page.games import OFFERED
 from crib_env.evaluate.play.page.server import LARGEST, page_files
-from crib_env.evaluate.play.saved_game import AGENT, FINISHED, PERSON, GameSoFar
-from crib_env.evaluate.skill.analysis.judges import play_judge
+from crib_env.evaluate.play.page.warming import COLD, warmed_up
+from crib_env.evaluate.play.saved_game import AGENT, FINISHED, PERSON, GameSoFar, SavedGame
+from crib_env.evaluate.skill.analysis.judges import ExpertJudge, play_judge
 from crib_env.picture.cards import card_name
 from tests.helpers.hidden_cards import cards_of
 from tests.helpers.page import served_page
@@ -301,7 +304,7 @@ def test_a_game_is_open_in_one_server_at_a_time(tmp_path):
 
 def test_the_coach_keeps_nobody_waiting_before_it_is_ready(tmp_path):
     with served_page(tmp_path) as page:
-        page.games.is_warm = False
+        ready, page.games.warm = page.games.warm, COLD
         state = play_on(page, page.begin(), 1)[-1]
         assert page.ask("notes", game=state["game"])[1] == {
             "warm": False,
@@ -310,8 +313,91 @@ def test_the_coach_keeps_nobody_waiting_before_it_is_ready(tmp_path):
             "line": [],
         }
         assert "not ready yet" in page.ask("hint", game=state["game"], at=state["at"])[1]["error"]
-        page.games.is_warm = True
+        page.games.warm = ready
         assert len(page.ask("notes", game=state["game"])[1]["notes"]) == 1
+
+
+def test_a_rematch_begins_anew_and_the_loser_deals_first(page):
+    states = play_on(page, page.begin("greedy", scores=[60, 70], seed=3))
+    assert "not over" in page.ask("rematch", game=page.begin()["game"])[1]["error"]
+    status, state = page.ask("rematch", game=states[-1]["game"])
+    sides = states[-1]["frames"][-1]["sides"]
+    loser = min((PERSON, AGENT), key=lambda seat: sides[seat]["score"])
+    assert status == 200
+    assert state["name"] == "greedy"
+    assert [side["score"] for side in state["frames"][0]["sides"]] == [0, 0]
+    assert [side["dealer"] for side in state["frames"][0]["sides"]] == [loser == PERSON, loser == AGENT]
+
+
+def test_games_are_listed_with_their_scores_and_deleted(tmp_path):
+    with served_page(tmp_path) as page:
+        waiting = play_on(page, page.begin("greedy", scores=[60, 70]), 8)[-1]
+        finished = play_on(page, page.begin("erring:errs=5", scores=[100, 90]))[-1]
+        lobby = page.ask("lobby")[1]
+        for state, listed in ((waiting, lobby["waiting"]), (finished, lobby["finished"])):
+            (row,) = listed
+            assert row["scores"] == [side["score"] for side in state["frames"][-1]["sides"]]
+            assert (row["game"], row["deal"]) == (state["game"], state["frames"][-1]["deal"])
+        assert lobby["finished"][0]["name"] == finished["name"] == "Newcomer"
+        for state in (waiting, finished):
+            assert page.ask("delete", game=state["game"]) == (200, {})
+            assert "there is no game" in page.ask("look", game=state["game"])[1]["error"]
+        lobby = page.ask("lobby")[1]
+        assert lobby["waiting"] == lobby["finished"] == []
+        assert len(records(page)) == 1
+    assert not [path for path in tmp_path.rglob("*") if path.suffix == ".lock"]
+
+
+def test_an_agent_that_thinks_is_stopped_and_goes_on(page, monkeypatch):
+    real, may_go_on, asked = SavedGame.agents_card, threading.Event(), []
+
+    def agents_card(game):
+        asked.append(len(game.played))
+        may_go_on.wait(60)
+        return real(game)
+
+    state = page.begin("greedy", dealer="me", seed=4)  # it has discarded, and leads after the person's discards
+    monkeypatch.setattr(SavedGame, "agents_card", agents_card)
+    answers = []
+    thread = threading.Thread(
+        target=lambda: answers.append(page.ask("play", game=state["game"], at=state["at"], cards=first_choice(state)))
+    )
+    thread.start()
+    while not asked:
+        thread.join(0.01)
+    assert page.ask("stop", game=state["game"]) == (200, {})
+    thread.join()
+    ((status, stopped),) = answers
+    assert status == 200
+    assert stopped["stopped"]
+    assert (stopped["choose"], stopped["at"]) == (0, state["at"] + 2)
+    may_go_on.set()
+    state = page.ask("look", game=state["game"])[1]
+    assert not state["stopped"]
+    assert state["choose"] == 1
+    assert len(asked) == len(set(asked))  # it goes on with what it was thinking
+
+
+def test_the_first_screen_names_the_levels_as_the_benchmarks_measured_them(page):
+    shown = page.ask("lobby")[1]["levels"]
+    assert [level["agent"] for level in shown] == [level.agent for level in LEVELS]
+    for level, one in zip(LEVELS, shown):
+        rate = level.against_greedy
+        assert level.words in one["says"]
+        assert f"{100 * rate.rate:.1f} ± " in one["figures"]
+        assert f"of {rate.games:,} games against greedy" in one["figures"]
+
+
+def test_all_is_compiled_in_the_order_of_its_need(tmp_path, monkeypatch):
+    """The offered player before the coach, the coach before reviews; a whole game from 0 to 0 of each."""
+    begun = []
+    real = SavedGame.begin_in
+    monkeypatch.setattr(SavedGame, "begin_in", lambda so_far, folder: begun.append(so_far) or real(so_far, folder))
+    said = [(warm, [(game.agent, game.scores) for game in begun]) for warm in warmed_up("greedy", ExpertJudge(5))]
+    assert [warm[:3] for warm, _ in said] == [(True, False, False), (True, True, False), (True, True, True)]
+    assert said[0][1] == [("greedy", (0, 0)), ("greedy", (105, 105))]
+    assert {("random", (0, 0)), ("random", (105, 105))} <= {*said[1][1]}
+    assert {(agent, (0, 0)) for agent in (LEVELS[0].agent, "best")} <= {*said[2][1]}
 
 
 def test_practice_takes_cards_back_and_is_not_recorded(page):

@@ -143,6 +143,7 @@ def test_agents_that_need_no_file_say_what_they_are():
         "halscrib",
         "equilibrium",
         "best",
+        "erring",
     }
     assert {name for name, power in powers.items() if power.mixes == "unknown"} == {
         "ismcts",

@@ -65,6 +65,14 @@ FIGURES = {
         learners("# % (# to #, 20,000) against `expert`"),
         measured("best", "`best expert:threads=1 --games 20000 --seed 4` | 20,000 | #% (#% to #%)"),
     ],
+    "the weakest level": [
+        readme("the weakest wins # % of # games against `greedy`"),
+        measured("levels", "| `erring:errs=5` | beats a sound beginner one game in ten | #% (9.4% to 11.2%, # games)"),
+    ],
+    "the strongest level": [
+        readme("strongest # % of # ("),
+        measured("levels", "| `best` | beats a sound beginner two games in three | #% (65.5% to 66.5%, # games)"),
+    ],
     "a decision of best": [learners("# µs a decision in batch"), measured("best", "A decision takes # µs in batch")],
     "equilibrium against greedy": [
         readme("| the play solved, the last cards at the table | # ± # % less luck |"),

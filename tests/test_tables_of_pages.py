@@ -7,6 +7,7 @@ import pytest
 
 from crib_env.evaluate.commands.tables.win_table import HEADER, NEAR, rows_of
 from crib_env.evaluate.files import markdown_table, whole_text
+from crib_env.evaluate.play.levels import LEVELS
 from crib_env.tables.standard import standard_win_table
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -74,7 +75,19 @@ def best_against_the_league():
     return ["opponent", "won less luck, %", "net points a game"], rows
 
 
+def levels():
+    """Win rates of the levels of the page."""
+
+    def told(rate):
+        return f"{rate.rate:.1%} ({rate.low:.1%} to {rate.high:.1%}, {rate.games:,} games)" if rate else ""
+
+    titles = ["level", "agent", "in words", "against `greedy`", "against `best`"]
+    rows = ([one.name, f"`{one.agent}`", one.words, told(one.against_greedy), told(one.against_best)] for one in LEVELS)
+    return titles, [*rows]
+
+
 TABLES = {
+    "levels": ("levels", levels),
     "best against the league": ("matches", best_against_the_league),
     "win table": ("tables", win_table),
     "tree search": ("matches", tree_search),

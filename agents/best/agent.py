@@ -129,7 +129,19 @@ class BestAgent:
         """See :class:`crib_env.players.agent.MixedAgent`: it draws in the pegging episode, and nowhere else."""
         return card_chances(views, self.act, self.rank_chances)
 
-    @torch.inference_mode()
+    def rank_logits(self, views: PlayerViews) -> np.ndarray:
+        """The logits of the networks for each rank, (B, 13) float64, at B decisions of the play; -inf for one that
+        cannot be laid.
+
+        Raises:
+            KeyError: there is no network for the game of a decision.
+        """
+        logits, is_pegging = np.empty((len(views), N_RANKS)), views.starter < 0
+        for game, is_part in zip(GAMES, (~is_pegging, is_pegging)):
+            if is_part.any():
+                logits[is_part] = self._logits(game, views[is_part])
+        return logits
+
     def rank_chances(self, views: PlayerViews) -> np.ndarray:
         """How likely each rank is laid, (B, 13), at B decisions of the play."""
         chances = np.zeros((len(views), N_RANKS))
@@ -138,18 +150,22 @@ class BestAgent:
         for game, is_part in (("pegging", is_pegging), ("deals", ~is_pegging & ~is_searched)):
             rows = np.flatnonzero(is_part)
             if game in self.policies and len(rows):
-                same = same_cards(views[rows])
-                inputs = torch.from_numpy(policy_inputs(views[rows[same.first]]))
-                logits = in_few_sizes(self.policies[game], inputs).numpy()
+                logits = self._logits(game, views[rows])
                 if game == "pegging":
                     found = without_rare(np.exp(logits.astype(np.float64) - logits.max(axis=1, keepdims=True)))
                 else:
                     found = np.eye(N_RANKS)[logits.argmax(axis=1)]
-                chances[rows], is_left[rows] = same.spread(found), False
+                chances[rows], is_left[rows] = found, False
         rows = np.flatnonzero(is_left)
         if len(rows):
             chances[rows, self._expert.best_ranks(views[rows])] = 1.0
         return chances
+
+    @torch.inference_mode()
+    def _logits(self, game: str, views: PlayerViews) -> np.ndarray:
+        same = same_cards(views)
+        inputs = torch.from_numpy(policy_inputs(views[same.first]))
+        return same.spread(in_few_sizes(self.policies[game], inputs).numpy())
 
     def _lay(self, views: PlayerViews) -> np.ndarray:
         return lowest_of_rank(views, draw(self.rank_chances(views), uniforms(self._seed, views)))

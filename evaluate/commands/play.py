@@ -17,6 +17,7 @@ from crib_env.distribution import missing
 from crib_env.evaluate.commands.arguments import Score, SomeFile, SomeSeed
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
+from crib_env.evaluate.play.levels import LEVELS, first_level
 from crib_env.evaluate.play.page.games import OFFERED
 from crib_env.evaluate.play.saved_game import DEALERS, FINISHED, GameSoFar, SavedGame, read_game_to_resume
 from crib_env.evaluate.play.terminal import play_in_terminal, review_in_terminal, say
@@ -48,7 +49,7 @@ def play(
     every card. The coach values discards exactly at the score, and the play as `expert` does.
 
     Args:
-        agent: Your opponent; by default best.
+        agent: Your opponent; by default best in the terminal, and the level that you choose on the page.
         terminal: Play in this terminal.
         dealer: Who deals first.
         scores: Your score and the agent's at the start.
@@ -61,9 +62,15 @@ def play(
         browser: Open the browser.
     """
     number = secrets.randbelow(2**32) if seed is None else seed
-    offered = GameSoFar("best" if agent is None else agent, number, DEALERS[dealer], scores, (), practice, coach, count)
+    by_default = "best" if terminal else first_level().agent
+    offered = GameSoFar(
+        by_default if agent is None else agent, number, DEALERS[dealer], scores, (), practice, coach, count
+    )
     kept = offered if resume is None else read_game_to_resume(resume, agent)
-    for name in {offered.agent, kept.agent} - {*OFFERED}:  # these can be made, some in seconds
+    for name in {offered.agent, kept.agent} - {
+        *OFFERED,
+        *(level.agent for level in LEVELS),
+    }:  # these can be made, some in seconds
         make_agent(name)
     FOLDER.mkdir(parents=True, exist_ok=True)
     clear_parts(FOLDER)

@@ -66,7 +66,7 @@ class Coach:
     """
 
     def __init__(self, game: SavedGame, judge: PlayJudge) -> None:
-        self._game, self._judge, self._analyst = game, judge, ExpertAgent()
+        self.game, self._judge, self._analyst = game, judge, ExpertAgent()
         self._notes: list[Note] = []
         self._next = 0  # index of the next card to look at
         self._deal_began = 0
@@ -74,12 +74,12 @@ class Coach:
     def notes(self) -> list[Note]:
         """The comments that may be shown now: all, those of finished deals, or none, as the setting asks."""
         self._catch_up()
-        so_far = self._game.so_far
-        if self._game.is_over or so_far.coach == "on":
+        so_far = self.game.so_far
+        if self.game.is_over or so_far.coach == "on":
             return self._notes
         if so_far.coach == "off":
             return []
-        return [note for note in self._notes if note.deal < self._game.games["n_deals"][0]]
+        return [note for note in self._notes if note.deal < self.game.games["n_deals"][0]]
 
     def costliest(self) -> list[Note]:
         """The decisions that lost the most chance to win, at most three, of those in :meth:`notes`."""
@@ -88,7 +88,7 @@ class Coach:
 
     def line(self) -> list[LinePoint]:
         """The person's chance to win: at the start of each deal, after each decision, and at the end."""
-        game = self._game
+        game = self.game
         if not (notes := self.notes()) and game.so_far.coach == "off" and not game.is_over:
             return []
         points, after = [], {note.at: note for note in notes}
@@ -112,7 +112,7 @@ class Coach:
         Raises:
             ValueError: it is not the person's turn.
         """
-        game = self._game
+        game = self.game
         if game.is_over or game.turn != PERSON:
             raise ValueError("there is nothing to choose now")
         view = game.view()
@@ -143,10 +143,10 @@ class Coach:
 
     def analysis(self) -> GameAnalysis:
         """The finished game, both sides and the luck between them."""
-        return analyse([self._game.record()], self._judge)[0]
+        return analyse([self.game.record()], self._judge)[0]
 
     def _catch_up(self) -> None:
-        played = self._game.played
+        played = self.game.played
         while self._next < len(played):
             now = played[self._next]
             if not now.before["discards"][0].any():
@@ -159,7 +159,7 @@ class Coach:
             self._next += 1
 
     def _judge_card(self, at: int) -> None:
-        played = self._game.played
+        played = self.game.played
         before, pair = played[at].before, played[at + 1].card if at + 1 < len(played) else -1
         view, deal = views_of(before, _ROW, np.array([PERSON]), _ROW), int(before["n_deals"][0])
         place, card = at - self._deal_began, played[at].card

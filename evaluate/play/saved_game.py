@@ -17,6 +17,7 @@ from crib_env.engine import DISCARD, OVER, WIN
 from crib_env.evaluate.files import write_json
 from crib_env.evaluate.folder_lock import held_file, lock_of
 from crib_env.evaluate.matches.game_records import GameRecord, Recorder, add_records
+from crib_env.evaluate.play.levels import level_of
 from crib_env.files.json_text import read_json, typed
 from crib_env.options import check_seed
 from crib_env.picture.seen import stages
@@ -175,7 +176,8 @@ class SavedGame:
     @property
     def names(self) -> tuple[str, str]:
         """By seat."""
-        return "you", self.agent.name
+        level = level_of(self._so_far.agent)
+        return "you", level.name if level else self.agent.name
 
     def view(self) -> PlayerViews:
         """What the person sees, one decision."""
@@ -257,6 +259,16 @@ class SavedGame:
         game._lock = self._lock.pop_all()
         game._keep()
         return game
+
+    def delete(self) -> None:
+        """Deletes its file.
+
+        Raises:
+            OSError: it cannot be deleted.
+        """
+        self.file.unlink(missing_ok=True)
+        self.close()
+        lock_of(self.file).unlink(missing_ok=True)
 
     def record(self) -> GameRecord:
         """The finished game as matches record it."""

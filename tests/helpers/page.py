@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from crib_env.evaluate.play.page.games import Games
 from crib_env.evaluate.play.page.server import served
+from crib_env.evaluate.play.page.warming import READY
 from crib_env.evaluate.play.saved_game import GameSoFar
 
 
@@ -69,6 +70,6 @@ def served_page(folder: Path, agent: str = "greedy") -> Iterator[Page]:
     """A server for the games of a folder."""
     folder.mkdir(exist_ok=True)
     games = Games(folder, folder / "games.jsonl", GameSoFar(agent, 0, None, (0, 0), ()))
-    games.warm_up()
+    games.warm = READY  # kernels are compiled as they are needed
     with served(games) as url:
         yield Page(games, url)

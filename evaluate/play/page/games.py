@@ -2,106 +2,68 @@
 
 from __future__ import annotations
 
-import re
 import secrets
-import tempfile
 import threading
-from dataclasses import dataclass
+from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import Any
 
 from crib_env import parse_card
 from crib_env.agents.registry import is_outside_agent
 from crib_env.evaluate.play.coach import Coach
+from crib_env.evaluate.play.levels import LEVELS, Level, Rate, first_level
+from crib_env.evaluate.play.page.listing import GAME_ID, listed
+from crib_env.evaluate.play.page.messages import At, Cards, MovedOn, New, Nothing, OfGame, Settings
 from crib_env.evaluate.play.page.views import hint_as_json, notes_as_json, review_as_json, state, to_choose
+from crib_env.evaluate.play.page.warming import COLD, warmed_up
 from crib_env.evaluate.play.saved_game import AGENT, DEALERS, FINISHED, GameSoFar, SavedGame, read_game
 from crib_env.evaluate.skill.analysis.judges import play_judge
 
 OFFERED = ("best", "expert", "halscrib", "careful", "heuristic", "greedy", "minimax", "ismcts", "random")
-"""Agents that the page lists; any other may be named."""
-_ID = re.compile(r"\d{8}-\d{6}(-\d+)?")
-_LISTED = 30
+"""Agents that the page lists beside the levels; any other may be named."""
 _JUDGE = play_judge()
-
-
-class MovedOn(ValueError):
-    """The page shows an older state of the game: it must load the present one."""
-
-
-@dataclass(frozen=True)
-class Nothing:
-    """A message without fields."""
-
-
-@dataclass(frozen=True)
-class New:
-    """A game to begin."""
-
-    agent: str
-    dealer: str
-    """One of ``DEALERS``."""
-    scores: tuple[int, int]
-    seed: int | None
-    practice: bool
-    coach: str
-    counts: bool
-
-
-@dataclass(frozen=True)
-class OfGame:
-    """A message about a game."""
-
-    game: str
-
-
-@dataclass(frozen=True)
-class At(OfGame):
-    """A message about a moment of a game."""
-
-    at: int
-    """How many cards had been played then: in the game that the page shows, except in ``again``."""
-
-
-@dataclass(frozen=True)
-class Cards(At):
-    """Cards to discard or to lay."""
-
-    cards: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Settings(OfGame):
-    """The settings of the coach and of counting."""
-
-    coach: str
-    counts: bool
-
-
-MESSAGES: dict[str, type] = {
-    "lobby": Nothing,
-    "new": New,
-    "look": OfGame,
-    "play": Cards,
-    "back": At,
-    "again": At,
-    "set": Settings,
-    "hint": At,
-    "notes": OfGame,
-    "review": OfGame,
-}
-"""What the page may ask, and the fields of each message; the method of :class:`Games` of that name answers."""
+_BLINK = 0.05  # seconds after which a thinking agent notices that it is stopped
 
 
 class _Open:
-    """A game that the page has opened, and its coach."""
+    """A game that the page has opened, its coach, and the agent that thinks about a card."""
 
     def __init__(self, game: SavedGame) -> None:
-        self.lock = threading.Lock()
+        self.lock, self.stop = threading.Lock(), threading.Event()
         self.show(game)
 
     def show(self, game: SavedGame) -> None:
         """Replaces the game, and its coach."""
         self.game, self.coach = game, Coach(game, _JUDGE)
+        self._thought: Future[int] | None = None  # of the card that the agent is asked for
+
+    def let_agent_play(self) -> None:
+        """Plays the agent's cards until it is the person's turn, or until it is stopped.
+
+        A stopped agent goes on with the same thought when it is asked again.
+        """
+        self.stop.clear()
+        while not self.game.is_over and self.game.turn == AGENT:
+            self._thought = self._thought or _thinking(self.game)
+            while not wait((self._thought,), _BLINK).done:
+                if self.stop.is_set():
+                    return
+            thought, self._thought = self._thought, None
+            self.game.play(thought.result())
+
+
+def _thinking(game: SavedGame) -> Future[int]:
+    """The agent's card, which it chooses in a thread that does not keep the process from ending."""
+    thought: Future[int] = Future()
+
+    def think() -> None:
+        try:
+            thought.set_result(game.agents_card())
+        except BaseException as error:
+            thought.set_exception(error)
+
+    threading.Thread(target=think, daemon=True).start()
+    return thought
 
 
 class Games:
@@ -122,27 +84,16 @@ class Games:
         self._resumed, self._seed = resumed, seed
         self._open: dict[str, _Open] = {}
         self._lock = threading.Lock()
-        self.is_warm = False
+        self.warm = COLD
 
     def warm_up(self) -> None:
-        """Plays the end of a game in the background, so that all kernels are compiled.
+        """Has all kernels compiled in the background, in the order in which they will be needed.
 
         Raises:
             ValueError: the offered agent cannot be made.
         """
-        with tempfile.TemporaryDirectory() as folder:
-            so_far = GameSoFar(self._offered.agent, 0, None, (105, 105), ())
-            game = SavedGame.begin_in(so_far, Path(folder))
-            while not game.is_over:
-                if game.turn != AGENT:
-                    Coach(game, _JUDGE).hint()
-                game.play(game.agents_card() if game.turn == AGENT else int(game.view().action_mask[0].argmax()))
-            state(game, 0)
-            coach = Coach(game, _JUDGE)
-            coach.notes()
-            self.is_warm = True
-            review_as_json(coach)  # only finished games wait for this
-            game.close()
+        for warm in warmed_up(self._offered.agent, _JUDGE):
+            self.warm = warm
 
     def close(self) -> None:
         """Lets other processes open the games."""
@@ -154,9 +105,10 @@ class Games:
         """Unfinished and finished games, and the settings offered for a new one."""
         offered = self._offered
         return {
-            "warm": self.is_warm,
+            "warm": self.warm._asdict(),
             "resume": self._resumed,
             "agents": OFFERED,
+            "levels": [_level(level) for level in LEVELS],
             "offered": {
                 "agent": offered.agent,
                 "dealer": next(name for name, seat in DEALERS.items() if seat == offered.first_dealer),
@@ -165,9 +117,10 @@ class Games:
                 "practice": offered.practice,
                 "coach": offered.coach,
                 "counts": offered.counts,
+                "first": offered.agent == first_level().agent,
             },
-            "waiting": _listed(self._folder),
-            "finished": _listed(self._folder / FINISHED),
+            "waiting": listed(self._folder),
+            "finished": listed(self._folder / FINISHED),
         }
 
     def new(self, message: New) -> dict[str, Any]:
@@ -187,6 +140,30 @@ class Games:
                 message.counts,
             )
         )
+
+    def rematch(self, message: OfGame) -> dict[str, Any]:
+        """Begins another game against the same agent; the loser of the last deals first."""
+        opened = self._opened(message.game)
+        with opened.lock:
+            if not opened.game.is_over:
+                raise ValueError("the game is not over: a rematch begins when it is")
+            loser = int(opened.game.games["scores"][0].argmin())
+            so_far = opened.game.until(0, seed=secrets.randbelow(2**32), first_dealer=loser, scores=(0, 0))
+        return self._begin(so_far)
+
+    def delete(self, message: OfGame) -> dict[str, Any]:
+        """Deletes a game; what was recorded of a finished one stays."""
+        opened = self._opened(message.game)
+        with opened.lock:
+            opened.game.delete()
+            with self._lock:
+                del self._open[message.game]
+        return {}
+
+    def stop(self, message: OfGame) -> dict[str, Any]:
+        """Stops the agent, which thinks about its card in another request."""
+        self._opened(message.game).stop.set()
+        return {}
 
     def look(self, message: OfGame) -> dict[str, Any]:
         """The state of a game, from the person's last decision on."""
@@ -238,7 +215,7 @@ class Games:
 
     def hint(self, message: At) -> dict[str, Any]:
         """What the coach would do now."""
-        if not self.is_warm:
+        if not self.warm.coach:
             raise ValueError("the coach is not ready yet: the first start can take a minute")
         opened = self._opened(message.game)
         with opened.lock:
@@ -247,7 +224,7 @@ class Games:
 
     def notes(self, message: OfGame) -> dict[str, Any]:
         """The coach's comments so far, and the chance to win; empty until its kernels are compiled."""
-        if not self.is_warm:
+        if not self.warm.coach:
             return {"warm": False, "judge": _JUDGE.name, "notes": [], "line": []}
         opened = self._opened(message.game)
         with opened.lock:
@@ -275,7 +252,7 @@ class Games:
             raise ValueError(f"agent {agent!r} is code of your own: name it on the command line to play against it")
 
     def _opened(self, name: str) -> _Open:
-        if not _ID.fullmatch(name):
+        if not GAME_ID.fullmatch(name):
             raise ValueError(f"there is no game {name[:40]!r}")
         with self._lock:
             if name not in self._open:
@@ -301,24 +278,24 @@ class Games:
 
     def _settled(self, name: str, opened: _Open, since: int) -> dict[str, Any]:
         """Plays the agent's cards until it is the person's turn, and files a finished game; the state since a card."""
+        opened.let_agent_play()
         game = opened.game
-        while not game.is_over and game.turn == AGENT:
-            game.play(game.agents_card())
         if game.is_over and game.file.parent == self._folder:
             game.finish(self._record)
         return {"game": name, **state(game, since)}
 
 
-def _listed(folder: Path) -> list[dict[str, Any]]:
-    """The latest games of a folder; files that are not games are skipped."""
-    found = []
-    for file in sorted(folder.glob("*.json"), reverse=True)[:_LISTED]:
-        if _ID.fullmatch(file.stem):
-            try:
-                so_far = read_game(file)
-            except ValueError:
-                continue
-            found.append(
-                {"game": file.stem, "agent": so_far.agent, "cards": len(so_far.cards), "practice": so_far.practice}
-            )
-    return found
+def _level(level: Level) -> dict[str, str]:
+    """A level as the first screen shows it."""
+    rates = {"greedy": level.against_greedy, "best": level.against_best}
+    told = [f"{_rate(rate)} of {rate.games:,} games against {name}" for name, rate in rates.items() if rate]
+    return {
+        "name": level.name,
+        "agent": level.agent,
+        "says": f"{level.says}; {level.words}",
+        "figures": f"wins {', '.join(told)}",
+    }
+
+
+def _rate(rate: Rate) -> str:
+    return f"{100 * rate.rate:.1f} ± {50 * (rate.high - rate.low):.1f} %"

@@ -23,7 +23,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from crib_env.evaluate.play.page.games import MESSAGES, Games, MovedOn
+from crib_env.evaluate.play.page.games import Games
+from crib_env.evaluate.play.page.messages import MESSAGES, MovedOn
 from crib_env.evaluate.play.saved_game import PERSON
 from crib_env.files.json_text import parse_json, typed
 from crib_env.picture.board import HEIGHT, LEFT, TOP, WIDTH, draw_board

@@ -148,7 +148,7 @@ def measure_start(agent: str, kernels: Path) -> StartTimes:
                 link.get(name)
             link.ask("lobby", {})
             page = time.perf_counter() - started
-            while not link.ask("lobby", {})["warm"]:
+            while not link.ask("lobby", {})["warm"]["all"]:
                 time.sleep(0.1)
             warm = time.perf_counter() - started
         finally:

@@ -31,6 +31,7 @@ def state(game: SavedGame, since: int) -> dict[str, Any]:
         "at": len(game.played),
         "choose": to_choose(game),
         "over": game.is_over,
+        "stopped": not game.is_over and game.turn != PERSON,
         "skunk": _skunk(game),
         "frames": list(_frames(game, since)),
     }

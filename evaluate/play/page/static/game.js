@@ -26,7 +26,7 @@ export async function openGame(game) {
   controls();
   for (const part of ["theirs", "middle", "mine", "actions"]) find(part).hidden = true;
   find("said").textContent = "The table is being set …";
-  const found = await ask("look", { game }).finally(() => { if (id === game) find("said").textContent = ""; });
+  const found = await patiently(ask("look", { game })).finally(() => { if (id === game) find("said").textContent = ""; });
   if (id !== game) return;
   for (const part of ["theirs", "middle", "mine", "actions"]) find(part).hidden = false;
   // What has been seen is not shown again, but a show that has only begun is.
@@ -47,15 +47,30 @@ async function act(name, message) {
   if (busy) return;
   busy = true;
   controls();
-  const slow = setTimeout(say, LONG, `${state.name} is thinking`);
   try {
-    await follow(await ask(name, { game: id, at: state.at, ...message }).finally(() => clearTimeout(slow)));
+    await follow(await patiently(ask(name, { game: id, ...message })));
   } catch (error) {
     busy = false;
     if (error.status === 409) return openGame(id).catch(fault);
     fault(error);
     draw(frame);
     controls();
+  }
+}
+
+// While an answer takes long, the opponent is said to think, and can be stopped.
+async function patiently(answer) {
+  const slow = setTimeout(() => {
+    say(`${state?.name ?? "your opponent"} is thinking`);
+    find("stop").hidden = false;
+    find("game").classList.add("thinking");
+  }, LONG);
+  try {
+    return await answer;
+  } finally {
+    clearTimeout(slow);
+    find("stop").hidden = true;
+    find("game").classList.remove("thinking");
   }
 }
 
@@ -155,8 +170,9 @@ function controls() {
   find("prompt").textContent = "";
   button(null);
   find("hint").hidden = !isMine;
+  find("rematch").hidden = busy || !state?.over;
   find("undo").hidden = busy || !state?.practice;
-  Object.assign(find("game").dataset, { turn: !isMine ? (state?.over && !busy ? "over" : "wait") : discards ? "discard" : "play", at: state?.at ?? "" });
+  Object.assign(find("game").dataset, { turn: !isMine ? (busy ? "wait" : state?.over ? "over" : state?.stopped ? "stopped" : "wait") : discards ? "discard" : "play", at: state?.at ?? "" });
   if (busy || !state) return;
   if (state.over) {
     say(present().caption);
@@ -165,7 +181,10 @@ function controls() {
     const whose = present().sides[0].dealer ? "your crib" : `${state.name}’s crib`;
     const left = state.choose - chosen.length;
     find("prompt").textContent = left ? `Choose ${left === 1 ? "one card" : "two cards"} for ${whose}.` : "";
-    if (!left) button(`Discard ${chosen.join(" ")}`, () => act("play", { cards: chosen }));
+    if (!left) button(`Discard ${chosen.join(" ")}`, () => act("play", { at: state.at, cards: chosen }));
+  } else if (state.stopped) {
+    find("prompt").textContent = `${state.name} was stopped.`;
+    button(`Let ${state.name} go on`, () => act("look", {}));
   } else if (isMine) {
     find("prompt").textContent = "Lay a card.";
   }
@@ -174,7 +193,7 @@ function controls() {
 
 function choose(card) {
   if (busy || !state?.choose) return;
-  if (present().count !== null) { act("play", { cards: [card] }); return; }
+  if (present().count !== null) { act("play", { at: state.at, cards: [card] }); return; }
   if (chosen.includes(card)) chosen = chosen.filter(one => one !== card);
   else if (chosen.length < state.choose) chosen = [...chosen, card];
   else chosen = [...chosen.slice(1), card];
@@ -194,7 +213,11 @@ find("mine").addEventListener("click", event => {
   const card = event.target.closest("button.card");
   if (card && !card.disabled) choose(card.dataset.card);
 });
-find("undo").addEventListener("click", () => act("back", {}));
+find("undo").addEventListener("click", () => act("back", { at: state.at }));
+find("stop").addEventListener("click", () => ask("stop", { game: id }).catch(fault));
+find("rematch").addEventListener("click", async () => {
+  try { location.hash = (await ask("rematch", { game: id })).game; } catch (error) { fault(error); }
+});
 find("hint").addEventListener("click", async () => {
   try { showHint(await ask("hint", { game: id, at: state.at })); } catch (error) { fault(error); }
 });

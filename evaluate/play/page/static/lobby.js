@@ -1,6 +1,7 @@
-// The games that there are, and the form for a new one.
+// The first screen: the levels, the choices for a new game, and the games that there are.
 
-import { element, fault, find } from "./parts.js";
+import { drawn, element, fault, find } from "./parts.js";
+import { prefer, preferences } from "./preferences.js";
 import { ask } from "./server_link.js";
 
 let filled = false;
@@ -10,31 +11,77 @@ export async function openLobby() {
   document.title = "Cribbage";
   const lobby = await ask("lobby");
   if (lobby.resume && !filled) { filled = true; location.hash = lobby.resume; return; }
-  const form = find("new");
-  find("agents").replaceChildren(...lobby.agents.map(name => element("option", { value: name })));
-  if (!filled) {
-    const offered = lobby.offered;
-    form.agent.value = offered.agent;
-    form.dealer.value = offered.dealer;
-    [form.own.value, form.theirs.value] = offered.scores;
-    form.seed.value = offered.seed ?? "";
-    form.coach.value = offered.coach;
-    form.counts.checked = offered.counts;
-    form.practice.checked = offered.practice;
-    filled = true;
-    form.hidden = false;
-  }
+  if (!filled) fill(lobby);
+  filled = true;
+  find("new").hidden = false;
   find("lists").replaceChildren(...games("Go on with", lobby.waiting), ...games("Look again at", lobby.finished));
   warming(lobby.warm);
 }
 
+function fill({ levels, agents, offered }) {
+  const form = find("new"), board = find("board").cloneNode(true);
+  board.removeAttribute("id");
+  board.querySelector("#pegs").remove();
+  board.removeAttribute("role");
+  board.setAttribute("aria-hidden", "true");
+  find("lobby-board").replaceChildren(board);
+  find("agents").replaceChildren(...agents.map(name => element("option", { value: name })));
+  find("levels").append(...levels.map(level => element("label", { className: "level" },
+    element("input", { type: "radio", name: "level", value: level.agent }),
+    element("strong", {}, level.name), element("span", {}, level.says),
+    element("span", { className: "figures" }, level.figures))), element("p", { className: "figures" }, "± is half of a 95 % interval; greedy is a sound beginner."));
+  const isLevel = agent => levels.some(level => level.agent === agent);
+  form.level.value = isLevel(preferences.level) && offered.first ? preferences.level : isLevel(offered.agent) ? offered.agent : levels.at(-1).agent;
+  form.agent.value = isLevel(offered.agent) ? "" : offered.agent;
+  form.dealer.value = offered.dealer;
+  [form.own.value, form.theirs.value] = offered.scores;
+  form.seed.value = offered.seed ?? "";
+  form.coach.value = offered.coach;
+  form.counts.checked = offered.counts;
+  form.practice.checked = offered.practice;
+  find("more").open = Boolean(form.agent.value);
+}
+
 function games(title, list) {
   if (!list.length) return [];
-  return [
-    element("h2", {}, title),
-    element("ul", { className: "games" }, ...list.map(one => element("li", {}, element("a", { href: `#${one.game}` },
-      element("strong", {}, one.agent), ` ${when(one.game)}, ${one.cards} cards${one.practice ? ", practice" : ""}`)))),
-  ];
+  return [element("h2", {}, title), element("ul", { className: "games" }, ...list.map(row))];
+}
+
+function row(one) {
+  const [own, other] = one.scores;
+  return element("li", {},
+    element("a", { href: `#${one.game}` },
+      smallBoard(one.scores),
+      element("span", {}, element("strong", {}, one.name), ` ${own} : ${other}, deal ${one.deal}${one.practice ? ", practice" : ""}`),
+      element("span", { className: "when" }, when(one.game))),
+    deleting(one));
+}
+
+// Asks once more before it deletes.
+function deleting(one) {
+  const label = `delete the game against ${one.name} of ${when(one.game)}`;
+  const made = element("button", { className: "delete", ariaLabel: label, onclick: async () => {
+    if (made.textContent !== "Delete?") {
+      made.textContent = "Delete?";
+      made.ariaLabel = `really ${label}?`;
+      return;
+    }
+    try {
+      await ask("delete", { game: one.game });
+      made.closest("li").remove();
+    } catch (error) {
+      fault(error);
+    }
+  } }, "×");
+  made.addEventListener("blur", () => { made.textContent = "×"; made.ariaLabel = label; });
+  return made;
+}
+
+// Both scores as two tracks to 121, with the skunk lines.
+function smallBoard([own, other]) {
+  const tracks = [[other, 1, 3], [own, 0, 9]].flatMap(([score, seat, y]) => [
+    drawn("path", { class: "track", d: `M2 ${y}H119` }), ...(score ? [drawn("path", { class: `seat-${seat}`, d: `M2 ${y}H${Math.max(2.1, 119 * score / 121)}` })] : [])]);
+  return drawn("svg", { class: "small-board", viewBox: "0 0 121 12", "aria-hidden": "true" }, ...tracks, drawn("path", { class: "skunks", d: "M60 0V12M90 0V12" }));
 }
 
 // 20250131-201500 as people write it.
@@ -43,22 +90,26 @@ function when(game) {
   return new Date(year, month - 1, day, hour, minute).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }
 
-function warming(isWarm) {
-  find("warming").textContent = isWarm ? "" : "Getting ready: on the first start, and after an update, this can take a minute.";
-  if (!isWarm) setTimeout(async () => {
-    if (!find("lobby").hidden) warming((await ask("lobby").catch(() => ({ warm: true }))).warm);
+function warming(warm) {
+  const ready = warm.table ? "You can play; " : "";
+  find("warming").textContent = warm.all ? "" : `${ready}getting ${warm.says} ready. On the first start, and after an update, this can take a minute.`;
+  if (!warm.all) setTimeout(async () => {
+    if (!find("lobby").hidden) warming((await ask("lobby").catch(() => ({ warm: { all: true } }))).warm);
   }, 1000);
 }
 
+find("levels").addEventListener("change", () => { find("new").agent.value = ""; });
+
 find("new").addEventListener("submit", async event => {
   event.preventDefault();
-  const form = event.target, button = form.querySelector("button");
+  const form = event.target, button = form.querySelector("button.main");
   button.disabled = true;
   find("fault").hidden = true;
+  prefer({ level: form.level.value });
   try {
     const seed = form.seed.value.trim();
     const begun = await ask("new", {
-      agent: form.agent.value.trim(), dealer: form.dealer.value, scores: [Number(form.own.value), Number(form.theirs.value)],
+      agent: form.agent.value.trim() || form.level.value, dealer: form.dealer.value, scores: [Number(form.own.value), Number(form.theirs.value)],
       seed: seed ? Number(seed) : null, practice: form.practice.checked, coach: form.coach.value, counts: form.counts.checked,
     });
     location.hash = begun.game;

@@ -1,0 +1,79 @@
+"""``erring``: a player with the values of ``best:scores=no`` who misjudges them, as people do.
+
+It values discards by their exact points, and cards of the play by the network of ``best`` for deals. It chooses by a
+logit choice (McFadden, Conditional Logit Analysis of Qualitative Choice Behavior, 1974): the better of two choices is
+the likelier, the more so the more points lie between them. Small errors are frequent, and great ones rare.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from crib_env import PlayerViews
+from crib_env.agents.best.agent import load
+from crib_env.agents.choosing import draw, lowest_of_rank, pairs_open, six_dealt, uniforms
+from crib_env.exact.discard_statistics import PLACES
+from crib_env.kernels import streams
+from crib_env.observation import N_ACTIONS
+from crib_env.players.agent import Powers
+from crib_env.tables.discard_values import discard_points
+
+_PER_POINT = 1.5  # so many logits of the network stand for a point, about
+
+
+class ErringAgent:
+    """Chooses by logit choice from values in points; near the end of a game as at its start.
+
+    Args:
+        errs: points by which it misjudges: of two choices that lie ``errs`` apart it takes the better one with
+            probability e / (1 + e) = 0.73. With 0 it takes the best.
+        seed: of its random stream; a choice depends only on it, the game's id and the decision's number.
+
+    Raises:
+        ValueError: ``errs`` is not allowed, or the network cannot be read.
+    """
+
+    name = "erring"
+    powers = Powers(mixes="known", suits="unseen", remembers_discards=False)
+
+    def __init__(self, errs: float = 1.0, seed: int = 0) -> None:
+        if not 0 <= errs < math.inf:
+            raise ValueError(f"agent 'erring': errs={errs} is not allowed, give points from 0 on")
+        self._errs, self._seed, self._best = errs, streams(seed, 1)[0], load(scores=False)
+
+    def act(self, views: PlayerViews) -> np.ndarray:
+        """See :class:`crib_env.players.agent.Agent`."""
+        return draw(self.probabilities(views), uniforms(self._seed, views))
+
+    def probabilities(self, views: PlayerViews) -> np.ndarray:
+        """See :class:`crib_env.players.agent.MixedAgent`."""
+        chances = np.zeros((len(views), N_ACTIONS))
+        discards, play = np.flatnonzero(views.is_discard), np.flatnonzero(~views.is_discard)
+        if len(discards):
+            chances[discards] = self._discards(views[discards])
+        if len(play):
+            by_rank = self._choice(self._best.rank_logits(views[play]) / _PER_POINT)
+            row, rank = by_rank.nonzero()
+            chances[play[row], lowest_of_rank(views[play[row]], rank)] = by_rank[row, rank]
+        return chances
+
+    def _discards(self, views: PlayerViews) -> np.ndarray:
+        """How likely each card is discarded next: either card of a pair first, then the pairs that hold it are left."""
+        six = six_dealt(views)
+        values = np.where(pairs_open(views, six), discard_points(six, views.is_dealer), -np.inf)
+        pairs, by_pair = six[:, PLACES], self._choice(values)
+        chances, rows = np.zeros((len(views), N_ACTIONS)), np.arange(len(views))[:, None]
+        for k in range(2):
+            np.add.at(chances, (rows, pairs[:, :, k]), by_pair)
+        chances *= views.action_mask
+        return chances / chances.sum(axis=1, keepdims=True)
+
+    def _choice(self, values: np.ndarray) -> np.ndarray:
+        """How likely each of the choices is, (B, n), from their values in points; -inf for what cannot be chosen."""
+        below = values - values.max(axis=1, keepdims=True)
+        weights = (
+            np.exp(below / self._errs) if self._errs else (np.arange(values.shape[1]) == below.argmax(axis=1)[:, None])
+        )
+        return weights / weights.sum(axis=1, keepdims=True)

@@ -1,0 +1,110 @@
+"""The six levels of the table: players of the house by name, the weakest first, and how strong they are."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+
+class Rate(NamedTuple):
+    """A measured win rate."""
+
+    rate: float
+    low: float
+    high: float
+    """95 % interval."""
+    games: int
+    """Mirrored games."""
+
+
+class Level(NamedTuple):
+    """A player of the house."""
+
+    name: str
+    agent: str
+    """As :func:`crib_env.agents.make_agent` takes it."""
+    says: str
+    """How it plays, to people."""
+    against_greedy: Rate
+    """By ``crib-env match AGENT greedy``: a sound beginner, who counts exactly and looks no further."""
+    against_best: Rate | None
+    """By ``crib-env match AGENT best``; None for ``best`` itself."""
+
+    @property
+    def words(self) -> str:
+        """How strong it is, in words."""
+        return f"beats a sound beginner {in_words(self.against_greedy.rate)}"
+
+
+LEVELS: tuple[Level, ...] = (
+    Level(
+        "Newcomer",
+        "erring:errs=5",
+        "knows the rules, and misses much",
+        Rate(0.1030, 0.0944, 0.1123, 4_000),
+        Rate(0.0527, 0.0464, 0.0599, 4_000),
+    ),
+    Level(
+        "Learner",
+        "erring:errs=3",
+        "counts, and misjudges choices by three points",
+        Rate(0.2008, 0.1897, 0.2122, 4_000),
+        Rate(0.1182, 0.1092, 0.1279, 4_000),
+    ),
+    Level(
+        "Neighbour",
+        "erring:errs=2",
+        "plays for fun, and misjudges by two points",
+        Rate(0.3108, 0.2988, 0.3230, 4_000),
+        Rate(0.1935, 0.1829, 0.2046, 4_000),
+    ),
+    Level(
+        "Regular",
+        "erring:errs=1.2",
+        "plays every week, and misjudges by a good point",
+        Rate(0.4665, 0.4545, 0.4785, 4_000),
+        Rate(0.3247, 0.3136, 0.3361, 4_000),
+    ),
+    Level(
+        "Club player",
+        "erring:errs=0.6",
+        "misjudges by half a point",
+        Rate(0.5958, 0.5845, 0.6069, 4_000),
+        Rate(0.4328, 0.4226, 0.4430, 4_000),
+    ),
+    Level(
+        "Best", "best", "the strongest of the house, and plays to the score", Rate(0.6597, 0.6547, 0.6646, 20_000), None
+    ),
+)
+"""Measured in docs/benchmarks/levels.md."""
+FIRST = "Neighbour"
+"""The level that a first player is offered."""
+
+_SHARES = {
+    Fraction(1, 20): "one game in twenty",
+    Fraction(1, 10): "one game in ten",
+    Fraction(1, 7): "one game in seven",
+    Fraction(1, 5): "one game in five",
+    Fraction(1, 4): "one game in four",
+    Fraction(1, 3): "one game in three",
+    Fraction(2, 5): "two games in five",
+    Fraction(1, 2): "every other game",
+    Fraction(3, 5): "three games in five",
+    Fraction(2, 3): "two games in three",
+    Fraction(3, 4): "three games in four",
+}
+
+
+def in_words(rate: float) -> str:
+    """The share of games nearest to a win rate, as people say it."""
+    return _SHARES[min(_SHARES, key=lambda share: abs(float(share) - rate))]
+
+
+def first_level() -> Level:
+    """The level that a first player is offered."""
+    return next(level for level in LEVELS if level.name == FIRST)
+
+
+def level_of(agent: str) -> Level | None:
+    """The level that an agent is, if it is one."""
+    return next((level for level in LEVELS if level.agent == agent), None)

@@ -1,0 +1,76 @@
+"""The messages of the page, and their fields; a method of ``Games`` answers each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class MovedOn(ValueError):
+    """The page shows an older state of the game: it must load the present one."""
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """A message without fields."""
+
+
+@dataclass(frozen=True)
+class New:
+    """A game to begin."""
+
+    agent: str
+    dealer: str
+    """One of ``DEALERS``."""
+    scores: tuple[int, int]
+    seed: int | None
+    practice: bool
+    coach: str
+    counts: bool
+
+
+@dataclass(frozen=True)
+class OfGame:
+    """A message about a game."""
+
+    game: str
+
+
+@dataclass(frozen=True)
+class At(OfGame):
+    """A message about a moment of a game."""
+
+    at: int
+    """How many cards had been played then: in the game that the page shows, except in ``again`` and ``choices``."""
+
+
+@dataclass(frozen=True)
+class Cards(At):
+    """Cards to discard or to lay."""
+
+    cards: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Settings(OfGame):
+    """The settings of the coach and of counting."""
+
+    coach: str
+    counts: bool
+
+
+MESSAGES: dict[str, type] = {
+    "lobby": Nothing,
+    "new": New,
+    "rematch": OfGame,
+    "delete": OfGame,
+    "look": OfGame,
+    "play": Cards,
+    "stop": OfGame,
+    "back": At,
+    "again": At,
+    "set": Settings,
+    "hint": At,
+    "notes": OfGame,
+    "review": OfGame,
+}
+"""What the page may ask, and the fields of each message; the method of ``Games`` of that name answers."""

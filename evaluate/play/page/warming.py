@@ -1,0 +1,77 @@
+"""Kernels compiled before anybody waits for them: whole games played behind the page, in the order of their need."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from crib_env.evaluate.play.coach import Coach
+from crib_env.evaluate.play.levels import LEVELS
+from crib_env.evaluate.play.page.views import hint_as_json, notes_as_json, review_as_json, state
+from crib_env.evaluate.play.saved_game import AGENT, GameSoFar, SavedGame
+from crib_env.evaluate.skill.analysis.judges import PlayJudge
+
+_STARTS = ((0, 0), (105, 105))  # the second has the kernels of the end of a game soonest
+
+
+class Warm(NamedTuple):
+    """What is compiled or loaded."""
+
+    table: bool
+    """The offered agent."""
+    coach: bool
+    """Notes and hints."""
+    all: bool
+    """Also the reviews of finished games, and the other levels."""
+    says: str
+    """What is made ready now; empty when all is."""
+
+
+COLD, READY = Warm(False, False, False, "your opponent"), Warm(True, True, True, "")
+
+
+def warmed_up(agent: str, judge: PlayJudge) -> Iterator[Warm]:
+    """What is ready, each time that more of it is.
+
+    Args:
+        agent: the offered agent.
+        judge: the coach's.
+
+    Raises:
+        ValueError: the agent cannot be made.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+
+        def begun(name: str) -> list[SavedGame]:
+            return [SavedGame.begin_in(GameSoFar(name, 0, None, scores, ()), Path(folder)) for scores in _STARTS]
+
+        for game in begun(agent):
+            _play(game, None)
+        yield Warm(True, False, False, "the coach")
+        coaches = [Coach(game, judge) for game in reversed(begun("random"))]
+        for coach in coaches:
+            _play(coach.game, coach)
+        yield Warm(True, True, False, "the review of games")
+        for coach in coaches:
+            review_as_json(coach)
+        for other in {LEVELS[0].agent, LEVELS[-1].agent} - {agent}:  # the levels between err as the first does
+            for game in begun(other):
+                _play(game, None)
+    yield READY
+
+
+def _play(game: SavedGame, coach: Coach | None) -> None:
+    """Plays a game to its end, in which a person lays its lowest cards; the coach says all that it can."""
+    while not game.is_over:
+        if game.turn == AGENT:
+            game.play(game.agents_card())
+            continue
+        if coach:
+            hint_as_json(coach.hint())
+        game.play(int(game.view().action_mask[0].argmax()))
+        if coach:
+            notes_as_json(coach)
+    state(game, 0)
+    game.close()

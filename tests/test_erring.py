@@ -1,0 +1,87 @@
+"""``erring``: the values of ``best``, misjudged by so many points, and the levels of the page."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from crib_env import GameBatch, streams
+from crib_env.agents import make_agent
+from crib_env.agents.best.erring import ErringAgent
+from crib_env.agents.choosing import six_dealt
+from crib_env.evaluate.matches.match import play_match
+from crib_env.evaluate.play.levels import FIRST, LEVELS, first_level, in_words
+from crib_env.exact.discard_statistics import PLACES
+from crib_env.tables.discard_values import discard_points
+
+
+def decisions(n_cards, n=300):
+    """So many decisions, after so many cards of the first deal."""
+    batch = GameBatch(streams(3, n))
+    for _ in range(n_cards):
+        rows = batch.acting()
+        batch.step(rows, batch.native_cards(rows, 1))
+    return batch.views(batch.acting())
+
+
+def test_without_errors_it_takes_what_is_worth_most():
+    views, agent = decisions(0), ErringAgent(errs=0)
+    six = six_dealt(views)
+    points = discard_points(six, views.is_dealer)
+    best = six[:, PLACES][np.arange(len(six)), points.argmax(axis=1)]
+    assert (agent.act(views)[:, None] == best).any(axis=1).all()
+    views = decisions(6)
+    np.testing.assert_array_equal(agent.act(views) % 13, make_agent("best:scores=no").act(views) % 13)
+
+
+@pytest.mark.parametrize("errs", [0.5, 2.0])
+def test_a_pair_is_discarded_by_a_logit_choice(errs):
+    """The odds of two pairs are e to the points between them over ``errs``, whichever card goes first."""
+    views, agent = decisions(0, 20), ErringAgent(errs=errs)
+    six = six_dealt(views)
+    points = discard_points(six, views.is_dealer)
+    wanted = np.exp((points - points.max(axis=1, keepdims=True)) / errs)
+    wanted /= wanted.sum(axis=1, keepdims=True)
+    first = agent.probabilities(views)
+    for k, (one, other) in enumerate(PLACES.tolist()):
+        pair = wanted[:, k]
+        cards = six[:, [one, other]]
+        of_pairs = [wanted[:, (place == PLACES).any(axis=1)].sum(axis=1) for place in (one, other)]
+        rows = np.arange(len(six))
+        found = sum(first[rows, cards[:, m]] * pair / of_pairs[m] for m in range(2))
+        np.testing.assert_allclose(found, pair, atol=1e-9)
+
+
+def test_it_errs_more_often_the_more_it_errs():
+    views = decisions(6)
+    best = make_agent("best:scores=no").act(views) % 13
+    shares = [(ErringAgent(errs, seed=2).act(views) % 13 == best).mean() for errs in (0.3, 1.0, 4.0)]
+    assert 1 > shares[0] > shares[1] > shares[2] > 0.3
+
+
+@pytest.mark.parametrize("setting", ["errs=-1", "errs=nan", "errs=inf"])
+def test_points_that_are_not_allowed_are_named(setting):
+    with pytest.raises(ValueError, match=f"agent 'erring': {setting}(.0)? is not allowed"):
+        make_agent(f"erring:{setting}")
+
+
+def test_levels_are_the_weakest_first_and_told_in_words():
+    rates = [level.against_greedy for level in LEVELS]
+    assert len(LEVELS) == 6
+    assert LEVELS[-1].agent == "best"
+    assert all(below.high < above.low for below, above in pairwise(rates))
+    assert all(rate.low < rate.rate < rate.high for rate in rates)
+    assert first_level().name == FIRST
+    assert [in_words(rate) for rate in (0.34, 0.49, 0.66)] == [
+        "one game in three",
+        "every other game",
+        "two games in three",
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", LEVELS, ids=lambda level: level.name)
+def test_levels_are_as_strong_as_the_table_says(level):
+    found = play_match(make_agent(level.agent), make_agent("greedy"), 2_000, seed=41)
+    assert found.interval[0] < level.against_greedy.high
+    assert found.interval[1] > level.against_greedy.low
