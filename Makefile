@@ -17,6 +17,8 @@ BIN := .venv/bin
 
 .PHONY: setup train play check test quick oldest loops lint types tensorboard slow attack mutants docs pages figures dist
 .DELETE_ON_ERROR:
+# Else make would delete these, and set each environment up again.
+.PRECIOUS: .venv-loops/%/ready
 # The environment of the oldest versions is made beside the main one; it compiles while that is still installed. Linters
 # run beside the tests.
 MAKEFLAGS += --jobs=3

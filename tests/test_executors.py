@@ -1,6 +1,8 @@
 """Work on any executor comes out as on one machine, to the last digit, also when a worker is killed."""
 
 import json
+import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -13,8 +15,6 @@ from crib_env.agents import make_agent
 from crib_env.evaluate.commands.suite import suite
 from crib_env.evaluate.executors.cluster import Cluster
 from crib_env.evaluate.executors.named import connected
-from crib_env.evaluate.executors.on_dask import DaskExecutor
-from crib_env.evaluate.executors.on_submitit import SubmititExecutor
 from crib_env.evaluate.matches import blocks
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match import play_games
@@ -33,13 +33,18 @@ def two_threads():
 @contextmanager
 def dask_in_this_process():
     distributed = pytest.importorskip("distributed")
+    from crib_env.evaluate.executors.on_dask import DaskExecutor
+
     settings = {"processes": False, "n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     with distributed.Client(**settings) as client, DaskExecutor(client) as executor:
         yield executor
 
 
 def submitit_in_this_process():
-    return SubmititExecutor(pytest.importorskip("submitit"), "debug", 1, 1)
+    pytest.importorskip("submitit")
+    from crib_env.evaluate.executors.on_submitit import SubmititExecutor
+
+    return SubmititExecutor("debug", 1, 1)
 
 
 HERE = [two_threads, dask_in_this_process, submitit_in_this_process]
@@ -143,3 +148,28 @@ def test_a_sweep_equals_the_sweep_without_it_though_a_worker_is_killed(local, mo
     assert (tmp_path / "killed").exists()
     summaries = [json.loads((tmp_path / name / "summary.json").read_text()) for name in ("alone", "there")]
     assert summaries[0] == summaries[1]
+
+
+def note_and_wait(folder):
+    (folder / str(os.getpid())).touch()
+    time.sleep(600)
+
+
+@pytest.mark.slow
+def test_an_interrupted_job_of_submitit_ends_and_is_not_begun_again(tmp_path, monkeypatch):
+    pytest.importorskip("submitit")
+    from submitit.core.utils import FailedJobError
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    begun = tmp_path / "begun"
+    begun.mkdir()
+    with connected("submitit") as cluster:
+        job = cluster.executor.submit(note_and_wait, begun)
+        while not (pids := list(begun.iterdir())):
+            time.sleep(0.05)
+    with pytest.raises((FailedJobError, OSError)):
+        job.result(timeout=60)
+    assert list(begun.iterdir()) == pids
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pids[0].name), 0)

@@ -89,7 +89,8 @@ def test_a_cluster_that_asks_for_a_token_says_what_to_set(monkeypatch):
             raise ConnectionError("Failed to connect to Ray cluster") from error
 
     errors = SimpleNamespace(AuthenticationError=PermissionError)
-    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(init=init, shutdown=lambda: None, exceptions=errors))
+    ray = SimpleNamespace(__spec__="found", init=init, shutdown=lambda: None, exceptions=errors)
+    monkeypatch.setitem(sys.modules, "ray", ray)
     monkeypatch.setattr(os, "environ", {"HOME": "elsewhere"})
     says = "set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to what `ray get-auth-token` prints on its head node"
     message = f"executor='ray:auto' is not allowed: the cluster asks for its token: {says}"
@@ -103,6 +104,7 @@ def test_a_cluster_that_asks_for_a_token_says_what_to_set(monkeypatch):
 )
 def test_a_local_cluster_that_others_can_reach_warns(address, listens_at, warns, monkeypatch, capsys):
     ray = SimpleNamespace(
+        __spec__="found",
         init=lambda *args, **settings: None,
         shutdown=lambda: None,
         util=SimpleNamespace(get_node_ip_address=lambda: listens_at),

@@ -2,7 +2,7 @@
 
 It values discards by their exact points, and cards of the play by the network of ``best`` for deals. It chooses by a
 logit choice (McFadden, Conditional Logit Analysis of Qualitative Choice Behavior, 1974): the better of two choices is
-the likelier, the more so the more points lie between them. Small errors are frequent, and great ones rare.
+the likelier, the more so the more points lie between them. Small errors are frequent, large ones rare.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from crib_env.observation import N_ACTIONS
 from crib_env.players.agent import Powers
 from crib_env.tables.discard_values import discard_points
 
-_PER_POINT = 1.5  # so many logits of the network stand for a point, about
+_PER_POINT = 1.5  # logits of the network that are worth about a point
 
 
 class ErringAgent:

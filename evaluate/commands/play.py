@@ -67,10 +67,8 @@ def play(
         by_default if agent is None else agent, number, DEALERS[dealer], scores, (), practice, coach, count
     )
     kept = offered if resume is None else read_game_to_resume(resume, agent)
-    for name in {offered.agent, kept.agent} - {
-        *OFFERED,
-        *(level.agent for level in LEVELS),
-    }:  # these can be made, some in seconds
+    can_be_made = {*OFFERED, *(level.agent for level in LEVELS)}  # some of them in seconds
+    for name in {offered.agent, kept.agent} - can_be_made:
         make_agent(name)
     FOLDER.mkdir(parents=True, exist_ok=True)
     clear_parts(FOLDER)

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
-from typing import NamedTuple
+from importlib.util import find_spec
 
 from crib_env.distribution import missing
 from crib_env.evaluate.executors.cluster import LOCAL, Cluster
 
-NAMES = ("ray", "dask", "submitit")
-
-
-class _Named(NamedTuple):
-    name: str
-    address: str
-    connected: Callable[[str, int], AbstractContextManager[Cluster]]
+_PACKAGES = {"ray": "ray", "dask": "distributed", "submitit": "submitit"}
 
 
 def check_executor(executor: str) -> None:
@@ -25,7 +19,11 @@ def check_executor(executor: str) -> None:
     Raises:
         ValueError: it does not.
     """
-    _named(executor)
+    name = executor.partition(":")[0]
+    if name not in _PACKAGES:
+        raise ValueError(f"executor={executor!r} is not allowed: give {', '.join(_PACKAGES)}, or one with its :ADDRESS")
+    if find_spec(_PACKAGES[name]) is None:
+        raise ValueError(missing(f"executor={executor!r}", ImportError(name=_PACKAGES[name])))
 
 
 @contextmanager
@@ -40,22 +38,12 @@ def connected(executor: str, threads: int = 1) -> Iterator[Cluster]:
     Raises:
         ValueError: there is no such executor, it is not installed, or there is no cluster at this address.
     """
-    found = _named(executor)
+    check_executor(executor)
+    name, _, address = executor.partition(":")
+    module = import_module(f"crib_env.evaluate.executors.on_{name}")
     with ExitStack() as opened:
         try:
-            cluster = opened.enter_context(found.connected(found.address, threads))
+            cluster = opened.enter_context(module.connected(address or LOCAL, threads))
         except (ValueError, OSError) as error:
             raise ValueError(f"executor={executor!r} is not allowed: {error}") from None
         yield cluster
-
-
-def _named(executor: str) -> _Named:
-    name, _, address = executor.partition(":")
-    if name not in NAMES:
-        raise ValueError(f"executor={executor!r} is not allowed: give {', '.join(NAMES)}, or one with its :ADDRESS")
-    try:
-        module = import_module(f"crib_env.evaluate.executors.on_{name}")
-        module.load(address or LOCAL)
-    except ImportError as error:
-        raise ValueError(missing(f"executor={executor!r}", error)) from None
-    return _Named(name, address or LOCAL, module.connected)

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
+import distributed
+
 from crib_env.evaluate.executors.cluster import LOCAL, RETRIES, Cluster, translated
 
 T = TypeVar("T")
@@ -32,20 +34,7 @@ class DaskExecutor(Executor):
 
 
 def _in_our_words(error: BaseException) -> BaseException:
-    from distributed import KilledWorker
-
-    return OSError(f"the Dask cluster gave up: {error}") if isinstance(error, KilledWorker) else error
-
-
-def load(address: str) -> Any:
-    """The module ``distributed``.
-
-    Raises:
-        ImportError: it is not installed.
-    """
-    import distributed
-
-    return distributed
+    return OSError(f"the Dask cluster gave up: {error}") if isinstance(error, distributed.KilledWorker) else error
 
 
 @contextmanager
@@ -60,7 +49,6 @@ def connected(address: str, threads: int) -> Iterator[Cluster]:
     Raises:
         OSError: there is no scheduler at this address.
     """
-    distributed = load(address)
     if address != LOCAL:
         opened = distributed.Client(address, timeout=_CONNECTING)
     else:

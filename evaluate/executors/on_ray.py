@@ -32,10 +32,13 @@ class RayExecutor(Executor):
         most = max(int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"])
         self._cpus = min(threads, most)
         self._running: set[object] = set()
+        self._tasks: dict[Callable[..., object], Any] = {}
 
     def submit(self, function: Callable[..., T], /, *arguments: object) -> Future[T]:  # type: ignore[override]
         """Begins a task, which is repeated if its worker is lost."""
-        one = self._ray.remote(num_cpus=self._cpus, max_retries=RETRIES)(function).remote(*arguments)
+        if function not in self._tasks:  # each is sent to the cluster once
+            self._tasks[function] = self._ray.remote(num_cpus=self._cpus, max_retries=RETRIES)(function)
+        one = self._tasks[function].remote(*arguments)
         self._running.add(one)
         found: Future[T] = one.future()
         # A future that was given up says nothing of the task, which `shutdown` interrupts.
@@ -60,11 +63,7 @@ class RayExecutor(Executor):
 
 
 def load(address: str) -> Any:
-    """The module ``ray``, imported as a cluster at this address needs it.
-
-    Raises:
-        ImportError: it is not installed.
-    """
+    """The module ``ray``, imported as a cluster at this address needs it."""
     os.environ.setdefault("RAY_DEDUP_LOGS", "0")  # else the lines of one worker hide those of another
     if address == LOCAL:
         # Ray then listens on 127.0.0.1 only. It reads this variable once, at its import. On macOS and Windows this is

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import submitit
+
 from crib_env.evaluate.executors.cluster import LOCAL, RETRIES, Cluster
 
 T = TypeVar("T")
@@ -20,9 +22,9 @@ _MINUTES = 24 * 60  # that a job may take; variables of the queue, such as SBATC
 class SubmititExecutor(ThreadPoolExecutor):
     """A thread waits for each job, and begins a lost one again."""
 
-    def __init__(self, submitit: Any, cluster: str, jobs: int, threads: int) -> None:
+    def __init__(self, cluster: str, jobs: int, threads: int) -> None:
         super().__init__(jobs)
-        self._submitit, self._running = submitit, set[Any]()
+        self._running, self._ends = set[Any](), False
         self._queue = submitit.AutoExecutor(folder=_FOLDER / "%j", cluster=cluster)
         self._queue.update_parameters(timeout_min=_MINUTES, cpus_per_task=threads)
 
@@ -31,22 +33,25 @@ class SubmititExecutor(ThreadPoolExecutor):
         return super().submit(self._call, function, arguments)
 
     def _call(self, function: Callable[..., T], arguments: tuple[object, ...]) -> T:
-        for _ in range(RETRIES):
+        lost = 0
+        while lost < RETRIES and not self._ends:
             job = self._queue.submit(_outcome, function, arguments)
             self._running.add(job)
             try:
                 result, error = job.result()
-            except self._submitit.core.utils.UncompletedJobError:
+            except submitit.core.utils.UncompletedJobError:
+                lost += 1
                 continue
             finally:
                 self._running.discard(job)
             if error is not None:
                 raise error
             return result
-        raise OSError(f"job {job.job_id} was lost {RETRIES} times; its lines are in {job.paths.folder}")
+        raise OSError(f"a job was lost {lost} times; the lines of its processes are in {_FOLDER}")
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
         """Interrupts running jobs, as Ctrl-C does."""
+        self._ends = True  # so that no interrupted job is begun again
         for job in list(self._running):
             job.cancel()
         super().shutdown(wait=False, cancel_futures=True)
@@ -60,17 +65,6 @@ def _outcome(function: Callable[..., T], arguments: tuple[object, ...]) -> tuple
         return None, error
 
 
-def load(address: str) -> Any:
-    """The module ``submitit``.
-
-    Raises:
-        ImportError: it is not installed.
-    """
-    import submitit
-
-    return submitit
-
-
 @contextmanager
 def connected(address: str, threads: int) -> Iterator[Cluster]:
     """Begins jobs in a queue; at the end of the block, those that still run are interrupted.
@@ -82,10 +76,9 @@ def connected(address: str, threads: int) -> Iterator[Cluster]:
     Raises:
         ValueError: there is no such queue here.
     """
-    submitit = load(address)
     jobs = (os.cpu_count() or 1) // threads or 1 if address == LOCAL else _JOBS
     try:
-        executor = SubmititExecutor(submitit, address, jobs, threads)
+        executor = SubmititExecutor(address, jobs, threads)
     except (RuntimeError, ValueError) as error:
         raise ValueError(str(error).splitlines()[0]) from None
     with executor:

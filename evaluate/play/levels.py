@@ -61,7 +61,7 @@ LEVELS: tuple[Level, ...] = (
     Level(
         "Regular",
         "erring:errs=1.2",
-        "plays every week, and misjudges by a good point",
+        "plays every week, and misjudges by about a point",
         Rate(0.4665, 0.4545, 0.4785, 4_000),
         Rate(0.3247, 0.3136, 0.3361, 4_000),
     ),
