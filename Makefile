@@ -23,7 +23,9 @@ BIN := .venv/bin
 # run beside the tests.
 MAKEFLAGS += --jobs=3
 
-# Python compiles a module when it is first imported; most modules of large packages never are.
+# Python compiles a module when it is first imported; most modules of large packages never are. What it compiled is kept,
+# whatever the caller's shell says: else each of hundreds of processes would spend five seconds on torch.
+export PYTHONDONTWRITEBYTECODE :=
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 
 train: .venv/train-ready

@@ -56,6 +56,8 @@ def number_ticks(axis: Axis) -> None:
 
 def save_figure(figure: Figure, path: Path) -> None:
     """Writes a figure as PNG and as SVG, see :func:`crib_env.evaluate.files.picture_paths`."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # it is laid out now; each file would do it again
     for file in picture_paths(path):
         is_svg = file.suffix == ".svg"
         with whole_file(file) as temporary:

@@ -128,7 +128,8 @@ class ProgressLines(Progress):
             with self._lock:
                 if time.monotonic() - self._said_at < _SILENCE:
                     continue
-                task = self._latest or next(iter(self.tasks), None)
+                latest = self._latest if self._latest in self.tasks else None
+                task = latest or next(iter(self.tasks), None)
                 if task is not None:
                     self._say(task)
                 self._said_at = time.monotonic()

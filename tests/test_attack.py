@@ -51,6 +51,7 @@ def test_a_leak_is_reported(monkeypatch):
     assert other
 
 
+@pytest.mark.slow
 def test_a_run_that_loses_its_checkpoint_is_reported(monkeypatch, tmp_path):
     """It comes to the same weights, but only by beginning again."""
     load, asked = RunFolder.load_checkpoint, []

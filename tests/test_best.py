@@ -324,6 +324,7 @@ def test_weights_survive_the_file(tmp_path, games):
 # --- the one that ships ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_shipped_weights_are_small_and_strong():
     assert SHIPPED.stat().st_size <= 5_000_000
     result = play_match(make_agent("best"), make_agent("greedy"), 1_000, seed=3)

@@ -60,6 +60,7 @@ def test_a_summary_has_the_time_of_all_parts():
     )
 
 
+@pytest.mark.slow
 def test_the_result_does_not_depend_on_threads(tmp_path):
     one, _ = new_run(best, SMALL, tmp_path / "one")
     two, _ = new_run(best, replace(SMALL, threads=2), tmp_path / "two")

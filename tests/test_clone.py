@@ -49,6 +49,7 @@ def test_choices_hold_what_was_chosen(data):
     assert choices.is_discard.sum() == (rows.place < 4).sum()
 
 
+@pytest.mark.slow
 def test_it_learns_to_choose_as_the_players_did(data, tmp_path):
     agent, summary, _ = run(data, tmp_path / "run", episodes=600)
     choices = choices_of(next(read_dataset(data)))

@@ -52,6 +52,7 @@ def discards(six, table, sign):
     return rows["discard"][np.arange(len(six)), (rows["hand_mean"] + sign * table[low, high]).argmax(axis=1)]
 
 
+@pytest.mark.slow
 def test_plain_play_of_the_policies_realises_the_tables(tables):
     rng = np.random.default_rng(1)
     cards = rng.permuted(np.tile(np.arange(52), (6_000, 1)), axis=1)[:, :13]

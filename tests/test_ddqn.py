@@ -20,11 +20,13 @@ from crib_env.agents.features.seen import Seen, original, relabel, relabelled
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.weights_file import load_tensors, save_tensors
 from crib_env.batch import GameBatch
+from crib_env.evaluate.__main__ import main
 from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
 from crib_env.train import ddqn
 from crib_env.train.ddqn import PRESETS, DoubleDQN, new_agent
 from crib_env.train.experience import Decisions, Memory, Transitions, explore, play_episodes, rewards_of, transitions_of
+from tests.helpers.command_here import run_here
 from tests.helpers.learner_runs import command, new_run
 from tests.helpers.small_settings import DDQN as SMALL
 
@@ -266,6 +268,7 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path):
     assert not all(torch.equal(first[key], other[key]) for key in first)
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_every_finished_round_and_says_how_to_continue(tmp_path):
     arguments, options = command("train", "ddqn", "--episodes-at-once", "128", "--hidden", "16", cwd=tmp_path)
     process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
@@ -369,10 +372,10 @@ def test_bad_input_is_one_clear_error_and_status_2(tmp_path, monkeypatch, capsys
     assert not list(tmp_path.iterdir())
 
 
-def test_match_writes_json(tmp_path):
-    line, options = command("evaluate", "match", "greedy", "random", "--games", "200", "--json", "m.json", cwd=tmp_path)
-    done = subprocess.run(line, check=True, capture_output=True, **options)
-    assert "greedy against random: 200 mirrored games" in done.stdout
+def test_match_writes_json(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run_here(main, "match", "greedy", "random", "--games", "200", "--json", "m.json")
+    assert "greedy against random: 200 mirrored games" in done.out
     found = json.loads((tmp_path / "m.json").read_text())
     assert {"a", "b", "games", "win_rate", "interval", "margin", "seconds"} <= set(found)
     assert found["win_rate"] > 0.9

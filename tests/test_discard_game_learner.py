@@ -136,6 +136,7 @@ def test_the_table_puts_the_player_between_the_three_of_the_paper():
 # --- runs -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "least"),
     [

@@ -1,18 +1,17 @@
 """The whole table: a bijective index, the same figures as direct computation, and files that are checked in full."""
 
 import json
-import subprocess
-import sys
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from crib_env import discard_statistics
+from crib_env.evaluate.__main__ import main
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_of, class_sizes, representatives
 from crib_env.exact.discard_game_means import EXACT_MEANS, discard_game_means
 from crib_env.exact.discard_table import DiscardTable, build_table
+from tests.helpers.command_here import run_here
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +45,7 @@ def test_renaming_suits_never_changes_the_class():
 
 
 def test_the_table_equals_direct_computation(path):
-    hands = random_hands(5_000, seed=1)
+    hands = random_hands(500, seed=1)
     assert (DiscardTable(path).statistics(hands) == discard_statistics(hands)).all()
 
 
@@ -105,7 +104,6 @@ def test_a_build_that_breaks_off_leaves_the_old_file(path, tmp_path):
 
 
 def test_the_command_names_a_folder_that_is_not_there(tmp_path):
-    line = [sys.executable, "-m", "evaluate", "make-table", "discards", str(tmp_path / "no" / "table")]
-    done = subprocess.run(line, cwd=Path(__file__).parents[1], capture_output=True, text=True)
-    assert done.returncode == 2
-    assert "there is no folder" in done.stderr
+    done = run_here(main, "make-table", "discards", tmp_path / "no" / "table")
+    assert done.status == 2
+    assert "there is no folder" in done.errors

@@ -384,6 +384,7 @@ def test_it_learns_a_task_that_needs_memory():
     np.testing.assert_array_equal(cards, bit)
 
 
+@pytest.mark.slow
 def test_it_learns(tmp_path):
     settings = replace(SMALL, memory=32, hidden=(64, 64), replay=12_000, episodes=3_000, evaluations=0)
     agent, _ = new_run(drqn, settings, tmp_path)
@@ -409,7 +410,11 @@ def test_a_run_of_each_kind(tmp_path, changes):
     assert play_match(agent, make_agent("random"), 20).games == 20
 
 
-@pytest.mark.parametrize("changes", [{}, {**GAMES, "episodes_at_once": 32, "episodes": 128}], ids=str)
+@pytest.mark.parametrize(
+    "changes",
+    [{}, pytest.param({**GAMES, "episodes_at_once": 32, "episodes": 128}, marks=pytest.mark.slow)],
+    ids=str,
+)
 def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path, changes):
     settings = replace(SMALL, evaluations=0, **changes)
     whole, _ = new_run(drqn, settings, tmp_path)

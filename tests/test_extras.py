@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import cache
 from importlib.metadata import PackageNotFoundError, metadata, packages_distributions, requires
 from itertools import takewhile
 from pathlib import Path
@@ -51,12 +52,16 @@ def required(name: str, extras: frozenset[str], found: dict[str, set[str]]) -> d
     return found
 
 
+owners_of_modules = cache(packages_distributions)
+
+
+@cache
 def missing_without(extra: str) -> set[str]:
     """Modules that are installed here and that the extra does not bring."""
     brought = set(required("crib-env", frozenset({extra}), {}))
     return {
         module
-        for module, owners in packages_distributions().items()
+        for module, owners in owners_of_modules().items()
         if module not in sys.stdlib_module_names and not any(o.lower().replace("_", "-") in brought for o in owners)
     }
 

@@ -289,6 +289,7 @@ def lead_share_after(opponent):
     return np.isin(agent.act(views), parse_cards("8C 8D")).mean()
 
 
+@pytest.mark.slow
 def test_an_opponent_that_pairs_is_led_pairs_and_one_that_does_not_is_not():
     views = views_of_play("8C 8D 2H KS", n=N)
     unknown = share_of(views, "8C 8D", "halscrib:adaptive=yes")

@@ -13,7 +13,7 @@ from tests.helpers.killed_runs import KINDS, kill_and_compare
 from tests.helpers.learner_runs import run, stopped_run
 from tests.helpers.solved_play import learn_from_a_small_game
 
-QUICK = ("ddqn",)  # the others are slow only together
+QUICK = ("td paper",)  # the others are slow only together
 
 
 class NotANumber(strategy_weights.StrategyWeightsSettings):

@@ -413,6 +413,7 @@ def choices_of_small_searches():
     return played
 
 
+@pytest.mark.slow
 def test_without_jit():
     program = "import json; from tests.test_ismcts import choices_of_small_searches as f; print(json.dumps(f()))"
     done = subprocess.run(

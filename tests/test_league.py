@@ -2,22 +2,21 @@
 
 import csv
 import json
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from rich.console import Console
 
 from crib_env.agents import make_agent
+from crib_env.evaluate.__main__ import main
 from crib_env.evaluate.commands import league as league_command
 from crib_env.evaluate.commands.league import play_and_report
 from crib_env.evaluate.matches import league as league_module
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.matches.standings import Standings
+from tests.helpers.command_here import run_here
 
 AGENTS = ("random", "greedy", "careful", "random:seed=1")
 
@@ -145,7 +144,7 @@ def test_the_report_is_written_whole(league, tmp_path, capsys):
 
 def test_thirteen_agents_fit_a_narrow_screen(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(league_command, "console", Console(width=80))
-    league = League(("greedy", "random", *(f"random:seed={k}" for k in range(1, 12))), games=4, seed=0)
+    league = League(("greedy", "random", *(f"random:seed={k}" for k in range(1, 12))), games=2, seed=0)
     play_and_report(league, league.begin(tmp_path / "league"), threads=1)
     title = "wins of the row against the column, %"
     lines = capsys.readouterr().out.partition(title)[2].splitlines()
@@ -218,13 +217,6 @@ def test_games_that_do_not_match_the_result_are_a_damaged_match(tmp_path):
             league.play(folder)
 
 
-def run(*arguments):
-    root = Path(__file__).resolve().parent.parent
-    return subprocess.run(
-        [sys.executable, "-m", "evaluate", "league", *arguments], cwd=root, capture_output=True, text=True
-    )
-
-
 def test_a_folder_with_what_is_not_allowed_is_named(tmp_path):
     folder = League(("greedy", "random"), 2, 0).begin(tmp_path / "league")
     (folder / "config.json").write_text(
@@ -236,10 +228,10 @@ def test_a_folder_with_what_is_not_allowed_is_named(tmp_path):
 
 def test_the_command_plays_and_resumes(tmp_path):
     folder = str(tmp_path / "league")
-    done = run("random", "greedy", "--games", "20", "--folder", folder)
-    assert done.returncode == 0, done.stderr
+    done = run_here(main, "league", "random", "greedy", "--games", "20", "--folder", folder)
+    assert done.status == 0, done.errors
     (tmp_path / "league" / "league.md").unlink()
-    assert run("--resume", folder).returncode == 0
+    assert run_here(main, "league", "--resume", folder).status == 0
     assert (tmp_path / "league" / "league.md").exists()
     with pytest.raises(ValueError, match="--resume takes agents, games and seed from the folder"):
         league_command.league(("random",), resume=tmp_path / "league")

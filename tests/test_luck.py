@@ -170,6 +170,7 @@ def test_results_of_games():
     assert results(np.array([[121, 90], [60, 121], [121, 91]])).tolist() == [[1, 31, 3], [0, -61, -3], [1, 30, 2]]
 
 
+@pytest.mark.slow
 def test_luck_adjusted_results_vary_less_and_do_not_depend_on_threads():
     agents = make_agent("careful"), make_agent("greedy")
     games, same = (

@@ -193,6 +193,7 @@ def test_the_reservoir_takes_what_the_best_response_chose_and_replay_takes_every
 # --- runs -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_it_learns(tmp_path):
     settings = replace(SMALL, hidden=(64, 64), replay=50_000, reservoir=50_000, episodes=5_000, evaluations=0)
     agent, _ = new_run(nfsp, settings, tmp_path)

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from crib_env import describe_show, score_play, score_show, score_show_many
 from crib_env.agents import make_agent
@@ -90,5 +91,6 @@ def test_native_players_and_views_without_jit():
     assert run_without_jit("native_games") == as_json(native_games())
 
 
+@pytest.mark.slow
 def test_searches_and_networks_without_jit():
     assert run_without_jit("choices_of_searches") == as_json(choices_of_searches())

@@ -21,6 +21,7 @@ from crib_env.kernels import streams
 from crib_env.players.policies import GREEDY, RANDOM
 from crib_env.tables.pegging import GAINED, GIVEN, N_BINS, PeggingRecords, _draw_cards, _play_deals, simulate_pegging
 from crib_env.tables.win_table import WinTable
+from tests.helpers.command_here import run_here
 from tests.helpers.reference import ReferenceGame, score_play, value
 
 ROOT = Path(__file__).parents[1]
@@ -336,20 +337,19 @@ def test_a_save_that_breaks_off_leaves_the_old_file(saved, monkeypatch):
 
 
 def evaluate(*arguments):
-    line = [sys.executable, "-m", "evaluate", "make-table", "pegging", *map(str, arguments)]
-    return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "COLUMNS": "130"})
+    return run_here(main, "make-table", "pegging", *arguments)
 
 
 def test_the_command(tmp_path):
     path = tmp_path / "p.npz"
     done = evaluate(path, "--policy", "greedy", "--against", "random", "--standard-error", "0.3", "--seed", "1")
-    assert done.returncode == 0, done.stderr
-    assert "5 5 J Q" in done.stdout
+    assert done.status == 0, done.errors
+    assert "5 5 J Q" in done.out
     records = PeggingRecords.load(path)
     assert (records.policy, records.against) == ("greedy", "random")
     mean, error = records.mean[PONE, class_of(parse_cards("5C 5D JH QS")), GAINED], records.standard_error.max()
-    assert f"{mean:.2f} ±" in done.stdout
-    assert f"largest standard error {error:.4f}" in done.stdout
+    assert f"{mean:.2f} ±" in done.out
+    assert f"largest standard error {error:.4f}" in done.out
 
 
 @pytest.mark.parametrize(
@@ -361,11 +361,9 @@ def test_the_command(tmp_path):
         (["p.npz", "--against", "nobody"], "'nobody' is not a native policy"),
     ],
 )
-def test_bad_commands_are_named(arguments, message, monkeypatch, tmp_path, capsys):
+def test_bad_commands_are_named(arguments, message, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["evaluate", "make-table", "pegging", *arguments])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
-    assert message in capsys.readouterr().err
+    done = evaluate(*arguments)
+    assert done.status == 2
+    assert message in done.errors
     assert not list(tmp_path.iterdir())

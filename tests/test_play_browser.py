@@ -466,6 +466,7 @@ def test_practice_takes_back_and_a_costly_moment_is_tried_again(tab, server):
     tab.decide()
 
 
+@pytest.mark.slow
 def test_a_running_game_does_not_offer_to_try_a_moment_again(tab, server):
     """Nor before the coach has spoken on a game that has just been opened, or on one whose last card was taken back."""
     tab.begin(agent="greedy", seed=12, own=100, theirs=100, practice=True)
@@ -486,6 +487,7 @@ def test_a_running_game_does_not_offer_to_try_a_moment_again(tab, server):
     assert not again.count()
 
 
+@pytest.mark.slow
 def test_several_games_in_several_tabs(browser, server):
     tabs = [Tab(browser, server.url) for _ in range(3)]
     for seed, tab in enumerate(tabs):

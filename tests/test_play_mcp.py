@@ -75,6 +75,7 @@ def test_a_game_by_tools_is_the_game_of_the_two_agents(tmp_path):
     assert told.splitlines()[-1 - len(costliest) : -1] == costliest
 
 
+@pytest.mark.slow
 def test_analysed_hands_lose_what_they_lose_in_the_suite(tmp_path):
     n, hands, player = 40, discards.standard(), make_agent("greedy")
     before, _ = text.positions(n)

@@ -12,26 +12,26 @@ from crib_env.evaluate.play.page.times import StartTimes, measure_replies, measu
 from crib_env.evaluate.ranges import checked
 
 
-def test_each_card_has_an_answer_a_note_and_a_hint():
-    told = []
-    found = measure_replies("random", 1, 0, lambda: told.append("a game"))
-    assert told == ["a game"]
-    assert len(found.plays) == len(found.notes) == len(found.hints) > 20
-    assert all(times.min() > 0 and times.max() < 60 for times in found)
-
-
-def test_the_command_prints_starts_and_replies(monkeypatch, capsys):
-    starts = []
+def test_the_command_prints_starts_and_replies_each_card_an_answer_a_note_and_a_hint(monkeypatch, capsys):
+    starts, replies = [], []
 
     def started(agent, kernels):
         assert kernels.is_dir()
         starts.append(StartTimes(2.0, 2.5, 30.0, 40.0))
         return starts[-1]
 
+    def measured(*arguments):
+        replies.append(measure_replies(*arguments))
+        return replies[-1]
+
     monkeypatch.setattr(benchmark_page, "measure_start", started)
+    monkeypatch.setattr(benchmark_page, "measure_replies", measured)
     benchmark_page.page("random", games=1)
     said = capsys.readouterr().out
     assert len(starts) == 2
+    (found,) = replies
+    assert len(found.plays) == len(found.notes) == len(found.hints) > 20
+    assert all(times.min() > 0 and times.max() < 60 for times in found)
     assert "first start: server up after 2.0 s, page there 0.5 s later, all kernels ready after 30 s" in said
     assert re.search(r"a card of yours and the reply of random: median \d+ ms, 95 % within \d+ ms, \d+ answers", said)
     (size,) = re.findall(r"the page: ([\d,]+) bytes", said)

@@ -153,6 +153,7 @@ def test_the_agent_is_the_same_from_its_file(finished):
     assert play_match(again, make_agent("random"), 20).games == 20
 
 
+@pytest.mark.slow
 def test_it_learns(tmp_path):
     settings = replace(SMALL, hidden=(64, 64), episodes=8_192, episodes_at_once=512, evaluations=0)
     agent, _ = run(settings, RunFolder.create("ppo", settings, tmp_path))

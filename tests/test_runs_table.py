@@ -1,12 +1,11 @@
 """The table of finished runs: its content by hand, the spread over seeds, unknown figures, and bad folders."""
 
-import subprocess
-
 import pytest
 
+from crib_env.evaluate.__main__ import main
 from crib_env.evaluate.commands.runs import runs
 from crib_env.evaluate.runs.table import read_runs, rows_of
-from tests.helpers.learner_runs import command
+from tests.helpers.command_here import run_here
 from tests.helpers.written_runs import summary_of, write_run
 
 HEADER = ["learner", "run", "episodes", "seconds", "episodes a second", "updates a second", "in simulation"]
@@ -108,19 +107,19 @@ def test_on_a_screen_of_80_columns_no_figure_is_cut(tmp_path, capsys):
         assert figure in shown
 
 
-def test_the_command(tmp_path):
+def test_the_command(tmp_path, monkeypatch):
     write_run(tmp_path / "run", summary=summary_of())
-    line, options = command("evaluate", "runs", "run", cwd=tmp_path)
-    done = subprocess.run(line, check=True, capture_output=True, **options)
-    assert "ddqn" in done.stdout
-    assert "± 2.00%" in done.stdout
+    monkeypatch.chdir(tmp_path)
+    done = run_here(main, "runs", "run")
+    assert done.status == 0, done.errors
+    assert "ddqn" in done.out
+    assert "± 2.00%" in done.out
     header, (row,) = table_of(tmp_path / "run")
     assert header[1:3] == ["run", "episodes"]
     assert row[2:] == ["1,000", "200", "5", "5", "12.5%", "90.00% ± 2.00%", "50.00% ± 1.00%", "2,000"]
-    line, options = command("evaluate", "runs", "elsewhere", cwd=tmp_path)
-    done = subprocess.run(line, capture_output=True, **options)
-    assert done.returncode == 2
+    done = run_here(main, "runs", "elsewhere")
+    assert done.status == 2
     assert (
-        done.stderr
+        done.errors
         == "error: elsewhere is not the folder of a run: it has no readable config.json (there is no config.json)\n"
     )

@@ -119,7 +119,7 @@ def test_suits_are_interchangeable():
     assert hands_that_change_with_their_suits(True) == 0
 
 
-@pytest.mark.parametrize("crib", [False, True])
+@pytest.mark.parametrize("crib", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_all_hands_against_the_reference(crib):
     """Suits are interchangeable, so one hand of each class stands for all 12,994,800."""
     hands, starters = np.zeros((660_000, 4), np.int64), np.zeros(660_000, np.int64)

@@ -81,7 +81,7 @@ def coverage(chances, half, matches, monkeypatch):
 CASES = [((0.28, 0.44, 0.28), 0.02), ((0.25, 0.5, 0.25), 0.02), ((0.4, 0.4, 0.2), 0.015), ((0.97, 0.028, 0.002), 0.005)]
 
 
-@pytest.mark.parametrize(("chances", "half"), CASES[:2])
+@pytest.mark.parametrize(("chances", "half"), [CASES[0], pytest.param(*CASES[1], marks=pytest.mark.slow)])
 def test_the_promise_is_kept(chances, half, monkeypatch):
     holds, within = coverage(chances, half, 400, monkeypatch)
     assert 0.93 < holds < 0.975
@@ -106,7 +106,14 @@ def wrong_verdicts(true, test, draws, matches):
     return wrong / matches
 
 
-@pytest.mark.parametrize(("test", "draws"), [(Sprt(0, 80), 0.44), (Sprt(-80, 80), 0.5), (Sprt(200, 300), 0.28)])
+@pytest.mark.parametrize(
+    ("test", "draws"),
+    [
+        (Sprt(0, 80), 0.44),
+        pytest.param(Sprt(-80, 80), 0.5, marks=pytest.mark.slow),
+        pytest.param(Sprt(200, 300), 0.28, marks=pytest.mark.slow),
+    ],
+)
 def test_a_sequential_test_is_wrong_in_five_of_a_hundred_matches_at_most(test, draws):
     for true in test:
         assert wrong_verdicts(true, test, draws, 400) <= 0.05 + 2.6 * math.sqrt(0.05 * 0.95 / 400)

@@ -432,6 +432,7 @@ def test_it_learns(tmp_path):
     assert play_match(agent, make_agent("random"), 2_000).interval[0] > 0.75
 
 
+@pytest.mark.slow
 def test_it_learns_by_traces(tmp_path):
     agent, _ = new_run(td, replace(PAPER, hidden=(20,), episodes=20_000, evaluations=0), tmp_path)
     assert play_match(agent, make_agent("random"), 2_000).interval[0] > 0.55

@@ -377,6 +377,7 @@ def test_discards_are_valued_with_what_the_play_adds(tmp_path):
             assert (added[k] > 0) == (own >= LATE)
 
 
+@pytest.mark.slow
 def test_points_of_an_agents_play_are_found_again():
     """`greedy` plays otherwise than the player of the shipped records; its own records tell what is right."""
     records = simulate_pegging("greedy", "greedy", standard_error=0.7, seed=1)

@@ -81,12 +81,12 @@ COMMANDS = {
         ("train", "td", "--seeds", "2", "--episodes", "20000", "--checkpoint-seconds", "0", *SMALL_TD, "--folder", "a"),
         ("train", "td", "--resume", "a"),
     ),
-    "make-table luck": Long(("evaluate", "make-table", "luck", "l.npz", "--agent", "greedy", "--deals", "1000")),
+    "make-table luck": Long((SMALL, "make-table", "luck", "l.npz", "--agent", "greedy", "--deals", "20000")),
     "make-table win": Long(
         (SMALL, "make-table", "win", "w.npz", "--agent", "greedy", "--deals", "20", "--rounds", "2", *ONE)
     ),
     "make-table calibration": Long(("evaluate", *CALIBRATION.split(), *ONE)),
-    "solve-play": Long((SMALL, "solve-play", "play", "--nash-conv", "0.002", "--json", "p.json", *ONE)),
+    "solve-play": Long((SMALL, "solve-play", "play", "--cards", "3", "--nash-conv", "0.002", "--json", "p.json", *ONE)),
 }
 _TIMES = {
     "seconds",

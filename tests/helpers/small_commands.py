@@ -1,21 +1,20 @@
-"""Long commands made small: a play of three cards each, and a win table of few deals at few scores.
+"""Long commands made small: a win table of few deals at few scores, and a luck table that takes its exact means from
+the shipped one.
 
-``python -m tests.helpers.small_commands solve-play …`` is ``crib-env solve-play …`` with both; a play is
-saved each time that it is measured.
+``python -m tests.helpers.small_commands make-table …`` is ``crib-env make-table …`` with these. A play that
+``solve-play`` solves is saved each time that it is measured.
 """
 
 from __future__ import annotations
-
-from functools import partial
 
 import pytest
 
 from crib_env.evaluate.__main__ import main
 from crib_env.evaluate.commands import solve_play
-from crib_env.evaluate.commands.tables import win_table
+from crib_env.evaluate.commands.tables import deals, win_table
+from crib_env.evaluate.skill.luck.table import standard_luck_table
 from crib_env.evaluate.tables.win_table import making
 from crib_env.evaluate.tables.win_table.solve import PARTS
-from crib_env.solver.public_state import start_of_play
 
 
 def make_win_table_small(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,6 +28,6 @@ def make_win_table_small(monkeypatch: pytest.MonkeyPatch) -> None:
 if __name__ == "__main__":
     with pytest.MonkeyPatch.context() as patch:
         make_win_table_small(patch)
-        patch.setattr(solve_play, "start_of_play", partial(start_of_play, 3))
         patch.setattr(solve_play, "_SAVE_EVERY", 0)
+        patch.setattr(deals, "exact_means", lambda values, on_progress: standard_luck_table().means)
         main()
