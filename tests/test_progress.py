@@ -82,6 +82,19 @@ def test_slow_work_prints_a_line_a_minute(capsys, monkeypatch):
     assert set(shown) <= {"seed 3: td: 7, 0:00:00 spent", "seed 3: td: 7, 0:00:01 spent"}
 
 
+def test_a_task_that_is_gone_is_not_named(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "_SILENCE", 0.05)
+    with ProgressLines() as lines:
+        first = lines.add_task("discards", total=None)
+        lines.update(first, advance=1)
+        lines.remove_task(first)
+        lines.add_task("deals", total=9)
+        lines._ended.wait(0.2)
+    shown = capsys.readouterr().out.splitlines()
+    assert shown
+    assert {line.partition(":")[0] for line in shown} == {"deals"}
+
+
 def test_nested_tasks_print_no_tenths(capsys):
     with ProgressLines() as lines:
         whole, part = lines.add_task("claims", total=2), lines.add_task("one claim", total=10)
