@@ -394,7 +394,7 @@ def test_it_learns(tmp_path):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"preset": "paper"},
+        pytest.param({"preset": "paper"}, marks=pytest.mark.slow),
         {"opponent": "greedy", "observation": "board", "direct": False},
         {"opponent": "random", **GAMES},
     ],

@@ -87,6 +87,7 @@ def test_a_copy_keeps_its_kernels_where_no_file_is_newer_in_content(compiled, tm
     assert choose(tmp_path / "copy") == (22, 0, "")
 
 
+@pytest.mark.slow
 def test_without_a_folder_to_write_to_there_is_one_warning_and_no_error(tmp_path):
     folder = copy_of_the_package(tmp_path)
     for package in (folder / "crib_env", folder / "crib_env" / "exact"):

@@ -123,20 +123,19 @@ def named(content):
 def test_nothing_hidden_is_in_any_message(page):
     """In no message of a game stands a card of its deal that the person may not know, and no seed of deals."""
     n_checked = 0
-    for seed in range(2):
-        state = page.begin("greedy", seed=seed + 1_000_003)
-        while not state["over"]:
-            game = kept(page, state)
-            for message in (state, *(page.ask(name, game=state["game"], **more)[1] for name, more in asked(state))):
-                # The show of the deal before has other cards of this deal face up.
-                frames = [frame for frame in message.pop("frames", []) if frame["deal"] == game.games["n_deals"][0]]
-                of_deal = [note for note in message.pop("notes", []) if note["deal"] == game.games["n_deals"][0]]
-                assert not named([frames, of_deal, message]) & hidden_cards(game)
-                assert str(seed + 1_000_003) not in json.dumps([frames, of_deal, message])
-                n_checked += 1
-                state.setdefault("frames", frames)
-            state = play_on(page, state, 1)[-1]
-    assert n_checked > 100
+    state = page.begin("greedy", seed=1_000_003)
+    while not state["over"]:
+        game = kept(page, state)
+        for message in (state, *(page.ask(name, game=state["game"], **more)[1] for name, more in asked(state))):
+            # The show of the deal before has other cards of this deal face up.
+            frames = [frame for frame in message.pop("frames", []) if frame["deal"] == game.games["n_deals"][0]]
+            of_deal = [note for note in message.pop("notes", []) if note["deal"] == game.games["n_deals"][0]]
+            assert not named([frames, of_deal, message]) & hidden_cards(game)
+            assert "1000003" not in json.dumps([frames, of_deal, message])
+            n_checked += 1
+            state.setdefault("frames", frames)
+        state = play_on(page, state, 1)[-1]
+    assert n_checked > 50
 
 
 def asked(state):

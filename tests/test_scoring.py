@@ -114,9 +114,9 @@ def test_histogram_of_all_cribs():
     assert in_hands - counts @ np.arange(30) == 4 * flushes_of_four
 
 
-def test_suits_are_interchangeable():
-    assert hands_that_change_with_their_suits(False) == 0
-    assert hands_that_change_with_their_suits(True) == 0
+@pytest.mark.parametrize("crib", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_suits_are_interchangeable(crib):
+    assert hands_that_change_with_their_suits(crib) == 0
 
 
 @pytest.mark.parametrize("crib", [False, pytest.param(True, marks=pytest.mark.slow)])

@@ -361,6 +361,7 @@ def test_the_report_plays_the_winner_against_its_snapshots(finished, monkeypatch
         lang_tournament(tmp_path, 0)
 
 
+@pytest.mark.slow
 def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_weights(finished, tmp_path):
     _, whole, _ = finished
     folder = stopped_run(learner, SMALL, tmp_path, 1_000)

@@ -52,6 +52,7 @@ def test_a_run_with_other_settings_is_not_taken_over(tmp_path):
         sweep(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_sweep_that_was_stopped_goes_on_and_equals_its_runs_alone(tmp_path):
     path = tmp_path / "sweep"
     (path / "seed-4").mkdir(parents=True)

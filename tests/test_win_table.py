@@ -228,6 +228,7 @@ def small(monkeypatch):
     make_win_table_small(monkeypatch)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small")
 def test_the_table_follows_from_the_plan_alone(tmp_path):
     """It depends neither on threads nor on an interruption, and deals of another plan are refused."""
