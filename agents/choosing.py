@@ -150,7 +150,6 @@ def card_chances(
     """How likely each card is chosen in B decisions, (B, 52).
 
     Args:
-        views: the decisions.
         discard: chooses the discards, without chance.
         rank_chances: how likely each rank is laid at decisions of the play, (b, 13); of a rank it is the lowest card.
     """

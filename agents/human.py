@@ -133,7 +133,6 @@ def read_choice(said: str, hand: Sequence[int], legal: Sequence[int], most: int)
     With one legal card an empty line names it.
 
     Args:
-        said: the line.
         hand: cards in the order of their numbers.
         legal: those that may be chosen.
         most: how many may be named.

@@ -95,7 +95,6 @@ def check_names_of_file(names: Iterable[object], said: Collection[str], file: Pa
     Args:
         names: agents, and other settings, from the file.
         said: the agents that the user has named as well.
-        file: for the error.
 
     Raises:
         ValueError: only one of both names such an agent.

@@ -27,7 +27,6 @@ def starting_weights(start: str, seed: int = 0) -> np.ndarray:
 
     Args:
         start: one of ``STARTS``.
-        seed: random seed.
 
     Returns:
         (121, 121, 2, 8) float32 by own score, opponent's score, role (``ROLES``) and strategy.
@@ -67,7 +66,6 @@ class StrategyWeightsAgent:
 
     Args:
         weights: (121, 121, 2, 8) float32, see :func:`starting_weights`.
-        name: its name in tables.
     """
 
     powers = Powers(suits="ties", remembers_discards=False)

@@ -268,8 +268,6 @@ def checked_cards(games: np.ndarray, rows: np.ndarray, cards: np.ndarray, ids: n
 
     Args:
         games: (n,) GAME.
-        rows: (B,) int64.
-        cards: as they were given.
         ids: (n,) what the games are called in messages, by default their rows.
 
     Raises:

@@ -26,7 +26,6 @@ def choose(
         what: the word for a command, such as ``"learner"``.
         about: a description of the program, in a sentence or several.
         commands: the description of each command, by name.
-        arguments: the command line.
 
     Raises:
         ValueError: there is no such command; the message names similar ones and all others.
@@ -59,7 +58,6 @@ def read(options: Any, prog: str, about: str, arguments: Sequence[str]) -> Any:
         options: a dataclass, or a function to be called with them.
         prog: as in ``crib-env match``.
         about: a description of the command, for the help.
-        arguments: the command line after ``prog``.
     """
     if not {"-h", "--help"}.isdisjoint(arguments):
         console.print(f"{about}\n", markup=False, highlight=False)  # tyro would not break its lines

@@ -68,9 +68,6 @@ def description(
     """The content of ``croissant.json``.
 
     Args:
-        name: of the data set.
-        about: what it is, in some sentences.
-        published: the day.
         files: all files, described by the columns if there are any.
         columns: by name; none for files that are not tables.
         responsible: where it comes from, and what to mind.

@@ -112,7 +112,6 @@ def least_value(laid, laid_by, pile_start, n_laid):
 
     Args:
         laid, laid_by, pile_start: one row of :class:`crib_env.PlayerViews`.
-        n_laid: how many cards are laid.
     """
     count, least = np.int64(0), np.int64(1)
     for k in range(n_laid):

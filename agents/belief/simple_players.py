@@ -30,13 +30,7 @@ class Simple(NamedTuple):
 
 
 def simple_policies(tree: PublicTree, root: np.ndarray, slots: int) -> Simple:
-    """How each type plays, (S,) float32 as :meth:`crib_env.solver.play_game.PlayGame.expected` takes it.
-
-    Args:
-        tree: a public tree.
-        root: the public state at its root.
-        slots: S.
-    """
+    """How each type plays, (S,) float32 as :meth:`crib_env.solver.play_game.PlayGame.expected` takes it."""
     policies = Simple(*(np.zeros(slots, np.float32) for _ in Simple._fields))
     _fill_types(tree, root, HAND_TABLES, _PACKED, policies)
     return policies
@@ -44,10 +38,6 @@ def simple_policies(tree: PublicTree, root: np.ndarray, slots: int) -> Simple:
 
 def simple_policy(game: PlayGame, start: np.ndarray) -> np.ndarray:
     """How the players of :mod:`crib_env.agents.belief.opponent_hands` play, of both types together.
-
-    Args:
-        game: the play.
-        start: the public state at its root.
 
     Returns:
         (S,) float32, as :meth:`crib_env.solver.play_game.PlayGame.expected` takes it.

@@ -51,7 +51,6 @@ def load(path: str | Path = SHIPPED, scores: bool = True, win_table: Path | None
     """The agent ``best`` from a weights file.
 
     Args:
-        path: the file.
         scores: whether it plays to the score.
         win_table: the file of another win table than the one that ships with the package.
 
@@ -74,7 +73,6 @@ class BestAgent:
 
     Args:
         hidden: widths of the hidden layers of the policy networks, by game (``GAMES``).
-        win_table: the file of another win table than the one that ships with the package.
 
     Attributes:
         policies: the policy networks, by game.

@@ -122,11 +122,7 @@ def policy_inputs(views: PlayerViews) -> np.ndarray:
 
 
 class PolicyNetwork(nn.Module):
-    """Inputs (B, ``N_INPUTS``) to the logits of the ranks, (B, 13); -inf for a rank that cannot be laid.
-
-    Args:
-        hidden: widths of the hidden layers.
-    """
+    """Inputs (B, ``N_INPUTS``) to the logits of the ranks, (B, 13); -inf for a rank that cannot be laid."""
 
     def __init__(self, hidden: tuple[int, ...]) -> None:
         super().__init__()

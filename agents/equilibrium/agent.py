@@ -162,7 +162,6 @@ class EquilibriumAgent:
             root: the public state after these cards.
             ranks: (3,) int64 of the cards.
             starter: its rank, or ``NO_STARTER``.
-            stakes: what the end is worth.
         """
         pone, dealer = ranges(self._blueprint, starter, ranks, _MISTAKES)
         most, share = (pone.max(), dealer.max()), self._simple_players

@@ -112,7 +112,6 @@ def ranges(blueprint: Blueprint, starter: int, ranks: np.ndarray, mistakes: floa
     dealer's.
 
     Args:
-        blueprint: what they play by.
         starter: its rank, or ``NO_STARTER``.
         ranks: (3,) int64 that were laid.
         mistakes: how often a player lays any rank of its hand instead.

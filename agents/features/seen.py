@@ -91,7 +91,6 @@ class Seen(NamedTuple):
         """Codes decisions.
 
         Args:
-            coding: see ``Coding``.
             observation: (B, 209 or 659) int8.
             masks: (B, 52) int8, legal cards.
             is_discard: (B,) bool.

@@ -84,7 +84,6 @@ class Endpoint:
     """Asks a model, and keeps what it answers.
 
     Args:
-        calls: how.
         faults: counts calls without an answer, by kind: ``"late"``, ``"busy"``, ``"failed"``.
 
     Raises:

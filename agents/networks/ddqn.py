@@ -24,8 +24,6 @@ class QNetwork(nn.Module):
     """Inputs (B, n) to the value of each card (B, 52): ReLU layers of the given widths, then a linear layer.
 
     Args:
-        n_inputs: n.
-        hidden: widths of the hidden layers.
         by_rank: give the four cards of a rank one value.
         dueling: sum a state value and advantages, which are centred on their mean (Wang et al. 2016).
     """
@@ -58,7 +56,6 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
     Args:
         networks: by the names of ``NETWORKS[kind]``, for a kind of ``"one"`` or ``"split"``.
         about: ``kind``, ``observation``, ``inputs``, ``hidden``, ``hidden_discard`` and ``dueling``, see :meth:`new`.
-        name: its name in tables.
     """
 
     def __init__(self, networks: dict[str, QNetwork], about: dict[str, Any], name: str = "ddqn") -> None:
@@ -80,10 +77,7 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
         Args:
             kind: ``"one"`` network or ``"split"``.
             observation: by name, of :data:`crib_env.observation.OBSERVATIONS`.
-            inputs: coding of the observation.
-            hidden: widths of the hidden layers.
             hidden_discard: those of the network of discards; none means that they are the same.
-            dueling: see :class:`QNetwork`.
         """
         about = {key: value for key, value in locals().items() if key != "cls"}
         networks, sight = {}, Inputs(inputs, observation)

@@ -48,7 +48,6 @@ class DiscardPlayer:
 
     Args:
         activation: of the hidden layers, ``"sigmoid"`` or ``"relu"``.
-        hidden: their widths.
     """
 
     name = "discard-game"

@@ -91,9 +91,7 @@ class RecurrentQNetwork(nn.Module):
     """Inputs, one decision of a player after the other, to the value of each card: an LSTM, then ReLU layers.
 
     Args:
-        n_inputs: of a decision.
         memory: width of the LSTM.
-        hidden: widths of the layers after it.
         networks: ``"one"``, or ``"split"``: separate layers for discards and for the play.
         direct: feed these layers the inputs as well as the LSTM's output.
         by_rank: give the four cards of a rank one value.
@@ -135,7 +133,6 @@ class DRQNAgent:
     Args:
         network: of the kind that ``about`` describes.
         about: the arguments of :meth:`new`.
-        name: its name in tables.
     """
 
     def __init__(self, network: RecurrentQNetwork, about: dict[str, Any], name: str = "drqn") -> None:
@@ -162,7 +159,6 @@ class DRQNAgent:
         Args:
             networks, memory, hidden, direct: see :class:`RecurrentQNetwork`.
             observation: by name, of :data:`crib_env.observation.OBSERVATIONS`.
-            inputs: coding of the observation.
             lasts: how long it remembers, a ``"deal"`` or a ``"game"``: as long as the episodes that it learned on.
             skip_forced: whether decisions of the play in which all legal cards share a rank are left out of its memory.
         """

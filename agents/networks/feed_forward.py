@@ -25,13 +25,7 @@ def hidden_layers(
 
 
 class ValueNetwork(nn.Module):
-    """Inputs (M, n) to values (M,): hidden layers of the widths given, then one linear output.
-
-    Args:
-        n_inputs: length of the inputs.
-        hidden: widths of the hidden layers.
-        activation: of the hidden layers.
-    """
+    """Inputs (M, n) to values (M,): hidden layers of the widths given, then one linear output."""
 
     def __init__(self, n_inputs: int, hidden: tuple[int, ...], activation: type[nn.Module]) -> None:
         super().__init__()
@@ -66,7 +60,6 @@ class NetworksByPhase(Generic[Network]):
     Args:
         networks: by name.
         about: the learner, and the settings that a weights file holds.
-        name: the name of the agent in tables.
         suits: what its choice of a rank depends on (:class:`crib_env.Powers`).
     """
 

@@ -24,7 +24,6 @@ class NFSPAgent:
         networks: those of Double DQN; here values are logits.
         seed: of the samples, which depend only on it, the game's id and the decision's number.
         greedy: always take the most likely card.
-        name: shown in tables.
     """
 
     def __init__(self, networks: DDQNAgent, seed: int = 0, greedy: bool = False, name: str = "nfsp") -> None:

@@ -16,7 +16,6 @@ class PPOAgent:
 
     Args:
         networks: one network of the kind that Double DQN trains; here values are logits.
-        name: its name in tables.
     """
 
     def __init__(self, networks: DDQNAgent, name: str = "ppo") -> None:
@@ -28,7 +27,6 @@ class PPOAgent:
 
         Args:
             observation: ``"209"`` or ``"board"``.
-            hidden: widths of the hidden layers.
         """
         return cls(DDQNAgent.new("one", observation, "ranks", hidden))
 

@@ -49,7 +49,6 @@ class TDAgent(NetworksByPhase[ValueNetwork]):
     Args:
         networks: ``all``, or ``discard`` and ``play``.
         about: ``inputs`` (``"bits"`` or ``"features"``) and ``hidden`` (of the networks).
-        name: its name in tables.
     """
 
     def __init__(self, networks: dict[str, ValueNetwork], about: dict[str, Any], name: str = "td") -> None:
@@ -63,7 +62,6 @@ class TDAgent(NetworksByPhase[ValueNetwork]):
             inputs: ``"bits"`` is O'Connor's one network of sigmoids, for every state and of the bits alone, all weights
                 from a Gaussian of standard deviation 1. ``"features"`` is one network of ReLUs for discards and one for
                 the play, with inputs that follow from the bits.
-            hidden: widths of the hidden layers.
             hidden_discard: those of the network of discards; none means that they are the same.
         """
         if inputs == "bits":

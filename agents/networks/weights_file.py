@@ -29,12 +29,7 @@ _LONGEST = 10_000  # most characters of a description, which has only a few sett
 
 
 def save_tensors(path: Path, tensors: dict[str, torch.Tensor], about: dict[str, Any]) -> None:
-    """Writes a file, whole or not at all.
-
-    Args:
-        path: the file, with the suffix ``.safetensors``.
-        tensors: the tensors to save.
-        about: their description; any JSON value.
+    """Writes tensors and their description, any JSON value, to a ``.safetensors`` file, whole or not at all.
 
     Raises:
         ValueError, OSError: the file cannot be written.
@@ -129,7 +124,6 @@ def reading_weights(path: str | Path, learner: str) -> Iterator[WeightsFile]:
     describe a network of any size, and memory is only allocated for tensors that it really holds.
 
     Args:
-        path: as in :func:`load_tensors`.
         learner: the learner that must have written them, ``about["learner"]``.
     """
     found = _found(path)

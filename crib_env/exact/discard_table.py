@@ -45,8 +45,6 @@ def build_table(path: Path, threads: int = 2, on_progress: Callable[[int], None]
     """Computes the whole table and writes it to ``path``, whole or not at all.
 
     Args:
-        path: the file; an existing one is replaced.
-        threads: the number of threads.
         on_progress: called with the number of classes done since the last call.
 
     Raises:
@@ -78,9 +76,6 @@ def build_table(path: Path, threads: int = 2, on_progress: Callable[[int], None]
 
 class DiscardTable:
     """A table that :func:`build_table` wrote.
-
-    Args:
-        path: the file.
 
     Attributes:
         totals: (962988, 15) of ``TOTALS``, mapped read-only.

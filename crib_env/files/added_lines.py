@@ -12,7 +12,6 @@ def add_lines(path: Path, lines: Iterable[str]) -> None:
     """Adds lines at the end of a file, or makes the file.
 
     Args:
-        path: the file.
         lines: each without its line feed.
 
     Raises:

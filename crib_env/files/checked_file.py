@@ -38,7 +38,6 @@ def save_arrays(
     """Writes arrays, whole or not at all; an existing file is replaced.
 
     Args:
-        path: the file.
         kind: what the file is, in words that fit after "a", such as ``"win table"``.
         version: of the format.
         arrays: by name, except ``kind``, ``version`` and ``checksum``; text and single numbers are arrays too.
@@ -54,8 +53,6 @@ def load_arrays(path: str | Path, kind: str, version: int, columns: Mapping[str,
     """Reads what :func:`save_arrays` wrote.
 
     Args:
-        path: the file.
-        kind, version: as they were written.
         columns: type and shape of each array; a kernel that reads an array that is too small would read past its end.
 
     Raises:

@@ -31,7 +31,6 @@ def read_json(path: Path, fault: str, build: Callable[[Any], T]) -> T:
     """Reads a JSON file and returns ``build(value)``.
 
     Args:
-        path: the file.
         fault: how the error message begins, with the name of the file or of its folder.
         build: converts the value, for example by :func:`typed`. If it fails, the file is at fault.
 
@@ -52,7 +51,6 @@ def typed(value: Any, kind: Callable[..., T], name: str = "its content") -> T:
     """Checks that a value from a JSON file has a type, and converts it.
 
     Args:
-        value: as the JSON parser returns it.
         kind: the type: ``int``, ``float``, ``str``, ``bool``, ``Any``, tuples and dictionaries of these, each also with
             ``| None``, and dataclasses and NamedTuples of all of these. Fields of a NamedTuple that have defaults
             may be missing.

@@ -62,7 +62,6 @@ def clear_parts(folder: Path, name: str | None = None) -> None:
     """Removes the files that killed processes have left half written in a folder.
 
     Args:
-        folder: the folder.
         name: only those that would have become this file.
     """
     for part in folder.glob(f"{'*' if name is None else glob.escape(name)}.*{PART}"):

@@ -48,7 +48,6 @@ def turns(batch: GameBatch, players: Sequence[Agent]) -> Iterator[Turn]:
     """Asks players for their cards until all games are over. Call :meth:`Turn.play` on each turn before the next one.
 
     Args:
-        batch: the games.
         players: one agent that plays both seats, or two. The first of two has seat 0 in games of even ids, and seat 1
             in the others.
     """
@@ -92,7 +91,6 @@ class Observers:
     """Those players of a batch of games that watch the results of deals and games.
 
     Args:
-        batch: the games.
         players: agents, each with its seats, (B,) 0 or 1.
     """
 

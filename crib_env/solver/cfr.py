@@ -50,7 +50,6 @@ class Population:
     """All opponents: a share of them plays a fixed policy, the others play the game that is solved.
 
     Args:
-        game: the play.
         policy: (S,) float32, the fixed one, as :meth:`crib_env.solver.play_game.PlayGame.expected` takes it.
         share: of those who play it, above 0 and below 1.
 
@@ -84,10 +83,6 @@ class PlaySolver:
     policy, else it plays the game that is solved. Nobody sees which. The equilibrium wins more from players like these,
     and what a best response gains on it grows with the share (Johanson, Zinkevich and Bowling 2007, "Computing robust
     counter-strategies").
-
-    Args:
-        game: the game to solve.
-        population: the other players, or ``None`` for none.
 
     Attributes:
         game: the game to solve.
@@ -135,7 +130,6 @@ class PlaySolver:
         """Writes the state of the solver, whole or not at all.
 
         Args:
-            path: the file.
             about: which game it is, in words; :meth:`load` compares these words.
         """
         numbers = {"iterations": self.iterations, "seconds": self.seconds}
@@ -157,7 +151,6 @@ def load_solution(path: str | Path, about: str, slots: int) -> dict[str, np.ndar
     """The arrays of a file of :meth:`PlaySolver.save`, by the names of its attributes.
 
     Args:
-        path: the file.
         about: which game it must be of.
         slots: of the game's tree.
 

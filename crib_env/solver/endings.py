@@ -87,7 +87,6 @@ def make_endings(keys: np.ndarray, threads: int) -> np.ndarray:
 
     Args:
         keys: (E,) int64, see :func:`ending_key`.
-        threads: how many threads fill them.
 
     Returns:
         (E, 2, 13, 16) int8. ``[e, OF_ACTOR, y, x]`` are the net points of the player who acts first, with hand x

@@ -67,7 +67,6 @@ class PlayGame:
             default the cards are dealt at random.
         start: the public state (:mod:`crib_env.solver.public_state`). By default pone leads and both roles hold four
             cards: the pegging game.
-        threads: how many threads walk the tree.
 
     Attributes:
         extent: how large the public tree is.
@@ -92,7 +91,6 @@ class PlayGame:
 
         Args:
             policy: of the role; see :meth:`expected`.
-            other: of the other role.
             role: ``PONE`` or ``DEALER``.
             mode: ``EXPECTED``, or ``BEST_RESPONSE`` to ask what the role would earn at best.
         """
@@ -171,7 +169,6 @@ class PlayGame:
         The opponent plays the policy, and the role goes on as well as it can against that.
 
         Args:
-            policy: see :meth:`expected`.
             role: ``PONE`` or ``DEALER``.
             decisions: nodes of the role, and its hands there, to which the opponent's policy leads.
         """
@@ -224,8 +221,6 @@ class PlayGame:
         """Walks the whole tree once.
 
         Args:
-            weights: what the roles play by.
-            step: what the walk is for.
             after_part: is shown each part of the tree, from its first node to before its last, with its values.
 
         Returns:
@@ -253,7 +248,6 @@ class PlayGame:
         """Calls ``do(first node, last node + 1, *workspaces)`` for each part of the tree, in threads.
 
         Args:
-            do: what to do.
             tops: workspaces with the reach of the first node of each part (:meth:`_begin`).
             workspaces: for each thread as many, which get this reach.
         """
@@ -277,8 +271,6 @@ class PlayGame:
         """Writes the policy of a role in a population of two kinds of players.
 
         Args:
-            kinds: both.
-            role: whose slots are written.
             out: (S,) float32, gets the policy of a player of unknown kind, as :meth:`expected` takes it.
             average: (S,) float32, to which the policy of the second kind is added, times the reach of its hands.
             weight: of this in the average; at 0 nothing is added.

@@ -77,7 +77,6 @@ class Subgame:
         root: the public state, in which the actor holds at least two cards; its points count from the start of the
             play.
         laid: the ranks that pone and the dealer have laid so far.
-        stakes: the value of the end.
         prior: by role, (n,) the weight of each hand that its goes allow (``FLOOR``), as in
             :class:`crib_env.solver.play_game.PlayGame`.
 
@@ -109,7 +108,6 @@ class Subgame:
         """Fills :attr:`policy` with the average of some iterations (:class:`crib_env.solver.cfr.PlaySolver`).
 
         Args:
-            iterations: how many.
             others: two kinds of players of a fixed policy, one of whom either player may be; ``None`` for none.
         """
         self.policy[:] = 0

@@ -272,9 +272,7 @@ def win_shares(
     replacement depends on those before it, so shares are means over the six orders (Shapley values).
 
     Args:
-        cards: the six cards.
         first, second: their rows of :func:`analyse_discard` for the same role and scores.
-        dealer, scores: as there.
     """
     held, tables, role = six_cards([one_hand(cards)]), outlook(), DEALER if dealer else PONE
     totals, at, chance = np.zeros((1, N_DISCARDS), TOTALS), np.array([scores], np.int64), np.empty(1)

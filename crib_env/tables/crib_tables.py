@@ -155,7 +155,6 @@ def solve_crib_tables(
         rounds: the number of rounds; all but the last draw a quarter as many hands.
         draws: opposing hands for each pair of ranks and player in the last round.
         seed: random seed of the draws; the result depends on it and not on ``threads``.
-        threads: the number of threads.
         on_progress: called with 1 after each of the ``rounds * 182`` means.
     """
     deals = _Deals(threads)

@@ -59,7 +59,6 @@ def leads_of(game: PlayGame, policy: np.ndarray) -> Leads:
     """Reads the first cards of a solution.
 
     Args:
-        game: the pegging game.
         policy: (S,) float32, see :meth:`crib_env.solver.play_game.PlayGame.expected`.
     """
     ways = pairs_dealt(start_of_play()) * ORDERINGS[4][:, None] * ORDERINGS[4]  # by pone's and the dealer's hand

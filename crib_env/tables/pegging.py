@@ -174,7 +174,6 @@ def simulate_pegging(
         policy: native policy (``crib_env.players.policies.NATIVE``) that plays the kept cards.
         against: native policy of the opponent.
         standard_error: the largest standard error allowed for any mean, gained or given, in points.
-        threads: the number of threads.
         seed: random seed of the deals; the result depends on it and not on ``threads``.
         on_progress: called with the number of records filled since the last call; there are 3,640 in all.
 

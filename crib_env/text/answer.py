@@ -31,10 +31,6 @@ def read_answer(text: str, view: Decision) -> tuple[int, ...]:
     Cards alone are read (``"5H 5C"``, ``"5♥ 5♣"``), or among words (``"discard 5H and 5C"``). What follows the last
     ``Answer:`` counts alone. A JSON object is read as a tool call: its ``arguments``, or itself, name the cards.
 
-    Args:
-        text: what was answered.
-        view: the decision.
-
     Raises:
         ValueError: it does not name as many different cards as are wanted, or one that may not be chosen; the message
             says what to answer.
@@ -59,7 +55,6 @@ def check_choice(card: int, hand: Collection[int], legal: Collection[int]) -> No
     """Checks that a card may be chosen.
 
     Args:
-        card: which.
         hand: cards held, in the order in which an error names them.
         legal: those that may be chosen.
 

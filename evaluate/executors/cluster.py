@@ -31,7 +31,6 @@ class Cluster(NamedTuple):
 
         Args:
             function: the function; it may be called again if a worker was lost.
-            calls: the arguments.
 
         Yields:
             The index of a call in ``calls`` and its result, in the order in which calls finish.

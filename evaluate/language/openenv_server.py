@@ -58,7 +58,6 @@ class CribbageEnvironment(Environment[CribbageAction, CribbageObservation, State
             seed: its number; by default one that the suite's tier ``text`` does not ask.
             episode_id: its name in the state.
             task, opponent, unit: as there.
-            kwargs: not used.
 
         Raises:
             ValueError: an argument is not allowed; the message names it.

@@ -27,9 +27,7 @@ def write_prompts(file: Path, first: int, hands: int, unit: Unit) -> None:
     cards; and ``values``, what they are worth.
 
     Args:
-        file: to be written.
         first: number of the first hand.
-        hands: how many.
         unit: at 0–0 expected net points of the deal, or at the hands' scores chances to win the game.
 
     Raises:

@@ -142,7 +142,6 @@ def play_games(
     """Plays the games of a match, block by block, in order; the games are the same for any number of threads.
 
     Args:
-        a, b: the players.
         games: the number of games, even.
         seed: random seed of the deals.
         until: stop earlier, at the first of its looks at which this rule is met.

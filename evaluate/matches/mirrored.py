@@ -129,7 +129,6 @@ def play_shard(a: Agent, b: Agent, shard: Shard, on_progress: Callable[[int], No
 
     Args:
         a, b: the players themselves, not copies.
-        shard: the games to play.
         on_progress: called from time to time with the number of further games done.
 
     Raises:

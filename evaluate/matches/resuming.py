@@ -26,7 +26,6 @@ def take_up(path: Path, a: Agent, b: Agent, whole: Shard) -> Games | None:
     Args:
         path: the file of games, which need not exist.
         a, b: the players, who are only asked for their names.
-        whole: all pairs of the match.
 
     Raises:
         ValueError: the file holds games of another match, more games than this one, or a line that is no game; the

@@ -29,9 +29,6 @@ def play_deals(
     """Plays single deals, each twice with the seats swapped.
 
     Args:
-        a, b: the players.
-        pairs: the number of deals.
-        seed: random seed of the deals.
         episode: ``"deal"``, or ``"play"`` or ``"pegging"`` (:mod:`crib_env.aec`).
         cards: of each player in ``"pegging"``.
         watch: called with every decision and the chosen cards.

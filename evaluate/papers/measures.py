@@ -79,12 +79,7 @@ def net_points_of_pairs(a: Player, b: Player, episode: str = "deal", scale: floa
 
 
 class DiscardsAndLays:
-    """Discards as one player does, and plays its cards as another does.
-
-    Args:
-        discards: the player that discards.
-        lays: the player that lays.
-    """
+    """Discards as one player does, and plays its cards as another does."""
 
     powers = Powers()
 

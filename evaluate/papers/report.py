@@ -304,9 +304,6 @@ def reproduce_and_report(reproduction: Reproduction, folder: Path, threads: int,
     """Trains and computes everything that is left to do, prints tables and writes the files.
 
     Args:
-        reproduction: the reproduction.
-        folder: its folder.
-        threads: the number of threads.
         executor: to train and to play matches on, see :func:`crib_env.evaluate.executors.named.connected`; its machines
             share the folder.
     """

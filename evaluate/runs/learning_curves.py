@@ -171,11 +171,6 @@ def mean_curve(curves: Sequence[Curve]) -> Curve:
 def curves_by_label(folders: Sequence[Path], against: str, over: Over) -> dict[str, list[Curve]]:
     """The curves of runs by :func:`labels_of`; runs without a curve are named on the console and left out.
 
-    Args:
-        folders: folders of runs, or of runs of several seeds.
-        against: the baseline.
-        over: the horizontal axis.
-
     Raises:
         ValueError: an argument is not allowed, or no run has such a curve.
     """
@@ -204,9 +199,6 @@ def draw_curves(
     Exploitability of a single run is between two bounds instead, which are equal where it is exact.
 
     Args:
-        curves: of runs, by label.
-        against: the baseline.
-        over: the horizontal axis.
         levels: players to compare with, as lines with their names.
     """
     is_exploitability = against == BEST_RESPONSE
@@ -238,10 +230,6 @@ def draw_curve(
     """A line with its band for the training, and a diamond with its interval for the finished player.
 
     Args:
-        axes: where to draw it.
-        curve: what was measured.
-        colour: of all of it.
-        label: of the line in the legend.
         scale: what to multiply values by.
         measured: the places to mark as measured, by default all.
     """

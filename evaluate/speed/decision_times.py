@@ -75,9 +75,7 @@ def measure_decisions(
     """Measures players, and then one plain enumeration, in one run.
 
     Args:
-        agents: names of the agents, with settings.
         deals: the number of deals that each agent plays against itself; a deal has two discards and eight plays.
-        seed: random seed of the deals.
         on_progress: called with the name of the next measurement.
 
     Raises:

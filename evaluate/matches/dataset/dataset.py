@@ -112,7 +112,6 @@ class Dataset:
         """Plays the shards that are not in the folder yet, and writes the manifest.
 
         Args:
-            folder: made by :meth:`begin`.
             threads: how many shards are played side by side; they do not change the files.
             on_progress: called with the number of further games done, those found in the folder included.
 

@@ -47,8 +47,6 @@ def write_episodes(
     Args:
         folder: holds the dataset below its name, as Minari's own folder of datasets does.
         agents: the player whose decisions are kept, and the opponent in the environment.
-        games: how many episodes.
-        seed: of the first.
         on_progress: called with the number of further episodes done, those found in the folder included.
 
     Returns:

@@ -67,7 +67,6 @@ class Listed:
     """A player with the discards of a listing.
 
     Args:
-        name: of the player.
         listing: values (N, 15) of the discards of hands (N, 6), each as dealer or not, (N,) bool.
     """
 

@@ -165,7 +165,6 @@ def analyse(
 
     Args:
         records: games that can be replayed.
-        judge: values the choices in the play.
         on_progress: called with the number of further cards analysed.
         threads: how many discards are valued in parallel.
     """
@@ -208,8 +207,6 @@ def decisions_at(moment: Moment, analyst: ExpertAgent, judge: PlayJudge) -> Iter
 
     Args:
         moment: cards about to be played.
-        analyst: values discards.
-        judge: of the play.
     """
     yield from _discards(moment, analyst)
     yield from _cards_laid(moment, judge)
@@ -251,7 +248,6 @@ def _compared(
     """The D decisions of a moment, each with its game.
 
     Args:
-        moment: B cards about to be played.
         decides: (B,) bool, which of them are these decisions.
         worth: (D, C) values of the choices.
         chosen: (D,) choices made.

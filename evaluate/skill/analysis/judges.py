@@ -46,7 +46,6 @@ class ExpertJudge:
 
     Args:
         hands: how many opposing hands a search covers at most.
-        threads: how many decisions are searched in parallel.
     """
 
     def __init__(self, hands: int = 100, threads: int = 2) -> None:
@@ -64,10 +63,6 @@ class SolvedJudge:
 
     The rest of a play is solved with the chance to win as the stakes, by what both players may hold
     (:meth:`crib_env.agents.equilibrium.agent.EquilibriumAgent.rank_values`). Points are those of ``expert``.
-
-    Args:
-        iterations: of the solver.
-        threads: how many decisions are valued in parallel.
     """
 
     def __init__(self, iterations: int = 20, threads: int = 2) -> None:

@@ -77,7 +77,6 @@ def exact_means(values: DiscardValues, on_progress: Callable[[int], None] = lamb
     """The mean over all deals of each of ``PARTS``, in points; takes some minutes.
 
     Args:
-        values: the values by which cards are discarded.
         on_progress: called with the number of further steps done, of :func:`steps_of_means` in all.
     """
     sixes, sizes = representatives(), class_sizes()

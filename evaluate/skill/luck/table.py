@@ -142,11 +142,7 @@ def solve_luck_table(agent: Agent, deals: int, seed: int, means: np.ndarray, val
     """A luck table from a number of deals that an agent plays against itself.
 
     Args:
-        agent: the agent that plays.
-        deals: the number of deals.
-        seed: random seed of the deals.
         means: (5,) from :func:`crib_env.evaluate.skill.luck.exact_means.exact_means`.
-        values: the values by which cards are discarded.
 
     Raises:
         ValueError: there are fewer than ``LEAST_DEALS``, too few for slopes.

@@ -95,7 +95,6 @@ def make(threads: int, on_progress: Callable[[int, int], None]) -> Discards:
     """The discards of this version.
 
     Args:
-        threads: how many threads work.
         on_progress: called with how many are made, and how many there will be.
     """
     games = GameBatch(streams(SEED, N), start_spread=_SPREAD).games
@@ -143,7 +142,6 @@ def points_lost_at_zero(data: Discards, rows: np.ndarray, cards: np.ndarray) -> 
     """The points that discards lose at 0–0, (N,).
 
     Args:
-        data: the hands.
         rows: (N,) which of them.
         cards: (N, 2) discarded.
     """
@@ -176,9 +174,7 @@ def chances_lost(data: Discards, chosen: np.ndarray, threads: int) -> np.ndarray
     """The chance to win that discards of the first N hands lose at their scores, (N,).
 
     Args:
-        data: the hands.
         chosen: (N,) of the fifteen.
-        threads: how many work side by side.
     """
     n = len(chosen)
     sixes, deals, best = data.sixes[:n].astype(np.int64), data.deals[:n] == 1, data.best[:n].astype(np.int64)

@@ -31,9 +31,7 @@ def draw_choices(agent: Agent, rng: np.random.Generator, deals: int, lowest: int
 
     Args:
         agent: both players.
-        rng: draws everything.
         deals: how many to begin.
-        lowest, highest: see above.
     """
     cards = np.stack([rng.permutation(52)[:13] for _ in range(deals)])
     batch = GameBatch(streams(int(rng.integers(2**32)), deals), episode="deal")

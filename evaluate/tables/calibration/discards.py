@@ -47,9 +47,7 @@ def play_out(
 
     Args:
         agent: plays everything but the discard, in both seats.
-        position: one position.
         discards: (K,) numbers of discards, in the order of ``PLACES``.
-        deals: how many.
         rng: deals the cards that the player does not see.
         win_table: (121, 121) the dealer's chance to win after the deal.
     """

@@ -140,7 +140,6 @@ def calibrate(plan: Plan, path: Path, threads: int) -> Iterator[Calibration]:
     """What is measured, after each part; the file has it by then.
 
     Args:
-        plan: what to measure.
         path: of the file, which may have a beginning.
         threads: how many blocks are played side by side; nothing depends on it.
     """

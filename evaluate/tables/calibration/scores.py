@@ -81,7 +81,6 @@ def games_from(agent: Agent, scores: np.ndarray, seeds: np.ndarray) -> GamesFrom
     Args:
         agent: both players.
         scores: (C, 2) of dealer and pone.
-        seeds: (n,) of the games.
     """
     n, width = len(seeds), len(scores)
     batch = GameBatch(np.repeat(seeds, width), first_dealer=0)

@@ -92,7 +92,6 @@ def make_win_table(
     """The win table after each round.
 
     Args:
-        plan: what it is made of.
         folder: keeps finished blocks of deals; deals with another plan's agent or seed are refused.
         threads: how many blocks are played side by side; the tables do not depend on it.
         on_progress: called with further steps, of :meth:`Plan.steps` in all, and what they are.
