@@ -70,16 +70,9 @@ def test_a_hand_worked_by_hand():
 
 
 def test_the_names_are_langs():
-    assert STRATEGIES == (
-        "hand_max_min",
-        "hand_max_avg",
-        "hand_max_med",
-        "hand_max_poss",
-        "crib_min_avg",
-        "pegging_max_avg_gained",
-        "pegging_max_med_gained",
-        "pegging_min_avg_given",
-    )
+    hand = "hand_max_min hand_max_avg hand_max_med hand_max_poss"
+    pegging = "pegging_max_avg_gained pegging_max_med_gained"
+    assert " ".join(STRATEGIES) == f"{hand} crib_min_avg {pegging} pegging_min_avg_given"
 
 
 def statistics_of(hand, role, records):

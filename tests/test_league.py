@@ -222,7 +222,7 @@ def test_a_folder_with_what_is_not_allowed_is_named(tmp_path):
     (folder / "config.json").write_text(
         '{"agents": ["greedy", "random"], "games": 3, "seed": 0, "luck_adjusted": false}'
     )
-    with pytest.raises(ValueError, match=r"config\.json: games=3 is not allowed"):
+    with pytest.raises(ValueError, match=r"is not the folder of a league \(games=3 is not allowed"):
         League.of_folder(folder)
 
 

@@ -188,25 +188,30 @@ def matrix():
     return payoffs()
 
 
-def test_the_value_of_a_small_deck_is_that_of_linear_programming(matrix):
-    n_pone, n_dealer = matrix.shape
-    # maximise v over mixtures x of pone's strategies, with v at most what each strategy of the dealer leaves
+def value_of(payoffs):
+    """The most that pone wins for certain: v over mixtures x, at most what each strategy of the dealer leaves."""
+    n_pone, n_dealer = payoffs.shape
     found = linprog(
         np.r_[np.zeros(n_pone), -1],
-        A_ub=np.c_[-matrix.T, np.ones(n_dealer)],
+        A_ub=np.c_[-payoffs.T, np.ones(n_dealer)],
         b_ub=np.zeros(n_dealer),
         A_eq=[[*np.ones(n_pone), 0]],
         b_eq=[1],
         bounds=[(0, 1)] * n_pone + [(None, None)],
     )
+    return -found.fun
+
+
+def test_the_value_of_a_small_deck_is_that_of_linear_programming(matrix):
+    value = value_of(matrix)
     game = small_game()
     solver = PlaySolver(game)
     for _ in range(300):
         solver.iterate()
     responses = solver.best_responses()
     assert -1e-6 < responses.nash_conv < 1e-4
-    assert -responses.as_dealer - 1e-6 <= -found.fun <= responses.as_pone + 1e-6
-    assert game.expected(solver.average) == pytest.approx(-found.fun, abs=1e-4)
+    assert -responses.as_dealer - 1e-6 <= value <= responses.as_pone + 1e-6
+    assert game.expected(solver.average) == pytest.approx(value, abs=1e-4)
 
 
 def test_best_responses_to_even_play_are_those_of_brute_force(matrix):
@@ -224,19 +229,10 @@ def test_with_a_population_the_value_is_that_of_linear_programming(matrix):
         solver.iterate()
     assert -1e-6 < solver.nash_conv() < 1e-4
     of_both = (1 - share) * matrix + share * (matrix.mean(axis=1, keepdims=True) + matrix.mean(axis=0))
-    n_pone, n_dealer = matrix.shape
-    found = linprog(
-        np.r_[np.zeros(n_pone), -1],
-        A_ub=np.c_[-of_both.T, np.ones(n_dealer)],
-        b_ub=np.zeros(n_dealer),
-        A_eq=[[*np.ones(n_pone), 0]],
-        b_eq=[1],
-        bounds=[(0, 1)] * n_pone + [(None, None)],
-    )
     average = solver.average
     value = (1 - share) * game.expected(average)
     value += share * game.earned(average, even, PONE, EXPECTED) - share * game.earned(average, even, DEALER, EXPECTED)
-    assert value == pytest.approx(-found.fun, abs=1e-4)
+    assert value == pytest.approx(value_of(of_both), abs=1e-4)
 
 
 # --- Three cards each ------------------------------------------------------------------------------------------------

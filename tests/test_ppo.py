@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from rich.progress import Progress
 from sb3_contrib import MaskablePPO
 
 from crib_env.agents import make_agent
@@ -24,25 +23,16 @@ from crib_env.kernels import streams
 from crib_env.train.experience import play_episodes, rewards_of
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.ppo import learner as ppo
-from crib_env.train.ppo.learner import PPOLearner, train
+from crib_env.train.ppo.learner import PPOLearner
 from crib_env.train.ppo.sb3_vec_env import SettledDeals, SettledVecEnv
-from tests.helpers.learner_runs import stopped_run
+from tests.helpers.learner_runs import finished_run, new_run, run, stopped_run
 from tests.helpers.small_ppo import PPO as SMALL
-
-
-def run(settings, folder):
-    with Progress(disable=True) as progress:
-        return train(settings, folder, progress)
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     """A small run: its folder, agent and summary."""
-    folder = RunFolder.create("ppo", SMALL, tmp_path_factory.mktemp("runs"))
-    agent, summary = run(SMALL, folder)
-    agent.save(folder.final)
-    folder.finish(summary)
-    return folder, agent, summary
+    return finished_run(ppo, SMALL, tmp_path_factory.mktemp("runs"))
 
 
 def some_views(n=200, cards=7):
@@ -156,7 +146,7 @@ def test_the_agent_is_the_same_from_its_file(finished):
 @pytest.mark.slow
 def test_it_learns(tmp_path):
     settings = replace(SMALL, hidden=(64, 64), episodes=8_192, episodes_at_once=512, evaluations=0)
-    agent, _ = run(settings, RunFolder.create("ppo", settings, tmp_path))
+    agent, _ = new_run(ppo, settings, tmp_path)
     assert play_match(agent, make_agent("random"), 2_000).interval[0] > 0.75
 
 
@@ -170,7 +160,7 @@ def test_a_reward_that_is_nan_stops_before_a_weight_changes(monkeypatch, tmp_pat
     monkeypatch.setattr(SettledVecEnv, "step_wait", without_rewards)
     monkeypatch.setattr(ppo, "PPOLearner", lambda settings: learner)
     with pytest.raises(FloatingPointError, match="the loss of policy and values has a gradient that is not finite"):
-        run(SMALL, RunFolder.create("ppo", SMALL, tmp_path))
+        new_run(ppo, SMALL, tmp_path)
     before = PPOLearner(SMALL).state_dict()
     assert all(torch.equal(learner.state_dict()[key], tensor) for key, tensor in before.items())
 
@@ -181,7 +171,7 @@ def test_other_opponents(tmp_path, changes):
         DDQNAgent.new("one", "209", "bits", (8,)).save(tmp_path / "weights.safetensors")
         changes = {"opponent": f"ddqn:{tmp_path / 'weights'}"}
     settings = replace(SMALL, episodes=256, evaluations=0, **changes)
-    agent, summary = run(settings, RunFolder.create("ppo", settings, tmp_path))
+    agent, summary = new_run(ppo, settings, tmp_path)
     assert summary["episodes"] == 256
     assert agent.act(some_views(20)).shape == (20,)
 
@@ -190,7 +180,7 @@ def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_weights(finished, tmp_path)
     _, whole, _ = finished
     folder = stopped_run(ppo, SMALL, tmp_path, 384)
     assert not (folder.path / "final.zip").exists()
-    agent, summary = run(SMALL, RunFolder(folder.path))
+    agent, summary = run(ppo, SMALL, RunFolder(folder.path))
     assert summary["episodes"] == 1_024
     one, two = agent.network.state_dict(), whole.network.state_dict()
     assert all(torch.equal(one[key], two[key]) for key in two)
@@ -199,7 +189,6 @@ def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_weights(finished, tmp_path)
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"episodes": 0}, "episodes=0 is not allowed"),
         ({"batch_size": 500}, "batch_size=500 is not allowed: it must divide the 768 of a round"),
         ({"gae_lambda": 2.0}, "gae_lambda=2.0 is not allowed"),
         ({"opponent": "nobody"}, "there is no agent 'nobody'"),

@@ -15,8 +15,9 @@ from crib_env.agents.networks.weights_file import SUFFIX, load_tensors
 from crib_env.train import __main__ as train_command
 from crib_env.train import ddqn
 from crib_env.train.__main__ import module_of
-from crib_env.train.loop import learning as precision_module
-from crib_env.train.loop.learning import chosen, precision, processor, with_precision
+from crib_env.train.loop import number_format
+from crib_env.train.loop.learning import with_precision
+from crib_env.train.loop.number_format import chosen, precision, processor
 from crib_env.train.loop.run import _is_expected, precision_in_words, run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from tests.helpers.learner_runs import command, new_run
@@ -46,8 +47,8 @@ def fastest(request, monkeypatch):
 def take(name, monkeypatch):
     """Makes this a processor on which ``"auto"`` means this precision."""
     found = ("AVX2", "AVX-512", "bfloat16") if name == "bfloat16" else ("AVX2",)
-    monkeypatch.setattr(precision_module, "_instructions", lambda: found)
-    monkeypatch.setattr(precision_module.llvm, "get_host_cpu_name", lambda: f"made-for-{name}")
+    monkeypatch.setattr(number_format, "_instructions", lambda: found)
+    monkeypatch.setattr(number_format.llvm, "get_host_cpu_name", lambda: f"made-for-{name}")
 
 
 def test_auto_is_what_the_processor_has_instructions_for(fastest):

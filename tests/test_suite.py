@@ -105,7 +105,7 @@ def test_cards_laid_lose_what_the_data_says():
 def test_a_folder_with_what_is_not_allowed_is_named(tmp_path):
     folder = Suite(("random",), 0.01).begin(tmp_path / "suite")
     (folder / "config.json").write_text('{"agents": ["random"], "share": 0.01, "skip": ["nothing"], "shares": {}}')
-    with pytest.raises(ValueError, match=r"config\.json: skip=nothing is not allowed"):
+    with pytest.raises(ValueError, match=r"is not the folder of a suite \(skip=nothing is not allowed"):
         Suite.of_folder(folder)
 
 

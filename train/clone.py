@@ -25,7 +25,8 @@ from crib_env.evaluate.matches.dataset.dataset import GAMES_A_SHARD, read_manife
 from crib_env.evaluate.matches.dataset.rows import Rows, action_masks, observations
 from crib_env.evaluate.ranges import Positive
 from crib_env.train.loop.contracts import Parts, by_network
-from crib_env.train.loop.learning import Count, Descent, LearningSettings, NotNegative, Widths, follow, precision
+from crib_env.train.loop.learning import Count, Descent, LearningSettings, NotNegative, Widths, follow
+from crib_env.train.loop.number_format import precision
 from crib_env.train.loop.rounds import Round, train_in_rounds
 from crib_env.train.loop.run_folder import RunFolder, RunSummary
 
@@ -86,10 +87,6 @@ def choices_of(rows: Rows) -> DatasetChoices:
 
 class Cloning(Parts):
     """The networks in training, with the average of their weights and their optimizers.
-
-    Args:
-        trained: trained in place.
-        settings: of the run.
 
     Attributes:
         agent: has the average of the weights.

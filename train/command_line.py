@@ -89,11 +89,6 @@ class Command(NamedTuple):
 def read_command(learner: Learner[Any], about: str, arguments: Sequence[str]) -> Command:
     """Reads the options of a learner; prints help or an error and exits.
 
-    Args:
-        learner: the learner's module.
-        about: its description in the help.
-        arguments: the command line after its name.
-
     Raises:
         ValueError: a setting has a value that is not allowed, or is given together with ``--resume``.
     """

@@ -41,7 +41,8 @@ from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.evaluate.ranges import Positive, Share, WholeNumber
 from crib_env.train.experience import Episodes, Memory, Transitions, explore, play_episodes, rewards_of, transitions_of
 from crib_env.train.loop.contracts import Parts, by_network
-from crib_env.train.loop.learning import Count, Descent, QSettings, Widths, follow, mean_of_steps, precision
+from crib_env.train.loop.learning import SHARAN_PAWAR, Count, Descent, QSettings, Widths, follow, mean_of_steps
+from crib_env.train.loop.number_format import precision
 from crib_env.train.loop.rounds import Round, train_in_rounds
 from crib_env.train.loop.run_folder import RunFolder, RunSummary
 
@@ -101,26 +102,14 @@ class DDQNSettings(QSettings):
 PRESETS = {
     "default": DDQNSettings(),
     "paper": DDQNSettings(
-        preset="paper",
-        opponent="random",
-        networks="one",
-        inputs="bits",
+        **SHARAN_PAWAR,
+        gamma=0.99,
+        epsilon=1.0,
+        final_epsilon=0.05,
         hidden=(256, 256, 256),
-        episode="game",
-        rewards="points",
-        skip_forced=False,
-        episodes=6_000,
-        episodes_at_once=16,
-        warm_up=500,
         replay=100_000,
         reuse=128.0,
         batch_size=128,
-        gamma=0.99,
-        learning_rate=1e-3,
-        final_learning_rate=1e-3,
-        epsilon=1.0,
-        final_epsilon=0.05,
-        target_sync=1_000,
     ),
     "anderson-2022": DDQNSettings(
         preset="anderson-2022",
@@ -176,7 +165,6 @@ class DoubleDQN(Parts):
             new: M transitions.
             is_discard: (M,) bool, which of them are discards.
             rate: learning rate; ``None`` means no step yet.
-            rng: for sampling.
         """
         settings, values = self.settings, dict[str, float]()
         for name, memory in self.memories.items():

@@ -41,7 +41,8 @@ from crib_env.evaluate.ranges import WholeNumber
 from crib_env.observation import OBSERVATIONS
 from crib_env.train.experience import Episodes, Memory, Policy, epsilon_greedy, play_episodes, rewards_of
 from crib_env.train.loop.contracts import Parts
-from crib_env.train.loop.learning import Count, Descent, QSettings, Width, Widths, mean_of_steps, precision
+from crib_env.train.loop.learning import SHARAN_PAWAR, Count, Descent, QSettings, Width, Widths, mean_of_steps
+from crib_env.train.loop.number_format import precision
 from crib_env.train.loop.rounds import Round, train_in_rounds
 from crib_env.train.loop.run_folder import RunFolder, RunSummary
 from crib_env.train.sequences import Sequences, sequences_of
@@ -89,40 +90,23 @@ class DRQNSettings(QSettings):
 PRESETS = {
     "default": DRQNSettings(),
     "paper": DRQNSettings(
-        preset="paper",
-        opponent="random",
+        **SHARAN_PAWAR,
         memory=256,
-        networks="one",
-        direct=False,
-        inputs="bits",
-        episode="game",
-        rewards="points",
-        skip_forced=False,
-        episodes=6_000,
-        episodes_at_once=16,
-        warm_up=500,
         length=8,
         burn_in=8,
         replay=12_500,
+        direct=False,
         reuse=32.0,
         batch_size=16,
         gamma=1.0,
-        learning_rate=1e-3,
-        final_learning_rate=1e-3,
         epsilon=0.1,
         final_epsilon=0.1,
-        target_sync=1_000,
     ),
 }
 
 
 class DRQN(Parts):
-    """The network of an agent in training, with its target, optimizer and replay buffer of sequences.
-
-    Args:
-        agent: trained in place.
-        settings: the settings of the run.
-    """
+    """The network of an agent in training, with its target, optimizer and replay buffer of sequences."""
 
     def __init__(self, agent: DRQNAgent, settings: DRQNSettings) -> None:
         self.agent, self.settings = agent, settings

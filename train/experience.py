@@ -15,7 +15,7 @@ from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD
 from crib_env.evaluate.runs.format import EPISODE_RETURN, NET_POINTS_IN_TRAINING
-from crib_env.train.loop.learning import Precision, precision
+from crib_env.train.loop.number_format import Precision, precision
 from crib_env.train.settled import standings
 
 C = TypeVar("C", bound="Columns")
@@ -76,12 +76,10 @@ def play_episodes(
     """Plays every game of a new batch to its end.
 
     Args:
-        batch: the games.
         policy: the learner's choices, exploration included.
         opponent: plays the other seat; ``None`` is self-play, where the learner's policy plays both. Otherwise the
             learner sits in seat 0 of even games and in seat 1 of odd ones.
         observation: by name, of :data:`crib_env.observation.OBSERVATIONS`.
-        compute: the number format of networks.
     """
     started, in_policy = time.perf_counter(), 0.0
     rounds: list[tuple[np.ndarray, ...]] = []

@@ -40,7 +40,8 @@ from crib_env.train.experience import (
     transitions_of,
 )
 from crib_env.train.loop.contracts import Parts, by_network
-from crib_env.train.loop.learning import Count, Descent, NotNegative, precision
+from crib_env.train.loop.learning import Count, Descent, NotNegative
+from crib_env.train.loop.number_format import precision
 from crib_env.train.loop.rounds import Round, train_in_rounds
 from crib_env.train.loop.run_folder import RunFolder, RunSummary
 

@@ -50,11 +50,9 @@ def sequences_of(
     """Cuts the decisions into sequences, so that each is learned from in exactly one of them.
 
     Args:
-        decisions: D decisions.
         rewards, ends: (D,), from :func:`crib_env.train.experience.rewards_of`.
         burn_in: decisions before each sequence, at most ``length``.
         length: decisions to learn from in a sequence.
-        gamma: discount for each decision.
     """
     n = len(rewards)
     begins = np.append(True, ends[:-1])

@@ -9,8 +9,8 @@ one.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crib_env.agents import make_agent
-from crib_env.agents.registry import check_names_of_file
+from crib_env.evaluate.begun import Plan
 from crib_env.evaluate.executors.cluster import Cluster
-from crib_env.evaluate.files import new_folder, write_json
+from crib_env.evaluate.files import write_json
 from crib_env.evaluate.matches.blocks import cut
 from crib_env.evaluate.matches.game_records import add_records
 from crib_env.evaluate.matches.match import MatchResult, check_games, pairs_less_luck, play_games, summarise
@@ -29,8 +29,6 @@ from crib_env.evaluate.matches.mirrored import Games, Shard, check_no_cheat
 from crib_env.evaluate.matches.resuming import take_up
 from crib_env.evaluate.skill.luck.table import WINS
 from crib_env.files.json_text import read_json, typed
-
-LEAGUES = Path("runs") / "league"
 
 
 @dataclass(frozen=True)
@@ -46,12 +44,16 @@ class LeagueMatch:
 
 
 @dataclass(frozen=True)
-class League:
+class League(Plan):
     """The agents, the number of games per pair, the seed of the deals, and whether luck is subtracted from results.
 
     Raises:
         ValueError: there are not two different agents, one cannot be made, or ``games`` is not positive and even.
     """
+
+    KIND = "league"
+    FOLDERS = Path("runs") / "league"
+    PARTS = "matches"
 
     agents: tuple[str, ...]
     games: int
@@ -71,37 +73,6 @@ class League:
         """Every pair of agents, by their places in ``agents``, in the order of play."""
         return list(combinations(range(len(self.agents)), 2))
 
-    def begin(self, folder: Path | None) -> Path:
-        """Makes the folder of this league, by default ``runs/league/<time>``.
-
-        Raises:
-            ValueError: it already exists.
-        """
-        folder = new_folder(folder, LEAGUES)
-        (folder / "matches").mkdir()
-        write_json(folder / "config.json", asdict(self))
-        return folder
-
-    @classmethod
-    def of_folder(cls, folder: Path, said: Collection[str] = ()) -> League:
-        """Reads the league of a folder.
-
-        Args:
-            folder: the folder of the league.
-            said: agents outside this project, ``module:Class``, that the user has named; only their code may run.
-
-        Raises:
-            ValueError: it is not the folder of a league, or names another agent outside this project; the message names
-                it.
-        """
-        fault = f"{folder} is not the folder of a league: it has no readable config.json"
-        found = read_json(folder / "config.json", fault, lambda content: typed(content, _Config))
-        check_names_of_file(found.agents, said, folder)
-        try:
-            return cls(*found)
-        except ValueError as error:
-            raise ValueError(f"{folder / 'config.json'}: {error}") from None
-
     def play(
         self,
         folder: Path,
@@ -115,7 +86,6 @@ class League:
         them.
 
         Args:
-            folder: the folder of this league.
             threads: the number of threads, which share the games of one match.
             on_progress: called with the number of further games done, those found in the folder too, and their match.
             cluster: a cluster to play all matches on side by side, in place of threads; the games are the same.
@@ -222,15 +192,6 @@ class League:
             saved["less_luck"] = match.less_luck.tolist()
         write_json(path, saved)
         return match
-
-
-class _Config(NamedTuple):
-    """The content of ``config.json``."""
-
-    agents: tuple[str, ...]
-    games: int
-    seed: int
-    luck_adjusted: bool = False
 
 
 class _Saved(NamedTuple):

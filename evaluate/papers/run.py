@@ -15,8 +15,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from crib_env.evaluate.begun import Plan
 from crib_env.evaluate.executors.cluster import Cluster
-from crib_env.evaluate.files import new_folder, write_json
+from crib_env.evaluate.files import write_json
 from crib_env.evaluate.papers import NAMES, claims, measures
 from crib_env.evaluate.papers.claims import Claim, Effort, Measured, Paper, Training, Verdict, verdict
 from crib_env.evaluate.papers.trainings import find_run, is_finished, train, train_on
@@ -26,7 +27,6 @@ _PUBLISHED = (
     *(claims.number, claims.share, claims.count, claims.mean, claims.spread),
     *(claims.between, claims.above, claims.below, claims.shown),
 )
-REPRODUCTIONS = Path("runs") / "reproduce"
 OutcomeVerdict = Verdict | Literal["no verdict", "left out"]
 _START = 15.0  # seconds that a training takes to begin, and to be measured at its end
 
@@ -102,7 +102,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Reproduction:
+class Reproduction(Plan):
     """The papers, the version (quick or full) and the seed of a reproduction.
 
     Attributes:
@@ -114,6 +114,10 @@ class Reproduction:
         ValueError: there is no such paper.
     """
 
+    KIND = "reproduction"
+    FOLDERS = Path("runs") / "reproduce"
+    PARTS = "claims"
+
     papers: tuple[str, ...]
     quick: bool
     seed: int
@@ -122,26 +126,6 @@ class Reproduction:
         for name in self.papers:
             if name not in PAPERS:
                 raise ValueError(f"there is no paper {name!r}: choose one of {', '.join(PAPERS)}")
-
-    def begin(self, folder: Path | None) -> Path:
-        """Makes the folder of this reproduction, by default ``runs/reproduce/<time>``.
-
-        Raises:
-            ValueError: it already exists.
-        """
-        folder = new_folder(folder, REPRODUCTIONS)
-        write_json(folder / "config.json", asdict(self))
-        return folder
-
-    @classmethod
-    def of_folder(cls, folder: Path) -> Reproduction:
-        """Reads the reproduction of a folder.
-
-        Raises:
-            ValueError: it is not the folder of a reproduction; the message names it.
-        """
-        fault = f"{folder} is not the folder of a reproduction: it has no readable config.json"
-        return read_json(folder / "config.json", fault, lambda content: typed(content, cls))
 
     @property
     def claims(self) -> list[tuple[Paper, Claim]]:
@@ -188,8 +172,6 @@ class Reproduction:
         """Computes the claims that are not in the folder yet, on what :meth:`train` has trained.
 
         Args:
-            folder: the folder of this reproduction.
-            threads: the number of threads, which share one claim.
             on_claim: called with the next claim.
             on_progress: called with the number of further units of its sample that are done.
             cluster: a cluster to play matches on, in place of threads; everything else is computed here.

@@ -19,20 +19,8 @@ NO_CARD = -1
 DISCARDING, PLAYING, AWAITING_DEAL, OVER = range(4)
 WHOLE_GAME, ONE_DEAL, PLAY_ALONE, PEGGING_ALONE = range(4)
 
-KINDS = (
-    "heels",
-    "fifteen",
-    "thirty-one",
-    "pair",
-    "three of a kind",
-    "four of a kind",
-    "run",
-    "go",
-    "last card",
-    "pone's hand",
-    "dealer's hand",
-    "crib",
-)
+_SCORED = "heels,fifteen,thirty-one,pair,three of a kind,four of a kind,run,go,last card"
+KINDS = (*_SCORED.split(","), "pone's hand", "dealer's hand", "crib")
 HEELS, FIFTEEN, THIRTY_ONE, PAIR, THREE, FOUR, RUN, GO, LAST_CARD, PONES_HAND, DEALERS_HAND, CRIB = range(12)
 
 TABLE = np.dtype(

@@ -31,6 +31,15 @@ def new_run(learner, settings, runs):
     return run(learner, settings, RunFolder.create(learner.NAME, settings, runs))
 
 
+def finished_run(learner, settings, runs):
+    """A run below a path to its end: its folder, agent and summary."""
+    folder = RunFolder.create(learner.NAME, settings, runs)
+    agent, summary = run(learner, settings, folder)
+    agent.save(folder.final)
+    folder.finish(summary)
+    return folder, agent, summary
+
+
 class InterruptedProgress(Progress):
     """Presses Ctrl-C after some episodes."""
 

@@ -40,15 +40,8 @@ from crib_env.solver.public_state import start_of_play
 from crib_env.tables.prior import prior_of_discards
 from crib_env.train.best.solved_decisions import Decisions, SolvedPlay
 from crib_env.train.loop.contracts import Parts
-from crib_env.train.loop.learning import (
-    Count,
-    Descent,
-    LearningSettings,
-    NotNegative,
-    Widths,
-    precision,
-    split_into_batches,
-)
+from crib_env.train.loop.learning import Count, Descent, LearningSettings, NotNegative, Widths, split_into_batches
+from crib_env.train.loop.number_format import precision
 from crib_env.train.loop.rounds import Round, train_in_rounds
 from crib_env.train.loop.run_folder import RunFolder, RunSummary, in_all
 
@@ -152,7 +145,6 @@ class Distillation(Parts):
     Args:
         agent: the player; the network is trained in place.
         game: which of its policy networks.
-        settings: of the run.
     """
 
     def __init__(self, agent: BestAgent, game: str, settings: LearningSettings) -> None:
@@ -197,9 +189,6 @@ def distil(
         agent: its network is trained in place.
         game: one of :data:`crib_env.agents.best.agent.GAMES`.
         decisions: makes the decisions to learn from; called only if there is something left to learn.
-        settings: of the run.
-        folder: of the run.
-        progress: shows its progress.
     """
     learner, sampled = Distillation(agent, game, settings), cache(decisions)
 

@@ -39,11 +39,11 @@ from crib_env.train.loop.learning import (
     Hands,
     LearningSettings,
     NotNegative,
-    Precision,
     Widths,
-    precision,
+    one_width,
     split_into_batches,
 )
+from crib_env.train.loop.number_format import Precision, precision
 from crib_env.train.loop.rounds import Round, train_in_rounds
 from crib_env.train.loop.run_folder import RunFolder, RunSummary
 from crib_env.train.td.traces import learn_from_move, means_of, no_traces, value, weights_of
@@ -84,8 +84,7 @@ class DiscardGameSettings(LearningSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.values == "sampled":
-            if len(self.hidden) != 1:
-                raise ValueError(f"hidden={self.hidden} is not allowed with values='sampled': give one width")
+            one_width(self.hidden, "values='sampled'")
             if self.activation != "sigmoid":
                 raise ValueError(f"activation={self.activation!r} is not allowed with values='sampled': give 'sigmoid'")
 
@@ -154,8 +153,6 @@ class Exact(Parts):
 
     Args:
         agent: trained in place.
-        batch_size: samples in a gradient step.
-        compute: number format of the network.
     """
 
     def __init__(self, agent: DiscardPlayer, batch_size: int, compute: Precision) -> None:

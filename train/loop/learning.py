@@ -1,14 +1,10 @@
-"""What all networks learn by: shared settings, the number format (weights are always float32), the gradient step."""
+"""What all networks learn by: shared settings, and the gradient step."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
-import llvmlite.binding as llvm
 import numpy as np
 import torch
 from torch import nn
@@ -17,6 +13,7 @@ from crib_env.agents import make_agent
 from crib_env.engine import WIN
 from crib_env.evaluate.ranges import Games, Positive, Range, Seed, Share, Threads, WholeNumber, check_values
 from crib_env.observation import observation_named
+from crib_env.train.loop.number_format import Precision, chosen
 
 Count = Annotated[int, Range(1)]
 Hands = Annotated[int, Range(2)]  # a single hand has no interval
@@ -24,11 +21,8 @@ NotNegative = Annotated[float, Range(0)]
 StartSpread = Annotated[int, Range(0, WIN - 1)]
 Width = Annotated[int, Range(1, 16_384)]
 Widths = tuple[Width, ...]
-Precision = Literal["auto", "float32", "bfloat16"]
 S = TypeVar("S", bound="RunSettings")
 
-# Instructions on which digits or times depend, as LLVM calls them.
-_INSTRUCTIONS = {"neon": "NEON", "avx2": "AVX2", "avx512f": "AVX-512", "avx512bf16": "bfloat16", "amx-bf16": "AMX"}
 _LONGEST = 10.0  # norm of a gradient
 
 
@@ -118,27 +112,28 @@ class QSettings(ExploringSettings):
             make_agent(self.opponent)
 
 
-@cache
-def _instructions() -> tuple[str, ...]:
-    found = llvm.get_host_cpu_features()
-    return tuple(name for key, name in _INSTRUCTIONS.items() if found.get(key))
+# What Sharan and Pawar (2022) say of both their learners, and usual choices where they say nothing.
+SHARAN_PAWAR: dict[str, Any] = {
+    "preset": "paper",
+    "opponent": "random",
+    "networks": "one",
+    "inputs": "bits",
+    "episode": "game",
+    "rewards": "points",
+    "skip_forced": False,
+    "episodes": 6_000,
+    "episodes_at_once": 16,
+    "warm_up": 500,
+    "learning_rate": 1e-3,
+    "final_learning_rate": 1e-3,
+    "target_sync": 1_000,
+}
 
 
-def processor() -> str:
-    """The name of this processor's kind, and those of its instructions on which digits or times depend."""
-    return " with ".join(filter(None, [llvm.get_host_cpu_name(), ", ".join(_instructions())]))
-
-
-def chosen(name: Precision) -> Literal["float32", "bfloat16"]:
-    """The format of a setting; that of ``"auto"`` is bfloat16 if the processor has instructions for it."""
-    if name != "auto":
-        return name
-    return "bfloat16" if "bfloat16" in _instructions() else "float32"
-
-
-def is_emulated(name: Precision) -> bool:
-    """Whether the processor has no instructions for the format of a setting, and computes in float32."""
-    return chosen(name) == "bfloat16" != chosen("auto")
+def one_width(hidden: Widths, why: str) -> None:
+    """Raises ValueError, with the setting that is the reason, unless there is a single hidden layer."""
+    if len(hidden) != 1:
+        raise ValueError(f"hidden={hidden} is not allowed with {why}: give one width")
 
 
 def with_precision(settings: S) -> S:
@@ -146,19 +141,6 @@ def with_precision(settings: S) -> S:
     if isinstance(settings, LearningSettings):
         return replace(settings, precision=chosen(settings.precision))
     return settings
-
-
-@contextmanager
-def precision(name: Precision) -> Iterator[None]:
-    """The context for computing in the format of a setting."""
-    onednn: Any = torch.backends.mkldnn
-    before = onednn.enabled
-    onednn.enabled = before and not is_emulated(name)  # it has an LSTM in bfloat16 only for the newer instructions
-    try:
-        with torch.autocast("cpu", torch.bfloat16, enabled=chosen(name) == "bfloat16"):
-            yield
-    finally:
-        onednn.enabled = before
 
 
 class SavedOptimizer:
@@ -169,7 +151,7 @@ class SavedOptimizer:
 
     @property
     def steps(self) -> int:
-        """The number of its steps, including those before a checkpoint."""
+        """The number of its steps so far."""
         return max((int(state["step"]) for state in self.optimizer.state.values()), default=0)
 
     def state_dict(self) -> dict[str, torch.Tensor]:
@@ -196,13 +178,7 @@ class SavedOptimizer:
 
 
 class Descent(SavedOptimizer):
-    """The gradient steps of a network, by Adam.
-
-    Args:
-        network: changed in place.
-        what: the network in words, for messages.
-        decay: weight decay (AdamW).
-    """
+    """The gradient steps of a network, by Adam, or with weight decay by AdamW; messages call it ``what``."""
 
     def __init__(self, network: nn.Module, what: str, decay: float = 0.0) -> None:
         kind = torch.optim.AdamW if decay else torch.optim.Adam
@@ -213,15 +189,15 @@ class Descent(SavedOptimizer):
         """Takes a step at a learning rate, with the gradient of the loss, a scalar, clipped to a norm of 10.
 
         Raises:
-            FloatingPointError: the loss or its gradient is not finite, and the network has not changed; or the step has
-                made the weights so large that their norm is not finite.
+            FloatingPointError: the loss or its gradient is not finite, and the network has not changed; or the norm of
+                the weights is not finite after it.
         """
         if not torch.isfinite(loss):
             raise FloatingPointError(f"the loss of {self._what} is {loss.item()}")
         self.optimizer.zero_grad()
         loss.backward()
         length = nn.utils.clip_grad_norm_(self._network.parameters(), _LONGEST)
-        if not torch.isfinite(length):  # a step would make the weights NaN, and a checkpoint could save them
+        if not torch.isfinite(length):  # a step would make the weights NaN
             raise FloatingPointError(f"the gradient of {self._what} is {length.item()}")
         self.optimizer.param_groups[0]["lr"] = rate
         self.optimizer.step()

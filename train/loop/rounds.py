@@ -72,12 +72,7 @@ class Rounds:
     A stopped run continues exactly from its last checkpoint.
 
     Args:
-        name: the name of the learner.
-        settings: the settings of the run.
-        folder: the folder of the run.
-        progress: shows the progress of the run.
         trainee: the player in training; it is restored from the last checkpoint in the folder, if there is one.
-        total: the number of episodes in the whole run.
         strength: measures the player; ``None`` selects the measure by the settings.
 
     Attributes:
@@ -142,9 +137,7 @@ class Rounds:
         """Records a round of ``n`` episodes: measures strength if that is due, writes curves, shows progress.
 
         Args:
-            n: the number of episodes in the round.
             simulation_seconds: the time spent in simulation; ``None`` for all of it, without a curve of its share.
-            values: the values of the round for TensorBoard, by tag.
         """
         position, settings = self.position, self._settings
         seconds = time.perf_counter() - self._began

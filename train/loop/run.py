@@ -17,7 +17,8 @@ from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.runs.format import final_tags, read_config
 from crib_env.evaluate.runs.table import CAPTION, read_runs, rows_of, tables_of
 from crib_env.train.loop.contracts import Learner, S
-from crib_env.train.loop.learning import LearningSettings, RunSettings, chosen, is_emulated, processor, with_precision
+from crib_env.train.loop.learning import LearningSettings, RunSettings, with_precision
+from crib_env.train.loop.number_format import chosen, is_emulated, processor
 from crib_env.train.loop.run_folder import RUNS, RunFolder
 from crib_env.train.loop.strength import strength_of
 from crib_env.train.loop.tensorboard import summaries
@@ -27,9 +28,6 @@ def load_settings(learner: Learner[S], found: dict[str, Any], folder: Path, said
     """Reads the settings of a run from its ``config.json``.
 
     Args:
-        learner: the learner's module.
-        found: the settings in the file.
-        folder: the folder of the run.
         said: agents outside this project, ``module:Class``, that the user has named; only their code may run.
 
     Raises:
@@ -50,12 +48,6 @@ def run_learner(
     """Trains, saves the final weights, measures and prints their strength; writes everything to the folder.
 
     If the run is finished it only prints the results again and leaves the folder unchanged.
-
-    Args:
-        learner: the learner's module.
-        settings: the settings of the run.
-        folder: the folder of the run.
-        bar: makes the progress bar.
 
     Raises:
         ValueError: another process works in the folder.
@@ -132,13 +124,7 @@ def _is_expected(learner: Learner[S], settings: S) -> bool:
 
 
 def _expected_lines(learner: Any, settings: Any, result: MatchResult) -> Iterator[str]:
-    """What runs in each precision come to, and whether this one does.
-
-    Args:
-        learner: the learner's module, which has ``EXPECTED``.
-        settings: of the run.
-        result: of its match against ``greedy``.
-    """
+    """What runs in each precision come to, and whether this one does."""
     rows = " and ".join(f"{rate} in {name}" for name, rate in learner.EXPECTED.items())
     yield f"expected against greedy: {rows}"
     name = chosen(settings.precision)

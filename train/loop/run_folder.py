@@ -18,7 +18,8 @@ from crib_env.agents.networks.weights_file import SUFFIX, load_tensors, save_ten
 from crib_env.evaluate.files import new_folder, write_json
 from crib_env.evaluate.runs.format import CHECKPOINTS, CONFIG, FINAL, SUMMARY, is_finished, read_config
 from crib_env.files.json_text import typed
-from crib_env.train.loop.learning import RunSettings, processor
+from crib_env.train.loop.learning import RunSettings
+from crib_env.train.loop.number_format import processor
 from crib_env.train.loop.tensorboard import layout_of
 
 if TYPE_CHECKING:
@@ -57,11 +58,8 @@ class RunFolder:
         """Creates a folder for a learner's settings (a dataclass with a ``seed``), or for runs of several seeds.
 
         Args:
-            learner: the name of the learner.
-            settings: the settings of the run, or of the first run.
             runs: where to make it, as ``<learner>/<time>-s<seed>``.
             seeds: the number of runs, if there are several.
-            folder: the path to use instead.
 
         Raises:
             ValueError: ``folder`` already exists.
@@ -203,7 +201,6 @@ class Position:
         """The position at the last checkpoint, or the start if there is none.
 
         Args:
-            folder: the folder of the run.
             load_state_dict: loads the tensors of the checkpoint; an error in it is a fault of the file.
 
         Raises:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rich.table import Table
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 BASELINES = ("greedy", "random")
 _DRAWS = 2  # of suits, for exploitability: the fewest
 OnProgress = Callable[[int], None]
+R = TypeVar("R")
 
 
 def strength_of(learner: Learner[S], settings: S) -> StrengthMeasure[Any, Any]:
@@ -58,29 +59,42 @@ def is_due(before: int, now: int, total: int, times: int) -> bool:
     return before * times // total < now * times // total
 
 
-class _AgainstBaselines:
+class _AgainstBaselines(Generic[R]):
+    """What the measures of players of cribbage share, whatever a result against one baseline is."""
+
     def total(self, games: int) -> int:
         """How many games a measurement of ``games`` against each baseline plays in all."""
         return games * len(BASELINES)
 
+    def measure(self, agent: Agent, games: int, seed: int, on_progress: OnProgress = lambda done: None) -> dict[str, R]:
+        """Plays ``games`` against each baseline; ``on_progress`` receives the number of further games."""
+        return {name: self.against(agent, make_agent(name), games, seed, on_progress) for name in BASELINES}
 
-class Matches(_AgainstBaselines):
+    def against(self, agent: Agent, opponent: Agent, games: int, seed: int, on_progress: OnProgress) -> R:
+        """The result against one of them."""
+        raise NotImplementedError
+
+    def in_words(self, results: dict[str, R]) -> str:
+        """The results and half of their 95 % intervals, in a line."""
+        return ", ".join(f"{self.words(result)} against {name}" for name, result in results.items())
+
+    def words(self, result: R) -> str:
+        """One of them."""
+        raise NotImplementedError
+
+
+class Matches(_AgainstBaselines[MatchResult]):
     """Whole games: a :class:`crib_env.train.loop.contracts.StrengthMeasure`."""
 
     SAMPLE = "mirrored games against each baseline"
 
-    def measure(
-        self, agent: Agent, games: int, seed: int, on_progress: OnProgress = lambda done: None
-    ) -> dict[str, MatchResult]:
-        """Plays a match of ``games`` against each baseline; ``on_progress`` receives the number of further games."""
-        return {name: play_match(agent, make_agent(name), games, seed, on_progress=on_progress) for name in BASELINES}
+    def against(self, agent: Agent, opponent: Agent, games: int, seed: int, on_progress: OnProgress) -> MatchResult:
+        """The result of a match."""
+        return play_match(agent, opponent, games, seed, on_progress=on_progress)
 
-    def in_words(self, results: dict[str, MatchResult]) -> str:
-        """The win rates and half of their 95 % intervals, in a line."""
-        return ", ".join(
-            f"{100 * result.win_rate:.1f} ± {100 * half_width(result.interval):.1f} % against {name}"
-            for name, result in results.items()
-        )
+    def words(self, result: MatchResult) -> str:
+        """The win rate."""
+        return f"{100 * result.win_rate:.1f} ± {100 * half_width(result.interval):.1f} %"
 
     def scalars(self, results: dict[str, MatchResult]) -> dict[str, float]:
         """The results under the tags that TensorBoard shows."""
@@ -120,33 +134,22 @@ class PeggingResult:
     games: int
 
 
-class PeggingGames(_AgainstBaselines):
+class PeggingGames(_AgainstBaselines[PeggingResult]):
     """Games of the pegging episode, and net points in them: another ``StrengthMeasure``."""
 
     SAMPLE = "mirrored pegging games against each baseline"
 
-    def measure(
-        self, agent: Agent, games: int, seed: int, on_progress: OnProgress = lambda done: None
-    ) -> dict[str, PeggingResult]:
-        """Plays ``games`` games against each baseline; ``on_progress`` receives the number of further games."""
+    def against(self, agent: Agent, opponent: Agent, games: int, seed: int, on_progress: OnProgress) -> PeggingResult:
+        """The result of a match."""
+        pairs = games // 2
+        tally = play_deals(agent, opponent, pairs, seed, episode="pegging", on_progress=lambda n: on_progress(2 * n))
+        points = tally.sum(axis=(2, 3))
+        net = mean_of_pairs(points[:, 0] - points[:, 1])
+        return PeggingResult(float(net.mean()), mean_interval(net), games)
 
-        def against(name: str) -> PeggingResult:
-            opponent, pairs = make_agent(name), games // 2
-            tally = play_deals(
-                agent, opponent, pairs, seed, episode="pegging", on_progress=lambda n: on_progress(2 * n)
-            )
-            points = tally.sum(axis=(2, 3))
-            net = mean_of_pairs(points[:, 0] - points[:, 1])
-            return PeggingResult(float(net.mean()), mean_interval(net), games)
-
-        return {name: against(name) for name in BASELINES}
-
-    def in_words(self, results: dict[str, PeggingResult]) -> str:
-        """The net points and half of their 95 % intervals, in a line."""
-        return ", ".join(
-            f"{result.net_points:+.2f} ± {half_width(result.interval):.2f} points a game against {name}"
-            for name, result in results.items()
-        )
+    def words(self, result: PeggingResult) -> str:
+        """The net points."""
+        return f"{result.net_points:+.2f} ± {half_width(result.interval):.2f} points a game"
 
     def scalars(self, results: dict[str, PeggingResult]) -> dict[str, float]:
         """The results under the tags that TensorBoard shows."""

@@ -46,10 +46,7 @@ class Sweep(Generic[S]):
     """Runs in the folders ``seed-K`` of one folder, whose own TensorBoard curves are their means with 95 % intervals.
 
     Args:
-        learner: the module of a learner.
         settings: the settings of the first run; the others have the following seeds.
-        seeds: the number of runs.
-        path: the folder.
     """
 
     def __init__(self, learner: Learner[S], settings: S, seeds: int, path: Path) -> None:

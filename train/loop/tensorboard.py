@@ -79,8 +79,6 @@ def hparams_of(learner: str, settings: RunSettings, start: RunSettings) -> dict[
     """The columns of a run.
 
     Args:
-        learner: its name.
-        settings: of the run, a dataclass.
         start: the settings of its preset; other settings that differ from them are in ``other settings``.
     """
     given, before = asdict(settings), asdict(start)

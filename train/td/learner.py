@@ -39,7 +39,8 @@ from rich.progress import Progress
 from crib_env.agents.networks.td import TDAgent
 from crib_env.evaluate.ranges import Share
 from crib_env.train.experience import Episodes, play_episodes
-from crib_env.train.loop.learning import Count, ExploringSettings, NotNegative, Precision, Widths
+from crib_env.train.loop.learning import Count, ExploringSettings, NotNegative, Widths, one_width
+from crib_env.train.loop.number_format import Precision
 from crib_env.train.loop.rounds import Round, train_in_rounds
 from crib_env.train.loop.run_folder import RunFolder, RunSummary
 from crib_env.train.td.returns import Explorer, Returns, lambda_returns, moves_of, rewards_of_moves
@@ -85,8 +86,7 @@ class TDSettings(ExploringSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.updates == "traces":
-            if len(self.hidden) != 1:
-                raise ValueError(f"hidden={self.hidden} is not allowed with updates='traces': give one width")
+            one_width(self.hidden, "updates='traces'")
             for name in ("epsilon", "final_epsilon"):
                 if getattr(self, name):
                     raise ValueError(f"{name}={getattr(self, name)} is not allowed with updates='traces': give 0")

@@ -25,7 +25,8 @@ from crib_env.agents.networks.td import TDAgent
 from crib_env.kernels import kernel
 from crib_env.train.experience import Decisions, epsilon_greedy
 from crib_env.train.loop.contracts import Parts, by_network
-from crib_env.train.loop.learning import Descent, Precision, follow, mean_of_steps, precision, split_into_batches
+from crib_env.train.loop.learning import Descent, follow, mean_of_steps, split_into_batches
+from crib_env.train.loop.number_format import Precision, precision
 
 
 @kernel
@@ -47,7 +48,6 @@ def lambda_returns(
         ends: (M,) bool, whether there is no next move.
         ahead: (M,) value of the best move at the same decision.
         explored: (M,) bool, whether a random move was made instead.
-        td_lambda: λ.
     """
     out = np.empty(len(rewards), np.float32)
     _lambda_returns(rewards, ends, ahead, explored, td_lambda, out)
@@ -72,11 +72,6 @@ def rewards_of_moves(decisions: Decisions, moves: np.ndarray) -> tuple[np.ndarra
 class Explorer:
     """The choices of an agent, some of them random, and its values for them; a
     :data:`crib_env.train.experience.Policy`.
-
-    Args:
-        agent: who chooses.
-        epsilon: share of random cards.
-        rng: for random cards.
     """
 
     def __init__(self, agent: TDAgent, epsilon: float, rng: np.random.Generator) -> None:
@@ -104,7 +99,6 @@ class Returns(Parts):
 
     Args:
         online: with inputs ``"features"``; trained in place.
-        compute: number format of its networks.
         average_rate: share of the way to the new weights that those of ``agent`` go after each step.
 
     Attributes:

@@ -176,7 +176,6 @@ class Traces:
 
     Args:
         agent: with inputs ``"bits"`` and one hidden layer; is trained in place.
-        td_lambda: λ.
         episode: the episode to play, a key of ``UPDATES``.
     """
 

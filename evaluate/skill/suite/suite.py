@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -17,9 +17,9 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from crib_env.agents import make_agent
-from crib_env.agents.registry import check_names_of_file
+from crib_env.evaluate.begun import Plan
 from crib_env.evaluate.executors.cluster import Cluster
-from crib_env.evaluate.files import new_folder, write_json
+from crib_env.evaluate.files import write_json
 from crib_env.evaluate.matches.mirrored import check_players
 from crib_env.evaluate.skill.suite import decision_time, discards, endgames, pegging, play, text
 from crib_env.evaluate.skill.suite.matches import MATCHES
@@ -28,7 +28,6 @@ from crib_env.files.json_text import read_json, typed
 
 _MOST_DIGITS = 4
 _UNEVEN = 0.1  # difference between the ends of an interval, as a share of its half, from which on both are shown
-SUITES = Path("runs") / "suite"
 TASKS = cast("tuple[Task, ...]", (discards, play, endgames, pegging, *MATCHES, decision_time, text))
 NAMES = tuple(task.NAME for task in TASKS)
 
@@ -50,7 +49,7 @@ class Outcome(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Suite:
+class Suite(Plan):
     """Which agents are measured.
 
     Attributes:
@@ -63,6 +62,10 @@ class Suite:
         ValueError: there are no agents or one twice, one cannot be made, sees hidden cards or is a person, or the share
             or a task is not allowed.
     """
+
+    KIND = "suite"
+    FOLDERS = Path("runs") / "suite"
+    PARTS = "tasks"
 
     agents: tuple[str, ...]
     share: float = 1.0
@@ -90,36 +93,6 @@ class Suite:
         """How many positions and games each task takes, in words."""
         return "; ".join(f"{t.NAME} {t.takes(self.share_of(t.NAME))}" for t in TASKS if t.NAME not in self.skip)
 
-    def begin(self, folder: Path | None) -> Path:
-        """Makes the folder of this suite, by default ``runs/suite/<time>``.
-
-        Raises:
-            ValueError: it is there already.
-        """
-        folder = new_folder(folder, SUITES)
-        (folder / "tasks").mkdir()
-        write_json(folder / "config.json", asdict(self))
-        return folder
-
-    @classmethod
-    def of_folder(cls, folder: Path, said: Collection[str] = ()) -> Suite:
-        """The suite that a folder was begun for.
-
-        Args:
-            folder: of the suite.
-            said: agents ``module:Class`` of code outside this project, named by the caller, so that it may run.
-
-        Raises:
-            ValueError: it is not the folder of a suite, or names other such code; the message names it.
-        """
-        fault = f"{folder} is not the folder of a suite: it has no readable config.json"
-        found = read_json(folder / "config.json", fault, lambda content: typed(content, _Config))
-        check_names_of_file(found.agents, said, folder)
-        try:
-            return cls(*found)
-        except ValueError as error:
-            raise ValueError(f"{folder / 'config.json'}: {error}") from None
-
     def run(
         self,
         folder: Path,
@@ -131,11 +104,9 @@ class Suite:
         """Does the tasks that are not in the folder yet, agent by agent; yields all of them, in order.
 
         Args:
-            folder: of this suite.
             threads: how many work side by side; they do not change the figures.
             on_task: called before each task with the agent, the task and its number of steps, 0 if not known.
             on_progress: called with the number of further steps done.
-            tasks: which.
 
         Raises:
             ValueError: a finished task is damaged, or of another version; the message names the file.
@@ -154,7 +125,6 @@ class Suite:
         """:meth:`run` on a cluster, where all tasks are done side by side.
 
         Args:
-            cluster: where.
             folder: of this suite; its machines need not see it.
             on_progress: called with the number of tasks that are done, and of all of them.
 
@@ -209,15 +179,6 @@ def _measure_there(suite: Suite, agent: str, task: int, here: Path) -> Outcome:
     """Does a task on a worker, from the folder in which the command was given, where an agent's module may be."""
     os.chdir(here)
     return suite.measure(agent, TASKS[task], Work(suite.share_of(TASKS[task].NAME), 1, lambda done: None))
-
-
-class _Config(NamedTuple):
-    """What ``config.json`` holds."""
-
-    agents: tuple[str, ...]
-    share: float
-    skip: tuple[str, ...]
-    shares: dict[str, float]
 
 
 def outcome_of(content: object) -> Outcome:
