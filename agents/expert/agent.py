@@ -60,7 +60,8 @@ def _value_pairs(views, same, outlook, out):
             scores[i, 0], scores[i, 1] = views.scores[rows[i], 0], views.scores[rows[i], 1]
         discard_chances(six[0], discarded, views.is_dealer[b], scores, totals[0], outlook, chances)
         for i in range(len(rows)):
-            out[rows[i]] = chances[i]
+            for k in range(N_DISCARDS):  # one by one: for an array, Numba compiles error messages too, for seconds
+                out[rows[i], k] = chances[i, k]
 
 
 @kernel
