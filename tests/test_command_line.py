@@ -94,9 +94,10 @@ def test_help_of_a_learner_groups_all_its_options(name, capsys):
     shown, status = shown_by(capsys, read, learner, "--help")
     assert status == 0
     assert shown.startswith("What it is.\n\nusage: crib-env train")
+    said = docstrings_of(Start) | docstrings_of(settings_of(learner))
     for one in (*fields(Start), *fields(settings_of(learner))):
         assert f"--{one.name.replace('_', '-')}" in shown
-        assert one.name in docstrings_of(Start) | docstrings_of(settings_of(learner))
+        assert one.name in said
     for group in ("run options", "learning options", "strength options"):
         assert f" {group} " in shown
     assert "None" not in shown

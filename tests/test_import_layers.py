@@ -9,6 +9,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,21 +24,32 @@ MAKERS_OF_AGENTS = {
 MODULES = [path for layer in LAYERS for path in sorted((ROOT / layer).rglob("*.py"))]
 
 
+@cache
+def nodes_of(source):
+    """The imports and the calls of a module, anywhere in it; each module is looked at many times."""
+    return [node for node in ast.walk(ast.parse(source)) if isinstance(node, (ast.Import, ast.ImportFrom, ast.Call))]
+
+
+def calls_of(source):
+    """The calls of a module, each with the last name of what is called."""
+    for node in nodes_of(source):
+        if isinstance(node, ast.Call):
+            yield node, getattr(node.func, "attr", getattr(node.func, "id", ""))
+
+
+@cache
 def imported(source):
     """The dotted names that a module imports, anywhere in it, with those that it takes out of other modules."""
     names = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and not node.level:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in (
-            "import_module",
-            "importlib.import_module",
-            "__import__",
-        ):
-            names |= {argument.value for argument in node.args if isinstance(argument, ast.Constant)}
-    return names
+    for call, name in calls_of(source):
+        if name in ("import_module", "__import__"):
+            names |= {argument.value for argument in call.args if isinstance(argument, ast.Constant)}
+    return frozenset(names)
 
 
 def forbidden_imports(source, layer):
@@ -58,22 +70,25 @@ def unsafe_loading(source):
         name for name in imported(source) if name.split(".")[0] in ("pickle", "cloudpickle", "dill", "joblib", "shelve")
     }
     found |= {"torch.load"} & imported(source)
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call):
-            function = ast.unparse(node.func)
-            settings = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
-            if function == "torch.load" and settings.get("weights_only") != "True":
-                found.add("torch.load")
-            if settings.get("allow_pickle", "False") != "False":
-                found.add(f"{function}(allow_pickle)")
+    for call, name in calls_of(source):
+        settings = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords if keyword.arg in _LOADING}
+        function = ast.unparse(call.func) if settings or name == "load" else ""
+        if function == "torch.load" and settings.get("weights_only") != "True":
+            found.add("torch.load")
+        if settings.get("allow_pickle", "False") != "False":
+            found.add(f"{function}(allow_pickle)")
     return found
+
+
+_LOADING = ("weights_only", "allow_pickle")  # arguments of functions that load
 
 
 def careless_writing(source):
     """Ways to write a file that leave half of it after an error; ``crib_env/files/whole_file.py`` avoids this."""
     careless = {"write_text", "write_bytes", "rename", "replace", "savetxt", "tofile"}
-    calls = (node.func for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
-    methods = {call for call in calls if isinstance(call, ast.Attribute) and call.attr in careless}
+    methods = [
+        call.func for call, name in calls_of(source) if isinstance(call.func, ast.Attribute) and name in careless
+    ]
     return {ast.unparse(call) for call in methods if call.attr != "replace" or ast.unparse(call.value) == "os"}
 
 
@@ -109,14 +124,12 @@ def is_ours(name):
 
 def runs_code_by_name(source):
     """Whether a module runs code that is not written in it: imports by a name in a variable, exec, eval."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call):
-            function = ast.unparse(node.func).split(".")[-1]
-            named = all(isinstance(argument, ast.Constant) or is_ours(argument) for argument in node.args)
-            if function in ("exec", "eval", "spec_from_file_location", "SourceFileLoader", "run_path"):
-                return True
-            if function in ("import_module", "__import__", "run_module") and not named:
-                return True
+    for call, name in calls_of(source):
+        named = all(isinstance(argument, ast.Constant) or is_ours(argument) for argument in call.args)
+        if name in ("exec", "eval", "spec_from_file_location", "SourceFileLoader", "run_path"):
+            return True
+        if name in ("import_module", "__import__", "run_module") and not named:
+            return True
     return False
 
 
