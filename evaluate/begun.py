@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,7 +31,7 @@ class Plan:
         """
         folder = new_folder(folder, self.FOLDERS)
         (folder / self.PARTS).mkdir()
-        write_json(folder / "config.json", asdict(self))
+        write_json(folder / "config.json", self)
         return folder
 
     @classmethod

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -72,6 +73,18 @@ def markdown_table(header: list[str], rows: list[list[str]]) -> str:
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Writes plain values as JSON, whole or not at all."""
+    """Writes values as JSON, whole or not at all; NamedTuples and dataclasses as objects by field."""
     with whole_text(path) as file:
-        file.write(json.dumps(content, indent=2) + "\n")
+        file.write(json.dumps(plain(content), indent=2) + "\n")
+
+
+def plain(value: Any) -> Any:
+    """A value with NamedTuples and dataclasses as dictionaries, and with all that they contain; see
+    :func:`crib_env.files.json_text.typed` for the way back."""
+    if is_dataclass(value):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
+    elif hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    return [plain(one) for one in value] if isinstance(value, (list, tuple)) else value

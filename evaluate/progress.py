@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import Event, Thread
 from typing import Any
 
@@ -65,6 +67,14 @@ def progress_bar() -> Progress:
         console=console,
         speed_estimate_period=_PERIOD,
     )
+
+
+@contextmanager
+def advancing(name: str, total: float | None) -> Iterator[Callable[[int], None]]:
+    """A bar of one task; gives the function that is told of further units done."""
+    with progress_bar() as progress:
+        task = progress.add_task(name, total=total)
+        yield lambda done: progress.update(task, advance=done)
 
 
 def say(progress: Progress, line: str) -> None:

@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from rich.progress import Progress
 
 from crib_env.agents import make_agent
 from crib_env.agents.choosing import six_dealt
@@ -45,28 +44,19 @@ from crib_env.train.strategy_weights.games import (
     variance_of,
     weights_at,
 )
-from crib_env.train.strategy_weights.learner import PRESETS, train
+from crib_env.train.strategy_weights.learner import PRESETS
 from crib_env.train.strategy_weights.tournament import Tournament
 from tests.helpers.hidden_cards import with_hidden_dealt_again
-from tests.helpers.learner_runs import stopped_run
+from tests.helpers.learner_runs import finished_run, new_run, run, stopped_run
 from tests.helpers.small_settings import STRATEGY_WEIGHTS as SMALL
 
 ROOT = Path(__file__).parents[1]
 
 
-def run(settings, folder):
-    with Progress(disable=True) as progress:
-        return train(settings, folder, progress)
-
-
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     """A small run: its folder, agent and summary."""
-    folder = RunFolder.create("strategy-weights", SMALL, tmp_path_factory.mktemp("runs"))
-    agent, summary = run(SMALL, folder)
-    agent.save(folder.final)
-    folder.finish(summary)
-    return folder, agent, summary
+    return finished_run(learner, SMALL, tmp_path_factory.mktemp("runs"))
 
 
 def views_of(batch):
@@ -365,10 +355,10 @@ def test_the_report_plays_the_winner_against_its_snapshots(finished, monkeypatch
 def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_weights(finished, tmp_path):
     _, whole, _ = finished
     folder = stopped_run(learner, SMALL, tmp_path, 1_000)
-    agent, summary = run(SMALL, RunFolder(folder.path))
+    agent, summary = run(learner, SMALL, RunFolder(folder.path))
     assert summary["episodes"] == 2_500
     np.testing.assert_array_equal(agent.weights, whole.weights)
-    at_its_end, _ = run(SMALL, RunFolder(folder.path))
+    at_its_end, _ = run(learner, SMALL, RunFolder(folder.path))
     np.testing.assert_array_equal(at_its_end.weights, whole.weights)
 
 
@@ -397,10 +387,10 @@ def test_a_run_killed_in_its_last_measuring_keeps_the_last_point_of_its_curves(t
 def test_a_tournament_stopped_between_rounds_ends_alike(tmp_path):
     settings = replace(SMALL, opponent="other", rounds=2, episodes=300, evaluations=0, neighbours=0.5, cap=0.8)
     assert (settings.n_agents, settings.pairs, settings.all_episodes) == (4, 2, 1_200)
-    agent, summary = run(settings, RunFolder.create("strategy-weights", settings, tmp_path))
+    agent, summary = new_run(learner, settings, tmp_path)
     assert summary["episodes"] == 1_200
     folder = stopped_run(learner, settings, tmp_path, 600)
-    again, other = run(settings, RunFolder(folder.path))
+    again, other = run(learner, settings, RunFolder(folder.path))
     np.testing.assert_array_equal(again.weights, agent.weights)
     assert other["agent"] == summary["agent"]
     snapshots = sorted((folder.path / "snapshots" / f"agent-{other['agent']}").iterdir())
@@ -499,5 +489,5 @@ def test_the_kernel_without_jit():
 @pytest.mark.slow
 def test_it_beats_random_weights(tmp_path):
     settings = replace(PRESETS["default"], episodes=200_000, evaluations=0)
-    agent, _ = run(settings, RunFolder.create("strategy-weights", settings, tmp_path))
+    agent, _ = new_run(learner, settings, tmp_path)
     assert play_match(agent, make_agent("strategy-weights:random,seed=77"), 10_000).interval[0] > 0.5

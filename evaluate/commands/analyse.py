@@ -8,12 +8,12 @@ from rich.table import Table
 
 from crib_env.cards import format_cards
 from crib_env.evaluate.commands.arguments import File, SomeFile, SomeJson, SomeNumber
-from crib_env.evaluate.console import console
+from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.ending import printable
 from crib_env.evaluate.figures import save_figure
 from crib_env.evaluate.files import check_outputs, picture_paths, write_json
 from crib_env.evaluate.matches.game_records import read_record, read_records
-from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.progress import advancing
 from crib_env.evaluate.ranges import Threads
 from crib_env.evaluate.skill.analysis.decisions import KINDS, LEAST, Decision, GameAnalysis, analyse
 from crib_env.evaluate.skill.analysis.judges import JudgeName, play_judge
@@ -51,10 +51,8 @@ def analyse_games(
     records = read_records(path) if game is None else [read_record(path, game)]
     if picture is not None and len(records) > 1:
         raise ValueError(f"a picture shows one game, and {path} holds {len(records)}: name one with --game")
-    with progress_bar() as progress:
-        cards = sum(len(deal.split()) for record in records for deal in record.cards)
-        task = progress.add_task("cards", total=cards)
-        found = analyse(records, of_play, lambda done: progress.update(task, advance=done), threads)
+    with advancing("cards", sum(len(deal.split()) for record in records for deal in record.cards)) as on_progress:
+        found = analyse(records, of_play, on_progress, threads)
     players = summarise_players(found)
     if json_file is not None:
         write_json(json_file, _as_json(found, players, of_play.name))
@@ -73,10 +71,8 @@ def analyse_games(
 def players_table(players: list[PlayerSummary], judge: str) -> Table:
     """Errors, blunders, luck and results, a column for each player."""
     games = max(player.games for player in players)
-    table = Table(title=f"{games:,} game{'s' if games > 1 else ''}; the play by {judge}", title_justify="left")
-    table.add_column("")
-    for player in players:
-        table.add_column(player.name, justify="right", overflow="fold")
+    title = f"{games:,} game{'s' if games > 1 else ''}; the play by {judge}"
+    table = table_of(title, ("", *(player.name for player in players)), title_justify="left")
     for kind, one in (("discard", "a discard"), ("play", "a card of the play")):
         rates = [player.errors.get(kind) for player in players]
         table.add_section()
@@ -110,19 +106,18 @@ def _less_luck(value: WithAverageLuck, unit: int) -> str:
 
 def ladder(players: list[PlayerSummary], judge: str) -> Table:
     """Errors of many players, a row for each, those who lose least first."""
-    table = Table(title=f"chances to win that are lost, in % points; the play by {judge}", title_justify="left")
-    table.add_column("", overflow="fold")
-    for column in ("games", "a discard", "a card laid", "a game", "blunders a game"):
-        table.add_column(column, justify="right")
 
     def lost(player: PlayerSummary) -> float:
         return sum(rate.decisions * rate.chance_lost.mean for rate in player.errors.values()) / player.games
 
+    rows = []
     for player in sorted(players, key=lost):
         shown = (_lost(player.errors.get(kind), 2) for kind in KINDS)
         blunders = sum(player.blunders.values()) / player.games
-        table.add_row(player.name, f"{player.games:,}", *shown, f"{100 * lost(player):.1f}", f"{blunders:.1f}")
-    return table
+        rows.append((player.name, f"{player.games:,}", *shown, f"{100 * lost(player):.1f}", f"{blunders:.1f}"))
+    title = f"chances to win that are lost, in % points; the play by {judge}"
+    columns = ("", "games", "a discard", "a card laid", "a game", "blunders a game")
+    return table_of(title, columns, rows, title_justify="left")
 
 
 def _lost(rate: ErrorRate | None, digits: int) -> str:
@@ -155,18 +150,7 @@ def _as_json(analyses: list[GameAnalysis], players: list[PlayerSummary], judge: 
 
     return {
         "play": judge,
-        "players": {
-            player.name: player._asdict()
-            | {
-                "errors": {
-                    kind: rate._asdict()
-                    | {"chance_lost": rate.chance_lost._asdict(), "points_lost": rate.points_lost._asdict()}
-                    for kind, rate in player.errors.items()
-                },
-                "with_average_luck": {name: mean._asdict() for name, mean in player.with_average_luck.items()},
-            }
-            for player in players
-        },
+        "players": {player.name: player for player in players},
         "games": [
             {
                 "game": one.record.game,

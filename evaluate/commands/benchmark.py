@@ -10,11 +10,10 @@ from typing import Annotated, Any
 
 import tyro
 from rich import box
-from rich.table import Table
 
 from crib_env.engine import GAME
 from crib_env.evaluate.commands.arguments import AgentNames, SomeFile, SomeJson
-from crib_env.evaluate.console import console
+from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.figures import save_figure
 from crib_env.evaluate.files import check_outputs, picture_paths, write_json
 from crib_env.evaluate.matches.mirrored import check_players
@@ -142,19 +141,15 @@ def decisions(
         rows = measure_decisions(
             agents, deals, seed, on_progress=lambda name: progress.update(task, advance=1, description=name)
         )
-    table = Table(title=f"mean time of a decision, {deals:,} deals", box=box.SIMPLE, pad_edge=False, padding=(0, 1))
-    for column in ("player", "discard", "paper", "ratio", "play", "paper", "ratio"):
-        is_name = column == "player"
-        table.add_column(column, justify="left" if is_name else "right", no_wrap=not is_name, overflow="fold")
-    for row in rows:
-        table.add_row(
+    columns = ("player", "discard", "paper", "ratio", "play", "paper", "ratio")
+    cells = (
+        (
             row.name,
-            _seconds(row.discard),
-            _seconds(row.published_discard),
-            _ratio(row.published_discard, row.discard),
-            _seconds(row.play),
-            _seconds(row.published_play),
-            _ratio(row.published_play, row.play),
+            *(_seconds(row.discard), _seconds(row.published_discard), _ratio(row.published_discard, row.discard)),
+            *(_seconds(row.play), _seconds(row.published_play), _ratio(row.published_play, row.play)),
         )
-    console.print(table)
+        for row in rows
+    )
+    look: dict[str, Any] = {"box": box.SIMPLE, "pad_edge": False, "padding": (0, 1), "no_wrap": True}
+    console.print(table_of(f"mean time of a decision, {deals:,} deals", columns, cells, **look))
     console.print("paper: Anderson et al. (2022); ratio: their time by ours")

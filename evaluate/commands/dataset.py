@@ -17,7 +17,7 @@ from crib_env.evaluate.language.prompts import write_prompts
 from crib_env.evaluate.matches.dataset.dataset import Dataset, write_card
 from crib_env.evaluate.matches.dataset.minari_episodes import load_minari, write_episodes
 from crib_env.evaluate.matches.dataset.rows import load_pyarrow
-from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.progress import advancing
 from crib_env.evaluate.ranges import Amount, Seed, Threads, WholeNumber
 from crib_env.evaluate.skill.suite import text
 
@@ -51,12 +51,11 @@ def dataset(
     load_pyarrow()
     plan = Dataset(agents, games, seed, losses, "minari" if minari else "parquet")
     plan.begin(folder)
-    with reported_errors("stopped; the same command goes on"), held(folder), progress_bar() as progress:
-        task = progress.add_task(f"{agents[0]} against {agents[1]}", total=games)
-
-        def on_progress(done: int) -> None:
-            progress.update(task, advance=done)
-
+    with (
+        reported_errors("stopped; the same command goes on"),
+        held(folder),
+        advancing(f"{agents[0]} against {agents[1]}", games) as on_progress,
+    ):
         if minari:
             path = write_episodes(folder, agents, games, seed, on_progress)
         else:

@@ -8,12 +8,11 @@ from typing import Annotated, NamedTuple
 import numpy as np
 import tyro
 from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
 from crib_env.cards import format_cards, parse_cards
 from crib_env.engine import WIN
 from crib_env.evaluate.commands.arguments import Score
-from crib_env.evaluate.console import console
+from crib_env.evaluate.console import console, table_of
 from crib_env.tables.analysis import WinShares, analyse_discard, win_shares
 from crib_env.tables.standard import standard_win_table
 
@@ -67,10 +66,9 @@ def discard(
     held, choices = parse_cards(text), choices_of(rows)
     close = too_close(choices, dealer, scores)
     role = "dealer" if dealer else "pone"
-    table = Table(title=f"{_by_rank(held)} as {role} at {scores[0]}–{scores[1]}, to {WIN}", box=SIMPLE_HEAD, padding=0)
-    for heading in ("", "discard", "keep", "hand", "from–to", "crib", "pegging", "total", "wins", "% points"):
-        words = heading in ("", "discard", "keep")
-        table.add_column(heading, justify="left" if words else "right", no_wrap=True)
+    title = f"{_by_rank(held)} as {role} at {scores[0]}–{scores[1]}, to {WIN}"
+    columns = ("", "discard", "keep", "hand", "from–to", "crib", "pegging", "total", "wins", "% points")
+    table = table_of(title, columns, words=3, no_wrap=True, box=SIMPLE_HEAD, padding=0)
     for choice in choices:
         row = choice.row
         table.add_row(

@@ -12,7 +12,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from crib_env.cards import RANKS, format_cards, parse_cards
-from crib_env.evaluate.console import console
+from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.rules_of_thumb import (
     ANSWERS,
     LEADS,
@@ -62,10 +62,7 @@ def leads(cards: Cards = (), dealer: bool = False) -> None:
 
 
 def _new_table(title: str, columns: Sequence[str]) -> Table:
-    table = Table(title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for k, column in enumerate(columns):
-        table.add_column(column, justify="right" if k else "left", no_wrap=bool(k))
-    return table
+    return table_of(title, columns, no_wrap=True, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
 
 
 def _show_leads(leads: Leads, name: str, ranks: list[int]) -> None:

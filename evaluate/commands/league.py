@@ -14,7 +14,7 @@ from rich.table import Table
 
 from crib_env.agents.registry import is_outside_agent
 from crib_env.evaluate.commands.arguments import AgentNames, SomeExecutor, SomeFolder, SomeGames, SomeSeed
-from crib_env.evaluate.console import console
+from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.ending import reported_errors
 from crib_env.evaluate.executors.named import check_executor, connected
 from crib_env.evaluate.figures import GOOD_AND_BAD, new_figure, save_figure
@@ -73,18 +73,10 @@ def standing_rows(standings: Standings) -> tuple[list[str], list[list[str]]]:
     header = ["", "agent", "rating", "95 %", "wins", "net points", "net match points", "µs a decision"]
     rows = []
     for place, k in enumerate(standings.order, start=1):
-        rows.append(
-            [
-                str(place),
-                standings.league.agents[k],
-                f"{standings.ratings.points[k]:.0f}",
-                f"± {standings.ratings.half_widths[k]:.0f}",
-                f"{standings.mean(k, 'win_rate'):.1%}",
-                f"{standings.mean(k, 'margin'):+.2f}",
-                f"{standings.mean(k, 'net_match_points'):+.3f}",
-                f"{standings.microseconds[k]:,.2f}",
-            ]
-        )
+        rating = f"{standings.ratings.points[k]:.0f}", f"± {standings.ratings.half_widths[k]:.0f}"
+        rate, margin, net = (standings.mean(k, name) for name in ("win_rate", "margin", "net_match_points"))
+        figures = f"{rate:.1%}", f"{margin:+.2f}", f"{net:+.3f}", f"{standings.microseconds[k]:,.2f}"
+        rows.append([str(place), standings.league.agents[k], *rating, *figures])
     return header, rows
 
 
@@ -111,17 +103,6 @@ def in_words(standings: Standings) -> str:
         f"{', all results less luck' if league.luck_adjusted else ''}; Bradley-Terry ratings with mean "
         f"{MEAN:.0f}, which predict every win rate to within {100 * standings.misfit:.1f} percentage points{faults}"
     )
-
-
-def _standings_on_screen(standings: Standings) -> Table:
-    table = Table(title="league")
-    header, rows = standing_rows(standings)
-    for column in header:
-        is_name = column in ("", "agent")
-        table.add_column(column, justify="left" if is_name else "right", no_wrap=not is_name, overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    return table
 
 
 def _matrix_on_screen(standings: Standings) -> Table:
@@ -207,6 +188,6 @@ def play_and_report(league: League, folder: Path, threads: int, executor: str | 
         matches = league.play(folder, threads, on_progress, cluster)
     standings = Standings.of(league, matches)
     write_report(standings, folder)
-    console.print(_standings_on_screen(standings))
+    console.print(table_of("league", *standing_rows(standings), words=2, no_wrap=True))
     console.print(_matrix_on_screen(standings))
     console.print(f"{in_words(standings)}; files: {folder}", soft_wrap=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -137,7 +137,7 @@ def _play(a: Agent, b: Agent, games: int, rule: StoppingRule | None, asked: Matc
 
     def write(found: MatchResult) -> None:
         if asked.json_file is not None:
-            test = {"sprt": asdict(rule.found(*pair_results(parts)))} if isinstance(rule, Sprt) else {}
+            test = {"sprt": rule.found(*pair_results(parts))} if isinstance(rule, Sprt) else {}
             write_json(asked.json_file, found.to_json() | test)
 
     stopped: BaseException | None = None

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import tyro
 from matplotlib.figure import Figure
-from rich.table import Table
 
 from crib_env.agents import make_agent
 from crib_env.evaluate.commands.arguments import AgentNames, AgentOption, SomeFile
-from crib_env.evaluate.console import console
+from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.figures import GREY, new_figure, save_figure
-from crib_env.evaluate.files import check_outputs, picture_paths, write_json
+from crib_env.evaluate.files import check_outputs, picture_paths, plain, write_json
 from crib_env.evaluate.matches.match import MatchResult, play_match
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import Amount, Games, Seed
@@ -62,7 +60,7 @@ def play_curves(plan: Plan, file: Path) -> dict[str, list[MatchResult]]:
     Raises:
         ValueError: the file exists and holds something else.
     """
-    header: dict[str, Any] = json.loads(json.dumps(asdict(plan)))
+    header: dict[str, Any] = plain(plan)
     matches: dict[str, MatchResult] = {}
     if file.exists():
 
@@ -91,8 +89,7 @@ def play_curves(plan: Plan, file: Path) -> dict[str, list[MatchResult]]:
                         on_progress=lambda done: progress.update(task, advance=done),
                     )
                     matches[name] = result
-                    results = {name: one.to_json() for name, one in matches.items()}
-                    write_json(file, {"plan": header, "matches": results})
+                    write_json(file, {"plan": header, "matches": matches})
                 curves.setdefault(agent, []).append(matches[name])
     return curves
 
@@ -120,10 +117,8 @@ def budgets(
     check_outputs(json_file, *picture_paths(picture))
     plan = Plan(agents, budgets, against, games, seed)
     curves = play_curves(plan, json_file)
-    table = Table(title=f"against {plan.against}, {plan.games:,} mirrored games each")
-    for column in ("player", "win rate", "95 % interval", "µs a decision"):
-        is_name = column == "player"
-        table.add_column(column, justify="left" if is_name else "right", no_wrap=not is_name, overflow="fold")
+    columns = ("player", "win rate", "95 % interval", "µs a decision")
+    table = table_of(f"against {plan.against}, {plan.games:,} mirrored games each", columns, no_wrap=True)
     for agent, results in curves.items():
         for budget, result in zip(plan.budgets, results):
             name = agent.replace(PLACE, str(budget))

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from rich.table import Table
 
 from crib_env.agents import Agent, make_agent
 from crib_env.engine import WIN
 from crib_env.evaluate.commands.arguments import AgentName
-from crib_env.evaluate.console import console
+from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.matches.blocks import Pace, play_pairs, working
 from crib_env.evaluate.matches.match import pairs_less_luck
 from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs
-from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.progress import advancing
 from crib_env.evaluate.ranges import Games as GameCount
 from crib_env.evaluate.ranges import Seed, Threads
 from crib_env.evaluate.skill.luck.table import WINS
@@ -43,17 +42,14 @@ def play_endgames(
     if games < 2 or games % 2:
         raise ValueError(f"games={games} is not allowed: mirrored games come in pairs, give a positive even number")
     found, pace = {}, Pace()
-    with progress_bar() as progress:
-        task = progress.add_task(f"{a.name} against {b.name}", total=len(POSITIONS) * games)
-
-        def on_progress(done: int) -> None:
-            progress.update(task, advance=done)
-
-        with working(a, b, threads, on_progress=on_progress) as workers:
-            for number, (dealer, pone) in enumerate(POSITIONS):
-                shard = Shard.of(seed + number, 0, games // 2, measure_luck=measure_luck)
-                shard = replace(shard, position=(WIN - dealer, WIN - pone))
-                found[dealer, pone] = Games.merged(list(play_pairs(workers, shard, pace)))
+    with (
+        advancing(f"{a.name} against {b.name}", len(POSITIONS) * games) as on_progress,
+        working(a, b, threads, on_progress=on_progress) as workers,
+    ):
+        for number, (dealer, pone) in enumerate(POSITIONS):
+            shard = Shard.of(seed + number, 0, games // 2, measure_luck=measure_luck)
+            shard = replace(shard, position=(WIN - dealer, WIN - pone))
+            found[dealer, pone] = Games.merged(list(play_pairs(workers, shard, pace)))
     return found
 
 
@@ -80,9 +76,9 @@ def endgames(
     won = [mean_of_pairs(one.won) for one in played.values()]
     less_luck = [pairs_less_luck(one)[:, WINS] for one in played.values()] if luck_adjusted else None
     how = f"{games:,} mirrored games a position{', less luck' if luck_adjusted else ''}"
-    table = Table(title=f"{first.name} against {second.name} near the end, {how}", title_justify="left")
-    for column in ("dealer needs", "pone needs", "win rate", "95 % interval"):
-        table.add_column(column, justify="right")
+    title = f"{first.name} against {second.name} near the end, {how}"
+    columns = ("dealer needs", "pone needs", "win rate", "95 % interval")
+    table = table_of(title, columns, words=0, title_justify="left")
     for n, (dealer, pone) in enumerate(played):
         table.add_row(str(dealer), str(pone), *_rate(won[n : n + 1], less_luck and less_luck[n : n + 1]))
     table.add_section()

@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
-from rich.table import Table
 
 from crib_env.agents import make_agent
 from crib_env.evaluate.commands.arguments import SomeExecutor, SomeFolder, SomeSeed
-from crib_env.evaluate.console import console
+from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.ending import reported_errors
 from crib_env.evaluate.papers import NAMES, Name
-from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.progress import advancing
 from crib_env.evaluate.ranges import Seed, Threads
 
 LENGTHS = (9, 100, 1_000, 10_000)  # of Lang's series of games
@@ -81,11 +80,9 @@ def lang_tournament(run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(met
     )
     snapshots = snapshots_of(run, agent)
     final = make_agent(str(run))
-    table = Table(title=f"{run} against its snapshots, from 0–0, seed {seed}: net points")
-    for column in ("games learned", *(f"{n:,} games" for n in LENGTHS), "won of 10,000", "match points of 100"):
-        table.add_column(column, justify="right")
-    with progress_bar() as progress:
-        task = progress.add_task("series", total=len(snapshots) * LENGTHS[-1])
+    columns = ("games learned", *(f"{n:,} games" for n in LENGTHS), "won of 10,000", "match points of 100")
+    table = table_of(f"{run} against its snapshots, from 0–0, seed {seed}: net points", columns, words=0)
+    with advancing("series", len(snapshots) * LENGTHS[-1]) as on_progress:
         for k, path in enumerate(snapshots):
             series = play_series(final, StrategyWeightsAgent.load(path), LENGTHS[-1], seed + k)
             own, other = series.match_points(100)
@@ -95,5 +92,5 @@ def lang_tournament(run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(met
                 f"{series.wins(LENGTHS[-1]):,}",
                 f"{own}:{other}",
             )
-            progress.update(task, advance=LENGTHS[-1])
+            on_progress(LENGTHS[-1])
     console.print(table)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date
 from importlib import import_module
 from pathlib import Path
@@ -200,7 +200,7 @@ class Reproduction(Plan):
             measured, seconds = claim.measure(effort), time.perf_counter() - started
             day = date.today().isoformat()
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_json(path, {"seconds": seconds, "day": day, "measured": asdict(measured)})
+            write_json(path, {"seconds": seconds, "day": day, "measured": measured})
         return Outcome(claim, measured, seconds, is_cut_short=claim.is_cut_short(self.quick), day=day)
 
 

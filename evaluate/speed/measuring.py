@@ -36,6 +36,10 @@ class Rates(NamedTuple):
         """The middle value."""
         return statistics.median(self.values)
 
+    def range(self, form: str) -> str:
+        """The lowest and the highest value, in words."""
+        return f"{min(self.values):{form}} to {max(self.values):{form}}"
+
     def over(self, other: Rates) -> Rates:
         """The ratio to another speed, round by round."""
         return Rates([one / two for one, two in zip(self.values, other.values)])

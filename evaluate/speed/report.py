@@ -5,6 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 from rich.table import Table
 
+from crib_env.evaluate.console import table_of
 from crib_env.evaluate.figures import GREEN, GREY, new_figure
 from crib_env.evaluate.speed.engine import ENGINE
 from crib_env.evaluate.speed.measuring import ROUNDS, Rates
@@ -41,51 +42,35 @@ def ratios(rates: dict[str, Rates]) -> dict[str, Rates]:
 
 def speed_table(rates: dict[str, Rates]) -> Table:
     """Speeds in units a second, a row each."""
-    table = Table(title=f"a second: median of {ROUNDS} rounds (lowest to highest)")
-    table.add_column("one core, unless stated otherwise")
-    for column in ("a second", "range", "one takes"):
-        table.add_column(column, justify="right")
-    for name, rate in rates.items():
-        low, high = min(rate.values), max(rate.values)
-        table.add_row(name, f"{rate.median:,.1f}", f"{low:,.1f} to {high:,.1f}", _time(1 / rate.median))
-    return table
+    rows = [(name, f"{rate.median:,.1f}", rate.range(",.1f"), _time(1 / rate.median)) for name, rate in rates.items()]
+    columns = ("one core, unless stated otherwise", "a second", "range", "one takes")
+    return table_of(f"a second: median of {ROUNDS} rounds (lowest to highest)", columns, rows)
 
 
 def ratio_table(rates: dict[str, Rates]) -> Table:
     """Ratios, a row each; the ratio of the yardstick is the gain that a second thread could bring at that time."""
-    table = Table(title="times as fast, in the same rounds")
-    table.add_column("one / other")
-    for column in ("times", "range"):
-        table.add_column(column, justify="right")
-    for name, ratio in rates.items():
-        table.add_row(name, f"{ratio.median:.2f}", f"{min(ratio.values):.2f} to {max(ratio.values):.2f}")
-    return table
+    rows = [(name, f"{ratio.median:.2f}", ratio.range(".2f")) for name, ratio in rates.items()]
+    return table_of("times as fast, in the same rounds", ("one / other", "times", "range"), rows)
 
 
 def start_table(times: dict[str, list[float]]) -> Table:
     """Start-up times in seconds."""
-    table = Table(title="start-up: median (lowest to highest)")
-    table.add_column("")
-    for column in ("seconds", "range"):
-        table.add_column(column, justify="right")
-    for name, values in times.items():
-        table.add_row(name, f"{Rates(values).median:.2f}", f"{min(values):.2f} to {max(values):.2f}")
-    return table
+    rows = [(name, f"{Rates(each).median:.2f}", Rates(each).range(".2f")) for name, each in times.items()]
+    return table_of("start-up: median (lowest to highest)", ("", "seconds", "range"), rows)
 
 
 def memory_tables(by_games: dict[int, tuple[int, int]], over_steps: dict[int, int]) -> list[Table]:
     """Memory of the vector environment, by the number of its games and over many steps."""
-    games = Table(title="memory of a process with a vector environment")
-    for column in ("games", "MB without them", "MB with them, at most", "bytes a game"):
-        games.add_column(column, justify="right")
-    for n, (before, peak) in by_games.items():
-        games.add_row(f"{n:,}", f"{before / 1e6:,.1f}", f"{peak / 1e6:,.1f}", f"{(peak - before) / n:,.0f}")
-    steps = Table(title="memory over steps of a vector environment")
-    for column in ("learner's steps", "MB"):
-        steps.add_column(column, justify="right")
-    for n, resident in over_steps.items():
-        steps.add_row(f"{n:,}", f"{resident / 1e6:,.1f}")
-    return [games, steps]
+    of_games = [
+        (f"{n:,}", f"{before / 1e6:,.1f}", f"{peak / 1e6:,.1f}", f"{(peak - before) / n:,.0f}")
+        for n, (before, peak) in by_games.items()
+    ]
+    columns = ("games", "MB without them", "MB with them, at most", "bytes a game")
+    of_steps = [(f"{n:,}", f"{resident / 1e6:,.1f}") for n, resident in over_steps.items()]
+    return [
+        table_of("memory of a process with a vector environment", columns, of_games, words=0),
+        table_of("memory over steps of a vector environment", ("learner's steps", "MB"), of_steps, words=0),
+    ]
 
 
 def _time(seconds: float) -> str:

@@ -3,16 +3,6 @@
 from __future__ import annotations
 
 from crib_env.train.ppo import learner as ppo
+from tests.helpers.small_settings import small
 
-PPO = ppo.PPOSettings(
-    hidden=(32,),
-    value_hidden=(16,),
-    episodes=1_000,
-    episodes_at_once=128,
-    batch_size=256,
-    refresh=2,
-    evaluations=2,
-    evaluation_games=20,
-    final_games=20,
-    precision="float32",
-)
+PPO = small(ppo, hidden=(32,), value_hidden=(16,), episodes=1_000, batch_size=256, refresh=2, evaluations=2)

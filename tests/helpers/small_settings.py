@@ -10,101 +10,24 @@ from crib_env.train.discard_game import learner as discard_game
 from crib_env.train.strategy_weights import learner as strategy_weights
 from crib_env.train.td import learner as td
 
-BEST = replace(
-    best.PRESETS["default"],
-    hidden=(16,),
-    decisions=1_300,
-    episodes=131_072,
-    threads=1,
-    evaluations=1,
-    evaluation_games=20,
-    final_games=20,
-    checkpoint_seconds=0.0,
-    precision="float32",
-)
-DDQN = replace(
-    ddqn.PRESETS["default"],
-    hidden=(32,),
-    episodes=1_024,
-    episodes_at_once=128,
-    warm_up=1,
-    evaluations=1,
-    evaluation_games=20,
-    final_games=20,
-    checkpoint_seconds=0.0,
-    precision="float32",
-)
-DISCARD_GAME = replace(
-    discard_game.PRESETS["default"],
-    hidden=(16,),
-    episodes=512,
-    episodes_at_once=128,
-    evaluations=1,
-    evaluation_games=100,
-    final_games=100,
-    checkpoint_seconds=0.0,
-    precision="float32",
-)
-DISCARD_GAME_PAPER = replace(
-    discard_game.PRESETS["paper"],
-    hidden=(8,),
-    episodes=2_048,
-    episodes_at_once=512,
-    evaluations=1,
-    evaluation_games=100,
-    final_games=100,
-    checkpoint_seconds=0.0,
-)
-DRQN = replace(
-    drqn.PRESETS["default"],
-    memory=8,
-    hidden=(16,),
-    episodes=1_024,
-    episodes_at_once=128,
-    warm_up=1,
-    replay=500,
-    evaluations=1,
-    evaluation_games=20,
-    final_games=20,
-    checkpoint_seconds=0.0,
-    precision="float32",
-)
+_FEW = {"episodes": 1_024, "episodes_at_once": 128, "evaluations": 1, "evaluation_games": 20, "final_games": 20}
+_HANDS = {"evaluation_games": 100, "final_games": 100}
+
+
+def small(learner, preset="default", **changes):
+    """A preset of a learner with few episodes and games, and a checkpoint after every round."""
+    return replace(learner.PRESETS[preset], checkpoint_seconds=0.0, precision="float32", **{**_FEW, **changes})
+
+
+BEST = small(best, hidden=(16,), decisions=1_300, episodes=131_072, episodes_at_once=65_536, threads=1)
+DDQN = small(ddqn, hidden=(32,), warm_up=1)
+DISCARD_GAME = small(discard_game, hidden=(16,), episodes=512, **_HANDS)
+DISCARD_GAME_PAPER = small(discard_game, "paper", hidden=(8,), episodes=2_048, episodes_at_once=512, **_HANDS)
+DRQN = small(drqn, memory=8, hidden=(16,), warm_up=1, replay=500)
 DRQN_GAMES = {"episode": "game", "rewards": "points", "length": 5, "burn_in": 3}
-NFSP = replace(
-    nfsp.PRESETS["default"],
-    hidden=(16,),
-    episodes=1_024,
-    episodes_at_once=128,
-    warm_up=1,
-    replay=2_000,
-    reservoir=300,
-    evaluations=1,
-    evaluation_games=20,
-    final_games=20,
-    checkpoint_seconds=0.0,
-    precision="float32",
-)
+NFSP = small(nfsp, hidden=(16,), warm_up=1, replay=2_000, reservoir=300)
 STRATEGY_WEIGHTS = strategy_weights.StrategyWeightsSettings(
     episodes=2_500, snapshots=2, evaluations=1, evaluation_games=20, final_games=20, match_games=5, baseline=0.02
 )
-TD = replace(
-    td.PRESETS["default"],
-    hidden=(32,),
-    episodes=1_024,
-    episodes_at_once=128,
-    evaluations=1,
-    evaluation_games=20,
-    final_games=20,
-    checkpoint_seconds=0.0,
-    precision="float32",
-)
-TD_PAPER = replace(
-    td.PRESETS["paper"],
-    hidden=(8,),
-    episodes=512,
-    episodes_at_once=128,
-    evaluations=1,
-    evaluation_games=20,
-    final_games=20,
-    checkpoint_seconds=0.0,
-)
+TD = small(td, hidden=(32,))
+TD_PAPER = small(td, "paper", hidden=(8,), episodes=512)

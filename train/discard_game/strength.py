@@ -17,6 +17,7 @@ from rich.table import Table
 
 from crib_env.agents.networks.discard_game import DiscardPlayer
 from crib_env.engine import GAME, shuffle
+from crib_env.evaluate.console import table_of
 from crib_env.evaluate.runs.format import POINTS_A_HAND, with_band
 from crib_env.evaluate.statistics import half_width, mean_interval
 from crib_env.exact.discard_game_means import EXACT_MEANS
@@ -105,15 +106,11 @@ def as_json(result: Result) -> dict[str, Any]:
 
 def table(name: str, result: Result) -> Table:
     """A table of the player among O'Connor's three."""
-    shown = Table(title=f"the discard game, points a hand ({result.hands:,} deals; the others over all deals)")
-    for column in ("player", "mean", "95 % interval"):
-        shown.add_column(column, justify="left" if column == "player" else "right")
     low, high = result.interval
     rows = [(player, f"{float(mean):.4f}", "exact") for player, mean in EXACT_MEANS.items()]
     rows.insert(1, (name, f"{result.mean:.4f}", f"{low:.4f} to {high:.4f}"))
-    for row in rows:
-        shown.add_row(*row)
-    return shown
+    title = f"the discard game, points a hand ({result.hands:,} deals; the others over all deals)"
+    return table_of(title, ("player", "mean", "95 % interval"), rows)
 
 
 def draw(folder: Path, title: str) -> Path:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from rich.table import Table
 
 from crib_env.agents import Agent, make_agent
+from crib_env.evaluate.console import table_of
 from crib_env.evaluate.matches.match import MatchResult, play_match
 from crib_env.evaluate.matches.match_table import strength_table
 from crib_env.evaluate.matches.mirrored import mean_of_pairs
@@ -164,14 +165,13 @@ class PeggingGames(_AgainstBaselines[PeggingResult]):
 
     def table(self, name: str, results: dict[str, PeggingResult]) -> Table:
         """The results as a table."""
-        shown = Table(title=f"{name}, mirrored pegging games")
-        shown.add_column("against")
-        for column in ("games", "net points a game", "95 % interval"):
-            shown.add_column(column, justify="right")
+        rows = []
         for opponent, result in results.items():
             low, high = result.interval
-            shown.add_row(opponent, f"{result.games:,}", f"{result.net_points:+.2f}", f"{low:+.2f} to {high:+.2f}")
-        return shown
+            interval = f"{low:+.2f} to {high:+.2f}"
+            rows.append((opponent, f"{result.games:,}", f"{result.net_points:+.2f}", interval))
+        columns = ("against", "games", "net points a game", "95 % interval")
+        return table_of(f"{name}, mirrored pegging games", columns, rows)
 
     def draw(self, folder: Path, title: str) -> Path:
         """Draws the net points into a run folder; returns the path."""

@@ -15,7 +15,7 @@ from rich.table import Table
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torch.utils.tensorboard import SummaryWriter
 
-from crib_env.evaluate.console import console
+from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.executors.named import connected
 from crib_env.evaluate.files import write_json
 from crib_env.evaluate.folder_lock import held
@@ -111,13 +111,12 @@ class Sweep(Generic[S]):
     def table(self) -> Table:
         """The spread of every final result, as a table."""
         games = f"{self._settings[0].final_games:,} {strength_of(self._learner, self._settings[0]).SAMPLE}"
-        table = Table(title=f"{self._learner.NAME}: {len(self._runs)} seeds, {games}")
-        for column in ("", "mean ± standard deviation", "lowest", "highest"):
-            table.add_column(column, justify="right" if column else "left")
+        rows = []
         for tag, spread in self._spreads().items():
             mean, deviation, lowest, highest = (in_figures(tag, value) for value in spread.values())
-            table.add_row(title_of(tag), f"{mean} ± {deviation}", lowest, highest)
-        return table
+            rows.append((title_of(tag), f"{mean} ± {deviation}", lowest, highest))
+        columns = ("", "mean ± standard deviation", "lowest", "highest")
+        return table_of(f"{self._learner.NAME}: {len(self._runs)} seeds, {games}", columns, rows)
 
     def _log_curves(self) -> None:
         """Writes the mean of each curve of strength under its own name, with its 95 % interval."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated
-
-from rich.table import Table
 
 from crib_env.agents import make_agent
 from crib_env.engine import WIN
 from crib_env.evaluate.commands.arguments import AgentOption, File, SomeFile
-from crib_env.evaluate.console import console
+from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.figures import save_figure
 from crib_env.evaluate.files import check_outputs, picture_paths
 from crib_env.evaluate.progress import progress_bar
@@ -68,19 +65,10 @@ def calibration(
         for found in calibrate(plan, path, threads):
             progress.update(task, completed=found.parts())
     console.print(about_scores(found))
-    _print(f"What a discard loses, stated and played ({deals:,} deals a position)", HEADER, rows_of_losses(found))
-    _print(
-        "What a rank comes to in the play, stated and played, in percentage points", CARDS_HEADER, rows_of_cards(found)
-    )
+    lost = f"What a discard loses, stated and played ({deals:,} deals a position)"
+    console.print(table_of(lost, HEADER, rows_of_losses(found), words=2))
+    comes_to = "What a rank comes to in the play, stated and played, in percentage points"
+    console.print(table_of(comes_to, CARDS_HEADER, rows_of_cards(found), words=3))
     if picture is not None:
         save_figure(draw_calibration(found), picture)
         console.print(f"picture: {' and '.join(map(str, picture_paths(picture)))}", soft_wrap=True)
-
-
-def _print(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    table = Table(title=title)
-    for column in header:
-        table.add_column(column, justify="left" if column in ("discard", "judge") else "right")
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import tyro
 from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
 from crib_env.agents import make_agent
 from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.evaluate.commands.arguments import AgentOption, File
-from crib_env.evaluate.console import console
+from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.files import check_outputs
-from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.progress import advancing, progress_bar
 from crib_env.evaluate.ranges import MOST_GAMES, Amount, Range, Seed, Threads
 from crib_env.evaluate.skill.luck.exact_means import exact_means, steps_of_means
 from crib_env.evaluate.skill.luck.table import LEAST_DEALS, RESULTS, solve_luck_table
@@ -52,15 +51,8 @@ def cribs(
         threads: Number of threads.
     """
     check_outputs(path)
-    with progress_bar() as progress:
-        task = progress.add_task("mean cribs", total=rounds * 2 * len(HANDS[2]))
-        tables = solve_crib_tables(
-            rounds=rounds,
-            draws=draws,
-            seed=seed,
-            threads=threads,
-            on_progress=lambda done: progress.update(task, advance=done),
-        )
+    with advancing("mean cribs", rounds * 2 * len(HANDS[2])) as on_progress:
+        tables = solve_crib_tables(rounds=rounds, draws=draws, seed=seed, threads=threads, on_progress=on_progress)
     try:
         if path is not None:
             tables.save(path)
@@ -74,12 +66,9 @@ def print_tables(tables: CribTables, draws: int) -> None:
     """Prints both tables, solved with ``draws`` opposing hands for each pair of ranks, and their errors."""
     for role in (DEALER, PONE):
         title = f"mean points of the crib by the ranks that the {ROLES[role]} discards"
-        shown = Table(title=title, box=SIMPLE_HEAD, padding=0)  # or numbers are cut
-        for column in ("", *RANKS):
-            shown.add_column(column, justify="right", no_wrap=True)
-        for rank, row in zip(RANKS, tables.mean[role]):
-            shown.add_row(rank, *(f"{mean:.2f}" for mean in row))
-        console.print(shown)
+        rows = [(rank, *(f"{mean:.2f}" for mean in row)) for rank, row in zip(RANKS, tables.mean[role])]
+        look: dict[str, Any] = {"box": SIMPLE_HEAD, "padding": 0}  # or numbers are cut
+        console.print(table_of(title, ("", *RANKS), rows, words=0, no_wrap=True, **look))
     worst = np.nanmax(tables.error)
     by_pone, by_dealer = (average_crib(tables, role) for role in (PONE, DEALER))
     console.print(
@@ -114,20 +103,12 @@ def pegging(
     """
     check_outputs(path)
     started = time.perf_counter()
-    with progress_bar() as progress:
-        task = progress.add_task(f"{policy} against {against}", total=len(ROLES) * N_FOURS)
-        records = simulate_pegging(
-            policy,
-            against,
-            standard_error=standard_error,
-            threads=threads,
-            seed=seed,
-            on_progress=lambda done: progress.update(task, advance=done),
-        )
+    settings: dict[str, Any] = {"standard_error": standard_error, "threads": threads, "seed": seed}
+    with advancing(f"{policy} against {against}", len(ROLES) * N_FOURS) as on_progress:
+        records = simulate_pegging(policy, against, **settings, on_progress=on_progress)
     seconds = time.perf_counter() - started
-    table = Table(title=f"points in the play, {policy} against {against}: mean ± standard error")
-    for column in ("kept", *(f"{role}: {what}" for role in ROLES for what in ("deals", "gained", "given"))):
-        table.add_column(column, justify="left" if column == "kept" else "right")
+    columns = ("kept", *(f"{role}: {what}" for role in ROLES for what in ("deals", "gained", "given")))
+    table = table_of(f"points in the play, {policy} against {against}: mean ± standard error", columns)
     n, mean, error = records.n, records.mean, records.standard_error
     for hand in _HANDS:
         kept = hand_number([RANKS.index(rank) for rank in hand.split()])
@@ -156,18 +137,17 @@ def discards(path: File, threads: Threads = 2) -> None:
     """
     check_outputs(path)
     started = time.perf_counter()
-    with progress_bar() as progress:
-        task = progress.add_task("classes of deals", total=N_CLASSES)
-        build_table(path, threads, lambda done: progress.update(task, advance=done))
+    with advancing("classes of deals", N_CLASSES) as on_progress:
+        build_table(path, threads, on_progress)
     seconds = time.perf_counter() - started
     table = DiscardTable(path)
     console.print(f"{path}: {N_DEALS:,} deals in {N_CLASSES:,} classes, {path.stat().st_size:,} bytes, {seconds:.1f} s")
-    shown = Table(title="the discard game: points a hand, exact over all deals and starters")
-    for column in ("player", "mean", "numerator", "denominator"):
-        shown.add_column(column, justify="left" if column == "player" else "right")
-    for player, mean in discard_game_means(table, threads).items():
-        shown.add_row(player, f"{float(mean):.6f}", f"{mean.numerator:,}", f"{mean.denominator:,}")
-    console.print(shown)
+    rows = [
+        (player, f"{float(mean):.6f}", f"{mean.numerator:,}", f"{mean.denominator:,}")
+        for player, mean in discard_game_means(table, threads).items()
+    ]
+    title = "the discard game: points a hand, exact over all deals and starters"
+    console.print(table_of(title, ("player", "mean", "numerator", "denominator"), rows))
 
 
 def luck(
@@ -192,9 +172,9 @@ def luck(
         task = progress.add_task("results by score", total=None)
         solved = solve_luck_table(player, deals, seed, np.array(means, np.float64), values)
     solved.save(path)
-    shown = Table(title=f"what twelve cards are worth, exact means over all deals; results by {player.name}: {path}")
-    for column in ("", "mean, points", *(f"{result}, a point" for result in RESULTS)):
-        shown.add_column(column, justify="left" if column == "" else "right")
-    for k, part in enumerate(PARTS):
-        shown.add_row(part, f"{solved.means[k]:.6f}", *(f"{slope:+.4f}" for slope in solved.slopes[0, 0, :, k]))
-    console.print(shown)
+    title = f"what twelve cards are worth, exact means over all deals; results by {player.name}: {path}"
+    rows = [
+        (part, f"{solved.means[k]:.6f}", *(f"{slope:+.4f}" for slope in solved.slopes[0, 0, :, k]))
+        for k, part in enumerate(PARTS)
+    ]
+    console.print(table_of(title, ("", "mean, points", *(f"{result}, a point" for result in RESULTS)), rows))

@@ -6,12 +6,11 @@ from itertools import pairwise
 
 import numpy as np
 from matplotlib.figure import Figure
-from rich.table import Table
 
 from crib_env.agents import make_agent
 from crib_env.engine import WIN
 from crib_env.evaluate.commands.arguments import AgentOption, File, SomeFile
-from crib_env.evaluate.console import console
+from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.figures import GOOD_AND_BAD, new_figure, save_figure
 from crib_env.evaluate.files import check_outputs, picture_paths
 from crib_env.evaluate.progress import progress_bar
@@ -84,11 +83,8 @@ def win_table(
 
         tables = list(make_win_table(plan, folder, threads, advance))
     solved = tables[-1]
-    shown = Table(title=f"{agent} against itself, {deals:,} deals at each pair from {LAST}–{LAST} up: {path}")
-    for column in HEADER:
-        shown.add_column(column, justify="left" if column == "position" else "right")
-    for row in rows_of(solved):
-        shown.add_row(*row)
+    title = f"{agent} against itself, {deals:,} deals at each pair from {LAST}–{LAST} up: {path}"
+    shown = table_of(title, HEADER, rows_of(solved))
     try:
         solved.save(path)
         if picture is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
@@ -106,7 +106,7 @@ class Dataset:
                 raise ValueError(f"{folder} is the folder of another dataset ({found}): give another")
             return
         folder.mkdir(parents=True)
-        write_json(folder / "config.json", asdict(self))
+        write_json(folder / "config.json", self)
 
     def write(self, folder: Path, threads: int, on_progress: Callable[[int], None]) -> Manifest:
         """Plays the shards that are not in the folder yet, and writes the manifest.
@@ -132,7 +132,7 @@ class Dataset:
         manifest = Manifest(
             VERSION, self.agents, self.games, self.seed, self.losses, __version__, (wins[0], wins[1]), decisions, shards
         )
-        write_json(folder / MANIFEST, manifest._asdict() | {"shards": [shard._asdict() for shard in manifest.shards]})
+        write_json(folder / MANIFEST, manifest)
         return manifest
 
     def _shard(self, folder: Path, start: int, on_progress: Callable[[int], None]) -> tuple[Shard, np.ndarray]:

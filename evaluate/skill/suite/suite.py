@@ -18,8 +18,9 @@ from rich.table import Table
 
 from crib_env.agents import make_agent
 from crib_env.evaluate.begun import Plan
+from crib_env.evaluate.console import table_of
 from crib_env.evaluate.executors.cluster import Cluster
-from crib_env.evaluate.files import write_json
+from crib_env.evaluate.files import plain, write_json
 from crib_env.evaluate.matches.mirrored import check_players
 from crib_env.evaluate.skill.suite import decision_time, discards, endgames, pegging, play, text
 from crib_env.evaluate.skill.suite.matches import MATCHES
@@ -172,7 +173,7 @@ class Suite(Plan):
 
 def _keep(outcome: Outcome, path: Path) -> None:
     if outcome.failed is None:
-        write_json(path, _as_json(outcome))
+        write_json(path, outcome)
 
 
 def _measure_there(suite: Suite, agent: str, task: int, here: Path) -> Outcome:
@@ -190,10 +191,6 @@ def outcome_of(content: object) -> Outcome:
     return typed(content, Outcome)
 
 
-def _as_json(outcome: Outcome) -> dict[str, object]:
-    return outcome._asdict() | {"figures": {name: figure._asdict() for name, figure in outcome.figures.items()}}
-
-
 def results_as_json(suite: Suite, outcomes: Sequence[Outcome]) -> dict[str, object]:
     """All outcomes of a suite for ``--json``."""
     from crib_env import __version__
@@ -202,7 +199,7 @@ def results_as_json(suite: Suite, outcomes: Sequence[Outcome]) -> dict[str, obje
         "release": __version__,
         "share": suite.share,
         "shares": suite.shares,
-        "outcomes": [_as_json(outcome) for outcome in outcomes],
+        "outcomes": [plain(outcome) for outcome in outcomes],
     }
 
 
@@ -223,14 +220,8 @@ def shown(figure: Measured) -> tuple[str, str]:
 
 def figures_table(outcomes: Sequence[Outcome]) -> Table:
     """All figures: a section for each, in it a row for each agent."""
-    table = Table(
-        title="intervals of 95 %; lost chances to win in % points",
-        title_justify="left",
-        box=SIMPLE_HEAD,
-    )
-    table.add_column("")
-    for column in ("", "95 %", "of"):
-        table.add_column(column, justify="right", no_wrap=True)
+    title = "intervals of 95 %; lost chances to win in % points"
+    table = table_of(title, ("", "", "95 %", "of"), no_wrap=True, title_justify="left", box=SIMPLE_HEAD)
     for name in dict.fromkeys(name for outcome in outcomes for name in outcome.figures):
         table.add_row(f"[bold]{name}")
         for outcome in outcomes:

@@ -124,16 +124,7 @@ class Calibration(NamedTuple):
 
     def save(self, path: Path) -> None:
         """Writes it as JSON, whole or not at all."""
-        write_json(path, _plain(self))
-
-
-def _plain(value: Any) -> Any:
-    """NamedTuples as dictionaries, with all that they contain."""
-    if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, tuple):
-        return _plain(value._asdict()) if hasattr(value, "_asdict") else [_plain(one) for one in value]
-    return value
+        write_json(path, self)
 
 
 def calibrate(plan: Plan, path: Path, threads: int) -> Iterator[Calibration]:

@@ -148,7 +148,7 @@ def _check_folder(plan: Plan, folder: Path) -> None:
         found = read_json(path, fault, lambda content: typed(content, Plan))
         if found != plan:
             raise ValueError(f"{folder} has deals of {found}, not of {plan}: give another file, or delete the folder")
-    write_json(path, plan._asdict())
+    write_json(path, plan)
 
 
 class _Deals:
