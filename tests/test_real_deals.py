@@ -209,16 +209,16 @@ def test_an_agent_in_the_responders_place_earns_what_it_loses_in_its_own(suits):
 
 @pytest.fixture(scope="module")
 def plain(kept):
-    return lambda scores=None, agent=None: WithDiscards(agent or Plain(), kept, scores)
+    return lambda scores=None, agent=None, **options: WithDiscards(agent or Plain(), kept, scores, **options)
 
 
 class WithDiscards(RealDeals):
     """Real deals of a player that discards as Plain does, without asking for all of its discards."""
 
-    def __init__(self, agent, kept, scores):
+    def __init__(self, agent, kept, scores, draw_discards=False):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("crib_env.evaluate.skill.exploitability.real_deals.ask_for_discards", lambda *_: kept)
-            super().__init__(agent, scores, 2)
+            patch.setattr("crib_env.evaluate.skill.exploitability.real_deals.ask_for_discards", lambda *_: kept.four)
+            super().__init__(agent, scores, 2, draw_discards)
 
 
 def test_no_gain_is_below_zero_and_both_halves_agree_where_suits_do_not_matter(plain):
@@ -227,6 +227,27 @@ def test_no_gain_is_below_zero_and_both_halves_agree_where_suits_do_not_matter(p
     assert min(gains.most) > 0
     assert gains.least == gains.most
     assert measured.asked > 100_000
+
+
+class ByDiscards(Plain):
+    """Lays its lowest rank that fits if it has discarded a pair, else its highest."""
+
+    def act(self, views):
+        rank, paired = np.arange(52) % 13, views.discards[:, 0] % 13 == views.discards[:, 1] % 13
+        return np.where(views.action_mask > 0, np.where(paired[:, None], 13 - rank, 1 + rank), 0).argmax(axis=1)
+
+
+def test_with_drawn_discards_the_gain_lies_between_bounds(plain):
+    of_one_kind = plain()  # whatever Plain discards, it plays its four cards alike
+    drawn = plain(draw_discards=True)
+    (exact,), (bounds,) = of_one_kind.gains(1, seed=4), drawn.gains(1, seed=4)
+    assert bounds.least == pytest.approx(exact.most)
+    assert bounds.most == pytest.approx(exact.most)
+    assert drawn.asked < of_one_kind.asked / 4
+    exact, bounds = (plain(agent=ByDiscards(), draw_discards=one) for one in (False, True))
+    measured = [one.estimate(list(one.gains(3, seed=1))) for one in (exact, bounds)]
+    assert (measured[0].is_bound, measured[1].is_bound) == (False, True)
+    assert measured[1].least < measured[0].mean < measured[1].mean
 
 
 def test_payoffs_are_chances_to_win_after_the_show(plain, kept):
@@ -277,6 +298,11 @@ def test_what_cannot_be_measured_is_refused(monkeypatch):
         command(("greedy",), at=("100-95",))
     with pytest.raises(ValueError, match=r"draws its cards by chance, and has no `probabilities`"):
         command(("ismcts:iterations=4",), real=True)
+    for wrong in ({}, {"real": True, "at": ("100-95",)}):
+        with pytest.raises(
+            ValueError, match=r"discards are drawn only in real deals in points: give --real, and no --at"
+        ):
+            command(("td",), draw_discards=True, **wrong)
     for text in ("100", "121-3", "a-b", "1-2-3", "-1-3"):
         with pytest.raises(ValueError, match=r"are not allowed: give pone's and the dealer's, 0 to 120, as in 100-95"):
             read_scores(text)
@@ -290,7 +316,7 @@ def test_discards_are_those_of_the_agent_and_a_best_response_earns_in_the_engine
     """The responder's six cards and the starter are given; all else is dealt and discarded in the engine."""
     agent, n = Plain(), 200_000
     for role in (PONE, DEALER):
-        assert (ask_for_discards(agent, role, (0, 0)).four == kept.four).all()
+        assert (ask_for_discards(agent, role, (0, 0)) == kept.four).all()
         deal = random_deals(1, seed=20 + role)[0]
         six, starter = np.sort(deal[:6]), int(deal[6])
         four, two = kept.split(six)
@@ -334,7 +360,7 @@ def play_out(games, agent, choices, seat):
 
 def test_no_total_is_shown_while_none_is_known(monkeypatch, capsys):
     class Measured:
-        def __init__(self, agent, scores, draws, on_progress):
+        def __init__(self, agent, scores, draws, draw_discards, on_progress):
             on_progress(50_000)
 
         def gains(self, deals, seed):
