@@ -80,7 +80,7 @@ class League(Plan):
         on_progress: Callable[[int, str], None] = lambda done, what: None,
         cluster: Cluster | None = None,
     ) -> list[LeagueMatch]:
-        """Plays the matches that are not in the folder yet.
+        """Plays the matches that are not in the folder yet; all matches, in the order of ``pairings``.
 
         The games of a match that is not finished are kept in the folder, block by block, and a later call goes on after
         them.
@@ -89,9 +89,6 @@ class League(Plan):
             threads: the number of threads, which share the games of one match.
             on_progress: called with the number of further games done, those found in the folder too, and their match.
             cluster: a cluster to play all matches on side by side, in place of threads; the games are the same.
-
-        Returns:
-            All matches, in the order of ``pairings``.
 
         Raises:
             ValueError: a file of a match is damaged, or holds another match than is asked for; the message names it.

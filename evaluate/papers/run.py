@@ -169,15 +169,12 @@ class Reproduction(Plan):
         on_progress: Callable[[int], None] = lambda done: None,
         cluster: Cluster | None = None,
     ) -> dict[str, list[Outcome]]:
-        """Computes the claims that are not in the folder yet, on what :meth:`train` has trained.
+        """Computes the claims that are not in the folder yet, on what :meth:`train` has trained; all outcomes by paper.
 
         Args:
             on_claim: called with the next claim.
             on_progress: called with the number of further units of its sample that are done.
             cluster: a cluster to play matches on, in place of threads; everything else is computed here.
-
-        Returns:
-            The outcome of every claim, by the name of the paper.
 
         Raises:
             ValueError: a file of a claim is damaged; the message names it.

@@ -149,3 +149,23 @@ def chosen_cards(
         return np.concatenate([ask(start) for start in starts])
     with ThreadPoolExecutor(threads) as pool:
         return np.concatenate(list(pool.map(ask, starts)))
+
+
+def play_after_discards(agent: Agent, batch: GameBatch, seats: np.ndarray, pairs: np.ndarray) -> None:
+    """Plays games to their ends: one player of each discards given cards, and all else is the agent's choice.
+
+    Args:
+        agent: plays both seats.
+        batch: N games before the first discard.
+        seats: (N,) of the player whose discard is given.
+        pairs: (N, 2) its cards.
+    """
+    while len(rows := batch.acting()):
+        views = batch.views(rows)
+        mine = np.flatnonzero(views.is_discard & (batch.games["turn"][rows] == seats[rows]))
+        others = np.setdiff1d(np.arange(len(rows)), mine, assume_unique=True)
+        cards = np.empty(len(rows), np.int64)
+        cards[mine] = pairs[rows[mine], (views.discards[mine, 0] >= 0).astype(int)]
+        if len(others):
+            cards[others] = agent.act(views[others])
+        batch.step(rows, cards)

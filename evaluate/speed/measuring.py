@@ -48,11 +48,7 @@ class Rates(NamedTuple):
 def measure(
     measurements: Iterable[Measurement], seconds: float, on_progress: Callable[[str], None]
 ) -> dict[str, Rates]:
-    """Measures each one in every round, ``seconds`` at a time, after a first call that compiles and warms up.
-
-    Returns:
-        Units a second by name.
-    """
+    """Units a second by name: each in every round, ``seconds`` at a time, after a first call that compiles."""
     measurements = list(measurements)
     for measurement in measurements:
         on_progress(measurement.name)

@@ -210,11 +210,7 @@ def draw_tag(axes: Axes, folder: Path, tag: str, colour: str, label: str, scale:
 
 
 def saved(figure: Figure, folder: Path, title: str, unit: str = "games") -> Path:
-    """Writes the learning curve of a run, with a title that says how many games each point is of.
-
-    Returns:
-        The path of the PNG.
-    """
+    """Writes the learning curve of a run, titled with the games of each point; returns the path of the PNG."""
     from crib_env.evaluate.figures import save_figure
 
     settings = read_config(folder).settings

@@ -117,10 +117,8 @@ class Returns(Parts):
         return sum(descent.steps for descent in self._descents.values())
 
     def update(self, states: np.ndarray, targets: np.ndarray, is_discard: bool, rate: float) -> dict[str, float]:
-        """One gradient step of a phase's network towards ``targets`` (B,) for after-states (B, 209).
-
-        Returns:
-            Its loss, mean absolute error and mean value.
+        """One gradient step of a phase's network towards ``targets`` (B,) for after-states (B, 209); its loss, mean
+        absolute error and mean value.
 
         Raises:
             FloatingPointError: the loss is no longer finite.

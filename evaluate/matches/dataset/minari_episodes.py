@@ -42,15 +42,12 @@ def dataset_id(agent: str, opponent: str) -> str:
 def write_episodes(
     folder: Path, agents: tuple[str, str], games: int, seed: int, on_progress: Callable[[int], None]
 ) -> Path:
-    """Plays the episodes that are not there yet, and adds them.
+    """Plays the episodes that are not there yet, and adds them; the folder of the data, for ``minari.MinariDataset``.
 
     Args:
         folder: holds the dataset below its name, as Minari's own folder of datasets does.
         agents: the player whose decisions are kept, and the opponent in the environment.
         on_progress: called with the number of further episodes done, those found in the folder included.
-
-    Returns:
-        The folder of the data, for ``minari.MinariDataset``.
 
     Raises:
         ValueError: minari is not installed, or the agent chose an illegal card.

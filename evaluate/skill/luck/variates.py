@@ -210,14 +210,11 @@ def results(scores: np.ndarray) -> np.ndarray:
 
 
 def less_luck(results: np.ndarray, luck: np.ndarray) -> np.ndarray:
-    """Results minus luck; the mean of each is that of the result, whoever plays.
+    """Results minus luck, (N, 3) float64; the mean of each is that of the result, whoever plays.
 
     Args:
         results: (N, 3) ``RESULTS`` of N independent samples, such as pairs of mirrored games.
         luck: (N, 3) the luck in each of them.
-
-    Returns:
-        (N, 3) float64.
     """
     others = max(len(results) - 1, 1)
     results_of_others, luck_of_others = (values.sum(axis=0) - values for values in (results, luck))

@@ -123,14 +123,11 @@ class Suite(Plan):
             yield outcome
 
     def run_on(self, cluster: Cluster, folder: Path, on_progress: Callable[[int, int], None]) -> list[Outcome]:
-        """:meth:`run` on a cluster, where all tasks are done side by side.
+        """:meth:`run` on a cluster, where all tasks are done side by side; the outcomes in the order of :meth:`run`.
 
         Args:
             folder: of this suite; its machines need not see it.
             on_progress: called with the number of tasks that are done, and of all of them.
-
-        Returns:
-            All outcomes, in the order of :meth:`run`.
 
         Raises:
             ValueError: a finished task is damaged, or of another version; the message names the file.

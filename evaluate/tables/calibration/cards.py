@@ -13,6 +13,7 @@ from crib_env.evaluate.skill.positions import begin_all
 from crib_env.evaluate.tables.calibration.scores import chances_after, draw_late_scores
 from crib_env.kernels import streams
 from crib_env.players.agent import Agent
+from crib_env.players.turns import play_out
 from crib_env.views import PlayerViews
 
 _LAST_CHOICE = 7  # cards laid before the last card of a deal, which is no choice
@@ -71,8 +72,7 @@ def play_out_ranks(agent: Agent, choices: GameBatch, win_table: np.ndarray) -> n
     batch = _of_games(choices.games[row])
     seats = batch.games["turn"].astype(np.int64)
     batch.step(np.arange(len(row)), lowest_of_rank(views[row], rank))
-    while len(rows := batch.acting()):
-        batch.step(rows, agent.act(batch.views(rows)))
+    play_out(batch, [agent])
     found = np.full((len(choices), 13), np.nan)
     found[row, rank] = chances_after(batch.games, seats, win_table)
     return found

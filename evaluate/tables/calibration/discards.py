@@ -8,7 +8,7 @@ import numpy as np
 
 from crib_env.batch import GameBatch
 from crib_env.engine import DEAL_EPISODE
-from crib_env.evaluate.skill.positions import begin_all
+from crib_env.evaluate.skill.positions import begin_all, play_after_discards
 from crib_env.evaluate.tables.calibration.scores import chances_after, draw_late_scores
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
@@ -58,14 +58,6 @@ def play_out(
     cards = np.concatenate([np.tile(six, (n, 1)), np.repeat(hidden, k, axis=0)], axis=1)
     batch = GameBatch(np.repeat(streams(int(rng.integers(2**32)), deals), k), episode="deal")
     begin_all(batch.games, cards, np.full(n, 0 if is_dealer else 1), np.repeat(scores, n, axis=0), DEAL_EPISODE)
-    pairs = np.tile(six[PLACES[discards]], (deals, 1))
-    while len(rows := batch.acting()):
-        views = batch.views(rows)
-        mine = np.flatnonzero(views.is_discard & (batch.games["turn"][rows] == 0))
-        others = np.setdiff1d(np.arange(len(rows)), mine, assume_unique=True)
-        chosen = np.empty(len(rows), np.int64)
-        chosen[mine] = pairs[rows[mine], (views.discards[mine, 0] >= 0).astype(int)]
-        if len(others):
-            chosen[others] = agent.act(views[others])
-        batch.step(rows, chosen)
-    return chances_after(batch.games, np.zeros(n, np.int64), win_table).reshape(deals, k)
+    seats = np.zeros(n, np.int64)
+    play_after_discards(agent, batch, seats, np.tile(six[PLACES[discards]], (deals, 1)))
+    return chances_after(batch.games, seats, win_table).reshape(deals, k)

@@ -13,6 +13,7 @@ from crib_env.batch import GameBatch
 from crib_env.engine import WIN
 from crib_env.kernels import kernel
 from crib_env.players.agent import Agent
+from crib_env.players.turns import play_out
 
 MOST_PEGS = 32
 """Enough: each of eight cards scores at most three times, then there are heels and three hands."""
@@ -63,8 +64,7 @@ def deals_at(agent: Agent, seeds: np.ndarray, scores: np.ndarray) -> np.ndarray:
         some = seeds[start : start + side_by_side]
         batch = GameBatch(np.repeat(some, len(scores)), episode="deal", first_dealer=0)
         batch.games["scores"] = batch.games["start_scores"] = np.tile(scores, (len(some), 1))
-        while len(rows := batch.acting()):
-            batch.step(rows, agent.act(batch.views(rows)))
+        play_out(batch, [agent])
         after[start : start + side_by_side] = batch.games["scores"].reshape(len(some), len(scores), 2)
     return after
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, PONE
+from crib_env.evaluate.skill.positions import play_after_discards
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.players.agent import Agent
 from crib_env.tables.discard_values import discard_points
@@ -53,15 +54,7 @@ def explore(agent: Agent, seeds: np.ndarray, scores: np.ndarray) -> Explored:
     sixes = np.sort(np.take_along_axis(dealt, 6 * explorer[:, None] + np.arange(6), axis=1), axis=1)
     places = _drawn(discard_points(sixes, explorer == 0), seeds)
     pairs = sixes[np.arange(n)[:, None], PLACES[places]]
-    while len(rows := batch.acting()):
-        views = batch.views(rows)
-        mine = np.flatnonzero(views.is_discard & (batch.games["turn"][rows] == seats[rows]))
-        others = np.setdiff1d(np.arange(len(rows)), mine, assume_unique=True)
-        cards = np.empty(len(rows), np.int64)
-        cards[mine] = pairs[rows[mine] // width, (views.discards[mine, 0] >= 0).astype(int)]
-        if len(others):
-            cards[others] = agent.act(views[others])
-        batch.step(rows, cards)
+    play_after_discards(agent, batch, seats, np.repeat(pairs, width, axis=0))
     return Explored(batch, explorer, sixes, places)
 
 
