@@ -21,13 +21,14 @@ from crib_env.agents.registry import NAMES
 from crib_env.engine import DISCARD
 from crib_env.evaluate.commands.play import play
 from crib_env.evaluate.matches.game_records import read_records
+from crib_env.evaluate.play.coach import HOW
 from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.page import server
 from crib_env.evaluate.play.page.games import OFFERED
 from crib_env.evaluate.play.page.server import LARGEST, page_files
 from crib_env.evaluate.play.page.warming import COLD, warmed_up
 from crib_env.evaluate.play.saved_game import AGENT, FINISHED, PERSON, GameSoFar, SavedGame
-from crib_env.evaluate.skill.analysis.judges import ExpertJudge, play_judge
+from crib_env.evaluate.skill.analysis.judges import ExpertJudge
 from crib_env.picture.cards import card_name
 from tests.helpers.hidden_cards import cards_of
 from tests.helpers.page import served_page
@@ -307,7 +308,7 @@ def test_the_coach_keeps_nobody_waiting_before_it_is_ready(tmp_path):
         state = play_on(page, page.begin(), 1)[-1]
         assert page.ask("notes", game=state["game"])[1] == {
             "warm": False,
-            "judge": play_judge().name,
+            "how": HOW,
             "notes": [],
             "line": [],
         }

@@ -19,7 +19,7 @@ from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.play.levels import LEVELS, first_level
 from crib_env.evaluate.play.page.games import OFFERED
-from crib_env.evaluate.play.saved_game import DEALERS, FINISHED, GameSoFar, SavedGame, read_game_to_resume
+from crib_env.evaluate.play.saved_game import DEALERS, FINISHED, Coaching, GameSoFar, SavedGame, read_game_to_resume
 from crib_env.evaluate.play.terminal import play_in_terminal, review_in_terminal, say
 from crib_env.evaluate.skill.analysis.judges import play_judge
 from crib_env.files.whole_file import clear_parts
@@ -36,7 +36,7 @@ def play(
     scores: tuple[Score, Score] = (0, 0),
     seed: SomeSeed = None,
     practice: bool = False,
-    coach: Literal["on", "deal", "off"] = "on",
+    coach: Coaching = "on",
     count: bool = False,
     record: Annotated[Path, tyro.conf.arg(metavar="FILE")] = FOLDER / "games.jsonl",
     resume: SomeFile = None,
@@ -55,7 +55,8 @@ def play(
         scores: Your score and the agent's at the start.
         seed: Random seed of the deals; by default another for each game.
         practice: You may take cards back; the game is not recorded.
-        coach: When the coach speaks: after each card, at the end of the deal, or not before the end of the game.
+        coach: When the coach speaks: not before the end of the game, after blunders, at the end of the deal, after each
+            card, or before each card too.
         count: You count your own hands before you are told what they are worth.
         record: The file that the finished game is added to, for `analyse`.
         resume: Continue the game kept in this file.

@@ -12,7 +12,8 @@ from crib_env.agents.choosing import lowest_of_rank, six_dealt
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.cards import format_cards
 from crib_env.engine import DISCARD, WIN
-from crib_env.evaluate.play.reasons import why_card, why_discard
+from crib_env.evaluate.play.reasons_of_cards import Margin, why_card
+from crib_env.evaluate.play.reasons_of_discards import why_discard
 from crib_env.evaluate.play.saved_game import PERSON, SavedGame
 from crib_env.evaluate.skill.analysis.decisions import LEAST, Decision, GameAnalysis, Moment, analyse, decisions_at
 from crib_env.evaluate.skill.analysis.judges import PlayJudge, discard_worth
@@ -22,8 +23,15 @@ from crib_env.exact.discard_statistics import PLACES
 from crib_env.tables.standard import standard_win_table
 from crib_env.views import views_of
 
+HOW = (
+    "Each discard is valued exactly at the score, each card of the play by how the rest of it can go on, from what you "
+    "could see."
+)
+"""How the coach judges."""
 _ROW = np.zeros(1, np.int64)
 _COSTLIEST = 3
+BLUNDER = 0.02
+"""Of the chance to win: who loses so much by a decision is told where the coach speaks after blunders only."""
 
 
 class Note(NamedTuple):
@@ -37,7 +45,13 @@ class Note(NamedTuple):
     text: str
     """What was chosen, and what it cost."""
     why: str
-    """A sentence; empty if nothing was better."""
+    """Why something else was better; empty if nothing was."""
+
+    @property
+    def size(self) -> str:
+        """``"best"``, ``"error"`` or ``"blunder"``, by what it lost."""
+        lost = self.decision.chance_lost
+        return "blunder" if lost >= BLUNDER else "error" if lost >= LEAST else "best"
 
 
 class Hint(NamedTuple):
@@ -72,13 +86,15 @@ class Coach:
         self._deal_began = 0
 
     def notes(self) -> list[Note]:
-        """The comments that may be shown now: all, those of finished deals, or none, as the setting asks."""
+        """The comments that may be shown now, as the setting asks (``COACHING``)."""
         self._catch_up()
-        so_far = self.game.so_far
-        if self.game.is_over or so_far.coach == "on":
+        coach = self.game.so_far.coach
+        if self.game.is_over or coach in ("on", "before"):
             return self._notes
-        if so_far.coach == "off":
+        if coach == "off":
             return []
+        if coach == "blunders":
+            return [note for note in self._notes if note.size == "blunder"]
         return [note for note in self._notes if note.deal < self.game.games["n_deals"][0]]
 
     def costliest(self) -> list[Note]:
@@ -136,10 +152,10 @@ class Coach:
         ]
         card, chance = int(lowest_of_rank(view, np.array([best]))[0]), float(worth.chances[0, best])
         if not others:
-            return Hint((card,), chance, "You have no other choice.")
+            return Hint((card,), chance, f"No other card fits the count of {view.count[0]}.")
         other = int(lowest_of_rank(view, np.array(others[:1]))[0])
-        gives = bool(worth.points[0, best] < worth.points[0, others[0]])
-        return Hint((card,), chance, why_card(view, card, other, gives))
+        points, chances = (float(values[0, best] - values[0, others[0]]) for values in (worth.points, worth.chances))
+        return Hint((card,), chance, why_card(view, card, other, Margin(points, chances)))
 
     def analysis(self) -> GameAnalysis:
         """The finished game, both sides and the luck between them."""
@@ -177,8 +193,8 @@ def _chance_before_deal(games: np.ndarray) -> float:
 def _tell(decision: Decision) -> str:
     verb = "You discard" if decision.kind == "discard" else "You lay"
     if decision.chance_lost < LEAST:
-        return f"{verb} {format_cards(decision.chosen)}: nothing is better."
-    return f"{verb} {format_cards(decision.chosen)}. {decision.told()}."
+        return f"{verb} {format_cards(decision.chosen)}: nothing is better, {100 * decision.chance:.1f} % to win."
+    return f"{verb} {format_cards(decision.chosen)}, but {decision.told()}."
 
 
 def _why(view: PlayerViews, decision: Decision) -> str:
@@ -186,7 +202,7 @@ def _why(view: PlayerViews, decision: Decision) -> str:
         return ""
     if decision.kind == "discard":
         return why_discard(view, decision.best, decision.chosen)
-    return why_card(view, decision.best[0], decision.chosen[0], decision.points_lost <= 0)
+    return why_card(view, decision.best[0], decision.chosen[0], Margin(decision.points_lost, decision.chance_lost))
 
 
 def review_rows(analysis: GameAnalysis) -> Iterator[tuple[str, ...]]:

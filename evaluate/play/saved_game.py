@@ -6,7 +6,7 @@ import time
 from contextlib import ExitStack
 from dataclasses import MISSING, asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -28,8 +28,9 @@ from crib_env.views import views_of
 PERSON, AGENT = range(2)  # seats
 DEALERS = {"cut": None, "me": PERSON, "agent": AGENT}
 """Who deals first, in the words of a command."""
-COACHING = ("on", "deal", "off")
-"""When the coach speaks: after each decision, at the end of the deal, or not at all."""
+Coaching = Literal["off", "blunders", "deal", "on", "before"]
+COACHING: tuple[str, ...] = get_args(Coaching)
+"""When the coach speaks: not at all, after blunders, at the end of the deal, after each decision, or before it too."""
 FINISHED = "finished"
 """Folder of finished games, within that of the others."""
 _ROW = np.zeros(1, np.int64)

@@ -12,7 +12,7 @@ from crib_env.cards import format_cards
 from crib_env.engine import WIN
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import printable
-from crib_env.evaluate.play.coach import Coach, review_rows
+from crib_env.evaluate.play.coach import HOW, Coach, review_rows
 from crib_env.evaluate.play.saved_game import AGENT, PERSON, SavedGame
 from crib_env.evaluate.play.words import shown_in, tell_card, tell_deal, tell_muggins
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
@@ -66,7 +66,7 @@ def review_in_terminal(game: SavedGame, judge: PlayJudge) -> int | None:
     coach = Coach(game, judge)
     rows = [("", *(name[:20] for name in game.names)), *review_rows(coach.analysis())]
     say(["", *(f"{title:<38}{own:>10}{other:>22}" for title, own, other in rows)])
-    say([f"the play is judged by {judge.name}"])
+    say(wrap(HOW))
     costliest = coach.costliest()
     if not costliest:
         return None
@@ -97,6 +97,8 @@ def _next_card(game: SavedGame, coach: Coach, named: list[int]) -> int:
         else:
             raise _TakenBack
 
+    if game.so_far.coach == "before":
+        hint()
     view, line = game.view(), coach.line()
     say(["", *table_lines(view), *([f"{'chance':<10}{_percent(line[-1].chance)} to win"] if line else [])])
     first, *rest = ask(view, {"?": hint, "hint": hint, "undo": undo})

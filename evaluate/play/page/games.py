@@ -10,7 +10,7 @@ from typing import Any
 
 from crib_env import parse_card
 from crib_env.agents.registry import is_outside_agent
-from crib_env.evaluate.play.coach import Coach
+from crib_env.evaluate.play.coach import HOW, Coach
 from crib_env.evaluate.play.levels import LEVELS, Level, Rate, first_level
 from crib_env.evaluate.play.page.listing import GAME_ID, listed
 from crib_env.evaluate.play.page.messages import At, Cards, MovedOn, New, Nothing, OfGame, Settings
@@ -225,10 +225,10 @@ class Games:
     def notes(self, message: OfGame) -> dict[str, Any]:
         """The coach's comments so far, and the chance to win; empty until its kernels are compiled."""
         if not self.warm.coach:
-            return {"warm": False, "judge": _JUDGE.name, "notes": [], "line": []}
+            return {"warm": False, "how": HOW, "notes": [], "line": []}
         opened = self._opened(message.game)
         with opened.lock:
-            return {"warm": True, "judge": _JUDGE.name, **notes_as_json(opened.coach)}
+            return {"warm": True, "how": HOW, **notes_as_json(opened.coach)}
 
     def review(self, message: OfGame) -> dict[str, Any]:
         """A finished game: errors, luck, the costliest moments."""

@@ -124,8 +124,7 @@ def notes_as_json(coach: Coach) -> dict[str, Any]:
 
 
 def _note(note: Note) -> dict[str, Any]:
-    lost = note.decision.chance_lost
-    return {"at": note.at, "deal": note.deal, "lost": lost, "text": note.text, "why": note.why}
+    return {"at": note.at, "deal": note.deal, "size": note.size, "text": note.text, "why": note.why}
 
 
 def hint_as_json(hint: Hint) -> dict[str, Any]:

@@ -4,6 +4,13 @@ import { drawn, element, find, withCards } from "./parts.js";
 import { ask } from "./server_link.js";
 
 let open = null; // the game, as it was when the coach was asked
+const SPEAKS = {
+  on: "After each of your decisions you read here what it cost, and what was best.",
+  before: "Before each of your decisions the coach says what it would do, and afterwards what yours cost.",
+  blunders: "The coach speaks up when a decision costs you 2 % points to win or more.",
+  deal: "The coach speaks at the end of the deal.",
+  off: "The coach is silent until the end of the game.",
+};
 const percent = chance => `${(100 * chance).toFixed(1)} %`;
 
 export function closeCoach() {
@@ -37,20 +44,18 @@ export async function openCoach(game) {
     return;
   }
   if (game.over) await review(game, panel);
-  else if (game.coach === "off") panel.append(element("p", {}, "The coach is off until the end of the game."));
-  else if (game.coach === "deal" && !found.notes.length) panel.append(element("p", {}, "The coach speaks at the end of the deal."));
-  else if (!found.notes.length) panel.append(element("p", {}, "After each of your decisions you read here what it cost, and what was best."));
+  else if (!found.notes.length) panel.append(element("p", {}, SPEAKS[game.coach]));
   if (open !== game) return;
   const notes = game.over ? found.notes.filter(note => note.why) : found.notes.slice(-12);
   talk(game.over ? "Look through the game with the coach" : notes.length ? `${notes.at(-1).text} ${notes.at(-1).why}` : panel.lastChild.textContent);
+  if (game.coach === "before" && game.choose) ask("hint", { game: game.game, at: game.at }).then(hint => open === game && showHint(hint), () => {});
   if (game.over && notes.length) panel.append(element("h3", {}, "All that cost anything"));
   panel.append(element("ol", { className: "notes", ariaLive: game.over ? "off" : "polite" }, ...(game.over ? notes : notes.reverse()).map(note => told(note, game))));
-  panel.append(element("p", { className: "judge" }, `Discards are valued exactly at the score, the play by ${found.judge}, from what you could see.`));
+  panel.append(element("p", { className: "judge" }, found.how));
 }
 
 function told(note, game, button = false) {
-  const size = note.lost >= 0.02 ? "blunder" : note.lost >= 0.0005 ? "error" : "best";
-  return element("li", { className: `note ${size}` },
+  return element("li", { className: `note ${note.size}` },
     element("p", {}, withCards(game.over || button ? `Deal ${note.deal}. ${note.text}` : note.text)),
     note.why ? element("p", { className: "why" }, withCards(note.why)) : null,
     button ? element("button", { onclick: () => game.again(note.at) }, "What if … try it again") : null);

@@ -12,7 +12,7 @@ export const titleOf = (counted, names) => counted.crib
 export async function countAloud(frame, names, say) {
   const { counted } = frame, box = find("show");
   const total = element("strong", {}, "0");
-  const list = element("ol");
+  const list = element("ol", { className: counted.items.length > 5 ? "many" : "" });
   box.replaceChildren(element("h2", { className: `seat-${counted.seat}` }, titleOf(counted, names), " ", total), list);
   if (!counted.items.length) list.append(element("li", {}, "nothing"));
   let points = 0;
