@@ -13,10 +13,11 @@ from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.cards import format_cards
 from crib_env.engine import DEALER
 from crib_env.evaluate.commands.analyse import analyse_games, ladder, players_table
-from crib_env.evaluate.commands.analyse_replay import replay, tell_game
+from crib_env.evaluate.commands.analyse_replay import replay
 from crib_env.evaluate.matches.game_records import add_records
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
+from crib_env.evaluate.play.told_game import tell_game
 from crib_env.evaluate.skill.analysis.decisions import RecordedGames, analyse
 from crib_env.evaluate.skill.analysis.judges import ExpertJudge, Worth, play_judge
 from crib_env.evaluate.skill.analysis.picture import draw_game

@@ -8,11 +8,11 @@ import pytest
 
 import crib_env
 from crib_env.agents import make_agent
-from crib_env.evaluate.commands.analyse_replay import tell_game
 from crib_env.evaluate.commands.match import MatchArguments, match
 from crib_env.evaluate.matches.game_records import GameRecord, read_record
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
+from crib_env.evaluate.play.told_game import tell_game
 
 GAMES = 60
 

@@ -139,7 +139,8 @@ def check_nothing_hidden(messages, record):
                 n_checked += 1
         for note in message.get("notes", []):
             own = {format_card(card) for card in parse_cards(record.deals[note["deal"] - 1])[:6]}
-            assert set(re.findall(r"\b[A2-9TJQK][CDHS]\b", note["text"] + note["why"])) <= own
+            laid = set(record.cards[note["deal"] - 1].split()[4:])  # test_play_page.py asks when they are named
+            assert set(re.findall(r"\b[A2-9TJQK][CDHS]\b", note["text"] + note["why"])) <= own | laid
     assert n_checked
 
 
@@ -309,7 +310,7 @@ WRONG = """({ tall, parts }) => {
   if (tall && page.scrollHeight > innerHeight) wrong.push("it scrolls");
   for (const one of document.querySelectorAll(parts)) {
     const b = one.getBoundingClientRect(), name = one.id || one.dataset.card || one.className;
-    if (!b.width || one.closest(".unseen")) continue;
+    if (b.width <= 1 || one.closest(".unseen")) continue;
     if (b.left < -0.5 || b.right > innerWidth + 0.5) wrong.push(`${name} sticks out sideways`);
     if (tall && (b.top < 0 || b.bottom > innerHeight)) wrong.push(`${name} lies outside`);
     const above = tall && document.elementFromPoint(b.left + Math.min(8, b.width / 2), b.top + b.height / 2);
@@ -449,6 +450,25 @@ def goes_on(page):
     return True
 
 
+def step_through(page):
+    """From the first moment of a finished game to its first decision, by the line, by keys, and to its end."""
+    said = page.inner_text("#said")
+    page.click("#step-first")
+    page.wait_for_selector("#said:has-text('Deal 1.')")
+    page.locator("#line svg").click(position={"x": 2, "y": 20})
+    while not page.locator(".choices").count():
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(300)
+    assert page.locator(".choices tbody tr").count() == 15
+    assert page.locator(".choices .chosen").count() == 1
+    assert not wrong_places(page)
+    page.click("#step-last")
+    assert page.inner_text("#said") == said
+    page.click(".share summary")
+    page.wait_for_selector(".share textarea")
+    assert "deal 1: human 100, greedy 100" in page.input_value(".share textarea >> nth=0")
+
+
 def test_practice_takes_back_and_a_costly_moment_is_tried_again(tab, server):
     tab.begin(agent="greedy", seed=12, own=100, theirs=100, practice=True)
     hand = tab.hand()
@@ -459,6 +479,7 @@ def test_practice_takes_back_and_a_costly_moment_is_tried_again(tab, server):
     tab.play()
     first = tab.page.url
     tab.page.wait_for_selector("#coach table")
+    step_through(tab.page)
     tab.page.locator("#coach .note button").first.click()
     tab.page.wait_for_selector("#game[data-turn=discard], #game[data-turn=play]")
     assert tab.page.url != first

@@ -194,6 +194,7 @@ def test_the_dealer_and_the_scores_are_chosen(folder, monkeypatch, capsys):
         ({"agent": "my_file:Agent"}, "give the name beside --resume"),
         ({"seed": -1}, "seed"),
         ({"first_dealer": 7}, "first_dealer"),
+        ({"deals": ["5H 6H"]}, "deals: '5H 6H' is not allowed: a deal has 13 cards"),
     ],
 )
 def test_a_file_that_is_no_game_is_refused_by_name(change, fault, tmp_path):

@@ -69,6 +69,8 @@ class LinePoint(NamedTuple):
     deals: float
     """How many deals had been played, and how much of the present one."""
     chance: float
+    at: int
+    """How many cards had been played."""
 
 
 class Coach:
@@ -80,7 +82,7 @@ class Coach:
     """
 
     def __init__(self, game: SavedGame, judge: PlayJudge) -> None:
-        self.game, self._judge, self._analyst = game, judge, ExpertAgent()
+        self.game, self.judge, self._analyst = game, judge, ExpertAgent()
         self._notes: list[Note] = []
         self._next = 0  # index of the next card to look at
         self._deal_began = 0
@@ -112,14 +114,15 @@ class Coach:
         for k, games in enumerate((*(played.before for played in game.played), game.games)):
             deal = int(games["n_deals"][0])
             if deal != last and not (k == len(game.played) and game.is_over):
-                points.append(LinePoint(deal - 1, _chance_before_deal(games)))
+                points.append(LinePoint(deal - 1, _chance_before_deal(games), k))
                 last = deal
             if k in after:
                 decision = after[k].decision
                 share = 0.1 if decision.kind == "discard" else 0.2 + 0.07 * decision.place
-                points.append(LinePoint(deal - 1 + min(share, 0.95), decision.chance - decision.chance_lost))
+                points.append(LinePoint(deal - 1 + min(share, 0.95), decision.chance - decision.chance_lost, k))
         if game.is_over:
-            points.append(LinePoint(int(game.games["n_deals"][0]), float(game.games["scores"][0, PERSON] == WIN)))
+            won = float(game.games["scores"][0, PERSON] == WIN)
+            points.append(LinePoint(int(game.games["n_deals"][0]), won, len(game.played)))
         return points
 
     def hint(self) -> Hint:
@@ -146,7 +149,7 @@ class Coach:
         return Hint(still, float(worth.chances[0, best]), why_discard(view, pairs[best], pairs[other]))
 
     def _hint_of_card(self, view: PlayerViews) -> Hint:
-        worth = self._judge.worth(view)
+        worth = self.judge.worth(view)
         best, *others = [
             rank for rank in np.argsort(-worth.chances[0], kind="stable") if np.isfinite(worth.chances[0, rank])
         ]
@@ -159,7 +162,7 @@ class Coach:
 
     def analysis(self) -> GameAnalysis:
         """The finished game, both sides and the luck between them."""
-        return analyse([self.game.record()], self._judge)[0]
+        return analyse([self.game.record()], self.judge)[0]
 
     def _catch_up(self) -> None:
         played = self.game.played
@@ -180,7 +183,7 @@ class Coach:
         view, deal = views_of(before, _ROW, np.array([PERSON]), _ROW), int(before["n_deals"][0])
         place, card = at - self._deal_began, played[at].card
         moment = Moment(_ROW, _ROW + PERSON, view, *(np.array([n]) for n in (deal - 1, place, card, pair)))
-        for _, decision in decisions_at(moment, self._analyst, self._judge):
+        for _, decision in decisions_at(moment, self._analyst, self.judge):
             self._notes.append(Note(at, deal, decision, _tell(decision), _why(view, decision)))
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from crib_env import GameBatch, PlayerViews, format_card, parse_card, streams
+from crib_env import GameBatch, PlayerViews, format_card, parse_card, parse_cards, streams
 from crib_env.agents import Agent, make_agent
 from crib_env.agents.registry import check_names_of_file, is_outside_agent
 from crib_env.engine import DISCARD, OVER, WIN
@@ -19,6 +19,7 @@ from crib_env.evaluate.folder_lock import held_file, lock_of
 from crib_env.evaluate.matches.game_records import GameRecord, Recorder, add_records
 from crib_env.evaluate.play.levels import level_of
 from crib_env.files.json_text import read_json, typed
+from crib_env.kernels import mask_of
 from crib_env.options import check_seed
 from crib_env.picture.seen import stages
 from crib_env.players.agent import cheats
@@ -33,6 +34,7 @@ COACHING: tuple[str, ...] = get_args(Coaching)
 """When the coach speaks: not at all, after blunders, at the end of the deal, after each decision, or before it too."""
 FINISHED = "finished"
 """Folder of finished games, within that of the others."""
+_DEALT = 13  # cards: six for each player, and the starter
 _ROW = np.zeros(1, np.int64)
 
 
@@ -56,6 +58,10 @@ class GameSoFar:
     """One of ``COACHING``."""
     counts: bool = False
     """Whether the person counts its own hands before it is told what they are worth."""
+    deals: tuple[str, ...] = ()
+    """The first deals of an imported game, thirteen cards each; those after them follow from the seed."""
+    opponent: str = ""
+    """Who played against the person in an imported game; otherwise it is the agent."""
 
     def __post_init__(self) -> None:
         if self.agent.partition(":")[0] == "human":
@@ -63,6 +69,8 @@ class GameSoFar:
         check_seed(self.seed)
         if not all(0 <= score < WIN for score in self.scores):
             raise ValueError(f"scores={self.scores} is not allowed: give two of 0 to {WIN - 1}, yours and the agent's")
+        if wrong := next((deal for deal in self.deals if len(parse_cards(deal)) != _DEALT), None):
+            raise ValueError(f"deals: {wrong!r} is not allowed: a deal has {_DEALT} cards")
         if self.coach not in COACHING:
             raise ValueError(f"coach={self.coach!r} is not allowed: choose of {', '.join(COACHING)}")
 
@@ -74,6 +82,7 @@ class GameSoFar:
             ValueError: it is not a game.
         """
         defaults = {field.name: field.default for field in fields(cls) if field.default is not MISSING}
+        defaults["deals"] = []  # JSON has no tuples
         return typed({**defaults, **content} if isinstance(content, dict) else content, cls)
 
 
@@ -101,6 +110,8 @@ class SavedGame:
     def __init__(self, so_far: GameSoFar, agent: Agent, file: Path) -> None:
         self.file, self.agent, self._so_far = file, agent, so_far
         self._batch = GameBatch(streams(so_far.seed, 1), first_dealer=so_far.first_dealer, scores=so_far.scores)
+        self._deals = [parse_cards(deal) for deal in so_far.deals]
+        self._deal()
         self._recorder = Recorder(self._batch)
         self._observers = Observers(self._batch, (agent, np.array([AGENT])))
         self._lock = ExitStack()
@@ -177,8 +188,8 @@ class SavedGame:
     @property
     def names(self) -> tuple[str, str]:
         """By seat."""
-        level = level_of(self._so_far.agent)
-        return "you", level.name if level else self.agent.name
+        level = level_of(self._so_far.opponent or self._so_far.agent)
+        return "you", level.name if level else self._so_far.opponent or self.agent.name
 
     def view(self) -> PlayerViews:
         """What the person sees, one decision."""
@@ -217,8 +228,17 @@ class SavedGame:
         before, cards = self.games.copy(), np.array([card])
         self._recorder.note(_ROW, cards)
         self._batch.step(_ROW, cards)
+        if self.games["n_deals"][0] != before["n_deals"][0]:
+            self._deal()
         self.played.append(Played(before, int(before["turn"][0]), int(card)))
         self._observers.tell(_ROW, before.copy(), cards)  # it plays on with what it is given
+
+    def _deal(self) -> None:
+        """Deals the cards of an imported game in place of those that follow from the seed."""
+        games = self._batch.games
+        if (number := int(games["n_deals"][0]) - 1) < len(self._deals):
+            games["cards"][0] = cards = self._deals[number]
+            games["hand"][0] = mask_of(np.array(cards[:6])), mask_of(np.array(cards[6:12]))
 
     def set(self, coach: str, counts: bool) -> None:
         """Changes the settings of the coach and of counting.
@@ -240,6 +260,18 @@ class SavedGame:
             if played.seat == PERSON
             and not (played.before["phase"][0] == DISCARD and played.before["discards"][0, PERSON])
         ]
+
+    def view_at(self, n: int) -> tuple[PlayerViews, tuple[int, ...]]:
+        """What the person saw at a decision (:meth:`decisions`), and what it chose.
+
+        Raises:
+            ValueError: there was none before the ``n``-th card.
+        """
+        if n not in self.decisions():
+            raise ValueError(f"at={n} is not allowed: it was no decision of yours")
+        before = self.played[n].before
+        chosen = self.played[n : n + 2] if before["phase"][0] == DISCARD else self.played[n : n + 1]
+        return views_of(before, _ROW, np.array([PERSON]), _ROW), tuple(played.card for played in chosen)
 
     def until(self, n: int, **changes: Any) -> GameSoFar:
         """The game before its ``n``-th card (from 0), with some fields changed."""
@@ -273,7 +305,7 @@ class SavedGame:
 
     def record(self) -> GameRecord:
         """The finished game as matches record it."""
-        return self._recorder.records(self._so_far.seed, [("human", self.agent.name)])[0]
+        return self._recorder.records(self._so_far.seed, [("human", self._so_far.opponent or self.agent.name)])[0]
 
     def finish(self, file: Path) -> None:
         """Adds the finished game to a file of records, unless it was practice, and puts its own file away.

@@ -4,66 +4,26 @@ from __future__ import annotations
 
 import secrets
 import threading
-from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import Any
 
 from crib_env import parse_card
 from crib_env.agents.registry import is_outside_agent
-from crib_env.evaluate.play.coach import HOW, Coach
-from crib_env.evaluate.play.levels import LEVELS, Level, Rate, first_level
-from crib_env.evaluate.play.page.listing import GAME_ID, listed
-from crib_env.evaluate.play.page.messages import At, Cards, MovedOn, New, Nothing, OfGame, Settings
-from crib_env.evaluate.play.page.views import hint_as_json, notes_as_json, review_as_json, state, to_choose
+from crib_env.evaluate.play.coach import HOW
+from crib_env.evaluate.play.imported import imported
+from crib_env.evaluate.play.levels import LEVELS, first_level
+from crib_env.evaluate.play.page.listing import GAME_ID, level_row, listed
+from crib_env.evaluate.play.page.messages import At, Cards, Line, MovedOn, New, Nothing, OfGame, Settings
+from crib_env.evaluate.play.page.open_game import OpenGame
+from crib_env.evaluate.play.page.review import choices_as_json, review_as_json, share
+from crib_env.evaluate.play.page.views import hint_as_json, notes_as_json, state, to_choose
 from crib_env.evaluate.play.page.warming import COLD, warmed_up
-from crib_env.evaluate.play.saved_game import AGENT, DEALERS, FINISHED, GameSoFar, SavedGame, read_game
+from crib_env.evaluate.play.saved_game import DEALERS, FINISHED, GameSoFar, SavedGame, read_game
 from crib_env.evaluate.skill.analysis.judges import play_judge
 
 OFFERED = ("best", "expert", "halscrib", "careful", "heuristic", "greedy", "minimax", "ismcts", "random")
 """Agents that the page lists beside the levels; any other may be named."""
 _JUDGE = play_judge()
-_BLINK = 0.05  # seconds after which a thinking agent notices that it is stopped
-
-
-class _Open:
-    """A game that the page has opened, its coach, and the agent that thinks about a card."""
-
-    def __init__(self, game: SavedGame) -> None:
-        self.lock, self.stop = threading.Lock(), threading.Event()
-        self.show(game)
-
-    def show(self, game: SavedGame) -> None:
-        """Replaces the game, and its coach."""
-        self.game, self.coach = game, Coach(game, _JUDGE)
-        self._thought: Future[int] | None = None  # of the card that the agent is asked for
-
-    def let_agent_play(self) -> None:
-        """Plays the agent's cards until it is the person's turn, or until it is stopped.
-
-        A stopped agent goes on with the same thought when it is asked again.
-        """
-        self.stop.clear()
-        while not self.game.is_over and self.game.turn == AGENT:
-            self._thought = self._thought or _thinking(self.game)
-            while not wait((self._thought,), _BLINK).done:
-                if self.stop.is_set():
-                    return
-            thought, self._thought = self._thought, None
-            self.game.play(thought.result())
-
-
-def _thinking(game: SavedGame) -> Future[int]:
-    """The agent's card, which it chooses in a thread that does not keep the process from ending."""
-    thought: Future[int] = Future()
-
-    def think() -> None:
-        try:
-            thought.set_result(game.agents_card())
-        except BaseException as error:
-            thought.set_exception(error)
-
-    threading.Thread(target=think, daemon=True).start()
-    return thought
 
 
 class Games:
@@ -82,7 +42,7 @@ class Games:
     ) -> None:
         self._folder, self._record, self._offered = folder, record, offered
         self._resumed, self._seed = resumed, seed
-        self._open: dict[str, _Open] = {}
+        self._open: dict[str, OpenGame] = {}
         self._lock = threading.Lock()
         self.warm = COLD
 
@@ -108,7 +68,7 @@ class Games:
             "warm": self.warm._asdict(),
             "resume": self._resumed,
             "agents": OFFERED,
-            "levels": [_level(level) for level in LEVELS],
+            "levels": [level_row(level) for level in LEVELS],
             "offered": {
                 "agent": offered.agent,
                 "dealer": next(name for name, seat in DEALERS.items() if seat == offered.first_dealer),
@@ -141,12 +101,15 @@ class Games:
             )
         )
 
+    def bring(self, message: Line) -> dict[str, Any]:
+        """Takes in a recorded game, to look through it."""
+        return self._begin(imported(message.line))
+
     def rematch(self, message: OfGame) -> dict[str, Any]:
         """Begins another game against the same agent; the loser of the last deals first."""
         opened = self._opened(message.game)
         with opened.lock:
-            if not opened.game.is_over:
-                raise ValueError("the game is not over: a rematch begins when it is")
+            self._over(opened, "a rematch begins")
             loser = int(opened.game.games["scores"][0].argmin())
             so_far = opened.game.until(0, seed=secrets.randbelow(2**32), first_dealer=loser, scores=(0, 0))
         return self._begin(so_far)
@@ -199,8 +162,7 @@ class Games:
         """Begins a practice game at a decision of a finished game. Its deals are the same, and show all cards."""
         opened = self._opened(message.game)
         with opened.lock:
-            if not opened.game.is_over:
-                raise ValueError("the game is not over: try again when it is")
+            self._over(opened, "try again")
             if message.at not in opened.game.decisions():
                 raise ValueError(f"at={message.at} is not allowed: it was no decision of yours")
             so_far = opened.game.until(message.at, practice=True)
@@ -234,13 +196,23 @@ class Games:
         """A finished game: errors, luck, the costliest moments."""
         opened = self._opened(message.game)
         with opened.lock:
-            if not opened.game.is_over:
-                raise ValueError("the game is not over")
-            return review_as_json(opened.coach)
+            return review_as_json(self._over(opened, "look through it").coach)
+
+    def choices(self, message: At) -> dict[str, Any]:
+        """All that the person could have done at a decision of a finished game, with its values."""
+        opened = self._opened(message.game)
+        with opened.lock:
+            return choices_as_json(self._over(opened, "look through it").coach, message.at)
+
+    def share(self, message: OfGame) -> dict[str, Any]:
+        """A finished game as text for people, and as a line that can be imported."""
+        opened = self._opened(message.game)
+        with opened.lock:
+            return share(self._over(opened, "share it").coach)
 
     def _begin(self, so_far: GameSoFar) -> dict[str, Any]:
         self._check_agent(so_far.agent)
-        opened = _Open(SavedGame.begin_in(so_far, self._folder))
+        opened = OpenGame(SavedGame.begin_in(so_far, self._folder), _JUDGE)
         name = opened.game.file.stem
         with self._lock:
             self._open[name] = opened
@@ -251,7 +223,7 @@ class Games:
         if is_outside_agent(agent) and agent != self._offered.agent:
             raise ValueError(f"agent {agent!r} is code of your own: name it on the command line to play against it")
 
-    def _opened(self, name: str) -> _Open:
+    def _opened(self, name: str) -> OpenGame:
         if not GAME_ID.fullmatch(name):
             raise ValueError(f"there is no game {name[:40]!r}")
         with self._lock:
@@ -262,7 +234,7 @@ class Games:
                 )
                 if file is None:
                     raise ValueError(f"there is no game {name!r}")
-                self._open[name] = _Open(SavedGame.resume(file, self._named(file)))
+                self._open[name] = OpenGame(SavedGame.resume(file, self._named(file)), _JUDGE)
             return self._open[name]
 
     def _named(self, file: Path) -> str | None:
@@ -270,32 +242,23 @@ class Games:
         return self._offered.agent if read_game(file).agent == self._offered.agent else None
 
     @staticmethod
-    def _at(opened: _Open, at: int) -> SavedGame:
+    def _over(opened: OpenGame, then: str) -> OpenGame:
+        """A game, if it is finished."""
+        if not opened.game.is_over:
+            raise ValueError(f"the game is not over: {then} when it is")
+        return opened
+
+    @staticmethod
+    def _at(opened: OpenGame, at: int) -> SavedGame:
         """The game, if the page shows its present state."""
         if at != len(opened.game.played):
             raise MovedOn("the game has moved on")
         return opened.game
 
-    def _settled(self, name: str, opened: _Open, since: int) -> dict[str, Any]:
+    def _settled(self, name: str, opened: OpenGame, since: int) -> dict[str, Any]:
         """Plays the agent's cards until it is the person's turn, and files a finished game; the state since a card."""
         opened.let_agent_play()
         game = opened.game
         if game.is_over and game.file.parent == self._folder:
             game.finish(self._record)
         return {"game": name, **state(game, since)}
-
-
-def _level(level: Level) -> dict[str, str]:
-    """A level as the first screen shows it."""
-    rates = {"greedy": level.against_greedy, "best": level.against_best}
-    told = [f"{_rate(rate)} of {rate.games:,} games against {name}" for name, rate in rates.items() if rate]
-    return {
-        "name": level.name,
-        "agent": level.agent,
-        "says": f"{level.says}; {level.words}",
-        "figures": f"wins {', '.join(told)}",
-    }
-
-
-def _rate(rate: Rate) -> str:
-    return f"{100 * rate.rate:.1f} ± {50 * (rate.high - rate.low):.1f} %"

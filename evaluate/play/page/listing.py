@@ -7,15 +7,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from crib_env import GameBatch, parse_card, streams
-from crib_env.evaluate.play.levels import level_of
-from crib_env.evaluate.play.saved_game import GameSoFar, read_game
+from crib_env.agents.baselines import RandomAgent
+from crib_env.evaluate.play.levels import Level, Rate, level_of
+from crib_env.evaluate.play.saved_game import GameSoFar, SavedGame, read_game
 
 GAME_ID = re.compile(r"\d{8}-\d{6}(-\d+)?")
 _LISTED = 30
-_ROW = np.zeros(1, np.int64)
 
 
 def listed(folder: Path) -> list[dict[str, Any]]:
@@ -33,11 +30,12 @@ def _row(file: Path, changed: int) -> dict[str, Any]:
         scores, deal = _standing(so_far)
     except (ValueError, IndexError):
         return {}
-    level = level_of(so_far.agent)
+    level = level_of(so_far.opponent or so_far.agent)
     return {
         "game": file.stem,
         "agent": so_far.agent,
-        "name": level.name if level else so_far.agent,
+        "name": level.name if level else so_far.opponent or so_far.agent,
+        "imported": bool(so_far.deals),
         "scores": scores,
         "deal": deal,
         "practice": so_far.practice,
@@ -46,7 +44,21 @@ def _row(file: Path, changed: int) -> dict[str, Any]:
 
 def _standing(so_far: GameSoFar) -> tuple[list[int], int]:
     """The scores, and the number of the deal."""
-    batch = GameBatch(streams(so_far.seed, 1), first_dealer=so_far.first_dealer, scores=so_far.scores)
-    for card in so_far.cards:
-        batch.step(_ROW, np.array([parse_card(card)]))
-    return batch.games["scores"][0].tolist(), int(batch.games["n_deals"][0])
+    game = SavedGame(so_far, RandomAgent(0), Path())
+    return game.games["scores"][0].tolist(), int(game.games["n_deals"][0])
+
+
+def level_row(level: Level) -> dict[str, str]:
+    """A level as the first screen shows it."""
+    rates = {"greedy": level.against_greedy, "best": level.against_best}
+    told = [f"{_rate(rate)} of {rate.games:,} games against {name}" for name, rate in rates.items() if rate]
+    return {
+        "name": level.name,
+        "agent": level.agent,
+        "says": f"{level.says}; {level.words}",
+        "figures": f"wins {', '.join(told)}",
+    }
+
+
+def _rate(rate: Rate) -> str:
+    return f"{100 * rate.rate:.1f} ± {50 * (rate.high - rate.low):.1f} %"

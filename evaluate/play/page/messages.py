@@ -36,6 +36,14 @@ class OfGame:
 
 
 @dataclass(frozen=True)
+class Line:
+    """A recorded game."""
+
+    line: str
+    """See :mod:`crib_env.evaluate.matches.game_records`."""
+
+
+@dataclass(frozen=True)
 class At(OfGame):
     """A message about a moment of a game."""
 
@@ -62,6 +70,7 @@ MESSAGES: dict[str, type] = {
     "lobby": Nothing,
     "new": New,
     "rematch": OfGame,
+    "bring": Line,
     "delete": OfGame,
     "look": OfGame,
     "play": Cards,
@@ -72,5 +81,7 @@ MESSAGES: dict[str, type] = {
     "hint": At,
     "notes": OfGame,
     "review": OfGame,
+    "choices": At,
+    "share": OfGame,
 }
 """What the page may ask, and the fields of each message; the method of ``Games`` of that name answers."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from crib_env.cards import format_card
 from crib_env.engine import CRIB, DISCARD, DOUBLE_SKUNK, EVENTS, SKUNK
-from crib_env.evaluate.play.coach import Coach, Hint, Note, review_rows
+from crib_env.evaluate.play.coach import Coach, Hint, Note
 from crib_env.evaluate.play.saved_game import PERSON, SavedGame
 from crib_env.evaluate.play.words import tell_card, tell_deal
 from crib_env.picture.board import hole_at
@@ -56,19 +56,25 @@ def _frames(game: SavedGame, since: int) -> Iterator[dict[str, Any]]:
     """The moments from a card on. The last is the present, and the only one if no card was played."""
     after = [*(played.before for played in game.played[since + 1 :]), game.games]
     if since == len(game.played):
-        yield _deal(game.games, game.names)
+        yield {"at": since, **_deal(game.games, game.names)}
     said: list[str] = []
-    for played, then in zip(game.played[since:], after):
+    for at, (played, then) in enumerate(zip(game.played[since:], after), start=since + 1):
         first, *show = stages(played.before, played.card)
         said += tell_card(played, first, game.names, card_name)
         if _is_first_discard(played.before, played.seat) and then["turn"][0] == played.seat and then is not game.games:
             continue  # both cards go to the crib together
-        yield _frame(first, game.names, said, played.seat)
+        yield {"at": at, **_frame(first, game.names, said, played.seat)}
         said = []
         for step in show:
-            yield _frame(step, game.names, (), played.seat)
+            yield {"at": at, **_frame(step, game.names, (), played.seat)}
         if then["n_deals"][0] != played.before["n_deals"][0]:
-            yield _deal(then, game.names)
+            yield {"at": at, **_deal(then, game.names)}
+
+
+def whole_game(game: SavedGame) -> Iterator[dict[str, Any]]:
+    """The moments of a finished game from its first deal on; ``at``: how many cards had been played."""
+    yield {"at": 0, **_deal(game.played[0].before, game.names)}
+    yield from _frames(game, 0)
 
 
 def _is_first_discard(games: np.ndarray, seat: int) -> bool:
@@ -120,22 +126,17 @@ def _frame(games: np.ndarray, names: Sequence[str], said: Iterable[str], mover: 
 
 def notes_as_json(coach: Coach) -> dict[str, Any]:
     """The coach's comments so far, and the line of the chance to win."""
-    return {"notes": [_note(note) for note in coach.notes()], "line": coach.line()}
+    return {"notes": [note_as_json(note) for note in coach.notes()], "line": coach.line()}
 
 
-def _note(note: Note) -> dict[str, Any]:
+def note_as_json(note: Note) -> dict[str, Any]:
+    """A comment of the coach."""
     return {"at": note.at, "deal": note.deal, "size": note.size, "text": note.text, "why": note.why}
 
 
 def hint_as_json(hint: Hint) -> dict[str, Any]:
     """What the coach would do."""
     return {"cards": _cards(hint.cards), "chance": hint.chance, "why": hint.why}
-
-
-def review_as_json(coach: Coach) -> dict[str, Any]:
-    """The coach on a finished game."""
-    rows = list(review_rows(coach.analysis()))
-    return {"rows": rows, "costliest": [_note(note) for note in coach.costliest()]}
 
 
 def _side(side: Side, is_below: bool) -> dict[str, Any]:

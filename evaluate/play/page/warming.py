@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from crib_env.evaluate.play.coach import Coach
 from crib_env.evaluate.play.levels import LEVELS
-from crib_env.evaluate.play.page.views import hint_as_json, notes_as_json, review_as_json, state
+from crib_env.evaluate.play.page.review import choices_as_json, review_as_json
+from crib_env.evaluate.play.page.views import hint_as_json, notes_as_json, state
 from crib_env.evaluate.play.saved_game import AGENT, GameSoFar, SavedGame
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
 
@@ -56,6 +57,8 @@ def warmed_up(agent: str, judge: PlayJudge) -> Iterator[Warm]:
         yield Warm(True, True, False, "the review of games")
         for coach in coaches:
             review_as_json(coach)
+            for at in coach.game.decisions()[:4]:
+                choices_as_json(coach, at)
         for other in {LEVELS[0].agent, LEVELS[-1].agent} - {agent}:  # the levels between err as the first does
             for game in begun(other):
                 _play(game, None)

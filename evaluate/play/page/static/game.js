@@ -100,9 +100,15 @@ function settle(found) {
   busy = false;
   begin(found);
   draw(present());
-  if (state.over) showResult(present(), names(), state.skunk);
+  if (state.over) showEnd();
   controls();
-  openCoach({ ...state, again });
+  openCoach({ ...state, again, showEnd });
+}
+
+function showEnd() {
+  draw(present());
+  showResult(present(), names(), state.skunk);
+  say(present().caption);
 }
 
 async function step(one) {
@@ -264,7 +270,7 @@ form.addEventListener("change", async event => {
   try {
     const found = await ask("set", { game: id, coach: form.coach.value, counts: form.counts.checked });
     Object.assign(state, { coach: found.coach, counts: found.counts });
-    openCoach({ ...state, again });
+    openCoach({ ...state, again, showEnd });
   } catch (error) {
     fault(error);
   }

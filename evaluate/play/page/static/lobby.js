@@ -52,7 +52,7 @@ function row(one) {
   return element("li", {},
     element("a", { href: `#${one.game}` },
       smallBoard(one.scores),
-      element("span", {}, element("strong", {}, one.name), ` ${own} : ${other}, deal ${one.deal}${one.practice ? ", practice" : ""}`),
+      element("span", {}, element("strong", {}, one.name), ` ${own} : ${other}, deal ${one.deal}${one.imported ? ", imported" : one.practice ? ", practice" : ""}`),
       element("span", { className: "when" }, when(one.game))),
     deleting(one));
 }
@@ -97,6 +97,17 @@ function warming(warm) {
     if (!find("lobby").hidden) warming((await ask("lobby").catch(() => ({ warm: { all: true } }))).warm);
   }, 1000);
 }
+
+find("import").addEventListener("submit", async event => {
+  event.preventDefault();
+  find("fault").hidden = true;
+  try {
+    location.hash = (await ask("bring", { line: event.target.line.value.trim() })).game;
+    event.target.reset();
+  } catch (error) {
+    fault(error);
+  }
+});
 
 find("levels").addEventListener("change", () => { find("new").agent.value = ""; });
 

@@ -9,7 +9,7 @@ export const titleOf = (counted, names) => counted.crib
   ? (counted.seat ? `${names[1]}’s crib` : "your crib") : (counted.seat ? `${names[1]}’s hand` : "your hand");
 
 // The line by line count. At the end all cards are lit no more.
-export async function countAloud(frame, names, say) {
+export async function countAloud(frame, names, say, slowness = pace()) {
   const { counted } = frame, box = find("show");
   const total = element("strong", {}, "0");
   const list = element("ol", { className: counted.items.length > 5 ? "many" : "" });
@@ -21,7 +21,7 @@ export async function countAloud(frame, names, say) {
     total.textContent = String(points);
     list.append(line(item));
     light(item.cards);
-    await wait(LINE * pace());
+    await wait(LINE * slowness);
   }
   total.textContent = String(counted.points);
   if (counted.pegged < counted.points) list.after(element("p", {}, `The game ends at 121: the peg needs only ${counted.pegged} of them.`));

@@ -1,0 +1,104 @@
+// The review of a finished game: step through it, see what each decision could have been, and share it.
+
+import { drawLine } from "./line.js";
+import { element, fault, find, withCards } from "./parts.js";
+import { ask } from "./server_link.js";
+import { countAloud } from "./show.js";
+import { drawTable } from "./table.js";
+
+let open = null; // { game, notes by at, frames, now, line, marks, talk }
+
+export function closeReview() {
+  open = null;
+  find("steps").hidden = true;
+}
+
+export function told(note, game, button = false) {
+  const named = game.over ? `Deal ${note.deal}. ` : "";
+  return element("li", { className: `note ${note.size}` },
+    element("p", {}, withCards(named + note.text)),
+    note.why ? element("p", { className: "why" }, withCards(note.why)) : null,
+    game.over && !button ? element("button", { onclick: () => goTo(note.at) }, "Show it") : null,
+    button ? element("button", { onclick: () => game.again(note.at) }, "What if … try it again") : null);
+}
+
+export async function openReview(game, said, panel, talk) {
+  const waiting = element("p", { role: "status" }, "The coach is looking through the game …");
+  panel.append(waiting);
+  const found = await ask("review", { game: game.game }).catch(error => ({ error }));
+  if (!panel.contains(waiting)) return;
+  waiting.remove();
+  if (found.error) { panel.append(element("p", {}, found.error.message)); return; }
+  const errors = new Map(said.notes.filter(note => note.size !== "best").map(note => [note.at, note.size]));
+  open = { game, talk, line: said.line, frames: found.frames, now: found.frames.length, notes: new Map(said.notes.map(note => [note.at, note])), marks: { luck: found.luck, errors, pick: goTo } };
+  drawLine(open.line, open.marks);
+  find("steps").hidden = false;
+  panel.append(element("div", { id: "step" }), summary(found.rows, game.name),
+    element("p", { className: "figures" }, "On the line: dots are your errors, bars the luck of each deal. Click it, or use the arrows, to look at a moment."),
+    element("h3", {}, found.costliest.length ? "The costliest moments" : "No decision of yours cost anything."),
+    element("ol", { className: "notes" }, ...found.costliest.map(note => told(note, game, true))), sharing(game));
+}
+
+function summary(rows, name) {
+  const cells = row => row.map((cell, k) => element(k ? "td" : "th", k ? {} : { scope: "row" }, cell));
+  return element("table", {},
+    element("thead", {}, element("tr", {}, element("td", {}), element("th", { scope: "col" }, "you"), element("th", { scope: "col" }, name))),
+    element("tbody", {}, ...rows.map(row => element("tr", {}, ...cells(row)))));
+}
+
+// The moment before the card of this number.
+function goTo(at) {
+  if (open) step(open.frames.findLastIndex(frame => frame.at <= at));
+}
+
+async function step(to) {
+  const review = open, { game, frames, notes } = review, k = Math.max(0, Math.min(frames.length, to)), frame = frames[k];
+  review.now = k;
+  if (!frame) {
+    game.showEnd();
+    drawLine(review.line, review.marks);
+    find("step").replaceChildren();
+    return;
+  }
+  drawTable(frame, ["you", game.name]);
+  if (frame.counted) countAloud(frame, ["you", game.name], () => {}, 0);
+  find("said").textContent = `Deal ${frame.deal}. ${frame.said.map(one => `${one[0].toUpperCase()}${one.slice(1)}.`).join(" ")}`;
+  drawLine(review.line, { ...review.marks, at: frame.at });
+  const note = frames[k + 1]?.at === frame.at ? null : notes.get(frame.at);
+  find("step").replaceChildren();
+  if (!note) return;
+  review.talk(`${note.text} ${note.why}`);
+  const found = await ask("choices", { game: game.game, at: frame.at }).catch(fault);
+  if (!found || open !== review || review.now !== k) return;
+  find("step").replaceChildren(element("h3", {}, "What you could do here"), choices(found), element("ol", { className: "notes" }, told(note, game, true)));
+}
+
+function choices({ columns, rows }) {
+  const head = element("tr", {}, element("th", { scope: "col" }, "cards"), ...columns.map(name => element("th", { scope: "col" }, name)));
+  return element("table", { className: "choices" }, element("thead", {}, head), element("tbody", {}, ...rows.map(row =>
+    element("tr", { className: row.chosen ? "chosen" : "" }, element("th", { scope: "row" }, withCards(row.cards.join(" ")), row.chosen ? " yours" : ""), ...row.cells.map(cell => element("td", {}, cell))))));
+}
+
+function sharing(game) {
+  const box = element("details", { className: "share" }, element("summary", {}, "Share this game"));
+  box.addEventListener("toggle", async () => {
+    if (!box.open || box.children.length > 1) return;
+    const found = await ask("share", { game: game.game }).catch(fault);
+    if (found) box.append(field("as text, for people", found.text, 12), field("as a line, to import it", found.line, 4));
+  });
+  return box;
+}
+
+function field(label, text, rows) {
+  const area = element("textarea", { readOnly: true, rows, value: text, spellcheck: false });
+  const copy = element("button", { type: "button", onclick: () => { area.select(); navigator.clipboard?.writeText(text).then(() => { copy.textContent = "Copied"; }, fault); } }, "Copy");
+  return element("div", {}, element("label", {}, label, area), copy);
+}
+
+const MOVES = { first: () => 0, back: () => open.now - 1, forth: () => open.now + 1, last: () => open.frames.length };
+for (const [id, to] of Object.entries(MOVES)) find(`step-${id}`).addEventListener("click", () => open && step(to()));
+document.addEventListener("keydown", event => {
+  if (!open || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
+  const id = { ArrowLeft: "back", ArrowRight: "forth", Home: "first", End: "last" }[event.key];
+  if (id) { event.preventDefault(); step(MOVES[id]()); }
+});

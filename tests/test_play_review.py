@@ -1,0 +1,134 @@
+"""The review of a finished game: every moment, what could have been done, and games that are shared and imported."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+from crib_env import parse_card, parse_cards
+from crib_env.cards import format_cards
+from crib_env.evaluate.matches.game_records import GameRecord
+from crib_env.evaluate.play.imported import imported
+from crib_env.evaluate.play.saved_game import AGENT, PERSON
+from tests.helpers.page import served_page
+from tests.helpers.reference import score_play, score_show
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    with served_page(tmp_path_factory.mktemp("play")) as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def over(page):
+    """A finished game against a level, its review, and the game as the server holds it."""
+    state = page.begin("greedy", scores=[102, 100], seed=4)
+    while not state["over"]:
+        cards = state["frames"][-1]["sides"][PERSON]["legal"][-state["choose"] :]
+        state = page.ask("play", game=state["game"], at=state["at"], cards=cards)[1]
+    return page.ask("review", game=state["game"])[1], page.games._open[state["game"]].game, state["game"]
+
+
+def test_every_moment_of_a_game_is_there(over):
+    review, game, _ = over
+    ats = [frame["at"] for frame in review["frames"]]
+    assert ats == sorted(ats)
+    assert set(game.decisions()) <= {*ats, 0}
+    assert ats[-1] == len(game.played)
+    assert [frame["deal"] for frame in review["frames"] if frame["at"] == 0] == [1]
+    assert len(review["luck"]) == game.games["n_deals"][0]
+    for at in game.decisions():
+        frame = [frame for frame in review["frames"] if frame["at"] == at][-1]
+        hand = {parse_card(card) for card in frame["sides"][PERSON]["hand"]}
+        assert hand == {int(card) for card in game.view_at(at)[0].hand[0] if card >= 0}
+
+
+def test_choices_have_their_figures(page, over):
+    """Fifteen discards with hands counted again; each rank of the play with its points at once."""
+    _, game, name = over
+    n_discards = 0
+    for at in game.decisions()[:8]:
+        status, found = page.ask("choices", game=name, at=at)
+        assert status == 200
+        view, chosen = game.view_at(at)
+        chances = [float(row["cells"][-1]) for row in found["rows"]]
+        assert chances == sorted(chances, reverse=True)
+        assert [set(row["cards"]) for row in found["rows"] if row["chosen"]] == [set(format_cards(chosen).split())]
+        if view.is_discard[0]:
+            n_discards += 1
+            assert len(found["rows"]) == 15
+            six = [int(card) for card in view.hand[0]]
+            for row in found["rows"]:
+                hand = [card for card in six if card not in parse_cards(" ".join(row["cards"]))]
+                mean = np.mean([score_show(hand, card, crib=False) for card in range(52) if card not in six])
+                cells = [float(cell) for cell in row["cells"]]
+                assert cells[0] == pytest.approx(mean, abs=0.006)
+                assert sum(cells[:3]) == pytest.approx(cells[3], abs=0.02)
+            continue
+        pile = [int(card) for card in view.laid[0, view.pile_start[0] :] if card >= 0]
+        for row in found["rows"]:
+            points = sum(points for points, _ in score_play([*pile, parse_card(row["cards"][0])]))
+            assert int(row["cells"][0]) == points
+        assert {row["cells"][1] for row in found["rows"]} >= {"+0.00"}
+    assert n_discards
+    agents = next(k for k, played in enumerate(game.played) if played.seat == AGENT)
+    assert "no decision of yours" in page.ask("choices", game=name, at=agents)[1]["error"]
+
+
+def test_a_shared_game_is_imported_as_it_was(page, over):
+    review, _, name = over
+    shared = page.ask("share", game=name)[1]
+    assert "deal 1: human 102, greedy 100" in shared["text"]
+    record = GameRecord.of_line(shared["line"])
+    record.check()
+    status, state = page.ask("bring", line=shared["line"])
+    assert status == 200
+    assert state["over"]
+    assert state["practice"]
+    again = page.ask("review", game=state["game"])[1]
+    assert again == review
+    row = next(row for row in page.ask("lobby")[1]["finished"] if row["game"] == state["game"])
+    assert (row["imported"], row["scores"]) == (True, list(record.scores))
+
+
+def test_a_game_in_which_the_person_sat_second_is_turned_round(over):
+    _, game, _ = over
+    record = game.record()
+
+    def turned(deal):
+        cards = parse_cards(deal)
+        return format_cards([*cards[6:12], *cards[:6], cards[12]])
+
+    other = replace(
+        record,
+        players=record.players[::-1],
+        scores=record.scores[::-1],
+        start_scores=record.start_scores[::-1],
+        first_dealer=1 - record.first_dealer,
+        deals=tuple(map(turned, record.deals)),
+    )
+    other.check()
+    assert imported(other.to_line()) == imported(record.to_line())
+
+
+def test_a_line_that_is_no_game_is_refused(page, over):
+    line = json.loads(over[1].record().to_line())
+    for wrong in ("{}", "x", json.dumps({**line, "scores": [1, 2]}), json.dumps({**line, "cards": line["cards"][:-1]})):
+        status, answer = page.ask("bring", line=wrong)
+        assert status == 400, answer
+        assert answer["error"]
+
+
+def test_a_game_that_goes_on_is_not_reviewed(page):
+    name = page.begin("greedy")["game"]
+    for message in ({"name": "review"}, {"name": "choices", "at": 0}, {"name": "share"}):
+        status, answer = page.ask(**message, game=name)
+        assert status == 400
+        assert "the game is not over" in answer["error"]
