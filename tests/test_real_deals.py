@@ -237,13 +237,17 @@ class ByDiscards(Plain):
         return np.where(views.action_mask > 0, np.where(paired[:, None], 13 - rank, 1 + rank), 0).argmax(axis=1)
 
 
-def test_with_drawn_discards_the_gain_lies_between_bounds(plain):
+def test_drawn_discards_change_nothing_where_play_does_not_depend_on_them(plain):
     of_one_kind = plain()  # whatever Plain discards, it plays its four cards alike
     drawn = plain(draw_discards=True)
     (exact,), (bounds,) = of_one_kind.gains(1, seed=4), drawn.gains(1, seed=4)
     assert bounds.least == pytest.approx(exact.most)
     assert bounds.most == pytest.approx(exact.most)
     assert drawn.asked < of_one_kind.asked / 4
+
+
+@pytest.mark.slow
+def test_the_gain_on_an_agent_that_plays_by_its_discards_lies_between_bounds(plain):
     exact, bounds = (plain(agent=ByDiscards(), draw_discards=one) for one in (False, True))
     measured = [one.estimate(list(one.gains(3, seed=1))) for one in (exact, bounds)]
     assert (measured[0].is_bound, measured[1].is_bound) == (False, True)
