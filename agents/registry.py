@@ -28,10 +28,12 @@ _AGENTS = {
     "erring": "crib_env.agents.best.erring:ErringAgent",
     "human": "crib_env.agents.human:HumanAgent",
     "llm": "crib_env.agents.llm.agent:LLMAgent",
+    "clone": "crib_env.agents.networks.policy:CloneAgent.load",
     "ddqn": "crib_env.agents.networks.ddqn:DDQNAgent.load",
     "drqn": "crib_env.agents.networks.drqn:DRQNAgent.load",
-    "nfsp": "crib_env.agents.networks.nfsp:NFSPAgent.load",
-    "ppo": "crib_env.agents.networks.ppo:PPOAgent.load",
+    "mmd": "crib_env.agents.networks.policy:MMDAgent.load",
+    "nfsp": "crib_env.agents.networks.policy:NFSPAgent.load",
+    "ppo": "crib_env.agents.networks.policy:PPOAgent.load",
     "strategy-weights": "crib_env.agents.strategy_weights:StrategyWeightsAgent.make",
     "td": "crib_env.agents.networks.td:TDAgent.load",
 }
@@ -39,7 +41,7 @@ NAMES = tuple(_AGENTS)
 _PIPE = "pipe"  # what follows is a command, and no settings
 _LLM = "llm"  # sends the user's key to the address that it names
 # Learners whose weights are played by an agent of another name.
-_PLAYERS_OF_RUNS = {"clone": "ddqn", "response": "best"}
+_PLAYERS_OF_RUNS = {"response": "best"}
 
 
 def make_agent(spec: str) -> Agent:

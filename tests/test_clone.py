@@ -2,8 +2,12 @@
 
 import numpy as np
 import pytest
+import torch
 
+from crib_env import GameBatch, streams
 from crib_env.agents import make_agent
+from crib_env.agents.networks.ddqn import DDQNAgent
+from crib_env.agents.networks.policy import CloneAgent
 from crib_env.evaluate.commands.dataset import dataset
 from crib_env.evaluate.matches.dataset import dataset as dataset_module
 from crib_env.evaluate.matches.dataset.dataset import read_dataset
@@ -53,7 +57,7 @@ def test_choices_hold_what_was_chosen(data):
 def test_it_learns_to_choose_as_the_players_did(data, tmp_path):
     agent, summary, _ = run(data, tmp_path / "run", episodes=600)
     choices = choices_of(next(read_dataset(data)))
-    best = agent.choose(choices.observation, choices.masks, choices.is_discard)
+    best = agent.networks.choose(choices.observation, choices.masks, choices.is_discard)
     agreed = choices.chosen[np.arange(len(best)), best]
     assert agreed[choices.is_discard].mean() > 0.35
     assert agreed[~choices.is_discard].mean() > 0.6
@@ -62,11 +66,26 @@ def test_it_learns_to_choose_as_the_players_did(data, tmp_path):
 
 def test_runs_repeat_and_play_from_their_weights(data, tmp_path):
     (one, summary, folder), (other, _, _) = (run(data, tmp_path / name, episodes=40) for name in ("a", "b"))
-    for name, tensor in one.state_dict().items():
-        assert (tensor == other.state_dict()[name]).all()
+    for name, tensor in one.networks.state_dict().items():
+        assert (tensor == other.networks.state_dict()[name]).all()
     assert summary["updates"] > 10
     one.save(folder.final)
-    assert make_agent(str(folder.path)).name.startswith("ddqn")
+    views = GameBatch(streams(0, 200), episode="pegging").views(np.arange(200))
+    mode, likely, drawn = (
+        make_agent(text).act(views) % 13
+        for text in (str(folder.path), f"clone:{folder.final},plays=mode", f"clone:{folder.final},plays=sample")
+    )
+    np.testing.assert_array_equal(mode, likely)
+    assert 0 < (mode != drawn).mean() < 0.9
+
+
+def test_cards_are_drawn_as_often_as_the_loss_of_cloning_says():
+    torch.manual_seed(0)
+    trained = DDQNAgent.new("split", "209", "ranks", (16,))
+    views = GameBatch(streams(0, 50), episode="pegging").views(np.arange(50))
+    chances = [CloneAgent(trained, "sample", temperature=t).probabilities(views) for t in (1.0, 0.25)]
+    sharper = np.where(views.action_mask, chances[0] ** 4, 0)
+    np.testing.assert_allclose(chances[1], sharper / sharper.sum(axis=1, keepdims=True), rtol=1e-4, atol=1e-7)
 
 
 def test_a_folder_without_a_dataset_is_refused(tmp_path):

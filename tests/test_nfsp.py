@@ -13,7 +13,7 @@ import crib_env
 from crib_env.agents import make_agent
 from crib_env.agents.choosing import draw
 from crib_env.agents.networks.ddqn import DDQNAgent
-from crib_env.agents.networks.nfsp import NFSPAgent
+from crib_env.agents.networks.policy import NFSPAgent
 from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.batch import GameBatch
 from crib_env.evaluate.matches.match import play_match
@@ -111,9 +111,9 @@ def test_a_draw_depends_on_seed_game_and_decision_alone():
     assert (agent.act(later) != together).any()
 
 
-def test_greedy_takes_the_most_likely_card():
+def test_the_mode_is_the_most_likely_card():
     views = views_of_some_games()
-    agent = new_agent(greedy=True)
+    agent = new_agent(plays="mode")
     np.testing.assert_array_equal(agent.act(views), agent.networks.act(views))
     assert (new_agent().act(views) != agent.act(views)).any()
 
@@ -231,7 +231,7 @@ def test_the_command_leaves_weights_that_play(tmp_path):
     assert json.loads((folder.path / "summary.json").read_text())["strength"]["greedy"]["games"] == 20
     views = views_of_some_games()
     drawn, again, other, likely = (
-        make_agent(f"nfsp:{folder.final}{setting}").act(views) for setting in ("", "", ",seed=1", ",greedy=yes")
+        make_agent(f"nfsp:{folder.final}{setting}").act(views) for setting in ("", "", ",seed=1", ",plays=mode")
     )
     np.testing.assert_array_equal(make_agent(str(folder.path)).act(views), drawn)
     np.testing.assert_array_equal(drawn, again)
@@ -265,5 +265,5 @@ def test_foreign_weights_are_refused(tmp_path):
     for name in ("other", "fewer", "none"):
         with pytest.raises(ValueError, match=name):
             make_agent(f"nfsp:{tmp_path / name}")
-    with pytest.raises(ValueError, match="agent 'nfsp': greedy='perhaps' is not"):
-        make_agent(f"nfsp:{tmp_path / 'good'},greedy=perhaps")
+    with pytest.raises(ValueError, match="agent 'nfsp': plays='perhaps' is not"):
+        make_agent(f"nfsp:{tmp_path / 'good'},plays=perhaps")

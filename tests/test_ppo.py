@@ -13,7 +13,7 @@ from sb3_contrib import MaskablePPO
 from crib_env.agents import make_agent
 from crib_env.agents.features.seen import Seen
 from crib_env.agents.networks.ddqn import DDQNAgent
-from crib_env.agents.networks.ppo import PPOAgent
+from crib_env.agents.networks.policy import PPOAgent
 from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.batch import GameBatch
 from crib_env.engine import starter

@@ -15,7 +15,7 @@ from crib_env.agents import make_agent
 from crib_env.agents.best.agent import BestAgent
 from crib_env.agents.halscrib.agent import HalscribAgent
 from crib_env.agents.networks.ddqn import DDQNAgent
-from crib_env.agents.networks.nfsp import NFSPAgent
+from crib_env.agents.networks.policy import NFSPAgent
 from crib_env.testing import check_agent, check_env
 from tests.helpers.players import NETWORKS, PLAYERS, player
 
@@ -28,12 +28,12 @@ def test_agents_are_what_they_declare(name):
     check_agent(player(name), games=MANY if name in NETWORKS else SLOW.get(name, 12), seed=7)
 
 
-def average_policy(kind, observation, greedy=False):
+def average_policy(kind, observation, plays="sample"):
     torch.manual_seed(5)
     networks = DDQNAgent.new(kind, observation, "ranks", (32,))
     for network in networks.networks.values():  # so that cards differ in how likely they are
         torch.nn.init.normal_(network.cards.weight, std=2.0)
-    return NFSPAgent(networks, seed=3, greedy=greedy)
+    return NFSPAgent(networks, seed=3, plays=plays)
 
 
 def drawn_policy():
@@ -47,7 +47,7 @@ MIXED = {
     "best": (drawn_policy, "pegging"),
     "nfsp": (lambda: average_policy("one", "209"), "deal"),
     "nfsp with two networks": (lambda: average_policy("split", "board"), "deal"),
-    "nfsp greedy": (lambda: average_policy("one", "209", greedy=True), "deal"),
+    "nfsp's mode": (lambda: average_policy("one", "209", plays="mode"), "deal"),
 }
 
 
@@ -58,7 +58,7 @@ def test_policies_that_mix_say_how(name):
     check_agent(agent, games=12, episodes=(episode,))
     batch = crib_env.GameBatch(crib_env.streams(2, 40), episode=episode)
     said = agent.probabilities(batch.views(batch.acting())).max(axis=1)
-    assert (said < 1).sum() == 0 if name == "nfsp greedy" else (said < 1).sum() > 10
+    assert (said < 1).sum() == 0 if name == "nfsp's mode" else (said < 1).sum() > 10
 
 
 def test_halscrib_mixes_by_the_frequencies_of_its_table():

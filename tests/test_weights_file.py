@@ -18,8 +18,7 @@ from crib_env.agents import make_agent
 from crib_env.agents.best.agent import SHIPPED, BestAgent, load
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.drqn import DRQNAgent
-from crib_env.agents.networks.nfsp import NFSPAgent
-from crib_env.agents.networks.ppo import PPOAgent
+from crib_env.agents.networks.policy import MMDAgent, NFSPAgent, PPOAgent
 from crib_env.agents.networks.td import TDAgent
 from crib_env.agents.networks.weights_file import load_tensors, save_tensors
 from crib_env.agents.strategy_weights import StrategyWeightsAgent, starting_weights
@@ -40,6 +39,7 @@ AGENTS = {
     "best": lambda: BestAgent({"deals": (4,)}),
     "ddqn": lambda: DDQNAgent.new("split", "209", "ranks", (4,)),
     "drqn": lambda: DRQNAgent.new(**DRQN),
+    "mmd": lambda: MMDAgent(DDQNAgent.new("one", "209", "ranks", (4,)), temperature=0.5),
     "nfsp": lambda: NFSPAgent(DDQNAgent.new("one", "209", "bits", (4,))),
     "ppo": lambda: PPOAgent.new("209", (4,)),
     "td": lambda: TDAgent.new("bits", (4,)),

@@ -3,9 +3,10 @@
 A round reads one shard, drops forced cards, and takes a gradient step for each minibatch of the rest: the loss is the
 cross-entropy of the card chosen among the legal ones. In the play all cards of the chosen rank count as the card
 chosen, since suits do not matter there; both cards of a pair count as the first one discarded, since their order does
-not matter either. The networks are those of Double DQN, so a run plays as the agent ``ddqn``. Their outputs, plus the
-points that each card is known to gain (:mod:`crib_env.agents.features.play`), are the logits, in units of
-``temperature``. Shards come round again until ``episodes`` games have been read. The average of the weights plays.
+not matter either. The networks are those of Double DQN. Their outputs, plus the points that each
+card is known to gain (:mod:`crib_env.agents.features.play`), are the logits, in units of ``temperature``. Shards come
+round again until ``episodes`` games have been read. The average of the weights plays, by default its most likely card;
+``clone:RUN,plays=sample`` draws cards as often as the players chose them.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import torch
 from rich.progress import Progress
 
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
+from crib_env.agents.networks.policy import CloneAgent
 from crib_env.evaluate.matches.dataset.dataset import GAMES_A_SHARD, read_manifest, read_shard
 from crib_env.evaluate.matches.dataset.rows import Rows, action_masks, observations
 from crib_env.evaluate.ranges import Positive
@@ -89,13 +91,14 @@ class Cloning(Parts):
     """The networks in training, with the average of their weights and their optimizers.
 
     Attributes:
-        agent: has the average of the weights.
+        agent: has the average of the weights of ``trained``.
     """
 
     def __init__(self, trained: DDQNAgent, settings: CloneSettings) -> None:
-        self.trained, self.agent, self._settings = trained, copy.deepcopy(trained), settings
+        self.trained, self._settings = trained, settings
+        self.agent = CloneAgent(copy.deepcopy(trained), temperature=settings.temperature)
         self._descents = {name: Descent(network, f"the {name} network") for name, network in trained.networks.items()}
-        super().__init__(trained=trained, agent=self.agent, **by_network("adam", self._descents))
+        super().__init__(trained=trained, average=self.agent.networks, **by_network("adam", self._descents))
 
     @property
     def updates(self) -> int:
@@ -123,12 +126,12 @@ class Cloning(Parts):
         loss = (logits.logsumexp(1) - logits.masked_fill(~chosen, -torch.inf).logsumexp(1)).mean()
         self._descents[name].step(loss, rate)
         share = 1 / min(self._descents[name].steps, _AVERAGED)  # at first the mean of all weights so far
-        follow(self.agent.networks[name], network, share)
+        follow(self.agent.networks.networks[name], network, share)
         agreed = chosen.gather(1, logits.argmax(dim=1, keepdim=True)).float().mean()
         return loss.item(), agreed.item()
 
 
-def train(settings: CloneSettings, folder: RunFolder, progress: Progress) -> tuple[DDQNAgent, RunSummary]:
+def train(settings: CloneSettings, folder: RunFolder, progress: Progress) -> tuple[CloneAgent, RunSummary]:
     """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary.
 
     Raises:

@@ -23,7 +23,7 @@ import torch
 from rich.progress import Progress
 
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
-from crib_env.agents.networks.nfsp import NFSPAgent
+from crib_env.agents.networks.policy import NFSPAgent
 from crib_env.evaluate.ranges import Range, Share
 from crib_env.observation import N_ACTIONS, OBSERVATIONS
 from crib_env.train.ddqn import DDQNSettings, DoubleDQN, new_agent
@@ -196,7 +196,7 @@ def train(settings: NFSPSettings, folder: RunFolder, progress: Progress) -> tupl
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
     best, average = (new_agent(settings) for _ in range(2))
-    learner = NFSP(best, NFSPAgent(average, settings.seed), settings)
+    learner = NFSP(best, NFSPAgent(average, seed=settings.seed), settings)
 
     def play(now: Round) -> tuple[Episodes, np.ndarray]:
         """The episodes, and which of their decisions are of the best response, (D,) bool."""

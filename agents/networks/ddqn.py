@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from torch import nn
 from crib_env import PlayerViews
 from crib_env.agents.features.seen import Coding, Inputs
 from crib_env.agents.networks.feed_forward import PHASES, NetworksByPhase, hidden_layers, in_few_sizes
-from crib_env.agents.networks.weights_file import reading_weights
+from crib_env.agents.networks.sparse import is_sparse
+from crib_env.agents.networks.weights_file import WeightsFile, reading_weights
 from crib_env.observation import N_ACTIONS
 
 # Which network decides: one for everything, or one for each phase.
@@ -95,15 +97,16 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
         Raises:
             ValueError: the file is missing, damaged or holds other weights; the message names it.
         """
-        return cls.trained_by("ddqn", path)
+        with reading_weights(path, "ddqn") as file:
+            agent = cls.read(file, file.about)
+        agent.name = f"ddqn:{path}"
+        return agent
 
     @classmethod
-    def trained_by(cls, learner: str, path: str | Path) -> DDQNAgent:
-        """The networks of another learner's weights file, as :meth:`load`."""
-        with reading_weights(path, learner) as file:
-            agent = cls.new(**{key: value for key, value in file.about.items() if key != "learner"})
-            file.fill(nn.ModuleDict(agent.networks))
-        agent.name = f"{learner}:{path}"
+    def read(cls, file: WeightsFile, about: Mapping[str, Any]) -> DDQNAgent:
+        """The networks of a weights file, inside :func:`reading_weights`; ``about`` says what :meth:`new` takes."""
+        agent = cls.new(**{key: value for key, value in about.items() if key != "learner"})
+        file.fill(nn.ModuleDict(agent.networks))
         return agent
 
     def rows_of(self, name: str, is_discard: np.ndarray) -> np.ndarray:
@@ -114,6 +117,8 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
     def inputs_of(self, name: str, inputs: np.ndarray) -> torch.Tensor:
         """What a network uses of ``Seen.inputs`` (B, n), in the number format that it computes in."""
         used = torch.from_numpy(inputs)[:, self.inputs.columns(name)]
+        if is_sparse(self.networks[name].body):
+            return used
         return used.to(torch.bfloat16 if torch.is_autocast_enabled("cpu") else torch.float32)
 
     def outputs(self, inputs: np.ndarray, is_discard: np.ndarray) -> torch.Tensor:

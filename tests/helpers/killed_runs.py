@@ -11,7 +11,7 @@ import torch
 from rich.progress import Progress
 
 from crib_env.agents.networks.weights_file import load_tensors
-from crib_env.train import ddqn, drqn, nfsp
+from crib_env.train import ddqn, drqn, mmd, nfsp
 from crib_env.train.best import learner as best
 from crib_env.train.discard_game import learner as discard_game
 from crib_env.train.loop.run import run_learner
@@ -44,6 +44,7 @@ KINDS = {
     "discard-game paper": Kind(discard_game, small_settings.DISCARD_GAME_PAPER, 64),
     "drqn": Kind(drqn, small_settings.DRQN, 16),
     "drqn games": Kind(drqn, replace(small_settings.DRQN, episodes_at_once=32, **small_settings.DRQN_GAMES), 16),
+    "mmd": Kind(mmd, small_settings.MMD, 24),
     "nfsp": Kind(nfsp, small_settings.NFSP, 16),
     "ppo": Kind(ppo, small_ppo.PPO, 24),
     "td": Kind(td, small_settings.TD, 32),

@@ -9,17 +9,18 @@ import torch
 from crib_env.agents import make_agent
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.drqn import DRQNAgent
-from crib_env.agents.networks.nfsp import NFSPAgent
-from crib_env.agents.networks.ppo import PPOAgent
+from crib_env.agents.networks.policy import CloneAgent, MMDAgent, NFSPAgent, PPOAgent
 from crib_env.agents.networks.td import TDAgent
 from crib_env.agents.registry import NAMES
 
 NETWORKS = {
+    "clone": lambda: CloneAgent(DDQNAgent.new("split", "209", "ranks", (16,)), "sample", temperature=0.5),
     "ddqn": lambda: DDQNAgent.new("split", "board", "ranks", (16,)),
     "drqn": lambda: DRQNAgent.new(
         networks="one", observation="209", memory=8, hidden=(8,), direct=True, inputs="ranks", lasts="deal",
         skip_forced=True,
     ),
+    "mmd": lambda: MMDAgent(DDQNAgent.new("split", "209", "ranks", (16,))),
     "nfsp": lambda: NFSPAgent(DDQNAgent.new("one", "209", "ranks", (16,))),
     "ppo": lambda: PPOAgent.new("209", (16,)),
     "td": lambda: TDAgent.new("features", (16,)),

@@ -166,7 +166,7 @@ class Rounds:
             values |= self._strength.scalars(result)
             say(self._progress, f"{after}: {self._strength.in_words(result)}")
         if is_exploited:
-            gain, words = exploited(agent)
+            gain, words = exploited(agent, self._settings)
             values |= gain
             say(self._progress, f"{after}: {words}")
         return values
@@ -197,10 +197,10 @@ class Round:
         """Two episodes of random cards, that nobody learns from: kernels are compiled in them."""
         return cls(2, 0, 1.0, 0.0, np.random.default_rng(0))
 
-    def deal(self, episode: str, skip_forced: bool) -> GameBatch:
-        """New games for the episodes."""
+    def deal(self, episode: str, skip_forced: bool, cards: int = 4) -> GameBatch:
+        """New games for the episodes, in pegging with so many cards for each player."""
         seeds = self.rng.integers(2**64, size=self.episodes, dtype=np.uint64)
-        return GameBatch(seeds, episode=episode, skip_forced=skip_forced, first_id=self.episodes_before)
+        return GameBatch(seeds, episode=episode, cards=cards, skip_forced=skip_forced, first_id=self.episodes_before)
 
     def rate_after(self, warm_up: int) -> float | None:
         """The learning rate; ``None`` before this many episodes are played."""

@@ -32,6 +32,7 @@ from crib_env.evaluate.runs.format import (
 from crib_env.evaluate.skill.exploitability.pegging_game import Gain, exploitability
 from crib_env.evaluate.statistics import half_width, mean_interval
 from crib_env.solver.play_game import PlayGame
+from crib_env.solver.public_state import start_of_play
 from crib_env.train.loop.contracts import Learner, S, StrengthMeasure
 
 if TYPE_CHECKING:
@@ -52,7 +53,13 @@ def strength_of(learner: Learner[S], settings: S) -> StrengthMeasure[Any, Any]:
 
 def measure_of(settings: Any) -> StrengthMeasure[Any, Any]:
     """Pegging games for players trained in pegging, else whole games of cribbage."""
-    return PeggingGames() if getattr(settings, "episode", "game") == "pegging" else Matches()
+    return PeggingGames(_cards(settings)) if getattr(settings, "episode", "game") == "pegging" else Matches()
+
+
+def _cards(settings: Any) -> int:
+    """Cards of each player in pegging; most learners have no setting for it."""
+    cards: int = getattr(settings, "cards", 4)
+    return cards
 
 
 def is_due(before: int, now: int, total: int, times: int) -> bool:
@@ -136,14 +143,20 @@ class PeggingResult:
 
 
 class PeggingGames(_AgainstBaselines[PeggingResult]):
-    """Games of the pegging episode, and net points in them: another ``StrengthMeasure``."""
+    """Games of the pegging episode, with so many cards for each player, and net points in them: another
+    ``StrengthMeasure``."""
 
     SAMPLE = "mirrored pegging games against each baseline"
+
+    def __init__(self, cards: int = 4) -> None:
+        self._cards = cards
 
     def against(self, agent: Agent, opponent: Agent, games: int, seed: int, on_progress: OnProgress) -> PeggingResult:
         """The result of a match."""
         pairs = games // 2
-        tally = play_deals(agent, opponent, pairs, seed, episode="pegging", on_progress=lambda n: on_progress(2 * n))
+        tally = play_deals(
+            agent, opponent, pairs, seed, episode="pegging", cards=self._cards, on_progress=lambda n: on_progress(2 * n)
+        )
         points = tally.sum(axis=(2, 3))
         net = mean_of_pairs(points[:, 0] - points[:, 1])
         return PeggingResult(float(net.mean()), mean_interval(net), games)
@@ -188,13 +201,13 @@ class PeggingGames(_AgainstBaselines[PeggingResult]):
 
 
 @cache
-def _pegging_game() -> PlayGame:
-    return PlayGame(threads=1)
+def _pegging_game(cards: int) -> PlayGame:
+    return PlayGame(start=start_of_play(cards), threads=1)
 
 
-def exploited(agent: Agent) -> tuple[dict[str, float], str]:
+def exploited(agent: Agent, settings: Any) -> tuple[dict[str, float], str]:
     """What best responses gain on a player in the pegging game, mean of both roles: by tag, and in a line."""
-    gain: Gain = exploitability(agent, _pegging_game(), _DRAWS).mean
+    gain: Gain = exploitability(agent, _pegging_game(_cards(settings)), _DRAWS).mean
     least = "" if gain.least == gain.most else f", at least {gain.least:.3f}"
     words = f"exploitability {gain.most:.3f}{least} points a deal"
     return with_band(EXPLOITABILITY, gain.most, gain.least, gain.most), words

@@ -27,7 +27,7 @@ from stable_baselines3.common.utils import LinearSchedule, set_random_seed
 from torch import nn
 
 from crib_env.agents import make_agent
-from crib_env.agents.networks.ppo import PPOAgent
+from crib_env.agents.networks.policy import PPOAgent
 from crib_env.evaluate.ranges import Positive, Range, Share
 from crib_env.files.whole_file import whole_file
 from crib_env.players.policies import NATIVE

@@ -14,7 +14,7 @@ from torch import nn
 
 from crib_env import PlayerViews
 from crib_env.agents.networks.ddqn import N_RANKS
-from crib_env.agents.networks.ppo import PPOAgent
+from crib_env.agents.networks.policy import PPOAgent
 from crib_env.observation import N_ACTIONS
 from crib_env.train.loop.number_format import Precision, precision
 

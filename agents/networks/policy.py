@@ -1,0 +1,151 @@
+"""Agents that play from a distribution over cards, which NFSP, PPO, magnetic mirror descent or cloning learned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar, Literal, TypeVar
+
+import numpy as np
+import torch
+
+from crib_env import PlayerViews
+from crib_env.agents.choosing import draw, uniforms
+from crib_env.agents.features.seen import Seen
+from crib_env.agents.networks.ddqn import DDQNAgent, QNetwork, with_gains
+from crib_env.agents.networks.sparse import make_sparse
+from crib_env.agents.networks.weights_file import reading_weights, save_tensors
+from crib_env.kernels import streams
+from crib_env.observation import N_ACTIONS
+from crib_env.players.agent import Powers
+
+Plays = Literal["sample", "mode"]
+P = TypeVar("P", bound="PolicyAgent")
+
+
+class PolicyAgent:
+    """Draws each card from the distribution, or takes the most likely one.
+
+    Args:
+        networks: those of Double DQN. Here values, with what a card is known to gain, are logits.
+        plays: ``"sample"`` draws cards and ``"mode"`` takes the most likely; ``None`` is the learner's own way.
+        seed: of the draws, which depend only on it, the game's id and the decision's number.
+        temperature: the unit of the logits, in points.
+    """
+
+    learner: ClassVar[str]
+    own_way: ClassVar[Plays] = "sample"
+
+    def __init__(
+        self, networks: DDQNAgent, plays: Plays | None = None, seed: int = 0, temperature: float = 1.0
+    ) -> None:
+        self.networks, self.name, self.temperature = networks, self.learner, temperature
+        self.plays: Plays = self.own_way if plays is None else plays
+        self.powers = Powers(mixes="known", suits=networks.powers.suits)
+        self._seed = streams(seed, 1)[0]
+
+    @classmethod
+    def load(cls: type[P], path: str | Path, plays: Plays | None = None, seed: int = 0) -> P:
+        """An agent from a weights file.
+
+        Raises:
+            ValueError: the file is missing, damaged or holds other weights; the message names it.
+        """
+        with reading_weights(path, cls.learner) as file:
+            about = dict(file.about)
+            temperature = float(about.pop("temperature", 1.0))
+            if not 0 < temperature < np.inf:
+                raise ValueError(f"temperature {temperature}")
+            networks = DDQNAgent.read(file, about)
+        agent = cls(networks, plays, seed, temperature)
+        agent.name = f"{cls.learner}:{path}"
+        return agent
+
+    def save(self, path: Path) -> None:
+        """Writes the weights, whole or not at all."""
+        about = {**self.networks.about, "learner": self.learner, "temperature": self.temperature}
+        save_tensors(path, self.networks.state_dict(), about)
+
+    def choose(
+        self, observation: np.ndarray, masks: np.ndarray, discards: np.ndarray, numbers: np.ndarray
+    ) -> np.ndarray:
+        """Draws cards (B,).
+
+        Args:
+            observation: (B, n) int8.
+            masks: (B, 52) int8, legal cards.
+            discards: (B,) bool, which decisions are discards.
+            numbers: (B,) random numbers from 0 to 1 that decide.
+        """
+        seen = self.networks.inputs.see(observation, masks, discards)
+        return seen.original(draw(self.chances(seen, discards), numbers))
+
+    def act(self, views: PlayerViews) -> np.ndarray:
+        """See :class:`crib_env.players.agent.Agent`."""
+        if self.plays == "mode":
+            return self.networks.act(views)
+        seen = self.networks.inputs.read(views)
+        return self.choose(seen, views.action_mask, views.is_discard, uniforms(self._seed, views))
+
+    def probabilities(self, views: PlayerViews) -> np.ndarray:
+        """See :class:`crib_env.players.agent.MixedAgent`."""
+        if self.plays == "mode":
+            return np.eye(N_ACTIONS)[self.networks.act(views)]
+        seen = self.networks.inputs.see(self.networks.inputs.read(views), views.action_mask, views.is_discard)
+        chances = self.chances(seen, views.is_discard)
+        if seen.order is not None:
+            cards = (13 * seen.order[:, :, None] + np.arange(13)).reshape(-1, N_ACTIONS)
+            relabelled, chances = chances, np.empty_like(chances)
+            np.put_along_axis(chances, cards, relabelled, axis=1)
+        return chances / chances.sum(axis=1, keepdims=True)
+
+    @torch.inference_mode()
+    def chances(self, seen: Seen, discards: np.ndarray) -> np.ndarray:
+        """Probabilities of cards (B, 52) float64, as they are named in ``seen``; ``discards`` (B,) bool."""
+        values = with_gains(self.networks.outputs(seen.inputs, discards), torch.from_numpy(seen.gains))
+        return (values / self.temperature).softmax(dim=1).double().numpy()
+
+
+class NFSPAgent(PolicyAgent):
+    """The average policy of neural fictitious self-play."""
+
+    learner = "nfsp"
+
+
+class MMDAgent(PolicyAgent):
+    """The policy of magnetic mirror descent, whose first layers are sparse."""
+
+    learner = "mmd"
+
+    def __init__(
+        self, networks: DDQNAgent, plays: Plays | None = None, seed: int = 0, temperature: float = 1.0
+    ) -> None:
+        super().__init__(networks, plays, seed, temperature)
+        for network in networks.networks.values():
+            make_sparse(network.body)
+
+
+class CloneAgent(PolicyAgent):
+    """The policy that cloning learned of other players; by default their most frequent choice."""
+
+    learner, own_way = "clone", "mode"
+
+
+class PPOAgent(PolicyAgent):
+    """The policy of PPO, by default its most likely card."""
+
+    learner, own_way = "ppo", "mode"
+
+    @classmethod
+    def new(cls, observation: str, hidden: tuple[int, ...]) -> PPOAgent:
+        """An agent with random weights, from torch's generator.
+
+        Args:
+            observation: ``"209"`` or ``"board"``.
+            hidden: widths of the hidden layers.
+        """
+        return cls(DDQNAgent.new("one", observation, "ranks", hidden))
+
+    @property
+    def network(self) -> QNetwork:
+        """The only network."""
+        return self.networks.networks["all"]
