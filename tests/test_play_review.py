@@ -132,3 +132,13 @@ def test_a_game_that_goes_on_is_not_reviewed(page):
         status, answer = page.ask(**message, game=name)
         assert status == 400
         assert "the game is not over" in answer["error"]
+
+
+def test_a_game_that_was_looked_through_counts_in_the_progress_once(page, over):
+    _, game, name = over
+    rows = dict(page.ask("progress")[1]["rows"])
+    page.ask("review", game=name)
+    assert dict(page.ask("progress")[1]["rows"]) == rows
+    won = game.games["scores"][0, PERSON] == 121
+    assert rows["games won"].startswith(f"{int(won)} of 1 ")
+    assert page.ask("progress")[1]["rating"] is None

@@ -8,6 +8,7 @@ import pytest
 from crib_env.evaluate.commands.tables.win_table import HEADER, NEAR, rows_of
 from crib_env.evaluate.files import markdown_table, whole_text
 from crib_env.evaluate.play.levels import LEVELS
+from crib_env.evaluate.play.progress import rating_of_loss
 from crib_env.tables.standard import standard_win_table
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -86,8 +87,19 @@ def levels():
     return titles, [*rows]
 
 
+def errors_of_levels():
+    """What a decision of the levels loses, and the rating that this is."""
+    titles = ["level", "a decision loses, % points to win", "rating"]
+
+    def told(loss):
+        return f"{100 * loss.loss:.2f} ({100 * loss.low:.2f} to {100 * loss.high:.2f}, {loss.games} games)"
+
+    return titles, [[one.name, told(one.loss), f"{rating_of_loss(one.loss.loss):,.0f}"] for one in LEVELS]
+
+
 TABLES = {
     "levels": ("levels", levels),
+    "errors of levels": ("levels", errors_of_levels),
     "best against the league": ("matches", best_against_the_league),
     "win table": ("tables", win_table),
     "tree search": ("matches", tree_search),

@@ -84,6 +84,7 @@ class Coach:
     def __init__(self, game: SavedGame, judge: PlayJudge) -> None:
         self.game, self.judge, self._analyst = game, judge, ExpertAgent()
         self._notes: list[Note] = []
+        self._analysis: GameAnalysis | None = None
         self._next = 0  # index of the next card to look at
         self._deal_began = 0
 
@@ -162,7 +163,9 @@ class Coach:
 
     def analysis(self) -> GameAnalysis:
         """The finished game, both sides and the luck between them."""
-        return analyse([self.game.record()], self.judge)[0]
+        if self._analysis is None:
+            self._analysis = analyse([self.game.record()], self.judge)[0]
+        return self._analysis
 
     def _catch_up(self) -> None:
         played = self.game.played

@@ -17,6 +17,16 @@ class Rate(NamedTuple):
     """Mirrored games."""
 
 
+class Loss(NamedTuple):
+    """The chance to win that a decision loses on average, as the coach judges it."""
+
+    loss: float
+    low: float
+    high: float
+    """95 % interval, from the spread between games."""
+    games: int
+
+
 class Level(NamedTuple):
     """A player of the house."""
 
@@ -29,6 +39,8 @@ class Level(NamedTuple):
     """By ``crib-env match AGENT greedy``: a sound beginner, who counts exactly and looks no further."""
     against_best: Rate | None
     """By ``crib-env match AGENT best``; None for ``best`` itself."""
+    loss: Loss
+    """By ``crib-env analyse``, in games against ``greedy``."""
 
     @property
     def words(self) -> str:
@@ -43,6 +55,7 @@ LEVELS: tuple[Level, ...] = (
         "knows the rules, and misses much",
         Rate(0.1030, 0.0944, 0.1123, 4_000),
         Rate(0.0527, 0.0464, 0.0599, 4_000),
+        Loss(0.01665, 0.01315, 0.02015, 40),
     ),
     Level(
         "Learner",
@@ -50,6 +63,7 @@ LEVELS: tuple[Level, ...] = (
         "counts, and misjudges choices by three points",
         Rate(0.2008, 0.1897, 0.2122, 4_000),
         Rate(0.1182, 0.1092, 0.1279, 4_000),
+        Loss(0.01354, 0.01086, 0.01623, 40),
     ),
     Level(
         "Neighbour",
@@ -57,6 +71,7 @@ LEVELS: tuple[Level, ...] = (
         "plays for fun, and misjudges by two points",
         Rate(0.3108, 0.2988, 0.3230, 4_000),
         Rate(0.1935, 0.1829, 0.2046, 4_000),
+        Loss(0.01114, 0.00917, 0.01311, 40),
     ),
     Level(
         "Regular",
@@ -64,6 +79,7 @@ LEVELS: tuple[Level, ...] = (
         "plays every week, and misjudges by about a point",
         Rate(0.4665, 0.4545, 0.4785, 4_000),
         Rate(0.3247, 0.3136, 0.3361, 4_000),
+        Loss(0.00584, 0.00479, 0.00690, 40),
     ),
     Level(
         "Club player",
@@ -71,9 +87,15 @@ LEVELS: tuple[Level, ...] = (
         "misjudges by half a point",
         Rate(0.5958, 0.5845, 0.6069, 4_000),
         Rate(0.4328, 0.4226, 0.4430, 4_000),
+        Loss(0.00277, 0.00218, 0.00335, 40),
     ),
     Level(
-        "Best", "best", "the strongest of the house, and plays to the score", Rate(0.6597, 0.6547, 0.6646, 20_000), None
+        "Best",
+        "best",
+        "the strongest of the house, and plays to the score",
+        Rate(0.6597, 0.6547, 0.6646, 20_000),
+        None,
+        Loss(0.00069, 0.00036, 0.00102, 40),
     ),
 )
 """Measured in docs/benchmarks/levels.md."""

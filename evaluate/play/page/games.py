@@ -15,9 +15,10 @@ from crib_env.evaluate.play.levels import LEVELS, first_level
 from crib_env.evaluate.play.page.listing import GAME_ID, level_row, listed
 from crib_env.evaluate.play.page.messages import At, Cards, Line, MovedOn, New, Nothing, OfGame, Settings
 from crib_env.evaluate.play.page.open_game import OpenGame
-from crib_env.evaluate.play.page.review import choices_as_json, review_as_json, share
+from crib_env.evaluate.play.page.review import choices_as_json, progress_as_json, review_as_json, share
 from crib_env.evaluate.play.page.views import hint_as_json, notes_as_json, state, to_choose
 from crib_env.evaluate.play.page.warming import COLD, warmed_up
+from crib_env.evaluate.play.progress import keep, played_game, read_progress
 from crib_env.evaluate.play.saved_game import DEALERS, FINISHED, GameSoFar, SavedGame, read_game
 from crib_env.evaluate.skill.analysis.judges import play_judge
 
@@ -193,10 +194,17 @@ class Games:
             return {"warm": True, "how": HOW, **notes_as_json(opened.coach)}
 
     def review(self, message: OfGame) -> dict[str, Any]:
-        """A finished game: errors, luck, the costliest moments."""
+        """A finished game: errors, luck, every moment; it counts in the person's progress from now on."""
         opened = self._opened(message.game)
         with opened.lock:
-            return review_as_json(self._over(opened, "look through it").coach)
+            coach = self._over(opened, "look through it").coach
+            if not opened.game.so_far.practice:
+                keep(self._folder, played_game(coach))
+            return review_as_json(coach)
+
+    def progress(self, message: Nothing) -> dict[str, Any]:
+        """What the person's games say that have been looked through."""
+        return progress_as_json(read_progress(self._folder))
 
     def choices(self, message: At) -> dict[str, Any]:
         """All that the person could have done at a decision of a finished game, with its values."""

@@ -83,5 +83,6 @@ MESSAGES: dict[str, type] = {
     "review": OfGame,
     "choices": At,
     "share": OfGame,
+    "progress": Nothing,
 }
 """What the page may ask, and the fields of each message; the method of ``Games`` of that name answers."""

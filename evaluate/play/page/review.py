@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from crib_env.cards import format_card
 from crib_env.evaluate.play.choices import card_choices, discard_choices
 from crib_env.evaluate.play.coach import Coach, review_rows
 from crib_env.evaluate.play.page.views import note_as_json, whole_game
+from crib_env.evaluate.play.progress import PlayedGame, progress_rows, rating
 from crib_env.evaluate.play.told_game import tell_game
 from crib_env.evaluate.skill.luck.table import WINS
 
@@ -48,3 +50,12 @@ def share(coach: Coach) -> dict[str, Any]:
     """The game as text with errors and luck, and as a line of a file of games."""
     analysis = coach.analysis()
     return {"text": tell_game(analysis.record, analysis=analysis), "line": analysis.record.to_line()}
+
+
+def progress_as_json(games: Sequence[PlayedGame]) -> dict[str, Any]:
+    """A person's games in rows, and its rating."""
+    found = rating(games)
+    return {
+        "rows": list(progress_rows(games)) if games else [],
+        "rating": found and found._asdict(),
+    }

@@ -2,6 +2,7 @@
 
 import { drawn, element, fault, find } from "./parts.js";
 import { prefer, preferences } from "./preferences.js";
+import { closeProgress } from "./progress.js";
 import { ask } from "./server_link.js";
 
 let filled = false;
@@ -9,6 +10,7 @@ let filled = false;
 export async function openLobby() {
   find("against").textContent = "";
   document.title = "Cribbage";
+  closeProgress();
   const lobby = await ask("lobby");
   if (lobby.resume && !filled) { filled = true; location.hash = lobby.resume; return; }
   if (!filled) fill(lobby);

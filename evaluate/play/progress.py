@@ -1,0 +1,175 @@
+"""A person's games that have been looked through, kept on this machine, and what they say: errors, luck, a rating."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
+from crib_env.evaluate.play.coach import Coach
+from crib_env.evaluate.play.levels import LEVELS
+from crib_env.evaluate.play.saved_game import PERSON
+from crib_env.evaluate.skill.analysis.decisions import KINDS
+from crib_env.evaluate.skill.luck.table import NET_POINTS, WINS
+from crib_env.evaluate.statistics import mean_interval
+from crib_env.files.added_lines import add_lines
+from crib_env.files.json_text import parse_json, typed
+from crib_env.players.win_rate import wilson_interval
+
+NAME = "progress.jsonl"
+BEST_RATING = 2_000.0
+"""The rating of ``best``; a player who beats it with chance p has 400 · log₁₀(p ÷ (1 − p)) more."""
+
+
+class Losses(NamedTuple):
+    """The decisions of one kind in a game."""
+
+    decisions: int
+    chance: float
+    """To win, lost in all."""
+    points: float
+
+
+class PlayedGame(NamedTuple):
+    """What is kept of a finished game."""
+
+    game: str
+    """Its id."""
+    opponent: str
+    scores: tuple[int, int]
+    """The person's first."""
+    losses: dict[str, Losses]
+    """By :data:`crib_env.evaluate.skill.analysis.decisions.KINDS`."""
+    luck: float
+    """Chance to win that the cards brought the person."""
+    luck_points: float
+
+
+def played_game(coach: Coach) -> PlayedGame:
+    """A finished game as it is kept."""
+    game, notes, luck = coach.game, coach.notes(), coach.analysis().luck.sum(axis=(0, 1))
+    own, other = game.games["scores"][0].tolist()
+    losses = {}
+    for kind in KINDS:
+        lost = [note.decision for note in notes if note.decision.kind == kind]
+        losses[kind] = Losses(len(lost), sum(one.chance_lost for one in lost), sum(one.points_lost for one in lost))
+    points, chance = float(luck[NET_POINTS]), float(luck[WINS])
+    name = game.names[1 - PERSON]
+    return PlayedGame(game.file.stem, name, (own, other), losses, chance, points)
+
+
+def read_progress(folder: Path) -> list[PlayedGame]:
+    """The games kept in a folder, the earliest first.
+
+    Raises:
+        ValueError: a line of the file is none; the message names it.
+    """
+    path = folder / NAME
+    if not path.is_file():
+        return []
+    games = []
+    for k, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            games.append(typed(parse_json(line), PlayedGame))
+        except ValueError as error:
+            raise ValueError(f"{path}, line {k}: it is not a game that was looked through ({error})") from None
+    return games
+
+
+def keep(folder: Path, game: PlayedGame) -> None:
+    """Adds a game, unless it is there already.
+
+    Raises:
+        ValueError, OSError: the file cannot be read or written.
+    """
+    if all(game.game != kept.game for kept in read_progress(folder)):
+        losses = {kind: one._asdict() for kind, one in game.losses.items()}
+        add_lines(folder / NAME, [json.dumps({**game._asdict(), "losses": losses})])
+
+
+class Estimate(NamedTuple):
+    """A mean and its 95 % interval, which a single game does not have."""
+
+    mean: float
+    low: float | None
+    high: float | None
+
+
+def loss_of(games: Sequence[PlayedGame], kinds: Sequence[str] = KINDS) -> Estimate | None:
+    """The chance to win that a decision of these kinds loses on average; None without a decision.
+
+    The interval is from the spread between games: a ratio of sums.
+    """
+    counts = np.array([sum(game.losses[kind].decisions for kind in kinds) for game in games])
+    if not len(counts) or not counts.sum():
+        return None
+    lost = np.array([sum(game.losses[kind].chance for kind in kinds) for game in games])
+    rate = float(lost.sum() / counts.sum())
+    if len(games) == 1:
+        return Estimate(rate, None, None)
+    low, high = mean_interval((lost - rate * counts) / counts.mean())
+    return Estimate(rate, max(0.0, rate + low), rate + high)
+
+
+def rating_of_rate(rate: float) -> float:
+    """The rating of a player who wins this share of games against ``best``."""
+    return BEST_RATING + 400 * math.log10(rate / (1 - rate))
+
+
+def rating_of_loss(loss: float) -> float:
+    """The rating of a player whose decisions lose so much chance to win, between the measured levels; it is at
+    least that of the weakest, and at most that of the strongest."""
+    ratings = [rating_of_rate(level.against_best.rate) if level.against_best else BEST_RATING for level in LEVELS]
+    losses = [level.loss.loss for level in LEVELS]
+    return float(np.interp(loss, losses[::-1], ratings[::-1]))
+
+
+class Rating(NamedTuple):
+    """How strong somebody is by its errors."""
+
+    rating: float
+    low: float
+    high: float
+    """95 % interval."""
+    level: str
+    """The strongest level that is not stronger."""
+
+
+def rating(games: Sequence[PlayedGame]) -> Rating | None:
+    """From the errors of all games; None before there are two."""
+    loss = loss_of(games)
+    if loss is None or loss.low is None or loss.high is None:
+        return None
+    found = rating_of_loss(loss.mean)
+    reached = [level.name for level in LEVELS if rating_of_loss(level.loss.loss) <= found]
+    return Rating(found, rating_of_loss(loss.high), rating_of_loss(loss.low), reached[-1])
+
+
+def progress_rows(games: Sequence[PlayedGame]) -> Iterator[tuple[str, str]]:
+    """What the games say, in words and figures with 95 % intervals."""
+    n, won = len(games), sum(game.scores[0] == WIN for game in games)
+    low, high = wilson_interval(won / n, n)
+    yield "games won", f"{won} of {n} ({100 * low:.0f} to {100 * high:.0f} %)"
+    for title, own in (("skunks given", 1), ("skunks suffered", 0)):
+        losers = [game.scores[own] for game in games]
+        double = sum(score <= DOUBLE_SKUNK for score in losers)
+        yield title, f"{sum(score <= SKUNK for score in losers)}" + (f", {double} of them double" if double else "")
+    for kind, title in zip(KINDS, ("a discard loses", "a card of the play loses")):
+        if loss := loss_of(games, [kind]):
+            n_decisions = sum(game.losses[kind].decisions for game in games)
+            yield title, f"{_percents(loss)} to win, {n_decisions} decisions"
+    luck = np.array([game.luck for game in games])
+    half = (mean_interval(luck)[1] - luck.mean()) * 100 if n > 1 else None
+    spread = "" if half is None else f" ± {half:.1f}"
+    yield "luck of a game", f"{100 * luck.mean():+.1f}{spread} % points to win"
+
+
+def _percents(loss: Estimate) -> str:
+    if loss.low is None or loss.high is None:
+        return f"{100 * loss.mean:.2f} % points"
+    return f"{100 * loss.mean:.2f} ({100 * loss.low:.2f} to {100 * loss.high:.2f}) % points"
