@@ -456,9 +456,10 @@ def step_through(page):
     page.click("#step-first")
     page.wait_for_selector("#said:has-text('Deal 1.')")
     page.locator("#line svg").click(position={"x": 2, "y": 20})
+    page.wait_for_selector("#step:not([aria-busy=true])", state="attached")
     while not page.locator(".choices").count():
         page.keyboard.press("ArrowRight")
-        page.wait_for_timeout(300)
+        page.wait_for_selector("#step:not([aria-busy=true])", state="attached")
     assert page.locator(".choices tbody tr").count() == 15
     assert page.locator(".choices .chosen").count() == 1
     assert not wrong_places(page)

@@ -66,10 +66,13 @@ async function step(to) {
   drawLine(review.line, { ...review.marks, at: frame.at });
   const note = frames[k + 1]?.at === frame.at ? null : notes.get(frame.at);
   find("step").replaceChildren();
+  find("step").ariaBusy = String(Boolean(note));
   if (!note) return;
   review.talk(`${note.text} ${note.why}`);
   const found = await ask("choices", { game: game.game, at: frame.at }).catch(fault);
-  if (!found || open !== review || review.now !== k) return;
+  if (open !== review || review.now !== k) return;
+  find("step").ariaBusy = "false";
+  if (!found) return;
   find("step").replaceChildren(element("h3", {}, "What you could do here"), choices(found), element("ol", { className: "notes" }, told(note, game, true)));
 }
 
