@@ -8,6 +8,7 @@ from typing import NamedTuple
 from crib_env import PlayerViews
 from crib_env.cards import format_card, format_cards
 from crib_env.evaluate.play.replies import After, Sight
+from crib_env.scoring import COUNT_LIMIT
 
 _NOTICED = 0.03  # points on average below which nothing is said
 _TENS = range(9, 13)
@@ -81,7 +82,8 @@ def _reasons(sight: Sight, first: After, second: After) -> Iterator[_Reason]:
         yield _Reason(gained, lambda: _tell_alone(sight, first, second))
         return
     yield _Reason(second.reply - first.reply, lambda: _tell_reply(sight, first, second))
-    yield _Reason(first.silent - second.silent, lambda: _tell_silent(sight, first, second))
+    if COUNT_LIMIT not in (first.total, second.total):  # after 31 nobody says go
+        yield _Reason(first.silent - second.silent, lambda: _tell_silent(sight, first, second))
     if first.follows > second.follows:
         yield _Reason(first.followed - second.followed, lambda: _tell_followers(sight, first, second))
 
