@@ -56,7 +56,7 @@ oldest: .venv-oldest/ready
 	.venv-oldest/bin/python -m pytest $(STRICT) tests/test_single_agent.py tests/test_aec_pettingzoo.py
 
 # Extras that can be installed together, between commas, are an environment.
-LOOPS := torchrl,tianshou,supersuit rllib agilerl trl,verifiers,openenv
+LOOPS := torchrl,tianshou,supersuit rllib agilerl trl,verifiers,openenv openspiel
 comma := ,
 
 loops: $(LOOPS:%=loops-%)

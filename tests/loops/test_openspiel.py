@@ -1,0 +1,72 @@
+"""The pegging games in OpenSpiel: its own test of games, and one exploitability by its code and by this project's."""
+
+import sys
+
+import numpy as np
+import pytest
+
+if sys.version_info < (3, 11):
+    pytest.skip("needs Python 3.11", allow_module_level=True)
+pytest.importorskip("pyspiel")
+
+import pyspiel
+from open_spiel.python.policy import TabularPolicy
+
+from crib_env import GameBatch, streams
+from crib_env.agents import make_agent
+from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
+from crib_env.open_spiel import AgentPolicy, PolicyAgent
+from crib_env.solver.play_game import PlayGame
+from crib_env.solver.public_state import start_of_play
+
+
+def game(cards):
+    return pyspiel.load_game(f"crib_pegging(cards={cards})")
+
+
+@pytest.mark.parametrize("cards", [2, 3, 4])
+def test_its_own_test_of_games_passes(cards):
+    pyspiel.random_sim_test(game(cards), 3, False, False)
+
+
+def test_other_numbers_of_cards_are_refused():
+    with pytest.raises(pyspiel.SpielError, match="cards=5 is not allowed: give 2, 3 or 4"):
+        game(5)
+
+
+def test_both_measure_the_same_exploitability():
+    """Of a policy of OpenSpiel's, as an agent here; it has as many information states as there are decisions."""
+    table = TabularPolicy(game(2))
+    by_key = {key: list(enumerate(table.policy_for_key(key))) for key in table.state_lookup}
+    theirs = pyspiel.exploitability(game(2), {key: [(a, p) for a, p in row if p] for key, row in by_key.items()})
+    play = PlayGame(start=start_of_play(2), threads=1)
+    ours = exploitability(PolicyAgent(table), play)
+    assert ours.decisions == len(by_key)
+    assert ours.mean.most == pytest.approx(theirs, abs=1e-9)
+    assert ours.mean.most == pytest.approx(exploitability(make_agent("random"), play).mean.most, abs=1e-9)
+
+
+def test_an_agent_is_a_policy():
+    """``greedy`` has no probabilities; ``halscrib`` mixes."""
+    agent, state = make_agent("halscrib"), game(4).new_initial_state()
+    for hand in (300, 900):
+        state.apply_action(hand)
+    policy = AgentPolicy(game(4), agent)
+    while not state.is_terminal():
+        chances = policy.action_probabilities(state)
+        assert set(chances) == set(state.legal_actions())
+        assert sum(chances.values()) == pytest.approx(1)
+        state.apply_action(max(chances, key=chances.get))
+    assert sum(state.returns()) == 0
+
+
+def test_a_policy_plays_legal_cards():
+    agent, batch = (
+        PolicyAgent(TabularPolicy(game(2))),
+        GameBatch(streams(1, 20), episode="pegging", cards=2, skip_forced=True),
+    )
+    while len(rows := batch.acting()):
+        views = batch.views(rows)
+        cards = agent.act(views)
+        assert views.action_mask[np.arange(len(rows)), cards].all()
+        batch.step(rows, cards)
