@@ -278,6 +278,18 @@ def test_exploitability_is_never_negative_and_falls(three_cards):
     assert found[7] < 0.05 < found[0]
 
 
+@pytest.mark.parametrize("role", [PONE, DEALER])
+def test_weights_too_small_for_a_share_are_as_none(three_cards, role):
+    """Those of a hand that a policy as good as never comes to hold: 1e-40 has no inverse in float32."""
+    weights = np.random.default_rng(0).random(three_cards.extent.slots).astype(np.float32)
+    weights[::2] = 0
+    tiny, none = weights.copy(), weights.copy()
+    tiny[: len(tiny) // 2], none[: len(none) // 2] = 1e-40, 0
+    value = three_cards.best_response(tiny, role)[0]
+    assert np.isfinite(value)
+    assert value == three_cards.best_response(none, role)[0]
+
+
 def test_threads_change_nothing(three_cards):
     one, two = solved(three_cards, 2), solved(PlayGame(start=start_of_play(3), threads=2), 2)
     assert (one.average == two.average).all()

@@ -68,6 +68,7 @@ class Workspace(NamedTuple):
 
 _SENT, _EARNED = range(2)
 _SCALE, _EVEN = range(2)
+_LEAST = np.finfo(np.float32).tiny  # with a smaller sum of weights, a share of it would be no finite number
 _WAYS, _WEIGHTED, _SUMS = range(3)
 
 
@@ -80,7 +81,8 @@ def make_workspace(extent: Extent) -> Workspace:
 
 @kernel
 def policy_at(node, hands, weights, policy):
-    """A node's policy: a choice with weight w has probability ``max(w, 0) * scale + even`` in hand h.
+    """A node's policy: a choice with weight w has probability ``max(w, 0) * scale + even`` in hand h. Hands that are as
+    good as never held there choose evenly.
 
     ``policy[_SCALE, h]`` and ``policy[_EVEN, h]`` get the two factors. See :func:`chosen`.
     """
@@ -96,7 +98,7 @@ def policy_at(node, hands, weights, policy):
         slot += n_left
     for h in range(n):
         total = policy[_SCALE, h]
-        some = total > _ZERO
+        some = total >= _LEAST
         policy[_SCALE, h] = _ONE / total if some else _ZERO
         policy[_EVEN, h] = _ZERO if some else _ONE / np.float32(max(hands.n_playable[k, high, h], 1))
 
