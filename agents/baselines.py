@@ -42,7 +42,7 @@ class RandomAgent:
     """
 
     name = "random"
-    powers = Powers(mixes="known", suits="unseen", remembers_discards=False)
+    powers = Powers(mixes="known", suits="unseen", remembers_discards=False, sees_starter=False)
 
     def __init__(self, seed: int = 0) -> None:
         self._seed = streams(seed, 1)[0]
@@ -95,7 +95,7 @@ class GreedyAgent:
     """
 
     name = "greedy"
-    powers = Powers(suits="ties", remembers_discards=False)
+    powers = Powers(suits="ties", remembers_discards=False, sees_starter=False)
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.Agent`."""
@@ -111,7 +111,7 @@ class CarefulAgent:
     """
 
     name = "careful"
-    powers = Powers(suits="ties", remembers_discards=False)
+    powers = Powers(suits="ties", remembers_discards=False, sees_starter=False)
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.Agent`."""

@@ -72,6 +72,22 @@ def next_discard(views: PlayerViews, values: np.ndarray, ties: np.ndarray, same:
     return np.where(pair[:, 0] == discarded, pair[:, 1], pair[:, 0])
 
 
+def chances_of_pairs(views: PlayerViews, pairs: np.ndarray, chances: np.ndarray) -> np.ndarray:
+    """How likely each card is discarded next, (B, 52): either card of a pair first, equally often, and then its other.
+
+    Args:
+        views: discards to be made.
+        pairs: (B, 15, 2) card ids.
+        chances: (B, 15) how likely each pair is discarded, 0 for those without a card that already is.
+    """
+    cards, rows = np.zeros((len(views), N_ACTIONS)), np.arange(len(views))[:, None]
+    for k in range(2):
+        np.add.at(cards, (rows, pairs[:, :, k]), chances)
+    cards *= views.action_mask
+    total = cards.sum(axis=1, keepdims=True)
+    return np.divide(cards, total, out=np.zeros_like(cards), where=total > 0)
+
+
 @kernel
 def word_of(seed, game_id, decision):
     """A random uint64 for a decision; ``seed`` is a uint64 of :func:`crib_env.kernels.streams`."""
@@ -144,18 +160,18 @@ def without_rare(chances: np.ndarray) -> np.ndarray:
 
 def card_chances(
     views: PlayerViews,
-    discard: Callable[[PlayerViews], np.ndarray],
+    discard_chances: Callable[[PlayerViews], np.ndarray],
     rank_chances: Callable[[PlayerViews], np.ndarray],
 ) -> np.ndarray:
     """How likely each card is chosen in B decisions, (B, 52).
 
     Args:
-        discard: chooses the discards, without chance.
+        discard_chances: how likely each card is discarded, (b, 52).
         rank_chances: how likely each rank is laid at decisions of the play, (b, 13); of a rank it is the lowest card.
     """
     chances, discards = np.zeros((len(views), N_ACTIONS)), np.flatnonzero(views.is_discard)
     if len(discards):
-        chances[discards, discard(views[discards])] = 1.0
+        chances[discards] = discard_chances(views[discards])
     play = np.flatnonzero(~views.is_discard)
     if len(play):
         by_rank = rank_chances(views[play])

@@ -120,7 +120,7 @@ class HeuristicAgent:
     """A player by rules of thumb; see the module."""
 
     name = "heuristic"
-    powers = Powers(suits="ties", remembers_discards=False)
+    powers = Powers(suits="ties", remembers_discards=False, sees_starter=False)
 
     def __init__(self) -> None:
         self._greedy = GreedyAgent()

@@ -68,7 +68,7 @@ class StrategyWeightsAgent:
         weights: (121, 121, 2, 8) float32, see :func:`starting_weights`.
     """
 
-    powers = Powers(suits="ties", remembers_discards=False)
+    powers = Powers(suits="ties", remembers_discards=False, sees_starter=False)
 
     def __init__(self, weights: np.ndarray, name: str = "strategy-weights") -> None:
         self.weights, self.name = weights, name

@@ -55,8 +55,8 @@ def check_agent(agent: Any, games: int = 20, seed: int = 0, episodes: Iterable[s
     * Every card is legal.
     * Copies of the agent choose the same cards, asked for one decision at a time or for many at once.
     * Hidden cards change nothing, unless it ``cheats``.
-    * What it declares is true: ``mixes``, ``remembers``, ``remembers_discards`` and ``suits``. Its ``probabilities``
-      add up to 1, and ``act`` chooses as often as they say.
+    * What it declares is true: ``mixes``, ``remembers``, ``remembers_discards``, ``sees_starter`` and ``suits``. Its
+      ``probabilities`` add up to 1, and ``act`` chooses as often as they say.
 
     Args:
         agent: as :func:`crib_env.win_rate` takes it; not a person, who plays once. Of an agent that must not be copied
@@ -129,6 +129,8 @@ def _check_copies(agent: Agent, course: list[_Asked]) -> None:
     if not powers.remembers_discards:
         said = "declares remembers_discards=False, but its play depends on them"
         _check(agent, play, said, _with_discards_exchanged)
+    if not powers.sees_starter:
+        _check(agent, play, "declares sees_starter=False, but its play depends on it", _with_another_starter)
     if powers.suits != "all":
         _check_suits(agent, play)
     if mixes(agent):
@@ -252,6 +254,19 @@ def _with_hidden_dealt_again(asked: _Asked) -> PlayerViews:
 def _with_discards_exchanged(asked: _Asked) -> PlayerViews:
     games = asked.games.copy()
     games["discards"] = games["discards"][:, ::-1]
+    return asked.views(games)
+
+
+def _with_another_starter(asked: _Asked) -> PlayerViews:
+    """The same games where the starter and a card that the opponent discarded have changed places."""
+    games = asked.games.copy()
+    for game, seat in zip(games, asked.seats.tolist()):
+        starter, discards = int(game["cards"][12]), int(game["discards"][1 - seat])
+        if starter >= 0 and discards:
+            other = (discards & -discards).bit_length() - 1
+            game["discards"][1 - seat] = discards ^ 1 << other ^ 1 << starter
+            cards = game["cards"].copy()
+            game["cards"][:] = np.where(cards == other, starter, np.where(cards == starter, other, cards))
     return asked.views(games)
 
 

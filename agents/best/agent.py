@@ -37,6 +37,7 @@ from crib_env.agents.networks.feed_forward import in_few_sizes
 from crib_env.agents.networks.weights_file import WeightsFile, reading_weights, save_tensors
 from crib_env.hands import N_RANKS
 from crib_env.kernels import streams
+from crib_env.observation import N_ACTIONS
 from crib_env.players.agent import Powers
 
 SHIPPED = Path(__file__).parent / "data" / "best.safetensors"
@@ -125,7 +126,7 @@ class BestAgent:
 
     def probabilities(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.MixedAgent`: it draws in the pegging episode, and nowhere else."""
-        return card_chances(views, self.act, self.rank_chances)
+        return card_chances(views, lambda discards: np.eye(N_ACTIONS)[self.act(discards)], self.rank_chances)
 
     def rank_logits(self, views: PlayerViews) -> np.ndarray:
         """The logits of the networks for each rank, (B, 13) float64, at B decisions of the play; -inf for one that

@@ -13,10 +13,9 @@ import numpy as np
 
 from crib_env import PlayerViews
 from crib_env.agents.best.agent import load
-from crib_env.agents.choosing import draw, lowest_of_rank, pairs_open, six_dealt, uniforms
+from crib_env.agents.choosing import card_chances, chances_of_pairs, draw, pairs_open, six_dealt, uniforms
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
-from crib_env.observation import N_ACTIONS
 from crib_env.players.agent import Powers
 from crib_env.tables.discard_values import discard_points
 
@@ -49,26 +48,13 @@ class ErringAgent:
 
     def probabilities(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.MixedAgent`."""
-        chances = np.zeros((len(views), N_ACTIONS))
-        discards, play = np.flatnonzero(views.is_discard), np.flatnonzero(~views.is_discard)
-        if len(discards):
-            chances[discards] = self._discards(views[discards])
-        if len(play):
-            by_rank = self._choice(self._best.rank_logits(views[play]) / _PER_POINT)
-            row, rank = by_rank.nonzero()
-            chances[play[row], lowest_of_rank(views[play[row]], rank)] = by_rank[row, rank]
-        return chances
+        return card_chances(views, self._discards, lambda play: self._choice(self._best.rank_logits(play) / _PER_POINT))
 
     def _discards(self, views: PlayerViews) -> np.ndarray:
         """How likely each card is discarded next: either card of a pair first, then the pairs that hold it are left."""
         six = six_dealt(views)
         values = np.where(pairs_open(views, six), discard_points(six, views.is_dealer), -np.inf)
-        pairs, by_pair = six[:, PLACES], self._choice(values)
-        chances, rows = np.zeros((len(views), N_ACTIONS)), np.arange(len(views))[:, None]
-        for k in range(2):
-            np.add.at(chances, (rows, pairs[:, :, k]), by_pair)
-        chances *= views.action_mask
-        return chances / chances.sum(axis=1, keepdims=True)
+        return chances_of_pairs(views, six[:, PLACES], self._choice(values))
 
     def _choice(self, values: np.ndarray) -> np.ndarray:
         """How likely each of the choices is, (B, n), from their values in points; -inf for what cannot be chosen."""

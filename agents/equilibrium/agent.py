@@ -1,7 +1,7 @@
 """``equilibrium``: plays so that nobody can exploit it, and exploits nobody.
 
-Discards are those of ``expert``. The first three cards of a deal's play come from a blueprint
-(:mod:`crib_env.agents.equilibrium.blueprint`), an equilibrium in points, solved in advance for hands kept at 0-0. The
+Discards and the first three cards of a deal's play come from a blueprint
+(:mod:`crib_env.agents.equilibrium.blueprint`), an equilibrium of whole deals in points, solved in advance. The
 rest is solved at the table (:mod:`crib_env.solver.subgame`): from the public state after three cards, by what both
 players may hold if they follow the blueprint, with the chance to win the game as the stakes
 (:mod:`crib_env.agents.equilibrium.situation`). In the pegging episode the stakes are points.
@@ -10,8 +10,8 @@ players may hold if they follow the blueprint, with the chance to win the game a
 (:mod:`crib_env.agents.belief.simple_players`).
 
 Its policy is mixed: the card is drawn with a random number that follows from the seed, the game's id and the decision.
-When either player is within 25 points of winning, points no longer stand for the chance to win, and the first three
-cards are ``expert``'s. Solutions are cached, but each follows from the player's view alone.
+When either player is within 25 points of winning, points no longer stand for the chance to win, and the discards and
+the first three cards are ``expert``'s. Solutions are cached, but each follows from the player's view alone.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from crib_env.agents.equilibrium.blueprint import (
     N_CARDS,
     NO_STARTER,
     SHIPPED,
+    discard_chances,
     first_chances,
     load_blueprint,
     ranges,
@@ -39,6 +40,7 @@ from crib_env.engine import DEALER, PONE
 from crib_env.exact.discard_statistics import N_POINTS
 from crib_env.hands import HAND_TABLES, N_RANKS, hand_number
 from crib_env.kernels import kernel, streams
+from crib_env.observation import N_ACTIONS
 from crib_env.players.agent import Powers
 from crib_env.scoring import show_points
 from crib_env.solver.subgame import WON, HandPolicy, Others, Stakes, Subgame
@@ -85,11 +87,22 @@ class EquilibriumAgent:
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.Agent`."""
-        return by_phase(views, self._expert.act, self._lay)
+        return by_phase(views, self._discard, self._lay)
 
     def probabilities(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.MixedAgent`."""
-        return card_chances(views, self._expert.act, self.rank_chances)
+        return card_chances(views, self._discard_chances, self.rank_chances)
+
+    def _discard(self, views: PlayerViews) -> np.ndarray:
+        return draw(self._discard_chances(views), uniforms(self._seed, views))
+
+    def _discard_chances(self, views: PlayerViews) -> np.ndarray:
+        """How likely each card is discarded next, (B, 52)."""
+        chances = discard_chances(self._blueprint, views)
+        unknown = np.flatnonzero(near_end(views) | ~chances.any(axis=1))
+        if len(unknown):
+            chances[unknown] = np.eye(N_ACTIONS)[self._expert.discards(views[unknown])]
+        return chances
 
     def _lay(self, views: PlayerViews) -> np.ndarray:
         return lowest_of_rank(views, draw(self.rank_chances(views), uniforms(self._seed, views)))

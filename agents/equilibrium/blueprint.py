@@ -1,7 +1,7 @@
-"""The blueprint: what an equilibrium of the play lays first, and what both players may hold when a deal begins.
+"""The blueprint: what an equilibrium discards and lays first, and what both players may hold when the play begins.
 
-It holds the first three cards of a deal: pone's lead, the dealer's reply, pone's second card. Until then the count is
-at most 20, so every card fits and nobody has said go.
+It holds the discards of every six cards, and the first three cards of the play: pone's lead, the dealer's reply, pone's
+second card. Until then the count is at most 20, so every card fits and nobody has said go.
 """
 
 from __future__ import annotations
@@ -12,7 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.engine import DEALER, PONE
+from crib_env import PlayerViews
+from crib_env.agents.choosing import chances_of_pairs, six_dealt
+from crib_env.engine import DEALER, PONE, ROLES
+from crib_env.exact.deal_classes import N_CLASSES, class_of
+from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
 from crib_env.hands import HAND_TABLES, N_HANDS, N_RANKS
 from crib_env.kernels import kernel
@@ -24,7 +28,7 @@ N_CARDS = 3
 NO_STARTER = N_RANKS
 """The place of the pegging game, behind those of the thirteen starters."""
 _KIND = "blueprint of the play"
-_VERSION = 1
+_VERSION = 2
 _N_STARTERS = N_RANKS + 1
 _THREE, _TWO, _FOUR = (int(N_HANDS[k, 0]) for k in (3, 2, 4))
 _COLUMNS = {
@@ -32,6 +36,7 @@ _COLUMNS = {
     "lead": Column("u", (_N_STARTERS, N_RANKS, _THREE)),
     "reply": Column("u", (_N_STARTERS, N_RANKS, N_RANKS, _THREE)),
     "third": Column("u", (_N_STARTERS, N_RANKS, N_RANKS, N_RANKS, _TWO)),
+    "discards": Column("u", (len(ROLES), N_CLASSES, N_DISCARDS)),
 }
 
 
@@ -42,6 +47,7 @@ class Blueprint(NamedTuple):
     lead: np.ndarray  # (14, 13, 455) uint8
     reply: np.ndarray  # (14, 13, 13, 455) uint8
     third: np.ndarray  # (14, 13, 13, 13, 91) uint8
+    discards: np.ndarray  # (2, 962988, 15) uint8 by role and class (crib_env.exact.deal_classes); 0 where unknown
 
     def save(self, path: Path) -> None:
         """Writes it with a checksum, whole or not at all."""
@@ -56,6 +62,30 @@ def load_blueprint(path: Path = SHIPPED) -> Blueprint:
         ValueError: there is no such file, or it is damaged, of another version or no blueprint.
     """
     return Blueprint(**load_arrays(path, _KIND, _VERSION, _COLUMNS))
+
+
+def pair_chances(blueprint: Blueprint, six: np.ndarray, is_dealer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How likely each pair is discarded of six cards.
+
+    Args:
+        six: (B, 6) card ids, each row sorted.
+        is_dealer: (B,) whether the player deals.
+
+    Returns:
+        (B, 15, 2) the pairs, and (B, 15) uint8 their chances in 255ths, all 0 where the blueprint has none.
+    """
+    classes, renamed = class_of(six)
+    # the pairs of a class stand in the order of its representative's cards
+    pairs = np.take_along_axis(six, renamed.argsort(axis=1), axis=1)[:, PLACES]
+    return pairs, blueprint.discards[is_dealer.astype(int), classes]
+
+
+def discard_chances(blueprint: Blueprint, views: PlayerViews) -> np.ndarray:
+    """How likely each card is discarded next, (B, 52) float64, at B discards; all 0 where the blueprint has none."""
+    pairs, chances = pair_chances(blueprint, six_dealt(views), views.is_dealer)
+    discarded = views.discards[:, 0]
+    is_open = (discarded[:, None] < 0) | (pairs == discarded[:, None, None]).any(axis=2)
+    return chances_of_pairs(views, pairs, chances * is_open)
 
 
 @kernel

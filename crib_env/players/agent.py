@@ -31,6 +31,8 @@ class Powers:
     """The choice depends on its earlier decisions in the same game."""
     remembers_discards: bool = True
     """The play depends on its own discards."""
+    sees_starter: bool = True
+    """The play depends on the starter."""
     suits: Suits = "all"
     """What the rank that it lays depends on. ``"unseen"``: on ranks alone. ``"ties"``: on ranks, and where these leave
     it open on which of the cards held has the lower id. ``"all"``: perhaps on every suit that it sees."""

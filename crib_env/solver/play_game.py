@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from functools import cached_property
 from itertools import pairwise
 from math import perm
@@ -82,9 +83,33 @@ class PlayGame:
         self.prior = tuple(ORDERINGS[size] for size in sizes) if prior is None else tuple(prior)
         tree, self.extent, keys = build_tree(start, min(SPLIT, sum(sizes) - 4))
         self._game = Game(tree, make_endings(keys, threads), HAND_TABLES)
-        self._deals = float(self.prior[PONE] @ pairs_dealt(start) @ self.prior[DEALER])
+        self._pairs = pairs_dealt(start)
+        self._deals = float(self.prior[PONE] @ self._pairs @ self.prior[DEALER])
         self._top = make_workspace(self.extent)
         self._workspaces = [make_workspace(self.extent) for _ in range(threads)]
+
+    def beside(self, starter: int) -> PlayGame:
+        """The same play beside a starter of this rank, in the same tree and with the same space to work in.
+
+        The tree keeps its choices, also of cards that there are no more; nobody is dealt them.
+        """
+        game = copy(self)
+        game._game = self._game._replace(starter=starter)
+        game._pairs = pairs_dealt(start_of_play(self.cards, starter))
+        return game
+
+    def deal(self, prior: Sequence[np.ndarray]) -> None:
+        """Changes the weights of the hands, see ``prior``."""
+        self.prior = tuple(prior)
+        self._deals = float(self.prior[PONE] @ self._pairs @ self.prior[DEALER])
+
+    def hand_means(self, role: int) -> np.ndarray:
+        """(n,) what each hand of a role earns in the mean over the other role's hands, after a :meth:`walk` for this
+        role: net points of the play. NaN for hands that cannot be dealt."""
+        met = self._pairs @ self.prior[DEALER] if role == PONE else self.prior[PONE] @ self._pairs
+        with np.errstate(invalid="ignore"):
+            means: np.ndarray = self._top.values[: len(met)] / np.where(met > 0, met, np.nan)
+        return means
 
     def earned(self, policy: np.ndarray, other: np.ndarray, role: int, mode: int) -> float:
         """Net points a deal that a role earns against another policy of the other role.
@@ -138,6 +163,11 @@ class PlayGame:
     def tree(self) -> PublicTree:
         """The public tree."""
         return self._game.tree
+
+    @property
+    def arrays(self) -> Game:
+        """All that kernels walk."""
+        return self._game
 
     @property
     def nodes(self) -> np.ndarray:

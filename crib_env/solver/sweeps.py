@@ -21,6 +21,7 @@ from crib_env.solver.public_state import gone_of
 from crib_env.solver.tree import FIRST_ENDING, NO_LINK, TERMINAL, Extent, PublicTree
 
 _ZERO, _ONE = np.float32(0), np.float32(1)
+NO_STARTER = -1
 
 # What a walk up does at the nodes of the role whose values it computes.
 UPDATE_REGRETS, BEST_RESPONSE, EXPECTED = range(3)
@@ -32,6 +33,8 @@ class Game(NamedTuple):
     tree: PublicTree
     endings: np.ndarray  # (E, 2, 13, 16) int8, see :func:`crib_env.solver.endings.make_endings`
     hands: HandTables
+    starter: int = NO_STARTER
+    """Its rank, if it is no card of the public state from which the tree begins."""
 
 
 class Weights(NamedTuple):
@@ -153,6 +156,14 @@ def walk_down(game, policy, first, last, work):
 
 
 @kernel
+def _drawn(game, node):
+    """A node's chance beside the starter: of n cards laid of its rank, each was one of 3, 2, ... and not 4, 3, ..."""
+    if game.starter < 0:
+        return np.float32(node["chance"])
+    return np.float32(node["chance"]) * np.float32(4 - gone_of(node["gone"], game.starter)) / np.float32(4)
+
+
+@kernel
 def _earn(game, node, role, work):
     """The values of the hands of ``role`` after each rank the actor may lay: ``work.by_rank[_EARNED]``.
 
@@ -169,6 +180,9 @@ def _earn(game, node, role, work):
     n_against = game.hands.n_hands[n_other, node["floor"][1 - role]]
     for rank in range(N_RANKS):
         small[_WAYS, KING - rank] = 4 - gone_of(node["gone"], rank)
+    drawn = _drawn(game, node)
+    if game.starter >= 0:
+        small[_WAYS, KING - game.starter] -= _ONE
     for rank in range(low, node["high"]):
         link = links[node["first_link"] + rank - low]
         child = link["to"]
@@ -183,7 +197,7 @@ def _earn(game, node, role, work):
             continue
         net = np.float32(link["net"] if role == PONE else -link["net"])
         against = 0 if actor == role else rank
-        chance = node["chance"] * small[_WAYS, KING - rank]
+        chance = drawn * small[_WAYS, KING - rank]
         if child == TERMINAL:
             by_rank[_EARNED, rank, 0] = chance * net * by_rank[_SENT, against, 0]
             continue
@@ -331,9 +345,9 @@ def fill_rank_values(game, at, h, work, out):
     total = 0.0
     for y in range(n_against):
         if work.reach[against + y] > _ZERO:
-            ways = float(node["chance"])
+            ways = float(_drawn(game, node))
             for rank in range(N_RANKS):
-                left = 4 - gone_of(node["gone"], rank)
+                left = 4 - gone_of(node["gone"], rank) - (rank == game.starter)
                 for n in range(_of_rank(hands, k, h, rank) + _of_rank(hands, n_other, y, rank)):
                     ways *= left - n
             total += work.reach[against + y] * ways

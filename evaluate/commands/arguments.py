@@ -15,6 +15,7 @@ AgentName = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="AGENT")]
 AgentNames = Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="AGENT ...", help_behavior_hint="")]
 AgentOption = Annotated[str, tyro.conf.arg(metavar="AGENT")]
 File = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
+Folder = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]
 Runs = Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN ...", help_behavior_hint="")]
 # Options without a default value: the help of each says what happens if it is not given.
 SomeFile = Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import tyro
 
-from crib_env.evaluate.commands.arguments import File
+from crib_env.evaluate.commands.arguments import File, Folder
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import reported_errors
 from crib_env.evaluate.files import check_outputs
@@ -23,7 +22,7 @@ from crib_env.evaluate.skill.suite import text
 
 
 def dataset(
-    folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")],
+    folder: Folder,
     agents: Annotated[tuple[str, str], tyro.conf.arg(metavar="AGENT AGENT")] = ("best", "best"),
     games: Amount = 10_000,
     seed: Seed = 0,

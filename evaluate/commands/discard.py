@@ -9,6 +9,7 @@ import numpy as np
 import tyro
 from rich.box import SIMPLE_HEAD
 
+from crib_env.agents.equilibrium.blueprint import load_blueprint, pair_chances
 from crib_env.cards import format_cards, parse_cards
 from crib_env.engine import WIN
 from crib_env.evaluate.commands.arguments import Score
@@ -89,9 +90,19 @@ def discard(
     else:
         first, second = (choice.row for choice in choices[:2])
         console.print(reason(choices, win_shares(text, first, second, dealer=dealer, scores=scores), dealer))
+    console.print(in_equilibrium(held, dealer))
     console.print(
         f"hands are exact; crib and pegging are sampled: totals are known to ± {1.96 * rows['total_error'].max():.2f}"
     )
+
+
+def in_equilibrium(held: Sequence[int], dealer: bool) -> str:
+    """A line saying how often an equilibrium of whole deals discards each pair, for points."""
+    pairs, chances = pair_chances(load_blueprint(), np.sort(held)[None], np.array([dealer]))
+    shares = chances[0] / chances[0].sum()
+    order = np.argsort(-shares, kind="stable")[: np.count_nonzero(shares)].tolist()
+    said = ", ".join(f"{_by_rank(pairs[0, k].tolist())} {shares[k]:.0%}" for k in order)
+    return f"in equilibrium, for points: {said}"
 
 
 def too_close(choices: Sequence[Choice], dealer: bool, scores: tuple[int, int]) -> list[Choice]:

@@ -82,12 +82,16 @@ COMMANDS = {
     ),
     "exploitability": Command(
         "exploitability:exploitability",
-        "Measures what an exact best response gains on an agent in the pegging game, or in real deals.",
+        "Measures what an exact best response gains on an agent in the pegging game, or in whole deals.",
         takes_agents=True,
     ),
     "solve-play": Command(
         "solve_play:solve_play",
         "Solves the play for its equilibrium, to a stated distance from it; where wanted, among simple players.",
+    ),
+    "solve-deal": Command(
+        "solve_deal:solve_deal",
+        "Solves whole deals for their equilibrium, discards and play together, with its exact distance from one.",
     ),
     "dataset": Command(
         "dataset:dataset",

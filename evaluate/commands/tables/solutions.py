@@ -5,27 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-import numpy as np
 import tyro
 
-from crib_env.agents.equilibrium.blueprint import NO_STARTER, Blueprint, FirstCards, first_cards
-from crib_env.engine import ROLES
 from crib_env.evaluate.commands.arguments import File
 from crib_env.evaluate.commands.solve_play import PEGGING_GAME, after_discards
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
-from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.progress import advancing, progress_bar
 from crib_env.evaluate.ranges import Share, Threads
 from crib_env.evaluate.skill.suite import discards, endgames, play
 from crib_env.evaluate.skill.suite.task import hash_of
+from crib_env.evaluate.tables.blueprint import after_fixed_discards, make_blueprint, of_deals
 from crib_env.files.checked_file import SavedArrays
-from crib_env.hands import N_RANKS, ORDERINGS
-from crib_env.solver.cfr import PlaySolver, check_solution, load_solution
-from crib_env.solver.play_game import SPLIT, PlayGame
-from crib_env.solver.public_state import start_of_play
-from crib_env.solver.tree import build_tree
+from crib_env.hands import N_RANKS
+from crib_env.solver.cfr import PlaySolver, check_solution
+from crib_env.solver.deal.saved import newest
+from crib_env.solver.play_game import PlayGame
 from crib_env.tables.leads import leads_of
-from crib_env.tables.prior import prior_of_discards
 
 
 def leads(
@@ -52,33 +48,30 @@ def leads(
 def blueprint(
     path: File,
     pegging: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="PEGGING")],
-    discards_folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(name="discards", metavar="DISCARDS")],
+    deals: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DEALS")],
     simple_players: Share = 0.0,
 ) -> None:
-    """Keeps the first three cards of solved plays, which `equilibrium` plays by.
+    """Keeps the discards and the first three cards of solved deals, which `equilibrium` plays by.
 
     Args:
         path: The file of the blueprint; an existing file is replaced.
         pegging: The file of `solve-play`, for the pegging game.
-        discards_folder: The folder of `solve-play --prior discards`, with a file for each of the thirteen starters.
-        simple_players: Share of simple players in these thirteen.
+        deals: The folder of `solve-deal`. Or the folder of `solve-play --prior discards`, which has no discards:
+            `equilibrium` then discards as `expert` does.
+        simple_players: Share of simple players in the latter.
     """
     check_outputs(path)
-    files = [after_discards(discards_folder, starter, simple_players) for starter in range(NO_STARTER)]
-    files.append((pegging, PEGGING_GAME))
-    for file, about in files:
-        check_solution(file, about)
-    found: list[FirstCards] = []
-    weights = []
-    with progress_bar() as progress:
-        task = progress.add_task("solutions", total=N_RANKS + 1)
-        for starter, (file, about) in enumerate(files):
-            is_pegging = starter == NO_STARTER
-            tree, extent, _ = build_tree(start_of_play(starter=None if is_pegging else starter), SPLIT)
-            found.append(first_cards(tree, load_solution(file, about, extent.slots)["average"]))
-            weights.append([ORDERINGS[4]] * len(ROLES) if is_pegging else prior_of_discards(starter))
-            progress.update(task, advance=1)
-    Blueprint(np.array(weights, np.float32), *(np.stack(arrays) for arrays in zip(*found))).save(path)
+    check_solution(pegging, PEGGING_GAME)
+    state, files = newest(deals), [after_discards(deals, starter, simple_players) for starter in range(N_RANKS)]
+    if state is None:
+        for file, about in files:
+            check_solution(file, about)
+    elif simple_players:
+        raise ValueError(f"simple_players={simple_players:g} is not allowed with a folder of solve-deal: give 0")
+    with advancing("solutions", N_RANKS + 1) as on_progress:
+        weights, discards, play = after_fixed_discards(files) if state is None else of_deals(state)
+        made = make_blueprint((pegging, PEGGING_GAME), weights, discards, play, on_progress)
+    made.save(path)
     console.print(f"{path}: {path.stat().st_size:,} bytes")
 
 

@@ -1,0 +1,172 @@
+"""Exact best responses in whole deals: to how a player discards and plays, if its play forgets its discards.
+
+The responder knows how its opponent discards and plays. It chooses its own discards of every six cards, and then plays
+knowing all six, the starter and what has been laid. How likely the opponent holds each hand follows from the cards that
+the responder and the starter take from the deck, by rank exactly. The opponent's discards are the mean over the suits
+that a kind of six may have; what suits the responder holds does not change them
+(:mod:`crib_env.solver.deal.shows` says what that leaves out in the crib).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env.engine import DEALER, ROLES
+from crib_env.exact.deal_classes import N_DEALS, class_sizes
+from crib_env.exact.discard_means import STARTERS
+from crib_env.hands import N_FOURS, N_RANKS
+from crib_env.kernels import kernel
+from crib_env.solver.deal.holdings import fill_hands
+from crib_env.solver.deal.in_threads import in_stretches
+from crib_env.solver.deal.responses import Lanes, fill_chances, make_lanes, respond
+from crib_env.solver.deal.shows import HEELS, choices, crib_means
+from crib_env.solver.deal.sixes import sixes
+from crib_env.solver.play_game import PlayGame
+
+
+class DealPolicy(NamedTuple):
+    """How a player discards and plays."""
+
+    discards: tuple[np.ndarray, np.ndarray]
+    """By role (C,) how likely it makes each choice, if it is dealt the kind
+    (:func:`crib_env.solver.deal.holdings.by_choice`)."""
+    hands: tuple[float, float]
+    """By role, mean points that its hand shows."""
+    play: Callable[[int, int], np.ndarray]
+    """Of a starter's rank and a role, (S,) float32: its play, as :meth:`crib_env.solver.play_game.PlayGame.expected`
+    takes it, in the tree of four cards each without a starter."""
+
+
+class DealResponse(NamedTuple):
+    """An exact best response in one role."""
+
+    value: float
+    """What it earns, net points a deal."""
+    totals: np.ndarray
+    """(962988, 15) float32, what each discard of each class is worth to it: its hand, plus or minus the crib, and the
+    play."""
+    play: np.ndarray
+    """(C,) what each choice is worth in the play, net points."""
+
+
+def best_response(
+    game: PlayGame,
+    policy: DealPolicy,
+    role: int,
+    threads: int = 2,
+    on_progress: Callable[[int], None] = lambda starters: None,
+) -> DealResponse:
+    """The best response in a role to a policy in the other one.
+
+    Args:
+        game: the pegging game.
+        policy: of the opponent.
+        role: the responder's, ``PONE`` or ``DEALER``.
+        threads: how many; they do not change the result.
+        on_progress: called with 1 after each of the thirteen starters.
+    """
+    kinds, of_classes = sixes(), choices()
+    chances = policy.discards[1 - role]
+    play = np.zeros(len(kinds.six))
+    lanes = [make_lanes() for _ in range(threads)]
+    for starter in range(N_RANKS):
+        laid = np.array(policy.play(starter, 1 - role), np.float32)
+        in_stretches(len(game.nodes), threads, _to_chances(game, laid, 1 - role))
+        _add_play(game, laid, (role, starter, chances), lanes, play)
+        on_progress(1)
+    cribs = crib_means(chances, kinds, threads)
+    sign = 1 if role == DEALER else -1
+    totals = of_classes.hand + sign * of_classes.suited
+    totals += (sign * cribs + play)[of_classes.choice]
+    own = float(class_sizes() @ totals.max(axis=1).astype(float)) / N_DEALS
+    return DealResponse(own - policy.hands[1 - role] + sign * HEELS, totals, play)
+
+
+class DealResponses(NamedTuple):
+    """What exact best responses earn against each role of a policy, net points a deal."""
+
+    as_pone: float
+    """Of the responder as pone, against the policy's dealer: the value of a deal to the dealer is at least as much less
+    than 0."""
+    as_dealer: float
+    """Of the responder as dealer: the value of a deal to the dealer is at most this."""
+
+    @property
+    def nash_conv(self) -> float:
+        """The sum of both: 0 in equilibrium. Half of it is the policy's exploitability."""
+        return self.as_pone + self.as_dealer
+
+
+def best_responses(
+    game: PlayGame,
+    policy: DealPolicy,
+    threads: int = 2,
+    on_progress: Callable[[int], None] = lambda starters: None,
+) -> DealResponses:
+    """What best responses in both roles earn against a policy; see :func:`best_response`."""
+    return DealResponses(*(best_response(game, policy, role, threads, on_progress).value for role in range(len(ROLES))))
+
+
+def _to_chances(game: PlayGame, weights: np.ndarray, role: int) -> Callable[[int, int], None]:
+    def fill(first: int, last: int) -> None:
+        fill_chances(game.arrays, weights, role, first, last, np.zeros((2, N_FOURS), np.float32), weights)
+
+    return fill
+
+
+def _add_play(
+    game: PlayGame, laid: np.ndarray, at: tuple[int, int, np.ndarray], lanes: list[Lanes], play: np.ndarray
+) -> None:
+    """Adds to ``play`` (C,) what each choice of a role is worth beside one starter, times how often it is cut."""
+    role, starter, chances = at
+    kinds, made = sixes(), chances.nonzero()[0]
+    held = np.zeros((len(kinds.counts), N_FOURS), np.float32)
+    free = lanes.copy()
+
+    def fill_held(first: int, last: int) -> None:
+        _fill_held(chances, made, starter, kinds, first, last, held)
+
+    def fill_play(first: int, last: int) -> None:
+        own = free.pop()
+        _respond_to_hands(game.arrays, laid, (role, starter, first, last), kinds, held, own, play)
+        free.append(own)
+
+    in_stretches(len(held), len(lanes), fill_held)
+    in_stretches(N_FOURS, len(lanes), fill_play)
+
+
+@kernel
+def _fill_held(chances, made, starter, kinds, first, last, held):
+    ways = np.empty(len(kinds.parts))
+    for six in range(first, last):
+        if kinds.counts[six, starter] < 4:
+            fill_hands(chances, made, six, starter, kinds, ways, held[six])
+
+
+@kernel
+def _respond_to_hands(game, laid, part, kinds, held, lanes, play):
+    role, starter, first, last = part
+    reach = lanes.reach[4]
+    for hand in range(first, last):
+        reach[:, :] = np.float32(0)
+        some = False
+        for two in range(kinds.choice.shape[1]):
+            choice = kinds.choice[hand, two]
+            if choice >= 0 and kinds.counts[kinds.six[choice], starter] < 4:
+                some = True
+                for other in range(len(reach)):
+                    reach[other, two] = held[kinds.six[choice], other]
+        if not some:
+            continue
+        respond(game, laid, role, hand, lanes)
+        for two in range(kinds.choice.shape[1]):
+            choice = kinds.choice[hand, two]
+            if choice >= 0 and kinds.counts[kinds.six[choice], starter] < 4:
+                total = 0.0
+                for other in range(len(reach)):
+                    total += reach[other, two]
+                cut = (4 - kinds.counts[kinds.six[choice], starter]) / STARTERS
+                play[choice] += cut * lanes.values[0, two] / total

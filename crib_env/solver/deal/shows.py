@@ -1,0 +1,136 @@
+"""What a discard shows: the hand's points with their suits, and the crib's beside what the opponent discards.
+
+The hand is exact. The crib counts ranks exactly: the opponent's discards are as likely as its policy makes them, among
+the cards that the player does not hold. His nobs is exact for the player's own jacks. Two things are approximate: the
+opponent's discards are taken to be of any suit (a flush in the crib, which adds at most 0.055 points to a choice), and
+its jacks to match the starter's suit as often as any jack does. The second is the same for all choices of a player and
+right on average over all deals.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env.cards import JACK
+from crib_env.exact.deal_classes import representatives
+from crib_env.exact.discard_means import STARTERS, THREE_CARDS, show_total
+from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
+from crib_env.hands import HANDS, PAIR_NUMBER, hand_of_mask
+from crib_env.kernels import bit, kernel, lowest, popcount
+from crib_env.scoring import SUIT
+from crib_env.solver.deal.in_threads import in_stretches
+from crib_env.solver.deal.sixes import N_PAIRS, Sixes, fill_ways, sixes
+
+HEELS = 2 * 4 / 52
+"""Points a deal that the dealer makes by his heels."""
+_NOBS = 12 / 51  # how often a starter has the suit of a jack
+_PAIRS = HANDS[2]
+_FLUSH = np.array([5 * comb(n, 3) / comb(STARTERS, 3) for n in range(14)])  # by cards of the suit that nobody has seen
+
+
+class Choices(NamedTuple):
+    """The fifteen discards of each class of six cards (:mod:`crib_env.exact.deal_classes`), in the order of
+    :data:`crib_env.exact.discard_statistics.PLACES`."""
+
+    choice: np.ndarray
+    """(962988, 15) int32, of :class:`crib_env.solver.deal.sixes.Sixes`."""
+    hand: np.ndarray
+    """(962988, 15) float32, mean points of the hand over the 46 starters."""
+    suited: np.ndarray
+    """(962988, 15) float32, mean points that the suits of the discards bring the crib: his nobs and a flush."""
+
+
+@cache
+def choices() -> Choices:
+    """All of them. Takes some seconds, and 170 MB."""
+    masks = representatives()
+    shape = len(masks), N_DISCARDS
+    found = Choices(np.empty(shape, np.int32), np.empty(shape, np.float32), np.empty(shape, np.float32))
+    _fill_choices(masks, sixes().choice, found)
+    return found
+
+
+@kernel
+def _fill_choices(masks, choice_of, found):
+    cards = np.empty(6, np.int64)
+    for c in range(len(masks)):
+        six, rest = masks[c], masks[c]
+        for k in range(6):
+            cards[k] = lowest(rest)
+            rest &= rest - 1
+        for k in range(N_DISCARDS):
+            first, second = cards[PLACES[k, 0]], cards[PLACES[k, 1]]
+            kept = six ^ bit(first) ^ bit(second)
+            found.choice[c, k] = choice_of[hand_of_mask(kept), PAIR_NUMBER[first % 13, second % 13]]
+            found.hand[c, k] = show_total(kept, six, False) / STARTERS
+            found.suited[c, k] = _of_suits(first, second, six)
+
+
+@kernel
+def _of_suits(first, second, six):
+    points = 0.0
+    for card in (first, second):
+        if card % 13 == JACK:
+            points += (13 - _of_suit(six, card // 13)) / STARTERS
+    if first // 13 == second // 13:
+        points += _FLUSH[13 - _of_suit(six, first // 13)]
+    return points
+
+
+@kernel
+def _of_suit(six, suit):
+    return popcount((six >> (13 * suit)) & SUIT)
+
+
+def crib_means(chances: np.ndarray, kinds: Sixes, threads: int = 2) -> np.ndarray:
+    """(C,) mean points of the crib after each choice, without what the suits of the player's own discards add.
+
+    Args:
+        chances: (C,) how likely the opponent makes each choice, if it is dealt the kind.
+        kinds: of :func:`crib_env.solver.deal.sixes.sixes`.
+        threads: how many; they do not change the result.
+    """
+    made = chances.nonzero()[0]
+    means = np.zeros(len(kinds.six))
+
+    def fill(first: int, last: int) -> None:
+        _fill_cribs(kinds, made, chances, first, last, means)
+
+    in_stretches(len(kinds.parts), threads, fill)
+    return means
+
+
+@kernel
+def _fill_cribs(kinds, made, chances, first, last, means):
+    ways, pairs, left = np.empty(len(kinds.parts)), np.empty(N_PAIRS), np.empty(13, np.int64)
+    for six in range(first, last):
+        for rank in range(13):
+            left[rank] = 4 - kinds.counts[six, rank]
+        fill_ways(kinds.parts, left, ways)
+        pairs[:] = 0.0
+        for choice in made:
+            pairs[kinds.discards[choice]] += chances[choice] * ways[kinds.six[choice]]
+        pairs /= pairs.sum()
+        for choice in range(kinds.first[six], kinds.first[six + 1]):
+            means[choice] = _crib_mean(kinds.discards[choice], pairs, left)
+
+
+@kernel
+def _crib_mean(own, pairs, left):
+    """``pairs`` (91,) is how likely the opponent discards each two ranks, ``left`` (13,) what nobody has seen."""
+    mean = 0.0
+    for other in range(N_PAIRS):
+        if pairs[other] <= 0:
+            continue
+        first, second = _PAIRS[other, 0], _PAIRS[other, 1]
+        points = 0.0
+        for starter in range(13):
+            n = left[starter] - (starter == first) - (starter == second)
+            if n > 0:
+                points += n * THREE_CARDS[own, first, second, starter]
+        mean += pairs[other] * (points / 44 + _NOBS * ((first == JACK) + (second == JACK)))
+    return mean

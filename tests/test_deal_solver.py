@@ -1,0 +1,278 @@
+"""Whole deals as a game: kinds of six, ranges, cribs and best responses, against counting and other code."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import crib_env
+from crib_env.agents import make_agent
+from crib_env.engine import DEALER, PONE
+from crib_env.evaluate.commands.exploitability import exploitability as command
+from crib_env.evaluate.skill.exploitability.asking import Suits
+from crib_env.evaluate.skill.exploitability.discards import ask_for_discards, discard_policy, held_hands
+from crib_env.evaluate.skill.exploitability.responses import Responder, Roots, start_plays
+from crib_env.evaluate.skill.exploitability.whole_deals import deal_policy, discard_chances
+from crib_env.exact.deal_classes import N_DEALS, class_sizes, representatives
+from crib_env.exact.discard_statistics import PLACES, discard_statistics
+from crib_env.hands import FOURS, HANDS, ORDERINGS, hand_number
+from crib_env.kernels import mask_of
+from crib_env.solver.cfr import DISCOUNTS, PlaySolver, discounted
+from crib_env.solver.deal.holdings import by_choice, fill_hands, hand_weights
+from crib_env.solver.deal.responses import fill_chances, make_lanes, respond
+from crib_env.solver.deal.shows import choices, crib_means
+from crib_env.solver.deal.sixes import WAYS, number_of_six, sixes
+from crib_env.solver.deal.solver import add_regrets, match_regrets
+from crib_env.solver.play_game import PlayGame, pairs_dealt
+from crib_env.solver.public_state import start_of_play
+from crib_env.solver.sweeps import BEST_RESPONSE, UPDATE_REGRETS, Step, Weights
+
+NOTHING = np.zeros(0, np.float32)
+SMALL = 3  # cards of each player: a tree of 9,022 nodes
+
+
+@pytest.fixture(scope="module")
+def kinds():
+    return sixes()
+
+
+@pytest.fixture(scope="module")
+def some_chances(kinds):
+    """(C,) how likely a made-up player makes each choice: a few of them, mixed, those of a kind adding up to 1."""
+    rng = np.random.default_rng(0)
+    chances = np.where(rng.random(len(kinds.six)) < 0.2, rng.random(len(kinds.six)), 0)
+    chances[kinds.first[:-1]] += 0.01
+    return chances / np.add.reduceat(chances, kinds.first[:-1])[kinds.six]
+
+
+@pytest.fixture(scope="module")
+def solved():
+    """The play with three cards each, and a policy after some iterations."""
+    game = PlayGame(start=start_of_play(SMALL), threads=1)
+    solver = PlaySolver(game)
+    for _ in range(6):
+        solver.iterate()
+    return game, solver.average
+
+
+# --- kinds and choices ----------------------------------------------------------------------------------------------
+
+
+def test_kinds_stand_for_all_deals(kinds):
+    assert len(kinds.counts) == 18_395
+    assert (kinds.counts.sum(axis=1) == 6).all()
+    assert kinds.ways().sum() == N_DEALS
+    assert (np.diff(kinds.first) > 0).all()
+
+
+def test_choices_take_two_ranks_from_each_kind(kinds):
+    kept = (FOURS[kinds.kept][:, :, None] == np.arange(13)).sum(axis=1)
+    discards = (HANDS[2][kinds.discards][:, :, None] == np.arange(13)).sum(axis=1)
+    assert (kept + discards == kinds.counts[kinds.six]).all()
+    assert (kinds.choice[kinds.kept, kinds.discards] == np.arange(len(kinds.six))).all()
+    assert (kinds.choice >= 0).sum() == len(kinds.six)
+
+
+def test_the_choices_of_classes_are_those_of_their_cards(kinds):
+    of_classes = choices()
+    for c in np.random.default_rng(1).integers(len(of_classes.choice), size=50):
+        cards = np.flatnonzero(representatives()[c] >> np.arange(52) & 1)
+        statistics = discard_statistics(cards[None])[0]
+        for place, (first, second) in enumerate(PLACES):
+            choice = of_classes.choice[c, place]
+            assert number_of_six(cards[None] % 13) == kinds.six[choice]
+            assert kinds.kept[choice] == hand_number(np.delete(cards, (first, second)) % 13)
+            assert kinds.discards[choice] == hand_number(cards[[first, second]] % 13)
+            assert of_classes.hand[c, place] == pytest.approx(statistics["hand_mean"][place])
+
+
+# --- what a player may hold -----------------------------------------------------------------------------------------
+
+
+def test_hands_beside_known_cards_are_those_counted(kinds, some_chances):
+    """By going through all deals of six from what is left of a short deck: 2, 3, 4 and 5, of which some are known."""
+    known, starter = np.array([1, 1, 2, 3, 3, 4]), 2
+    deck = [rank for rank in range(1, 5) for _ in range(4)]
+    for rank in [*known.tolist(), starter]:
+        deck.remove(rank)
+    short = some_chances * (kinds.counts[kinds.six][:, [0, *range(5, 13)]].sum(axis=1) == 0)
+    expected = np.zeros(len(FOURS))
+    for six in combinations(deck, 6):
+        kind = number_of_six(np.array([six]))[0]
+        for choice in range(kinds.first[kind], kinds.first[kind + 1]):
+            expected[kinds.kept[choice]] += short[choice]
+    found, ways = np.zeros(len(FOURS)), np.zeros(len(kinds.counts))
+    fill_hands(short, short.nonzero()[0], number_of_six(known[None])[0], starter, kinds, ways, found)
+    assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("starter", [0, 4])
+def test_the_weights_of_hands_say_how_often_they_are_kept(kinds, some_chances, starter):
+    """Beside a starter, with nothing known of the opponent: times the ways to deal the four, and any two others."""
+    left = 4 - (np.arange(13) == starter)
+    ways_of_six = WAYS[left, kinds.counts].prod(axis=1)
+    expected = np.bincount(kinds.kept, some_chances * ways_of_six[kinds.six], len(FOURS))
+    of_four = (FOURS[:, :, None] == np.arange(13)).sum(axis=1)
+    weights = hand_weights(some_chances, starter, kinds) / ORDERINGS[4]
+    assert weights * WAYS[left, of_four].prod(axis=1) * 47 * 46 / 2 == pytest.approx(expected)
+
+
+def test_policies_by_class_become_policies_by_rank(kinds):
+    even = np.full((len(representatives()), len(PLACES)), 1 / len(PLACES), np.float32)
+    chances = by_choice(even, choices().choice, class_sizes(), kinds)
+    assert np.add.reduceat(chances, kinds.first[:-1]) == pytest.approx(np.ones(len(kinds.counts)), abs=1e-5)
+    pairs = kinds.choice[hand_number([0, 0, 1, 2]), hand_number([3, 4])]  # A A 2 3 4 5: one of fifteen discards
+    assert chances[pairs] == pytest.approx(1 / 15, abs=1e-6)
+    assert chances[kinds.choice[hand_number([0, 1, 2, 3]), hand_number([0, 4])]] == pytest.approx(2 / 15, abs=1e-6)
+
+
+def test_cribs_beside_random_discards_are_the_exact_means(kinds):
+    """Which count every suit; jacks of the opponent are right on average alone."""
+    of_classes = choices()
+    even = np.full((len(representatives()), len(PLACES)), 1 / len(PLACES), np.float32)
+    means = crib_means(by_choice(even, of_classes.choice, class_sizes(), kinds), kinds)
+    some = np.random.default_rng(3).integers(len(of_classes.choice), size=500)
+    cards = np.stack([np.flatnonzero(representatives()[c] >> np.arange(52) & 1) for c in some])
+    exact = discard_statistics(cards)["crib_mean"]
+    found = means[of_classes.choice[some]] + of_classes.suited[some]
+    assert found == pytest.approx(exact, abs=0.02)
+    assert np.average(found - exact, axis=0) == pytest.approx(np.zeros(len(PLACES)), abs=0.002)
+
+
+# --- responses ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("role", [PONE, DEALER])
+def test_responders_earn_what_the_best_response_of_all_hands_does(solved, role):
+    """If what the opponent holds depends on the hand alone; lanes with other weights are apart."""
+    game, average = solved
+    game.walk(Weights(average, average, NOTHING), Step(role, BEST_RESPONSE))
+    expected = game.hand_means(role)
+    chances, lanes = np.zeros_like(average), make_lanes()
+    fill_chances(game.arrays, average, 1 - role, 0, len(game.nodes), np.zeros((2, 1820), np.float32), chances)
+    pairs = pairs_dealt(start_of_play(SMALL))
+    for hand in range(0, len(HANDS[SMALL]), 7):
+        weights = (pairs[hand] if role == PONE else pairs[:, hand]) * ORDERINGS[SMALL]
+        lanes.reach[:] = 0
+        lanes.reach[SMALL, : len(weights), 5] = weights
+        lanes.reach[SMALL, : len(weights), 90] = 2 * weights
+        respond(game.arrays, chances, role, hand, lanes)
+        assert lanes.values[0, 5] / weights.sum() == pytest.approx(expected[hand], abs=1e-4)
+        assert lanes.values[0, 90] == pytest.approx(2 * lanes.values[0, 5], rel=1e-5)
+
+
+def test_the_tree_of_the_pegging_game_serves_beside_a_starter():
+    """It has choices that nobody can make then, and else is the game that has the starter from the beginning."""
+    whole, starter = PlayGame(start=start_of_play(SMALL), threads=1), 9
+    beside, own = whole.beside(starter), PlayGame(start=start_of_play(SMALL, starter), threads=1)
+    beside.deal(whole.prior)
+    solvers = [PlaySolver(beside), PlaySolver(own)]
+    for _ in range(5):
+        for solver in solvers:
+            solver.iterate()
+    values = [[*solver.best_responses(), solver.game.expected(solver.average)] for solver in solvers]
+    assert values[0] == pytest.approx(values[1], abs=1e-4)
+    assert values[0] != pytest.approx([*PlaySolver(whole).best_responses(), 0.0], abs=0.01)
+
+
+# --- the solver's discards ------------------------------------------------------------------------------------------
+
+
+def test_regrets_of_discards_are_discounted_and_matched():
+    rng = np.random.default_rng(4)
+    regrets = rng.normal(size=(20, 15)).astype(np.float32)
+    regrets[0] = -1
+    chances = np.empty_like(regrets)
+    match_regrets(regrets, chances)
+    assert chances.sum(axis=1) == pytest.approx(np.ones(20), rel=1e-5)
+    assert chances[0] == pytest.approx(np.full(15, 1 / 15))
+    of_classes = choices()
+    some = type(of_classes)(*(column[:20] for column in of_classes))
+    worth = rng.normal(size=len(sixes().six)).astype(np.float32)
+    step = Step(DEALER, UPDATE_REGRETS, *map(np.float32, discounted(3, DISCOUNTS)))
+    values = some.hand + some.suited + worth[some.choice]
+    factor = np.where(regrets > 0, step.positive, step.negative)
+    expected = regrets * factor + values - (chances * values).sum(axis=1, keepdims=True)
+    add_regrets(some, worth, np.float32(1), step, regrets)
+    assert regrets == pytest.approx(expected, abs=1e-4)
+
+
+# --- agents ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("role", [PONE, DEALER])
+def test_the_discards_of_an_agent_by_place(role, monkeypatch):
+    """`random` mixes: all fifteen alike. `greedy` keeps the best."""
+    here = "crib_env.evaluate.skill.exploitability.whole_deals"
+    monkeypatch.setattr(f"{here}.N_CLASSES", 200)
+    chances = discard_chances(make_agent("random"), role)[:200]
+    assert chances == pytest.approx(np.full((200, 15), 1 / 15), abs=1e-6)
+
+
+def test_agents_whose_play_depends_on_discards_are_refused():
+    with pytest.raises(ValueError, match=r"expert's play depends on its own discards"):
+        command(("expert:threads=1",), whole=True)
+    with pytest.raises(ValueError, match=r"--whole and --real are two measurements"):
+        command(("greedy",), whole=True, real=True)
+
+
+@pytest.fixture(scope="module")
+def whole_game():
+    return PlayGame(threads=1)
+
+
+def net_of_pone(games, roots):
+    return (games["scores"][:, 0] - games["scores"][:, 1]).astype(float)
+
+
+def net_of_dealer(games, roots):
+    return -net_of_pone(games, roots)
+
+
+class HighestRanks:
+    """Discards as `greedy` does and lays its highest rank, so that suits have no part in its play."""
+
+    name = "highest-ranks"
+    powers = crib_env.Powers(suits="unseen", remembers_discards=False, sees_starter=False)
+
+    def act(self, views):
+        highest = np.where(views.action_mask, 100 + 4 * (np.arange(52) % 13) - np.arange(52) // 13, 0).argmax(axis=1)
+        return np.where(views.is_discard, make_agent("greedy").act(views), highest)
+
+
+@pytest.mark.slow  # a minute: the public tree, and eighty best responses in the engine
+@pytest.mark.parametrize("role", [PONE, DEALER])
+def test_responders_earn_what_best_responses_in_the_engine_do(whole_game, kinds, role):
+    """Those go through every deal of six cards of the agent, with all suits, and play each hand that it keeps; what is
+    left out here is that its suits are fewer where the responder holds some."""
+    agent = HighestRanks()
+    four = ask_for_discards(agent, 1 - role, (0, 0))
+    discards = discard_policy(four, by_discards=False)
+    policy = deal_policy(agent, whole_game)
+    chances, play = policy.discards[1 - role], policy.play(0, 1 - role)
+    fill_chances(whole_game.arrays, play, 1 - role, 0, len(whole_game.nodes), np.zeros((2, 1820), np.float32), play)
+    lanes, ways = make_lanes(), np.zeros(len(kinds.counts))
+    differences, rng = [], np.random.default_rng(role)
+    for _ in range(40):
+        cards = rng.choice(52, 7, replace=False)
+        six, starter = np.sort(cards[:6]), int(cards[6])
+        known = int(mask_of(six)) | 1 << starter
+        held = held_hands(discards, known, None, 1, 0)
+        nonzero = held.weights.nonzero()[0]
+        masks = np.empty((len(nonzero), 2, 2), np.int64)
+        masks[:, role] = int(mask_of(six[:4])), int(mask_of(six[4:]))
+        masks[:, 1 - role, 0], masks[:, 1 - role, 1] = held.four[0, nonzero], held.two[0, nonzero]
+        responder = Responder(agent, Suits.UNSEEN, net_of_pone if role == PONE else net_of_dealer)
+        roots = Roots(start_plays(masks, starter, (0, 0)), role, np.zeros(len(nonzero), np.int64))
+        weights = held.weights[nonzero] / held.weights.sum()
+        exact = float(weights @ responder.respond(roots, weights[None]).best[0])
+        hands = np.zeros(len(FOURS))
+        kind, hand = number_of_six(six[None] % 13)[0], int(hand_number(six[:4] % 13))
+        fill_hands(chances, chances.nonzero()[0], kind, starter % 13, kinds, ways, hands)
+        lanes.reach[:] = 0
+        lanes.reach[4, :, 0] = hands / hands.sum()
+        respond(whole_game.arrays, play, role, hand, lanes)
+        differences.append(float(lanes.values[0, 0]) - exact)
+    print(f"mean {np.mean(differences):.4f}, largest {np.abs(differences).max():.4f}")
+    assert np.abs(differences).max() < 0.1
+    assert abs(np.mean(differences)) < 0.02
