@@ -7,25 +7,30 @@ import pytest
 
 import crib_env
 from crib_env.agents import make_agent
+from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.commands.exploitability import exploitability as command
 from crib_env.evaluate.skill.exploitability.asking import Suits
 from crib_env.evaluate.skill.exploitability.discards import ask_for_discards, discard_policy, held_hands
 from crib_env.evaluate.skill.exploitability.responses import Responder, Roots, start_plays
 from crib_env.evaluate.skill.exploitability.whole_deals import deal_policy, discard_chances
-from crib_env.exact.deal_classes import N_DEALS, class_sizes, representatives
+from crib_env.evaluate.statistics import mean_interval
+from crib_env.exact.deal_classes import N_DEALS, class_of, class_sizes, representatives
 from crib_env.exact.discard_statistics import PLACES, discard_statistics
 from crib_env.hands import FOURS, HANDS, ORDERINGS, hand_number
-from crib_env.kernels import mask_of
+from crib_env.kernels import mask_of, streams
 from crib_env.solver.cfr import DISCOUNTS, PlaySolver, discounted
+from crib_env.solver.deal.best_response import best_responses
 from crib_env.solver.deal.holdings import by_choice, fill_hands, hand_weights
 from crib_env.solver.deal.responses import fill_chances, make_lanes, respond
-from crib_env.solver.deal.shows import choices, crib_means
+from crib_env.solver.deal.saved import load, save
+from crib_env.solver.deal.shows import choices, crib_means, discard_totals
 from crib_env.solver.deal.sixes import WAYS, number_of_six, sixes
 from crib_env.solver.deal.solver import add_regrets, match_regrets
 from crib_env.solver.play_game import PlayGame, pairs_dealt
 from crib_env.solver.public_state import start_of_play
 from crib_env.solver.sweeps import BEST_RESPONSE, UPDATE_REGRETS, Step, Weights
+from tests.helpers.deal_responder import DealResponder
 
 NOTHING = np.zeros(0, np.float32)
 SMALL = 3  # cards of each player: a tree of 9,022 nodes
@@ -276,3 +281,64 @@ def test_responders_earn_what_best_responses_in_the_engine_do(whole_game, kinds,
     print(f"mean {np.mean(differences):.4f}, largest {np.abs(differences).max():.4f}")
     assert np.abs(differences).max() < 0.1
     assert abs(np.mean(differences)) < 0.02
+
+
+@pytest.mark.slow  # a quarter of an hour: best responses in both roles, and 40,000 deals
+def test_a_best_response_earns_in_the_engine_what_is_claimed(whole_game):
+    """In whole deals, discards included; what its own cards are worth is taken out of the noise."""
+    agent, n = HighestRanks(), 20_000
+    policy = deal_policy(agent, whole_game)
+    play = [policy.play(0, role).copy() for role in range(2)]
+    for role, chances in enumerate(play):
+        fill_chances(
+            whole_game.arrays, chances, role, 0, len(whole_game.nodes), np.zeros((2, 1820), np.float32), chances
+        )
+    found = best_responses(whole_game, policy, threads=2)
+    totals = [discard_totals(role, response.cribs, response.play) for role, response in enumerate(found)]
+    responder = DealResponder(whole_game, policy.discards, play, totals)
+    for role, response in enumerate(found):
+        batch = GameBatch(streams(role, n), episode="deal", first_dealer=1)
+        sixes_dealt = np.sort(batch.games["cards"][:, 6 * role : 6 * role + 6].astype(np.int64), axis=1)
+        worth = totals[role].max(axis=1)
+        own = worth[class_of(sixes_dealt)[0]] - np.average(worth, weights=class_sizes())
+        while len(rows := batch.acting()):
+            for seat, player in ((role, responder), (1 - role, agent)):
+                mine = rows[batch.games["turn"][rows] == seat]
+                if len(mine):
+                    batch.step(mine, player.act(batch.views(mine)))
+        net = (batch.games["scores"][:, role] - batch.games["scores"][:, 1 - role]).astype(float)
+        low, high = mean_interval(net - own)
+        print(f"role {role}: exact {response.value:.4f}, in the engine {low:.4f} to {high:.4f}")
+        assert low - 0.02 <= response.value <= high + 0.02
+
+
+# --- The state of a solver ------------------------------------------------------------------------------------------
+
+
+class SmallState:
+    """What a state consists of, of another size."""
+
+    def __init__(self, iterations):
+        rng = np.random.default_rng(iterations)
+        self.regrets, self.average = rng.random((2, 13, 40), np.float32)
+        self.discard_regrets, self.discard_average = rng.random((2, 2, 30, 15), np.float32)
+        self.iterations, self.seconds = iterations, 1.5 * iterations
+
+
+def test_a_state_is_read_as_it_was_written_and_half_a_state_is_not(tmp_path, monkeypatch):
+    monkeypatch.setattr("crib_env.solver.deal.saved.N_CLASSES", 30)
+    first, second, found = SmallState(3), SmallState(12), SmallState(0)
+    load(found, tmp_path)
+    assert found.iterations == 0
+    save(first, tmp_path)
+    save(second, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["iteration-12"]
+    (tmp_path / "iteration-40").mkdir()  # a kill in the middle of writing it
+    load(found, tmp_path)
+    for name, value in vars(second).items():
+        assert np.array_equal(getattr(found, name), value)
+    raw = bytearray((tmp_path / "iteration-12" / "7.npz").read_bytes())
+    raw[len(raw) // 2] ^= 1
+    (tmp_path / "iteration-12" / "7.npz").write_bytes(raw)
+    with pytest.raises(ValueError, match=r"7\.npz is damaged"):
+        load(found, tmp_path)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from crib_env.agents import make_agent
-from crib_env.agents.choosing import RARE
-from crib_env.agents.equilibrium.blueprint import N_CARDS, NO_STARTER, SHIPPED, load_blueprint, ranges
+from crib_env.agents.choosing import RARE, six_dealt
+from crib_env.agents.equilibrium.blueprint import N_CARDS, NO_STARTER, SHIPPED, load_blueprint, pair_chances, ranges
 from crib_env.agents.equilibrium.situation import chances_to_win, net_points, rank_shows, situation
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, PONE
@@ -138,6 +138,38 @@ def test_near_the_end_its_first_cards_are_those_of_expert():
         views = batch.views(rows)
         same = make_agent("equilibrium").act(views) == make_agent("expert").act(views)
         assert same.all() if near else 0.2 < same.mean() < 1
+
+
+def test_away_from_the_end_it_discards_as_the_blueprint_says():
+    """Of two discards either comes first, and the other follows."""
+    blueprint, agent = load_blueprint(), make_agent("equilibrium")
+    batch, rows = positions(0, n=200, seed=8)
+    views = batch.views(rows)
+    pairs, chances = pair_chances(blueprint, six_dealt(views), views.is_dealer)
+    assert (abs(chances.sum(axis=1).astype(int) - 255) <= 3).all()
+    assert ((chances > 0).sum(axis=1) > 1).any()  # some are mixed
+    shares = chances / chances.sum(axis=1, keepdims=True)
+    first = agent.probabilities(views)
+    for b in range(len(rows)):
+        expected = np.zeros(52)
+        for pair, share in zip(pairs[b], shares[b]):
+            expected[pair] += share / 2
+        np.testing.assert_allclose(first[b], expected, atol=1e-9)
+    batch.step(rows, agent.act(views))
+    after = batch.views(rows)  # pone again, with five cards
+    then = agent.probabilities(after)
+    for b in range(len(rows)):
+        is_open = (pairs[b] == after.discards[b, 0]).any(axis=1)
+        expected = np.zeros(52)
+        for pair, share in zip(pairs[b][is_open], shares[b][is_open]):
+            expected[pair.sum() - after.discards[b, 0]] += share
+        np.testing.assert_allclose(then[b], expected / expected.sum(), atol=1e-9)
+
+
+def test_near_the_end_it_discards_as_expert_does():
+    batch, rows = positions(0, n=40, scores=(100, 60))
+    views = batch.views(rows)
+    assert (make_agent("equilibrium").act(views) == make_agent("expert").act(views)).all()
 
 
 def winning_ranks(views, b):

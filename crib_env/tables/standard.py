@@ -1,6 +1,6 @@
-"""The tables that ship with this package: cribs, pegging records, the win table and leads, each loaded once.
+"""The tables that ship with this package: cribs, pegging records, the win table, leads, whole deals.
 
-They are files of ``crib_env/tables/data``; CONTRIBUTING.md has the commands that made them.
+Each is loaded once. They are files of ``crib_env/tables/data``; CONTRIBUTING.md has the commands that made them.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from crib_env.tables.crib_tables import CribTables
+from crib_env.tables.deal_values import DealValues
 from crib_env.tables.leads import Leads
 from crib_env.tables.pegging import PeggingRecords
 from crib_env.tables.win_table import WinTable
@@ -38,3 +39,9 @@ def standard_win_table() -> WinTable:
 def standard_leads() -> Leads:
     """The first card of each player in equilibrium of the pegging game."""
     return Leads.load(_DATA / "leads.npz")
+
+
+@cache
+def standard_deals() -> DealValues:
+    """What discards are worth in whole deals against a solution of them."""
+    return DealValues.load(_DATA / "deals.npz")

@@ -11,13 +11,15 @@ from rich.box import SIMPLE_HEAD
 
 from crib_env.agents.equilibrium.blueprint import load_blueprint, pair_chances
 from crib_env.cards import format_cards, parse_cards
-from crib_env.engine import WIN
+from crib_env.engine import DEALER, PONE, WIN
 from crib_env.evaluate.commands.arguments import Score
 from crib_env.evaluate.console import console, table_of
+from crib_env.evaluate.rules_for_discards import pairs_discarded, solved, tally_discards
 from crib_env.tables.analysis import WinShares, analyse_discard, win_shares
-from crib_env.tables.standard import standard_win_table
+from crib_env.tables.standard import standard_deals, standard_win_table
 
 _NAMED = 4  # pairs that the sentence names
+_PAIRS_SHOWN = 20
 _SHOWN = 0.0001  # rounding of the chances to win that are shown
 
 
@@ -50,18 +52,26 @@ def choices_of(rows: np.ndarray) -> list[Choice]:
     return list(choices.values())
 
 
-def discard(
-    cards: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="CARD ...", help_behavior_hint="")],
-    dealer: bool = False,
-    scores: tuple[Score, Score] = (0, 0),
-) -> None:
+Cards = Annotated[
+    tuple[str, ...],
+    tyro.conf.Positional,
+    tyro.conf.arg(metavar="[CARD ...]", help_behavior_hint="by default all deals"),
+]
+
+
+def discard(cards: Cards = (), dealer: bool = False, scores: tuple[Score, Score] = (0, 0)) -> None:
     """Ranks the fifteen discards of six cards by the probability of winning at a score.
+
+    Without cards: what an equilibrium of whole deals discards, for points, and what rules of thumb gain or lose.
 
     Args:
         cards: Six cards, such as 5H 5C JD QS 2H 3D, or without spaces, 5h5cjdqs2h3d.
         dealer: Whether this player deals.
         scores: Own score and the opponent's.
     """
+    if not cards:
+        _show_all(DEALER if dealer else PONE)
+        return
     text = " ".join(cards)
     rows = analyse_discard(text, dealer=dealer, scores=scores)
     held, choices = parse_cards(text), choices_of(rows)
@@ -93,6 +103,29 @@ def discard(
     console.print(in_equilibrium(held, dealer))
     console.print(
         f"hands are exact; crib and pegging are sampled: totals are known to ± {1.96 * rows['total_error'].max():.2f}"
+    )
+
+
+def _show_all(role: int) -> None:
+    """How often an equilibrium discards each two ranks, and how rules of thumb fare."""
+    values = standard_deals()
+    found = solved(values, load_blueprint().discards[role], role)
+    name = "dealer" if role == DEALER else "pone"
+    columns = ("discard", "of all", "when held", "mean crib")
+    shown = table_of(f"discards of {name}, over all deals", columns, no_wrap=True, box=SIMPLE_HEAD, padding=0)
+    for row in pairs_discarded(role, found, values)[:_PAIRS_SHOWN]:
+        shown.add_row(row.ranks, f"{row.share:.1%}", f"{row.when_held:.0%}", f"{row.crib:.2f}")
+    console.print(shown)
+    columns = ("rule", "applies", "kept", "cost of keeping", "of breaking")
+    shown = table_of(f"rules for {name}'s discards", columns, no_wrap=True, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for rule in tally_discards(role, found):
+        shown.add_row(
+            rule.says, f"{rule.applies:.1%}", f"{rule.kept:.0%}", f"{rule.keeping:.3f}", f"{rule.breaking:.3f}"
+        )
+    console.print(shown)
+    console.print(
+        f"points of a deal in equilibrium, known to ± {values.responses.sum():.2f} in the mean of all deals; "
+        f"a deal is worth {-values.responses[PONE]:.2f} to {values.responses[DEALER]:.2f} points to the dealer"
     )
 
 

@@ -18,6 +18,7 @@ from crib_env.solver.deal.best_response import DealResponses, best_responses
 from crib_env.solver.deal.saved import load, save
 from crib_env.solver.deal.solver import DealSolver
 from crib_env.solver.play_game import PlayGame
+from crib_env.tables.deal_values import DealValues
 
 _SAVE_EVERY = 900.0  # seconds; a state is eleven gigabytes
 
@@ -38,7 +39,8 @@ def solve_deal(
     measurement at the end some minutes.
 
     Args:
-        folder: The folder of the solution. An existing one is continued, also after a kill.
+        folder: The folder of the solution. An existing one is continued, also after a kill. What discards are worth
+            against it is written there too, `values.npz`.
         iterations: Ends when so many are done.
         threads: Number of threads; they do not change the result.
         json_file: Also write the result to this file, as JSON.
@@ -66,6 +68,7 @@ def solve_deal(
         progress.remove_task(task)
         task = progress.add_task("best responses, by starter", total=2 * N_RANKS)
         found = best_responses(game, solver.policy(), threads, lambda done: progress.update(task, advance=done))
+    DealValues.of(found).save(folder / "values.npz")
     if json_file is not None:
         write_json(json_file, _as_json(found, solver))
     console.print(_table(found, solver))
@@ -75,8 +78,8 @@ def _as_json(found: DealResponses, solver: DealSolver) -> dict[str, object]:
     return {
         "game": "whole deals",
         "nash_conv": found.nash_conv,
-        "value_to_dealer_at_least": -found.as_pone,
-        "value_to_dealer_at_most": found.as_dealer,
+        "value_to_dealer_at_least": -found.as_pone.value,
+        "value_to_dealer_at_most": found.as_dealer.value,
         "iterations": solver.iterations,
         "seconds": solver.seconds,
     }
@@ -84,7 +87,9 @@ def _as_json(found: DealResponses, solver: DealSolver) -> dict[str, object]:
 
 def _table(found: DealResponses, solver: DealSolver) -> Table:
     table = Table(title="whole deals, discards and play", show_header=False)
-    table.add_row("value to the dealer, points a deal", f"between {-found.as_pone:.4f} and {found.as_dealer:.4f}")
+    table.add_row(
+        "value to the dealer, points a deal", f"between {-found.as_pone.value:.4f} and {found.as_dealer.value:.4f}"
+    )
     table.add_row("NashConv", f"{found.nash_conv:.4f}")
     table.add_row("exploitability", f"{found.nash_conv / 2:.4f}")
     table.add_row("iterations", f"{solver.iterations:,}")

@@ -51,9 +51,8 @@ def make_blueprint(
     found.append(first_cards(tree, load_solution(*pegging, extent.slots)["average"]))
     on_progress(1)
     of_pegging = np.stack([ORDERINGS[4]] * len(ROLES))[None]
-    return Blueprint(
-        np.concatenate([weights, of_pegging]).astype(np.float32), *(np.stack(parts) for parts in zip(*found)), discards
-    )
+    lead, reply, third = (np.stack(parts) for parts in zip(*found))
+    return Blueprint(np.concatenate([weights, of_pegging]).astype(np.float32), lead, reply, third, discards)
 
 
 def of_deals(state: Path) -> tuple[np.ndarray, np.ndarray, PlayOf]:

@@ -22,7 +22,7 @@ from crib_env.kernels import kernel
 from crib_env.solver.deal.holdings import fill_hands
 from crib_env.solver.deal.in_threads import in_stretches
 from crib_env.solver.deal.responses import Lanes, fill_chances, make_lanes, respond
-from crib_env.solver.deal.shows import HEELS, choices, crib_means
+from crib_env.solver.deal.shows import HEELS, crib_means, discard_totals
 from crib_env.solver.deal.sixes import sixes
 from crib_env.solver.play_game import PlayGame
 
@@ -45,11 +45,10 @@ class DealResponse(NamedTuple):
 
     value: float
     """What it earns, net points a deal."""
-    totals: np.ndarray
-    """(962988, 15) float32, what each discard of each class is worth to it: its hand, plus or minus the crib, and the
-    play."""
+    cribs: np.ndarray
+    """(C,) mean points of the crib after each choice, without what the suits of its own discards add."""
     play: np.ndarray
-    """(C,) what each choice is worth in the play, net points."""
+    """(C,) what each choice is worth to it in the play, net points."""
 
 
 def best_response(
@@ -68,8 +67,7 @@ def best_response(
         threads: how many; they do not change the result.
         on_progress: called with 1 after each of the thirteen starters.
     """
-    kinds, of_classes = sixes(), choices()
-    chances = policy.discards[1 - role]
+    kinds, chances = sixes(), policy.discards[1 - role]
     play = np.zeros(len(kinds.six))
     lanes = [make_lanes() for _ in range(threads)]
     for starter in range(N_RANKS):
@@ -78,26 +76,23 @@ def best_response(
         _add_play(game, laid, (role, starter, chances), lanes, play)
         on_progress(1)
     cribs = crib_means(chances, kinds, threads)
-    sign = 1 if role == DEALER else -1
-    totals = of_classes.hand + sign * of_classes.suited
-    totals += (sign * cribs + play)[of_classes.choice]
-    own = float(class_sizes() @ totals.max(axis=1).astype(float)) / N_DEALS
-    return DealResponse(own - policy.hands[1 - role] + sign * HEELS, totals, play)
+    own = float(class_sizes() @ discard_totals(role, cribs, play).max(axis=1).astype(float)) / N_DEALS
+    heels = HEELS if role == DEALER else -HEELS
+    return DealResponse(own - policy.hands[1 - role] + heels, cribs, play)
 
 
 class DealResponses(NamedTuple):
-    """What exact best responses earn against each role of a policy, net points a deal."""
+    """Exact best responses against each role of a policy."""
 
-    as_pone: float
-    """Of the responder as pone, against the policy's dealer: the value of a deal to the dealer is at least as much less
-    than 0."""
-    as_dealer: float
-    """Of the responder as dealer: the value of a deal to the dealer is at most this."""
+    as_pone: DealResponse
+    """Against the policy's dealer. The value of a deal to the dealer is at least minus what this earns."""
+    as_dealer: DealResponse
+    """Against the policy's pone. The value of a deal to the dealer is at most what this earns."""
 
     @property
     def nash_conv(self) -> float:
-        """The sum of both: 0 in equilibrium. Half of it is the policy's exploitability."""
-        return self.as_pone + self.as_dealer
+        """What both earn together: 0 in equilibrium. Half of it is the policy's exploitability."""
+        return self.as_pone.value + self.as_dealer.value
 
 
 def best_responses(
@@ -106,8 +101,8 @@ def best_responses(
     threads: int = 2,
     on_progress: Callable[[int], None] = lambda starters: None,
 ) -> DealResponses:
-    """What best responses in both roles earn against a policy; see :func:`best_response`."""
-    return DealResponses(*(best_response(game, policy, role, threads, on_progress).value for role in range(len(ROLES))))
+    """Best responses in both roles to a policy; see :func:`best_response`."""
+    return DealResponses(*(best_response(game, policy, role, threads, on_progress) for role in range(len(ROLES))))
 
 
 def _to_chances(game: PlayGame, weights: np.ndarray, role: int) -> Callable[[int, int], None]:

@@ -34,6 +34,8 @@ class Lanes(NamedTuple):
     """(depth, LANES) of the nodes on this way."""
     total: np.ndarray
     """(LANES,) to add up in."""
+    best: np.ndarray
+    """(LANES,) int64, the rank that each responder lays first, if it is to lay one."""
     steps: np.ndarray
     """(depth, 4) int64: of each node on the way, its number, the responder's hand, its cards, and the next rank."""
 
@@ -45,6 +47,7 @@ def make_lanes() -> Lanes:
         np.zeros((5, n, LANES), np.float32),
         np.zeros((_DEPTH, LANES), np.float32),
         np.zeros(LANES, np.float32),
+        np.zeros(LANES, np.int64),
         np.zeros((_DEPTH, 4), np.int64),
     )
 
@@ -75,7 +78,8 @@ def fill_chances(game, weights, role, first, last, policy, chances):
 
 @kernel
 def respond(game, chances, role, hand, lanes, first=0):
-    """Walks the tree below a node for responders that all hold one hand; ``lanes.values[0]`` gets what each earns.
+    """Walks the tree below a node for responders that all hold one hand; ``lanes.values[0]`` gets what each earns, and
+    ``lanes.best`` what each lays.
 
     ``lanes.reach`` holds, for as many cards as the opponent has at the node, the weights of its hands there. Values are
     net points of the whole play, times these weights, summed over the hands.
@@ -98,7 +102,7 @@ def respond(game, chances, role, hand, lanes, first=0):
             if depth == 0:
                 return
             depth -= 1
-            _take(nodes[steps[depth, 0]]["actor"] == role, depth + 1, depth, values)
+            _take(nodes[steps[depth, 0]]["actor"] == role, depth + 1, depth, lanes)
             continue
         low, high = np.int64(node["floor"][actor]), np.int64(node["high"])
         own, n_own = steps[depth, 1], steps[depth, 2]
@@ -130,7 +134,7 @@ def respond(game, chances, role, hand, lanes, first=0):
             n_against = hands.n_hands[n_other, node["floor"][1 - role]]
             net = np.float32(link["net"] if role == PONE else -link["net"])
             _end(game, child, net, role, own, (n_against, n_other), lanes, depth + 1)
-            _take(actor == role, depth + 1, depth, values)
+            _take(actor == role, depth + 1, depth, lanes)
 
 
 @kernel
@@ -144,7 +148,12 @@ def _enter(node, at, role, own, n_own, depth, lanes):
 
 
 @kernel
-def _take(chooses, found, depth, values):
+def _take(chooses, found, depth, lanes):
+    values = lanes.values
+    if chooses and depth == 0:
+        for lane in range(LANES):
+            if values[found, lane] > values[0, lane]:
+                lanes.best[lane] = lanes.steps[0, 3] - 1
     if chooses:
         for lane in range(LANES):
             if values[found, lane] > values[depth, lane]:

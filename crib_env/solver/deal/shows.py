@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.cards import JACK
+from crib_env.engine import DEALER
 from crib_env.exact.deal_classes import representatives
 from crib_env.exact.discard_means import STARTERS, THREE_CARDS, show_total
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
@@ -42,6 +43,20 @@ class Choices(NamedTuple):
     """(962988, 15) float32, mean points of the hand over the 46 starters."""
     suited: np.ndarray
     """(962988, 15) float32, mean points that the suits of the discards bring the crib: his nobs and a flush."""
+
+
+def discard_totals(role: int, cribs: np.ndarray, play: np.ndarray) -> np.ndarray:
+    """(962988, 15) float32, what each discard of each class is worth: its hand, plus or minus the crib, and the play.
+
+    Args:
+        role: ``PONE`` or ``DEALER``.
+        cribs: (C,) of :func:`crib_means`.
+        play: (C,) net points of the play.
+    """
+    of_classes, sign = choices(), np.float32(1 if role == DEALER else -1)
+    totals: np.ndarray = of_classes.hand + sign * of_classes.suited
+    totals += (sign * cribs + play).astype(np.float32)[of_classes.choice]
+    return totals
 
 
 @cache

@@ -19,12 +19,13 @@ from crib_env.kernels import kernel
 
 N_PAIRS = int(N_HANDS[2, 0])
 """Sets of two ranks, 91."""
+N_CHOICES = 165_295
 WAYS = np.array([[comb(left, n) for n in range(5)] for left in range(5)], np.float64)
 """(5, 5): the ways to take n cards of a rank of which so many are left."""
 
 
 class Sixes(NamedTuple):
-    """K = 18,395 kinds of six, and C choices; those of a kind stand one after the other."""
+    """K = 18,395 kinds of six, and C = 165,295 choices; those of a kind stand one after the other."""
 
     counts: np.ndarray
     """(K, 13) int8: how many cards of each rank."""
