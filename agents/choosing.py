@@ -149,7 +149,7 @@ _NEAR = 25  # points to the end of the game
 def near_end(views: PlayerViews) -> np.ndarray:
     """(B,) bool: whether a player is so near the end of a game that points do not stand for the chance to win. Never in
     the pegging episode."""
-    return (views.scores.max(axis=1) >= WIN - _NEAR) & (views.starter >= 0)
+    return (views.scores.max(axis=1) >= WIN - _NEAR) & (views.is_discard | (views.starter >= 0))
 
 
 def without_rare(chances: np.ndarray) -> np.ndarray:

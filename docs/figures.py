@@ -15,13 +15,17 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
+from crib_env.agents.equilibrium.blueprint import load_blueprint
+from crib_env.cards import RANKS
+from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.commands.league import draw_matrix
 from crib_env.evaluate.commands.match_budgets import Plan, draw_curves
 from crib_env.evaluate.commands.tables.win_table import draw_win_table
-from crib_env.evaluate.figures import GREY, new_figure, number_ticks
+from crib_env.evaluate.figures import AMOUNT, GREY, new_figure, number_ticks
 from crib_env.evaluate.matches.game_records import read_records
 from crib_env.evaluate.matches.match import MatchResult
 from crib_env.evaluate.play.replay import frames, write_gif
+from crib_env.evaluate.rules_for_discards import pairs_discarded, solved
 from crib_env.evaluate.runs.learning_curves import curve_of_json
 from crib_env.evaluate.runs.learning_curves import draw_curves as draw_learning_curves
 from crib_env.evaluate.speed.measuring import Rates
@@ -30,6 +34,7 @@ from crib_env.evaluate.tables.calibration.making import Calibration
 from crib_env.evaluate.tables.calibration.report import draw_calibration
 from crib_env.files.json_text import read_json, typed
 from crib_env.files.whole_file import whole_file
+from crib_env.tables.deal_values import DealValues
 from crib_env.tables.win_table import WinTable
 
 ROOT = Path(__file__).parents[1]
@@ -96,6 +101,28 @@ def learners(data: Path) -> Figure:
     return draw_learning_curves(curves, content["against"], content["over"], content.get("levels"))
 
 
+def discards(data: Path) -> Figure:
+    """How often each two ranks are discarded in equilibrium, when a player holds both."""
+    values = DealValues.load(data)
+    figure = new_figure(10, 5.2)
+    for role, axes in zip((DEALER, PONE), figure.subplots(1, 2)):
+        found = solved(values, load_blueprint().discards[role], role)
+        shares = np.full((len(RANKS), len(RANKS)), np.nan)
+        for row in pairs_discarded(role, found, values):
+            low, high = (RANKS.index(rank) for rank in row.ranks.split())
+            shares[low, high] = row.when_held
+            text = f"{100 * row.when_held:.0f}"
+            axes.text(high, low, text, ha="center", va="center", fontsize=7, color="w" if row.when_held > 0.5 else "k")
+        axes.imshow(shares, cmap=AMOUNT, vmin=0, vmax=1)
+        axes.set(title="dealer" if role == DEALER else "pone", xticks=range(len(RANKS)), yticks=range(len(RANKS)))
+        axes.set_xticklabels(RANKS)
+        axes.set_yticklabels(RANKS)
+        axes.spines[["left", "bottom"]].set_visible(False)
+        axes.tick_params(length=0)
+    figure.suptitle("discarded when both are held, % of the deals", fontsize="medium")
+    return figure
+
+
 # Pictures by name, each with its data and what draws it.
 DRAWN: dict[str, tuple[str, Callable[[Path], Figure]]] = {
     "ismcts-budget.png": ("docs/ismcts-budget.json", budget),
@@ -106,6 +133,7 @@ DRAWN: dict[str, tuple[str, Callable[[Path], Figure]]] = {
     "exploitability.png": ("docs/exploitability.json", learners),
     "league.png": ("docs/league.json", league),
     "speed.png": ("docs/speed.json", speeds),
+    "discards.png": ("crib_env/tables/data/deals.npz", discards),
 }
 MOVING, GAME = "deal.gif", "docs/game.jsonl"
 

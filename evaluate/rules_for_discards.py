@@ -38,7 +38,7 @@ def solved(values: DealValues, chances: np.ndarray, role: int) -> Solved:
         chances: (962988, 15) of the solution, in any unit.
         role: ``PONE`` or ``DEALER``.
     """
-    totals = values.totals(role)
+    totals = values.totals(role, choices())
     made = chances / chances.sum(axis=1, keepdims=True, dtype=np.float32)
     return Solved(made, totals.max(axis=1, keepdims=True) - totals)
 
@@ -77,7 +77,7 @@ def tally_discards(role: int, found: Solved) -> Iterator[Tally]:
     for says, keeps in rules(role):
         yield _tally(says, keeps[of_classes.choice], found, sizes)
     most = of_classes.hand >= of_classes.hand.max(axis=1, keepdims=True) - _UNLIKELY
-    yield _tally("keep the most points, before the cut", most, found, sizes)
+    yield _tally("keep the hand of most points", most, found, sizes)
 
 
 def _tally(says: str, keeps: np.ndarray, found: Solved, sizes: np.ndarray) -> Tally:

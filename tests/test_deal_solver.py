@@ -234,6 +234,10 @@ def net_of_dealer(games, roots):
     return -net_of_pone(games, roots)
 
 
+def to_chances(game, play, role):
+    fill_chances(game.arrays, play, role, 0, len(game.nodes), np.zeros((2, 1820), np.float32), play)
+
+
 class HighestRanks:
     """Discards as `greedy` does and lays its highest rank, so that suits have no part in its play."""
 
@@ -255,7 +259,7 @@ def test_responders_earn_what_best_responses_in_the_engine_do(whole_game, kinds,
     discards = discard_policy(four, by_discards=False)
     policy = deal_policy(agent, whole_game)
     chances, play = policy.discards[1 - role], policy.play(0, 1 - role)
-    fill_chances(whole_game.arrays, play, 1 - role, 0, len(whole_game.nodes), np.zeros((2, 1820), np.float32), play)
+    to_chances(whole_game, play, 1 - role)
     lanes, ways = make_lanes(), np.zeros(len(kinds.counts))
     differences, rng = [], np.random.default_rng(role)
     for _ in range(40):
@@ -294,7 +298,7 @@ def test_a_best_response_earns_in_the_engine_what_is_claimed(whole_game):
             whole_game.arrays, chances, role, 0, len(whole_game.nodes), np.zeros((2, 1820), np.float32), chances
         )
     found = best_responses(whole_game, policy, threads=2)
-    totals = [discard_totals(role, response.cribs, response.play) for role, response in enumerate(found)]
+    totals = [discard_totals(role, response.cribs, response.play, choices()) for role, response in enumerate(found)]
     responder = DealResponder(whole_game, policy.discards, play, totals)
     for role, response in enumerate(found):
         batch = GameBatch(streams(role, n), episode="deal", first_dealer=1)

@@ -14,7 +14,7 @@ import numpy as np
 from crib_env.engine import ROLES
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
 from crib_env.solver.deal.best_response import DealResponses
-from crib_env.solver.deal.shows import discard_totals
+from crib_env.solver.deal.shows import Choices, discard_totals
 from crib_env.solver.deal.sixes import N_CHOICES
 
 VERSION = 1
@@ -56,6 +56,6 @@ class DealValues(NamedTuple):
         """
         return cls(**load_arrays(path, _KIND, VERSION, _COLUMNS))
 
-    def totals(self, role: int) -> np.ndarray:
-        """(962988, 15) float32, what each discard of each class of six cards is worth: hand, crib and play."""
-        return discard_totals(role, self.cribs[role], self.play[role])
+    def totals(self, role: int, deals: Choices) -> np.ndarray:
+        """(N, 15) float32, what each discard of N deals of six cards is worth to a role: hand, crib and play."""
+        return discard_totals(role, self.cribs[role], self.play[role], deals)

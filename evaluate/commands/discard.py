@@ -15,6 +15,8 @@ from crib_env.engine import DEALER, PONE, WIN
 from crib_env.evaluate.commands.arguments import Score
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.rules_for_discards import pairs_discarded, solved, tally_discards
+from crib_env.exact.deal_classes import class_of, representatives
+from crib_env.solver.deal.shows import choices_of as choices_of_deals
 from crib_env.tables.analysis import WinShares, analyse_discard, win_shares
 from crib_env.tables.standard import standard_deals, standard_win_table
 
@@ -130,12 +132,18 @@ def _show_all(role: int) -> None:
 
 
 def in_equilibrium(held: Sequence[int], dealer: bool) -> str:
-    """A line saying how often an equilibrium of whole deals discards each pair, for points."""
-    pairs, chances = pair_chances(load_blueprint(), np.sort(held)[None], np.array([dealer]))
+    """A line saying how often an equilibrium of whole deals discards each pair, and what the next best one loses."""
+    six = np.sort(held)[None]
+    pairs, chances = pair_chances(load_blueprint(), six, np.array([dealer]))
+    totals = standard_deals().totals(DEALER if dealer else PONE, choices_of_deals(representatives()[class_of(six)[0]]))[
+        0
+    ]
     shares = chances[0] / chances[0].sum()
-    order = np.argsort(-shares, kind="stable")[: np.count_nonzero(shares)].tolist()
-    said = ", ".join(f"{_by_rank(pairs[0, k].tolist())} {shares[k]:.0%}" for k in order)
-    return f"in equilibrium, for points: {said}"
+    order = np.lexsort((-totals, -shares)).tolist()
+    names = [_by_rank(pair) for pair in pairs[0].tolist()]
+    said = ", ".join(f"{names[k]} {shares[k]:.0%}" for k in order if shares[k] > 0)
+    left = next(k for k in order if shares[k] == 0)
+    return f"in equilibrium, for points: {said}; then {names[left]}, which loses {totals.max() - totals[left]:.2f}"
 
 
 def too_close(choices: Sequence[Choice], dealer: bool, scores: tuple[int, int]) -> list[Choice]:

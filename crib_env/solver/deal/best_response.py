@@ -22,7 +22,7 @@ from crib_env.kernels import kernel
 from crib_env.solver.deal.holdings import fill_hands
 from crib_env.solver.deal.in_threads import in_stretches
 from crib_env.solver.deal.responses import Lanes, fill_chances, make_lanes, respond
-from crib_env.solver.deal.shows import HEELS, crib_means, discard_totals
+from crib_env.solver.deal.shows import HEELS, choices, crib_means, discard_totals
 from crib_env.solver.deal.sixes import sixes
 from crib_env.solver.play_game import PlayGame
 
@@ -76,7 +76,7 @@ def best_response(
         _add_play(game, laid, (role, starter, chances), lanes, play)
         on_progress(1)
     cribs = crib_means(chances, kinds, threads)
-    own = float(class_sizes() @ discard_totals(role, cribs, play).max(axis=1).astype(float)) / N_DEALS
+    own = float(class_sizes() @ discard_totals(role, cribs, play, choices()).max(axis=1).astype(float)) / N_DEALS
     heels = HEELS if role == DEALER else -HEELS
     return DealResponse(own - policy.hands[1 - role] + heels, cribs, play)
 

@@ -91,7 +91,7 @@ def respond(game, chances, role, hand, lanes, first=0):
         lanes: :class:`Lanes`.
         first: the node.
     """
-    nodes, hands, steps, values = game.tree.nodes, game.hands, lanes.steps, lanes.values
+    nodes, hands, steps = game.tree.nodes, game.hands, lanes.steps
     depth = 0
     _enter(nodes[first], first, role, hand, np.int64(nodes[first]["n_cards"][role]), 0, lanes)
     while True:

@@ -34,35 +34,40 @@ _FLUSH = np.array([5 * comb(n, 3) / comb(STARTERS, 3) for n in range(14)])  # by
 
 
 class Choices(NamedTuple):
-    """The fifteen discards of each class of six cards (:mod:`crib_env.exact.deal_classes`), in the order of
+    """The fifteen discards of N deals of six cards, in the order of
     :data:`crib_env.exact.discard_statistics.PLACES`."""
 
     choice: np.ndarray
-    """(962988, 15) int32, of :class:`crib_env.solver.deal.sixes.Sixes`."""
+    """(N, 15) int32, of :class:`crib_env.solver.deal.sixes.Sixes`."""
     hand: np.ndarray
-    """(962988, 15) float32, mean points of the hand over the 46 starters."""
+    """(N, 15) float32, mean points of the hand over the 46 starters."""
     suited: np.ndarray
-    """(962988, 15) float32, mean points that the suits of the discards bring the crib: his nobs and a flush."""
+    """(N, 15) float32, mean points that the suits of the discards bring the crib: his nobs and a flush."""
 
 
-def discard_totals(role: int, cribs: np.ndarray, play: np.ndarray) -> np.ndarray:
-    """(962988, 15) float32, what each discard of each class is worth: its hand, plus or minus the crib, and the play.
+def discard_totals(role: int, cribs: np.ndarray, play: np.ndarray, deals: Choices) -> np.ndarray:
+    """(N, 15) float32, what each discard of N deals is worth: its hand, plus or minus the crib, and the play.
 
     Args:
         role: ``PONE`` or ``DEALER``.
         cribs: (C,) of :func:`crib_means`.
         play: (C,) net points of the play.
+        deals: of :func:`choices_of`.
     """
-    of_classes, sign = choices(), np.float32(1 if role == DEALER else -1)
-    totals: np.ndarray = of_classes.hand + sign * of_classes.suited
-    totals += (sign * cribs + play).astype(np.float32)[of_classes.choice]
+    sign = np.float32(1 if role == DEALER else -1)
+    totals: np.ndarray = deals.hand + sign * deals.suited
+    totals += (sign * cribs + play).astype(np.float32)[deals.choice]
     return totals
 
 
 @cache
 def choices() -> Choices:
-    """All of them. Takes some seconds, and 170 MB."""
-    masks = representatives()
+    """Of all classes. Takes some seconds, and 170 MB."""
+    return choices_of(representatives())
+
+
+def choices_of(masks: np.ndarray) -> Choices:
+    """The same of some deals of six cards (N,), as masks."""
     shape = len(masks), N_DISCARDS
     found = Choices(np.empty(shape, np.int32), np.empty(shape, np.float32), np.empty(shape, np.float32))
     _fill_choices(masks, sixes().choice, found)
