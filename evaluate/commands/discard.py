@@ -113,13 +113,13 @@ def _show_all(role: int) -> None:
     values = standard_deals()
     found = solved(values, load_blueprint().discards[role], role)
     name = "dealer" if role == DEALER else "pone"
-    columns = ("discard", "of all", "when held", "mean crib")
-    shown = table_of(f"discards of {name}, over all deals", columns, no_wrap=True, box=SIMPLE_HEAD, padding=0)
+    of_pairs = ("discard", "of all", "when held", "mean crib")
+    shown = table_of(f"discards of {name}, over all deals", of_pairs, no_wrap=True, box=SIMPLE_HEAD, padding=0)
     for row in pairs_discarded(role, found, values)[:_PAIRS_SHOWN]:
         shown.add_row(row.ranks, f"{row.share:.1%}", f"{row.when_held:.0%}", f"{row.crib:.2f}")
     console.print(shown)
-    columns = ("rule", "applies", "kept", "cost of keeping", "of breaking")
-    shown = table_of(f"rules for {name}'s discards", columns, no_wrap=True, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    of_rules = ("rule", "applies", "kept", "cost of keeping", "of breaking")
+    shown = table_of(f"rules for {name}'s discards", of_rules, no_wrap=True, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for rule in tally_discards(role, found):
         shown.add_row(
             rule.says, f"{rule.applies:.1%}", f"{rule.kept:.0%}", f"{rule.keeping:.3f}", f"{rule.breaking:.3f}"
