@@ -86,11 +86,11 @@ COMMANDS = {
         takes_agents=True,
     ),
     "solve-play": Command(
-        "solve_play:solve_play",
+        "solve.play:solve_play",
         "Solves the play for its equilibrium, to a stated distance from it; where wanted, among simple players.",
     ),
     "solve-deal": Command(
-        "solve_deal:solve_deal",
+        "solve.deal:solve_deal",
         "Solves whole deals for their equilibrium, discards and play together, with its exact distance from one.",
     ),
     "dataset": Command(

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import tyro
 
 from crib_env.evaluate.commands.arguments import File
-from crib_env.evaluate.commands.solve_play import PEGGING_GAME, after_discards
+from crib_env.evaluate.commands.solve.play import PEGGING_GAME, after_discards
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.progress import advancing, progress_bar

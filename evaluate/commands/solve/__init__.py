@@ -1,0 +1,1 @@
+"""Commands that solve games for their equilibrium."""
