@@ -1,6 +1,6 @@
 """What discards are worth in whole deals against a solution of them: the crib and the play after each choice.
 
-``crib-env solve-deal`` writes this table. The player that is valued best responds in the play, and remembers its own
+``crib-env solve deal`` writes this table. The player that is valued best responds in the play, and remembers its own
 discards; the opponent discards and plays as the solution does.
 """
 

@@ -85,11 +85,11 @@ COMMANDS = {
         "Measures what an exact best response gains on an agent in the pegging game, or in whole deals.",
         takes_agents=True,
     ),
-    "solve-play": Command(
+    "solve play": Command(
         "solve.play:solve_play",
         "Solves the play for its equilibrium, to a stated distance from it; where wanted, among simple players.",
     ),
-    "solve-deal": Command(
+    "solve deal": Command(
         "solve.deal:solve_deal",
         "Solves whole deals for their equilibrium, discards and play together, with its exact distance from one.",
     ),
@@ -152,7 +152,7 @@ COMMANDS = {
     ),
     "make-table leads": Command(
         "tables.solutions:leads",
-        "Reads leads and answers from a solution of `solve-play`.",
+        "Reads leads and answers from a solution of `solve play`.",
     ),
     "make-table blueprint": Command(
         "tables.solutions:blueprint",
@@ -172,7 +172,10 @@ COMMANDS = {
         "Makes the positions of `suite`, with what is best in them.",
     ),
 }
-GROUPS = {"make-table": "Makes a table that the library, an agent or a page reads."}
+GROUPS = {
+    "make-table": "Makes a table that the library, an agent or a page reads.",
+    "solve": "Solves the play, or whole deals, for their equilibrium, to a stated distance from it.",
+}
 """What the commands of a group have in common, by the first word of their names."""
 
 

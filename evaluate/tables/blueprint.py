@@ -56,7 +56,7 @@ def make_blueprint(
 
 
 def of_deals(state: Path) -> tuple[np.ndarray, np.ndarray, PlayOf]:
-    """``weights``, ``discards`` and ``play`` of :func:`make_blueprint`, from a state of ``solve-deal``."""
+    """``weights``, ``discards`` and ``play`` of :func:`make_blueprint`, from a state of ``solve deal``."""
     kinds, of_classes, sizes = sixes(), choices(), class_sizes()
     chances = np.stack([without_rare(average) for average in load_discards(state)["average"]])
     weights = np.empty((N_RANKS, len(ROLES), len(ORDERINGS[4])))
@@ -73,7 +73,7 @@ def of_deals(state: Path) -> tuple[np.ndarray, np.ndarray, PlayOf]:
 
 
 def after_fixed_discards(solutions: list[tuple[Path, str]]) -> tuple[np.ndarray, np.ndarray, PlayOf]:
-    """The same from thirteen files of ``solve-play --prior discards`` and which games they are of; no discards."""
+    """The same from thirteen files of ``solve play --prior discards`` and which games they are of; no discards."""
 
     def play(starter: int, tree: PublicTree, extent: Extent) -> FirstCards:
         own_tree, own_extent, _ = build_tree(start_of_play(starter=starter), SPLIT)

@@ -86,7 +86,9 @@ COMMANDS = {
         (SMALL, "make-table", "win", "w.npz", "--agent", "greedy", "--deals", "20", "--rounds", "2", *ONE)
     ),
     "make-table calibration": Long(("evaluate", *CALIBRATION.split(), *ONE)),
-    "solve-play": Long((SMALL, "solve-play", "play", "--cards", "3", "--nash-conv", "0.002", "--json", "p.json", *ONE)),
+    "solve play": Long(
+        (SMALL, "solve", "play", "play", "--cards", "3", "--nash-conv", "0.002", "--json", "p.json", *ONE)
+    ),
 }
 _TIMES = {
     "seconds",

@@ -2,7 +2,7 @@
 the shipped one.
 
 ``python -m tests.helpers.small_commands make-table …`` is ``crib-env make-table …`` with these. A play that
-``solve-play`` solves is saved each time that it is measured.
+``solve play`` solves is saved each time that it is measured.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import pytest
 
 from crib_env.evaluate.__main__ import main
-from crib_env.evaluate.commands import solve_play
+from crib_env.evaluate.commands.solve import play as solve_play
 from crib_env.evaluate.commands.tables import deals, win_table
 from crib_env.evaluate.skill.luck.table import standard_luck_table
 from crib_env.evaluate.tables.win_table import making

@@ -1,4 +1,4 @@
-"""Tables that are read from solutions of `solve-play`: leads, the blueprint of `equilibrium`, the suite."""
+"""Tables that are read from solutions of `solve play`: leads, the blueprint of `equilibrium`, the suite."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from crib_env.tables.leads import leads_of
 def leads(
     solution: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="SOLUTION")], path: File, threads: Threads = 2
 ) -> None:
-    """Reads leads and answers, their frequencies and costs, from what `solve-play` has found.
+    """Reads leads and answers, their frequencies and costs, from what `solve play` has found.
 
     Args:
-        solution: A file of `solve-play`, without a starter.
+        solution: A file of `solve play`, without a starter.
         path: The file to write; an existing file is replaced.
         threads: Number of threads.
     """
@@ -55,8 +55,8 @@ def blueprint(
 
     Args:
         path: The file of the blueprint; an existing file is replaced.
-        pegging: The file of `solve-play`, for the pegging game.
-        deals: The folder of `solve-deal`. Or the folder of `solve-play --prior discards`, which has no discards:
+        pegging: The file of `solve play`, for the pegging game.
+        deals: The folder of `solve deal`. Or the folder of `solve play --prior discards`, which has no discards:
             `equilibrium` then discards as `expert` does.
         simple_players: Share of simple players in the latter.
     """
@@ -67,7 +67,7 @@ def blueprint(
         for file, about in files:
             check_solution(file, about)
     elif simple_players:
-        raise ValueError(f"simple_players={simple_players:g} is not allowed with a folder of solve-deal: give 0")
+        raise ValueError(f"simple_players={simple_players:g} is not allowed with a folder of solve deal: give 0")
     with advancing("solutions", N_RANKS + 1) as on_progress:
         weights, discards, play = after_fixed_discards(files) if state is None else of_deals(state)
         made = make_blueprint((pegging, PEGGING_GAME), weights, discards, play, on_progress)
@@ -86,7 +86,7 @@ def suite(
     Args:
         task: Which task.
         path: The file to write; an existing file is replaced.
-        solution: For `play` the pegging game solved, from `solve-play FILE --nash-conv 0.001`.
+        solution: For `play` the pegging game solved, from `solve play FILE --nash-conv 0.001`.
         threads: Number of threads; they do not change the result.
     """
     check_outputs(path)
