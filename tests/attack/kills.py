@@ -28,7 +28,6 @@ class Long(NamedTuple):
 
 
 SMALL_TD = ("--hidden", "16", "--evaluations", "1", "--evaluation-games", "20", "--final-games", "20")
-SOLVE_PLAY = "solve play play --cards 3 --nash-conv 0.002 --json p.json"
 CALIBRATION = (
     "make-table calibration c.json --agent greedy --pairs 3 --games 200 --positions 3 --deals 200 --cards 1000"
 )
