@@ -17,6 +17,8 @@ from crib_env.tables.standard import standard_deals
 
 PAGE = Path(__file__).parents[1] / "docs" / "casebook.md"
 CASES = json.loads(PAGE.with_suffix(".json").read_text(encoding="utf-8"))
+CASE_COLUMNS = ["cards", "as", "scores", "the solution", "answers, and what they lose"]
+EXPERT_COLUMNS = ["expert", "answers", "within 0.05", "within 0.3", "mean loss, points"]
 BEGIN, MIDDLE, END = "<!-- cases -->\n", "<!-- experts -->\n", "<!-- end -->\n"
 
 
@@ -87,8 +89,8 @@ def rows_of_experts():
 def with_tables(page):
     start, rest = page.split(BEGIN)
     end = rest.split(END)[1]
-    cases = markdown_table(["cards", "as", "scores", "the solution", "answers, and what they lose"], list(rows_of_cases()))
-    experts = markdown_table(["expert", "answers", "within 0.05", "within 0.3", "mean loss, points"], list(rows_of_experts()))
+    cases = markdown_table(CASE_COLUMNS, list(rows_of_cases()))
+    experts = markdown_table(EXPERT_COLUMNS, list(rows_of_experts()))
     return f"{start}{BEGIN}{cases}\n{MIDDLE}{experts}\n{END}{end}"
 
 
