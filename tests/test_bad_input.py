@@ -45,7 +45,7 @@ def test_a_number_out_of_its_range_is_refused_before_any_work(name, monkeypatch,
         ),
         (
             ["make-table", "blueprint", "blueprint.npz", "solution.npz", "solutions"],
-            "there is no solution of the play solutions/A.npz",
+            "there is no solution of the play solution.npz",
         ),
         (["make-table", "leads", __file__, "leads.npz"], "test_bad_input.py is not a solution of the play"),
         (
