@@ -9,7 +9,7 @@ import numpy as np
 
 from crib_env.cards import RANKS
 from crib_env.engine import DEALER
-from crib_env.evaluate.rules_of_thumb import Tally
+from crib_env.evaluate.rules_of_thumb import Tally, Weighed, tally
 from crib_env.exact.deal_classes import N_DEALS, class_sizes
 from crib_env.hands import FOURS, HANDS
 from crib_env.scoring import card_value
@@ -19,19 +19,12 @@ from crib_env.tables.deal_values import DealValues
 
 _FIVE, _NINE = RANKS.index("5"), RANKS.index("9")
 _UNLIKELY = 1e-6
+_PURE = 0.97
 
 
-class Solved(NamedTuple):
-    """What a role discards in a solution, and what each discard costs it."""
-
-    chances: np.ndarray
-    """(962988, 15) how likely each discard of each class of six cards is."""
-    costs: np.ndarray
-    """(962988, 15) points a deal that it loses to the best one, if the player goes on as well as it can."""
-
-
-def solved(values: DealValues, chances: np.ndarray, role: int) -> Solved:
-    """The discards of a role.
+def solved(values: DealValues, chances: np.ndarray, role: int) -> Weighed:
+    """What a role discards in a solution, of each class of six cards, and what each discard costs it if the player goes
+    on as well as it can.
 
     Args:
         values: against the solution.
@@ -40,7 +33,7 @@ def solved(values: DealValues, chances: np.ndarray, role: int) -> Solved:
     """
     totals = values.totals(role, choices())
     made = chances / chances.sum(axis=1, keepdims=True, dtype=np.float32)
-    return Solved(made, totals.max(axis=1, keepdims=True) - totals)
+    return Weighed(made, totals.max(axis=1, keepdims=True) - totals, class_sizes())
 
 
 def _is_run(ranks: np.ndarray) -> np.ndarray:
@@ -71,21 +64,29 @@ def rules(role: int) -> Iterator[tuple[str, np.ndarray]]:
     yield "keep three in a row", _is_run(FOURS)[sixes().kept]
 
 
-def tally_discards(role: int, found: Solved) -> Iterator[Tally]:
+def tally_discards(role: int, found: Weighed) -> Iterator[Tally]:
     """How the rules of a role fare over all deals, and that of keeping the most points."""
-    of_classes, sizes = choices(), class_sizes()
+    of_classes = choices()
     for says, keeps in rules(role):
-        yield _tally(says, keeps[of_classes.choice], found, sizes)
+        of_rule = keeps[of_classes.choice]
+        yield tally(says, of_rule, ~of_rule, found)
     most = of_classes.hand >= of_classes.hand.max(axis=1, keepdims=True) - _UNLIKELY
-    yield _tally("keep the hand of most points", most, found, sizes)
+    yield tally("keep the hand of most points", most, ~most, found)
 
 
-def _tally(says: str, keeps: np.ndarray, found: Solved, sizes: np.ndarray) -> Tally:
-    weights = (sizes * keeps.any(axis=1) * ~keeps.all(axis=1)).astype(float)
-    kept = (found.chances * keeps).sum(axis=1)
-    keeping, breaking = (np.where(some, found.costs, np.inf).min(axis=1) for some in (keeps, ~keeps))
-    means = (np.average(np.where(weights > 0, one, 0), weights=weights) for one in (kept, keeping, breaking))
-    return Tally(says, float(weights.sum() / N_DEALS), *map(float, means))
+class Discards(NamedTuple):
+    """How a solution discards, over all deals."""
+
+    loss: float
+    """Points a deal that its discards lose to the best ones."""
+    pure: float
+    """The share of deals in which it makes one discard at least 97 % of the time."""
+
+
+def overall(found: Weighed) -> Discards:
+    """How a role discards in a solution."""
+    loss, pure = (found.chances * found.costs).sum(axis=1), found.chances.max(axis=1) >= _PURE
+    return Discards(*(float(found.weights @ one.astype(float)) / N_DEALS for one in (loss, pure)))
 
 
 class PairDiscarded(NamedTuple):
@@ -100,7 +101,7 @@ class PairDiscarded(NamedTuple):
     """Mean points of the crib with them, over the deals in which they are."""
 
 
-def pairs_discarded(role: int, found: Solved, values: DealValues) -> list[PairDiscarded]:
+def pairs_discarded(role: int, found: Weighed, values: DealValues) -> list[PairDiscarded]:
     """All 91 sets of two ranks, the most frequent first."""
     of_classes, sizes, kinds = choices(), class_sizes().astype(float), sixes()
     by_choice = np.bincount(of_classes.choice.ravel(), (found.chances * sizes[:, None]).ravel(), len(kinds.six))

@@ -46,6 +46,32 @@ class Tally(NamedTuple):
     """Points a deal that it then costs to break it always, with the best card that does."""
 
 
+class Weighed(NamedTuple):
+    """What an equilibrium does with some hands; N hands, or N by some leads, of c cards or discards each."""
+
+    chances: np.ndarray
+    """(N, c) how likely it makes each choice."""
+    costs: np.ndarray
+    """(N, c) points a deal that each choice loses to the best one."""
+    weights: np.ndarray
+    """(N,) how often each hand is held, in any unit."""
+
+
+def tally(says: str, keeps: np.ndarray, breaks: np.ndarray, found: Weighed) -> Tally:
+    """How a rule fares over hands.
+
+    Args:
+        says: what the rule says.
+        keeps: (N, c) bool, the choices that keep it.
+        breaks: (N, c) bool, those that break it. Hands without one of the two do not count.
+    """
+    weights = (found.weights * keeps.any(axis=-1) * breaks.any(axis=-1)).astype(float)
+    kept = (found.chances * keeps).sum(axis=-1)
+    keeping, breaking = (np.where(some, found.costs, np.inf).min(axis=-1) for some in (keeps, breaks))
+    means = (float(np.average(np.where(weights > 0, one, 0), weights=weights)) for one in (kept, keeping, breaking))
+    return Tally(says, float(weights.sum() / found.weights.sum()), *means)
+
+
 def _always(says: str, keeps: Callable[[int], np.ndarray]) -> Rule:
     return Rule(says, keeps, lambda led: ~keeps(led))
 
@@ -122,21 +148,15 @@ ANSWERS = (
 
 def tally_leads(rule: Rule, leads: Leads) -> Tally:
     """How a rule for the lead fares over all hands of pone."""
-    return _tally(rule, leads.lead_chance[None], leads.lead_cost[None], _SETS[None], [-1])
+    chances, costs = leads.lead_chance.astype(float), leads.lead_cost.astype(float)
+    return tally(rule.says, rule.keeps(-1), rule.breaks(-1), Weighed(chances * _IS_FIRST, costs, _SETS))
 
 
 def tally_answers(rule: Rule, leads: Leads) -> Tally:
     """How a rule for the answer fares over all leads and hands of the dealer."""
-    return _tally(rule, leads.answer_chance, leads.answer_cost, leads.led * _SETS, range(N_RANKS))
-
-
-def _tally(rule: Rule, chances: np.ndarray, costs: np.ndarray, weights: np.ndarray, leads: range | list[int]) -> Tally:
-    keeps, breaks = (np.array([cards(led) for led in leads]) for cards in (rule.keeps, rule.breaks))
-    weights = weights * keeps.any(axis=2) * breaks.any(axis=2)
-    kept = (chances.astype(float) * (keeps & _IS_FIRST)).sum(axis=2)
-    keeping, breaking = (np.where(cards, costs.astype(float), np.inf).min(axis=2) for cards in (keeps, breaks))
-    means = (np.average(np.where(weights > 0, one, 0), weights=weights) for one in (kept, keeping, breaking))
-    return Tally(rule.says, float(weights.sum() / _SETS.sum()), *map(float, means))
+    keeps, breaks = (np.array([cards(led) for led in range(N_RANKS)]) for cards in (rule.keeps, rule.breaks))
+    chances, costs = leads.answer_chance.astype(float), leads.answer_cost.astype(float)
+    return tally(rule.says, keeps, breaks, Weighed(chances * _IS_FIRST, costs, leads.led * _SETS))
 
 
 class RankLed(NamedTuple):

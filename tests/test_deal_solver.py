@@ -26,8 +26,9 @@ from crib_env.solver.deal.responses import fill_chances, make_lanes, respond
 from crib_env.solver.deal.saved import load, save
 from crib_env.solver.deal.shows import choices, crib_means, discard_totals
 from crib_env.solver.deal.sixes import WAYS, number_of_six, sixes
-from crib_env.solver.deal.solver import add_regrets, match_regrets
-from crib_env.solver.play_game import PlayGame, pairs_dealt
+from crib_env.solver.deal.solver import add_regrets, matched
+from crib_env.solver.hand_weights import pairs_dealt
+from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.solver.sweeps import BEST_RESPONSE, UPDATE_REGRETS, Step, Weights
 from tests.helpers.deal_responder import DealResponder
@@ -112,30 +113,32 @@ def test_hands_beside_known_cards_are_those_counted(kinds, some_chances):
 
 
 @pytest.mark.parametrize("starter", [0, 4])
-def test_the_weights_of_hands_say_how_often_they_are_kept(kinds, some_chances, starter):
-    """Beside a starter, with nothing known of the opponent: times the ways to deal the four, and any two others."""
-    left = 4 - (np.arange(13) == starter)
-    ways_of_six = WAYS[left, kinds.counts].prod(axis=1)
-    expected = np.bincount(kinds.kept, some_chances * ways_of_six[kinds.six], len(FOURS))
-    of_four = (FOURS[:, :, None] == np.arange(13)).sum(axis=1)
-    weights = hand_weights(some_chances, starter, kinds) / ORDERINGS[4]
-    assert weights * WAYS[left, of_four].prod(axis=1) * 47 * 46 / 2 == pytest.approx(expected)
+def test_with_the_weights_of_hands_each_is_held_as_often_as_it_is_kept(kinds, some_chances, starter):
+    """Of six cards dealt beside a starter, whatever the other player holds."""
+    others = np.roll(some_chances, 1)
+    pairs = pairs_dealt(start_of_play(starter=starter))
+    pone, dealer = hand_weights((some_chances, others), starter, pairs)
+    held = pone[:, None] * pairs * dealer
+    ways_of_six = WAYS[4 - (np.arange(13) == starter), kinds.counts].prod(axis=1)[kinds.six]
+    for chances, found in ((some_chances, held.sum(axis=1)), (others, held.sum(axis=0))):
+        expected = np.bincount(kinds.kept, chances * ways_of_six, len(FOURS))
+        assert found / found.sum() == pytest.approx(expected / expected.sum(), abs=1e-9)
 
 
 def test_policies_by_class_become_policies_by_rank(kinds):
     even = np.full((len(representatives()), len(PLACES)), 1 / len(PLACES), np.float32)
-    chances = by_choice(even, choices().choice, class_sizes(), kinds)
+    chances = by_choice(even)
     assert np.add.reduceat(chances, kinds.first[:-1]) == pytest.approx(np.ones(len(kinds.counts)), abs=1e-5)
     pairs = kinds.choice[hand_number([0, 0, 1, 2]), hand_number([3, 4])]  # A A 2 3 4 5: one of fifteen discards
     assert chances[pairs] == pytest.approx(1 / 15, abs=1e-6)
     assert chances[kinds.choice[hand_number([0, 1, 2, 3]), hand_number([0, 4])]] == pytest.approx(2 / 15, abs=1e-6)
 
 
-def test_cribs_beside_random_discards_are_the_exact_means(kinds):
+def test_cribs_beside_random_discards_are_the_exact_means():
     """Which count every suit; jacks of the opponent are right on average alone."""
     of_classes = choices()
     even = np.full((len(representatives()), len(PLACES)), 1 / len(PLACES), np.float32)
-    means = crib_means(by_choice(even, of_classes.choice, class_sizes(), kinds), kinds)
+    means = crib_means(by_choice(even))
     some = np.random.default_rng(3).integers(len(of_classes.choice), size=500)
     cards = np.stack([np.flatnonzero(representatives()[c] >> np.arange(52) & 1) for c in some])
     exact = discard_statistics(cards)["crib_mean"]
@@ -183,23 +186,21 @@ def test_the_tree_of_the_pegging_game_serves_beside_a_starter():
 # --- the solver's discards ------------------------------------------------------------------------------------------
 
 
-def test_regrets_of_discards_are_discounted_and_matched():
+def test_regrets_of_discards_are_matched_and_discounted():
     rng = np.random.default_rng(4)
-    regrets = rng.normal(size=(20, 15)).astype(np.float32)
+    regrets, values = rng.normal(size=(2, 20, 15)).astype(np.float32)
     regrets[0] = -1
-    chances = np.empty_like(regrets)
-    match_regrets(regrets, chances)
-    assert chances.sum(axis=1) == pytest.approx(np.ones(20), rel=1e-5)
+    chances = matched(regrets)
     assert chances[0] == pytest.approx(np.full(15, 1 / 15))
-    of_classes = choices()
-    some = type(of_classes)(*(column[:20] for column in of_classes))
-    worth = rng.normal(size=len(sixes().six)).astype(np.float32)
+    for row, found in zip(regrets[1:], chances[1:]):
+        above = [max(regret, 0) for regret in row.tolist()]
+        assert found == pytest.approx(np.array(above) / sum(above))
     step = Step(DEALER, UPDATE_REGRETS, *map(np.float32, discounted(3, DISCOUNTS)))
-    values = some.hand + some.suited + worth[some.choice]
-    factor = np.where(regrets > 0, step.positive, step.negative)
-    expected = regrets * factor + values - (chances * values).sum(axis=1, keepdims=True)
-    add_regrets(some, worth, np.float32(1), step, regrets)
-    assert regrets == pytest.approx(expected, abs=1e-4)
+    new = regrets.copy()
+    add_regrets(values, chances, step, new)
+    for row, before, of_row, value in zip(new, regrets, chances, values):
+        factors = [step.positive if regret > 0 else step.negative for regret in before]
+        assert row == pytest.approx(before * factors + value - of_row @ value, abs=1e-5)
 
 
 # --- agents ---------------------------------------------------------------------------------------------------------

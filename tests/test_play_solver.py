@@ -18,7 +18,8 @@ from crib_env.exact.discard_statistics import PLACES, TOTALS, fill_totals
 from crib_env.hands import HANDS, ORDERINGS, hand_number, hand_of_mask
 from crib_env.kernels import kernel, lowest, streams
 from crib_env.solver.cfr import DISCOUNTS, Discounts, PlaySolver, Population, discounted
-from crib_env.solver.play_game import PlayGame, Reached, pairs_dealt
+from crib_env.solver.hand_weights import pairs_dealt
+from crib_env.solver.play_game import PlayGame, Reached
 from crib_env.solver.public_state import (
     ACTOR,
     COUNT,
@@ -452,24 +453,6 @@ def test_the_command_solves_among_simple_players(tmp_path, capsys):
         solve_play(play, cards=2)
     with pytest.raises(ValueError, match="simple_players=1 is not allowed: give at least 0 and less than 1"):
         solve_play(play, cards=2, simple_players=1)
-
-
-def test_the_command_solves_real_deals_starter_by_starter(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(f"{COMMAND}.start_of_play", lambda cards, starter=None: start_of_play(2, starter))
-    monkeypatch.setattr(f"{COMMAND}.prior_of_discards", lambda starter: (ORDERINGS[2], ORDERINGS[2]))
-    folder, json_file = tmp_path / "plays", tmp_path / "plays.json"
-    solve_play(folder, prior="discards", nash_conv=0.01)
-    for rank in "A2346789TJQK":
-        (folder / f"{rank}.npz").unlink()
-    capsys.readouterr()
-    solve_play(folder, prior="discards", nash_conv=0.01, json_file=json_file)
-    assert sorted(path.stem for path in folder.glob("*.npz")) == sorted("A23456789TJQK")
-    assert f"{folder / '5.npz'} has" in capsys.readouterr().out.replace("\n", "")
-    found = json.loads(json_file.read_text())
-    assert len(found["starters"]) == 13
-    assert found["nash_conv"] == pytest.approx(np.mean([each["nash_conv"] for each in found["starters"]]))
-    with pytest.raises(ValueError, match="is a file: with --prior discards, give a folder"):
-        solve_play(json_file, prior="discards")
 
 
 # --- What each rank is worth against a policy -----------------------------------------------------------------------

@@ -1,18 +1,23 @@
 """Tables of the benchmarks that come from data; ``python -m tests.test_tables_of_pages`` writes them anew."""
 
 import json
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
 
+from crib_env.agents.equilibrium.blueprint import load_blueprint
+from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.evaluate.commands.tables.win_table import HEADER, NEAR, rows_of
 from crib_env.evaluate.files import markdown_table, whole_text
 from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.progress import rating_of_loss
-from crib_env.tables.standard import standard_win_table
+from crib_env.evaluate.rules_for_discards import pairs_discarded, solved, tally_discards
+from crib_env.tables.standard import standard_deals, standard_win_table
 
 DOCS = Path(__file__).parents[1] / "docs"
 END = "<!-- end of table -->\n"
+_PAIRS = 10
 
 
 def kept(name):
@@ -97,19 +102,44 @@ def errors_of_levels():
     return titles, [[one.name, told(one.loss), f"{rating_of_loss(one.loss.loss):,.0f}"] for one in LEVELS]
 
 
+@cache
+def discards_of(role):
+    return solved(standard_deals(), load_blueprint().discards[role], role)
+
+
+def pairs_of(role):
+    """What a role discards most often in the solution of whole deals."""
+    rows = pairs_discarded(role, discards_of(role), standard_deals())[:_PAIRS]
+    titles = [f"{ROLES[role]} discards", "of all", "when both are held", "mean crib"]
+    return titles, [[row.ranks, f"{row.share:.1%}", f"{row.when_held:.0%}", f"{row.crib:.2f}"] for row in rows]
+
+
+def rules_of(role):
+    """How rules of thumb for a role's discards fare against that solution."""
+    rows = [
+        [one.says, f"{one.applies:.1%}", f"{one.kept:.0%}", f"{one.keeping:.2f}", f"{one.breaking:.2f}"]
+        for one in tally_discards(role, discards_of(role))
+    ]
+    return [f"rule of {ROLES[role]}", "applies", "kept", "keeping costs", "breaking costs"], rows
+
+
 TABLES = {
-    "levels": ("levels", levels),
-    "errors of levels": ("levels", errors_of_levels),
-    "best against the league": ("matches", best_against_the_league),
-    "win table": ("tables", win_table),
-    "tree search": ("matches", tree_search),
-    "exploitability of learners": ("exploitability", exploitability_of_learners),
-    "speeds": ("speed", speeds),
+    "discards of the dealer": ("findings", partial(pairs_of, DEALER)),
+    "rules of the dealer": ("findings", partial(rules_of, DEALER)),
+    "discards of pone": ("findings", partial(pairs_of, PONE)),
+    "rules of pone": ("findings", partial(rules_of, PONE)),
+    "levels": ("benchmarks/levels", levels),
+    "errors of levels": ("benchmarks/levels", errors_of_levels),
+    "best against the league": ("benchmarks/matches", best_against_the_league),
+    "win table": ("benchmarks/tables", win_table),
+    "tree search": ("benchmarks/matches", tree_search),
+    "exploitability of learners": ("benchmarks/exploitability", exploitability_of_learners),
+    "speeds": ("benchmarks/speed", speeds),
 }
 
 
 def page_of(name):
-    return DOCS / "benchmarks" / f"{TABLES[name][0]}.md"
+    return DOCS / f"{TABLES[name][0]}.md"
 
 
 def with_table(name):

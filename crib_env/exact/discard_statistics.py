@@ -46,6 +46,9 @@ STATISTICS = np.dtype(
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 # The fifteen discards of six sorted cards, by place.
 PLACES = np.array([(i, j) for i in range(6) for j in range(i + 1, 6)])
+PLACE_OF = np.full((6, 6), -1)
+"""(6, 6): the number of a discard among :data:`PLACES`, by the places of its two cards in either order."""
+PLACE_OF[PLACES[:, 0], PLACES[:, 1]] = PLACE_OF[PLACES[:, 1], PLACES[:, 0]] = np.arange(N_DISCARDS)
 
 
 @kernel

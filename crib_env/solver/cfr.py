@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,8 +77,33 @@ class Population:
         return self._met
 
 
-class PlaySolver:
+class AlternatingSolver(ABC):
     """Discounted CFR with alternating updates (:class:`Discounts`).
+
+    Attributes:
+        iterations: the number of iterations so far.
+        seconds: their duration.
+    """
+
+    iterations = 0
+    seconds = 0.0
+
+    def iterate(self) -> None:
+        """One iteration: new regrets of both roles."""
+        started = time.perf_counter()
+        average, *factors = map(np.float32, discounted(self.iterations, DISCOUNTS))
+        for role in range(len(ROLES)):
+            self._update(Step(role, UPDATE_REGRETS, average, *factors))
+        self.iterations += 1
+        self.seconds += time.perf_counter() - started
+
+    @abstractmethod
+    def _update(self, step: Step) -> None:
+        """New regrets of ``step.role``; the other role's policy is added to the average."""
+
+
+class PlaySolver(AlternatingSolver):
+    """Solves the play.
 
     With a population the opponent may be one of its other players: with probability ``share`` it plays their fixed
     policy, else it plays the game that is solved. Nobody sees which. The equilibrium wins more from players like these,
@@ -88,28 +114,19 @@ class PlaySolver:
         game: the game to solve.
         regrets: (S,) float32, one number per slot.
         average: (S,) float32, the weighted sum of all iterations' policies.
-        iterations: the number of iterations so far.
-        seconds: their duration.
     """
 
     def __init__(self, game: PlayGame, population: Population | None = None) -> None:
         self.game, self.population = game, population
         self.regrets = np.zeros(game.extent.slots, np.float32)
         self.average = np.zeros(game.extent.slots, np.float32)
-        self.iterations = 0
-        self.seconds = 0.0
 
-    def iterate(self) -> None:
-        """One iteration: new regrets of both roles."""
-        started = time.perf_counter()
-        weight, *factors = map(np.float32, discounted(self.iterations, DISCOUNTS))
-        for role in range(len(ROLES)):
-            other, added = self.regrets, weight
-            if self.population:  # which adds the policy to the average
-                other, added = self.population.met(other, 1 - role, self.average, float(weight)), np.float32(0)
-            self.game.walk(Weights(self.regrets, other, self.average), Step(role, UPDATE_REGRETS, added, *factors))
-        self.iterations += 1
-        self.seconds += time.perf_counter() - started
+    def _update(self, step: Step) -> None:
+        other = self.regrets
+        if self.population:  # which adds the policy to the average
+            other = self.population.met(other, 1 - step.role, self.average, float(step.average))
+            step = step._replace(average=np.float32(0))
+        self.game.walk(Weights(self.regrets, other, self.average), step)
 
     def best_responses(self) -> BestResponses:
         """What exact best responses earn against the average policy."""

@@ -6,13 +6,12 @@ whether the other has said go. 652,706 tables of points cover the 11.5 million e
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 
 from crib_env.hands import KING, N_RANKS
 from crib_env.kernels import kernel
 from crib_env.scoring import card_value
+from crib_env.solver.in_threads import in_stretches
 from crib_env.solver.public_state import (
     ACTOR,
     ALONE,
@@ -94,9 +93,7 @@ def make_endings(keys: np.ndarray, threads: int) -> np.ndarray:
         card are numbered as in :mod:`crib_env.hands`; a player without a card has hand 0.
     """
     endings = np.zeros((len(keys), 2, N_RANKS, WIDTH), np.int8)
-    ends = np.linspace(0, len(keys), 16 * threads + 1).astype(int).tolist()
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(lambda first, last: _fill(keys, first, last, endings), ends[:-1], ends[1:]))
+    in_stretches(len(keys), threads, lambda first, last: _fill(keys, first, last, endings))
     return endings
 
 

@@ -7,16 +7,16 @@ from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from functools import cached_property
 from itertools import pairwise
-from math import perm
 from typing import NamedTuple
 
 import numpy as np
 
 from crib_env.engine import DEALER, PONE, ROLES
-from crib_env.hands import HAND_TABLES, HANDS, N_HANDS, N_RANKS, ORDERINGS
+from crib_env.hands import HAND_TABLES, N_HANDS, N_RANKS, ORDERINGS
 from crib_env.kernels import kernel
 from crib_env.solver.endings import make_endings
-from crib_env.solver.public_state import CARDS, GONE, gone_of, start_of_play
+from crib_env.solver.hand_weights import pairs_dealt
+from crib_env.solver.public_state import CARDS, start_of_play
 from crib_env.solver.sweeps import (
     BEST_RESPONSE,
     EXPECTED,
@@ -72,6 +72,7 @@ class PlayGame:
     Attributes:
         extent: how large the public tree is.
         cards: how many cards pone holds at the start.
+        pairs: (n, m) of :func:`crib_env.solver.hand_weights.pairs_dealt`.
     """
 
     def __init__(
@@ -83,8 +84,8 @@ class PlayGame:
         self.prior = tuple(ORDERINGS[size] for size in sizes) if prior is None else tuple(prior)
         tree, self.extent, keys = build_tree(start, min(SPLIT, sum(sizes) - 4))
         self._game = Game(tree, make_endings(keys, threads), HAND_TABLES)
-        self._pairs = pairs_dealt(start)
-        self._deals = float(self.prior[PONE] @ self._pairs @ self.prior[DEALER])
+        self.pairs = pairs_dealt(start)
+        self._deals = float(self.prior[PONE] @ self.pairs @ self.prior[DEALER])
         self._top = make_workspace(self.extent)
         self._workspaces = [make_workspace(self.extent) for _ in range(threads)]
 
@@ -95,18 +96,18 @@ class PlayGame:
         """
         game = copy(self)
         game._game = self._game._replace(starter=starter)
-        game._pairs = pairs_dealt(start_of_play(self.cards, starter))
+        game.pairs = pairs_dealt(start_of_play(self.cards, starter))
         return game
 
     def deal(self, prior: Sequence[np.ndarray]) -> None:
         """Changes the weights of the hands, see ``prior``."""
         self.prior = tuple(prior)
-        self._deals = float(self.prior[PONE] @ self._pairs @ self.prior[DEALER])
+        self._deals = float(self.prior[PONE] @ self.pairs @ self.prior[DEALER])
 
     def hand_means(self, role: int) -> np.ndarray:
         """(n,) what each hand of a role earns in the mean over the other role's hands, after a :meth:`walk` for this
         role: net points of the play. NaN for hands that cannot be dealt."""
-        met = self._pairs @ self.prior[DEALER] if role == PONE else self.prior[PONE] @ self._pairs
+        met = self.pairs @ self.prior[DEALER] if role == PONE else self.prior[PONE] @ self.pairs
         with np.errstate(invalid="ignore"):
             means: np.ndarray = self._top.values[: len(met)] / np.where(met > 0, met, np.nan)
         return means
@@ -321,21 +322,6 @@ class PlayGame:
             self._begin(policy, top)
         fill(0, n_top, *tops)
         self._in_parts(fill_part, tops, [list(two) for two in zip(self._workspaces, self._second_workspaces)])
-
-
-def pairs_dealt(start: np.ndarray) -> np.ndarray:
-    """(n, m) the ways to deal each hand of pone with each of the dealer, one card after the other: the product of 4 - n
-    over their cards, n of whose rank are gone before."""
-    pone, dealer = (_rank_counts(HANDS[size]) for size in start[CARDS : CARDS + len(ROLES)].tolist())
-    ways = np.ones((len(pone), len(dealer)))
-    for rank in range(N_RANKS):
-        left = 4 - gone_of(start[GONE], rank)
-        ways *= np.array([perm(left, n) for n in range(9)])[pone[:, None, rank] + dealer[None, :, rank]]
-    return ways
-
-
-def _rank_counts(hands: np.ndarray) -> np.ndarray:
-    return np.array([np.bincount(hand, minlength=N_RANKS) for hand in hands])
 
 
 @kernel

@@ -15,7 +15,8 @@ import numpy as np
 from crib_env.engine import DEALER, PONE
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
 from crib_env.hands import HAND_TABLES, HANDS, N_RANKS, ORDERINGS
-from crib_env.solver.play_game import PlayGame, pairs_dealt
+from crib_env.solver.hand_weights import pairs_dealt
+from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 
 VERSION = 1

@@ -14,19 +14,18 @@ from functools import cache
 
 import numpy as np
 
-from crib_env.engine import PONE, ROLES
+from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.exact.deal_classes import N_CLASSES, cards_of, class_sizes
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
 from crib_env.hands import N_FOURS, N_RANKS, ORDERINGS, hand_of_mask
 from crib_env.kernels import bit, kernel, mask_of
-from crib_env.solver.play_game import pairs_dealt
+from crib_env.solver.hand_weights import fitted_weights, pairs_dealt
 from crib_env.solver.public_state import start_of_play
 from crib_env.tables.discard_values import fill_discard_points, standard_values
 
 UNUSUAL = 0.03
 """How often a player is assumed to keep four random cards, so that even unlikely hands get a policy."""
 _CHUNK = 50_000
-_ROUNDS = 40  # after which shares of hands are exact to seven digits
 
 
 @kernel
@@ -74,8 +73,7 @@ def prior_of_discards(starter: int, kept: np.ndarray | None = None) -> tuple[np.
     """The weights of pone's and of the dealer's hands beside a starter, (1820,) each, for
     :class:`crib_env.solver.play_game.PlayGame`.
 
-    With these weights each role holds each hand as often as ``kept`` says, and ``UNUSUAL`` of the time any four cards
-    (iterative proportional fitting: Deming and Stephan 1940).
+    With these weights each role holds each hand as often as ``kept`` says, and ``UNUSUAL`` of the time any four cards.
 
     Args:
         starter: its rank.
@@ -86,9 +84,4 @@ def prior_of_discards(starter: int, kept: np.ndarray | None = None) -> tuple[np.
     shares = (kept_hands() if kept is None else kept)[starter]
     anything = np.stack([dealt.sum(axis=1), dealt.sum(axis=0)]) / dealt.sum()
     shares = (1 - UNUSUAL) * shares + UNUSUAL * anything
-    weights = np.divide(shares, anything, out=np.zeros_like(shares), where=anything > 0) * ORDERINGS[4]
-    for _ in range(_ROUNDS):
-        for role in range(len(ROLES)):
-            met = ways @ weights[1] if role == PONE else weights[0] @ ways
-            weights[role] = np.divide(shares[role], met, out=np.zeros_like(met), where=met > 0)
-    return weights[0] / weights[0].max(), weights[1] / weights[1].max()
+    return fitted_weights((shares[PONE], shares[DEALER]), ways)

@@ -9,21 +9,21 @@ that a kind of six may have; what suits the responder holds does not change them
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.engine import DEALER, ROLES
+from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.exact.deal_classes import N_DEALS, class_sizes
 from crib_env.exact.discard_means import STARTERS
 from crib_env.hands import N_FOURS, N_RANKS
 from crib_env.kernels import kernel
-from crib_env.solver.deal.holdings import fill_hands
-from crib_env.solver.deal.in_threads import in_stretches
+from crib_env.solver.deal.holdings import by_choice, fill_hands
 from crib_env.solver.deal.responses import Lanes, fill_chances, make_lanes, respond
 from crib_env.solver.deal.shows import HEELS, choices, crib_means, discard_totals
 from crib_env.solver.deal.sixes import sixes
+from crib_env.solver.in_threads import in_stretches
 from crib_env.solver.play_game import PlayGame
 
 
@@ -38,6 +38,13 @@ class DealPolicy(NamedTuple):
     play: Callable[[int, int], np.ndarray]
     """Of a starter's rank and a role, (S,) float32: its play, as :meth:`crib_env.solver.play_game.PlayGame.expected`
     takes it, in the tree of four cards each without a starter."""
+
+    @classmethod
+    def of(cls, discards: Sequence[np.ndarray], play: Callable[[int, int], np.ndarray]) -> DealPolicy:
+        """A policy, from its chances (962988, 15) to make each discard of a class, by role."""
+        pone, dealer = (by_choice(of_role) for of_role in discards)
+        hands = [float(class_sizes() @ (of_role * choices().hand).sum(axis=1).astype(float)) for of_role in discards]
+        return cls((pone, dealer), (hands[PONE] / N_DEALS, hands[DEALER] / N_DEALS), play)
 
 
 class DealResponse(NamedTuple):
@@ -75,7 +82,7 @@ def best_response(
         in_stretches(len(game.nodes), threads, _to_chances(game, laid, 1 - role))
         _add_play(game, laid, (role, starter, chances), lanes, play)
         on_progress(1)
-    cribs = crib_means(chances, kinds, threads)
+    cribs = crib_means(chances, threads)
     own = float(class_sizes() @ discard_totals(role, cribs, play, choices()).max(axis=1).astype(float)) / N_DEALS
     heels = HEELS if role == DEALER else -HEELS
     return DealResponse(own - policy.hands[1 - role] + heels, cribs, play)

@@ -2,52 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from crib_env.hands import FOURS, N_FOURS, N_RANKS, ORDERINGS
+from crib_env.engine import DEALER, PONE
+from crib_env.exact.deal_classes import class_sizes
+from crib_env.hands import N_FOURS, N_RANKS
 from crib_env.kernels import kernel
-from crib_env.solver.deal.sixes import WAYS, Sixes, fill_ways
+from crib_env.solver.deal.shows import choices
+from crib_env.solver.deal.sixes import WAYS, fill_ways, sixes
+from crib_env.solver.hand_weights import fitted_weights
 
-_RANKS_OF_FOUR = (FOURS[:, :, None] == np.arange(N_RANKS)).sum(axis=1)
-_TWO_OTHERS = 47 * 46 / 2  # sets of two cards, beside four and the starter
 
-
-def by_choice(chances: np.ndarray, of_class: np.ndarray, sizes: np.ndarray, kinds: Sixes) -> np.ndarray:
+def by_choice(chances: np.ndarray) -> np.ndarray:
     """(C,) how likely each choice is made, if its kind is dealt, in the mean over all suits.
 
     Args:
         chances: (962988, 15) how likely each discard of a class is made.
-        of_class: (962988, 15), ``choice`` of :class:`crib_env.solver.deal.shows.Choices`.
-        sizes: (962988,) how many deals each class stands for.
     """
-    found = np.zeros(len(kinds.six))
-    _add_chances(chances, of_class, sizes, found)
-    found /= kinds.ways()[kinds.six]
-    return found
+    kinds, deals = sixes(), chances * class_sizes()[:, None]
+    found = np.bincount(choices().choice.ravel(), deals.ravel(), len(kinds.six))
+    return found / kinds.ways()[kinds.six]
 
 
-@kernel
-def _add_chances(chances, of_class, sizes, found):
-    for c in range(len(chances)):
-        for k in range(chances.shape[1]):
-            found[of_class[c, k]] += chances[c, k] * sizes[c]
+def hand_weights(chances: Sequence[np.ndarray], starter: int, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The weights (1820,) of both roles' hands beside a starter, for :meth:`crib_env.solver.play_game.PlayGame.deal`.
 
-
-def hand_weights(chances: np.ndarray, starter: int, kinds: Sixes) -> np.ndarray:
-    """(1820,) the weights of a player's hands beside a starter, for :class:`crib_env.solver.play_game.PlayGame`.
-
-    Each is the chance that a player who is dealt four cards, and any two of the other 47, keeps these four. The cards
-    that the opponent holds are left out of this, so what one player discards does not change what the other has.
+    With them each hand is held as often as its role keeps it. Which pairs of hands meet is approximate: the discards of
+    a player are cards that the other cannot hold, and weights of hands leave that out. It moves 6 % of the probability.
 
     Args:
-        chances: (C,) of :func:`by_choice`.
+        chances: (C,) by role, of :func:`by_choice`.
         starter: its rank.
+        pairs: (1820, 1820) of :func:`crib_env.solver.hand_weights.pairs_dealt`.
     """
-    left = 4 - (np.arange(N_RANKS) == starter)
-    deals = WAYS[left, kinds.counts].prod(axis=1)
-    kept = np.bincount(kinds.kept, chances * deals[kinds.six], N_FOURS)
-    of_four = WAYS[left, _RANKS_OF_FOUR].prod(axis=1)
-    return np.divide(kept, of_four * _TWO_OTHERS, out=np.zeros(N_FOURS), where=of_four > 0) * ORDERINGS[4]
+    return fitted_weights((_kept(chances[PONE], starter), _kept(chances[DEALER], starter)), pairs)
+
+
+def _kept(chances: np.ndarray, starter: int) -> np.ndarray:
+    """(1820,) in how many deals of six cards each hand is kept, beside a starter."""
+    kinds = sixes()
+    deals = WAYS[4 - (np.arange(N_RANKS) == starter), kinds.counts].prod(axis=1)
+    return np.bincount(kinds.kept, chances * deals[kinds.six], N_FOURS)
 
 
 @kernel

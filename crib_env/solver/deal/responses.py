@@ -22,7 +22,7 @@ LANES = 96
 """Responders that are walked side by side: one for each two ranks discarded, and padding that suits vector registers.
 Most of the time of a walk goes into finding its nodes in memory, so all of them take little longer than one."""
 _DEPTH = 24  # more steps than a play has
-_ZERO, _ONE = np.float32(0), np.float32(1)
+_ZERO = np.float32(0)
 
 
 class Lanes(NamedTuple):

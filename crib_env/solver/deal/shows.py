@@ -21,10 +21,10 @@ from crib_env.exact.deal_classes import representatives
 from crib_env.exact.discard_means import STARTERS, THREE_CARDS, show_total
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
 from crib_env.hands import HANDS, PAIR_NUMBER, hand_of_mask
-from crib_env.kernels import bit, kernel, lowest, popcount
+from crib_env.kernels import bit, cards_in, kernel, popcount
 from crib_env.scoring import SUIT
-from crib_env.solver.deal.in_threads import in_stretches
-from crib_env.solver.deal.sixes import N_PAIRS, Sixes, fill_ways, sixes
+from crib_env.solver.deal.sixes import N_PAIRS, fill_ways, sixes
+from crib_env.solver.in_threads import in_stretches
 
 HEELS = 2 * 4 / 52
 """Points a deal that the dealer makes by his heels."""
@@ -76,12 +76,9 @@ def choices_of(masks: np.ndarray) -> Choices:
 
 @kernel
 def _fill_choices(masks, choice_of, found):
-    cards = np.empty(6, np.int64)
     for c in range(len(masks)):
-        six, rest = masks[c], masks[c]
-        for k in range(6):
-            cards[k] = lowest(rest)
-            rest &= rest - 1
+        six = masks[c]
+        cards = cards_in(six, 6)
         for k in range(N_DISCARDS):
             first, second = cards[PLACES[k, 0]], cards[PLACES[k, 1]]
             kept = six ^ bit(first) ^ bit(second)
@@ -106,15 +103,14 @@ def _of_suit(six, suit):
     return popcount((six >> (13 * suit)) & SUIT)
 
 
-def crib_means(chances: np.ndarray, kinds: Sixes, threads: int = 2) -> np.ndarray:
+def crib_means(chances: np.ndarray, threads: int = 2) -> np.ndarray:
     """(C,) mean points of the crib after each choice, without what the suits of the player's own discards add.
 
     Args:
         chances: (C,) how likely the opponent makes each choice, if it is dealt the kind.
-        kinds: of :func:`crib_env.solver.deal.sixes.sixes`.
         threads: how many; they do not change the result.
     """
-    made = chances.nonzero()[0]
+    kinds, made = sixes(), chances.nonzero()[0]
     means = np.zeros(len(kinds.six))
 
     def fill(first: int, last: int) -> None:

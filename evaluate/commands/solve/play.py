@@ -12,27 +12,19 @@ from rich.progress import Progress
 from rich.table import Table
 
 from crib_env.agents.belief.simple_players import simple_policy
-from crib_env.cards import RANKS
 from crib_env.evaluate.commands.arguments import File, SomeJson
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs, write_json
-from crib_env.evaluate.folder_lock import held, held_file
+from crib_env.evaluate.folder_lock import held_file
 from crib_env.evaluate.progress import progress_bar, say
 from crib_env.evaluate.ranges import Positive, Share, Threads
 from crib_env.solver.cfr import PlaySolver, Population, check_solution
 from crib_env.solver.play_game import BestResponses, PlayGame
 from crib_env.solver.public_state import start_of_play
-from crib_env.tables.prior import prior_of_discards
 
 _SAVE_EVERY = 120.0  # seconds
 PEGGING_GAME = "the pegging game"
 _SMALLER = {2: " with two cards each", 3: " with three cards each", 4: ""}
-
-
-def after_discards(folder: Path, starter: int, simple_players: float) -> tuple[Path, str]:
-    """The file of a starter's solution with --prior discards and this share of simple players, and which game it is."""
-    about = f"the play after discards with the starter {RANKS[starter]}"
-    return folder / f"{RANKS[starter]}.npz", _among(simple_players, about)
 
 
 def _among(simple_players: float, game: str) -> str:
@@ -75,7 +67,6 @@ class _Solved(NamedTuple):
 def solve_play(
     path: File,
     cards: Literal[2, 3, 4] = 4,
-    prior: Literal["deal", "discards"] = "deal",
     nash_conv: Positive = 0.01,
     simple_players: Share = 0.0,
     threads: Threads = 2,
@@ -92,65 +83,36 @@ def solve_play(
 
     Args:
         path: The file of the solution, about 900 MB with four cards. An existing file is continued, also after a kill.
-            With --prior discards, a folder with one file for each starter.
         cards: Cards of each player. With two or three the pegging game is solved in seconds.
-        prior: The hands: eight cards dealt at random, or of six cards each the four that are worth most.
         nash_conv: Ends when NashConv is at most this many points a deal.
         simple_players: Share of simple players among the opponents, at least 0 and below 1.
         threads: Number of threads; they do not change the result.
         json_file: Also write the result to this file, as JSON.
     """
-    check_outputs(path if prior == "deal" else None, json_file)
+    check_outputs(path, json_file)
     if simple_players == 1:
         raise ValueError(f"simple_players={simple_players} is not allowed: give at least 0 and less than 1")
-    if prior == "discards" and cards != 4:
-        raise ValueError(f"cards={cards} is not allowed with prior='discards', which keeps four: give 4")
-    aim = _Aim(nash_conv, simple_players)
-    games: list[tuple[Path, str, int | None]]
-    if prior == "deal":
-        games = [(path, _among(simple_players, PEGGING_GAME + _SMALLER[cards]), None)]
-    else:
-        if path.exists() and not path.is_dir():
-            raise ValueError(f"{path} is a file: with --prior discards, give a folder")
-        games = [(*after_discards(path, starter, simple_players), starter) for starter in range(len(RANKS))]
-    for file, about, _ in games:
-        if file.exists():
-            check_solution(file, about)
-    if prior == "discards":
-        path.mkdir(parents=True, exist_ok=True)
-    with held(path) if prior == "discards" else held_file(path), progress_bar() as progress:
-        found = []
-        for file, about, starter in games:
-            hands = None if starter is None else prior_of_discards(starter)
-            found.append(_solve(file, about, start_of_play(cards, starter), hands, aim, threads, progress))
-    shown = [*found, _over_starters(found)] if prior == "discards" else found
+    about = _among(simple_players, PEGGING_GAME + _SMALLER[cards])
+    if path.exists():
+        check_solution(path, about)
+    with held_file(path), progress_bar() as progress:
+        solved = _solve(path, about, start_of_play(cards), _Aim(nash_conv, simple_players), threads, progress)
     if json_file is not None:
-        of_each = {"starters": [solved.as_json() for solved in found]} if prior == "discards" else {}
-        write_json(json_file, shown[-1].as_json() | of_each)
-    for solved in shown:
-        console.print(_table(solved, path))
-
-
-def _over_starters(found: list[_Solved]) -> _Solved:
-    """The mean over the starters, which are all cut equally often."""
-    responses = BestResponses(*np.mean([solved.responses for solved in found], axis=0).tolist())
-    value, distance = np.mean([(solved.value_to_dealer, solved.nash_conv) for solved in found], axis=0).tolist()
-    iterations, seconds = (sum(numbers) for numbers in zip(*(solved[-2:] for solved in found)))
-    return _Solved("the play after discards, all starters", value, distance, responses, iterations, seconds)
+        write_json(json_file, solved.as_json())
+    console.print(_table(solved, path))
 
 
 def _solve(
     path: Path,
     about: str,
     start: np.ndarray,
-    prior: tuple[np.ndarray, np.ndarray] | None,
     aim: _Aim,
     threads: int,
     progress: Progress,
 ) -> _Solved:
     """Solves one game, or continues it. The file is written every few minutes and at the end."""
     task = progress.add_task("the public tree", total=None)
-    game = PlayGame(prior, start, threads)
+    game = PlayGame(start=start, threads=threads)
     population = None
     if aim.simple_players:
         population = Population(game, simple_policy(game, start), aim.simple_players)

@@ -8,14 +8,14 @@ from typing import Annotated, Literal
 import tyro
 
 from crib_env.evaluate.commands.arguments import File
-from crib_env.evaluate.commands.solve.play import PEGGING_GAME, after_discards
+from crib_env.evaluate.commands.solve.play import PEGGING_GAME
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.progress import advancing, progress_bar
-from crib_env.evaluate.ranges import Share, Threads
+from crib_env.evaluate.ranges import Threads
 from crib_env.evaluate.skill.suite import discards, endgames, play
 from crib_env.evaluate.skill.suite.task import hash_of
-from crib_env.evaluate.tables.blueprint import after_fixed_discards, make_blueprint, of_deals
+from crib_env.evaluate.tables.blueprint import make_blueprint
 from crib_env.files.checked_file import SavedArrays
 from crib_env.hands import N_RANKS
 from crib_env.solver.cfr import PlaySolver, check_solution
@@ -49,28 +49,21 @@ def blueprint(
     path: File,
     pegging: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="PEGGING")],
     deals: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DEALS")],
-    simple_players: Share = 0.0,
 ) -> None:
     """Keeps the discards and the first three cards of solved deals, which `equilibrium` plays by.
 
     Args:
         path: The file of the blueprint; an existing file is replaced.
         pegging: The file of `solve play`, for the pegging game.
-        deals: The folder of `solve deal`. Or the folder of `solve play --prior discards`, which has no discards:
-            `equilibrium` then discards as `expert` does.
-        simple_players: Share of simple players in the latter.
+        deals: The folder of `solve deal`.
     """
     check_outputs(path)
     check_solution(pegging, PEGGING_GAME)
-    state, files = newest(deals), [after_discards(deals, starter, simple_players) for starter in range(N_RANKS)]
+    state = newest(deals)
     if state is None:
-        for file, about in files:
-            check_solution(file, about)
-    elif simple_players:
-        raise ValueError(f"simple_players={simple_players:g} is not allowed with a folder of solve deal: give 0")
+        raise ValueError(f"{deals} holds no solution: give the folder of solve deal")
     with advancing("solutions", N_RANKS + 1) as on_progress:
-        weights, discards, play = after_fixed_discards(files) if state is None else of_deals(state)
-        made = make_blueprint((pegging, PEGGING_GAME), weights, discards, play, on_progress)
+        made = make_blueprint((pegging, PEGGING_GAME), state, on_progress)
     made.save(path)
     console.print(f"{path}: {path.stat().st_size:,} bytes")
 
