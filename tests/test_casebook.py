@@ -1,22 +1,21 @@
 """The casebook: published discards beside the solution of whole deals; ``python -m tests.test_casebook`` writes it."""
 
-import json
 from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 
-from crib_env import analyse_discard, parse_cards
+from crib_env import analyse_discard
 from crib_env.agents.equilibrium.blueprint import load_blueprint, pair_chances
 from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.files import markdown_table, whole_text
+from crib_env.evaluate.play.casebook import casebook
 from crib_env.exact.deal_classes import class_of, representatives
 from crib_env.solver.deal.shows import choices_of
 from crib_env.tables.standard import standard_deals
 
 PAGE = Path(__file__).parents[1] / "docs" / "casebook.md"
-CASES = json.loads(PAGE.with_suffix(".json").read_text(encoding="utf-8"))
 CASE_COLUMNS = ["cards", "as", "scores", "the solution", "answers, and what they lose"]
 EXPERT_COLUMNS = ["expert", "answers", "within 0.05", "within 0.3", "mean loss, points"]
 BEGIN, MIDDLE, END = "<!-- cases -->\n", "<!-- experts -->\n", "<!-- end -->\n"
@@ -27,15 +26,9 @@ def name_of(cards):
     return " ".join(sorted((RANKS[card % 13] for card in cards), key=RANKS.index))
 
 
-def cards_of(case):
-    """Six cards; where the source has no suits, of as many as there are."""
-    text = case.get("suits") or " ".join(rank + "CDHS"[k % 4] for k, rank in enumerate(case["cards"].split()))
-    return np.sort(parse_cards(text))[None]
-
-
 def losses(case):
     """By ranks discarded: points that they lose to the best, how often the solution discards them, % points lost."""
-    six, dealer = cards_of(case), case["dealer"]
+    six, dealer = np.array([case.six()]), case.dealer
     pairs, chances = pair_chances(load_blueprint(), six, np.array([dealer]))
     deal = choices_of(representatives()[class_of(six)[0]])
     totals = standard_deals().totals(DEALER if dealer else PONE, deal)[0]
@@ -43,8 +36,8 @@ def losses(case):
     for pair, total, chance in zip(pairs[0].tolist(), totals.tolist(), (chances[0] / chances[0].sum()).tolist()):
         points[name_of(pair)] = min(points[name_of(pair)], totals.max() - total)
         shares[name_of(pair)] += chance
-    if case["scores"]:
-        rows = analyse_discard(six[0], dealer=dealer, scores=tuple(case["scores"]))
+    if case.scores:
+        rows = analyse_discard(six[0], dealer=dealer, scores=case.scores)
         for row in rows:
             name = name_of(row["discard"].tolist())
             wins[name] = min(wins[name], 100 * float(rows["win_probability"].max() - row["win_probability"]))
@@ -52,18 +45,18 @@ def losses(case):
 
 
 def rows_of_cases():
-    for case in CASES:
+    for case in casebook():
         points, shares, wins = losses(case)
         own = ", ".join(f"{name} {share:.0%}" for name, share in sorted(shares.items(), key=lambda s: -s[1]) if share)
         answers = "; ".join(
             f"{name} ({', '.join(who.split()[-1] for who in people)}): {points[name]:.2f}"
-            + (f", {wins[name]:.1f} %" if case["scores"] else "")
-            for name, people in case["answers"].items()
+            + (f", {wins[name]:.1f} %" if case.scores else "")
+            for name, people in case.answers.items()
         )
-        scores = "–".join(map(str, case["scores"])) if case["scores"] else ""
+        scores = "–".join(map(str, case.scores)) if case.scores else ""
         yield [
-            f"[{case['cards']}]({case['source']})",
-            "dealer" if case["dealer"] else "pone",
+            f"[{case.cards}]({case.source})",
+            "dealer" if case.dealer else "pone",
             scores,
             own,
             answers,
@@ -72,12 +65,12 @@ def rows_of_cases():
 
 def rows_of_experts():
     given = defaultdict(list)
-    for case in CASES:
+    for case in casebook():
         points, _, _ = losses(case)
-        for name, people in case["answers"].items():
+        for name, people in case.answers.items():
             for who in people:
                 given[who].append(points[name])
-                if case["scores"] in (None, [0, 0]):
+                if case.scores in (None, (0, 0)):
                     given["all, without a score or at 0–0"].append(points[name])
     for who, lost in sorted(given.items(), key=lambda item: -len(item[1])):
         if len(lost) >= 5:
@@ -101,17 +94,17 @@ def test_the_page_has_the_figures():
 
 def test_the_cases_are_possible():
     seen = set()
-    for case in CASES:
-        ranks = case["cards"].split()
+    for case in casebook():
+        ranks = case.cards.split()
         assert len(ranks) == 6
         assert max(ranks.count(rank) for rank in ranks) <= 4
-        assert sorted(rank for rank in ranks) == sorted(RANKS[card % 13] for card in cards_of(case)[0])
-        for discards in case["answers"]:
+        assert sorted(rank for rank in ranks) == sorted(RANKS[card % 13] for card in case.six())
+        for discards in case.answers:
             left = ranks.copy()
             for rank in discards.split():
                 left.remove(rank)
-        seen.add((case["cards"], case["dealer"], str(case["scores"])))
-    assert len(seen) == len(CASES)
+        seen.add((case.cards, case.dealer, str(case.scores)))
+    assert len(seen) == len(casebook())
 
 
 if __name__ == "__main__":

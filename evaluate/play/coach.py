@@ -186,8 +186,20 @@ class Coach:
         view, deal = views_of(before, _ROW, np.array([PERSON]), _ROW), int(before["n_deals"][0])
         place, card = at - self._deal_began, played[at].card
         moment = Moment(_ROW, _ROW + PERSON, view, *(np.array([n]) for n in (deal - 1, place, card, pair)))
-        for _, decision in decisions_at(moment, self._analyst, self.judge):
-            self._notes.append(Note(at, deal, decision, _tell(decision), _why(view, decision)))
+        self._notes += notes_on(at, moment, self._analyst, self.judge)
+
+
+def notes_on(at: int, moment: Moment, analyst: ExpertAgent, judge: PlayJudge) -> Iterator[Note]:
+    """The coach's comment on a choice, if it was one.
+
+    Args:
+        at: its index in the game.
+        moment: one card about to be played.
+        analyst: values discards.
+        judge: values cards of the play.
+    """
+    for _, decision in decisions_at(moment, analyst, judge):
+        yield Note(at, decision.deal + 1, decision, _tell(decision), _why(moment.views, decision))
 
 
 def _chance_before_deal(games: np.ndarray) -> float:

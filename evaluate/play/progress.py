@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from crib_env.files.added_lines import add_lines
 from crib_env.files.json_text import parse_json, typed
 from crib_env.players.win_rate import wilson_interval
 
+T = TypeVar("T")
 NAME = "progress.jsonl"
 BEST_RATING = 2_000.0
 """The rating of ``best``; a player who beats it with chance p has 400 · log₁₀(p ÷ (1 − p)) more."""
@@ -33,6 +34,14 @@ class Losses(NamedTuple):
     chance: float
     """To win, lost in all."""
     points: float
+
+
+class Blunder(NamedTuple):
+    """A costly decision of a game."""
+
+    at: int
+    """See :meth:`crib_env.evaluate.play.saved_game.SavedGame.decisions`."""
+    chance_lost: float
 
 
 class PlayedGame(NamedTuple):
@@ -48,6 +57,8 @@ class PlayedGame(NamedTuple):
     luck: float
     """Chance to win that the cards brought the person."""
     luck_points: float
+    blunders: tuple[Blunder, ...] = ()
+    """Of lessons to come; none in games that were kept before there were lessons."""
 
 
 def played_game(coach: Coach) -> PlayedGame:
@@ -59,8 +70,8 @@ def played_game(coach: Coach) -> PlayedGame:
         lost = [note.decision for note in notes if note.decision.kind == kind]
         losses[kind] = Losses(len(lost), sum(one.chance_lost for one in lost), sum(one.points_lost for one in lost))
     points, chance = float(luck[NET_POINTS]), float(luck[WINS])
-    name = game.names[1 - PERSON]
-    return PlayedGame(game.file.stem, name, (own, other), losses, chance, points)
+    blunders = tuple(Blunder(note.at, note.decision.chance_lost) for note in notes if note.size == "blunder")
+    return PlayedGame(game.file.stem, game.names[1 - PERSON], (own, other), losses, chance, points, blunders)
 
 
 def read_progress(folder: Path) -> list[PlayedGame]:
@@ -69,16 +80,24 @@ def read_progress(folder: Path) -> list[PlayedGame]:
     Raises:
         ValueError: a line of the file is none; the message names it.
     """
-    path = folder / NAME
+    return read_lines(folder / NAME, PlayedGame, "a game that was looked through")
+
+
+def read_lines(path: Path, kind: Callable[..., T], called: str) -> list[T]:
+    """The lines of a file of JSON, each of a type; none if there is no file.
+
+    Raises:
+        ValueError: a line is not; the message names it.
+    """
     if not path.is_file():
         return []
-    games = []
+    found = []
     for k, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         try:
-            games.append(typed(parse_json(line), PlayedGame))
+            found.append(typed(parse_json(line), kind))
         except ValueError as error:
-            raise ValueError(f"{path}, line {k}: it is not a game that was looked through ({error})") from None
-    return games
+            raise ValueError(f"{path}, line {k}: it is not {called} ({error})") from None
+    return found
 
 
 def keep(folder: Path, game: PlayedGame) -> None:
@@ -89,7 +108,8 @@ def keep(folder: Path, game: PlayedGame) -> None:
     """
     if all(game.game != kept.game for kept in read_progress(folder)):
         losses = {kind: one._asdict() for kind, one in game.losses.items()}
-        add_lines(folder / NAME, [json.dumps({**game._asdict(), "losses": losses})])
+        blunders = [one._asdict() for one in game.blunders]
+        add_lines(folder / NAME, [json.dumps({**game._asdict(), "losses": losses, "blunders": blunders})])
 
 
 class Estimate(NamedTuple):

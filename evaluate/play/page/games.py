@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ from crib_env import parse_card
 from crib_env.agents.registry import is_outside_agent
 from crib_env.evaluate.play.coach import HOW
 from crib_env.evaluate.play.imported import imported
+from crib_env.evaluate.play.lesson import Lesson
 from crib_env.evaluate.play.levels import LEVELS, first_level
+from crib_env.evaluate.play.page.lesson import answer_as_json, lesson_as_json
 from crib_env.evaluate.play.page.listing import GAME_ID, level_row, listed
-from crib_env.evaluate.play.page.messages import At, Cards, Line, MovedOn, New, Nothing, OfGame, Settings
+from crib_env.evaluate.play.page.messages import Answer, At, Cards, Line, MovedOn, New, Nothing, OfGame, Settings
 from crib_env.evaluate.play.page.open_game import OpenGame
 from crib_env.evaluate.play.page.review import choices_as_json, progress_as_json, review_as_json, share
 from crib_env.evaluate.play.page.views import hint_as_json, notes_as_json, state, to_choose
@@ -25,6 +28,7 @@ from crib_env.evaluate.skill.analysis.judges import play_judge
 OFFERED = ("best", "expert", "halscrib", "careful", "heuristic", "greedy", "minimax", "ismcts", "random")
 """Agents that the page lists beside the levels; any other may be named."""
 _JUDGE = play_judge()
+_NOT_READY = "the coach is not ready yet: the first start can take a minute"
 
 
 class Games:
@@ -179,7 +183,7 @@ class Games:
     def hint(self, message: At) -> dict[str, Any]:
         """What the coach would do now."""
         if not self.warm.coach:
-            raise ValueError("the coach is not ready yet: the first start can take a minute")
+            raise ValueError(_NOT_READY)
         opened = self._opened(message.game)
         with opened.lock:
             self._at(opened, message.at)
@@ -210,7 +214,19 @@ class Games:
         """All that the person could have done at a decision of a finished game, with its values."""
         opened = self._opened(message.game)
         with opened.lock:
-            return choices_as_json(self._over(opened, "look through it").coach, message.at)
+            return choices_as_json(*self._over(opened, "look through it").game.view_at(message.at), _JUDGE)
+
+    def lesson(self, message: Nothing) -> dict[str, Any]:
+        """The positions of today, and what has been answered."""
+        return lesson_as_json(Lesson(self._folder, date.today()))
+
+    def answer(self, message: Answer) -> dict[str, Any]:
+        """What the coach says to an answer to a position of today."""
+        if not self.warm.coach:
+            raise ValueError(_NOT_READY)
+        lesson = Lesson(self._folder, date.today())
+        cards = [parse_card(card) for card in message.cards]
+        return answer_as_json(lesson, lesson.position(message.position), cards, _JUDGE)
 
     def share(self, message: OfGame) -> dict[str, Any]:
         """A finished game as text for people, and as a line that can be imported."""

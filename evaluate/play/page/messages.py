@@ -59,6 +59,14 @@ class Cards(At):
 
 
 @dataclass(frozen=True)
+class Answer:
+    """What somebody would do in a position of the lesson."""
+
+    position: str
+    cards: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Settings(OfGame):
     """The settings of the coach and of counting."""
 
@@ -84,5 +92,7 @@ MESSAGES: dict[str, type] = {
     "choices": At,
     "share": OfGame,
     "progress": Nothing,
+    "lesson": Nothing,
+    "answer": Answer,
 }
 """What the page may ask, and the fields of each message; the method of ``Games`` of that name answers."""

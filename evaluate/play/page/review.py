@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from crib_env import PlayerViews
 from crib_env.cards import format_card
 from crib_env.evaluate.play.choices import card_choices, discard_choices
 from crib_env.evaluate.play.coach import Coach, review_rows
 from crib_env.evaluate.play.page.views import note_as_json, whole_game
 from crib_env.evaluate.play.progress import PlayedGame, progress_rows, rating
 from crib_env.evaluate.play.told_game import tell_game
+from crib_env.evaluate.skill.analysis.judges import PlayJudge
 from crib_env.evaluate.skill.luck.table import WINS
 
 
@@ -25,14 +27,15 @@ def review_as_json(coach: Coach) -> dict[str, Any]:
     }
 
 
-def choices_as_json(coach: Coach, at: int) -> dict[str, Any]:
+def choices_as_json(view: PlayerViews, chosen: Sequence[int], judge: PlayJudge) -> dict[str, Any]:
     """The choices of a decision, the best first.
 
-    Raises:
-        ValueError: there was no decision of the person.
+    Args:
+        view: one decision.
+        chosen: the cards discarded, or the card laid.
+        judge: values cards of the play.
     """
-    view, chosen = coach.game.view_at(at)
-    found = discard_choices(view) if view.is_discard[0] else card_choices(view, coach.judge, chosen[0])
+    found = discard_choices(view) if view.is_discard[0] else card_choices(view, judge, chosen[0])
     return {
         "columns": list(found.columns),
         "rows": [

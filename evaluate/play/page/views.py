@@ -81,11 +81,16 @@ def _is_first_discard(games: np.ndarray, seat: int) -> bool:
     return bool(games["phase"][0] == DISCARD and games["discards"][0, seat] == 0)
 
 
-def _deal(games: np.ndarray, names: tuple[str, str]) -> dict[str, Any]:
-    """A deal that has just begun, or a game that was opened."""
+def moment_of(games: np.ndarray, names: tuple[str, str]) -> dict[str, Any]:
+    """A game as it stands, without what led to it."""
     begun = games.copy()
     begun["n_events"] = 0  # these belong to the card before
-    return _frame(begun, names, [tell_deal(begun, names)], None)
+    return _frame(begun, names, (), None)
+
+
+def _deal(games: np.ndarray, names: tuple[str, str]) -> dict[str, Any]:
+    """A deal that has just begun, or a game that was opened."""
+    return {**moment_of(games, names), "said": [tell_deal(games, names)]}
 
 
 def _frame(games: np.ndarray, names: Sequence[str], said: Iterable[str], mover: int | None) -> dict[str, Any]:

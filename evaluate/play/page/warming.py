@@ -58,7 +58,7 @@ def warmed_up(agent: str, judge: PlayJudge) -> Iterator[Warm]:
         for coach in coaches:
             review_as_json(coach)
             for at in coach.game.decisions()[:4]:
-                choices_as_json(coach, at)
+                choices_as_json(*coach.game.view_at(at), judge)
         for other in {LEVELS[0].agent, LEVELS[-1].agent} - {agent}:  # the levels between err as the first does
             for game in begun(other):
                 _play(game, None)

@@ -1,18 +1,23 @@
-// Which of the two the page shows: the list of games, or the game that the address names.
+// What the page shows: the list of games, the lesson, or the game that the address names.
 
 import { openGame, closeGame } from "./game.js";
+import { closeLesson, openLesson } from "./lesson.js";
 import { openLobby } from "./lobby.js";
 import { fault, find, hurry } from "./parts.js";
 import { apply } from "./preferences.js";
+
+const LESSON = "lesson";
 
 async function route() {
   const game = location.hash.slice(1);
   find("fault").hidden = true;
   find("lobby").hidden = Boolean(game);
-  find("game").hidden = !game;
+  find("lesson").hidden = game !== LESSON;
+  find("game").hidden = !game || game === LESSON;
   closeGame();
+  closeLesson();
   try {
-    if (game) await openGame(game); else await openLobby();
+    if (game === LESSON) await openLesson(); else if (game) await openGame(game); else await openLobby();
   } catch (error) {
     fault(error);
   }

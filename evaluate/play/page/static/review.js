@@ -76,7 +76,7 @@ async function step(to) {
   find("step").replaceChildren(element("h3", {}, "What you could do here"), choices(found), element("ol", { className: "notes" }, told(note, game, true)));
 }
 
-function choices({ columns, rows }) {
+export function choices({ columns, rows }) {
   const head = element("tr", {}, element("th", { scope: "col" }, "cards"), ...columns.map(name => element("th", { scope: "col" }, name)));
   return element("table", { className: "choices" }, element("thead", {}, head), element("tbody", {}, ...rows.map(row =>
     element("tr", { className: row.chosen ? "chosen" : "" }, element("th", { scope: "row" }, withCards(row.cards.join(" ")), row.chosen ? " yours" : ""), ...row.cells.map(cell => element("td", {}, cell))))));

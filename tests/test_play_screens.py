@@ -1,0 +1,149 @@
+"""Every screen of the page in a real Chromium: axe in light and dark, sizes of windows, motion; and the lesson."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import date
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+pytest.importorskip("playwright")
+
+from crib_env.evaluate.play.lesson import Lesson
+from crib_env.evaluate.play.saved_game import PERSON
+from tests.helpers.page import served_page
+from tests.helpers.tab import NEEDS_CHROMIUM, SIZES, WAITING, Tab, chromium, wrong_places
+
+pytestmark = NEEDS_CHROMIUM
+LESSON = "#lesson .felt > *, #lesson .hand button, .positions button"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """Of a person with 200 games that wait, and two that were looked through: progress has a rating."""
+    folder = tmp_path_factory.mktemp("play")
+    with served_page(folder) as page:
+        state = page.begin("greedy", scores=[30, 40])
+        for k in range(199):
+            shutil.copy(folder / f"{state['game']}.json", folder / f"20200101-{k:06}.json")
+        for seed in (4, 5):
+            state = page.begin("greedy", scores=[110, 105], seed=seed)
+            while not state["over"]:
+                cards = state["frames"][-1]["sides"][PERSON]["legal"][-state["choose"] :]
+                state = page.ask("play", game=state["game"], at=state["at"], cards=cards)[1]
+            page.ask("review", game=state["game"])
+        yield page
+
+
+def answer(page, n):
+    """Chooses the first cards in a position of the lesson, and answers."""
+    for k in range(n):
+        page.locator(".felt .hand button:not([disabled])").nth(k).click()
+    page.click("#send")
+    page.wait_for_selector("#answer .choices")
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_a_position_of_the_lesson_fits_the_window(name, browser, server):
+    width, height = SIZES[name]
+    tab = Tab(browser, server.url, viewport={"width": width, "height": height}, has_touch=name == "phone")
+    tab.page.click("#to-lesson")
+    tab.page.wait_for_selector(".felt .hand button")
+    assert not wrong_places(tab.page, height >= 600, LESSON)
+    answer(tab.page, 2)
+    assert not wrong_places(tab.page, False, LESSON + ", #answer > *")
+    tab.close()
+
+
+def test_a_lesson_by_keys_alone_is_kept(browser, tmp_path):
+    with served_page(tmp_path) as server:
+        tab = Tab(browser, f"{server.url}#lesson")
+        page = tab.page
+        for n in range(1, 11):
+            page.wait_for_selector(f"h2:has-text('Position {n} of 10')")
+            assert page.evaluate("document.activeElement.matches('.felt .hand button')")
+            for key in ("Enter", "Tab", "Space"):
+                page.keyboard.press(key)
+            while not page.evaluate("document.activeElement.matches('#send')"):
+                page.keyboard.press("Tab")
+            page.keyboard.press("Enter")
+            page.wait_for_selector("#answer .choices")
+            if n < 10:
+                while not page.evaluate("document.activeElement.matches('#next')"):
+                    page.keyboard.press("Tab")
+                page.keyboard.press("Enter")
+        given = Lesson(tmp_path, date.today()).given().values()
+        right = sum(answer.chance_lost < 0.0005 for answer in given)
+        assert len(given) == 10
+        assert f"You have answered {right} of 10 as well as can be" in page.inner_text("#answer")
+        assert page.locator(".positions .right").count() == right
+        page.reload()
+        page.wait_for_selector("#answer:has-text('Today you answered')")
+        page.click("h1 a")
+        page.wait_for_selector("#new button.main:visible")
+        tab.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_any_screen(scheme, browser, server):
+    """The lobby with 200 games and all that folds out of it, the lesson, the review."""
+    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
+    tab = Tab(browser, server.url, color_scheme=scheme, reduced_motion="reduce")
+    page = tab.page
+
+    def check():
+        found = axe.run(page)["violations"]
+        assert not found, [(one["id"], [node["html"] for node in one["nodes"]]) for one in found]
+
+    page.wait_for_selector("#lists li:nth-child(20)")
+    page.click("#menu summary")
+    for one in page.locator("#lobby details > summary").all():
+        one.click()
+    page.wait_for_selector("#progress table")
+    check()
+    page.click("#menu summary")
+    page.click("#to-lesson")
+    page.wait_for_selector(".felt .hand button")
+    check()
+    answer(page, 2)
+    check()
+    page.click("h1 a")
+    page.locator("#lists ul").nth(1).locator("a").first.click()
+    page.wait_for_selector(WAITING)
+    page.wait_for_selector("#coach table")
+    page.click("#step-first")
+    while not page.locator(".choices").count():
+        page.keyboard.press("ArrowRight")
+        page.wait_for_selector("#step:not([aria-busy=true])", state="attached")
+    page.click(".share summary")
+    page.wait_for_selector(".share textarea")
+    check()
+    tab.close()
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_nothing_moves_where_the_system_asks_for_that(motion, browser, server):
+    """Cards travel and pegs glide otherwise, so that the test would see it."""
+    tab = Tab(browser, server.url, "brisk", reduced_motion=motion)
+    page = tab.page
+    page.evaluate(
+        """() => { window.moved = 0; const real = Element.prototype.animate;
+        Element.prototype.animate = function (...all) { window.moved += 1; return real.apply(this, all); }; }"""
+    )
+    tab.begin(agent="greedy", seed=3)
+    tab.play(2)
+    glides = page.eval_on_selector(".peg", "peg => getComputedStyle(peg).transitionDuration")
+    if motion == "reduce":
+        assert (page.evaluate("window.moved"), glides) == (0, "0s")
+    else:
+        assert page.evaluate("window.moved") > 0
+        assert glides != "0s"
+    tab.close()
