@@ -67,9 +67,9 @@ class Position(NamedTuple):
 class Lesson:
     """The lesson of a day: its positions do not change in the course of it.
 
-    Own blunders of games of earlier days come first, the costliest at the head. Each comes until it has been answered as
-    well as can be on an earlier day. The rest is from the casebook in the day's own order; those that were answered as
-    well come last.
+    Own blunders of games of earlier days come first, the costliest at the head, each until it has been answered as well
+    as can be on an earlier day. The rest is from the casebook in the day's own order; those that were answered so come
+    last.
 
     Args:
         folder: of the person's games.
