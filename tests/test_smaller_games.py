@@ -17,6 +17,7 @@ from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.skill.exploitability.pegging_game import VALUE_TO_DEALER, exploitability
 from crib_env.options import OptionError
 from crib_env.picture.text import write_table
+from crib_env.players.tabular import TabularAgent
 from crib_env.solver.cfr import PlaySolver
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
@@ -160,3 +161,61 @@ def test_two_cards_by_plain_enumeration(agent, choose):
     value = VALUE_TO_DEALER[2]
     assert found.as_pone.most == pytest.approx(by_enumeration(choose, PONE) - value, abs=1e-6)
     assert found.as_dealer.most == pytest.approx(by_enumeration(choose, DEALER) + value, abs=1e-6)
+
+
+def outsiders_policy(rng):
+    """A policy of the two-card game as arrays: how likely the lower of two cards is laid, by the hand, and for the
+    dealer by the lead too. A third of all choices are certain."""
+    lead, reply = (rng.random(size).round(1) for size in (len(PAIRS), (len(PAIRS), 13)))
+
+    def choose(hand, laid):
+        lower = reply[(PAIRS.index(hand), *laid)] if laid else lead[PAIRS.index(hand)]
+        return lower, 1 - lower
+
+    return lead, reply, choose
+
+
+def as_table(lead, reply):
+    """The same arrays as lines of a table; a hand of one rank has no choice."""
+    states, chances = [], []
+    for (low, high), of_lead, of_reply in zip(PAIRS, lead, reply):
+        hand = "A23456789TJQK"[low] + "A23456789TJQK"[high]
+        lines = {f"p {hand}": of_lead} | {f"d {hand} p{r}": of_reply[k] for k, r in enumerate("A23456789TJQK")}
+        for state, lower in lines.items() if low != high else ():
+            states.append(state)
+            chances.append(np.eye(13)[low] * lower + np.eye(13)[high] * (1 - lower))
+    return np.array(states), np.array(chances)
+
+
+def test_an_outsiders_policy_by_plain_enumeration(tmp_path):
+    """A policy as an array over information states, written without this library, gets its exact exploitability."""
+    lead, reply, choose = outsiders_policy(np.random.default_rng(1))
+    states, chances = as_table(lead, reply)
+    np.savez(tmp_path / "table.npz", states=states, chances=chances)
+    agent = make_agent(f"crib_env.players.tabular:TabularAgent:{tmp_path / 'table.npz'}")
+    found = exploitability(agent, PlayGame(start=start_of_play(2), threads=1))
+    value = VALUE_TO_DEALER[2]
+    assert found.decisions == len(states) == 78 * 14
+    assert found.as_pone.most == pytest.approx(by_enumeration(choose, PONE) - value, abs=1e-6)
+    assert found.as_dealer.most == pytest.approx(by_enumeration(choose, DEALER) + value, abs=1e-6)
+
+
+def test_tables_that_are_none_are_refused(tmp_path):
+    path, good = tmp_path / "table.npz", np.full((1, 13), 1 / 13)
+    with pytest.raises(ValueError, match="is no table of a policy"):
+        TabularAgent(str(path))
+    for states, chances, says in (
+        (["p 45"], good[:, 1:], "text and .* numbers"),
+        ([1], good, "text and .* numbers"),
+        (["p 45"], -good, "has chances below 0"),
+        (["p 45"], np.full((1, 13), None), "is no table"),  # a pickle
+    ):
+        np.savez(path, states=np.array(states), chances=chances)
+        with pytest.raises(ValueError, match=says):
+            TabularAgent(str(path))
+    np.savez(path, states=np.array(["p 45"]), chances=good)
+    agent = TabularAgent(str(path))
+    with pytest.raises(ValueError, match="has no line for 'p "):
+        agent.act(GameBatch(streams(1, 9), episode="pegging", cards=2).views(np.arange(9)))
+    with pytest.raises(ValueError, match="plays the pegging game alone"):
+        agent.act(GameBatch(streams(1, 9)).views(np.arange(9)))

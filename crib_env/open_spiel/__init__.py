@@ -6,10 +6,12 @@ for a king; suits have no part in this game, so the cards of a rank are one acti
 :mod:`crib_env.engine`, so go, last card and points are those of every environment here, and forced cards are laid at
 once. Returns are net points.
 
-:class:`AgentPolicy` is an agent as a policy of OpenSpiel, :class:`PolicyAgent` a policy of OpenSpiel as an agent.
+:class:`AgentPolicy` is an agent as a policy of OpenSpiel, :class:`PolicyAgent` a policy of OpenSpiel as an agent, and
+:func:`save_table` keeps one in a file that is an agent without OpenSpiel.
 """
 
-from crib_env.open_spiel.game import NAME, PeggingGame, PeggingState, information_state
-from crib_env.open_spiel.policies import AgentPolicy, PolicyAgent
+from crib_env.open_spiel.game import NAME, PeggingGame, PeggingState
+from crib_env.open_spiel.policies import AgentPolicy, PolicyAgent, save_table
+from crib_env.players.tabular import information_state
 
-__all__ = ["NAME", "AgentPolicy", "PeggingGame", "PeggingState", "PolicyAgent", "information_state"]
+__all__ = ["NAME", "AgentPolicy", "PeggingGame", "PeggingState", "PolicyAgent", "information_state", "save_table"]

@@ -14,6 +14,7 @@ import pyspiel
 from crib_env.cards import RANKS
 from crib_env.engine import DEALER, GAME, OVER, PEGGING_EPISODE, PONE, act, begin_deal, begin_game, legal_cards
 from crib_env.hands import HANDS, N_RANKS
+from crib_env.players.tabular import information_state
 
 NAME = "crib_pegging"
 _MOST_POINTS = 61  # more than a player pegs with four cards
@@ -33,18 +34,6 @@ _TYPE = pyspiel.GameType(
     provides_observation_tensor=False,
     parameter_specification={"cards": 4},
 )
-
-
-def information_state(role: int, dealt: list[int], laid: list[tuple[int, int]]) -> str:
-    """What a player knows, as OpenSpiel's key of it: its role, the ranks dealt to it, and who laid which rank.
-
-    Args:
-        role: ``PONE`` or ``DEALER``.
-        dealt: ranks of its hand.
-        laid: role and rank of each card laid, oldest first.
-    """
-    cards = " ".join(f"{'pd'[by]}{RANKS[rank]}" for by, rank in laid)
-    return f"{'pd'[role]} {''.join(RANKS[rank] for rank in sorted(dealt))} {cards}".rstrip()
 
 
 @cache
