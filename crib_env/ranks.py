@@ -21,7 +21,7 @@ import numpy as np
 from crib_env.engine import OVER, legal_cards, starter, starter_is_cut
 from crib_env.exact.discard_means import COMPLETIONS, HAND_SCALE, crib_total, hand_total
 from crib_env.kernels import bit, cards_in, kernel, mask_of, popcount
-from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
+from crib_env.scoring import COUNT_LIMIT, card_value, fill_next_points
 
 # Steps of thermometer codes, in points: how far a discard falls short, what a card would earn, its mean answer.
 SHORT_STEPS = np.array([0.1, 0.3, 0.6, 1.0, 1.5, 2.5])
@@ -56,24 +56,15 @@ def write_pile(pile, start, n, count, inputs, row, at_count, at_latest):
 
 
 @kernel
-def next_points(pile, start, n, count, rank):
-    """What a next card of a rank earns; -1 if it does not fit. Place ``n`` of the pile gets its rank."""
-    now = count + card_value(rank)
-    if now > COUNT_LIMIT:
-        return np.int64(-1)
-    pile[n] = rank
-    return pile_points(pile, start, n + 1, now)
-
-
-@kernel
-def answer_points(pile, start, n, count, unseen):
-    """What the answer to the last of ``n`` cards earns, added up over all cards that it may be: ``unseen`` (13,)."""
+def answer_points(pile, start, n, count, unseen, points):
+    """What the answer to the last of ``n`` cards earns, added up over all cards that it may be: ``unseen`` (13,).
+    ``points`` (13,) is written over."""
     if count == COUNT_LIMIT:
         start, count = n, 0
+    fill_next_points(pile, start, n, count, points)
     total = 0
     for rank in range(13):
-        if unseen[rank]:
-            total += unseen[rank] * max(next_points(pile, start, n, count, rank), 0)
+        total += unseen[rank] * max(points[rank], 0)
     return total
 
 
@@ -139,8 +130,10 @@ def write_play(play, legal, inputs, row, gains):
     n_unseen = 0
     for rank in range(13):
         n_unseen += unseen[rank]
+    earned, answered = np.empty(13, np.int64), np.empty(13, np.int64)
+    fill_next_points(pile, start, n, count, earned)
     for rank in range(13):
-        points = next_points(pile, start, n, count, rank)
+        points = earned[rank]
         if points < 0:
             continue
         write_steps(points, EARNS_STEPS, inputs, row, EARNS + len(EARNS_STEPS) * rank)
@@ -150,7 +143,8 @@ def write_play(play, legal, inputs, row, gains):
                 gains[13 * suit + rank] = points
                 is_legal = True
         if is_legal and theirs:
-            answers = answer_points(pile, start, n + 1, count + card_value(rank), unseen)
+            pile[n] = rank
+            answers = answer_points(pile, start, n + 1, count + card_value(rank), unseen, answered)
             write_steps(answers / n_unseen, ANSWER_STEPS, inputs, row, ANSWER + len(ANSWER_STEPS) * rank)
 
 

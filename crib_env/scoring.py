@@ -109,6 +109,54 @@ def pile_points(laid, start, end, count):
 
 
 @kernel
+def fill_next_points(laid, start, end, count, points):
+    """Fills ``points`` (13,) with what a next card of each rank earns after ``laid[start:end]`` with this count.
+
+    It is :func:`pile_points` of all ranks at once, in the time of two calls; -1 for a rank that does not fit.
+    """
+    for rank in range(13):
+        now = count + card_value(rank)
+        points[rank] = -1 if now > COUNT_LIMIT else 2 if now in (15, COUNT_LIMIT) else 0
+    if end == start:
+        return
+    latest, same = laid[end - 1] % 13, 1
+    while end - 1 - same >= start and laid[end - 1 - same] % 13 == latest:
+        same += 1
+    if points[latest] >= 0:
+        points[latest] += (same + 1) * same
+    seen, low, high, runs = np.int64(0), np.int64(13), np.int64(-1), np.int64(0)  # four bits for each rank's run
+    for k in range(end - 1, start - 1, -1):
+        rank = np.int64(laid[k] % 13)
+        if (seen >> rank) & 1:
+            break
+        seen |= np.int64(1) << rank
+        low, high, length = min(low, rank), max(high, rank), np.int64(end - k)
+        if length == 1:
+            continue
+        if high - low == length - 1:  # these cards are a run: the next may lengthen it at either end
+            if low > 0:
+                runs = _with_run(runs, low - 1, length + 1)
+            if high < 12:
+                runs = _with_run(runs, high + 1, length + 1)
+        elif high - low == length:  # one rank is missing in between
+            missing = low + 1
+            while (seen >> missing) & 1:
+                missing += 1
+            runs = _with_run(runs, missing, length + 1)
+    while runs:
+        rank = lowest(runs) // 4
+        if points[rank] >= 0:
+            points[rank] += (runs >> (4 * rank)) & 15
+        runs &= ~(np.int64(15) << (4 * rank))
+
+
+@kernel
+def _with_run(runs, rank, length):
+    """The longest run so far that a card of a rank would end."""
+    return runs & ~(np.int64(15) << (4 * rank)) | length << (4 * rank)
+
+
+@kernel
 def _score_show_many(hands, starters, cribs, points):
     """Fills ``points``; returns the index of the first row with a bad card or a duplicate, or -1."""
     for i in range(len(hands)):

@@ -17,8 +17,8 @@ from crib_env.agents.networks.feed_forward import hidden_layers
 from crib_env.engine import DEALER, PONE
 from crib_env.hands import N_RANKS
 from crib_env.kernels import kernel
-from crib_env.ranks import answer_points, next_points, write_pile, write_steps
-from crib_env.scoring import COUNT_LIMIT, card_value
+from crib_env.ranks import answer_points, write_pile, write_steps
+from crib_env.scoring import COUNT_LIMIT, card_value, fill_next_points
 from crib_env.solver.public_state import ACTOR, CARDS, COUNT, FLOOR, GONE, N_FIELDS, N_PILE, gone_of, start_of_play
 from crib_env.solver.subgame import follow
 
@@ -75,8 +75,10 @@ def write_inputs(s, ranks, roles, n, held, starter, inputs, row):
         if rank >= floor:
             unseen[rank] = 4 - known
             n_unseen += 4 - known
+    earned, answered = np.empty(N_RANKS, np.int64), np.empty(N_RANKS, np.int64)
+    fill_next_points(pile, 0, n_pile, count, earned)
     for rank in range(N_RANKS):
-        points = next_points(pile, 0, n_pile, count, rank)
+        points = earned[rank]
         if points < 0:
             continue
         at = _MAKES + (1 + len(_POINTS)) * rank
@@ -84,7 +86,8 @@ def write_inputs(s, ranks, roles, n, held, starter, inputs, row):
         write_steps(points, _POINTS, inputs, row, at + 1)
         if held[rank]:
             inputs[row, _FITS + rank] = 1
-            answers = answer_points(pile, 0, n_pile + 1, count + card_value(rank), unseen)
+            pile[n_pile] = rank
+            answers = answer_points(pile, 0, n_pile + 1, count + card_value(rank), unseen, answered)
             for k in range(len(_ANSWERS)):
                 inputs[row, _ANSWERED + len(_ANSWERS) * rank + k] = answers > _ANSWERS[k] * n_unseen
 

@@ -16,13 +16,12 @@ from crib_env.ranks import (
     N_INPUTS,
     SHORT,
     Play,
-    next_points,
     write_cards,
     write_discard,
     write_pile,
     write_play,
 )
-from crib_env.scoring import COUNT_LIMIT, card_value
+from crib_env.scoring import COUNT_LIMIT, card_value, fill_next_points
 
 # Where each kind of feature begins; the last is how many there are.
 _COUNT, _LAST, _POINTS, _THEIRS, N_PLAY_FEATURES = np.cumsum([0, COUNT_LIMIT, 39, 13, 5]).tolist()
@@ -69,9 +68,11 @@ def _read_play(seen, pile):
 
 @kernel
 def write_points(pile, start, n, count, inputs, row, at):
-    """Writes what a next card of each rank would earn, 13 numbers; place ``n`` of ``pile`` is used."""
+    """Writes what a next card of each rank would earn, 13 numbers."""
+    points = np.empty(13, np.int64)
+    fill_next_points(pile, start, n, count, points)
     for rank in range(13):
-        inputs[row, at + rank] = max(next_points(pile, start, n, count, rank), 0)
+        inputs[row, at + rank] = max(points[rank], 0)
 
 
 @kernel

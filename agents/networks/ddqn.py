@@ -128,6 +128,8 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
         outputs = torch.empty(len(inputs), N_ACTIONS)
         for name in self.networks:
             rows = self.rows_of(name, is_discard)
+            if len(rows) == len(inputs):
+                return in_few_sizes(self.networks[name], self.inputs_of(name, inputs))
             if len(rows):
                 outputs[rows] = in_few_sizes(self.networks[name], self.inputs_of(name, inputs[rows]))
         return outputs

@@ -46,7 +46,8 @@ def in_few_sizes(network: nn.Module, inputs: torch.Tensor) -> torch.Tensor:
     meets at most eight sizes between a power of two and the next.
     """
     step = 1 << max(len(inputs).bit_length() - 4, 0)
-    values: torch.Tensor = network(nn.functional.pad(inputs, (0, 0, 0, -len(inputs) % step)))
+    missing = -len(inputs) % step
+    values: torch.Tensor = network(nn.functional.pad(inputs, (0, 0, 0, missing)) if missing else inputs)
     return values[: len(inputs)]
 
 

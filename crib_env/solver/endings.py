@@ -10,7 +10,7 @@ import numpy as np
 
 from crib_env.hands import KING, N_RANKS
 from crib_env.kernels import kernel
-from crib_env.scoring import card_value
+from crib_env.scoring import COUNT_LIMIT, card_value, fill_next_points
 from crib_env.solver.in_threads import in_stretches
 from crib_env.solver.public_state import (
     ACTOR,
@@ -56,29 +56,99 @@ def _state_of(key, s):
 
 
 @kernel
+def _go_on(ranks, s):
+    """Whoever acts lays a card, or says go."""
+    rank = ranks[s[ACTOR]]
+    if rank < n_playable_ranks(s[COUNT]):
+        lay_rank(s, rank)
+    else:
+        say_go(s)
+
+
+@kernel
 def _play_out(start, ranks, s):
     """Plays from ``start`` to the end into ``s``: the actor holds ``ranks[0]`` against ``ranks[1]``."""
     s[:] = start
     while s[CARDS] + s[CARDS + 1]:
-        rank = ranks[s[ACTOR]]
-        if rank < n_playable_ranks(s[COUNT]):
-            lay_rank(s, rank)
-        else:
-            say_go(s)
+        _go_on(ranks, s)
+
+
+@kernel
+def _new_counts():
+    """(2, 13, 13) what the actor makes net of a count that it or else the other begins, each with a last card."""
+    net, start = np.zeros((2, N_RANKS, N_RANKS), np.int64), np.empty(N_FIELDS, np.int64)
+    ranks, s = np.empty(2, np.int64), np.empty(N_FIELDS, np.int64)
+    for leader in range(2):
+        for ranks[0] in range(N_RANKS):
+            for ranks[1] in range(N_RANKS):
+                _state_of(np.int64(3), start)
+                start[ACTOR] = leader
+                _play_out(start, ranks, s)
+                net[leader, ranks[0], ranks[1]] = net_points(s)
+    return net
+
+
+@kernel
+def _fill_if_laid(then, ranks, s, answers, points):
+    """Fills ``points`` (13,) with the net points of the actor, whose card is laid, by the other's last card.
+
+    A card that fits earns what it makes, and a point for the last card unless it makes 31. All that do not fit begin
+    the next count alone, so they earn the same.
+    """
+    fill_next_points(then, 0, then[N_PILE], then[COUNT], answers)
+    fitting = n_playable_ranks(then[COUNT])
+    for rank in range(fitting):
+        is_last = then[COUNT] + card_value(rank) != COUNT_LIMIT
+        points[rank] = net_points(then) - answers[rank] - is_last
+    if fitting < N_RANKS:
+        ranks[1] = fitting
+        _play_out(then, ranks, s)
+        points[fitting:] = net_points(s)
+
+
+@kernel
+def _fill_until_new_count(then, ranks, s, points, leaders):
+    """Where the actor's card does not fit: by the other's, the actor's net ``points`` (13,) until the next count, and
+    who leads in it (13,), or -1 where only one card is left then, which earns a point. No rank of the actor matters."""
+    for rank in range(N_RANKS):
+        s[:] = then
+        ranks[1] = rank
+        while s[N_PILE]:
+            _go_on(ranks, s)
+        points[rank], leaders[rank] = net_points(s), s[ACTOR]
+        if s[CARDS + 1] == 0:
+            points[rank], leaders[rank] = points[rank] + 1, -1
 
 
 @kernel
 def _fill(keys, first, last, endings):
-    start, s, ranks = np.empty(N_FIELDS, np.int64), np.empty(N_FIELDS, np.int64), np.empty(2, np.int64)
+    start, then, s = np.empty(N_FIELDS, np.int64), np.empty(N_FIELDS, np.int64), np.empty(N_FIELDS, np.int64)
+    ranks, answers, points = np.zeros(2, np.int64), np.empty(N_RANKS, np.int64), np.empty(N_RANKS, np.int64)
+    until, leaders = np.empty(N_RANKS, np.int64), np.empty(N_RANKS, np.int64)
+    new_counts = _new_counts()
     for e in range(first, last):
         _state_of(keys[e], start)
+        is_known = False  # until, leaders
         for own in range(N_RANKS if start[CARDS] else 1):
-            for other in range(N_RANKS if start[CARDS + 1] else 1):
-                ranks[0], ranks[1] = KING - own, KING - other
-                _play_out(start, ranks, s)
-                points = net_points(s)
-                endings[e, OF_ACTOR, other, own] = points
-                endings[e, OF_OTHER, own, other] = -points
+            ranks[0] = KING - own
+            then[:] = start
+            while then[CARDS] and then[ACTOR] == OF_ACTOR:
+                _go_on(ranks, then)
+            if start[CARDS + 1] == 0:
+                endings[e, OF_ACTOR, 0, own], endings[e, OF_OTHER, own, 0] = net_points(then), -net_points(then)
+                continue
+            if then[CARDS]:
+                if not is_known:
+                    _fill_until_new_count(then, ranks, s, until, leaders)
+                    is_known = True
+                for rank in range(N_RANKS):
+                    rest = new_counts[leaders[rank], ranks[0], rank] if leaders[rank] >= 0 else 0
+                    points[rank] = until[rank] + rest
+            else:
+                _fill_if_laid(then, ranks, s, answers, points)
+            for other in range(N_RANKS):
+                endings[e, OF_ACTOR, other, own] = points[KING - other]
+                endings[e, OF_OTHER, own, other] = -points[KING - other]
 
 
 def make_endings(keys: np.ndarray, threads: int) -> np.ndarray:

@@ -16,7 +16,7 @@ import numpy as np
 
 from crib_env.engine import DEALER, PONE
 from crib_env.hands import N_HANDS, N_RANKS
-from crib_env.kernels import kernel
+from crib_env.kernels import kernel, mix
 from crib_env.solver.endings import ending_key
 from crib_env.solver.public_state import (
     ACTOR,
@@ -192,6 +192,9 @@ def _build(split, tree, keys, top, stack, n_hands, fill):
                 if fill:
                     tree.links[link]["to"] = NO_LINK
                 continue
+            is_ending = state[CARDS + actor] - (not goes) <= 1 and state[CARDS + 1 - actor] <= 1
+            if is_ending and not fill:
+                continue
             child[:] = state
             if goes:
                 say_go(child)
@@ -199,11 +202,10 @@ def _build(split, tree, keys, top, stack, n_hands, fill):
                 lay_rank(child, rank)
             if fill:
                 tree.links[link]["net"] = net_points(child)
-            if child[CARDS] <= 1 and child[CARDS + 1] <= 1:
-                if fill:
-                    ends = child[CARDS] + child[CARDS + 1] == 0
-                    tree.links[link]["to"] = TERMINAL if ends else FIRST_ENDING - child[ACTOR]
-                    keys[link] = -1 if ends else ending_key(child)
+            if is_ending:
+                ends = child[CARDS] + child[CARDS + 1] == 0
+                tree.links[link]["to"] = TERMINAL if ends else FIRST_ENDING - child[ACTOR]
+                keys[link] = -1 if ends else ending_key(child)
                 continue
             there, place = top, tail
             if in_parts:
@@ -244,10 +246,27 @@ def build_tree(root: np.ndarray, split: int) -> tuple[PublicTree, Extent, np.nda
     tree = PublicTree(np.zeros(extent.nodes, NODE), np.zeros(extent.links, LINK), np.zeros(extent.parts + 1, np.int32))
     keys = np.full(extent.links, -1, np.int64)
     _build(split, tree, keys, top, stack, N_HANDS, True)
-    at = np.flatnonzero(keys >= 0)
-    distinct, first, numbers = np.unique(keys[at], return_index=True, return_inverse=True)
-    by_use = np.argsort(first)  # tables that are used one after the other lie side by side
-    number = np.empty(len(by_use), np.int32)
-    number[by_use] = np.arange(len(by_use))
-    tree.links["to"][at] -= 2 * number[numbers]
-    return tree, extent, distinct[by_use]
+    return tree, extent, keys[: _number_endings(tree.links, keys)].copy()
+
+
+@kernel
+def _number_endings(links, keys):
+    """Numbers the endings (L,) that links lead to in the order of their first use, so that tables that are used one
+    after the other lie side by side. The first of ``keys`` become those of the endings; returns how many there are."""
+    size = 1024
+    while size < len(keys):
+        size *= 2
+    numbers, n = np.full(size, -1, np.int32), 0  # a table with open addresses
+    for link in range(len(keys)):
+        key = keys[link]
+        if key < 0:
+            continue
+        place = np.int64(mix(np.uint64(key)) & np.uint64(size - 1))
+        while numbers[place] >= 0 and keys[numbers[place]] != key:
+            place = (place + 1) & (size - 1)
+        if numbers[place] < 0:
+            numbers[place] = n
+            keys[n] = key
+            n += 1
+        links[link]["to"] -= 2 * numbers[place]
+    return n
