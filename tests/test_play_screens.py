@@ -92,9 +92,60 @@ def test_a_lesson_by_keys_alone_is_kept(browser, tmp_path):
         tab.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+def sit_down(page):
+    """Ann and Bob begin a game."""
+    page.click("#lobby summary:has-text('Two people')")
+    page.fill("#pair [name=first]", "Ann")
+    page.fill("#pair [name=second]", "Bob")
+    page.click("#pair button")
+    page.wait_for_selector("#game[data-turn=pass]")
+
+
+def faces(page):
+    """The cards that lie face up on the table, and all that the page says of cards."""
+    cards = "cards => cards.map(card => card.dataset.card)"
+    return set(page.eval_on_selector_all("#mine [data-card], #theirs [data-card], .crib [data-card]", cards))
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_two_people_pass_the_machine_on(name, browser, server):
+    """While it goes from one to the other no hand is in the page; a reload covers a hand again."""
+    width, height = SIZES[name]
+    tab = Tab(browser, server.url, viewport={"width": width, "height": height}, has_touch=name == "phone")
+    page, tall = tab.page, height >= 600
+    sit_down(page)
+    seats = []
+    for _ in range(8):
+        assert not faces(page)
+        assert not wrong_places(page, tall)
+        who = page.inner_text("#do").removeprefix("I am ").partition(":")[0]
+        seats.append(who)
+        page.click("#do")
+        page.wait_for_selector("#game[data-turn=discard], #game[data-turn=play]")
+        assert page.inner_text("#mine .name") == who
+        assert set(tab.hand()) <= faces(page)
+        assert not page.locator("#theirs .hand [data-card]").count()
+        assert not wrong_places(page, tall)
+        if len(seats) == 1:
+            page.reload()
+            page.wait_for_selector("#game[data-turn=pass]")
+            assert not faces(page)
+            page.click("#do")
+            page.wait_for_selector("#game[data-turn=discard]")
+        while page.locator("#game:is([data-turn=discard], [data-turn=play])").count():
+            at = page.locator("#game").get_attribute("data-at")
+            page.locator("#mine .hand button:not([disabled]):not([aria-pressed=true])").first.click()
+            if page.locator("#mine .hand button[aria-pressed=true]").count() == 2:
+                page.click("#do")
+            if page.locator("#mine .hand button[aria-pressed=true]").count() != 1:
+                page.wait_for_selector(f"#game:not([data-at='{at}']):not([data-turn=wait])")
+    assert {*seats} == {"Ann", "Bob"}
+    tab.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_axe_finds_nothing_on_any_screen(scheme, browser, server):
-    """The lobby with 200 games and all that folds out of it, the lesson, the review."""
+    """The lobby with 200 games and all that folds out of it, the lesson, two people at the table, the review."""
     axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
     tab = Tab(browser, server.url, color_scheme=scheme, reduced_motion="reduce")
     page = tab.page
@@ -114,6 +165,12 @@ def test_axe_finds_nothing_on_any_screen(scheme, browser, server):
     page.wait_for_selector(".felt .hand button")
     check()
     answer(page, 2)
+    check()
+    page.click("h1 a")
+    sit_down(page)
+    check()
+    page.click("#do")
+    page.wait_for_selector("#game[data-turn=discard]")
     check()
     page.click("h1 a")
     page.locator("#lists ul").nth(1).locator("a").first.click()

@@ -34,6 +34,7 @@ COACHING: tuple[str, ...] = get_args(Coaching)
 """When the coach speaks: not at all, after blunders, at the end of the deal, after each decision, or before it too."""
 FINISHED = "finished"
 """Folder of finished games, within that of the others."""
+_LONGEST = 20  # letters of a name
 _DEALT = 13  # cards: six for each player, and the starter
 _ROW = np.zeros(1, np.int64)
 
@@ -62,6 +63,8 @@ class GameSoFar:
     """The first deals of an imported game, thirteen cards each; those after them follow from the seed."""
     opponent: str = ""
     """Who played against the person in an imported game; otherwise it is the agent."""
+    people: tuple[str, ...] = ()
+    """The names of two people at one machine, by seat; the agent then has nothing to say."""
 
     def __post_init__(self) -> None:
         if self.agent.partition(":")[0] == "human":
@@ -69,6 +72,12 @@ class GameSoFar:
         check_seed(self.seed)
         if not all(0 <= score < WIN for score in self.scores):
             raise ValueError(f"scores={self.scores} is not allowed: give two of 0 to {WIN - 1}, yours and the agent's")
+        if self.people and (len({*self.people}) != 2 or not all(_is_name(name) for name in self.people)):
+            raise ValueError(f"people={self.people} is not allowed: give two names of up to {_LONGEST} letters")
+        if self.people and (self.practice or self.counts or self.coach != "off"):
+            raise ValueError(
+                "a game of two people is no practice, and has no coach: it would tell what the other holds"
+            )
         if wrong := next((deal for deal in self.deals if len(parse_cards(deal)) != _DEALT), None):
             raise ValueError(f"deals: {wrong!r} is not allowed: a deal has {_DEALT} cards")
         if self.coach not in COACHING:
@@ -82,8 +91,12 @@ class GameSoFar:
             ValueError: it is not a game.
         """
         defaults = {field.name: field.default for field in fields(cls) if field.default is not MISSING}
-        defaults["deals"] = []  # JSON has no tuples
+        defaults["deals"] = defaults["people"] = []  # JSON has no tuples
         return typed({**defaults, **content} if isinstance(content, dict) else content, cls)
+
+
+def _is_name(name: str) -> bool:
+    return 1 <= len(name) <= _LONGEST and name.isprintable()
 
 
 class Played(NamedTuple):
@@ -120,7 +133,7 @@ class SavedGame:
         for card in so_far.cards:
             if self.is_over:
                 raise ValueError("there are cards after its end")
-            if self.turn == AGENT:
+            if self.turn == AGENT and not so_far.people:
                 self.agents_card()  # it remembers what it has seen; its choice stands in the file
             self._play(parse_card(card))
 
@@ -188,6 +201,9 @@ class SavedGame:
     @property
     def names(self) -> tuple[str, str]:
         """By seat."""
+        if self._so_far.people:
+            first, second = self._so_far.people
+            return first, second
         level = level_of(self._so_far.opponent or self._so_far.agent)
         return "you", level.name if level else self._so_far.opponent or self.agent.name
 
@@ -305,15 +321,16 @@ class SavedGame:
 
     def record(self) -> GameRecord:
         """The finished game as matches record it."""
-        return self._recorder.records(self._so_far.seed, [("human", self._so_far.opponent or self.agent.name)])[0]
+        players = self.names if self._so_far.people else ("human", self._so_far.opponent or self.agent.name)
+        return self._recorder.records(self._so_far.seed, [players])[0]
 
     def finish(self, file: Path) -> None:
-        """Adds the finished game to a file of records, unless it was practice, and puts its own file away.
+        """Adds the finished game to a file of records, unless it was practice or of two people, and puts its own away.
 
         Raises:
             ValueError, OSError: a file cannot be written.
         """
-        if not self._so_far.practice:
+        if not self._so_far.practice and not self._so_far.people:
             add_records(file, [self.record()])
         away = self.file.parent / FINISHED
         away.mkdir(exist_ok=True)

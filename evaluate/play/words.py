@@ -10,7 +10,7 @@ import numpy as np
 from crib_env import describe_show
 from crib_env.cards import format_card, format_cards
 from crib_env.engine import CRIB, EVENTS
-from crib_env.evaluate.play.saved_game import AGENT, PERSON, Played
+from crib_env.evaluate.play.saved_game import PERSON, Played
 from crib_env.picture.seen import see
 from crib_env.views import views_of
 
@@ -24,26 +24,31 @@ def tell_deal(games: np.ndarray, names: tuple[str, str]) -> str:
 
 
 def tell_card(
-    played: Played, step: np.ndarray, names: tuple[str, str], named: Callable[[int], str] = format_card
+    played: Played,
+    step: np.ndarray,
+    names: tuple[str, str],
+    named: Callable[[int], str] = format_card,
+    viewer: int = PERSON,
 ) -> Iterator[str]:
-    """A card that was discarded or laid, and the points it scored; the agent's discards are left out.
+    """A card that was discarded or laid, and the points it scored; discards of the viewer's opponent are left out.
 
     Args:
         played: the card.
         step: (1,) the game after it, the first of its stages.
         names: by seat.
         named: the name of a card.
+        viewer: the seat of who is told.
     """
-    table, earned = see(step, PERSON, names=names), _earned(step)
+    table, earned = see(step, viewer, names=names), _earned(step)
     if table.laid and table.laid[-1].card == played.card:
         yield f"{names[played.seat]}: {named(played.card)}, {table.laid[-1].count}{earned}"
-    elif played.seat == PERSON:
+    elif played.seat == viewer:
         yield f"you discard {named(played.card)}"
     if not table.laid and table.starter is not None and table.starter >= 0:
         yield f"the starter is {named(table.starter)}{earned}"
-    before, after = (views_of(games, _ONE, _ONE + PERSON, _ONE).said_go[0] for games in (played.before, step))
-    for seat in (PERSON, AGENT):
-        if after[seat] and not before[seat]:
+    before, after = (views_of(games, _ONE, _ONE + viewer, _ONE).said_go[0] for games in (played.before, step))
+    for k, seat in enumerate((viewer, 1 - viewer)):
+        if after[k] and not before[k]:
             yield f"{names[seat]}: go"
 
 

@@ -16,10 +16,10 @@ from crib_env.evaluate.play.lesson import Lesson
 from crib_env.evaluate.play.levels import LEVELS, first_level
 from crib_env.evaluate.play.page.lesson import answer_as_json, lesson_as_json
 from crib_env.evaluate.play.page.listing import GAME_ID, level_row, listed
-from crib_env.evaluate.play.page.messages import Answer, At, Cards, Line, MovedOn, New, Nothing, OfGame, Settings
+from crib_env.evaluate.play.page.messages import Answer, At, Cards, Line, MovedOn, New, Nothing, OfGame, Pair, Settings
 from crib_env.evaluate.play.page.open_game import OpenGame
 from crib_env.evaluate.play.page.review import choices_as_json, progress_as_json, review_as_json, share
-from crib_env.evaluate.play.page.views import hint_as_json, notes_as_json, state, to_choose
+from crib_env.evaluate.play.page.views import Looker, hint_as_json, notes_as_json, state, to_choose
 from crib_env.evaluate.play.page.warming import COLD, warmed_up
 from crib_env.evaluate.play.progress import keep, played_game, read_progress
 from crib_env.evaluate.play.saved_game import DEALERS, FINISHED, GameSoFar, SavedGame, read_game
@@ -28,6 +28,7 @@ from crib_env.evaluate.skill.analysis.judges import play_judge
 OFFERED = ("best", "expert", "halscrib", "careful", "heuristic", "greedy", "minimax", "ismcts", "random")
 """Agents that the page lists beside the levels; any other may be named."""
 _JUDGE = play_judge()
+_SILENT = "random"  # the agent in the file of a game of two people; it is never asked
 _NOT_READY = "the coach is not ready yet: the first start can take a minute"
 
 
@@ -106,6 +107,20 @@ class Games:
             )
         )
 
+    def pair(self, message: Pair) -> dict[str, Any]:
+        """Begins a game between two people at this machine."""
+        seed = secrets.randbelow(2**32)
+        people = tuple(name.strip() for name in message.people)
+        return self._begin(GameSoFar(_SILENT, seed, None, (0, 0), (), coach="off", people=people))
+
+    def take(self, message: At) -> dict[str, Any]:
+        """The person whose turn it is takes the seat, and sees the hand."""
+        opened = self._opened(message.game)
+        with opened.lock:
+            game = self._at(opened, message.at)
+            opened.seated = None if game.is_over else game.turn
+            return self._settled(message.game, opened, message.at)
+
     def bring(self, message: Line) -> dict[str, Any]:
         """Takes in a recorded game, to look through it."""
         return self._begin(imported(message.line))
@@ -137,6 +152,9 @@ class Games:
         """The state of a game, from the person's last decision on."""
         opened = self._opened(message.game)
         with opened.lock:
+            if opened.game.so_far.people and not opened.game.is_over:
+                opened.seated = None  # whoever has opened it may be the other
+                return self._settled(message.game, opened, len(opened.game.played))
             decisions = opened.game.decisions()
             return self._settled(message.game, opened, decisions[-1] if decisions else 0)
 
@@ -146,15 +164,12 @@ class Games:
         with opened.lock:
             game = self._at(opened, message.at)
             cards = [parse_card(card) for card in message.cards]
-            if game.is_over or len(cards) != to_choose(game):
-                raise ValueError(f"{len(cards)} cards are not allowed: name {to_choose(game)}")
+            n = to_choose(game, opened.looker.seat) if opened.looker.sees else 0
+            if game.is_over or len(cards) != n:
+                raise ValueError(f"{len(cards)} cards are not allowed: name {n}")
             if len(set(cards)) < len(cards):
                 raise ValueError(f"{message.cards[0]} is named twice")
-            for card in cards:
-                game.check(card)
-            for card in cards:
-                game.play(card)
-            return self._settled(message.game, opened, message.at)
+            return self._settled(message.game, opened, message.at, opened.play(cards))
 
     def back(self, message: At) -> dict[str, Any]:
         """Takes the last decision back."""
@@ -168,6 +183,7 @@ class Games:
         opened = self._opened(message.game)
         with opened.lock:
             self._over(opened, "try again")
+            self._against_agent(opened)
             if message.at not in opened.game.decisions():
                 raise ValueError(f"at={message.at} is not allowed: it was no decision of yours")
             so_far = opened.game.until(message.at, practice=True)
@@ -177,6 +193,7 @@ class Games:
         """Changes the settings of the coach and of counting."""
         opened = self._opened(message.game)
         with opened.lock:
+            self._against_agent(opened)
             opened.game.set(message.coach, message.counts)
             return self._settled(message.game, opened, len(opened.game.played))
 
@@ -187,6 +204,7 @@ class Games:
         opened = self._opened(message.game)
         with opened.lock:
             self._at(opened, message.at)
+            self._against_agent(opened)
             return hint_as_json(opened.coach.hint())
 
     def notes(self, message: OfGame) -> dict[str, Any]:
@@ -202,7 +220,7 @@ class Games:
         opened = self._opened(message.game)
         with opened.lock:
             coach = self._over(opened, "look through it").coach
-            if not opened.game.so_far.practice:
+            if not (opened.game.so_far.practice or opened.game.so_far.people):
                 keep(self._folder, played_game(coach))
             return review_as_json(coach)
 
@@ -273,16 +291,23 @@ class Games:
         return opened
 
     @staticmethod
+    def _against_agent(opened: OpenGame) -> None:
+        if opened.game.so_far.people:
+            raise ValueError("this is not for a game of two people")
+
+    @staticmethod
     def _at(opened: OpenGame, at: int) -> SavedGame:
         """The game, if the page shows its present state."""
         if at != len(opened.game.played):
             raise MovedOn("the game has moved on")
         return opened.game
 
-    def _settled(self, name: str, opened: OpenGame, since: int) -> dict[str, Any]:
-        """Plays the agent's cards until it is the person's turn, and files a finished game; the state since a card."""
+    def _settled(self, name: str, opened: OpenGame, since: int, looker: Looker | None = None) -> dict[str, Any]:
+        """Plays the agent's cards until it is the person's turn, and files a finished game; the state since a card, as
+        a looker saw it come, by default the one who looks now."""
         opened.let_agent_play()
         game = opened.game
         if game.is_over and game.file.parent == self._folder:
             game.finish(self._record)
-        return {"game": name, **state(game, since)}
+        then = opened.looker
+        return {"game": name, **state(game, since, looker or then, then)}

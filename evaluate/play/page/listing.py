@@ -34,7 +34,7 @@ def _row(file: Path, changed: int) -> dict[str, Any]:
     return {
         "game": file.stem,
         "agent": so_far.agent,
-        "name": level.name if level else so_far.opponent or so_far.agent,
+        "name": " and ".join(so_far.people) or (level.name if level else so_far.opponent or so_far.agent),
         "imported": bool(so_far.deals),
         "scores": scores,
         "deal": deal,

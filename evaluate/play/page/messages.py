@@ -29,6 +29,14 @@ class New:
 
 
 @dataclass(frozen=True)
+class Pair:
+    """A game to begin between two people at this machine."""
+
+    people: tuple[str, str]
+    """Their names."""
+
+
+@dataclass(frozen=True)
 class OfGame:
     """A message about a game."""
 
@@ -77,6 +85,8 @@ class Settings(OfGame):
 MESSAGES: dict[str, type] = {
     "lobby": Nothing,
     "new": New,
+    "pair": Pair,
+    "take": At,
     "rematch": OfGame,
     "bring": Line,
     "delete": OfGame,

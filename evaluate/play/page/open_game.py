@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from concurrent.futures import Future, wait
 
 from crib_env.evaluate.play.coach import Coach
-from crib_env.evaluate.play.saved_game import AGENT, SavedGame
+from crib_env.evaluate.play.page.views import Looker
+from crib_env.evaluate.play.saved_game import AGENT, PERSON, SavedGame
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
 
 _BLINK = 0.05  # seconds after which a thinking agent notices that it is stopped
@@ -22,6 +24,8 @@ class OpenGame:
 
     def __init__(self, game: SavedGame, judge: PlayJudge) -> None:
         self.lock, self.stop, self._judge = threading.Lock(), threading.Event(), judge
+        self.seated: int | None = None
+        """Of two people, the seat of the one who looks; None while nobody may see a hand."""
         self.show(game)
 
     def show(self, game: SavedGame) -> None:
@@ -29,12 +33,38 @@ class OpenGame:
         self.game, self.coach = game, Coach(game, self._judge)
         self._thought: Future[int] | None = None  # of the card that the agent is asked for
 
+    @property
+    def looker(self) -> Looker:
+        """Who looks at the page; where nobody has taken the seat, the one whose turn it is, without seeing a hand."""
+        if not self.game.so_far.people or self.game.is_over:
+            return Looker(PERSON, True)
+        return Looker(self.game.turn if self.seated is None else self.seated, self.seated is not None)
+
+    def play(self, cards: Sequence[int]) -> Looker:
+        """Plays cards of whoever is to act; who has seen it. Another person has to take the seat for the next ones.
+
+        Raises:
+            ValueError: a card is not legal; nothing has changed.
+            OSError: the game cannot be kept.
+        """
+        game, before = self.game, self.looker
+        for card in cards:
+            game.check(card)
+        deal = int(game.games["n_deals"][0])
+        for card in cards:
+            game.play(card)
+        if self.seated is not None and (game.turn != self.seated or game.games["n_deals"][0] != deal):
+            self.seated = None
+        return before
+
     def let_agent_play(self) -> None:
         """Plays the agent's cards until it is the person's turn, or until it is stopped.
 
         A stopped agent goes on with the same thought when it is asked again.
         """
         self.stop.clear()
+        if self.game.so_far.people:
+            return
         while not self.game.is_over and self.game.turn == AGENT:
             self._thought = self._thought or _thinking(self.game)
             while not wait((self._thought,), _BLINK).done:

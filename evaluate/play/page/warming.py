@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
 from crib_env.evaluate.play.coach import Coach
+from crib_env.evaluate.play.lesson import Lesson
 from crib_env.evaluate.play.levels import LEVELS
-from crib_env.evaluate.play.page.review import choices_as_json, review_as_json
+from crib_env.evaluate.play.page.lesson import lesson_as_json
+from crib_env.evaluate.play.page.review import choices_as_json, review_as_json, share
 from crib_env.evaluate.play.page.views import hint_as_json, notes_as_json, state
 from crib_env.evaluate.play.saved_game import AGENT, GameSoFar, SavedGame
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
@@ -57,8 +60,10 @@ def warmed_up(agent: str, judge: PlayJudge) -> Iterator[Warm]:
         yield Warm(True, True, False, "the review of games")
         for coach in coaches:
             review_as_json(coach)
+            share(coach)
             for at in coach.game.decisions()[:4]:
                 choices_as_json(*coach.game.view_at(at), judge)
+        lesson_as_json(Lesson(Path(folder), date.today()))  # answers are judged as decisions of games are
         for other in {LEVELS[0].agent, LEVELS[-1].agent} - {agent}:  # the levels between err as the first does
             for game in begun(other):
                 _play(game, None)

@@ -16,7 +16,7 @@ let frame = null; // what is drawn
 let chosen = []; // cards for the crib
 let busy = false;
 
-const names = () => ["you", state.name];
+const names = () => [state.you, state.name];
 const present = () => state.frames.at(-1);
 
 export async function openGame(game) {
@@ -89,7 +89,7 @@ function begin(found) {
   state = found;
   chosen = [];
   find("fault").hidden = true;
-  find("against").textContent = `against ${state.name}${state.practice ? ", practice" : ""}`;
+  find("against").textContent = state.people ? `${state.you} against ${state.name}` : `against ${state.name}${state.practice ? ", practice" : ""}`;
   document.title = `Cribbage against ${state.name}`;
   settings();
   controls();
@@ -175,14 +175,17 @@ function controls() {
   const isMine = !busy && state && state.choose > 0, discards = isMine && present().count === null;
   find("prompt").textContent = "";
   button(null);
-  find("hint").hidden = !isMine;
+  find("hint").hidden = !isMine || state.people;
   find("rematch").hidden = busy || !state?.over;
   find("undo").hidden = busy || !state?.practice;
-  Object.assign(find("game").dataset, { turn: !isMine ? (busy ? "wait" : state?.over ? "over" : state?.stopped ? "stopped" : "wait") : discards ? "discard" : "play", at: state?.at ?? "" });
+  Object.assign(find("game").dataset, { turn: !isMine ? (busy ? "wait" : state?.over ? "over" : state?.take ? "pass" : state?.stopped ? "stopped" : "wait") : discards ? "discard" : "play", at: state?.at ?? "" });
   if (busy || !state) return;
   if (state.over) {
     say(present().caption);
     button("New game", () => { location.hash = ""; });
+  } else if (state.take) {
+    find("prompt").textContent = `It is ${state.take}’s turn. Nobody else looks.`;
+    button(`I am ${state.take}: show my cards`, () => act("take", { at: state.at }));
   } else if (discards) {
     const whose = present().sides[0].dealer ? "your crib" : `${state.name}’s crib`;
     const left = state.choose - chosen.length;
@@ -192,7 +195,7 @@ function controls() {
     find("prompt").textContent = `${state.name} was stopped.`;
     button(`Let ${state.name} go on`, () => act("look", {}));
   } else if (isMine) {
-    find("prompt").textContent = "Lay a card.";
+    find("prompt").textContent = state.people ? `${state.you}, lay a card.` : "Lay a card.";
   }
   if (isMine && document.activeElement === document.body) focusHand();
 }
@@ -256,6 +259,7 @@ function settings() {
   const form = find("settings");
   form.coach.value = state.coach;
   form.counts.checked = state.counts;
+  form.coach.disabled = form.counts.disabled = state.people;
 }
 
 const form = find("settings");

@@ -111,6 +111,17 @@ find("import").addEventListener("submit", async event => {
   }
 });
 
+find("pair").addEventListener("submit", async event => {
+  event.preventDefault();
+  find("fault").hidden = true;
+  const { first, second } = event.target;
+  try {
+    location.hash = (await ask("pair", { people: [first.value, second.value] })).game;
+  } catch (error) {
+    fault(error);
+  }
+});
+
 find("levels").addEventListener("change", () => { find("new").agent.value = ""; });
 
 find("new").addEventListener("submit", async event => {

@@ -19,7 +19,7 @@ export function told(note, game, button = false) {
     element("p", {}, withCards(named + note.text)),
     note.why ? element("p", { className: "why" }, withCards(note.why)) : null,
     game.over && !button ? element("button", { onclick: () => goTo(note.at) }, "Show it") : null,
-    button ? element("button", { onclick: () => game.again(note.at) }, "What if … try it again") : null);
+    button && !game.people ? element("button", { onclick: () => game.again(note.at) }, "What if … try it again") : null);
 }
 
 export async function openReview(game, said, panel, talk) {
@@ -33,16 +33,16 @@ export async function openReview(game, said, panel, talk) {
   open = { game, talk, line: said.line, frames: found.frames, now: found.frames.length, notes: new Map(said.notes.map(note => [note.at, note])), marks: { luck: found.luck, errors, pick: goTo } };
   drawLine(open.line, open.marks);
   find("steps").hidden = false;
-  panel.append(element("div", { id: "step" }), summary(found.rows, game.name),
+  panel.append(element("div", { id: "step" }), summary(found.rows, game),
     element("p", { className: "figures" }, "On the line: dots are your errors, bars the luck of each deal. Click it, or use the arrows, to look at a moment."),
     element("h3", {}, found.costliest.length ? "The costliest moments" : "No decision of yours cost anything."),
     element("ol", { className: "notes" }, ...found.costliest.map(note => told(note, game, true))), sharing(game));
 }
 
-function summary(rows, name) {
+function summary(rows, { you, name }) {
   const cells = row => row.map((cell, k) => element(k ? "td" : "th", k ? {} : { scope: "row" }, cell));
   return element("table", {},
-    element("thead", {}, element("tr", {}, element("td", {}), element("th", { scope: "col" }, "you"), element("th", { scope: "col" }, name))),
+    element("thead", {}, element("tr", {}, element("td", {}), element("th", { scope: "col" }, you), element("th", { scope: "col" }, name))),
     element("tbody", {}, ...rows.map(row => element("tr", {}, ...cells(row)))));
 }
 
@@ -60,8 +60,8 @@ async function step(to) {
     find("step").replaceChildren();
     return;
   }
-  drawTable(frame, ["you", game.name]);
-  if (frame.counted) countAloud(frame, ["you", game.name], () => {}, 0);
+  drawTable(frame, [game.you, game.name]);
+  if (frame.counted) countAloud(frame, [game.you, game.name], () => {}, 0);
   find("said").textContent = `Deal ${frame.deal}. ${frame.said.map(one => `${one[0].toUpperCase()}${one.slice(1)}.`).join(" ")}`;
   drawLine(review.line, { ...review.marks, at: frame.at });
   const note = frames[k + 1]?.at === frame.at ? null : notes.get(frame.at);

@@ -5,8 +5,8 @@ import { pace } from "./preferences.js";
 
 const LINE = 850; // milliseconds
 
-export const titleOf = (counted, names) => counted.crib
-  ? (counted.seat ? `${names[1]}’s crib` : "your crib") : (counted.seat ? `${names[1]}’s hand` : "your hand");
+const whose = (seat, names) => names[seat] === "you" ? "your" : `${names[seat]}’s`;
+export const titleOf = (counted, names) => `${whose(counted.seat, names)} ${counted.crib ? "crib" : "hand"}`;
 
 // The line by line count. At the end all cards are lit no more.
 export async function countAloud(frame, names, say, slowness = pace()) {
@@ -63,7 +63,7 @@ export function showResult(frame, names, skunk) {
   const short = counted && counted.pegged < counted.points ? `, of which the peg needed ${counted.pegged}` : "";
   const last = counted ? `${titleOf(counted, names)} was counted last: ${counted.points}${short}.` : "The last points fell in the play.";
   box.replaceChildren(
-    element("h2", { className: `seat-${won ? 0 : 1}` }, won ? "You win " : `${names[1]} wins `, element("strong", {}, `${Math.max(own, other)} : ${Math.min(own, other)}`)),
+    element("h2", { className: `seat-${won ? 0 : 1}` }, won && names[0] === "you" ? "You win " : `${names[won ? 0 : 1]} wins `, element("strong", {}, `${Math.max(own, other)} : ${Math.min(own, other)}`)),
     element("p", {}, `${skunk}${last[0].toUpperCase()}${last.slice(1)}`));
   box.hidden = false;
   find("laid").hidden = true;

@@ -6,7 +6,7 @@ import { moves } from "./preferences.js";
 export function drawTable(frame, names, chosen = null) {
   const before = places();
   const holder = document.activeElement?.closest?.("#mine .hand") ? document.activeElement.dataset.card : null;
-  pegs(frame);
+  pegs(frame, names);
   side(find("theirs"), frame, 1, names, null);
   side(find("mine"), frame, 0, names, chosen);
   laid(frame, names);
@@ -24,7 +24,7 @@ export function focusHand(card) {
   (buttons.find(button => button.dataset.card === card) ?? buttons[0])?.focus({ preventScroll: true });
 }
 
-function pegs(frame) {
+function pegs(frame, names) {
   const group = find("pegs");
   if (!group.childElementCount) {
     for (const seat of [1, 0]) for (const radius of [7.5, 9]) {
@@ -34,7 +34,7 @@ function pegs(frame) {
   [1, 0].forEach((seat, k) => frame.sides[seat].pegs.forEach(([x, y], j) => {
     group.children[2 * k + j].style.transform = `translate(${x}px, ${y}px)`;
   }));
-  find("board").setAttribute("aria-label", `the board: you ${frame.sides[0].score}, opponent ${frame.sides[1].score}, to 121`);
+  find("board").setAttribute("aria-label", `the board: ${names[0]} ${frame.sides[0].score}, ${names[1]} ${frame.sides[1].score}, to 121`);
 }
 
 function side(row, frame, seat, names, chosen) {
