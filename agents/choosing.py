@@ -36,6 +36,16 @@ def by_phase(
     return cards
 
 
+def check_four_cards(name: str, views: PlayerViews) -> None:
+    """For agents whose tables and searches are of hands of four cards.
+
+    Raises:
+        ValueError: the players of these decisions of the play (B,) were dealt fewer.
+    """
+    if (views.kept[:, 0] < 0).any():
+        raise ValueError(f"{name} does not play pegging with fewer than four cards each")
+
+
 def lowest_of_rank(views: PlayerViews, ranks: np.ndarray) -> np.ndarray:
     """(B,) the lowest legal card of each of ``ranks`` (B,); suits do not matter in the play."""
     return 13 * views.action_mask.reshape(-1, 4, 13)[np.arange(len(ranks)), :, ranks].argmax(axis=1) + ranks

@@ -48,6 +48,22 @@ def small_settings(name, **settings):
     return learner, kind(**{**SMALL[name], "evaluations": 0, "episode": "pegging", **settings})
 
 
+@pytest.mark.parametrize("name", sorted(set(SMALL) - {"best"}))  # its solution is of four cards
+def test_trains_with_two_cards_each(name, tmp_path):
+    learner, settings = small_settings(name, cards=2, batch_size=64)
+    agent, summary = new_run(learner, settings, tmp_path)
+    assert summary["episodes"] == settings.episodes
+    batch = GameBatch(streams(3, 30), episode="pegging", cards=2, skip_forced=True)
+    while len(rows := batch.acting()):
+        batch.step(rows, agent.act(batch.views(rows)))
+
+
+@pytest.mark.parametrize("name", sorted(set(SMALL) - {"best"}))
+def test_fewer_cards_are_for_pegging(name):
+    with pytest.raises(ValueError, match="cards=3 is only for episode='pegging': give 4"):
+        small_settings(name, cards=3, episode="deal")
+
+
 def test_no_learner_is_left_out():
     assert set(SMALL) == set(LEARNERS) - ELSEWHERE
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 import torch
 from torch import nn
 
@@ -113,8 +112,3 @@ def test_it_draws_cards_and_takes_the_most_likely(tmp_path):
     np.testing.assert_array_equal(mode.act(views) % 13, chances.reshape(-1, 4, 13).max(axis=1).argmax(axis=1))
     assert (drawn.act(views) != mode.act(views)).any()
     np.testing.assert_array_equal(mode.probabilities(views).argmax(axis=1), mode.act(views))
-
-
-def test_fewer_cards_are_for_pegging():
-    with pytest.raises(ValueError, match="cards=3 is only for episode='pegging': give 4"):
-        replace(SMALL, cards=3)

@@ -219,3 +219,10 @@ def test_tables_that_are_none_are_refused(tmp_path):
         agent.act(GameBatch(streams(1, 9), episode="pegging", cards=2).views(np.arange(9)))
     with pytest.raises(ValueError, match="plays the pegging game alone"):
         agent.act(GameBatch(streams(1, 9)).views(np.arange(9)))
+
+
+@pytest.mark.parametrize("name", ["expert:threads=1", "equilibrium"])
+def test_players_whose_tables_are_of_four_cards_refuse_fewer(name):
+    views = GameBatch(streams(1, 9), episode="pegging", cards=3).views(np.arange(9))
+    with pytest.raises(ValueError, match="does not play pegging with fewer than four cards each"):
+        make_agent(name).act(views)

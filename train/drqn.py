@@ -199,7 +199,7 @@ def train(settings: DRQNSettings, folder: RunFolder, progress: Progress) -> tupl
 
     def play(now: Round) -> Episodes:
         policy = explore(agent, now.epsilon, now.rng, now.episodes)
-        games = now.deal(settings.episode, settings.skip_forced)
+        games = now.deal(settings.episode, settings.skip_forced, settings.cards)
         return play_episodes(games, policy, opponent, settings.observation, settings.precision)
 
     def play_and_learn(now: Round) -> tuple[dict[str, float], float]:

@@ -45,6 +45,7 @@ from crib_env.train.loop.learning import (
     Descent,
     LearningSettings,
     NotNegative,
+    PeggingCards,
     Widths,
     follow,
     mean_of_steps,
@@ -66,7 +67,7 @@ class MMDSettings(LearningSettings):
     """The only preset."""
     episode: Literal["deal", "pegging"] = "deal"
     """What an episode is: a deal, or the play alone, without a crib."""
-    cards: Literal[2, 3, 4] = 4
+    cards: PeggingCards = 4
     """Cards of each player in pegging."""
     hidden: Widths = (256, 64)
     """Widths of the hidden layers of the policy and of the critic for the play."""
@@ -88,11 +89,6 @@ class MMDSettings(LearningSettings):
     """Initial learning rate of Adam, for policy and critic."""
     average_rate: Share = 0.005
     """Share of the way to the new weights that the player measured goes after each step: it has their average."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.cards != 4 and self.episode != "pegging":
-            raise ValueError(f"cards={self.cards} is only for episode='pegging': give 4")
 
 
 PRESETS = {"default": MMDSettings()}

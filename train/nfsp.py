@@ -200,7 +200,7 @@ def train(settings: NFSPSettings, folder: RunFolder, progress: Progress) -> tupl
 
     def play(now: Round) -> tuple[Episodes, np.ndarray]:
         """The episodes, and which of their decisions are of the best response, (D,) bool."""
-        games = now.deal(settings.episode, settings.skip_forced)
+        games = now.deal(settings.episode, settings.skip_forced, settings.cards)
         plays_best = now.rng.random(2 * now.episodes) < settings.anticipation
         policy = mix(explore(best, now.epsilon, now.rng), learner.agent, plays_best, now.rng)
         played = play_episodes(games, policy, None, settings.observation, settings.precision)

@@ -24,7 +24,16 @@ import numpy as np
 from crib_env import PlayerViews
 from crib_env.agents.belief.rest_of_deal import crib_chances, habits
 from crib_env.agents.belief.simple_players import simple_policies, simple_ranges
-from crib_env.agents.choosing import by_phase, card_chances, draw, lowest_of_rank, near_end, uniforms, without_rare
+from crib_env.agents.choosing import (
+    by_phase,
+    card_chances,
+    check_four_cards,
+    draw,
+    lowest_of_rank,
+    near_end,
+    uniforms,
+    without_rare,
+)
 from crib_env.agents.equilibrium.blueprint import (
     N_CARDS,
     NO_STARTER,
@@ -109,6 +118,7 @@ class EquilibriumAgent:
 
     def rank_chances(self, views: PlayerViews) -> np.ndarray:
         """How likely each rank is laid, (B, 13), at B decisions of the play."""
+        check_four_cards(self.name, views)
         fits = views.action_mask.reshape(-1, 4, N_RANKS).any(axis=1)
         chances = fits.astype(float)
         has_choice = fits.sum(axis=1) > 1

@@ -20,7 +20,7 @@ from crib_env.agents.belief.rest_of_deal import (
     hand_show,
     who_laid,
 )
-from crib_env.agents.choosing import SameCards, by_phase, lowest_of_rank, next_discard, same_cards
+from crib_env.agents.choosing import SameCards, by_phase, check_four_cards, lowest_of_rank, next_discard, same_cards
 from crib_env.agents.expert.play_search import (
     AFTER_PLAY_COLUMNS,
     AFTER_PLAY_ROWS,
@@ -209,6 +209,7 @@ class ExpertAgent:
         return self._value_ranks(views, np.full(len(views), 0.5), _POINTS)
 
     def _value_ranks(self, views: PlayerViews, offsets: np.ndarray, aim: int) -> np.ndarray:
+        check_four_cards(self.name, views)
         given = habits(), self._outlook.win_table, self._hands, offsets, aim
         return self._filled(13, _value_ranks, views, same_cards(views, offsets), *given)
 

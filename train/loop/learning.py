@@ -17,6 +17,7 @@ from crib_env.train.loop.number_format import Precision, chosen
 
 Count = Annotated[int, Range(1)]
 Hands = Annotated[int, Range(2)]  # a single hand has no interval
+PeggingCards = Literal[2, 3, 4]
 NotNegative = Annotated[float, Range(0)]
 StartSpread = Annotated[int, Range(0, WIN - 1)]
 Width = Annotated[int, Range(1, 16_384)]
@@ -47,6 +48,9 @@ class RunSettings:
         check_values(vars(self), get_type_hints(type(self), include_extras=True))
         if self.exploitability and getattr(self, "episode", None) != "pegging":
             raise ValueError(f"exploitability={self.exploitability} is only measured in episode='pegging': give 0")
+        cards: int = getattr(self, "cards", 4)
+        if cards != 4 and getattr(self, "episode", None) != "pegging":
+            raise ValueError(f"cards={cards} is only for episode='pegging': give 4")
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,8 @@ class QSettings(ExploringSettings):
     """Observation of the networks: "209", "board" or another of crib_env.observation."""
     episode: Literal["play", "pegging", "deal", "game"] = "deal"
     """What an episode is: the play of a deal, the play of eight cards and nothing else, a deal, or a game."""
+    cards: PeggingCards = 4
+    """Cards of each player in pegging."""
     rewards: Literal["settled", "points"] = "settled"
     """"points" as they are scored, or "settled": without the luck that no decision controls (deals and pegging)."""
     skip_forced: bool = True

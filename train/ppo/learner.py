@@ -32,14 +32,13 @@ from crib_env.evaluate.ranges import Positive, Range, Share
 from crib_env.files.whole_file import whole_file
 from crib_env.players.policies import NATIVE
 from crib_env.train.loop.contracts import Parts
-from crib_env.train.loop.learning import Count, LearningSettings, NotNegative, SavedOptimizer, Widths
+from crib_env.train.loop.learning import Count, LearningSettings, NotNegative, PeggingCards, SavedOptimizer, Widths
 from crib_env.train.loop.rounds import Interrupt, Rounds, put_off_interrupts
 from crib_env.train.loop.run_folder import Position, RunFolder, RunSummary
 from crib_env.train.ppo.policy import CribbagePolicy, FrozenSelf, check_gradients
 from crib_env.train.ppo.sb3_vec_env import SettledVecEnv
 
 NAME = "ppo"
-DECISIONS = {"deal": 6, "pegging": 4}  # of a player in an episode
 
 
 @dataclass(frozen=True)
@@ -54,6 +53,8 @@ class PPOSettings(LearningSettings):
     """Observation of the networks, which must hold the 209 bits."""
     episode: Literal["deal", "pegging"] = "deal"
     """What an episode is: a deal, or the play of eight cards and nothing else."""
+    cards: PeggingCards = 4
+    """Cards of each player in pegging."""
     hidden: Widths = (256, 256)
     """Widths of the hidden layers of the policy network."""
     value_hidden: Widths = (128, 128)
@@ -65,7 +66,7 @@ class PPOSettings(LearningSettings):
     epochs: Count = 2
     """Epochs over the decisions of a round."""
     batch_size: Annotated[int, Range(2)] = 512
-    """Decisions in a gradient step; must divide those of a round: six a deal, four in pegging."""
+    """Decisions in a gradient step; must divide those of a round: six a deal, one a card in pegging."""
     gae_lambda: Share = 0.2
     """λ of generalised advantage estimation: 0 bootstraps after one step, 1 is the Monte Carlo return."""
     clip_range: Positive = 0.2
@@ -75,11 +76,16 @@ class PPOSettings(LearningSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        decisions = DECISIONS[self.episode] * self.episodes_at_once
+        decisions = self.decisions * self.episodes_at_once
         if decisions % self.batch_size:
             raise ValueError(f"batch_size={self.batch_size} is not allowed: it must divide the {decisions} of a round")
         if self.opponent != "self":
             make_agent(self.opponent)
+
+    @property
+    def decisions(self) -> int:
+        """Decisions of a player in an episode."""
+        return 6 if self.episode == "deal" else self.cards
 
     @property
     def whole_episodes(self) -> int:
@@ -109,13 +115,14 @@ class PPOLearner(Parts):
             settings.episodes_at_once,
             opponent=opponents.get(settings.opponent) or make_agent(settings.opponent),
             episode=settings.episode,
+            cards=settings.cards,
             observation=settings.observation,
         )
         self.model = PPO(
             CribbagePolicy,
             self.games,
             learning_rate=LinearSchedule(settings.learning_rate, settings.final_learning_rate, 1.0),
-            n_steps=DECISIONS[settings.episode],
+            n_steps=settings.decisions,
             batch_size=settings.batch_size,
             n_epochs=settings.epochs,
             gamma=1.0,
@@ -208,7 +215,7 @@ class BetweenRounds(BaseCallback):
         """Records and measures the round that has just ended, if there is one."""
         position, settings = self._rounds.position, self._learner.settings
         n = settings.episodes_at_once
-        if self.model.num_timesteps < DECISIONS[settings.episode] * (position.episodes + n):
+        if self.model.num_timesteps < settings.decisions * (position.episodes + n):
             return
         if (position.rounds + 1) % settings.refresh == 0:
             self._learner.refresh_opponent()
@@ -224,7 +231,7 @@ def train(settings: PPOSettings, folder: RunFolder, progress: Progress) -> tuple
     torch.set_num_threads(settings.threads)
     learner = PPOLearner(settings)
     rounds = Rounds(NAME, settings, folder, progress, learner, settings.whole_episodes)
-    model, decisions = learner.model, DECISIONS[settings.episode]
+    model, decisions = learner.model, settings.decisions
     model.num_timesteps = decisions * rounds.position.episodes
     learner.games.reset()
     learner.games.step(learner.games.action_masks().argmax(axis=1))  # compiles the kernels before the clocks start

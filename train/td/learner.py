@@ -39,7 +39,7 @@ from rich.progress import Progress
 from crib_env.agents.networks.td import TDAgent
 from crib_env.evaluate.ranges import Share
 from crib_env.train.experience import Episodes, play_episodes
-from crib_env.train.loop.learning import Count, ExploringSettings, NotNegative, Widths, one_width
+from crib_env.train.loop.learning import Count, ExploringSettings, NotNegative, PeggingCards, Widths, one_width
 from crib_env.train.loop.number_format import Precision
 from crib_env.train.loop.rounds import Round, train_in_rounds
 from crib_env.train.loop.run_folder import RunFolder, RunSummary
@@ -57,6 +57,8 @@ class TDSettings(ExploringSettings):
     """Defaults of the other settings: the best found, or O'Connor's."""
     episode: Literal["deal", "pegging"] = "deal"
     """What an episode is: a deal, or the play of eight cards and nothing else."""
+    cards: PeggingCards = 4
+    """Cards of each player in pegging; for returns."""
     updates: Literal["returns", "traces"] = "returns"
     """λ-returns after many deals, or O'Connor's network with eligibility traces after every move."""
     hidden: Widths = (256, 256)
@@ -87,6 +89,8 @@ class TDSettings(ExploringSettings):
         super().__post_init__()
         if self.updates == "traces":
             one_width(self.hidden, "updates='traces'")
+            if self.cards != 4:
+                raise ValueError(f"cards={self.cards} is not allowed with updates='traces': give 4")
             for name in ("epsilon", "final_epsilon"):
                 if getattr(self, name):
                     raise ValueError(f"{name}={getattr(self, name)} is not allowed with updates='traces': give 0")
@@ -136,7 +140,10 @@ def _train_by_returns(settings: TDSettings, folder: RunFolder, progress: Progres
     learner = Returns(online, settings.precision, settings.average_rate)
 
     def play(now: Round) -> tuple[Episodes, Explorer]:
-        games, explorer = now.deal(settings.episode, skip_forced=True), Explorer(online, now.epsilon, now.rng)
+        games, explorer = (
+            now.deal(settings.episode, skip_forced=True, cards=settings.cards),
+            Explorer(online, now.epsilon, now.rng),
+        )
         return play_episodes(games, explorer, None, "209", settings.precision), explorer
 
     def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
