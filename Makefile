@@ -7,6 +7,7 @@
 # make slow          the long statistical and strength checks
 # make attack        set up, and try to break it: leaks, wrong rules, kills, hostile lines, damaged files
 # make mutants       set up, and make wrong changes of the source, one at a time: do tests notice?
+# make web           build the table as a site that needs no server, docs/_build/html/play
 # make docs          build the documentation site, docs/_build/html, and test its examples
 # make pages         write into the pages of the environments what their docstrings say, and draw their pictures
 # make figures       draw the figures of the documentation again from their data
@@ -15,7 +16,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup train play check test quick oldest loops lint types tensorboard slow attack mutants docs pages figures dist
+.PHONY: web setup train play check test quick oldest loops lint types tensorboard slow attack mutants docs pages figures dist
 .DELETE_ON_ERROR:
 # Else make would delete these, and set each environment up again.
 .PRECIOUS: .venv-loops/%/ready
@@ -87,6 +88,13 @@ mutants: $(TESTED)
 tensorboard: setup
 	@echo 'TensorBoard prints its address below; strength comes first there. Ctrl-C ends it.'
 	$(BIN)/tensorboard --logdir runs
+
+# Python for the browser: the npm package pyodide, which make web puts into the site.
+PYODIDE := 314.0.7
+
+web: .venv/play-ready
+	npm install --silent --no-audit --no-fund --prefix .venv/web pyodide@$(PYODIDE)
+	$(BIN)/python -m crib_env.evaluate.play.web docs/_build/html/play .venv/web/node_modules/pyodide
 
 docs: .venv/docs-ready
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

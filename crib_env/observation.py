@@ -66,8 +66,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from gymnasium import spaces
 
+from crib_env.compiling.kernel_sources import source_stamp
 from crib_env.engine import WIN, legal_cards, starter, starter_is_cut
-from crib_env.kernel_cache import source_stamp
 from crib_env.kernels import bit, kernel, popcount
 from crib_env.ranks import N_INPUTS, write_ranks
 from crib_env.scoring import COUNT_LIMIT

@@ -7,6 +7,7 @@ import pytest
 # What a machine may lack, and make cannot install.
 REASONS = (
     "there is no chromium: apt-get install chromium",
+    "there is no site of the table: make web",
     "there is no perl with JSON::PP",
     "only root makes devices",
     "root may write everywhere",

@@ -29,7 +29,7 @@ legal = 1 << FIVE_OF_DIAMONDS | 1 << TEN_OF_DIAMONDS
 card = greedy_play(legal, np.array([4, -1, -1, -1, -1, -1, -1, -1], np.int8), 0, 1, 5)
 # Only what is kept: Numba's own functions, `card_value` and the lambdas behind `popcount` and `lowest` are compiled
 # into the kernels that call them, by every process that compiles one.
-from crib_env.kernel_cache import KernelCache
+from crib_env.compiling.kernel_cache import KernelCache
 dispatchers = [e.data["dispatcher"] for _, e in compiled.buffer if e.is_start]
 print(card, sum(isinstance(dispatcher._cache, KernelCache) for dispatcher in dispatchers))
 """
@@ -118,7 +118,7 @@ def test_processes_that_start_together_compile_once_and_say_it_once(compiled, tm
 @pytest.mark.slow
 def test_nobody_waits_for_a_compiler_that_was_killed(compiled, tmp_path):
     hold = (
-        "import time, crib_env\nfrom crib_env.kernel_cache import compiler_locks\n"
+        "import time, crib_env\nfrom crib_env.compiling.kernel_cache import compiler_locks\n"
         "from crib_env.players.policies import greedy_play\nkernel = greedy_play._cache._cache_file._index_path\n"
         "with compiler_locks.at_work():\n"
         "    print(compiler_locks.wait(kernel), flush=True)\n    time.sleep(600)\n"
@@ -136,7 +136,7 @@ def test_nobody_waits_for_a_compiler_that_was_killed(compiled, tmp_path):
 
 def test_import_runs_no_kernel():
     code = (
-        "import sys, crib_env\nfrom crib_env.kernels import Kernel\n"
+        "import sys, crib_env\nfrom crib_env.compiling.compiler import Kernel\n"
         "modules = [module for name, module in sys.modules.items() if name.startswith('crib_env')]\n"
         "kernels = [value for module in modules for value in vars(module).values() if isinstance(value, Kernel)]\n"
         "print(len(kernels) > 50, [kernel.__name__ for kernel in kernels if kernel.overloads])"

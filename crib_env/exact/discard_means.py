@@ -12,7 +12,9 @@ for each discard instead of 15,180 evaluations. Flush and nobs have closed forms
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import permutations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -58,9 +60,27 @@ def _sums_over_the_deck(three_named: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return two.astype(np.int32), one.astype(np.int32), none.astype(np.int32)
 
 
-# Rank points of two discards, by the number of their ranks, and three more cards.
-THREE_CARDS = np.ascontiguousarray(_rank_points_of_five()[tuple(HANDS[2].T)])
-_TWO, _ONE, _NONE = _sums_over_the_deck(THREE_CARDS)
+class CribSums(NamedTuple):
+    """Rank points of two discards, by the number of their ranks (P), and three more cards."""
+
+    of_three: np.ndarray
+    """(P, 13, 13, 13) int8, by the ranks of these."""
+    with_two: np.ndarray
+    """(P, 13, 13) int32, summed over subsets of the deck with two cards fixed."""
+    with_one: np.ndarray
+    """(P, 13) int32, with one fixed."""
+    over_all: np.ndarray
+    """(P,) int32, over all subsets."""
+
+
+@cache
+def crib_sums() -> CribSums:
+    """Sums for the means of cribs."""
+    three = np.ascontiguousarray(_rank_points_of_five()[tuple(HANDS[2].T)])
+    return CribSums(three, *_sums_over_the_deck(three))
+
+
+THREE_CARDS, _TWO, _ONE, _NONE = crib_sums()
 
 
 @kernel

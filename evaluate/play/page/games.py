@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -41,13 +42,20 @@ class Games:
         offered: the new game that the page offers. Its agent is the only one that may come from the user's own code.
         resumed: id of the game to open first.
         seed: of the deals that the page offers; None for others in each game.
+        opponents: agents that the page lists beside the levels.
     """
 
     def __init__(
-        self, folder: Path, record: Path, offered: GameSoFar, resumed: str | None = None, seed: int | None = None
+        self,
+        folder: Path,
+        record: Path,
+        offered: GameSoFar,
+        resumed: str | None = None,
+        seed: int | None = None,
+        opponents: Sequence[str] = OFFERED,
     ) -> None:
         self._folder, self._record, self._offered = folder, record, offered
-        self._resumed, self._seed = resumed, seed
+        self._resumed, self._seed, self._opponents = resumed, seed, opponents
         self._open: dict[str, OpenGame] = {}
         self._lock = threading.Lock()
         self.warm = COLD
@@ -73,7 +81,7 @@ class Games:
         return {
             "warm": self.warm._asdict(),
             "resume": self._resumed,
-            "agents": OFFERED,
+            "agents": self._opponents,
             "levels": [level_row(level) for level in LEVELS],
             "offered": {
                 "agent": offered.agent,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import json
 import secrets
 import socket
 import threading
@@ -23,10 +22,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from crib_env.evaluate.play.page.answers import answered
 from crib_env.evaluate.play.page.games import Games
-from crib_env.evaluate.play.page.messages import MESSAGES, MovedOn
+from crib_env.evaluate.play.page.messages import MESSAGES
 from crib_env.evaluate.play.saved_game import PERSON
-from crib_env.files.json_text import parse_json, typed
 from crib_env.picture.board import HEIGHT, LEFT, TOP, WIDTH, draw_board
 from crib_env.picture.cards import HIDDEN, card_face
 from crib_env.picture.colours import DARK, LIGHT, STYLED, four_colours, style_variables
@@ -86,28 +85,21 @@ def make_app(games: Games, token: str, origin: str) -> ASGIApp:
         return Response(page_files()[name], media_type=_KINDS[Path(name).suffix or ".html"])
 
     async def answer(request: Request) -> Response:
-        name = request.path_params["name"]
-        kind = MESSAGES.get(name)
-        if kind is None:
+        name, content = request.path_params["name"], b""
+        if name not in MESSAGES:
             return JSONResponse({"error": f"there is no message {name!r}"}, 404)
-        content = b""
         try:
             async for part in request.stream():
                 content += part
                 if len(content) > LARGEST:
                     return JSONResponse({"error": f"a message has at most {LARGEST} bytes"}, 413)
+            text = content.decode()
         except ClientDisconnect:
             return Response()  # to nobody
-        try:
-            message = typed(parse_json(content.decode()), kind, "the message")
-            found = await run_in_threadpool(getattr(games, name), message)
-        except MovedOn as error:
-            return JSONResponse({"error": str(error)}, 409)
         except ValueError as error:
             return JSONResponse({"error": str(error)}, 400)
-        except OSError as error:
-            return JSONResponse({"error": f"the game cannot be kept: {error}"}, 507)
-        return Response(json.dumps(found, separators=(",", ":")), media_type="application/json")
+        status, found = await run_in_threadpool(answered, games, name, text)
+        return Response(found, status, media_type="application/json")
 
     app = Starlette(
         routes=[

@@ -47,14 +47,9 @@ def warmed_up(agent: str, judge: PlayJudge) -> Iterator[Warm]:
         ValueError: the agent cannot be made.
     """
     with tempfile.TemporaryDirectory() as folder:
-
-        def begun(name: str) -> list[SavedGame]:
-            return [SavedGame.begin_in(GameSoFar(name, 0, None, scores, ()), Path(folder)) for scores in _STARTS]
-
-        for game in begun(agent):
-            _play(game, None)
+        play_through(agent)
         yield Warm(True, False, False, "the coach")
-        coaches = [Coach(game, judge) for game in reversed(begun("random"))]
+        coaches = [Coach(game, judge) for game in reversed(_begun("random", folder))]
         for coach in coaches:
             _play(coach.game, coach)
         yield Warm(True, True, False, "the review of games")
@@ -65,9 +60,23 @@ def warmed_up(agent: str, judge: PlayJudge) -> Iterator[Warm]:
                 choices_as_json(*coach.game.view_at(at), judge)
         lesson_as_json(Lesson(Path(folder), date.today()))  # answers are judged as decisions of games are
         for other in {LEVELS[0].agent, LEVELS[-1].agent} - {agent}:  # the levels between err as the first does
-            for game in begun(other):
-                _play(game, None)
+            play_through(other)
     yield READY
+
+
+def play_through(agent: str) -> None:
+    """Plays whole games against an agent, without the coach.
+
+    Raises:
+        ValueError: the agent cannot be made.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        for game in _begun(agent, folder):
+            _play(game, None)
+
+
+def _begun(agent: str, folder: str) -> list[SavedGame]:
+    return [SavedGame.begin_in(GameSoFar(agent, 0, None, scores, ()), Path(folder)) for scores in _STARTS]
 
 
 def _play(game: SavedGame, coach: Coach | None) -> None:

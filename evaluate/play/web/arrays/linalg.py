@@ -1,0 +1,5 @@
+"""See ``numpy.linalg``."""
+
+from .functions import norm
+
+__all__ = ["norm"]

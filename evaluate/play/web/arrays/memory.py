@@ -1,0 +1,374 @@
+"""The array: a view of items in memory, with a shape and strides."""
+
+from __future__ import annotations
+
+import operator
+import struct
+from array import array as memory
+from collections.abc import Callable, Iterator, Sequence
+from itertools import repeat
+from typing import Any
+
+from .dtypes import BOOL, FLOAT64, INT64, dtype, promoted, size_of, with_plain
+from .selecting import Selection, broadcast_shape, places_of, strides_of
+
+
+class ndarray:  # named as in NumPy
+    """See NumPy. Items lie in the memory of an ``array.array``, whose address kernels get."""
+
+    __array_priority__ = 1
+    __slots__ = ("_bytes", "_memory", "_start", "dtype", "shape", "strides", "writeable")
+
+    def __init__(self, store: Any, start: int, shape: tuple[int, ...], strides: tuple[int, ...], kind: dtype) -> None:
+        self._memory, self._start = store, start
+        self._bytes = memoryview(store).cast("B")
+        self.shape, self.strides, self.dtype, self.writeable = shape, strides, kind, True
+
+    # Making
+
+    @classmethod
+    def of(cls, values: list[Any], shape: tuple[int, ...], kind: dtype) -> ndarray:
+        """A new array of items in order; the values are in the range of the type."""
+        if not kind.is_number:
+            content = b"".join(values)
+            store = memory("Q", content + bytes(-len(content) % 8 or 8 * (not content)))
+        else:
+            code = "b" if kind is BOOL else kind.code
+            try:
+                store = memory(code, values or [0])
+            except OverflowError:
+                store = memory(code, kind.wrapped(values))
+        return cls(store, 0, shape, strides_of(shape, kind.itemsize), kind)
+
+    @classmethod
+    def zeros(cls, shape: tuple[int, ...], kind: dtype) -> ndarray:
+        """See NumPy."""
+        n = size_of(shape) * kind.itemsize
+        return cls(memory("Q", bytes(n + (-n % 8) or 8)), 0, shape, strides_of(shape, kind.itemsize), kind)
+
+    def _view(self, start: int, shape: tuple[int, ...], strides: tuple[int, ...], kind: dtype) -> ndarray:
+        made = ndarray(self._memory, start, shape, strides, kind)
+        made.writeable = self.writeable
+        return made
+
+    # Reading
+
+    @property
+    def ndim(self) -> int:
+        """See NumPy."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """See NumPy."""
+        return size_of(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """See NumPy."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def flags(self) -> Flags:
+        """See NumPy."""
+        return Flags(self)
+
+    @property
+    def address(self) -> int:
+        """Where its first item lies."""
+        return int(self._memory.buffer_info()[0]) + self._start
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether its items lie one after the other, in order."""
+        expected = self.dtype.itemsize
+        for n, stride in zip(reversed(self.shape), reversed(self.strides)):
+            if n != 1 and stride != expected:
+                return False
+            expected *= n
+        return True
+
+    def items(self) -> list[Any]:
+        """All items in order: numbers of Python, or bytes."""
+        size = self.dtype.itemsize
+        if self.dtype.is_number and self.is_contiguous and not self._start % size:
+            at = self._start // size
+            return self._bytes.cast(self.dtype.code)[at : at + self.size].tolist()
+        return self._read(places_of(self.shape, self.strides, self._start))
+
+    def _read(self, places: list[int]) -> list[Any]:
+        """The items at places of the memory."""
+        code, size = self.dtype.code, self.dtype.itemsize
+        if not self.dtype.is_number:
+            return [bytes(self._bytes[place : place + size]) for place in places]
+        if any(place % size for place in places):  # a field of a record that is not aligned
+            return [struct.unpack_from(code, self._bytes, place)[0] for place in places]
+        numbers = self._bytes.cast(code)
+        return [numbers[place // size] for place in places]
+
+    def _write(self, places: list[int], values: list[Any]) -> None:
+        """Puts items at places of the memory."""
+        code, size = self.dtype.code, self.dtype.itemsize
+        if not self.dtype.is_number:
+            for place, content in zip(places, values):
+                self._bytes[place : place + size] = content
+        elif any(place % size for place in places):
+            for place, number in zip(places, values):
+                struct.pack_into(code, self._bytes, place, number)
+        else:
+            numbers = self._bytes.cast(code)
+            for place, number in zip(places, values):
+                numbers[place // size] = number
+
+    def spread(self, shape: tuple[int, ...]) -> list[Any]:
+        """All items of the array repeated to a shape."""
+        return self.items() if shape == self.shape else broadcast_to(self, shape).items()
+
+    def tolist(self) -> Any:
+        """See NumPy."""
+        if self.ndim == 1 and self.dtype.is_number:
+            return self.items()
+        return [item.tolist() if isinstance(item, ndarray) else item for item in self] if self.shape else self.item()
+
+    def item(self) -> Any:
+        """See NumPy."""
+        (only,) = self.items()
+        return only.decode("utf-32-le").rstrip("\0") if self.dtype.kind == "U" else only
+
+    def __str__(self) -> str:
+        return str(self.tolist())
+
+    def tobytes(self) -> bytes:
+        """See NumPy."""
+        kept = self if self.is_contiguous else self.copy()
+        return bytes(kept._bytes[kept._start : kept._start + kept.nbytes])
+
+    def copy(self) -> ndarray:
+        """See NumPy."""
+        if self.is_contiguous:
+            made = ndarray.zeros(self.shape, self.dtype)
+            made._bytes[: self.nbytes] = self._bytes[self._start : self._start + self.nbytes]
+            return made
+        return ndarray.of(self.items(), self.shape, self.dtype)
+
+    def astype(self, kind: Any, copy: bool = True) -> ndarray:
+        """See NumPy."""
+        of = dtype(kind)
+        if of is self.dtype:
+            return self.copy() if copy else self
+        return ndarray.of(of.cast(self.items(), self.dtype), self.shape, of)
+
+    # Shapes
+
+    def reshape(self, *shape: Any) -> ndarray:
+        """See NumPy."""
+        sizes = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        if -1 in sizes:
+            rest = -size_of(sizes)
+            sizes = tuple(self.size // rest if n == -1 else n for n in sizes)
+        if size_of(sizes) != self.size:
+            raise ValueError(f"cannot reshape array of size {self.size} into shape {sizes}")
+        kept = self if self.is_contiguous else self.copy()
+        return kept._view(kept._start, sizes, strides_of(sizes, self.dtype.itemsize), self.dtype)
+
+    def ravel(self) -> ndarray:
+        """See NumPy."""
+        return self.reshape(-1)
+
+    def transpose(self, *axes: int) -> ndarray:
+        """See NumPy."""
+        order = axes or tuple(reversed(range(self.ndim)))
+        return self._view(
+            self._start, tuple(self.shape[k] for k in order), tuple(self.strides[k] for k in order), self.dtype
+        )
+
+    @property
+    def T(self) -> ndarray:
+        """See NumPy."""
+        return self.transpose()
+
+    def view(self, kind: Any) -> ndarray:
+        """See NumPy."""
+        of = dtype(kind)
+        if of.itemsize == self.dtype.itemsize:
+            return self._view(self._start, self.shape, self.strides, of)
+        last = self.shape[-1] * self.dtype.itemsize // of.itemsize
+        return self._view(self._start, (*self.shape[:-1], last), (*self.strides[:-1], of.itemsize), of)
+
+    def setflags(self, write: bool = True) -> None:
+        """See NumPy."""
+        self.writeable = write
+
+    # Items
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.ndim == 1 and self.dtype.is_number:
+            return iter(self.items())
+        return (self[k] for k in range(len(self)))
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            return self._field(key)
+        found = Selection.of(key, self.shape, self.strides)
+        if found.places is None:
+            view = self._view(self._start + found.start, found.shape, found.strides, self.dtype)
+            return view if found.shape or found.keeps else view._only()
+        values = self._read([self._start + place for place in found.places])
+        return ndarray.of(values, found.shape, self.dtype)
+
+    def _only(self) -> Any:
+        return void(self) if self.dtype.fields else self.item()
+
+    def _field(self, name: str) -> ndarray:
+        if not self.dtype.fields or name not in self.dtype.fields:
+            raise ValueError(f"no field of name {name}")
+        kind, offset, shape = self.dtype.fields[name]
+        strides = self.strides + strides_of(shape, kind.itemsize)
+        return self._view(self._start + offset, self.shape + shape, strides, kind)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if not self.writeable:
+            raise ValueError("assignment destination is read-only")
+        if isinstance(key, str):
+            self._field(key)[...] = value
+            return
+        found = Selection.of(key, self.shape, self.strides)
+        kind, places = self.dtype, found.places
+        if places is None:
+            places = places_of(found.shape, found.strides, found.start)
+        if isinstance(value, (ndarray, list, tuple)):
+            given = asarray(value)
+            # an assignment may have leading axes of length one more than its place
+            while given.ndim > len(found.shape) and given.shape[0] == 1:
+                given = given.reshape(given.shape[1:])
+            values = kind.cast(given.spread(found.shape), given.dtype)
+        else:
+            plain = value.tobytes() if isinstance(value, void) else scalar(value, kind)
+            values = [plain] * len(places)
+        self._write([self._start + place for place in places], values)
+
+    def fill(self, value: Any) -> None:
+        """See NumPy."""
+        self[...] = value
+
+    def __bool__(self) -> bool:
+        return bool(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        return operator.index(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __repr__(self) -> str:
+        return f"array({self.tolist()}, {self.dtype})"
+
+
+class Flags:
+    """See NumPy."""
+
+    def __init__(self, of: ndarray) -> None:
+        self.c_contiguous, self.writeable = of.is_contiguous, of.writeable
+
+
+class void:  # named as in NumPy
+    """A record."""
+
+    def __init__(self, of: ndarray) -> None:
+        self._of, self.dtype = of, of.dtype
+
+    def __getitem__(self, name: str) -> Any:
+        field = self._of[name]
+        return field if field.shape else field.item()
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self._of[name] = value
+
+    @property
+    def address(self) -> int:
+        """Where it lies."""
+        return self._of.address
+
+    def tobytes(self) -> bytes:
+        """See NumPy."""
+        return self._of.tobytes()
+
+    def copy(self) -> void:
+        """See NumPy."""
+        return void(self._of.copy())
+
+
+def scalar(value: Any, kind: dtype) -> Any:
+    """A number of Python as one of a type."""
+    return kind.cast([value], kind_of(value))[0] if kind.is_number else value
+
+
+def kind_of(value: object) -> dtype:
+    """The type of a number of Python."""
+    return BOOL if isinstance(value, bool) else FLOAT64 if isinstance(value, float) else INT64
+
+
+def asarray(value: Any, kind: Any = None) -> ndarray:
+    """See NumPy."""
+    if isinstance(value, ndarray):
+        return value if kind is None else value.astype(kind, copy=False)
+    if isinstance(value, void):
+        return value._of
+    if not isinstance(value, (list, tuple, range)):
+        of = dtype(kind) if kind is not None else kind_of(value)
+        return ndarray.of([scalar(value, of)], (), of)
+    if not value:
+        return ndarray.of([], (0,), dtype(kind or float))
+    if not any(isinstance(one, (list, tuple, ndarray, void)) for one in value):
+        source = max(map(kind_of, value), key=[BOOL, INT64, FLOAT64].index)
+        of = source if kind is None else dtype(kind)
+        return ndarray.of(of.cast(value, source), (len(value),), of)
+    return stacked([asarray(one, kind) for one in value])
+
+
+def stacked(arrays: Sequence[ndarray]) -> ndarray:
+    """Arrays of one shape as the rows of one."""
+    of = arrays[0].dtype
+    for one in arrays[1:]:
+        of = promoted(of, one.dtype)
+    if any(one.shape != arrays[0].shape for one in arrays):
+        raise ValueError("all input arrays must have the same shape")
+    values = [value for one in arrays for value in of.cast(one.items(), one.dtype)]
+    return ndarray.of(values, (len(arrays), *arrays[0].shape), of)
+
+
+def broadcast_to(array: ndarray, shape: tuple[int, ...]) -> ndarray:
+    """See NumPy."""
+    lengths = (1,) * (len(shape) - array.ndim) + array.shape
+    strides = (0,) * (len(shape) - array.ndim) + array.strides
+    if len(lengths) != len(shape) or any(n not in (1, wanted) for n, wanted in zip(lengths, shape)):
+        raise ValueError(f"could not broadcast input array from shape {array.shape} into shape {shape}")
+    steps = tuple(0 if n == 1 != wanted else step for n, wanted, step in zip(lengths, shape, strides))
+    return array._view(array._start, shape, steps, array.dtype)
+
+
+def mapped(function: Callable[..., Any], one: Any, other: Any, kind: dtype | None = None) -> Any:
+    """A function of two arrays, item by item; ``kind`` is the type of its results, by default that of the items."""
+    plain = not isinstance(one, ndarray), not isinstance(other, ndarray)
+    if not plain[0] and isinstance(other, (int, float)):
+        of = kind or with_plain(one.dtype, other)
+        return _new(map(function, one.items(), repeat(other)), one.shape, of)
+    if not plain[1] and isinstance(one, (int, float)):
+        of = kind or with_plain(other.dtype, one)
+        return _new(map(function, repeat(one), other.items()), other.shape, of)
+    if all(plain) and isinstance(one, (int, float)) and isinstance(other, (int, float)):
+        return function(one, other)
+    first, second = asarray(one), asarray(other)
+    shape = broadcast_shape(first.shape, second.shape)
+    of = kind or promoted(first.dtype, second.dtype)
+    return _new(map(function, first.spread(shape), second.spread(shape)), shape, of)
+
+
+def _new(values: Iterator[Any], shape: tuple[int, ...], kind: dtype) -> ndarray:
+    return ndarray.of(list(values), shape, kind)

@@ -1,0 +1,3 @@
+"""See ``numpy.typing``: names for annotations."""
+
+ArrayLike = NDArray = object

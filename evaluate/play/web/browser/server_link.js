@@ -1,0 +1,28 @@
+// Messages to the worker, which answers them as the server of `crib-env play` does.
+
+export class Refused extends Error {
+  constructor(text, status) { super(text); this.status = status; }
+}
+
+const worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
+const waiting = new Map();
+let last = 0;
+
+worker.onmessage = ({ data: { id, status, text } }) => {
+  const [done, failed] = waiting.get(id), found = JSON.parse(text);
+  waiting.delete(id);
+  if (status === 200) done(found); else failed(new Refused(found.error, status));
+};
+worker.onerror = event => {
+  for (const [, failed] of waiting.values()) failed(new Refused(`The table could not be opened: ${event.message ?? "load the page again"}`, 0));
+  waiting.clear();
+};
+
+export function ask(name, message = {}) {
+  last += 1;
+  worker.postMessage({ id: last, name, content: JSON.stringify(message) });
+  return new Promise((done, failed) => waiting.set(last, [done, failed]));
+}
+
+// After the first visit the page opens without a network.
+if ("serviceWorker" in navigator) navigator.serviceWorker.register(new URL("offline.js", import.meta.url)).catch(() => {});

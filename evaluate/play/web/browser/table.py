@@ -1,0 +1,64 @@
+"""The table in the browser: it answers the messages of the page, as the server of ``crib-env play`` does."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import tables  # noqa: F401  # before the modules whose tables it knows
+
+
+class _AtOnce:
+    """A pool whose work is done when it is given: the browser has no threads here."""
+
+    def __init__(self, *_: object) -> None: ...
+
+    def __enter__(self) -> _AtOnce:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def map(self, function: Callable[..., Any], *arguments: Iterable[Any]) -> Iterator[Any]:
+        """See :class:`concurrent.futures.Executor`."""
+        return iter([*map(function, *arguments)])
+
+
+threading.Thread.start = threading.Thread.run  # type: ignore[method-assign]
+concurrent.futures.ThreadPoolExecutor = _AtOnce  # type: ignore[assignment, misc]
+
+from crib_env.evaluate.play.levels import first_level  # noqa: E402
+from crib_env.evaluate.play.page.answers import answered  # noqa: E402
+from crib_env.evaluate.play.page.games import Games  # noqa: E402
+from crib_env.evaluate.play.page.messages import New  # noqa: E402
+from crib_env.evaluate.play.page.warming import READY  # noqa: E402
+from crib_env.evaluate.play.saved_game import GameSoFar  # noqa: E402
+from crib_env.evaluate.play.web.opponents import NAMED, PLAYING  # noqa: E402
+
+_FOLDER = Path("/games")
+
+
+class _GamesHere(Games):
+    """The games of this browser, against those opponents whose kernels are here."""
+
+    def new(self, message: New) -> dict[str, Any]:
+        """See :class:`Games`."""
+        if message.agent not in PLAYING:
+            raise ValueError(f"{message.agent!r} does not play on this page: choose a level or {', '.join(NAMED)}")
+        return super().new(message)
+
+
+def make_games() -> Games:
+    """The games of this browser; its files are kept by the page."""
+    _FOLDER.mkdir(exist_ok=True)
+    offered = GameSoFar(first_level().agent, 0, None, (0, 0), ())
+    games = _GamesHere(_FOLDER, _FOLDER / "games.jsonl", offered, opponents=NAMED)
+    games.warm = READY
+    return games
+
+
+def answer(games: Games, name: str, content: str) -> tuple[int, str]:
+    """See :func:`crib_env.evaluate.play.page.answers.answered`."""
+    return answered(games, name, content)
