@@ -9,6 +9,7 @@
 # make mutants       set up, and make wrong changes of the source, one at a time: do tests notice?
 # make web           build the table as a site that needs no server, docs/_build/html/play
 # make docs          build the documentation site, docs/_build/html, and test its examples
+# make ladder        train learners in a small pegging game, and measure how exploitable they are (CARDS=2 SEEDS=5 DEALS=65536)
 # make pages         write into the pages of the environments what their docstrings say, and draw their pictures
 # make figures       draw the figures of the documentation again from their data
 # make dist          build the source distribution and the wheel into dist/, and check them
@@ -16,7 +17,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: web setup train play check test quick oldest loops lint types tensorboard slow attack mutants docs pages figures dist
+.PHONY: web setup train play check test quick oldest loops lint types tensorboard slow attack mutants docs pages figures dist ladder
 .DELETE_ON_ERROR:
 # Else make would delete these, and set each environment up again.
 .PRECIOUS: .venv-loops/%/ready
@@ -81,6 +82,22 @@ slow: $(TESTED)
 
 attack: $(TESTED)
 	$(BIN)/python -m tests.attack
+
+# Learners by exact exploitability as they learn; a stopped run goes on.
+CARDS := 2
+SEEDS := 5
+DEALS := 65536
+LADDER := td ppo ddqn nfsp mmd drqn
+OF_LADDER := runs/ladder-$(CARDS)
+
+ladder: .venv/train-ready
+	for name in $(LADDER); do \
+	  if test -d $(OF_LADDER)/$$name; then at="--resume $(OF_LADDER)/$$name"; else at="--episode pegging --cards $(CARDS) \
+	    --episodes $(DEALS) --exploitability 8 --evaluations 0 --final-games 2 --seeds $(SEEDS) --folder $(OF_LADDER)/$$name"; fi; \
+	  $(BIN)/crib-env train $$name $$at || exit 1; \
+	done
+	$(BIN)/crib-env runs curves $(LADDER:%=$(OF_LADDER)/%) --against best-response --over processor-seconds \
+	  --picture $(OF_LADDER)/curves.png --json $(OF_LADDER)/curves.json
 
 mutants: $(TESTED)
 	$(BIN)/python -m tests.mutants

@@ -131,6 +131,7 @@ DRAWN: dict[str, tuple[str, Callable[[Path], Figure]]] = {
     "example-ppo.png": ("docs/example-ppo.json", example),
     "learners.png": ("docs/learners.json", learners),
     "exploitability.png": ("docs/exploitability.json", learners),
+    "ladder-2.png": ("docs/ladder-2.json", learners),
     "league.png": ("docs/league.json", league),
     "speed.png": ("docs/speed.json", speeds),
     "discards.png": ("crib_env/tables/data/deals.npz", discards),

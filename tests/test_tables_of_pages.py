@@ -52,6 +52,18 @@ def exploitability_of_learners():
     return ["learner", "seeds", *(f"{n:,} deals" for n in places)], sorted(rows, key=lambda row: row[-1])
 
 
+def ladder(cards):
+    """Interquartile mean and range over seeds of the last exploitability, the least exploitable first."""
+    rows = []
+    for name, runs in kept(f"ladder-{cards}")["curves"].items():
+        values, seconds = ([run["training"][key][-1] for run in runs] for key in ("values", "places"))
+        cut = len(values) // 4
+        middle = sorted(values)[cut : len(values) - cut]
+        told = f"{sum(middle) / len(middle):.3f} ({min(values):.3f} to {max(values):.3f})"
+        rows.append([f"`{name.split(',')[0]}`", str(len(runs)), told, f"{sum(seconds) / len(seconds):.0f}"])
+    return ["learner", "seeds", "exploitability", "processor seconds"], sorted(rows, key=lambda row: row[2])
+
+
 def speeds():
     """Medians and ranges a second; large numbers in millions."""
 
@@ -134,6 +146,7 @@ TABLES = {
     "win table": ("benchmarks/tables", win_table),
     "tree search": ("benchmarks/matches", tree_search),
     "exploitability of learners": ("benchmarks/exploitability", exploitability_of_learners),
+    "ladder with two cards": ("benchmarks/imperfect-information", partial(ladder, 2)),
     "speeds": ("benchmarks/speed", speeds),
 }
 
