@@ -75,18 +75,25 @@ def tally_discards(role: int, found: Weighed) -> Iterator[Tally]:
 
 
 class Discards(NamedTuple):
-    """How a solution discards, over all deals."""
+    """How a role discards in a solution, over all deals."""
 
     loss: float
     """Points a deal that its discards lose to the best ones."""
     pure: float
     """The share of deals in which it makes one discard at least 97 % of the time."""
+    hand: float
+    """Mean points of its hand."""
+    crib: float
+    """Mean points of the crib, which is the dealer's."""
 
 
-def overall(found: Weighed) -> Discards:
+def overall(role: int, found: Weighed, values: DealValues) -> Discards:
     """How a role discards in a solution."""
-    loss, pure = (found.chances * found.costs).sum(axis=1), found.chances.max(axis=1) >= _PURE
-    return Discards(*(float(found.weights @ one.astype(float)) / N_DEALS for one in (loss, pure)))
+    of_classes = choices()
+    crib = values.cribs[role][of_classes.choice] + of_classes.suited
+    loss, hand, crib = ((found.chances * one).sum(axis=1) for one in (found.costs, of_classes.hand, crib))
+    pure = found.chances.max(axis=1) >= _PURE
+    return Discards(*(float(found.weights @ one.astype(float)) / N_DEALS for one in (loss, pure, hand, crib)))
 
 
 class PairDiscarded(NamedTuple):

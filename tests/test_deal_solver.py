@@ -7,7 +7,9 @@ import pytest
 
 import crib_env
 from crib_env.agents import make_agent
+from crib_env.agents.equilibrium.blueprint import load_blueprint
 from crib_env.batch import GameBatch
+from crib_env.cards import JACK
 from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.commands.exploitability import exploitability as command
 from crib_env.evaluate.skill.exploitability.asking import Suits
@@ -16,6 +18,7 @@ from crib_env.evaluate.skill.exploitability.responses import Responder, Roots, s
 from crib_env.evaluate.skill.exploitability.whole_deals import deal_policy, discard_chances
 from crib_env.evaluate.statistics import mean_interval
 from crib_env.exact.deal_classes import N_DEALS, class_of, class_sizes, representatives
+from crib_env.exact.discard_means import THREE_CARDS
 from crib_env.exact.discard_statistics import PLACES, discard_statistics
 from crib_env.hands import FOURS, HANDS, ORDERINGS, hand_number
 from crib_env.kernels import mask_of, streams
@@ -125,6 +128,26 @@ def test_with_the_weights_of_hands_each_is_held_as_often_as_it_is_kept(kinds, so
         assert found / found.sum() == pytest.approx(expected / expected.sum(), abs=1e-9)
 
 
+@pytest.mark.slow  # half a minute
+def test_how_much_the_weights_of_hands_leave_out(kinds):
+    """Of the discards of the solution beside a starter of rank five: the share of deals at wrong pairs of hands."""
+    starter, chances = 4, [by_choice(made / made.sum(axis=1, keepdims=True)) for made in load_blueprint().discards]
+    held, ways = np.zeros((len(kinds.counts), len(FOURS))), np.zeros(len(kinds.counts))
+    for six, hands in enumerate(held):
+        if kinds.counts[six, starter] < 4:
+            fill_hands(chances[DEALER], chances[DEALER].nonzero()[0], six, starter, kinds, ways, hands)
+    deals = WAYS[4 - (np.arange(13) == starter), kinds.counts].prod(axis=1)[kinds.six] * chances[PONE]
+    exact = np.zeros((len(FOURS), len(FOURS)))
+    for choice in deals.nonzero()[0]:
+        exact[kinds.kept[choice]] += deals[choice] * held[kinds.six[choice]]
+    pairs = pairs_dealt(start_of_play(starter=starter))
+    pone, dealer = hand_weights(chances, starter, pairs)
+    fitted = pone[:, None] * pairs * dealer
+    distance = abs(exact / exact.sum() - fitted / fitted.sum()).sum() / 2
+    print(f"total variation {distance:.3f}")
+    assert 0.01 < distance < 0.1
+
+
 def test_policies_by_class_become_policies_by_rank(kinds):
     even = np.full((len(representatives()), len(PLACES)), 1 / len(PLACES), np.float32)
     chances = by_choice(even)
@@ -145,6 +168,33 @@ def test_cribs_beside_random_discards_are_the_exact_means():
     found = means[of_classes.choice[some]] + of_classes.suited[some]
     assert found == pytest.approx(exact, abs=0.02)
     assert np.average(found - exact, axis=0) == pytest.approx(np.zeros(len(PLACES)), abs=0.002)
+
+
+def test_a_crib_counts_the_starters_that_the_opponent_leaves(kinds, some_chances):
+    """By going through all kinds of six that the opponent may hold, for one hand."""
+    mine = number_of_six(np.array([[0, 0, 3, 4, 9, 10]]))[0]
+    left = 4 - kinds.counts[mine]
+    ways = WAYS[left, kinds.counts].prod(axis=1)[kinds.six] * some_chances
+    starters = left - kinds.counts[kinds.six]
+    means = crib_means(some_chances)
+    for choice in range(kinds.first[mine], kinds.first[mine + 1], 3):
+        low, high = HANDS[2][kinds.discards].T
+        points = THREE_CARDS[kinds.discards[choice], low, high]
+        nobs = 12 / 51 * ((low == JACK) + (high == JACK).astype(int))
+        expected = (ways * ((points * starters).sum(axis=1) / 40 + nobs)).sum() / ways.sum()
+        assert means[choice] == pytest.approx(expected)
+
+
+def test_both_players_expect_the_same_crib(kinds, some_chances):
+    """In the mean of all deals, if his nobs of own jacks is counted as that of the other's."""
+    nobs = 12 / 51 * (HANDS[2][kinds.discards] == JACK).sum(axis=1)
+    others = np.roll(some_chances, 1)
+    others /= np.add.reduceat(others, kinds.first[:-1])[kinds.six]
+    deals = kinds.ways()[kinds.six]
+    one, other = (
+        deals * own @ (crib_means(met) + nobs) for own, met in ((some_chances, others), (others, some_chances))
+    )
+    assert one == pytest.approx(other, rel=1e-9)
 
 
 # --- responses ------------------------------------------------------------------------------------------------------

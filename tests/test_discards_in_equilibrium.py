@@ -1,5 +1,7 @@
 """What an equilibrium of whole deals discards, and what rules of thumb cost against it."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,8 @@ from crib_env.tables.deal_values import DealValues
 from crib_env.tables.discard_values import fill_discard_points, standard_values
 from crib_env.tables.standard import standard_deals
 
+ROOT = Path(__file__).parents[1]
+
 
 @pytest.fixture(scope="module")
 def found():
@@ -24,7 +28,10 @@ def found():
 @pytest.mark.parametrize("role", [PONE, DEALER])
 def test_the_solution_discards_what_costs_least(found, role):
     """In the mean over all deals it loses less than half of its distance from an equilibrium."""
-    assert 0 <= overall(found[role]).loss < standard_deals().responses.sum() / 2
+    made = overall(role, found[role], standard_deals())
+    assert 0 <= made.loss < standard_deals().responses.sum() / 2
+    assert 7.5 < made.hand < 8.5
+    assert 4 < made.crib < 5.5
     assert found[role].chances.sum(axis=1) == pytest.approx(1, abs=1e-5)
 
 
@@ -37,6 +44,18 @@ def test_all_discards_have_shares(found, role):
     # a pair of fives goes to the own crib alone, and a ten with a king to the other's
     assert shares["5 5"] > 0.05 if role == DEALER else shares["5 5"] < 0.01
     assert (shares["T K"] > 0.3) == (role == PONE)
+
+
+def test_pages_say_how_far_the_solution_is_from_an_equilibrium():
+    responses = standard_deals().responses
+    pages = ("README.md", "BENCHMARKS.md", "docs/casebook.md", "docs/findings.md", "docs/benchmarks/solved-play.md")
+    for page in pages:
+        assert f"{responses.sum():.3f}" in (ROOT / page).read_text(encoding="utf-8"), page
+    bounds = f"{-responses[PONE]:.3f} and {responses[DEALER]:.3f}"
+    assert bounds in (ROOT / "docs/benchmarks/solved-play.md").read_text(encoding="utf-8")
+    bounds = f"{-responses[PONE]:.2f} to {responses[DEALER]:.2f} points"
+    for page in ("README.md", "docs/benchmarks/exploitability.md"):
+        assert bounds in (ROOT / page).read_text(encoding="utf-8"), page
 
 
 @kernel

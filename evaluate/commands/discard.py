@@ -125,10 +125,10 @@ def _show_all(role: int) -> None:
             rule.says, f"{rule.applies:.1%}", f"{rule.kept:.0%}", f"{rule.keeping:.3f}", f"{rule.breaking:.3f}"
         )
     console.print(shown)
-    made = overall(found)
+    made = overall(role, found, values)
     console.print(
-        f"one discard is made at least 97 % of the time in {made.pure:.0%} of deals; these discards lose "
-        f"{made.loss:.4f} points a deal to the best ones"
+        f"one discard is made at least 97 % of the time in {made.pure:.0%} of deals; the hand shows {made.hand:.2f} "
+        f"points and the crib {made.crib:.2f}; these discards lose {made.loss:.4f} a deal to the best ones"
     )
     console.print(
         f"points of a deal in equilibrium, known to ± {values.responses.sum():.2f} in the mean of all deals; "

@@ -1,10 +1,10 @@
 """What a discard shows: the hand's points with their suits, and the crib's beside what the opponent discards.
 
-The hand is exact. The crib counts ranks exactly: the opponent's discards are as likely as its policy makes them, among
-the cards that the player does not hold. His nobs is exact for the player's own jacks. Two things are approximate: the
-opponent's discards are taken to be of any suit (a flush in the crib, which adds at most 0.055 points to a choice), and
-its jacks to match the starter's suit as often as any jack does. The second is the same for all choices of a player and
-right on average over all deals.
+The hand is exact. The crib counts ranks exactly: the opponent's six cards are among those that the player does not
+hold, its discards are as likely as its policy makes them, and the starter is none of the twelve. His nobs is exact for
+the player's own jacks. Two things are approximate: the opponent's discards are taken to be of any suit (a flush in the
+crib, which adds at most 0.055 points to a choice), and its jacks to match the starter's suit as often as any jack does.
+The second is the same for all choices of a player and right on average over all deals.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ HEELS = 2 * 4 / 52
 """Points a deal that the dealer makes by his heels."""
 _NOBS = 12 / 51  # how often a starter has the suit of a jack
 _PAIRS = HANDS[2]
+_SIDE = 8  # sixes side by side, which suits vector registers
 _FLUSH = np.array([5 * comb(n, 3) / comb(STARTERS, 3) for n in range(14)])  # by cards of the suit that nobody has seen
 
 
@@ -122,31 +123,56 @@ def crib_means(chances: np.ndarray, threads: int = 2) -> np.ndarray:
 
 @kernel
 def _fill_cribs(kinds, made, chances, first, last, means):
-    ways, pairs, left = np.empty(len(kinds.parts)), np.empty(N_PAIRS), np.empty(13, np.int64)
-    for six in range(first, last):
-        for rank in range(13):
-            left[rank] = 4 - kinds.counts[six, rank]
-        fill_ways(kinds.parts, left, ways)
-        pairs[:] = 0.0
-        for choice in made:
-            pairs[kinds.discards[choice]] += chances[choice] * ways[kinds.six[choice]]
-        pairs /= pairs.sum()
-        for choice in range(kinds.first[six], kinds.first[six + 1]):
-            means[choice] = _crib_mean(kinds.discards[choice], pairs, left)
+    of_one, ways = np.empty(len(kinds.parts)), np.zeros((len(kinds.parts), _SIDE))
+    left = np.empty(13, np.int64)
+    pairs, held, cuts = np.empty((N_PAIRS, _SIDE)), np.empty((N_PAIRS, 13, _SIDE)), np.empty((N_PAIRS, 13))
+    for start in range(first, last, _SIDE):
+        sixes_here = range(start, min(start + _SIDE, last))
+        for six in sixes_here:
+            for rank in range(13):
+                left[rank] = 4 - kinds.counts[six, rank]
+            fill_ways(kinds.parts, left, of_one)
+            ways[:, six - start] = of_one
+        _add_discards(kinds, made, chances, ways, pairs, held)
+        for six in sixes_here:
+            lane = six - start
+            total = pairs[:, lane].sum()
+            for two in range(N_PAIRS):
+                for rank in range(13):
+                    n = 4 - kinds.counts[six, rank]
+                    cuts[two, rank] = (n * pairs[two, lane] - held[two, rank, lane]) / (40 * total)
+            for choice in range(kinds.first[six], kinds.first[six + 1]):
+                means[choice] = _crib_mean(kinds.discards[choice], cuts)
 
 
 @kernel
-def _crib_mean(own, pairs, left):
-    """``pairs`` (91,) is how likely the opponent discards each two ranks, ``left`` (13,) what nobody has seen."""
+def _add_discards(kinds, made, chances, ways, pairs, held):
+    """For some known sixes side by side: in how many deals the opponent discards each two ranks, ``pairs`` (91, n), and
+    how many cards of each rank it has been dealt then, ``held`` (91, 13, n), both times its chances."""
+    pairs[:] = 0.0
+    held[:] = 0.0
+    weights = np.empty(_SIDE)
+    for choice in made:
+        other, two = kinds.six[choice], kinds.discards[choice]
+        for lane in range(_SIDE):
+            weights[lane] = chances[choice] * ways[other, lane]
+            pairs[two, lane] += weights[lane]
+        for k in range(6):
+            rank, n = kinds.parts[other, k, 0], kinds.parts[other, k, 1]
+            if n == 0:
+                break
+            for lane in range(_SIDE):
+                held[two, rank, lane] += n * weights[lane]
+
+
+@kernel
+def _crib_mean(own, cuts):
+    """``cuts`` (91, 13) is how likely the opponent discards each two ranks and a starter of each rank is cut."""
     mean = 0.0
     for other in range(N_PAIRS):
-        if pairs[other] <= 0:
-            continue
         first, second = _PAIRS[other, 0], _PAIRS[other, 1]
-        points = 0.0
+        nobs = _NOBS * ((first == JACK) + (second == JACK))
         for starter in range(13):
-            n = left[starter] - (starter == first) - (starter == second)
-            if n > 0:
-                points += n * THREE_CARDS[own, first, second, starter]
-        mean += pairs[other] * (points / 44 + _NOBS * ((first == JACK) + (second == JACK)))
+            if cuts[other, starter] > 0:
+                mean += cuts[other, starter] * (THREE_CARDS[own, first, second, starter] + nobs)
     return mean

@@ -25,7 +25,7 @@ _SAVE_EVERY = 900.0  # seconds; a state is eleven gigabytes
 
 def solve_deal(
     folder: Folder,
-    iterations: Annotated[int, Range(1, 10_000)] = 40,
+    iterations: Annotated[int, Range(1, 10_000)] = 30,
     threads: Threads = 2,
     json_file: SomeJson = None,
 ) -> None:
