@@ -94,7 +94,7 @@ def test_a_lesson_by_keys_alone_is_kept(browser, tmp_path):
 
 def sit_down(page):
     """Ann and Bob begin a game."""
-    page.click("#lobby summary:has-text('Two people')")
+    page.eval_on_selector("details:has(#pair)", "details => { details.open = true; }")
     page.fill("#pair [name=first]", "Ann")
     page.fill("#pair [name=second]", "Bob")
     page.click("#pair button")
@@ -143,7 +143,8 @@ def test_two_people_pass_the_machine_on(name, browser, server):
     tab.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_on_any_screen(scheme, browser, server):
     """The lobby with 200 games and all that folds out of it, the lesson, two people at the table, the review."""
     axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()

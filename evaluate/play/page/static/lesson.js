@@ -77,7 +77,7 @@ async function answer() {
     one.given ||= { cards: chosen, right: found.right };
     find("lesson").firstChild.replaceWith(steps());
     find("answer").replaceChildren(...answered(found, one));
-    find("answer").scrollIntoView({ block: "nearest" });
+    find("answer").firstChild.scrollIntoView({ block: "nearest" });
   } catch (error) {
     fault(error);
   } finally {
