@@ -23,7 +23,7 @@ from crib_env.evaluate.matches.game_records import read_records
 from crib_env.evaluate.play.saved_game import FINISHED, PERSON, SavedGame, read_game
 from crib_env.picture.cards import card_name
 from tests.helpers.page import served_page
-from tests.helpers.tab import NEEDS_CHROMIUM, SIZES, WAITING, Tab, chromium, goes_on, wrong_places
+from tests.helpers.tab import NEEDS_CHROMIUM, SIZES, WAITING, Tab, check_by_axe, chromium, goes_on, wrong_places
 
 ROOT = Path(__file__).parents[1]
 pytestmark = NEEDS_CHROMIUM
@@ -300,37 +300,31 @@ def test_the_crib_is_counted_with_cards_side_by_side_on_a_phone(browser, server)
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_axe_finds_nothing(scheme, browser, server):
-    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
     tab = Tab(browser, server.url, color_scheme=scheme, reduced_motion="reduce")
     page = tab.page
-
-    def check():
-        found = axe.run(page)["violations"]
-        assert not found, [(one["id"], [node["html"] for node in one["nodes"]]) for one in found]
-
     page.wait_for_selector("#new button.main")
-    check()
+    check_by_axe(page)
     tab.begin(agent="greedy", seed=3, own=95, theirs=95, counts=True)
     page.wait_for_selector(".judge")
     page.click("#hint")
     page.wait_for_selector(".hint")
-    check()
+    check_by_axe(page)
     tab.decide()
-    check()
+    check_by_axe(page)
     while tab.turn == "play":
         page.locator("#mine .hand button:not([disabled])").first.click()
         page.wait_for_selector(f"{WAITING}, #guess")
         if page.locator("#guess").count():
             break
-    check()
+    check_by_axe(page)
     page.fill("#guess", "0")
     page.click(".guess button")
     page.wait_for_selector("#verdict")
-    check()
+    check_by_axe(page)
     while goes_on(page):
         pass
     page.wait_for_selector("#coach table")
-    check()
+    check_by_axe(page)
     tab.close()
 
 

@@ -14,7 +14,7 @@ pytest.importorskip("playwright")
 from crib_env.evaluate.play.lesson import Lesson
 from crib_env.evaluate.play.saved_game import PERSON
 from tests.helpers.page import served_page
-from tests.helpers.tab import NEEDS_CHROMIUM, SIZES, WAITING, Tab, chromium, wrong_places
+from tests.helpers.tab import NEEDS_CHROMIUM, SIZES, WAITING, Tab, check_by_axe, chromium, wrong_places
 
 pytestmark = NEEDS_CHROMIUM
 LESSON = "#lesson .felt > *, #lesson .hand button, .positions button"
@@ -147,32 +147,26 @@ def test_two_people_pass_the_machine_on(name, browser, server):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_on_any_screen(scheme, browser, server):
     """The lobby with 200 games and all that folds out of it, the lesson, two people at the table, the review."""
-    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
     tab = Tab(browser, server.url, color_scheme=scheme, reduced_motion="reduce")
     page = tab.page
-
-    def check():
-        found = axe.run(page)["violations"]
-        assert not found, [(one["id"], [node["html"] for node in one["nodes"]]) for one in found]
-
     page.wait_for_selector("#lists li:nth-child(20)")
     page.click("#menu summary")
     for one in page.locator("#lobby details > summary").all():
         one.click()
     page.wait_for_selector("#progress table")
-    check()
+    check_by_axe(page)
     page.click("#menu summary")
     page.click("#to-lesson")
     page.wait_for_selector(".felt .hand button")
-    check()
+    check_by_axe(page)
     answer(page, 2)
-    check()
+    check_by_axe(page)
     page.click("h1 a")
     sit_down(page)
-    check()
+    check_by_axe(page)
     page.click("#do")
     page.wait_for_selector("#game[data-turn=discard]")
-    check()
+    check_by_axe(page)
     page.click("h1 a")
     page.locator("#lists ul").nth(1).locator("a").first.click()
     page.wait_for_selector(WAITING)
@@ -183,7 +177,7 @@ def test_axe_finds_nothing_on_any_screen(scheme, browser, server):
         page.wait_for_selector("#step:not([aria-busy=true])", state="attached")
     page.click(".share summary")
     page.wait_for_selector(".share textarea")
-    check()
+    check_by_axe(page)
     tab.close()
 
 

@@ -24,7 +24,7 @@ from crib_env.evaluate.play.page.games import Games
 from crib_env.evaluate.play.page.server import served
 from crib_env.evaluate.play.page.times import PageLink
 from crib_env.evaluate.play.saved_game import GameSoFar
-from crib_env.kernel_cache import KernelCache
+from crib_env.compiling.kernel_cache import KernelCache
 
 looked_for, real = [], KernelCache._load_overload
 def load(cache, sig, target_context):

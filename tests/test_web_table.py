@@ -16,6 +16,7 @@ import pytest
 
 from crib_env.evaluate.play.web.opponents import PLAYING
 from tests.helpers import web_positions
+from tests.helpers.tab import CHROMIUM, check_by_axe
 from tests.helpers.web_table import TableHere, play_both, same, web_table
 
 SITE = Path(__file__).resolve().parent.parent / "docs" / "_build" / "html" / "play"
@@ -112,12 +113,11 @@ def file_server(folder):
 def test_a_game_in_chromium(tmp_path):
     """From a plain file server, under a path; kept after a reload, and without the server."""
     playwright = pytest.importorskip("playwright.sync_api")
-    from axe_core_python.sync_playwright import Axe
 
     (tmp_path / "some").mkdir()
     (tmp_path / "some" / "path").symlink_to(SITE)
     with playwright.sync_playwright() as player:
-        browser = player.chromium.launch(executable_path="/usr/bin/chromium")
+        browser = player.chromium.launch(executable_path=CHROMIUM)
         page = browser.new_page(viewport={"width": 390, "height": 700}, reduced_motion="reduce")
         faults = []
         page.on("pageerror", lambda error: faults.append(str(error)))
@@ -134,7 +134,7 @@ def test_a_game_in_chromium(tmp_path):
             page.locator("#game[data-turn=play]").wait_for(timeout=60_000)
             page.locator("#notes .note").first.wait_for(state="attached", timeout=60_000)
             assert page.evaluate(TOO_WIDE) == []
-            assert not Axe().run(page)["violations"]
+            check_by_axe(page)
             page.evaluate("navigator.serviceWorker.ready.then(() => 0)")
         page.reload()  # the server has ended
         page.locator("#game[data-turn=play]").wait_for(timeout=60_000)

@@ -221,10 +221,8 @@ def train(settings: DDQNSettings, folder: RunFolder, progress: Progress) -> tupl
     opponent = None if settings.opponent == "self" else make_agent(settings.opponent)
 
     def play(now: Round) -> Episodes:
-        games, policy = (
-            now.deal(settings.episode, settings.skip_forced, settings.cards),
-            explore(agent, now.epsilon, now.rng),
-        )
+        games = now.deal(settings.episode, settings.skip_forced, settings.cards)
+        policy = explore(agent, now.epsilon, now.rng)
         return play_episodes(games, policy, opponent, settings.observation, settings.precision)
 
     def play_and_learn(now: Round) -> tuple[dict[str, float], float]:

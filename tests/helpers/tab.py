@@ -113,6 +113,13 @@ WRONG = """({ tall, parts }) => {
 DECISION = "#board, #line svg, #theirs .plate, #mine .plate, #mine .hand .card, #laid .card, #said, #actions > *, #talk"
 
 
+def check_by_axe(page):
+    """Fails with what axe finds on the page as it is."""
+    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
+    found = axe.run(page)["violations"]
+    assert not found, [(one["id"], [node["html"] for node in one["nodes"]]) for one in found]
+
+
 def wrong_places(page, tall=True, parts=DECISION):
     """What of a screen lies outside the window, under something else, or is too small; ``tall``: also vertically."""
     return page.evaluate(WRONG, {"tall": tall, "parts": parts})

@@ -140,10 +140,8 @@ def _train_by_returns(settings: TDSettings, folder: RunFolder, progress: Progres
     learner = Returns(online, settings.precision, settings.average_rate)
 
     def play(now: Round) -> tuple[Episodes, Explorer]:
-        games, explorer = (
-            now.deal(settings.episode, skip_forced=True, cards=settings.cards),
-            Explorer(online, now.epsilon, now.rng),
-        )
+        games = now.deal(settings.episode, skip_forced=True, cards=settings.cards)
+        explorer = Explorer(online, now.epsilon, now.rng)
         return play_episodes(games, explorer, None, "209", settings.precision), explorer
 
     def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
