@@ -133,6 +133,7 @@ from crib_env.engine import (
     EPISODES,
     EVENTS,
     GAME,
+    N_EVENTS,
     OVER,
     act,
     begin_deal,
@@ -173,9 +174,9 @@ class _ByPlayer(dict[str, Any]):
 
 _SEAT = _ByPlayer({player: seat for seat, player in enumerate(PLAYERS)})
 
-# The bytes of event_player, event_kind and event_points in a record: three fields of eight bytes, one after the other.
+# The bytes of event_player, event_kind and event_points in a record: three fields of equal length, one after the other.
 _FIELDS: Any = GAME.fields
-_EVENT_BYTES = slice(_FIELDS["event_player"][1], _FIELDS["event_points"][1] + 8)
+_EVENT_BYTES = slice(_FIELDS["event_player"][1], _FIELDS["event_points"][1] + N_EVENTS)
 
 
 class Event(NamedTuple):
@@ -432,7 +433,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
         self._events[seat] = ()
         n_events = summary >> 4 & 15
         if n_events and self._tells_events:
-            players, kinds, points = self._record[_EVENT_BYTES].reshape(3, 8).tolist()
+            players, kinds, points = self._record[_EVENT_BYTES].reshape(3, N_EVENTS).tolist()
             new = tuple([Event(players[k], points[k], EVENTS[kinds[k]]) for k in range(n_events)])
             self._events = [self._events[0] + new, self._events[1] + new]
         if summary & 3 == DEAL:

@@ -13,6 +13,7 @@ from crib_env.engine import (
     EPISODES,
     GAME,
     HEELS,
+    MUGGINS,
     OVER,
     PLAY,
     PONE,
@@ -41,7 +42,7 @@ def _source(kind):
     """The source of points for a kind of event."""
     if kind == HEELS:
         return _HEELS_SOURCE
-    if kind in (PONES_HAND, DEALERS_HAND):
+    if kind in (PONES_HAND, DEALERS_HAND, MUGGINS):
         return _HAND_SOURCE
     return _CRIB_SOURCE if kind == CRIB else _PLAY_SOURCE
 

@@ -8,7 +8,8 @@ The course of a deal, and the function for each step::
 
     begin_deal -> discard x 4 -> start_play (heels) -> lay ... -> end_of_count (go, last card) -> show -> begin_deal
 
-Every point goes through :func:`peg`, which adds it and ends the game at 121.
+Every point goes through :func:`peg`, which adds it and ends the game at 121. A person at the table may count hands, and
+overlook points. Then ``missed`` and ``claimed`` are set before the last card is laid; elsewhere they are 0.
 """
 
 from __future__ import annotations
@@ -48,8 +49,11 @@ EVENTS = (
     "pone's hand",
     "dealer's hand",
     "crib",
+    "muggins",
 )
-HEELS, FIFTEEN, THIRTY_ONE, PAIR, THREE, FOUR, RUN, GO, LAST_CARD, PONES_HAND, DEALERS_HAND, CRIB = range(12)
+HEELS, FIFTEEN, THIRTY_ONE, PAIR, THREE, FOUR, RUN, GO, LAST_CARD, PONES_HAND, DEALERS_HAND, CRIB, MUGGINS = range(13)
+SHOWN = 3  # hands of a show, in the order in which they are counted: pone's, the dealer's, the crib
+N_EVENTS = 9  # at most: a fifteen, a pair or run, the last card, and each of the three hands with muggins
 
 GAME = np.dtype(
     [
@@ -66,9 +70,9 @@ GAME = np.dtype(
         ("laid", "i1", 8),
         ("laid_by", "i1", 8),
         # what the last transition scored
-        ("event_player", "i1", 8),
-        ("event_kind", "i1", 8),
-        ("event_points", "i1", 8),
+        ("event_player", "i1", N_EVENTS),
+        ("event_kind", "i1", N_EVENTS),
+        ("event_points", "i1", N_EVENTS),
         ("n_events", "i1"),
         # the thirteen cards of this deal: six for seat 0, six for seat 1, the starter; -1 for the cards that an episode
         # does not use
@@ -87,6 +91,10 @@ GAME = np.dtype(
         ("phase", "i1"),
         ("episode", "i1"),  # one of EPISODES
         ("fewer", "i1"),  # cards that each player gets less than four in the pegging episode; no episode changes it
+        # muggins, for each hand of the show of this deal: points that its owner overlooks, and those of them that the
+        # other player claims; set between the deal and its last card, at most what the hand is worth
+        ("missed", "i1", SHOWN),
+        ("claimed", "i1", SHOWN),
     ],
     align=True,
 )
@@ -186,6 +194,8 @@ def begin_deal(g):
         g["laid"][k] = -1
         g["laid_by"][k] = -1
     g["n_laid"], g["pile_start"], g["count"], g["ranks"] = 0, 0, 0, 0
+    for k in range(SHOWN):
+        g["missed"][k], g["claimed"][k] = 0, 0
     g["n_deals"] += 1
     g["turn"] = pone(g)
     g["phase"] = DISCARD
@@ -323,11 +333,20 @@ def show(g):
     """Scores pone's hand, dealer's hand and crib, in that order. Then the next deal is due, or the episode ends."""
     if not is_play_alone(g):
         cut, dealer = starter(g), np.int64(g["dealer"])
-        peg(g, 1 - dealer, show_points(g["kept"][1 - dealer], cut, False), PONES_HAND)
-        peg(g, dealer, show_points(g["kept"][dealer], cut, False), DEALERS_HAND)
-        peg(g, dealer, show_points(g["discards"][0] | g["discards"][1], cut, True), CRIB)
+        count_hand(g, 1 - dealer, show_points(g["kept"][1 - dealer], cut, False), PONES_HAND)
+        count_hand(g, dealer, show_points(g["kept"][dealer], cut, False), DEALERS_HAND)
+        count_hand(g, dealer, show_points(g["discards"][0] | g["discards"][1], cut, True), CRIB)
     if g["phase"] != OVER:
         g["phase"] = DEAL if g["episode"] == GAME_EPISODE else OVER
+
+
+@kernel
+def count_hand(g, seat, points, kind):
+    """Gives a hand or the crib to its owner, less what is missed; then to the other player what is claimed of that."""
+    missed = g["missed"][kind - PONES_HAND]
+    peg(g, seat, points - missed, kind)
+    if missed and g["claimed"][kind - PONES_HAND]:
+        peg(g, 1 - seat, np.int64(g["claimed"][kind - PONES_HAND]), MUGGINS)
 
 
 @kernel

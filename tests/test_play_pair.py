@@ -68,7 +68,7 @@ def test_a_whole_game_sends_nobody_a_card_of_the_other(page):
         n_checked += check_hidden(game, of_deal, (1 - seat,))
         for name, fields in (("notes", {"game": state["game"]}), ("progress", {}), ("lobby", {})):
             check_hidden(game, page.ask(name, **fields)[1], (0, 1))
-        for name, more in (("hint", {}), ("set", {"coach": "on", "counts": False}), ("back", {})):
+        for name, more in (("hint", {}), ("set", {"coach": "on", "counting": "table"}), ("back", {})):
             assert (
                 page.ask(name, game=state["game"], **({} if name == "set" else {"at": state["at"]}), **more)[0] == 400
             )

@@ -39,7 +39,7 @@ with tempfile.TemporaryDirectory() as folder:
         ask = PageLink(address).ask
         for k, level in enumerate((*LEVELS, LEVELS[-1])):
             scores = [0, 0] if level is LEVELS[-1] and k == len(LEVELS) else [100, 95]
-            form = {"dealer": "cut", "scores": scores, "practice": False, "coach": "before", "counts": False}
+            form = {"dealer": "cut", "scores": scores, "practice": False, "coach": "before", "counting": "table"}
             state = ask("new", {"agent": level.agent, "seed": k, **form})
             game, decisions = {"game": state["game"]}, []
             while not state["over"]:

@@ -14,6 +14,7 @@ from crib_env.engine import (
     DISCARD,
     DOUBLE_SKUNK,
     EVENTS,
+    MUGGINS,
     OVER,
     PEGGING_EPISODE,
     PLAY,
@@ -63,11 +64,15 @@ class Counted(NamedTuple):
     """A hand, or the crib, that is counted in the show."""
 
     seat: int
-    kind: str  # one of the last three of ``engine.EVENTS``
+    kind: str  # of ``engine.EVENTS``: a hand or the crib
     items: tuple[ShowItem, ...]
     points: int
     pegged: int
-    """Of these, the points that the peg needed: fewer where it reached 121 before."""
+    """Of these, the points that were pegged: fewer where some were missed, or the peg reached 121 before."""
+    missed: int
+    """Of these, the points that their owner has overlooked."""
+    claimed: int
+    """Of these again, the points that are muggins for the other."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +117,7 @@ def see(games: np.ndarray, viewer: int | None, *, below: int = 0, names: Sequenc
         for k in range(game["n_events"])
     ]
     is_over = game["phase"] in (DEAL, OVER)
-    show = [event for event in events if event.kind >= PONES_HAND] if is_over else []
+    show = [event for event in events if PONES_HAND <= event.kind <= CRIB] if is_over else []
     says_go = views[own].said_go[0] & (not is_over)
 
     def side(seat: int) -> Side:
@@ -137,7 +142,7 @@ def see(games: np.ndarray, viewer: int | None, *, below: int = 0, names: Sequenc
 
     dealer = int(game["dealer"])
     sides, crib = (side(0), side(1)), discards(1 - dealer) + discards(dealer)
-    counted = _counted(views, show[-1], dealer) if show else None
+    counted = _counted(views, show[-1], dealer, game) if show else None
     return Table(
         sides=sides,
         below=below,
@@ -179,12 +184,14 @@ def cards_laid(view: PlayerViews, viewer: int = 0) -> tuple[Laid, ...]:
     return tuple(laid)
 
 
-def _counted(views: list[PlayerViews], event: _Event, dealer: int) -> Counted:
+def _counted(views: list[PlayerViews], event: _Event, dealer: int, game: np.void) -> Counted:
     is_crib = event.kind == CRIB
     hands = [views[0].discards[0], views[1].discards[0]] if is_crib else [views[event.seat].kept[0]]
     cards = [card for hand in hands for card in hand.tolist()]
     items = explain_show(cards, int(views[0].starter[0]), crib=is_crib)
-    return Counted(event.seat, EVENTS[event.kind], tuple(items), sum(item.points for item in items), event.points)
+    points = sum(item.points for item in items)
+    missed, claimed = (int(game[name][event.kind - PONES_HAND]) for name in ("missed", "claimed"))
+    return Counted(event.seat, EVENTS[event.kind], tuple(items), points, event.points, missed, claimed)
 
 
 def _caption(sides: tuple[Side, Side], events: list[_Event], counted: Counted | None, game: np.void) -> str:
@@ -194,8 +201,8 @@ def _caption(sides: tuple[Side, Side], events: list[_Event], counted: Counted | 
         earned = [f"{EVENTS[event.kind]} for {event.points}" for event in events if event.seat == seat]
         if earned:
             said.append(f"{sides[seat].name}: {', '.join(earned)}")
-    if counted and counted.pegged < counted.points:
-        said[-1 if counted.seat else 0] += f" (of {counted.points}: the peg stops at {WIN})"
+    if counted and counted.pegged < counted.points - counted.missed:
+        said[-1 if counted.seat else 0] += f" (of {counted.points - counted.missed}: the peg stops at {WIN})"
     scores = [side.score for side in sides]
     if max(scores) >= WIN:
         loser = min(scores)
@@ -221,10 +228,13 @@ def _act(games, card, episode):
 
 
 @kernel
-def _peg_alone(games, seat, points, kind):
-    g = games[0]
+def _peg_again(games, after, k):
+    """The ``k``-th event of a decision that is over, a hand of its show, and muggins if that followed."""
+    g, a = games[0], after[0]
     g["n_events"] = 0
-    peg(g, seat, points, kind)
+    peg(g, a["event_player"][k], np.int64(a["event_points"][k]), a["event_kind"][k])
+    if k + 1 < a["n_events"] and a["event_kind"][k + 1] == MUGGINS:
+        peg(g, a["event_player"][k + 1], np.int64(a["event_points"][k + 1]), MUGGINS)
 
 
 def stages(games: np.ndarray, card: int) -> Iterator[np.ndarray]:
@@ -241,12 +251,12 @@ def stages(games: np.ndarray, card: int) -> Iterator[np.ndarray]:
     after, step = games.copy(), games.copy()
     _act(after, card, games["episode"][0])
     _act(step, card, PLAY_EPISODE)  # without the show
-    shown = [k for k in range(after["n_events"][0]) if after["event_kind"][0, k] >= PONES_HAND]
+    shown = [k for k in range(after["n_events"][0]) if PONES_HAND <= after["event_kind"][0, k] <= CRIB]
     step["phase"] = DEAL if shown else after["phase"]
     yield step
     for k in shown:
         step = step.copy()
-        _peg_alone(step, after["event_player"][0, k], after["event_points"][0, k], after["event_kind"][0, k])
+        _peg_again(step, after, k)
         if k == shown[-1]:
             step["phase"] = after["phase"]
         yield step

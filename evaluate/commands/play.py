@@ -19,7 +19,15 @@ from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.play.levels import LEVELS, first_level
 from crib_env.evaluate.play.page.games import OFFERED
-from crib_env.evaluate.play.saved_game import DEALERS, FINISHED, Coaching, GameSoFar, SavedGame, read_game_to_resume
+from crib_env.evaluate.play.saved_game import (
+    DEALERS,
+    FINISHED,
+    Coaching,
+    Counting,
+    GameSoFar,
+    SavedGame,
+    read_game_to_resume,
+)
 from crib_env.evaluate.play.terminal import play_in_terminal, review_in_terminal, say
 from crib_env.evaluate.skill.analysis.judges import play_judge
 from crib_env.files.whole_file import clear_parts
@@ -37,7 +45,7 @@ def play(
     seed: SomeSeed = None,
     practice: bool = False,
     coach: Coaching = "on",
-    count: bool = False,
+    counting: Counting = "table",
     record: Annotated[Path, tyro.conf.arg(metavar="FILE")] = FOLDER / "games.jsonl",
     resume: SomeFile = None,
     browser: bool = True,
@@ -57,7 +65,8 @@ def play(
         practice: You may take cards back; the game is not recorded.
         coach: When the coach speaks: not before the end of the game, after blunders, at the end of the deal, after each
             card, or before each card too.
-        count: You count your own hands before you are told what they are worth.
+        counting: Who counts the hands: the table; by hand, you your own ones; or with muggins, where you and the agent
+            peg what the other misses and you claim.
         record: The file that the finished game is added to, for `analyse`.
         resume: Continue the game kept in this file.
         browser: Open the browser.
@@ -65,7 +74,7 @@ def play(
     number = secrets.randbelow(2**32) if seed is None else seed
     by_default = "best" if terminal else first_level().agent
     offered = GameSoFar(
-        by_default if agent is None else agent, number, DEALERS[dealer], scores, (), practice, coach, count
+        by_default if agent is None else agent, number, DEALERS[dealer], scores, (), practice, coach, counting
     )
     kept = offered if resume is None else read_game_to_resume(resume, agent)
     can_be_made = {*OFFERED, *(level.agent for level in LEVELS)}  # some of them in seconds

@@ -30,4 +30,14 @@ def imported(line: str) -> GameSoFar:
     is_ours = (opponent in NAMES and opponent != "human") or level_of(opponent)
     agent = opponent if is_ours else _PLAYS_ON
     cards = tuple(format_card(card) for deal in record.cards for card in parse_cards(deal))
-    return GameSoFar(agent, 0, first_dealer, scores, cards, practice=True, deals=tuple(deals), opponent=opponent)
+    return GameSoFar(
+        agent,
+        0,
+        first_dealer,
+        scores,
+        cards,
+        practice=True,
+        missed=record.missed,
+        deals=tuple(deals),
+        opponent=opponent,
+    )

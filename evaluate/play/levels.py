@@ -41,6 +41,8 @@ class Level(NamedTuple):
     """By ``crib-env match AGENT best``; None for ``best`` itself."""
     loss: Loss
     """By ``crib-env analyse``, in games against ``greedy``."""
+    overlooks: float
+    """With muggins, the chance that it overlooks an item of its hand or crib, such as a fifteen or a run."""
 
     @property
     def words(self) -> str:
@@ -56,6 +58,7 @@ LEVELS: tuple[Level, ...] = (
         Rate(0.1030, 0.0944, 0.1123, 4_000),
         Rate(0.0527, 0.0464, 0.0599, 4_000),
         Loss(0.01665, 0.01315, 0.02015, 40),
+        0.10,
     ),
     Level(
         "Learner",
@@ -64,6 +67,7 @@ LEVELS: tuple[Level, ...] = (
         Rate(0.2008, 0.1897, 0.2122, 4_000),
         Rate(0.1182, 0.1092, 0.1279, 4_000),
         Loss(0.01354, 0.01086, 0.01623, 40),
+        0.06,
     ),
     Level(
         "Neighbour",
@@ -72,6 +76,7 @@ LEVELS: tuple[Level, ...] = (
         Rate(0.3108, 0.2988, 0.3230, 4_000),
         Rate(0.1935, 0.1829, 0.2046, 4_000),
         Loss(0.01114, 0.00917, 0.01311, 40),
+        0.04,
     ),
     Level(
         "Regular",
@@ -80,6 +85,7 @@ LEVELS: tuple[Level, ...] = (
         Rate(0.4665, 0.4545, 0.4785, 4_000),
         Rate(0.3247, 0.3136, 0.3361, 4_000),
         Loss(0.00584, 0.00479, 0.00690, 40),
+        0.024,
     ),
     Level(
         "Club player",
@@ -88,6 +94,7 @@ LEVELS: tuple[Level, ...] = (
         Rate(0.5958, 0.5845, 0.6069, 4_000),
         Rate(0.4328, 0.4226, 0.4430, 4_000),
         Loss(0.00277, 0.00218, 0.00335, 40),
+        0.012,
     ),
     Level(
         "Best",
@@ -96,9 +103,11 @@ LEVELS: tuple[Level, ...] = (
         Rate(0.6597, 0.6547, 0.6646, 20_000),
         None,
         Loss(0.00069, 0.00036, 0.00102, 40),
+        0.0,
     ),
 )
-"""Measured in docs/benchmarks/levels.md."""
+"""Measured in docs/benchmarks/levels.md, without muggins. A level overlooks an item in fifty for each point by which it
+misjudges."""
 FIRST = "Neighbour"
 """The level that a first player is offered."""
 

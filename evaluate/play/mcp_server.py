@@ -20,7 +20,7 @@ from crib_env.cards import format_cards
 from crib_env.engine import WIN
 from crib_env.evaluate.play.coach import Coach
 from crib_env.evaluate.play.saved_game import AGENT, GameSoFar, SavedGame
-from crib_env.evaluate.play.words import shown_in, tell_card, tell_deal
+from crib_env.evaluate.play.words import tell_card, tell_deal, tell_show
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
 from crib_env.text.answer import read_answer
 from crib_env.text.position import in_words
@@ -160,8 +160,7 @@ class Table:
         deal = int(game.games["n_deals"][0])
         first, *show = game.play(card)
         told = list(tell_card(game.played[-1], first, game.names))
-        hands = (shown_in(games, game.names) for games in show)
-        told += [f"{hand.whose}: {hand.counted}" for hand in hands if hand is not None]
+        told += tell_show(show, game.names)
         if not game.is_over and int(game.games["n_deals"][0]) != deal:
             told.append(tell_deal(game.games, game.names))
         return told

@@ -13,6 +13,7 @@ import numpy as np
 
 from crib_env import parse_cards
 from crib_env.evaluate.matches.game_records import GameRecord
+from crib_env.evaluate.matches.muggins import write_missed
 from crib_env.evaluate.progress import progress_bar
 from crib_env.files.whole_file import whole_file
 from crib_env.picture.colours import DARK, LIGHT, STYLED, four_colours, style_variables
@@ -48,6 +49,7 @@ def frames(record: GameRecord, deal: int | None = None) -> Iterator[Frame]:
     """
     env = record.begin()
     for number, cards in enumerate(record.cards, start=1):
+        write_missed(env.games, record.missed)
         dealt = env.games.copy()
         dealt["n_events"] = 0  # these are the events of the deal before
         if deal in (None, number):

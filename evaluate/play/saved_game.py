@@ -13,11 +13,13 @@ import numpy as np
 from crib_env import GameBatch, PlayerViews, format_card, parse_card, parse_cards, streams
 from crib_env.agents import Agent, make_agent
 from crib_env.agents.registry import check_names_of_file, is_outside_agent
-from crib_env.engine import DISCARD, OVER, WIN
+from crib_env.engine import DISCARD, OVER, SHOWN, WIN
 from crib_env.evaluate.files import write_json
 from crib_env.evaluate.folder_lock import held_file, lock_of
 from crib_env.evaluate.matches.game_records import GameRecord, Recorder, add_records
+from crib_env.evaluate.matches.muggins import HANDS, Missed, check_missed, hands_counted, write_missed
 from crib_env.evaluate.play.levels import level_of
+from crib_env.evaluate.play.show import Count, Show
 from crib_env.files.json_text import read_json, typed
 from crib_env.kernels import mask_of
 from crib_env.options import check_seed
@@ -30,6 +32,9 @@ PERSON, AGENT = range(2)  # seats
 DEALERS = {"cut": None, "me": PERSON, "agent": AGENT}
 """Who deals first, in the words of a command."""
 Coaching = Literal["off", "blunders", "deal", "on", "before"]
+Counting = Literal["table", "hand", "muggins"]
+COUNTING: tuple[str, ...] = get_args(Counting)
+"""Who counts the hands of the show: the table; the person its own; both, and each claims what the other has missed."""
 COACHING: tuple[str, ...] = get_args(Coaching)
 """When the coach speaks: not at all, after blunders, at the end of the deal, after each decision, or before it too."""
 FINISHED = "finished"
@@ -57,8 +62,12 @@ class GameSoFar:
     """Whether cards may be taken back; such a game is not recorded."""
     coach: str = "on"
     """One of ``COACHING``."""
-    counts: bool = False
-    """Whether the person counts its own hands before it is told what they are worth."""
+    counting: str = "table"
+    """One of ``COUNTING``."""
+    missed: tuple[Missed, ...] = ()
+    """What has been overlooked, with muggins."""
+    counted: int = SHOWN
+    """Hands of the last show that have been counted, if they are counted by hand."""
     deals: tuple[str, ...] = ()
     """The first deals of an imported game, thirteen cards each; those after them follow from the seed."""
     opponent: str = ""
@@ -74,14 +83,19 @@ class GameSoFar:
             raise ValueError(f"scores={self.scores} is not allowed: give two of 0 to {WIN - 1}, yours and the agent's")
         if self.people and (len({*self.people}) != 2 or not all(_is_name(name) for name in self.people)):
             raise ValueError(f"people={self.people} is not allowed: give two names of up to {_LONGEST} letters")
-        if self.people and (self.practice or self.counts or self.coach != "off"):
+        if self.people and (self.practice or self.counting != "table" or self.coach != "off"):
             raise ValueError(
-                "a game of two people is no practice, and has no coach: it would tell what the other holds"
+                "a game of two people is no practice, the table counts for both, and it has no coach: it would tell what "
+                "the other holds"
             )
         if wrong := next((deal for deal in self.deals if len(parse_cards(deal)) != _DEALT), None):
             raise ValueError(f"deals: {wrong!r} is not allowed: a deal has {_DEALT} cards")
         if self.coach not in COACHING:
             raise ValueError(f"coach={self.coach!r} is not allowed: choose of {', '.join(COACHING)}")
+        if self.counting not in COUNTING:
+            raise ValueError(f"counting={self.counting!r} is not allowed: choose of {', '.join(COUNTING)}")
+        if not 0 <= self.counted <= SHOWN:
+            raise ValueError(f"counted={self.counted} is not allowed: a show has {SHOWN} hands")
 
     @classmethod
     def of_json(cls, content: Any) -> GameSoFar:
@@ -91,8 +105,12 @@ class GameSoFar:
             ValueError: it is not a game.
         """
         defaults = {field.name: field.default for field in fields(cls) if field.default is not MISSING}
-        defaults["deals"] = defaults["people"] = []  # JSON has no tuples
-        return typed({**defaults, **content} if isinstance(content, dict) else content, cls)
+        defaults["deals"] = defaults["people"] = defaults["missed"] = []  # JSON has no tuples
+        if not isinstance(content, dict):
+            return typed(content, cls)
+        content = {**defaults, **content}
+        content.pop("counts", None)  # of earlier games
+        return typed(content, cls)
 
 
 def _is_name(name: str) -> bool:
@@ -130,12 +148,18 @@ class SavedGame:
         self._lock = ExitStack()
         self.played: list[Played] = []
         """Every card so far, in order."""
-        for card in so_far.cards:
+        self.show: Show | None = None
+        """The show, while it is counted by hand."""
+        for k, card in enumerate(so_far.cards, start=1):
             if self.is_over:
                 raise ValueError("there are cards after its end")
             if self.turn == AGENT and not so_far.people:
                 self.agents_card()  # it remembers what it has seen; its choice stands in the file
-            self._play(parse_card(card))
+            self._play(parse_card(card), so_far.counted if k == len(so_far.cards) else SHOWN)
+        self._count_for_the_table()
+        now = int(self.games["n_deals"][0]), self.show.counted if self.show else SHOWN * self.is_over
+        if early := [one for one in so_far.missed if (one.deal, HANDS.index(one.hand)) >= now]:
+            raise ValueError(f"deal {early[0].deal}: {early[0].hand} has not been counted, and points of it are missed")
 
     @classmethod
     def begin_in(cls, so_far: GameSoFar, folder: Path) -> SavedGame:
@@ -181,17 +205,18 @@ class SavedGame:
     @property
     def so_far(self) -> GameSoFar:
         """As it stands."""
-        return replace(self._so_far, cards=tuple(format_card(played.card) for played in self.played))
+        cards = tuple(format_card(played.card) for played in self.played)
+        return replace(self._so_far, cards=cards, counted=self.show.counted if self.show else SHOWN)
 
     @property
     def games(self) -> np.ndarray:
         """(1,) the record of the game."""
-        return self._batch.games
+        return self.show.games if self.show else self._batch.games
 
     @property
     def turn(self) -> int:
-        """The seat to act."""
-        return int(self.games["turn"][0])
+        """The seat to act; -1 while hands are counted."""
+        return -1 if self.show else int(self.games["turn"][0])
 
     @property
     def is_over(self) -> bool:
@@ -218,16 +243,71 @@ class SavedGame:
         return int(self.agent.act(self._batch.views(_ROW))[0])
 
     def play(self, card: int) -> list[np.ndarray]:
-        """Plays a card of whoever is to act, and keeps the game; its stages (:func:`crib_env.picture.seen.stages`).
+        """Plays a card of whoever is to act, and keeps the game; its stages (:meth:`stages`).
 
         Raises:
             ValueError: the card is not legal; nothing has changed.
             OSError: the file cannot be written.
         """
-        before = self.games.copy()
-        self._play(card)
+        self._play(card, SHOWN if self._so_far.counting == "table" else 0)
+        self._count_for_the_table()
         self._keep()
-        return list(stages(before, card))
+        return self.stages(len(self.played) - 1)
+
+    def stages(self, n: int) -> list[np.ndarray]:
+        """The ``n``-th card (from 0) step by step (:func:`crib_env.picture.seen.stages`), as far as it is counted."""
+        if self.show and n == len(self.played) - 1:
+            return self.show.stages
+        return list(stages(self.played[n].before, self.played[n].card))
+
+    def count(self, points: int) -> Count:
+        """Counts the hand that is due, and keeps the game.
+
+        Args:
+            points: of the person's own hand, what it says; of the agent's, what it claims that the agent has missed.
+
+        Raises:
+            ValueError: there is nothing to count; nothing has changed.
+            OSError: the file cannot be written.
+        """
+        if self.show is None:
+            raise ValueError("there is nothing to count now")
+        hand, has_muggins = self.show.hand, self._so_far.counting == "muggins"
+        if hand.owner == PERSON:
+            count = Count.of(hand, points, max(0, hand.points - points) * has_muggins)
+        else:
+            count = Count.of(hand, self.agents_count(), points)
+        if count.missed and has_muggins:
+            missed = Missed(int(self.games["n_deals"][0]), hand.name, count.missed, count.claimed)
+            self._so_far = replace(self._so_far, missed=(*self._so_far.missed, missed))
+        self._next_hand()
+        self._count_for_the_table()
+        self._keep()
+        return count
+
+    def agents_count(self) -> int:
+        """What the agent says of its own hand, which is due."""
+        if self.show is None:
+            raise ValueError("there is nothing to count now")
+        return self.show.said_by(self._so_far.agent, self._so_far.seed)
+
+    def _count_for_the_table(self) -> None:
+        """Counts hands of which nobody is asked anything."""
+        counting = self._so_far.counting
+        while self.show and (counting == "table" or (counting == "hand" and self.show.hand.owner == AGENT)):
+            self._next_hand()
+
+    def _next_hand(self) -> None:
+        if self.show:
+            self._begin_show(self.show.counted + 1)
+
+    def _begin_show(self, counted: int) -> None:
+        """Goes on with the show after so many hands; the last card of the deal is laid when all are counted."""
+        before, _, card = self.played[-1]
+        self.show = Show(before, card, counted, self._so_far.missed)
+        if self.show.is_over:
+            self.show = None
+            self._lay()
 
     def check(self, card: int) -> None:
         """Checks that whoever is to act may play a card.
@@ -239,14 +319,30 @@ class SavedGame:
         if not 0 <= card < len(legal) or not legal[card]:
             raise ValueError(f"{format_card(card)} is not legal")
 
-    def _play(self, card: int) -> None:
+    def _play(self, card: int, counted: int) -> None:
+        """Plays a card; if it is the last of a deal, that waits until the hands of the show after these are counted."""
+        if self.show:
+            raise ValueError("count the hands first")
         self.check(card)
-        before, cards = self.games.copy(), np.array([card])
+        before = self.games.copy()
+        write_missed(before, self._so_far.missed)
+        self.played.append(Played(before, int(before["turn"][0]), int(card)))
+        if counted < SHOWN and before["n_laid"][0] == before["laid"].shape[1] - 1:
+            self._begin_show(counted)
+        else:
+            self._lay()
+
+    def _lay(self) -> None:
+        """Has the engine play the last of the cards."""
+        before, _, card = self.played[-1]
+        cards = np.array([card])
         self._recorder.note(_ROW, cards)
+        self._batch.games["missed"], self._batch.games["claimed"] = before["missed"], before["claimed"]
         self._batch.step(_ROW, cards)
+        if self.is_over or self.games["n_deals"][0] != before["n_deals"][0]:
+            check_missed(before, hands_counted(self.games), self._so_far.missed)
         if self.games["n_deals"][0] != before["n_deals"][0]:
             self._deal()
-        self.played.append(Played(before, int(before["turn"][0]), int(card)))
         self._observers.tell(_ROW, before.copy(), cards)  # it plays on with what it is given
 
     def _deal(self) -> None:
@@ -256,13 +352,14 @@ class SavedGame:
             games["cards"][0] = cards = self._deals[number]
             games["hand"][0] = mask_of(np.array(cards[:6])), mask_of(np.array(cards[6:12]))
 
-    def set(self, coach: str, counts: bool) -> None:
+    def set(self, coach: str, counting: str) -> None:
         """Changes the settings of the coach and of counting.
 
         Raises:
-            ValueError: ``coach`` is not one of ``COACHING``.
+            ValueError: ``coach`` is not one of ``COACHING``, or ``counting`` not one of ``COUNTING``.
         """
-        self._so_far = replace(self._so_far, coach=coach, counts=counts)
+        self._so_far = replace(self._so_far, coach=coach, counting=counting)
+        self._count_for_the_table()
         self._keep()
 
     def _keep(self) -> None:
@@ -291,7 +388,10 @@ class SavedGame:
 
     def until(self, n: int, **changes: Any) -> GameSoFar:
         """The game before its ``n``-th card (from 0), with some fields changed."""
-        return replace(self.so_far, cards=self.so_far.cards[:n], **changes)
+        now = self.so_far
+        before = self.played[n].before if n < len(self.played) else self.games
+        missed = tuple(one for one in now.missed if one.deal < before["n_deals"][0])
+        return replace(now, cards=now.cards[:n], counted=SHOWN, missed=missed, **changes)
 
     def taken_back(self) -> SavedGame:
         """The game before the person's last decision, which is kept in the place of this one.
@@ -322,7 +422,7 @@ class SavedGame:
     def record(self) -> GameRecord:
         """The finished game as matches record it."""
         players = self.names if self._so_far.people else ("human", self._so_far.opponent or self.agent.name)
-        return self._recorder.records(self._so_far.seed, [players])[0]
+        return replace(self._recorder.records(self._so_far.seed, [players])[0], missed=self._so_far.missed)
 
     def finish(self, file: Path) -> None:
         """Adds the finished game to a file of records, unless it was practice or of two people, and puts its own away.

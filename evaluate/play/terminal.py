@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 from rich.text import Text
 
 from crib_env.agents.human import ask, table_lines, wrap
@@ -12,9 +11,11 @@ from crib_env.cards import format_cards
 from crib_env.engine import WIN
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import printable
+from crib_env.evaluate.matches.muggins import HIGHEST
 from crib_env.evaluate.play.coach import HOW, Coach, review_rows
 from crib_env.evaluate.play.saved_game import AGENT, PERSON, SavedGame
-from crib_env.evaluate.play.words import shown_in, tell_card, tell_deal, tell_muggins
+from crib_env.evaluate.play.show import Show
+from crib_env.evaluate.play.words import tell_card, tell_count, tell_deal, tell_hand, tell_show
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
 
 _RED = r"\b[A2-9TJQK][DH]\b"
@@ -37,11 +38,19 @@ def play_in_terminal(game: SavedGame, judge: PlayJudge) -> SavedGame:
     coach, said_deal = Coach(game, judge), 0
     n_notes = len(coach.notes())
     named: list[int] = []  # cards that the person has chosen already
-    while not game.is_over:
+    while True:
+        for note in coach.notes()[n_notes:]:
+            say(wrap(f"coach: {note.text} {note.why}".rstrip()))
+        n_notes = len(coach.notes())
+        if game.is_over:
+            break
         n_deals = int(game.games["n_deals"][0])
         if n_deals != said_deal:
             say(["", tell_deal(game.games, game.names)])
             said_deal = n_deals
+        if game.show:
+            _count(game, game.show)
+            continue
         try:
             card = game.agents_card() if game.turn == AGENT else _next_card(game, coach, named)
         except _TakenBack:
@@ -51,11 +60,8 @@ def play_in_terminal(game: SavedGame, judge: PlayJudge) -> SavedGame:
             continue
         first, *show = game.play(card)
         say(list(tell_card(game.played[-1], first, game.names)))
-        for games in show:
-            _count_aloud(games, game)
-        for note in coach.notes()[n_notes:]:
-            say(wrap(f"coach: {note.text} {note.why}".rstrip()))
-        n_notes = len(coach.notes())
+        for line in tell_show(show, game.names):
+            say(wrap(line))
     own, other = game.games["scores"][0].tolist()
     say(["", f"you {'win' if own == WIN else 'lose'} {own} to {other}"])
     return game
@@ -110,25 +116,28 @@ def _percent(chance: float) -> str:
     return f"{100 * chance:.1f} %"
 
 
-def _count_aloud(games: np.ndarray, game: SavedGame) -> None:
-    """A hand of the show; if the person counts first, its own ones are asked for."""
-    shown = shown_in(games, game.names)
-    if shown is None:
-        return
-    if game.so_far.counts and shown.seat == PERSON:
-        say([tell_muggins(_ask_count(f"{shown.whose}: how many points? "), shown.points)])
-    say(wrap(f"{shown.whose}: {shown.counted}"))
+def _count(game: SavedGame, show: Show) -> None:
+    """Asks about the hand that is due, and tells what comes of it."""
+    last, n, told = len(game.played) - 1, len(show.stages), tell_hand(show.hand, game.names)
+    if show.hand.owner == PERSON:
+        points = _ask_points(f"{told}: how many points? ")
+    else:
+        say(wrap(f"{told}: {game.names[AGENT]} counts {game.agents_count()}"))
+        points = _ask_points("how many points are missed? a number, or Enter for none: ", "0")
+    say([tell_count(game.count(points), game.names)])
+    for line in tell_show(game.stages(last)[n:], game.names):
+        say(wrap(line))
 
 
-def _ask_count(prompt: str) -> int:
+def _ask_points(prompt: str, by_default: str = "") -> int:
     while True:
         try:
-            said = input(prompt).strip()
+            said = input(prompt).strip() or by_default
         except EOFError:
             raise KeyboardInterrupt from None
-        if said.isdecimal() and len(said) <= 2:
+        if said.isdecimal() and int(said) <= HIGHEST:
             return int(said)
-        prompt = "a number of points, please: "
+        prompt = f"a number of points up to {HIGHEST}, please: "
 
 
 def say(lines: Sequence[str]) -> None:

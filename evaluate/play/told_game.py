@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from crib_env import describe_show, parse_cards
 from crib_env.aec import PLAYERS, Event, raw_env
 from crib_env.cards import format_card, format_cards
-from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
+from crib_env.engine import DOUBLE_SKUNK, EVENTS, MUGGINS, SKUNK, WIN
 from crib_env.evaluate.matches.game_records import GameRecord
+from crib_env.evaluate.matches.muggins import HANDS, Missed, write_missed
 from crib_env.evaluate.skill.analysis.decisions import GameAnalysis
 from crib_env.scoring import card_value
 
-_SHOWS = ("pone's hand", "dealer's hand", "crib")
 _DISCARDS = 4  # the first cards of a deal
 
 
@@ -27,8 +27,11 @@ def tell_game(record: GameRecord, only: int | None = None, analysis: GameAnalysi
     lines = [f"game {record.game} of {first} against {second}, seed {record.seed}"]
     for number, (deal, cards) in enumerate(zip(record.deals, record.cards), start=1):
         notes = {} if analysis is None else analysis.told_losses(number - 1)
-        told = list(_tell_deal(env, number, parse_cards(deal), parse_cards(cards), names, notes))  # it plays, too
+        write_missed(env.games, record.missed)
+        missed = {one.hand: one for one in record.missed if one.deal == number}
+        told = list(_tell_deal(env, number, parse_cards(deal), parse_cards(cards), names, notes, missed))  # it plays
         if analysis is not None:
+            told += (f"  {line}" for line in analysis.told_counts(number - 1))
             told += (f"  {line}" for line in analysis.told_luck(number - 1))
         if only in (None, number):
             lines += ["", *told]
@@ -47,8 +50,9 @@ def _tell_deal(
     cards: list[int],
     names: tuple[str, str],
     notes: Mapping[int, str],
+    missed: Mapping[str, Missed],
 ) -> Iterator[str]:
-    """One deal, line by line; ``notes`` are comments on cards, by their number in the deal."""
+    """One deal, line by line; ``notes`` are comments on cards, by their number in the deal, ``missed`` is by hand."""
     width = max(map(len, (*names, "starter")))
     dealer, starter = env.dealer, format_card(deal[12])
     yield f"deal {number}: {names[0]} {env.scores[0]}, {names[1]} {env.scores[1]}, {names[dealer]} deals"
@@ -68,17 +72,22 @@ def _tell_deal(
     for place, card in enumerate(cards[_DISCARDS:], start=_DISCARDS):
         seat, fallen = _step(env, card)
         count += card_value(card % 13)
-        pegged = tuple(event for event in fallen if event.kind not in _SHOWS)
+        pegged = tuple(event for event in fallen if event.kind not in (*HANDS, EVENTS[MUGGINS]))
         yield f"  {names[seat]:<{width}}  {format_card(card)} {count:>2}{_points(pegged)}"
         if place in notes:
             yield f"  {'':<{width}}    {notes[place]}"
         if any(event.kind in ("go", "thirty-one") for event in pegged):
             count = 0
     for event in fallen:
-        if event.kind in _SHOWS:
+        if event.kind in HANDS:
             shown = _cards_of(event, deal, discarded)
             said = describe_show(shown, starter, crib=event.kind == "crib")
             yield f"  {names[event.player]:<{width}}  {event.kind} {_in_order(shown)} with {starter}: {said}"
+            if miss := missed.get(event.kind):
+                claimed = (
+                    f"{names[1 - event.player]} pegs {miss.claimed} of them" if miss.claimed else "nobody claims them"
+                )
+                yield f"  {'':<{width}}    {miss.points} of these are missed: {claimed}"
 
 
 def _step(env: raw_env, card: int) -> tuple[int, tuple[Event, ...]]:

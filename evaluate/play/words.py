@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
 from crib_env import describe_show
 from crib_env.cards import format_card, format_cards
-from crib_env.engine import CRIB, EVENTS
-from crib_env.evaluate.play.saved_game import PERSON, Played
-from crib_env.picture.seen import see
+from crib_env.engine import EVENTS
+from crib_env.evaluate.matches.muggins import Hand, hands_counted, hands_shown
+from crib_env.evaluate.play.saved_game import AGENT, PERSON, Played
+from crib_env.evaluate.play.show import Count
+from crib_env.picture.seen import Counted, see
 from crib_env.views import views_of
 
 _ONE = np.zeros(1, np.int64)
@@ -58,33 +59,44 @@ def _earned(games: np.ndarray) -> str:
     return "".join(f", {EVENTS[kind]} for {points}" for kind, points in earned)
 
 
-class Shown(NamedTuple):
-    """A hand of the show."""
-
-    seat: int
-    points: int
-    whose: str
-    """Whose hand or crib, and its cards."""
-    counted: str
-    """How it is counted."""
+def tell_hand(hand: Hand, names: tuple[str, str]) -> str:
+    """Whose hand or crib it is, and its cards."""
+    kind = "crib" if hand.is_crib else "hand"
+    return f"{names[hand.owner]}, {kind} {format_cards(hand.cards)} with {format_card(hand.starter)}"
 
 
-def shown_in(games: np.ndarray, names: tuple[str, str]) -> Shown | None:
-    """The hand that is counted at a stage of a game (1,), if any."""
-    table = see(games, PERSON, names=names)
-    counted = table.counted
-    if counted is None or table.starter is None:
-        return None
-    is_crib = counted.kind == EVENTS[CRIB]
-    hand, kind = (table.crib, "crib") if is_crib else (table.sides[counted.seat].hand, "hand")
-    whose = f"{names[counted.seat]}, {kind} {format_cards(hand)} with {format_card(table.starter)}"
-    return Shown(counted.seat, counted.points, whose, describe_show(hand, table.starter, crib=is_crib))
+def tell_show(stages: Iterable[np.ndarray], names: tuple[str, str]) -> Iterator[str]:
+    """Each hand that is counted at stages of a game, (1,) each, and how it is counted."""
+    for games in stages:
+        shown = {hand.name: hand for hand in hands_shown(games)}
+        for hand in (shown[name] for name in hands_counted(games)):
+            yield f"{tell_hand(hand, names)}: {describe_show(hand.cards, hand.starter, crib=hand.is_crib)}"
 
 
-def tell_muggins(said: int, points: int) -> str:
-    """What to say to a person who has counted a hand."""
-    if said == points:
-        return f"{said} is right"
-    if said > points:
-        return f"{said} is too many: it is {points}"
-    return f"muggins! You counted {said} of {points}, and missed {points - said}"
+def tell_count(count: Count, names: tuple[str, str]) -> str:
+    """What to say to a person who has counted a hand, or has heard the agent count its own."""
+    own, points, agent = count.hand.owner == PERSON, count.hand.points, names[AGENT]
+    if own and count.said > points:
+        return f"{count.said} is too many: it is {points}"
+    if own and count.said < points:
+        so_far = f"you counted {count.said} of {points}"
+        return (
+            f"muggins! {so_far}: {agent} pegs {count.claimed}"
+            if count.claimed
+            else f"{so_far}, and missed {count.missed}"
+        )
+    if count.claimed:
+        return f"muggins! {agent} counted {count.said} of {points}: you peg {count.claimed}"
+    if count.missed:
+        pegs = f"you asked for {count.asked} and peg nothing" if count.asked else "nobody pegs the rest"
+        return f"{agent} counted {count.said} of {points}: {pegs}"
+    return f"{count.said} is right" + ", so there is nothing to peg" * (count.asked > 0)
+
+
+def tell_missed(counted: Counted, names: tuple[str, str]) -> str:
+    """What was missed of a hand of the show; empty if it was nothing."""
+    if not counted.missed:
+        return ""
+    who, other = names[counted.seat], names[1 - counted.seat]
+    pegs = f"{other} peg{'s' * (other != 'you')} {counted.claimed}" if counted.claimed else "nobody pegs them"
+    return f"{who} missed {counted.missed} of {counted.points}: {pegs}"

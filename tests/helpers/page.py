@@ -58,7 +58,7 @@ class Page(NamedTuple):
             "seed": 1,
             "practice": False,
             "coach": "on",
-            "counts": False,
+            "counting": "table",
         }
         status, state = self.ask("new", **{**message, **changes})
         assert status == 200, state

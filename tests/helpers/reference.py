@@ -99,6 +99,8 @@ class ReferenceGame:
         self.pile = []  # cards since the count was last zero
         self.said_go = set()
         self.turn = self.pone
+        self.missed = {"pone's hand": 0, "dealer's hand": 0, "crib": 0}  # points that their owners overlook
+        self.claimed = dict(self.missed)  # of these, what the other player claims
         self.phase = "discard"
         if self.episode == "pegging":
             self.phase = "play"
@@ -187,12 +189,21 @@ class ReferenceGame:
         else:
             self.turn = opponent if self.hands[opponent] else player
 
+    def hands_shown(self):
+        """Owner and points of each hand, in the order of counting."""
+        crib = self.discards[0] + self.discards[1]
+        return {
+            "pone's hand": (self.pone, score_show(self.kept[self.pone], self.starter, crib=False)),
+            "dealer's hand": (self.dealer, score_show(self.kept[self.dealer], self.starter, crib=False)),
+            "crib": (self.dealer, score_show(crib, self.starter, crib=True)),
+        }
+
     def _show(self):
         if self.episode in ("play", "pegging"):
             self.phase = "over"
             return
-        crib = self.discards[0] + self.discards[1]
-        self._peg(self.pone, score_show(self.kept[self.pone], self.starter, crib=False), "pone's hand")
-        self._peg(self.dealer, score_show(self.kept[self.dealer], self.starter, crib=False), "dealer's hand")
-        self._peg(self.dealer, score_show(crib, self.starter, crib=True), "crib")
+        for name, (owner, points) in self.hands_shown().items():
+            self._peg(owner, points - self.missed[name], name)
+            if self.claimed[name]:
+                self._peg(1 - owner, self.claimed[name], "muggins")
         self.phase = "deal" if self.episode == "game" else "over"

@@ -75,7 +75,7 @@ def play_both(tables, agent: str, seed: int, coach: str = "off", scores: tuple[i
 
     Returns the ids of the game; every answer is the same on all tables, but for these.
     """
-    form = {"agent": agent, "dealer": "cut", "scores": scores, "seed": seed, "practice": False, "counts": False}
+    form = {"agent": agent, "dealer": "cut", "scores": scores, "seed": seed, "practice": False, "counting": "table"}
 
     def ask(name, **fields):
         found = [table.ask(name, **fields, **({"game": game} if game else {})) for table, game in zip(tables, games)]

@@ -11,19 +11,33 @@ from typing import Any
 
 from crib_env import parse_card
 from crib_env.agents.registry import is_outside_agent
+from crib_env.evaluate.matches.muggins import HIGHEST
 from crib_env.evaluate.play.coach import HOW
 from crib_env.evaluate.play.imported import imported
 from crib_env.evaluate.play.lesson import Lesson
 from crib_env.evaluate.play.levels import LEVELS, first_level
 from crib_env.evaluate.play.page.lesson import answer_as_json, lesson_as_json
 from crib_env.evaluate.play.page.listing import GAME_ID, level_row, listed
-from crib_env.evaluate.play.page.messages import Answer, At, Cards, Line, MovedOn, New, Nothing, OfGame, Pair, Settings
+from crib_env.evaluate.play.page.messages import (
+    Answer,
+    At,
+    Cards,
+    Line,
+    MovedOn,
+    New,
+    Nothing,
+    OfGame,
+    Pair,
+    Said,
+    Settings,
+)
 from crib_env.evaluate.play.page.open_game import OpenGame
 from crib_env.evaluate.play.page.review import choices_as_json, progress_as_json, review_as_json, share
 from crib_env.evaluate.play.page.views import Looker, hint_as_json, notes_as_json, state, to_choose
 from crib_env.evaluate.play.page.warming import COLD, warmed_up
 from crib_env.evaluate.play.progress import keep, played_game, read_progress
 from crib_env.evaluate.play.saved_game import DEALERS, FINISHED, GameSoFar, SavedGame, read_game
+from crib_env.evaluate.play.words import tell_count
 from crib_env.evaluate.skill.analysis.judges import play_judge
 
 OFFERED = ("best", "expert", "halscrib", "careful", "heuristic", "greedy", "minimax", "ismcts", "random")
@@ -90,7 +104,7 @@ class Games:
                 "seed": self._seed,
                 "practice": offered.practice,
                 "coach": offered.coach,
-                "counts": offered.counts,
+                "counting": offered.counting,
                 "first": offered.agent == first_level().agent,
             },
             "waiting": listed(self._folder),
@@ -111,7 +125,7 @@ class Games:
                 (),
                 message.practice,
                 message.coach,
-                message.counts,
+                message.counting,
             )
         )
 
@@ -179,6 +193,19 @@ class Games:
                 raise ValueError(f"{message.cards[0]} is named twice")
             return self._settled(message.game, opened, message.at, opened.play(cards))
 
+    def count(self, message: Said) -> dict[str, Any]:
+        """What the person says to the hand that is counted next; then what follows."""
+        if not 0 <= message.points <= HIGHEST:
+            raise ValueError(f"points={message.points} is not allowed: a hand counts 0 to {HIGHEST}")
+        opened = self._opened(message.game)
+        with opened.lock:
+            game = self._at(opened, message.at)
+            if game.show is None or game.show.counted != message.counted:
+                raise MovedOn("the game has moved on")
+            n, told = len(game.show.stages), tell_count(game.count(message.points), game.names)
+            state = self._settled(message.game, opened, message.at - 1)
+            return {**state, "told": told, "frames": state["frames"][n:]}
+
     def back(self, message: At) -> dict[str, Any]:
         """Takes the last decision back."""
         opened = self._opened(message.game)
@@ -202,7 +229,7 @@ class Games:
         opened = self._opened(message.game)
         with opened.lock:
             self._against_agent(opened)
-            opened.game.set(message.coach, message.counts)
+            opened.game.set(message.coach, message.counting)
             return self._settled(message.game, opened, len(opened.game.played))
 
     def hint(self, message: At) -> dict[str, Any]:

@@ -25,7 +25,7 @@ class New:
     seed: int | None
     practice: bool
     coach: str
-    counts: bool
+    counting: str
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,16 @@ class Cards(At):
 
 
 @dataclass(frozen=True)
+class Said(At):
+    """What the person says to the hand that is counted next."""
+
+    counted: int
+    """How many hands of this show the page has seen counted."""
+    points: int
+    """Of its own hand; or those that it claims of the other's, 0 for none."""
+
+
+@dataclass(frozen=True)
 class Answer:
     """What somebody would do in a position of the lesson."""
 
@@ -79,7 +89,7 @@ class Settings(OfGame):
     """The settings of the coach and of counting."""
 
     coach: str
-    counts: bool
+    counting: str
 
 
 MESSAGES: dict[str, type] = {
@@ -92,6 +102,7 @@ MESSAGES: dict[str, type] = {
     "delete": OfGame,
     "look": OfGame,
     "play": Cards,
+    "count": Said,
     "stop": OfGame,
     "back": At,
     "again": At,

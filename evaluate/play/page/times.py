@@ -64,7 +64,7 @@ def measure_replies(agent: str, games: int, seed: int, on_progress: Callable[[],
                 "scores": [0, 0],
                 "practice": False,
                 "coach": "on",
-                "counts": False,
+                "counting": "table",
             }
             for game in range(games):
                 state = ask("new", seed=seed + game, **form)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,11 +10,12 @@ import numpy as np
 from crib_env.cards import format_card
 from crib_env.engine import CRIB, DISCARD, DOUBLE_SKUNK, EVENTS, SKUNK
 from crib_env.evaluate.play.coach import Coach, Hint, Note
-from crib_env.evaluate.play.saved_game import PERSON, SavedGame
-from crib_env.evaluate.play.words import tell_card, tell_deal
+from crib_env.evaluate.play.saved_game import AGENT, PERSON, SavedGame
+from crib_env.evaluate.play.show import Show
+from crib_env.evaluate.play.words import tell_card, tell_deal, tell_missed
 from crib_env.picture.board import hole_at
 from crib_env.picture.cards import HIDDEN, card_name
-from crib_env.picture.seen import Side, see, stages
+from crib_env.picture.seen import Side, see
 from crib_env.scoring import count_aloud
 
 
@@ -50,11 +51,11 @@ def state(game: SavedGame, since: int, looker: Looker = HUMAN, then: Looker | No
         "seed": so_far.seed if game.is_over else None,  # all deals follow from it
         "practice": so_far.practice,
         "coach": so_far.coach,
-        "counts": so_far.counts,
+        "counting": so_far.counting,
         "at": len(game.played),
         "choose": 0 if to_take else to_choose(game, then.seat),
         "over": game.is_over,
-        "stopped": not game.is_over and not so_far.people and game.turn != PERSON,
+        "stopped": not game.is_over and not so_far.people and game.turn == AGENT,
         "skunk": _skunk(game),
         "frames": list(_frames(game, since, looker, Looker(looker.seat, then.sees))),
     }
@@ -78,11 +79,11 @@ def to_choose(game: SavedGame, seat: int) -> int:
 def _frames(game: SavedGame, since: int, looker: Looker, then: Looker) -> Iterator[dict[str, Any]]:
     """The moments from a card on. The last is the present, and the only one if no card was played."""
     after = [*(played.before for played in game.played[since + 1 :]), game.games]
-    if since == len(game.played):
+    if since == len(game.played) and not game.show:
         yield {"at": since, **_deal(game.games, game.names, then)}
     said: list[str] = []
     for at, (played, following) in enumerate(zip(game.played[since:], after), start=since + 1):
-        first, *show = stages(played.before, played.card)
+        first, *show = game.stages(at - 1)
         said += tell_card(played, first, game.names, card_name, looker.seat)
         goes_on = following["turn"][0] == played.seat and following is not game.games
         if _is_first_discard(played.before, played.seat) and goes_on:
@@ -93,6 +94,8 @@ def _frames(game: SavedGame, since: int, looker: Looker, then: Looker) -> Iterat
             yield {"at": at, **_frame(step, game.names, (), played.seat, looker)}
         if following["n_deals"][0] != played.before["n_deals"][0]:
             yield {"at": at, **_deal(following, game.names, then)}
+    if game.show:
+        yield {"at": len(game.played), **_asked(game, game.show, looker)}
     if since < len(game.played) and then != looker:
         yield {"at": len(game.played), **moment_of(game.games, game.names, then)}
 
@@ -114,13 +117,26 @@ def moment_of(games: np.ndarray, names: tuple[str, str], looker: Looker = HUMAN)
     return _frame(begun, names, (), None, looker)
 
 
+def _asked(game: SavedGame, show: Show, looker: Looker) -> dict[str, Any]:
+    """A hand that the person is to count, or the agent's with what it says of it. What it is worth is not in it."""
+    hand = show.hand
+    is_own = hand.owner == looker.seat
+    asks = {
+        "seat": hand.owner ^ looker.seat,
+        "crib": hand.is_crib,
+        "said": None if is_own else game.agents_count(),
+        "counted": show.counted,
+    }
+    return {**_frame(show.laid_open, game.names, (), None, looker), "counted": None, "caption": "", "asks": asks}
+
+
 def _deal(games: np.ndarray, names: tuple[str, str], looker: Looker) -> dict[str, Any]:
     """A deal that has just begun, or a game that was opened."""
     return {**moment_of(games, names, looker), "said": [tell_deal(games, names)]}
 
 
 def _frame(
-    games: np.ndarray, names: Sequence[str], said: Iterable[str], mover: int | None, looker: Looker
+    games: np.ndarray, names: tuple[str, str], said: Iterable[str], mover: int | None, looker: Looker
 ) -> dict[str, Any]:
     """A moment; seats are 0 for the looker, and 1 for the other."""
     own = looker.seat
@@ -150,6 +166,8 @@ def _frame(
             "crib": counted.kind == EVENTS[CRIB],
             "points": counted.points,
             "pegged": counted.pegged,
+            "missed": counted.missed,
+            "told": tell_missed(counted, names),
             "items": [
                 {"said": said, "kind": item.kind, "points": item.points, "cards": _cards(item.cards)}
                 for item, said in zip(counted.items, count_aloud(counted.items))

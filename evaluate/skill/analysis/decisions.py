@@ -8,7 +8,7 @@ points in order to win more often is no loss.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +19,8 @@ from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.cards import format_cards
 from crib_env.engine import DEAL, GAME, GAME_EPISODE, OVER, begin_deal
 from crib_env.evaluate.matches.game_records import GameRecord
+from crib_env.evaluate.matches.muggins import write_missed
+from crib_env.evaluate.skill.analysis.counts import CountLoss, count_losses
 from crib_env.evaluate.skill.analysis.judges import PlayJudge, Worth, discard_worth
 from crib_env.evaluate.skill.luck.table import NET_POINTS, RESULTS, WINS
 from crib_env.evaluate.skill.luck.variates import CHANCES, LuckMeter
@@ -70,6 +72,8 @@ class GameAnalysis(NamedTuple):
     """(D, 2) scores before each deal."""
     dealers: tuple[int, ...]
     """Seat of the dealer of each deal."""
+    counts: tuple[CountLoss, ...]
+    """Errors in counting by hand, which are no decisions."""
 
     def told_luck(self, deal: int) -> list[str]:
         """The luck of a deal, a line for each chance that brought any."""
@@ -80,6 +84,15 @@ class GameAnalysis(NamedTuple):
                 points = luck[NET_POINTS] * (1 if seat == 0 else -1)
                 brought = f"{points:+.1f} points, +{_to_win(abs(luck[WINS]))}"
                 lines.append(f"luck of the {name}: {self.record.names[seat]} {brought}")
+        return lines
+
+    def told_counts(self, deal: int) -> list[str]:
+        """What counting has cost in a deal, a line for each error."""
+        lines = []
+        for one in (one for one in self.counts if one.deal == deal):
+            what = "missed in counting" if one.is_own else "not claimed"
+            who, cost = self.record.names[one.seat], f"-{_to_win(one.chance_lost)}"
+            lines.append(f"{one.hand}, {one.points} points {what}: {who} {cost}")
         return lines
 
     def told_losses(self, deal: int) -> dict[int, str]:
@@ -130,10 +143,16 @@ class RecordedGames:
     def __init__(self, records: Sequence[GameRecord]) -> None:
         self._deals = [[parse_cards(deal) for deal in record.deals] for record in records]
         self._cards = [[parse_cards(cards) for cards in record.cards] for record in records]
+        self._missed = [record.missed for record in records]
         self.games = np.zeros(len(records), GAME)
         first_dealers = np.array([record.first_dealer for record in records])
         scores = np.array([record.start_scores for record in records])
         begin_all(self.games, np.array([deals[0] for deals in self._deals]), first_dealers, scores, GAME_EPISODE)
+        self._overlook(range(len(records)))
+
+    def _overlook(self, rows: Iterable[int]) -> None:
+        for row in (row for row in rows if self._missed[row]):
+            write_missed(self.games[row : row + 1], self._missed[row])
 
     def moments(self) -> Iterator[Moment]:
         """Plays all games to their ends; yields each moment before its cards are played."""
@@ -143,6 +162,7 @@ class RecordedGames:
             for row in begun.tolist():
                 games["cards"][row] = self._deals[row][games["n_deals"][row]]
             _deal(games, begun)
+            self._overlook(begun.tolist())
             places[begun] = 0
             deals = games["n_deals"][rows].astype(np.int64) - 1
             left = [self._cards[row][deal][place:] for row, deal, place in zip(rows, deals, places[rows])]
@@ -197,7 +217,7 @@ def analyse(
     if previous is not None:
         note_luck(previous)
     return [
-        GameAnalysis(record, tuple(decisions[n]), luck[n], scores[n], tuple(dealers[n]))
+        GameAnalysis(record, tuple(decisions[n]), luck[n], scores[n], tuple(dealers[n]), tuple(count_losses(record)))
         for n, record in enumerate(records)
     ]
 
