@@ -304,7 +304,7 @@ def test_axe_finds_nothing(scheme, browser, server):
     page = tab.page
     page.wait_for_selector("#new button.main")
     check_by_axe(page)
-    tab.begin(agent="greedy", seed=3, own=95, theirs=95, counts=True)
+    tab.begin(agent="greedy", seed=3, own=95, theirs=95, counting="hand")
     page.wait_for_selector(".judge")
     page.click("#hint")
     page.wait_for_selector(".hint")

@@ -149,12 +149,13 @@ def test_hints_undo_counting_and_another_try(folder, monkeypatch, capsys):
         return "0" if "how many points?" in prompt else next(script, "1")
 
     monkeypatch.setattr("builtins.input", read)
-    play("greedy", terminal=True, seed=3, scores=(95, 95), dealer="agent", practice=True, count=True)
+    play("greedy", terminal=True, seed=3, scores=(95, 95), dealer="agent", practice=True, counting="hand")
     out = capsys.readouterr().out
     said = " ".join(out.split())
     assert said.count("% to win. ") >= 2
     assert "% points to win. " in said
-    assert "muggins! You counted 0 of" in out
+    assert re.search(r"you counted 0 of \d+: you missed \d+\n", out)
+    assert "how many points are missed?" not in out
     assert out.count("deal 1: greedy deals") == 3  # at first, after the undo, in the other try
     assert out.count("the costliest moments:") == 2
     assert max(map(len, out.splitlines())) <= 80

@@ -22,7 +22,7 @@ from crib_env import parse_cards
 from crib_env.aec import raw_env
 from crib_env.batch import GameBatch
 from crib_env.cards import format_cards
-from crib_env.evaluate.matches.muggins import Missed, check_missed, hands_counted, write_missed
+from crib_env.evaluate.matches.muggins import HANDS, Missed, check_missed, hands_counted, write_missed
 from crib_env.files.added_lines import add_lines
 from crib_env.files.json_text import parse_json, typed
 
@@ -87,22 +87,24 @@ class GameRecord:
             ValueError: a card is not legal, a deal has no cards, more was missed than a hand is worth, or the game does
                 not end with these scores.
         """
+        if beyond := [one for one in self.missed if one.deal > len(self.deals)]:
+            raise ValueError(f"it has {len(self.deals)} deals, and points missed in deal {beyond[0].deal}")
         env = self.begin()
-        for cards in self.cards:
+        for cards in map(parse_cards, self.cards):
             write_missed(env.games, self.missed)
             before = env.games.copy()
-            for card in parse_cards(cards):
+            for k, card in enumerate(cards, start=1):
                 if not env.agents or all(env.terminations.values()):
                     raise ValueError("there are cards after the end of the game")
-                before = env.games.copy()
+                if k == len(cards):
+                    before = env.games.copy()
+                    check_missed(before, HANDS, self.missed)
                 env.step(card)
             check_missed(before, hands_counted(env.games), self.missed)
         if not all(env.terminations.values()) or env.scores != self.scores:
             raise ValueError(f"it was recorded as {self.scores}, and leads to {env.scores}")
         if len(self.deals) != len(self.cards) or not all(self.cards):
             raise ValueError(f"it has {len(self.deals)} deals, and cards of {sum(map(bool, self.cards))}")
-        if beyond := [one for one in self.missed if one.deal > len(self.deals)]:
-            raise ValueError(f"it has {len(self.deals)} deals, and points missed in deal {beyond[0].deal}")
 
 
 class Recorder:

@@ -85,8 +85,8 @@ class GameSoFar:
             raise ValueError(f"people={self.people} is not allowed: give two names of up to {_LONGEST} letters")
         if self.people and (self.practice or self.counting != "table" or self.coach != "off"):
             raise ValueError(
-                "a game of two people is no practice, the table counts for both, and it has no coach: it would tell what "
-                "the other holds"
+                "a game of two people is no practice, the table counts for both, and there is no coach: "
+                "it would tell what the other holds"
             )
         if wrong := next((deal for deal in self.deals if len(parse_cards(deal)) != _DEALT), None):
             raise ValueError(f"deals: {wrong!r} is not allowed: a deal has {_DEALT} cards")
@@ -327,7 +327,10 @@ class SavedGame:
         before = self.games.copy()
         write_missed(before, self._so_far.missed)
         self.played.append(Played(before, int(before["turn"][0]), int(card)))
-        if counted < SHOWN and before["n_laid"][0] == before["laid"].shape[1] - 1:
+        is_last = before["n_laid"][0] == before["laid"].shape[1] - 1
+        if is_last:
+            check_missed(before, HANDS, self._so_far.missed)
+        if is_last and counted < SHOWN:
             self._begin_show(counted)
         else:
             self._lay()
@@ -339,9 +342,10 @@ class SavedGame:
         self._recorder.note(_ROW, cards)
         self._batch.games["missed"], self._batch.games["claimed"] = before["missed"], before["claimed"]
         self._batch.step(_ROW, cards)
-        if self.is_over or self.games["n_deals"][0] != before["n_deals"][0]:
+        is_next_deal = self.games["n_deals"][0] != before["n_deals"][0]
+        if is_next_deal or self.is_over:
             check_missed(before, hands_counted(self.games), self._so_far.missed)
-        if self.games["n_deals"][0] != before["n_deals"][0]:
+        if is_next_deal:
             self._deal()
         self._observers.tell(_ROW, before.copy(), cards)  # it plays on with what it is given
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.engine import EVENTS, OVER, SHOWN
-from crib_env.evaluate.matches.muggins import HANDS, Hand, Missed, check_missed, hands_shown, write_missed
+from crib_env.evaluate.matches.muggins import Hand, Missed, hands_shown, write_missed
 from crib_env.evaluate.play.levels import level_of
 from crib_env.picture.seen import stages
 from crib_env.scoring import explain_show
@@ -26,16 +26,11 @@ class Show:
         before: (1,) the game before the last card of a deal.
         card: that card.
         counted: how many hands have been counted.
-        missed: what has been overlooked in the game.
-
-    Raises:
-        ValueError: more was missed of a hand than it is worth.
-    """
+        missed: what has been overlooked in the game."""
 
     def __init__(self, before: np.ndarray, card: int, counted: int, missed: tuple[Missed, ...]) -> None:
         self.counted = counted
         write_missed(before, missed)
-        check_missed(before, HANDS[:counted], missed)
         self.stages = list(stages(before, card))[: counted + 1]
         """The game after the last card, and after each hand that has been counted."""
         self._hands = hands_shown(before)

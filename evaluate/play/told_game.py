@@ -84,10 +84,8 @@ def _tell_deal(
             said = describe_show(shown, starter, crib=event.kind == "crib")
             yield f"  {names[event.player]:<{width}}  {event.kind} {_in_order(shown)} with {starter}: {said}"
             if miss := missed.get(event.kind):
-                claimed = (
-                    f"{names[1 - event.player]} pegs {miss.claimed} of them" if miss.claimed else "nobody claims them"
-                )
-                yield f"  {'':<{width}}    {miss.points} of these are missed: {claimed}"
+                claimer = f"{names[1 - event.player]} claims {miss.claimed}" if miss.claimed else "nobody claims them"
+                yield f"  {'':<{width}}    {miss.points} of these are missed: {claimer}"
 
 
 def _step(env: raw_env, card: int) -> tuple[int, tuple[Event, ...]]:

@@ -79,12 +79,8 @@ def tell_count(count: Count, names: tuple[str, str]) -> str:
     if own and count.said > points:
         return f"{count.said} is too many: it is {points}"
     if own and count.said < points:
-        so_far = f"you counted {count.said} of {points}"
-        return (
-            f"muggins! {so_far}: {agent} pegs {count.claimed}"
-            if count.claimed
-            else f"{so_far}, and missed {count.missed}"
-        )
+        pegs = f"{agent} pegs {count.claimed}" if count.claimed else f"you missed {count.missed}"
+        return f"{'muggins! Y' if count.claimed else 'y'}ou counted {count.said} of {points}: {pegs}"
     if count.claimed:
         return f"muggins! {agent} counted {count.said} of {points}: you peg {count.claimed}"
     if count.missed:

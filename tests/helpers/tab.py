@@ -53,7 +53,7 @@ class Tab:
             field = self.page.locator(f"#new [name={name}]")
             if isinstance(value, bool):
                 field.set_checked(value)
-            elif name in ("coach", "dealer"):
+            elif name in ("coach", "counting", "dealer"):
                 field.select_option(value)
             else:
                 field.fill(str(value))
@@ -129,9 +129,9 @@ SIZES = {"laptop": (1366, 640), "phone": (390, 700), "large": (1920, 1080), "zoo
 
 
 def goes_on(page):
-    """One click on whatever waits; False at the end of the game."""
+    """One click on whatever waits, by hand nothing is counted or claimed; False at the end of the game."""
     page.wait_for_selector(f"{WAITING}, #guess, #do:not([disabled]):visible")
-    if page.locator("#guess").count():
+    if page.locator("#game[data-turn=count] #guess[min='0']").count():
         page.fill("#guess", "0")
         page.click(".guess button")
         page.wait_for_selector("#verdict, #guess")

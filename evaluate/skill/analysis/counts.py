@@ -1,7 +1,7 @@
 """What counting by hand has cost: points overlooked in own hands, and those of the opponent that were not claimed.
 
-The loss is the chance to win after the show if this had not happened, less the chance as it was. What was counted before
-stays as it was, what is counted after it is counted in full. It is no luck: luck follows from the cards alone.
+The loss is the chance to win after the show if this had not happened, less the chance as it was. What was counted
+before stays as it was, what is counted after it is counted in full. It is no luck: luck follows from the cards alone.
 """
 
 from __future__ import annotations
@@ -67,10 +67,8 @@ def _losses_of_deal(deal: int, hands: list[_Hand], scores: list[int], dealer: in
     for k, hand in enumerate(hands):
         later = [one._replace(missed=0, claimed=0) for one in hands[k + 1 :]]
         full, claimed = hand._replace(missed=0, claimed=0), hand._replace(claimed=hand.missed)
-        of_owner = [
-            _chance_after([*hands[:k], counted, *later], scores, dealer, hand.owner)
-            for counted in (full, hand, claimed)
-        ]
+        shows = ([*hands[:k], counted, *later] for counted in (full, hand, claimed))
+        of_owner = [_chance_after(show, scores, dealer, hand.owner) for show in shows]
         if hand.missed:
             yield CountLoss(deal, HANDS[k], hand.owner, True, hand.missed, of_owner[0] - of_owner[1])
         if hand.claimed < hand.missed:
@@ -86,5 +84,5 @@ def _chance_after(hands: Sequence[_Hand], scores: Sequence[int], dealer: int, se
             reached[owner] += points
             if reached[owner] >= WIN:
                 return float(owner == seat)
-    dealers = standard_win_table().win_probability[reached[1 - dealer], reached[dealer]]  # pone deals next
-    return float(dealers if seat == 1 - dealer else 1 - dealers)
+    dealers = float(standard_win_table().win_probability[reached[1 - dealer], reached[dealer]])  # pone deals next
+    return dealers if seat == 1 - dealer else 1 - dealers

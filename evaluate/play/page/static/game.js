@@ -1,11 +1,11 @@
 // The course of a game: moments are shown one after the other, then the person chooses.
 
 import { closeCoach, openCoach, showHint } from "./coach.js";
-import { element, fault, find, hurry, wait, withCards } from "./parts.js";
+import { fault, find, hurry, wait, withCards } from "./parts.js";
 import { pace, preferences, prefer } from "./preferences.js";
 import { ask } from "./server_link.js";
 import { sound } from "./sound.js";
-import { askCount, countAloud, showResult } from "./show.js";
+import { askPoints, countAloud, showResult, tellVerdict } from "./show.js";
 import { drawTable, focusHand } from "./table.js";
 
 const THINKING = 650, LOOKING = 450, LONG = 1500; // milliseconds
@@ -23,6 +23,7 @@ export async function openGame(game) {
   id = game;
   state = frame = null;
   closeCoach();
+  tellVerdict("");
   controls();
   for (const part of ["theirs", "middle", "mine", "actions"]) find(part).hidden = true;
   find("said").textContent = "The table is being set …";
@@ -115,8 +116,10 @@ async function step(one) {
   if (one.mover === 1 && frame && !one.counted) await wait(THINKING * pace());
   sound(frame, one);
   if (one.counted) {
-    if (state.counts && one.counted.seat === 0) await guess(one);
     draw(one);
+    say(state.told);
+    tellVerdict(state.told);
+    state.told = "";
     await countAloud(one, names(), say);
     frame = one;
     if (one !== present() || state.over) await next(one);
@@ -127,25 +130,14 @@ async function step(one) {
   }
 }
 
-// The hand as it lies, with the scores before it is counted.
-async function guess(one) {
-  const before = frame ?? one;
-  draw({ ...one, sides: one.sides.map((side, seat) => ({ ...side, score: before.sides[seat].score, pegs: before.sides[seat].pegs })) });
-  find("said").textContent = "";
-  const told = await askCount(one, names());
-  say(told);
-  find("verdict")?.remove();
-  find("said").before(element("p", { id: "verdict" }, told));
-}
-
 async function next(one) {
   const game = id;
   await new Promise(done => {
     button(state.over && one === present() ? "To the end of the game" : "Next", done);
-    if (pace() === 0 && !state.counts) done();
+    if (pace() === 0 && state.counting === "table") done();
   });
   if (id === game) button(null);
-  find("verdict")?.remove();
+  tellVerdict("");
 }
 
 function draw(one) {
@@ -178,7 +170,7 @@ function controls() {
   find("hint").hidden = !isMine || state.people;
   find("rematch").hidden = busy || !state?.over;
   find("undo").hidden = busy || !state?.practice;
-  Object.assign(find("game").dataset, { turn: !isMine ? (busy ? "wait" : state?.over ? "over" : state?.take ? "pass" : state?.stopped ? "stopped" : "wait") : discards ? "discard" : "play", at: state?.at ?? "" });
+  Object.assign(find("game").dataset, { turn: !isMine ? (busy ? "wait" : state?.over ? "over" : state?.take ? "pass" : state?.stopped ? "stopped" : state && present().asks ? "count" : "wait") : discards ? "discard" : "play", at: state?.at ?? "" });
   if (busy || !state) return;
   if (state.over) {
     say(present().caption);
@@ -191,6 +183,12 @@ function controls() {
     const left = state.choose - chosen.length;
     find("prompt").textContent = left ? `Choose ${left === 1 ? "one card" : "two cards"} for ${whose}.` : "";
     if (!left) button(`Discard ${chosen.join(" ")}`, () => act("play", { at: state.at, cards: chosen }));
+  } else if (present().asks) {
+    const { counted, said } = present().asks;
+    const count = points => act("count", { at: state.at, counted, points });
+    find("said").textContent = said === null ? "" : `${state.name} says ${said}. Were any points missed?`;
+    if (said !== null) button("Agreed", () => count(0));
+    askPoints(present().asks, names(), count);
   } else if (state.stopped) {
     find("prompt").textContent = `${state.name} was stopped.`;
     button(`Let ${state.name} go on`, () => act("look", {}));
@@ -233,13 +231,15 @@ find("hint").addEventListener("click", async () => {
 
 document.addEventListener("keydown", event => {
   if (event.ctrlKey || event.metaKey || event.altKey || find("game").hidden) return;
-  const inField = event.target.matches("input, select, textarea, summary");
+  const inField = event.target.matches("input, select, textarea, summary"), asked = document.querySelector("#guess");
   const buttons = [...document.querySelectorAll("#mine .hand button")];
   const at = buttons.indexOf(document.activeElement);
   if (at >= 0 && (event.key === "ArrowRight" || event.key === "ArrowLeft")) {
     const step = event.key === "ArrowRight" ? 1 : -1;
     for (let k = at + step; k >= 0 && k < buttons.length; k += step) if (!buttons[k].disabled) { buttons[k].focus(); break; }
     event.preventDefault();
+  } else if (!inField && asked && /^[0-9]$/.test(event.key)) {
+    asked.focus(); // which the digit then goes to
   } else if (!inField && preferences.keys && /^[1-6]$/.test(event.key)) {
     const card = buttons[Number(event.key) - 1];
     card?.focus({ preventScroll: true });
@@ -258,8 +258,8 @@ document.addEventListener("keydown", event => {
 function settings() {
   const form = find("settings");
   form.coach.value = state.coach;
-  form.counts.checked = state.counts;
-  form.coach.disabled = form.counts.disabled = state.people;
+  form.counting.value = state.counting;
+  form.coach.disabled = form.counting.disabled = state.people;
 }
 
 const form = find("settings");
@@ -270,10 +270,11 @@ form.sound.checked = preferences.sound;
 form.addEventListener("submit", event => event.preventDefault());
 form.addEventListener("change", async event => {
   prefer({ pace: form.pace.value, four: form.four.checked, keys: form.keys.checked, sound: form.sound.checked });
-  if (!["coach", "counts"].includes(event.target.name) || !id) return;
+  if (!["coach", "counting"].includes(event.target.name) || !id) return;
   try {
-    const found = await ask("set", { game: id, coach: form.coach.value, counts: form.counts.checked });
-    Object.assign(state, { coach: found.coach, counts: found.counts });
+    const found = await ask("set", { game: id, coach: form.coach.value, counting: form.counting.value });
+    if (present().asks) return openGame(id);
+    Object.assign(state, { coach: found.coach, counting: found.counting });
     openCoach({ ...state, again, showEnd });
   } catch (error) {
     fault(error);

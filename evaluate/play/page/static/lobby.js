@@ -39,7 +39,7 @@ function fill({ levels, agents, offered }) {
   [form.own.value, form.theirs.value] = offered.scores;
   form.seed.value = offered.seed ?? "";
   form.coach.value = offered.coach;
-  form.counts.checked = offered.counts;
+  form.counting.value = offered.counting;
   form.practice.checked = offered.practice;
   find("more").open = Boolean(form.agent.value);
 }
@@ -134,7 +134,7 @@ find("new").addEventListener("submit", async event => {
     const seed = form.seed.value.trim();
     const begun = await ask("new", {
       agent: form.agent.value.trim() || form.level.value, dealer: form.dealer.value, scores: [Number(form.own.value), Number(form.theirs.value)],
-      seed: seed ? Number(seed) : null, practice: form.practice.checked, coach: form.coach.value, counts: form.counts.checked,
+      seed: seed ? Number(seed) : null, practice: form.practice.checked, coach: form.coach.value, counting: form.counting.value,
     });
     location.hash = begun.game;
   } catch (error) {

@@ -3,7 +3,7 @@
 import { drawLine } from "./line.js";
 import { element, fault, find, withCards } from "./parts.js";
 import { ask } from "./server_link.js";
-import { countAloud } from "./show.js";
+import { countAloud, tellVerdict } from "./show.js";
 import { drawTable } from "./table.js";
 
 let open = null; // { game, notes by at, frames, now, line, marks, talk }
@@ -61,6 +61,7 @@ async function step(to) {
     return;
   }
   drawTable(frame, [game.you, game.name]);
+  tellVerdict(frame.counted?.told);
   if (frame.counted) countAloud(frame, [game.you, game.name], () => {}, 0);
   find("said").textContent = `Deal ${frame.deal}. ${frame.said.map(one => `${one[0].toUpperCase()}${one.slice(1)}.`).join(" ")}`;
   drawLine(review.line, { ...review.marks, at: frame.at });

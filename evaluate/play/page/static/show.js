@@ -1,4 +1,4 @@
-// The show: a hand counted aloud, line by line, with the cards of each line lit; or first by the person.
+// The show: a hand counted aloud, line by line, with the cards of each line lit; or first by hand.
 
 import { element, find, small, wait } from "./parts.js";
 import { pace } from "./preferences.js";
@@ -24,7 +24,7 @@ export async function countAloud(frame, names, say, slowness = pace()) {
     await wait(LINE * slowness);
   }
   total.textContent = String(counted.points);
-  if (counted.pegged < counted.points) list.after(element("p", {}, `The game ends at 121: the peg needs only ${counted.pegged} of them.`));
+  if (counted.pegged < counted.points - counted.missed) list.after(element("p", {}, `The game ends at 121: the peg needs only ${counted.pegged} of them.`));
   light([]);
   const all = counted.items.map(item => item.said).join(", ") || "nothing";
   say(`${titleOf(counted, names)}: ${all}: ${counted.points}`);
@@ -40,31 +40,35 @@ function light(cards) {
   }
 }
 
-// Asks how much a hand is worth; what was missed, in a sentence.
-export async function askCount(frame, names) {
-  const { counted } = frame, box = find("show");
-  const field = element("input", { type: "number", min: 0, max: 29, required: true, id: "guess", autocomplete: "off" });
+// Asks how much the person's hand is worth; or, after the other has counted its own, how much of it was missed.
+export function askPoints(asks, names, say) {
+  const isOwn = asks.said === null, name = names[asks.seat];
+  const field = element("input", { type: "number", min: isOwn ? 0 : 1, max: 29, required: true, id: "guess", autocomplete: "off" });
   const form = element("form", { className: "guess" },
-    element("h2", {}, titleOf(counted, names)),
-    element("label", { htmlFor: "guess" }, "How many points?"), " ", field, " ",
-    element("button", { className: "main" }, "Count"));
-  box.replaceChildren(form);
-  field.focus();
-  const guess = await new Promise(done => form.addEventListener("submit", event => { event.preventDefault(); done(Number(field.value)); }));
-  if (guess === counted.points) return `${guess} is right.`;
-  if (guess > counted.points) return `${guess} is too many: it is ${counted.points}.`;
-  return `Muggins! You counted ${guess} of ${counted.points} and missed ${counted.points - guess}.`;
+    element("h2", { className: `seat-${asks.seat}` }, ...isOwn ? [titleOf(asks, names)] : [`${name} counts the ${asks.crib ? "crib" : "hand"}: `, element("strong", {}, String(asks.said))]),
+    element("label", { htmlFor: "guess" }, isOwn ? "How many points?" : "Missed:"), field,
+    element("button", { className: isOwn ? "main" : "" }, isOwn ? "Count" : "Muggins!"));
+  form.addEventListener("submit", event => { event.preventDefault(); say(Number(field.value)); });
+  find("show").replaceChildren(form);
+  if (isOwn) field.focus({ preventScroll: true });
+}
+
+// What came of a count, beside the hand; nothing takes it away.
+export function tellVerdict(text) {
+  find("verdict")?.remove();
+  if (text) find("said").before(element("p", { id: "verdict" }, `${text[0].toUpperCase()}${text.slice(1)}.`));
 }
 
 // How a game has ended, in the place of its last hand.
 export function showResult(frame, names, skunk) {
   const [own, other] = frame.sides.map(side => side.score), box = find("show"), { counted } = frame;
   const won = own > other;
-  const short = counted && counted.pegged < counted.points ? `, of which the peg needed ${counted.pegged}` : "";
+  const short = counted && counted.pegged < counted.points - counted.missed ? `, of which the peg needed ${counted.pegged}` : "";
   const last = counted ? `${titleOf(counted, names)} was counted last: ${counted.points}${short}.` : "The last points fell in the play.";
   box.replaceChildren(
     element("h2", { className: `seat-${won ? 0 : 1}` }, won && names[0] === "you" ? "You win " : `${names[won ? 0 : 1]} wins `, element("strong", {}, `${Math.max(own, other)} : ${Math.min(own, other)}`)),
     element("p", {}, `${skunk}${last[0].toUpperCase()}${last.slice(1)}`));
+  tellVerdict(counted?.told);
   box.hidden = false;
   find("laid").hidden = true;
 }

@@ -12,8 +12,8 @@ export function drawTable(frame, names, chosen = null) {
   laid(frame, names);
   count(frame);
   starter(frame);
-  find("show").hidden = !frame.counted;
-  find("laid").hidden = Boolean(frame.counted);
+  find("show").hidden = !frame.counted && !frame.asks;
+  find("laid").hidden = !find("show").hidden;
   if (holder !== null) focusHand(holder);
   move(before, frame);
 }
@@ -40,7 +40,7 @@ function pegs(frame, names) {
 function side(row, frame, seat, names, chosen) {
   const one = frame.sides[seat];
   const [plate, hand, crib] = row.children;
-  const shown = frame.counted?.crib && one.dealer ? frame.crib : one.hand; // the crib is counted in the dealer's hand
+  const shown = (frame.counted ?? frame.asks)?.crib && one.dealer ? frame.crib : one.hand; // the crib is counted in the dealer's hand
   const old = Number(plate.dataset.score ?? one.score);
   plate.className = `plate seat-${seat}${one.acts ? " acts" : ""}`;
   plate.dataset.score = one.score;
@@ -62,7 +62,7 @@ function side(row, frame, seat, names, chosen) {
   }
   if (seat === 1) hand.setAttribute("aria-label", `${names[1]} holds ${shown.length} cards`);
   if (seat === 1) hand.setAttribute("role", "group");
-  const cards = one.dealer && !frame.counted?.crib ? frame.crib : [];
+  const cards = one.dealer && !(frame.counted ?? frame.asks)?.crib ? frame.crib : [];
   crib.hidden = !cards.length;
   crib.replaceChildren(...cards.map(card => picture(card)), ...(cards.length ? [element("span", { className: "pill" }, "crib")] : []));
 }
@@ -77,7 +77,7 @@ function laid(frame, names) {
 }
 
 function count(frame) {
-  const shown = frame.count !== null && !frame.counted;
+  const shown = frame.count !== null && !frame.counted && !frame.asks;
   find("count").hidden = !shown;
   if (shown) find("count").replaceChildren(element("span", { className: "label" }, "count"), element("strong", {}, String(frame.count)));
 }
