@@ -80,6 +80,10 @@ def players_table(players: list[PlayerSummary], judge: str) -> Table:
         table.add_row(f"  {one} loses, % points to win", *(_lost(rate, 3) for rate in rates))
         points = (_number(rate.points_lost, 1, 3) if rate and not rate.is_own_judge else "" for rate in rates)
         table.add_row("  points", *points)
+    if any(player.counting for player in players):
+        counting = (_number(player.counting, 100, 3) if player.counting else "" for player in players)
+        table.add_section()
+        table.add_row("counting loses a game, % points to win", *counting)
     table.add_section()
     for size in players[0].blunders:
         table.add_row(
@@ -164,6 +168,7 @@ def _as_json(analyses: list[GameAnalysis], players: list[PlayerSummary], judge: 
                     decision._asdict() | {"chosen": format_cards(decision.chosen), "best": format_cards(decision.best)}
                     for decision in one.decisions
                 ],
+                "counts": [count._asdict() for count in one.counts],
             }
             for one in analyses
         ],

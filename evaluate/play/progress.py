@@ -59,6 +59,8 @@ class PlayedGame(NamedTuple):
     luck_points: float
     blunders: tuple[Blunder, ...] = ()
     """Of lessons to come; none in games that were kept before there were lessons."""
+    counting: Losses = Losses(0, 0.0, 0.0)
+    """Errors in counting by hand: how many, and what they lost."""
 
 
 def played_game(coach: Coach) -> PlayedGame:
@@ -71,7 +73,9 @@ def played_game(coach: Coach) -> PlayedGame:
         losses[kind] = Losses(len(lost), sum(one.chance_lost for one in lost), sum(one.points_lost for one in lost))
     points, chance = float(luck[NET_POINTS]), float(luck[WINS])
     blunders = tuple(Blunder(note.at, note.decision.chance_lost) for note in notes if note.size == "blunder")
-    return PlayedGame(game.file.stem, game.names[1 - PERSON], (own, other), losses, chance, points, blunders)
+    counts = [one for one in coach.analysis().counts if one.seat == PERSON]
+    counting = Losses(len(counts), sum(one.chance_lost for one in counts), float(sum(one.points for one in counts)))
+    return PlayedGame(game.file.stem, game.names[1 - PERSON], (own, other), losses, chance, points, blunders, counting)
 
 
 def read_progress(folder: Path) -> list[PlayedGame]:
@@ -109,7 +113,8 @@ def keep(folder: Path, game: PlayedGame) -> None:
     if all(game.game != kept.game for kept in read_progress(folder)):
         losses = {kind: one._asdict() for kind, one in game.losses.items()}
         blunders = [one._asdict() for one in game.blunders]
-        add_lines(folder / NAME, [json.dumps({**game._asdict(), "losses": losses, "blunders": blunders})])
+        content = {**game._asdict(), "losses": losses, "blunders": blunders, "counting": game.counting._asdict()}
+        add_lines(folder / NAME, [json.dumps(content)])
 
 
 class Estimate(NamedTuple):
@@ -183,10 +188,17 @@ def progress_rows(games: Sequence[PlayedGame]) -> Iterator[tuple[str, str]]:
         if loss := loss_of(games, [kind]):
             n_decisions = sum(game.losses[kind].decisions for game in games)
             yield title, f"{_percents(loss)} to win, {n_decisions} decisions"
-    luck = np.array([game.luck for game in games])
-    half = (mean_interval(luck)[1] - luck.mean()) * 100 if n > 1 else None
-    spread = "" if half is None else f" ± {half:.1f}"
-    yield "luck of a game", f"{100 * luck.mean():+.1f}{spread} % points to win"
+    if n_errors := sum(game.counting.decisions for game in games):
+        lost = _mean_of_games([game.counting.chance for game in games], "")
+        yield "counting by hand loses a game", f"{lost} to win, {n_errors} errors"
+    yield "luck of a game", f"{_mean_of_games([game.luck for game in games], '+')} to win"
+
+
+def _mean_of_games(chances: Sequence[float], sign: str) -> str:
+    """A mean in % points with its interval; ``sign``: ``"+"`` writes that of a gain too."""
+    values = 100 * np.array(chances)
+    spread = f" ± {mean_interval(values)[1] - values.mean():.1f}" if len(values) > 1 else ""
+    return f"{values.mean():{sign}.1f}{spread} % points"
 
 
 def _percents(loss: Estimate) -> str:

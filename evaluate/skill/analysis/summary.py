@@ -56,6 +56,8 @@ class PlayerSummary(NamedTuple):
     games: int
     errors: dict[str, ErrorRate]
     """By ``KINDS``; a kind without any decision is left out."""
+    counting: Mean | None
+    """The chance to win that errors in counting by hand lost a game; None where nobody made any."""
     blunders: dict[str, int]
     """By ``BLUNDERS``."""
     luck: dict[str, float]
@@ -84,11 +86,13 @@ def _summarise(name: str, played: list[tuple[GameAnalysis, int]]) -> PlayerSumma
     scores = np.array([np.roll(analysis.record.scores, -seat) for analysis, seat in played])
     luck = np.array([(-1 if seat else 1) * analysis.luck.sum(axis=(0, 1)) for analysis, seat in played])
     result = results(scores)
+    counted = [sum(one.chance_lost for one in analysis.counts if one.seat == seat) for analysis, seat in played]
     rates = {kind: _error_rate([[d for d in decisions if d.kind == kind] for decisions in own]) for kind in KINDS}
     return PlayerSummary(
         name,
         len(played),
         {kind: rate for kind, rate in rates.items() if rate is not None},
+        Mean.of(np.array(counted)) if any(analysis.counts for analysis, _ in played) else None,
         {size: int(((lost >= low) & (lost < high)).sum()) for size, (low, high) in BLUNDERS.items()},
         dict(zip(RESULTS, luck.mean(axis=0).tolist())),
         dict(zip(RESULTS, result.mean(axis=0).tolist())),
