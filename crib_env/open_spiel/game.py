@@ -16,10 +16,9 @@ from crib_env.engine import DEALER, GAME, OVER, PEGGING_EPISODE, PONE, act, begi
 from crib_env.hands import HANDS, N_RANKS
 from crib_env.players.tabular import information_state
 
-NAME = "crib_pegging"
 _MOST_POINTS = 61  # more than a player pegs with four cards
 _TYPE = pyspiel.GameType(
-    short_name=NAME,
+    short_name="crib_pegging",
     long_name="Cribbage, the play of a deal",
     dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
     chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
@@ -94,14 +93,23 @@ class PeggingState(pyspiel.State):  # type: ignore[misc]
 
     Attributes:
         games: (1,) GAME, the engine's record of it; empty before both hands are dealt.
+        laid: role and rank of each card laid, oldest first.
     """
 
     def __init__(self, game: PeggingGame) -> None:
         super().__init__(game)
         self._cards = game.cards
         self._dealt: list[int] = []
-        self._laid: list[tuple[int, int]] = []  # role and rank
+        self.laid: list[tuple[int, int]] = []
         self.games = np.zeros(1, GAME)
+
+    def held(self, role: int) -> list[int]:
+        """The ranks that a role still holds, in ascending order."""
+        ranks: list[int] = HANDS[self._cards][self._dealt[role]].tolist()
+        for by, rank in self.laid:
+            if by == role:
+                ranks.remove(rank)
+        return sorted(ranks)
 
     def current_player(self) -> int:
         """See ``pyspiel.State``."""
@@ -136,7 +144,7 @@ class PeggingState(pyspiel.State):  # type: ignore[misc]
         record = self.games[0]
         while True:
             legal = int(legal_cards(record))
-            self._laid.append((int(record["turn"]), rank))
+            self.laid.append((int(record["turn"]), rank))
             act(record, next(card for card in range(rank, 52, N_RANKS) if legal >> card & 1))
             if record["phase"] == OVER or len(ranks := self._ranks()) > 1:
                 return
@@ -165,7 +173,7 @@ class PeggingState(pyspiel.State):  # type: ignore[misc]
         role = self.current_player() if player is None else player
         if len(self._dealt) <= role:
             return "pd"[role]
-        return information_state(role, HANDS[self._cards][self._dealt[role]].tolist(), self._laid)
+        return information_state(role, HANDS[self._cards][self._dealt[role]].tolist(), self.laid)
 
     def is_terminal(self) -> bool:
         """See ``pyspiel.State``."""

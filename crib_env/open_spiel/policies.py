@@ -8,26 +8,31 @@ import numpy as np
 from open_spiel.python import policy as spiel_policy
 
 from crib_env.engine import DEALER, PONE
-from crib_env.hands import N_RANKS
+from crib_env.hands import N_RANKS, hand_number
+from crib_env.open_spiel.deal import DealGame, DealState
 from crib_env.open_spiel.game import PeggingGame, PeggingState
 from crib_env.players.agent import MixedAgent
 from crib_env.players.tabular import StatePolicy
+from crib_env.solver.cfr import PlaySolver
 from crib_env.views import views_of
 
 
 class AgentPolicy(spiel_policy.Policy):  # type: ignore[misc]
-    """An agent that knows its probabilities, as a policy of OpenSpiel; ``to_tabular()`` makes a table of it."""
+    """An agent that knows its probabilities, as a policy of OpenSpiel. In the pegging games ``to_tabular()`` makes a
+    table of it."""
 
-    def __init__(self, game: PeggingGame, agent: MixedAgent) -> None:
+    def __init__(self, game: PeggingGame | DealGame, agent: MixedAgent) -> None:
         super().__init__(game, [PONE, DEALER])
         self._agent = agent
 
-    def action_probabilities(self, state: PeggingState, player_id: int | None = None) -> dict[int, float]:
-        """How likely each rank is laid, see ``policy.Policy``."""
+    def action_probabilities(self, state: PeggingState | DealState, player_id: int | None = None) -> dict[int, float]:
+        """How likely each action is, a rank or a card, see ``policy.Policy``."""
         role = state.current_player() if player_id is None else player_id
         views = views_of(state.games, np.zeros(1, np.int64), np.array([role]), np.zeros(1, np.int64))
-        by_rank = self._agent.probabilities(views)[0].reshape(4, N_RANKS).sum(axis=0)
-        return {rank: float(by_rank[rank]) for rank in state.legal_actions()}
+        chances = self._agent.probabilities(views)[0]
+        if isinstance(state, PeggingState):
+            chances = chances.reshape(4, N_RANKS).sum(axis=0)
+        return {action: float(chances[action]) for action in state.legal_actions()}
 
 
 class PolicyAgent(StatePolicy):
@@ -43,6 +48,17 @@ class PolicyAgent(StatePolicy):
 
     def __init__(self, table: spiel_policy.TabularPolicy, seed: int = 0) -> None:
         super().__init__(table.policy_for_key, seed)
+
+
+def solution_table(game: PeggingGame, solver: PlaySolver) -> spiel_policy.TabularPolicy:
+    """The average policy of :class:`crib_env.solver.cfr.PlaySolver`, for as many cards, as a table of OpenSpiel."""
+    table = spiel_policy.TabularPolicy(game)
+    for state, row in zip(table.states, table.action_probability_array):
+        role, laid = state.current_player(), state.laid
+        held = state.held(role)
+        node = solver.game.node_at(laid, role, held[0])
+        row[:] = solver.game.chances_at(solver.average, node, hand_number(held))
+    return table
 
 
 def save_table(table: spiel_policy.TabularPolicy, path: Path) -> None:
