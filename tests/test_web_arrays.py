@@ -52,6 +52,8 @@ CASES = {
         x.bincount(a[0, 0], minlength=9),
         x.unique(a % 3, return_inverse=True)[1],
         x.diff(a[0, 0]),
+        x.diff(a, axis=1),
+        x.diff(a),
     ],
     "products": lambda x, a: [a @ x.arange(4), x.einsum("prs,rs->pr", a, a[0]), x.tril(a, -1), x.indices((2, 3))],
     "pieces": lambda x, a: [x.insert(a[0], 4, 9, axis=1), x.delete(a[0], 1, axis=1), x.roll(a[0, 0], 1), x.eye(3)],

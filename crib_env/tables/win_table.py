@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -72,7 +73,7 @@ class WinTable(SavedArrays, kind=_KIND, version=VERSION, columns=_COLUMNS | _PLA
     plays: np.ndarray
     play_errors: np.ndarray
 
-    @property
+    @cached_property
     def win_probability(self) -> np.ndarray:
         """(121, 121) chance that the dealer wins."""
         return self.endings[..., :3].sum(axis=-1)

@@ -5,14 +5,23 @@
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
+import { gunzipSync } from "node:zlib";
 
 const [site, pyodide] = process.argv.slice(2);
 const { loadPyodide } = await import(pathToFileURL(`${pyodide}/pyodide.mjs`).href);
-const { openTable } = await import(pathToFileURL(`${site}/python.js`).href);
-const archive = new Uint8Array(readFileSync(`${site}/table.zip`));
-const table = await openTable({ loadPyodide, indexURL: pyodide, stdLibURL: `${site}/pyodide/python_stdlib.zip`, archive, keeps: false });
+const { default: createPyodideModule } = await import(pathToFileURL(`${pyodide}/pyodide.asm.mjs`).href);
+const { FIRST, openTable } = await import(pathToFileURL(`${site}/python.js`).href);
+let goOn;
+const asked = new Promise(done => { goOn = done; }); // until then only the first files are there
+const read = async name => {
+  if (!FIRST.files.includes(name)) await asked;
+  return new Uint8Array(name.endsWith(".xz") ? readFileSync(`${site}/files/${name}`) : gunzipSync(readFileSync(`${site}/files/${name}.bin`)));
+};
+const stdLibURL = `${site}/pyodide/python_stdlib.zip`;
+const table = await openTable({ loadPyodide, createPyodideModule, indexURL: pyodide, stdLibURL, read, keeps: false });
 for await (const line of createInterface({ input: process.stdin })) {
   const [name, fields] = JSON.parse(line), before = performance.now();
-  const [status, text] = name === "python" ? [200, table.python.runPython(fields.source)] : table.answer(name, JSON.stringify(fields));
+  if (!FIRST.messages.includes(name)) goOn();
+  const [status, text] = name === "python" ? [200, await table.run(fields.source)] : await table.answer(name, JSON.stringify(fields));
   console.log(`[${status},${text},${(performance.now() - before).toFixed(2)}]`);
 }

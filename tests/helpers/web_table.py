@@ -8,11 +8,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 from crib_env.evaluate.play.page.answers import answered
 from crib_env.evaluate.play.page.games import Games
 from crib_env.evaluate.play.page.warming import READY
 from crib_env.evaluate.play.saved_game import GameSoFar
+from tests.helpers import web_positions
 
+SITE = Path(__file__).resolve().parents[2] / "docs" / "_build" / "html" / "play"
+NEEDS_SITE = pytest.mark.skipif(
+    not (SITE / "files" / "memory.bin").is_file(), reason="there is no site of the table: make web"
+)
+SOURCE = Path(web_positions.__file__).read_text()
+"""For Python in the browser."""
 PYODIDE = Path(__file__).resolve().parents[2] / ".venv" / "web" / "node_modules" / "pyodide"
 """Where make web has put it."""
 
@@ -68,6 +78,21 @@ def same(one, other) -> bool:
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(same(one[name], other[name]) for name in one)
     return one == other or (isinstance(one, float) and isinstance(other, float) and abs(one - other) < 1e-6)
+
+
+def _values_of(moments):
+    """Of all moments, the coach's values one after the other; where it says nothing, -9."""
+    return np.concatenate([np.ravel(part) for _, worths in moments for part in worths])
+
+
+def check_same(there, here):
+    """The cards of four agents, and the coach's values of all choices to the last figure that is shown."""
+    assert [cards for cards, _ in there] == [cards for cards, _ in here]
+    one, other = _values_of(there), _values_of(here)
+    print(f"{sum(len(cards[0]) for cards, _ in here)} positions, {(one != -9).sum()} values")
+    print(f"{(one != other).sum()} differ in bits, at most by {np.abs(one - other).max():.1e}")
+    assert one.shape == other.shape
+    assert np.array_equal(one.round(4), other.round(4))  # the page shows chances as 12.34 %, and points as 1.23
 
 
 def play_both(tables, agent: str, seed: int, coach: str = "off", scores: tuple[int, int] = (0, 0)) -> list[str]:

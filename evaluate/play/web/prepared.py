@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+import json
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +19,7 @@ from crib_env.exact.discard_means import crib_sums
 from crib_env.tables.discard_values import standard_values
 from crib_env.tables.outlook import outlook
 from crib_env.tables.standard import standard_cribs, standard_pegging, standard_win_table
+from crib_env.tables.win_table import WinTable
 
 TABLES: tuple[Callable[[], Any], ...] = (
     crib_sums,
@@ -30,27 +34,45 @@ TABLES: tuple[Callable[[], Any], ...] = (
     standard_luck_table,
 )
 """Cached functions whose results are kept."""
+_READ_ONCE = ("errors", "style_hands", "style_cribs", "styles", "late_hands", "late_scores", "plays")
+IMPORTED = "crib_sums.xz"
+"""The file that modules read when they are imported; then it is in the memory of Python."""
 
 
-def prepared_tables() -> tuple[dict[str, object], bytes]:
-    """What :mod:`crib_env.evaluate.play.web.browser.tables` reads: each result as JSON, and the items of all arrays."""
-    content = bytearray()
+def prepared_tables() -> tuple[dict[str, object], dict[str, bytes]]:
+    """What :mod:`crib_env.evaluate.play.web.browser.tables` reads: each result as JSON, and the file of its arrays."""
+    files: dict[str, bytes] = {}
     results = {}
     for table in TABLES:
         made = table()
         if isinstance(made, Blueprint):  # the coach reads its play; nobody discards by it on the page
             made = made._replace(discards=made.discards[:, :0])
-        results[f"{table.__module__}:{table.__name__}"] = _described(made, content)
-    return results, bytes(content)
+        if isinstance(made, WinTable):  # other tables have been made of these
+            made = replace(made, **dict.fromkeys(_READ_ONCE, np.zeros(0, np.float32)))
+        results[f"{table.__module__}:{table.__name__}"] = _packed(table.__name__, made, files)
+    results["weights"] = _packed("weights", tuple(_weights()), files)
+    return results, files
 
 
-def _described(value: object, content: bytearray) -> object:
-    """A table, or a part of it; the items of its arrays go to ``content``."""
+def _packed(name: str, value: object, files: dict[str, bytes]) -> dict[str, object]:
+    parts: list[bytes] = []
+    made = _described(value, parts)
+    content = b"".join(parts)
+    packed = lzma.compress(content)
+    # else the browser unpacks it itself, which takes a tenth of the time
+    if is_small := len(packed) < 0.9 * len(zlib.compress(content)):
+        content = packed
+    file = f"{name}.xz" if is_small else name
+    files[file] = content
+    return {"file": file, "made": made}
+
+
+def _described(value: object, content: list[bytes]) -> object:
+    """A table, or a part of it; the items of its arrays go to ``content``, all first bytes first: it packs better."""
     if isinstance(value, np.ndarray):
         value = value.astype(np.float32) if value.dtype == np.float16 else value  # the browser has no such type
-        start = len(content)
-        content += value.tobytes()
-        content += bytes(-len(content) % 8)
+        start = sum(map(len, content))
+        content.append(value.reshape(-1, 1).view(np.uint8).T.tobytes())
         return {"dtype": value.dtype.name, "shape": value.shape, "start": start}
     made = type(value)
     if is_dataclass(value):
@@ -67,7 +89,7 @@ def _described(value: object, content: bytearray) -> object:
     }
 
 
-def prepared_weights() -> tuple[dict[str, object], bytes]:
+def _weights() -> Iterator[tuple[object, ...]]:
     """The network of ``best`` for deals, as :mod:`crib_env.evaluate.play.web.browser.weights_file` reads it.
 
     The one for the pegging episode stays out: nobody plays that on the page.
@@ -76,10 +98,7 @@ def prepared_weights() -> tuple[dict[str, object], bytes]:
     from crib_env.agents.networks.weights_file import load_tensors
 
     tensors, about = load_tensors(SHIPPED)
-    content = bytearray()
-    found: dict[str, object] = {"about": {**about, "hidden": {"deals": about["hidden"]["deals"]}}}
+    yield json.dumps({**about, "hidden": {"deals": about["hidden"]["deals"]}}), ()
     for name, tensor in tensors.items():
         if name.startswith("policies.deals."):
-            found[name] = {"start": len(content), "n": tensor.numel(), "shape": list(tensor.shape)}
-            content += tensor.half().numpy().tobytes()
-    return found, bytes(content)
+            yield name.removeprefix("policies."), tensor.half().float().numpy()

@@ -1,16 +1,16 @@
-"""The site: the files of the page, Pyodide, and one archive with Python's modules, kernels and tables."""
+"""The site: the files of the page, Pyodide, the memory of Python after all imports, kernels and tables."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
-import io
 import json
-import re
 import shutil
+import subprocess
 import sys
+import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,18 +22,14 @@ from crib_env.evaluate.play.page.warming import play_through, warmed_up
 from crib_env.evaluate.play.web.dense import fill_dense
 from crib_env.evaluate.play.web.kernel_library import described_kernels, entries_of, shared_library
 from crib_env.evaluate.play.web.opponents import NAMED
-from crib_env.evaluate.play.web.prepared import prepared_tables, prepared_weights
+from crib_env.evaluate.play.web.prepared import IMPORTED, prepared_tables
 from crib_env.evaluate.skill.analysis.judges import play_judge
 from crib_env.files.whole_file import whole_file
 
 PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
-"""Files of the npm package ``pyodide`` that the page loads."""
-_UNUSED = re.compile(
-    r"(_pyrepl|multiprocessing|unittest|wsgiref|xml|xmlrpc)/|"
-    r"(_pyio|doctest|imaplib|mailbox|optparse|pdb|pickletools|pydoc|smtplib)\.py$|"
-    r"encodings/(?!__init__|aliases|ascii|cp437|idna|latin_1|utf_)"
-)
-"""Modules of Python that the page never imports."""
+"""Files of the npm package ``pyodide`` that are needed."""
+_NO_FILES = b"PK\x05\x06" + bytes(18)
+"""An empty ZIP file in the place of Python's modules: all that are needed are in the memory."""
 _LICENCES = """\
 Pyodide {version}, in pyodide/: {license}, https://github.com/pyodide/pyodide
 It has Python in it: PSF-2.0, https://docs.python.org/3/license.html
@@ -63,53 +59,58 @@ def build_site(folder: Path, pyodide: Path, linker: Sequence[str], on_progress: 
 
     Raises:
         ValueError, OSError: a file is missing or cannot be written.
+        subprocess.CalledProcessError: the kernels or the modules of the table are not as the browser needs them.
     """
     if missing := [name for name in PYODIDE if not (pyodide / name).is_file()]:
         raise ValueError(f"{pyodide} is not the npm package pyodide: it has no {missing[0]}")
-    archive = table_archive(linker, on_progress)
+    library, described = _kernels(linker, on_progress)
+    on_progress("preparing tables")
+    about, tables = prepared_tables()
+    on_progress("importing all modules in Node")
+    known = {"kernels.json": json.dumps(described).encode(), "tables.json": json.dumps(about).encode()}
+    memory = _memory(pyodide, known | {IMPORTED: tables.pop(IMPORTED)})
     on_progress("writing the site")
-    shutil.rmtree(folder, ignore_errors=True)
-    (folder / "pyodide").mkdir(parents=True)
-    page = {f"pyodide/{name}": content for name, content in _python(pyodide).items()}
-    page |= {name or "index.html": content for name, content in page_files().items()}
+    page = {name or "index.html": content for name, content in page_files().items()}
     page["index.html"] = page["index.html"].replace(
         b"<title>", f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n<title>'.encode()
     )
     page |= {path.name: path.read_bytes() for path in (_HERE / "browser").glob("*.js")}
-    page["table.zip"] = archive
+    page |= {f"pyodide/{name}": (pyodide / name).read_bytes() for name in ("pyodide.mjs", "pyodide.asm.mjs")}
+    page["pyodide/pyodide-lock.json"] = _without_packages(pyodide / "pyodide-lock.json")
+    page["pyodide/python_stdlib.zip"] = _NO_FILES
+    page["python.js"] = page["python.js"].replace(b"/* tables */[]", json.dumps([*tables]).encode())
+    python = {"python": (pyodide / "pyodide.asm.wasm").read_bytes(), "memory": memory, "kernels.so": library}
+    page |= {f"files/{name}": content for name, content in _compressed(python | tables).items()}
     page["licences.txt"] = _LICENCES.format(**json.loads((pyodide / "package.json").read_text())).encode()
     names = sorted(page)
     build = hashlib.sha256(b"".join(page[name] for name in names)).hexdigest()[:12]
     listed = json.dumps(["./", *(name for name in names if name not in ("index.html", "offline.js"))])[1:-1]
     offline = page["offline.js"].decode().replace("/* build */", f"cribbage-{build}").replace("/* files */", listed)
+    shutil.rmtree(folder, ignore_errors=True)
     for name, content in {**page, "offline.js": offline.encode()}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         with whole_file(folder / name) as temporary, open(temporary, "wb") as file:
             file.write(content)
 
 
-def _python(pyodide: Path) -> dict[str, bytes]:
-    """Pyodide's files, without what the page does not need.
-
-    The largest is compressed: not every file server does it. ``worker.js`` reads it, by a name that no server unpacks.
-    """
-    files = {name: (pyodide / name).read_bytes() for name in PYODIDE}
-    files["python.bin"] = gzip.compress(files.pop("pyodide.asm.wasm"), mtime=0)
-    files["pyodide-lock.json"] = json.dumps(json.loads(files["pyodide-lock.json"]) | {"packages": {}}).encode()
-    content = io.BytesIO()
-    with (
-        zipfile.ZipFile(io.BytesIO(files["python_stdlib.zip"])) as whole,
-        zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as part,
-    ):
-        for one in whole.infolist():
-            if not _UNUSED.match(one.filename):
-                part.writestr(one, whole.read(one))
-    return files | {"python_stdlib.zip": content.getvalue()}
+def _compressed(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """As ``files.js`` unpacks them: not every file server compresses what it sends. Servers leave such names alone."""
+    return {
+        name if name.endswith(".xz") else f"{name}.bin": content
+        if name.endswith(".xz")
+        else gzip.compress(content, mtime=0)
+        for name, content in files.items()
+    }
 
 
-def table_archive(linker: Sequence[str], on_progress: Callable[[str], object]) -> bytes:
-    """What Python unpacks in the browser, as a ZIP file: the modules that the page has used here, and what they read.
+def _without_packages(file: Path) -> bytes:
+    return json.dumps(json.loads(file.read_bytes()) | {"packages": {}}).encode()
 
-    The kernels are those that whole games call here, against each opponent, with all that the coach can say.
+
+def _kernels(linker: Sequence[str], on_progress: Callable[[str], object]) -> tuple[bytes, dict[str, object]]:
+    """The library of kernels for WebAssembly, and how they are called.
+
+    They are those that whole games call here, against each opponent, with all that the coach can say.
     """
     on_progress("playing with all opponents and the coach: their kernels are compiled")
     for _ in warmed_up("best", play_judge()):
@@ -120,19 +121,25 @@ def table_archive(linker: Sequence[str], on_progress: Callable[[str], object]) -
     fill_dense(one, one, one[0], one.copy())
     entries = entries_of(KERNELS)
     on_progress(f"compiling {len(entries)} kernels for WebAssembly")
-    library = shared_library(entries, linker)
-    on_progress("preparing tables")
-    (tables, items), (weights, numbers) = prepared_tables(), prepared_weights()
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        archive.writestr("kernels/kernels.so", library)
-        archive.writestr("kernels/kernels.json", json.dumps(described_kernels(entries)))
-        for name, about, data in (("tables", tables, items), ("weights", weights, numbers)):
-            archive.writestr(f"tables/{name}.json", json.dumps(about))
-            archive.writestr(f"tables/{name}.bin", data)
-        for place, path in _modules():
-            archive.write(path, f"lib/{place}")
-    return content.getvalue()
+    return shared_library(entries, linker), described_kernels(entries)
+
+
+def _memory(pyodide: Path, files: Mapping[str, bytes]) -> bytes:
+    """The memory of Python in the browser, with the modules that the page has used here, as ``memory.mjs`` makes it.
+
+    Args:
+        pyodide: folder of the npm package.
+        files: what the modules read when they are imported.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        modules, made = Path(place, "modules.zip"), Path(place, "memory.bin")
+        with whole_file(modules) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+            for name, path in _modules():
+                archive.write(path, f"lib/{name}")
+            for name, content in files.items():
+                archive.writestr(f"table/{name}", content)
+        subprocess.run(["node", _HERE / "memory.mjs", pyodide, modules, made], check=True)
+        return made.read_bytes()
 
 
 def _modules() -> Iterator[tuple[str, Path]]:

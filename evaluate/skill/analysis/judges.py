@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from queue import SimpleQueue
+from functools import cached_property
+from queue import Empty, SimpleQueue
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -49,8 +50,12 @@ class ExpertJudge:
     """
 
     def __init__(self, hands: int = 100, threads: int = 2) -> None:
-        self._expert = ExpertAgent(hands, threads)
+        self._hands, self._threads = hands, threads
         self.name = f"expert:hands={hands}"
+
+    @cached_property
+    def _expert(self) -> ExpertAgent:
+        return ExpertAgent(self._hands, self._threads)  # it reads large tables
 
     def worth(self, views: PlayerViews) -> Worth:
         """See :class:`PlayJudge`."""
@@ -66,10 +71,8 @@ class SolvedJudge:
     """
 
     def __init__(self, iterations: int = 20, threads: int = 2) -> None:
-        self._searched, self._threads = ExpertJudge(threads=threads), threads
-        self._solvers: SimpleQueue[EquilibriumAgent] = SimpleQueue()  # each is of one thread at a time
-        for _ in range(threads):
-            self._solvers.put(EquilibriumAgent(iterations))
+        self._searched, self._threads, self._iterations = ExpertJudge(threads=threads), threads, iterations
+        self._solvers: SimpleQueue[EquilibriumAgent] = SimpleQueue()  # those that no thread is using
         self.name = f"equilibrium:iterations={iterations}"
 
     def worth(self, views: PlayerViews) -> Worth:
@@ -86,7 +89,10 @@ class SolvedJudge:
         return worth
 
     def _solved(self, views: PlayerViews) -> np.ndarray:
-        solver = self._solvers.get()
+        try:
+            solver = self._solvers.get_nowait()
+        except Empty:
+            solver = EquilibriumAgent(self._iterations)
         try:
             return solver.rank_values(views)
         finally:

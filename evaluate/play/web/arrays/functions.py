@@ -377,9 +377,11 @@ def roll(array: Any, by: int) -> ndarray:
 
 
 def diff(array: Any, prepend: Any = None, axis: int = -1) -> ndarray:
-    """See NumPy, of one axis."""
+    """See NumPy; with ``prepend``, of one axis."""
     given = asarray(array) if prepend is None else concatenate([[prepend], asarray(array)])
-    return given[1:] - given[:-1]  # type: ignore[no-any-return]
+    later, earlier = [slice(None)] * given.ndim, [slice(None)] * given.ndim
+    later[axis], earlier[axis] = slice(1, None), slice(None, -1)
+    return given[tuple(later)] - given[tuple(earlier)]  # type: ignore[no-any-return]
 
 
 def tril(array: ndarray, k: int = 0) -> ndarray:

@@ -7,6 +7,7 @@ import struct
 from array import array as memory
 from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
+from math import gcd
 from typing import Any
 
 from .dtypes import BOOL, FLOAT64, INT64, dtype, promoted, size_of, with_plain
@@ -94,14 +95,25 @@ class ndarray:  # named as in NumPy
         if self.dtype.is_number and self.is_contiguous and not self._start % size:
             at = self._start // size
             return self._bytes.cast(self.dtype.code)[at : at + self.size].tolist()
+        if self.dtype.is_number and self.ndim and self.strides[-1] > 0 and self.shape[-1] > 3:
+            return self._rows()
         return self._read(places_of(self.shape, self.strides, self._start))
+
+    def _rows(self) -> list[Any]:
+        """All items, read one row of the last axis at a time, which is quicker than one by one."""
+        size, n, step = self.dtype.itemsize, self.shape[-1], self.strides[-1]
+        places = places_of(self.shape[:-1], self.strides[:-1], self._start)
+        if gcd(size, step, *places) != size:
+            return self._read(places_of(self.shape, self.strides, self._start))
+        numbers, by = self._bytes.cast(self.dtype.code), step // size
+        return [item for at in places for item in numbers[at // size : at // size + (n - 1) * by + 1 : by].tolist()]
 
     def _read(self, places: list[int]) -> list[Any]:
         """The items at places of the memory."""
         code, size = self.dtype.code, self.dtype.itemsize
         if not self.dtype.is_number:
             return [bytes(self._bytes[place : place + size]) for place in places]
-        if any(place % size for place in places):  # a field of a record that is not aligned
+        if gcd(size, *places) != size:  # a field of a record that is not aligned
             return [struct.unpack_from(code, self._bytes, place)[0] for place in places]
         numbers = self._bytes.cast(code)
         return [numbers[place // size] for place in places]
@@ -112,7 +124,7 @@ class ndarray:  # named as in NumPy
         if not self.dtype.is_number:
             for place, content in zip(places, values):
                 self._bytes[place : place + size] = content
-        elif any(place % size for place in places):
+        elif gcd(size, *places) != size:
             for place, number in zip(places, values):
                 struct.pack_into(code, self._bytes, place, number)
         else:

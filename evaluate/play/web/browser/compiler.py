@@ -11,18 +11,22 @@ import json
 import struct
 import sys
 from collections.abc import Callable, Iterator
-from functools import update_wrapper
+from functools import cache, cached_property, update_wrapper
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-_FOLDER = Path("/kernels")
-_LIBRARY = ctypes.CDLL(str(_FOLDER / "kernels.so"))
+_FOLDER = Path("/table")
 _KNOWN = json.loads((_FOLDER / "kernels.json").read_text())
 _ITEMS = {"bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q"} | {
     **{"uint8": "B", "uint16": "H", "uint32": "I", "uint64": "Q", "float32": "f", "float64": "d"}
 }
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    return ctypes.CDLL(str(_FOLDER / "kernels.so"))
 
 
 class _Mismatch(Exception):
@@ -33,14 +37,19 @@ class _Entry:
     """A kernel for certain types of arguments."""
 
     def __init__(self, name: str, arguments: list[Any], returns: Any) -> None:
-        self._function = getattr(_LIBRARY, name)
-        self._function.argtypes, self._function.restype = [ctypes.c_void_p], ctypes.c_int
         self._arguments, self._returns, self._name = arguments, returns, name
         codes = [code for kind in arguments for code in _codes(kind)]
         self._results = list(_codes(returns))
         self._format, self._n = "<" + "".join(codes), len(codes)
         self._block = bytearray(8 * (len(codes) + len(self._results)) or 8)
         self._address = ctypes.addressof((ctypes.c_char * len(self._block)).from_buffer(self._block))
+
+    @cached_property
+    def _function(self) -> Any:
+        """Opened when it is first called: the memory that the site was made with has no library in it."""
+        function = getattr(_library(), self._name)
+        function.argtypes, function.restype = [ctypes.c_void_p], ctypes.c_int
+        return function
 
     def __call__(self, arguments: tuple[Any, ...]) -> Any:
         numbers: list[Any] = []

@@ -18,11 +18,15 @@ worker.onerror = event => {
   waiting.clear();
 };
 
-export function ask(name, message = {}) {
+export async function ask(name, message = {}) {
   last += 1;
   worker.postMessage({ id: last, name, content: JSON.stringify(message) });
-  return new Promise((done, failed) => waiting.set(last, [done, failed]));
+  const answer = await new Promise((done, failed) => waiting.set(last, [done, failed]));
+  if (name !== "lobby") keepFiles();
+  return answer;
 }
 
-// After the first visit the page opens without a network.
-if ("serviceWorker" in navigator) navigator.serviceWorker.register(new URL("offline.js", import.meta.url)).catch(() => {});
+// From then on the page opens without a network. Not before a game has begun: its first card would lie later.
+function keepFiles() {
+  if ("serviceWorker" in navigator) navigator.serviceWorker.register(new URL("offline.js", import.meta.url)).catch(() => {});
+}

@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 import json
-import struct
-from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-_FOLDER = Path("/tables")
+from tables import prepared
 
 
 class WeightsFile:
-    """The shipped weights, as 16-bit numbers one after the other."""
+    """The shipped weights."""
 
     def __init__(self) -> None:
-        self._tensors: dict[str, Any] = json.loads((_FOLDER / "weights.json").read_text())
-        self._content = (_FOLDER / "weights.bin").read_bytes()
-        self.about = self._tensors.pop("about")
+        (about, _), *self._tensors = prepared("weights")
+        self.about = json.loads(about)
 
     def fill(self, networks: Any) -> None:
         """Gives networks their weights."""
-        for name, about in self._tensors.items():
-            *path, which = name.removeprefix("policies.").split(".")
+        for name, weights in self._tensors:
+            *path, which = name.split(".")
             layer = networks["policies"]
             for part in path:
                 layer = layer[part] if isinstance(layer, dict) else _part(layer, part)
-            numbers = struct.unpack_from(f"<{about['n']}e", self._content, about["start"])
-            setattr(layer, which, np.asarray(array("f", numbers).tolist(), np.float32).reshape(about["shape"]))
+            setattr(layer, which, weights)
 
 
 def _part(layer: Any, name: str) -> Any:
