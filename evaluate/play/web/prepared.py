@@ -42,13 +42,14 @@ IMPORTED = "crib_sums.xz"
 def prepared_tables() -> tuple[dict[str, object], dict[str, bytes]]:
     """What :mod:`crib_env.evaluate.play.web.browser.tables` reads: each result as JSON, and the file of its arrays."""
     files: dict[str, bytes] = {}
-    results = {}
+    results: dict[str, object] = {}
     for table in TABLES:
         made = table()
         if isinstance(made, Blueprint):  # the coach reads its play; nobody discards by it on the page
             made = made._replace(discards=made.discards[:, :0])
         if isinstance(made, WinTable):  # other tables have been made of these
-            made = replace(made, **dict.fromkeys(_READ_ONCE, np.zeros(0, np.float32)))
+            nothing: dict[str, Any] = dict.fromkeys(_READ_ONCE, np.zeros(0, np.float32))
+            made = replace(made, **nothing)
         results[f"{table.__module__}:{table.__name__}"] = _packed(table.__name__, made, files)
     results["weights"] = _packed("weights", tuple(_weights()), files)
     return results, files

@@ -107,7 +107,7 @@ def _without_packages(file: Path) -> bytes:
     return json.dumps(json.loads(file.read_bytes()) | {"packages": {}}).encode()
 
 
-def _kernels(linker: Sequence[str], on_progress: Callable[[str], object]) -> tuple[bytes, dict[str, object]]:
+def _kernels(linker: Sequence[str], on_progress: Callable[[str], object]) -> tuple[bytes, Mapping[str, object]]:
     """The library of kernels for WebAssembly, and how they are called.
 
     They are those that whole games call here, against each opponent, with all that the coach can say.
