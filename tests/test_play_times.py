@@ -59,6 +59,7 @@ print(warm, *sorted({*looked_for[warm:]}), sep="\\n")
 """
 
 
+@pytest.mark.slow
 def test_the_command_prints_starts_and_replies_each_card_an_answer_a_note_and_a_hint(monkeypatch, capsys):
     starts, replies = [], []
 
