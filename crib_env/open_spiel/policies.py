@@ -57,7 +57,7 @@ def solution_table(game: PeggingGame, solver: PlaySolver) -> spiel_policy.Tabula
         role, laid = state.current_player(), state.laid
         held = state.held(role)
         node = solver.game.node_at(laid, role, held[0])
-        row[:] = solver.game.chances_at(solver.average, node, hand_number(held))
+        row[:] = solver.game.chances_at(solver.average, node, int(hand_number(held)))
     return table
 
 
