@@ -53,6 +53,12 @@ def test_every_opponent_and_the_coach_say_the_same(tables, agent):
     tables[0].seconds.clear()
 
 
+@pytest.mark.parametrize("counting", ["hand", "muggins"])
+def test_hands_counted_by_hand_are_the_same(tables, counting):
+    """What is overlooked, the verdicts, the review and the shared game."""
+    play_both(tables, "erring:errs=5", 9, coach="on", counting=counting)
+
+
 def test_the_lesson_is_the_same(tables):
     there, here = (table.ask("lesson")[1]["positions"] for table in tables)
     assert there == here

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.engine import CRIB, EVENTS, PONES_HAND
-from crib_env.scoring import score_show
+from crib_env.scoring import ShowItem, explain_show
 
 HANDS = EVENTS[PONES_HAND : CRIB + 1]
 """The hands of a show, in the order in which they are counted."""
@@ -64,7 +64,12 @@ class Hand(NamedTuple):
     @property
     def points(self) -> int:
         """What it is worth."""
-        return score_show(self.cards, self.starter, crib=self.is_crib)
+        return sum(item.points for item in self.items)
+
+    @property
+    def items(self) -> list[ShowItem]:
+        """What it is worth, line by line."""
+        return explain_show(self.cards, self.starter, crib=self.is_crib)
 
 
 def hands_shown(games: np.ndarray) -> list[Hand]:

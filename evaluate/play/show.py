@@ -16,7 +16,6 @@ from crib_env.engine import EVENTS, OVER, SHOWN
 from crib_env.evaluate.matches.muggins import Hand, Missed, hands_shown, write_missed
 from crib_env.evaluate.play.levels import level_of
 from crib_env.picture.seen import stages
-from crib_env.scoring import explain_show
 
 
 class Show:
@@ -63,8 +62,7 @@ class Show:
         (:attr:`crib_env.evaluate.play.levels.Level.overlooks`); none is seen that is not there."""
         level, hand = level_of(agent), self.hand
         chance = Random(f"{seed} {self.games['n_deals'][0]} {hand.name}")
-        items = explain_show(hand.cards, hand.starter, crib=hand.is_crib)
-        return sum(item.points for item in items if not (level and chance.random() < level.overlooks))
+        return sum(item.points for item in hand.items if not (level and chance.random() < level.overlooks))
 
 
 class Count(NamedTuple):
