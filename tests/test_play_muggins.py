@@ -20,6 +20,8 @@ from crib_env.evaluate.play.show import Count
 from crib_env.evaluate.play.told_game import tell_game
 from crib_env.evaluate.play.words import tell_count
 from crib_env.evaluate.skill.analysis.counts import count_losses
+from crib_env.evaluate.skill.analysis.decisions import RecordedGames
+from crib_env.evaluate.skill.luck.variates import LuckMeter
 from crib_env.tables.standard import standard_win_table
 from tests.helpers.reference import ReferenceGame
 
@@ -264,6 +266,27 @@ def test_what_counting_costs_is_computed_again(tmp_path):
             assert one.chance_lost >= 0
             kinds.add((one.seat, one.is_own))
     assert kinds == {(PERSON, True), (AGENT, True), (PERSON, False)}  # the agent claims all
+
+
+def test_what_is_missed_is_no_luck(record):
+    """The luck of all deals up to the first in which anything was missed is that of exact counts; scores are not."""
+    first = min(one.deal for one in record.missed)
+    played = RecordedGames([record, replace(record, missed=())])
+    meter, previous = LuckMeter(played.games), None
+    for moment in played.moments():
+        if previous is not None:
+            meter.note(previous.rows)
+        if (moment.deals >= first).any():  # the next deal; deals are from 0 here
+            break
+        previous = moment
+    assert meter.luck[0].any()
+    np.testing.assert_array_equal(meter.luck[0], meter.luck[1])
+    assert played.games["scores"][0].tolist() != played.games["scores"][1].tolist()
+
+
+def test_a_game_of_an_earlier_version_is_read(tmp_path):
+    content = {"agent": "random", "seed": 1, "first_dealer": 0, "scores": [0, 0], "cards": [], "counts": True}
+    assert GameSoFar.of_json(content).counting == "table"
 
 
 def test_a_game_as_text_says_what_was_missed(record):
