@@ -210,7 +210,7 @@ def test_muggins_in_the_terminal(tmp_path, monkeypatch, capsys):
         return "2" if "are missed?" in prompt else "" if prompt.startswith("try one again") else "1"
 
     monkeypatch.setattr("builtins.input", read)
-    play(NEWCOMER, terminal=True, seed=3, counting="muggins")
+    play(NEWCOMER, terminal=True, seed=1, counting="muggins", scores=(70, 70), coach="off")
     heard.append(capsys.readouterr().out)
     said = "".join(heard)
     assert re.search(r"Newcomer, (hand|crib) [^:]*: Newcomer counts \d+\n", " ".join(said.split(" ")))
@@ -218,7 +218,7 @@ def test_muggins_in_the_terminal(tmp_path, monkeypatch, capsys):
     assert re.search(r"muggins! Newcomer counted \d+ of \d+: you peg 2\n", said)
     assert re.search(r"\d+ is right, so there is nothing to peg\n", said)
     assert max(map(len, said.splitlines())) <= 80
-    assert sum("are missed?" in prompt for prompt in prompts) > 8
+    assert sum("are missed?" in prompt for prompt in prompts) > 4
     (record,) = read_records(tmp_path / "runs" / "play" / "games.jsonl")
     claimed = [one for one in record.missed if one.claimed]
     assert claimed
