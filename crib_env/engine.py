@@ -79,7 +79,7 @@ GAME = np.dtype(
         ("cards", "i1", 13),
         ("scores", "i2", 2),
         ("start_scores", "i2", 2),
-        ("pegged_from", "i1", 2),  # the hole of the rear peg: the score before the last points
+        ("pegged_from", "i2", 2),  # the hole of the rear peg: the score before the last points
         ("decisions", "i2"),  # number of decisions in this game, by both seats
         ("n_deals", "i2"),
         ("ranks", "i2"),  # the ranks of this count, as a set of bits: a quick test for cards without a pair and a run
