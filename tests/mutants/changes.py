@@ -17,7 +17,7 @@ def _lines(marked: str) -> str:
 def _read(path: Path) -> tuple[Change, ...]:
     changes = []
     for part in path.read_text(encoding="utf-8").split("\n== ")[1:]:
-        head, _, body = part.partition("\n")
+        head, _, body = f"{part}\n".partition("\n")
         file, tests, *compiled = head.split(" == ")
         for one in _CHANGE.finditer(body):
             changes.append(Change(one["what"], file, _lines(one["old"]), _lines(one["new"]), tests, bool(compiled)))
