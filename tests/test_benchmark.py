@@ -87,7 +87,7 @@ def test_a_run_writes_json_and_a_picture(tmp_path, capsys):
     json_file, picture = tmp_path / "speed.json", tmp_path / "speed.png"
     benchmark(("games", "vector"), 0.001, json_file, picture)
     content = json.loads(json_file.read_text())
-    assert content["bytes"] == {"the record of a game": 152, "handed out by a step, for each game": 277}
+    assert content["bytes"] == {"the record of a game": 168, "handed out by a step, for each game": 277}
     assert {"numpy", "numba", "gymnasium"} <= content["machine"].keys()
     assert all(len(values) == ROUNDS and min(values) > 0 for values in content["per_second"].values())
     assert len(content["ratios"]) == 2  # two threads over one, of the environment and of the yardstick

@@ -48,7 +48,7 @@ def built(tmp_path_factory):
 
 def modules(folder):
     """The modules and data that the wheel should contain."""
-    kinds = (".py", ".typed", ".npz", ".safetensors", ".csv", ".json", ".html", ".js", ".css", ".svg")
+    kinds = (".py", ".typed", ".npz", ".safetensors", ".csv", ".json", ".html", ".js", ".mjs", ".css", ".svg")
     beside = [path for name in FOLDERS[1:] for path in (folder / name).rglob("*")]
     files = [Path("crib_env") / path.relative_to(folder) for path in beside]
     files += [path.relative_to(folder) for path in (folder / "crib_env").rglob("*")]
@@ -181,7 +181,7 @@ def test_the_wheel_runs_without_what_windows_lacks_in_a_folder_that_cannot_be_wr
 
 
 def test_every_example_is_among_these():
-    assert {path.stem for path in (ROOT / "examples").glob("*.py")} == {*SIZES, "pipe_bot"}
+    assert {path.stem for path in (ROOT / "examples").glob("*.py")} == {*SIZES, "pipe_bot", "open_spiel_cfr"}
 
 
 @pytest.mark.slow

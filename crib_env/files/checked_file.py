@@ -84,7 +84,7 @@ class SavedArrays:
 
     def save(self, path: str | Path) -> None:
         """Writes it, whole or not at all."""
-        save_arrays(path, self._kind, self._version, vars(self))
+        save_arrays(path, self._kind, self._version, {name: getattr(self, name) for name in self._columns})
 
     @classmethod
     def load(cls: type[S], path: str | Path) -> S:
