@@ -131,7 +131,7 @@ def test_how_soon_answers_come(browser):
             times.setdefault(name, []).append(milliseconds)
             return answer
 
-        form = {"dealer": "cut", "scores": [0, 0], "practice": False, "coach": "before", "counts": False}
+        form = {"dealer": "cut", "scores": [0, 0], "practice": False, "coach": "before", "counting": "table"}
         for seed, agent in enumerate(("best", "expert", "greedy") * 2):
             state = ask("new", agent=agent, seed=seed, **form)
             game = {"game": state["game"]}

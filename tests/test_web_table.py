@@ -81,7 +81,7 @@ def test_what_the_first_visit_loads():
 
 
 def test_first_cards_need_the_first_files_alone():
-    form = {"dealer": "cut", "scores": [0, 0], "seed": 1, "practice": False, "coach": "on", "counts": False}
+    form = {"dealer": "cut", "scores": [0, 0], "seed": 1, "practice": False, "coach": "on", "counting": "table"}
     with web_table(SITE) as there:
         for agent in sorted(PLAYING):
             assert there.ask("new", agent=agent, **form)[0] == 200, agent
