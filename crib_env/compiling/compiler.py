@@ -106,6 +106,13 @@ def kernel(function: Callable[..., Any]) -> Any:
     return KERNELS[-1]
 
 
+def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """The function under a name of its own. Code that two processes have compiled is linked by names, which Numba only
+    numbers, in each process anew: another instruction of the same name and number would take the place of this one."""
+    function.__qualname__ += f".{name}"
+    return function
+
+
 def instruction(name: str) -> Callable[[Callable[[int], int]], Callable[[int], int]]:
     """In kernels, a function of a set of cards is this instruction of LLVM; elsewhere it is plain Python.
 
@@ -124,7 +131,7 @@ def instruction(name: str) -> Callable[[Callable[[int], int]], Callable[[int], i
     def decorated(function: Callable[[int], int]) -> Callable[[int], int]:
         @overload(function)
         def in_kernels(mask):  # unannotated: Numba compares this signature with the inner one
-            return lambda mask: compiled(np.int64(mask))
+            return _named(lambda mask: compiled(np.int64(mask)), name)
 
         return function
 
