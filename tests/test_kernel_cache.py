@@ -80,6 +80,34 @@ def test_a_rule_changed_in_one_file_reaches_kernels_cached_from_another(compiled
     assert choose(tmp_path / "changed")[0] == 17
 
 
+INSTRUCTIONS = """
+from crib_env.kernels import kernel, lowest, popcount
+
+@kernel
+def cards(mask):
+    return popcount(mask)
+
+@kernel
+def first_card(mask):
+    return lowest(mask)
+
+@kernel
+def both(mask):
+    return 100 * cards(mask) + first_card(mask)
+"""
+
+
+def test_kernels_of_two_processes_keep_their_instructions_when_they_are_linked(tmp_path):
+    """Each process numbers the functions inside its kernels anew, so both instructions get the same number."""
+    (tmp_path / "instructions.py").write_text(INSTRUCTIONS)
+    found = []
+    for name in ("cards", "first_card", "both"):
+        out, err = start(tmp_path, f"from instructions import {name}; print({name}(0b11100))").communicate(timeout=300)
+        assert out, err
+        found.append(int(out))
+    assert found == [3, 2, 302]
+
+
 def test_a_copy_keeps_its_kernels_where_no_file_is_newer_in_content(compiled, tmp_path):
     shutil.copytree(compiled[0], tmp_path / "copy", copy_function=shutil.copyfile)  # all times are new
     other = tmp_path / "copy" / "crib_env" / "aec.py"

@@ -12,8 +12,6 @@ from crib_env.engine import (
     DEAL_EPISODE,
     DEALER,
     DISCARD,
-    GAME,
-    OVER,
     PONE,
     WIN,
     act,
@@ -22,23 +20,10 @@ from crib_env.engine import (
     legal_cards,
 )
 from crib_env.observation import N_BITS, write_observation
+from crib_env.open_spiel.engine_state import EngineState, game_type
 
 _DEALT = 12  # cards, six to each player
-_TYPE = pyspiel.GameType(
-    short_name="crib_deal",
-    long_name="Cribbage, a deal",
-    dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
-    chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
-    information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
-    utility=pyspiel.GameType.Utility.ZERO_SUM,
-    reward_model=pyspiel.GameType.RewardModel.TERMINAL,
-    max_num_players=2,
-    min_num_players=2,
-    provides_information_state_string=True,
-    provides_information_state_tensor=False,
-    provides_observation_string=True,
-    provides_observation_tensor=True,
-)
+_TYPE = game_type("crib_deal", "Cribbage, a deal", True, {})
 _INFORMATION = pyspiel.GameInfo(
     num_distinct_actions=52,
     max_chance_outcomes=52,
@@ -88,30 +73,25 @@ class _Observer:
         return state.information_state_string(player)
 
 
-class DealState(pyspiel.State):  # type: ignore[misc]
+class DealState(EngineState):
     """A state of the deal. Chance deals six cards to pone and six to the dealer, one by one, and cuts the starter.
 
     Attributes:
-        games: (1,) GAME, the engine's record of it; empty until all are dealt.
+        games: (1,) the engine's record of it; empty until all are dealt.
     """
 
     def __init__(self, game: DealGame) -> None:
         super().__init__(game)
-        self._dealt: list[int] = []
         self._last_discard = -1  # the dealer's second, until the starter is cut
-        self.games = np.zeros(1, GAME)
 
     @property
     def is_dealt(self) -> bool:
         """Whether both players have their six cards."""
         return len(self._dealt) == _DEALT
 
-    def current_player(self) -> int:
-        """See ``pyspiel.State``."""
-        if not self.is_dealt or self._last_discard >= 0:
-            return int(pyspiel.PlayerId.CHANCE)
-        record = self.games[0]
-        return int(pyspiel.PlayerId.TERMINAL if record["phase"] == OVER else record["turn"])
+    @property
+    def _awaits_chance(self) -> bool:
+        return not self.is_dealt or self._last_discard >= 0
 
     def _legal_actions(self, player: int) -> list[int]:
         return _cards(legal_cards(self.games[0]))
@@ -153,17 +133,6 @@ class DealState(pyspiel.State):  # type: ignore[misc]
         laid = zip(record["laid_by"][: record["n_laid"]].tolist(), record["laid"].tolist())
         parts = ["pd"[role], *(format_cards(cards) for cards in (dealt, sorted(own), starter[starter >= 0].tolist()))]
         return " | ".join([*parts, " ".join("pd"[by] + format_card(card) for by, card in laid)])
-
-    def is_terminal(self) -> bool:
-        """See ``pyspiel.State``."""
-        return self.current_player() == pyspiel.PlayerId.TERMINAL
-
-    def returns(self) -> list[float]:
-        """Net points of pone and of the dealer, the show included; 0 until the end."""
-        if not self.is_terminal():
-            return [0.0, 0.0]
-        pone, dealer = self.games[0]["scores"].tolist()
-        return [float(pone - dealer), float(dealer - pone)]
 
     def __str__(self) -> str:
         return "\n".join(self.information_state_string(role) for role in (PONE, DEALER))

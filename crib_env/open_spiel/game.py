@@ -12,27 +12,13 @@ import numpy as np
 import pyspiel
 
 from crib_env.cards import RANKS
-from crib_env.engine import DEALER, GAME, OVER, PEGGING_EPISODE, PONE, act, begin_deal, begin_game, legal_cards
+from crib_env.engine import DEALER, OVER, PEGGING_EPISODE, PONE, act, begin_deal, begin_game, legal_cards
 from crib_env.hands import HANDS, N_RANKS
+from crib_env.open_spiel.engine_state import EngineState, game_type
 from crib_env.players.tabular import information_state
 
 _MOST_POINTS = 61  # more than a player pegs with four cards
-_TYPE = pyspiel.GameType(
-    short_name="crib_pegging",
-    long_name="Cribbage, the play of a deal",
-    dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
-    chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
-    information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
-    utility=pyspiel.GameType.Utility.ZERO_SUM,
-    reward_model=pyspiel.GameType.RewardModel.TERMINAL,
-    max_num_players=2,
-    min_num_players=2,
-    provides_information_state_string=True,
-    provides_information_state_tensor=False,
-    provides_observation_string=False,
-    provides_observation_tensor=False,
-    parameter_specification={"cards": 4},
-)
+_TYPE = game_type("crib_pegging", "Cribbage, the play of a deal", False, {"cards": 4})
 
 
 @cache
@@ -88,20 +74,18 @@ class _Observer:
         return state.information_state_string(player)
 
 
-class PeggingState(pyspiel.State):  # type: ignore[misc]
+class PeggingState(EngineState):
     """A state of the pegging game.
 
     Attributes:
-        games: (1,) GAME, the engine's record of it; empty before both hands are dealt.
+        games: (1,) the engine's record of it; empty before both hands are dealt.
         laid: role and rank of each card laid, oldest first.
     """
 
     def __init__(self, game: PeggingGame) -> None:
         super().__init__(game)
         self._cards = game.cards
-        self._dealt: list[int] = []
         self.laid: list[tuple[int, int]] = []
-        self.games = np.zeros(1, GAME)
 
     def held(self, role: int) -> list[int]:
         """The ranks that a role still holds, in ascending order."""
@@ -111,12 +95,9 @@ class PeggingState(pyspiel.State):  # type: ignore[misc]
                 ranks.remove(rank)
         return sorted(ranks)
 
-    def current_player(self) -> int:
-        """See ``pyspiel.State``."""
-        if len(self._dealt) < 2:
-            return int(pyspiel.PlayerId.CHANCE)
-        record = self.games[0]
-        return int(pyspiel.PlayerId.TERMINAL if record["phase"] == OVER else record["turn"])
+    @property
+    def _awaits_chance(self) -> bool:
+        return len(self._dealt) < 2
 
     def _legal_actions(self, player: int) -> list[int]:
         return self._ranks()
@@ -174,17 +155,6 @@ class PeggingState(pyspiel.State):  # type: ignore[misc]
         if len(self._dealt) <= role:
             return "pd"[role]
         return information_state(role, HANDS[self._cards][self._dealt[role]].tolist(), self.laid)
-
-    def is_terminal(self) -> bool:
-        """See ``pyspiel.State``."""
-        return self.current_player() == pyspiel.PlayerId.TERMINAL
-
-    def returns(self) -> list[float]:
-        """Net points of pone and of the dealer; 0 until the end."""
-        if not self.is_terminal():
-            return [0.0, 0.0]
-        pone, dealer = self.games[0]["scores"].tolist()
-        return [float(pone - dealer), float(dealer - pone)]
 
     def __str__(self) -> str:
         hands = " ".join("".join(RANKS[rank] for rank in HANDS[self._cards][hand]) for hand in self._dealt)
