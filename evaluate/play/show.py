@@ -25,7 +25,8 @@ class Show:
         before: (1,) the game before the last card of a deal.
         card: that card.
         counted: how many hands have been counted.
-        missed: what has been overlooked in the game."""
+        missed: what has been overlooked in the game.
+    """
 
     def __init__(self, before: np.ndarray, card: int, counted: int, missed: tuple[Missed, ...]) -> None:
         self.counted = counted
@@ -78,7 +79,7 @@ class Count(NamedTuple):
 
     @classmethod
     def of(cls, hand: Hand, said: int, asked: int) -> Count:
-        """By the rules."""
+        """By the rules: a claim of more points than were missed is granted none."""
         return cls(hand, said, asked, asked if asked <= hand.points - said else 0)
 
     @property
