@@ -34,6 +34,7 @@ _AGENTS = {
     "mmd": "crib_env.agents.networks.policy:MMDAgent.load",
     "nfsp": "crib_env.agents.networks.policy:NFSPAgent.load",
     "ppo": "crib_env.agents.networks.policy:PPOAgent.load",
+    "rnad": "crib_env.agents.networks.policy:RNaDAgent.load",
     "strategy-weights": "crib_env.agents.strategy_weights:StrategyWeightsAgent.make",
     "td": "crib_env.agents.networks.td:TDAgent.load",
 }

@@ -39,6 +39,7 @@ LEARNERS: dict[str, Entry] = {
         "Neural fictitious self-play: the average of best responses to its own average (Heinrich and Silver 2016).",
     ),
     "ppo": Entry("ppo.learner", "Stable-Baselines3's MaskablePPO by self-play."),
+    "rnad": Entry("rnad", "Regularised Nash dynamics (DeepNash) by self-play, hard to exploit (Perolat et al. 2022)."),
     "strategy-weights": Entry(
         "strategy_weights.learner",
         "Weights for eight discard strategies at every pair of scores (Lang 2018). A minute.",

@@ -17,6 +17,7 @@ from crib_env.train.experience import Columns
 class Played(Columns):
     """D decisions of both players, with what policy and critic saw of them."""
 
+    turn: np.ndarray  # (D,) int64, grows from a decision of a game to the next, of either player
     inputs: np.ndarray  # (D, n) int8
     gains: np.ndarray  # (D, 52) float32, -inf for a card that is not legal
     chances: np.ndarray  # (D, 52) float32, π_t
@@ -52,7 +53,9 @@ class SelfPlay:
         chances = self._agent.chances(seen, is_discard)
         cards = draw(chances, self._rng.random(len(chain)))
         others = counted(self._games.games["hand"][chain // 2, 1 - chain % 2])
-        self._seen.append((chain, seen.inputs, seen.gains, chances.astype(np.float32), cards, others, is_discard))
+        turn = np.full(len(chain), len(self._seen))
+        shares = chances.astype(np.float32)
+        self._seen.append((chain, turn, seen.inputs, seen.gains, shares, cards, others, is_discard))
         return cards
 
     def played(self) -> Played:

@@ -1,4 +1,4 @@
-"""Agents that play from a distribution over cards, which NFSP, PPO, magnetic mirror descent or cloning learned."""
+"""Agents that play from a distribution over cards, which a learner of :mod:`crib_env.train` learned."""
 
 from __future__ import annotations
 
@@ -111,10 +111,8 @@ class NFSPAgent(PolicyAgent):
     learner = "nfsp"
 
 
-class MMDAgent(PolicyAgent):
-    """The policy of magnetic mirror descent, whose first layers are sparse."""
-
-    learner = "mmd"
+class SparsePolicyAgent(PolicyAgent):
+    """A policy whose first layers are sparse."""
 
     def __init__(
         self, networks: DDQNAgent, plays: Plays | None = None, seed: int = 0, temperature: float = 1.0
@@ -122,6 +120,18 @@ class MMDAgent(PolicyAgent):
         super().__init__(networks, plays, seed, temperature)
         for network in networks.networks.values():
             make_sparse(network.body)
+
+
+class MMDAgent(SparsePolicyAgent):
+    """The policy of magnetic mirror descent."""
+
+    learner = "mmd"
+
+
+class RNaDAgent(SparsePolicyAgent):
+    """The policy of regularised Nash dynamics."""
+
+    learner = "rnad"
 
 
 class CloneAgent(PolicyAgent):

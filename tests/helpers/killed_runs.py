@@ -11,7 +11,7 @@ import torch
 from rich.progress import Progress
 
 from crib_env.agents.networks.weights_file import load_tensors
-from crib_env.train import ddqn, drqn, mmd, nfsp
+from crib_env.train import ddqn, drqn, mmd, nfsp, rnad
 from crib_env.train.best import learner as best
 from crib_env.train.discard_game import learner as discard_game
 from crib_env.train.loop.run import run_learner
@@ -47,6 +47,7 @@ KINDS = {
     "mmd": Kind(mmd, small_settings.MMD, 24),
     "nfsp": Kind(nfsp, small_settings.NFSP, 16),
     "ppo": Kind(ppo, small_ppo.PPO, 24),
+    "rnad": Kind(rnad, small_settings.RNAD, 24),
     "td": Kind(td, small_settings.TD, 32),
     "td paper": Kind(td, small_settings.TD_PAPER, 64),
     "td traces": Kind(td, replace(small_settings.TD_PAPER, td_lambda=0.7), 64),

@@ -9,7 +9,7 @@ import torch
 from crib_env.agents import make_agent
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.drqn import DRQNAgent
-from crib_env.agents.networks.policy import CloneAgent, MMDAgent, NFSPAgent, PPOAgent
+from crib_env.agents.networks.policy import CloneAgent, MMDAgent, NFSPAgent, PPOAgent, RNaDAgent
 from crib_env.agents.networks.td import TDAgent
 from crib_env.agents.registry import NAMES
 
@@ -23,6 +23,7 @@ NETWORKS = {
     "mmd": lambda: MMDAgent(DDQNAgent.new("split", "209", "ranks", (16,))),
     "nfsp": lambda: NFSPAgent(DDQNAgent.new("one", "209", "ranks", (16,))),
     "ppo": lambda: PPOAgent.new("209", (16,)),
+    "rnad": lambda: RNaDAgent(DDQNAgent.new("split", "209", "ranks", (16,))),
     "td": lambda: TDAgent.new("features", (16,)),
 }  # fmt: skip
 SETTINGS = {

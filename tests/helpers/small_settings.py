@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from crib_env.train import ddqn, drqn, mmd, nfsp
+from crib_env.train import ddqn, drqn, mmd, nfsp, rnad
 from crib_env.train.best import learner as best
 from crib_env.train.discard_game import learner as discard_game
 from crib_env.train.strategy_weights import learner as strategy_weights
@@ -27,6 +27,7 @@ DRQN = small(drqn, memory=8, hidden=(16,), warm_up=1, replay=500)
 DRQN_GAMES = {"episode": "game", "rewards": "points", "length": 5, "burn_in": 3}
 MMD = small(mmd, hidden=(16, 8), hidden_discard=(16, 8), batch_size=256)
 NFSP = small(nfsp, hidden=(16,), warm_up=1, replay=2_000, reservoir=300)
+RNAD = small(rnad, hidden=(16, 8), hidden_discard=(16, 8), batch_size=256)
 STRATEGY_WEIGHTS = strategy_weights.StrategyWeightsSettings(
     episodes=2_500, snapshots=2, evaluations=1, evaluation_games=20, final_games=20, match_games=5, baseline=0.02
 )

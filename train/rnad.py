@@ -1,0 +1,155 @@
+"""R-NaD, regularised Nash dynamics (Perolat et al. 2021; 2022, DeepNash): self-play with a reference policy that moves.
+
+The papers' game has other rewards than cribbage. With their names, where a player i decides and lays the card a::
+
+    r^i − η log π(a) / π_reg(a)  for i,    r^−i + η log π(a) / π_reg(a)  for its opponent −i
+
+It is zero-sum still, and replicator dynamics converge in it. Where they end, π_reg becomes that policy, and so on:
+these ends come ever closer to an equilibrium. The dynamics are NeuRD's (Hennes et al. 2020): the logit of each card follows
+its advantage, however unlikely the card is, unless the logit would leave ±β around the mean of the logits.
+
+A step m of the outer loop takes Δ episodes. At its end the target network, the average of the weights of π, becomes
+π_(m+1,reg). After n of its episodes the reference is between the last two::
+
+    log π_reg = α log π_(m,reg) + (1 − α) log π_(m−1,reg),    α = min(1, 2 n / Δ)
+
+Values are those of v-trace. As π itself has played the round, the weights ρ and c are 1, and nothing is cut off. In
+place of the papers' v(o) a critic has a value Q of each card and sees both hands
+(:mod:`crib_env.train.policy_and_critic`), in the game with these rewards. At each decision to come, of either player,
+Σ π Q − Q(a) takes the luck of that draw out of the return: its mean is 0 (Schmid et al. 2019).
+
+The player measured is the target network, and draws its cards. Not here, but in DeepNash: Adam without momentum, and a
+policy that is rounded, and plays no unlikely card, at the end.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from rich.progress import Progress
+
+from crib_env.agents.networks.policy import RNaDAgent, SparsePolicyAgent
+from crib_env.evaluate.ranges import Positive
+from crib_env.train.loop.learning import Count
+from crib_env.train.loop.rounds import Round, train_in_rounds
+from crib_env.train.loop.run_folder import RunFolder, RunSummary
+from crib_env.train.policy_and_critic import CriticSettings, PolicyAndCritic, returns_of
+from crib_env.train.self_play import Played
+
+NAME = "rnad"
+
+
+@dataclass(frozen=True)
+class RNaDSettings(CriticSettings):
+    """Settings of R-NaD."""
+
+    regularization: Positive = 0.3
+    """η, in points."""
+    references: Count = 10
+    """Steps of the outer loop: how many reference policies there are, one after the other."""
+    logit_bound: Positive = 4.0
+    """β: how far from their mean logits are pushed."""
+    advantage_bound: Positive = 10.0
+    """Advantages are clipped to this size, in points."""
+
+
+PRESETS = {"default": RNaDSettings()}
+
+
+class RNaD(PolicyAndCritic):
+    """π and its critic, the two last reference policies, and the update."""
+
+    def __init__(self, settings: RNaDSettings) -> None:
+        super().__init__(RNaDAgent, settings)
+        self.settings = settings
+        self.reference, self.last_reference = copy.deepcopy(self.agent), copy.deepcopy(self.agent)
+        self._parts |= {"reference": self.reference.networks, "last reference": self.last_reference.networks}
+
+    def play_and_learn(self, now: Round) -> tuple[dict[str, float], float]:
+        """A round; scalars for TensorBoard, and the seconds of simulation."""
+        episodes, played = self.play(now)
+        settings, decisions = self.settings, episodes.decisions
+        steps = settings.references / settings.episodes  # of the outer loop, in each episode
+        if int(now.episodes_before * steps) > int((now.episodes_before - settings.episodes_at_once) * steps):
+            self.last_reference.networks.load_state_dict(self.reference.networks.state_dict())
+            self.reference.networks.load_state_dict(self.agent.networks.state_dict())
+        log_reg = self.log_reference(played, alpha=min(1.0, 2 * (now.episodes_before * steps % 1)))
+        returns = returns_of(decisions) + self.later(played, decisions.chain, log_reg)
+
+        def update(name: str, rows: np.ndarray) -> dict[str, float]:
+            return self.update(name, played[rows], returns[rows], log_reg[rows], now.learning_rate)
+
+        return self.in_batches(played, now.rng, update), episodes.simulation_seconds
+
+    @torch.no_grad()
+    def log_reference(self, played: Played, alpha: float) -> np.ndarray:
+        """log π_reg of each card up to a constant of each decision, (D, 52) float32, 0 for a card that is not legal."""
+        out = np.zeros_like(played.gains)
+        for name in self.policy_descents:
+            rows = self.online.networks.rows_of(name, played.is_discard)
+            if len(rows):
+                batch = played[rows]
+                new, old = (self.log_policy(one, name, batch) for one in (self.reference, self.last_reference))
+                out[rows] = (alpha * new + (1 - alpha) * old).numpy()
+        return out
+
+    @torch.no_grad()
+    def later(self, played: Played, chain: np.ndarray, log_reg: np.ndarray) -> np.ndarray:
+        """What regularisation pays for the decisions after each, less the luck of their draws, (D,) float32.
+
+        With Q_η(a) = Q(a) − η log π(a) / π_reg(a), a decision adds Q_η(a) − Q(a) and Σ π Q_η − Q_η(a) for its player.
+        """
+        q = np.zeros_like(log_reg)
+        for name in self.policy_descents:
+            rows = self.online.networks.rows_of(name, played.is_discard)
+            if len(rows):
+                q[rows] = self.judge(name, played[rows]).numpy()
+        ratio = np.log(np.maximum(played.chances, 1e-10)) - log_reg
+        state = (played.chances * (q - self.settings.regularization * ratio)).sum(axis=1)
+        adds = state - q[np.arange(len(q)), played.card]
+        game, sign = chain // 2, 1 - 2 * (chain % 2)
+        after, out = np.zeros(game[-1] + 1, np.float32), np.empty(len(chain), np.float32)  # after: to the first seat
+        for turn in range(played.turn.max(), -1, -1):
+            rows = np.flatnonzero(played.turn == turn)  # at most one decision of each game
+            out[rows] = sign[rows] * after[game[rows]]
+            after[game[rows]] += sign[rows] * adds[rows]
+        return out
+
+    def update(
+        self, name: str, batch: Played, returns: np.ndarray, log_reg: np.ndarray, rate: float
+    ) -> dict[str, float]:
+        """One gradient step of a critic, and one of its policy; loss, entropy and KL from π_reg.
+
+        Raises:
+            FloatingPointError: a loss is no longer finite.
+        """
+        settings = self.settings
+        values, critic_loss = self.step_critic(name, batch, returns, rate)
+        legal = torch.from_numpy(batch.gains) > -torch.inf
+        log_pi = self.log_policy(self.online, name, batch)
+        centred = (log_pi - log_pi.sum(dim=1, keepdim=True) / legal.sum(dim=1, keepdim=True)) * legal
+        log_pi = log_pi.detach()
+        pi, ratio = log_pi.exp() * legal, log_pi - torch.from_numpy(log_reg)
+        q = values - settings.regularization * ratio
+        advantages = (q - (pi * q).sum(dim=1, keepdim=True)).clip(-settings.advantage_bound, settings.advantage_bound)
+        inside = centred.detach() * advantages.sign() < settings.logit_bound
+        loss = -(centred * advantages * inside).sum(dim=1).mean()
+        self.step_policy(name, loss, rate)
+        entropy, kl = -(pi * log_pi).sum(dim=1).mean(), (pi * ratio).sum(dim=1).mean()
+        return {"critic loss": critic_loss, "entropy": entropy.item(), "KL from reference": kl.item()}
+
+
+def train(settings: RNaDSettings, folder: RunFolder, progress: Progress) -> tuple[SparsePolicyAgent, RunSummary]:
+    """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary.
+
+    All that is random follows from the seed and the round's number, so a stopped run continues exactly.
+    """
+    torch.set_num_threads(settings.threads)
+    torch.manual_seed(settings.seed)
+    learner = RNaD(settings)
+    learner.play(Round.first())  # compiles the kernels before the clocks start
+    summary = train_in_rounds(NAME, settings, folder, progress, learner, learner.play_and_learn)
+    return learner.agent, {**summary, "updates": learner.updates}
