@@ -5,8 +5,8 @@ The papers' game has other rewards than cribbage. With their names, where a play
     r^i − η log π(a) / π_reg(a)  for i,    r^−i + η log π(a) / π_reg(a)  for its opponent −i
 
 It is zero-sum still, and replicator dynamics converge in it. Where they end, π_reg becomes that policy, and so on:
-these ends come ever closer to an equilibrium. The dynamics are NeuRD's (Hennes et al. 2020): the logit of each card follows
-its advantage, however unlikely the card is, unless the logit would leave ±β around the mean of the logits.
+these ends come ever closer to an equilibrium. The dynamics are NeuRD's (Hennes et al. 2020): the logit of each card
+follows its advantage, however unlikely the card is, unless the logit would leave ±β around the mean of the logits.
 
 A step m of the outer loop takes Δ episodes. At its end the target network, the average of the weights of π, becomes
 π_(m+1,reg). After n of its episodes the reference is between the last two::
