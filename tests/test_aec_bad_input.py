@@ -12,6 +12,7 @@ import crib_env
 from crib_env import format_card, parse_card
 from crib_env.aec import PLAYERS
 from crib_env.options import OptionError
+from tests.helpers.refusals import refused
 
 both_environments = pytest.mark.parametrize("make", [crib_env.env, crib_env.raw_env], ids=["env", "raw_env"])
 
@@ -58,7 +59,7 @@ def test_the_error_for_a_bad_value_lists_the_allowed_values(make, option, allowe
 
 @pytest.mark.parametrize("option", ["episode", "reward", "observation", "dtype", "mask", "illegal", "events"])
 def test_none_is_not_a_value(option):
-    with pytest.raises(ValueError, match=f"{option}=None is not allowed"):
+    with refused(f"{option}=None"):
         crib_env.env(**{option: None})
 
 
@@ -81,7 +82,7 @@ def test_a_bad_illegal_reward_is_named_with_its_range(make, value):
 @pytest.mark.parametrize("value", [0, 1, "yes", np.array([True])], ids=repr)
 @both_environments
 def test_events_are_on_or_off(make, value):
-    with pytest.raises(OptionError, match=re.escape(f"events={value!r} is not allowed: give True or False")):
+    with refused(f"events={value!r}", error=OptionError):
         make(events=value)
 
 
@@ -146,7 +147,7 @@ def test_a_bad_seed_is_named_and_the_game_goes_on_as_before(make, seed):
     env = make()
     env.reset(seed=1)
     before = state_of(env)
-    with pytest.raises(ValueError, match=re.escape(f"seed={seed!r} is not allowed")):
+    with refused(f"seed={seed!r}"):
         env.reset(seed=seed)
     assert state_of(env) == before
 
@@ -186,7 +187,7 @@ def test_a_legal_card_may_come_as_any_integer_or_integer_array_of_one_element(ma
 def test_an_action_that_is_not_an_integer_raises_and_changes_nothing(make, action):
     env = begun(make)
     before = state_of(env)
-    with pytest.raises(TypeError, match=re.escape(f"{action!r} is not the id of a card: give an integer")):
+    with refused(repr(action), error=TypeError):
         env.step(action)
     assert state_of(env) == before
 
@@ -254,7 +255,7 @@ def test_the_play_refuses_a_card_that_passes_31_or_is_not_in_hand(text):
         for laid in ("KC", "JD", "QC"):
             one.step(parse_card(laid))
     before = state_of(raw)
-    with pytest.raises(ValueError, match=rf"{text} \(action {card}\) is not a legal action of player_0: .* one of AC$"):
+    with refused(f"{text} (action {card})", "one of AC"):
         raw.step(card)
     assert state_of(raw) == before
 
@@ -335,7 +336,7 @@ def test_attributes_set_by_reset_do_not_exist_before(make, name):
 def test_an_unknown_attribute_is_an_ordinary_error():
     for env in (crib_env.env(), crib_env.raw_env()):
         assert not hasattr(env, "score")
-        with pytest.raises(AttributeError, match="no attribute 'score'"):
+        with refused("'score'", error=AttributeError):
             env.score  # noqa: B018
 
 
@@ -376,9 +377,7 @@ def test_a_terminated_player_can_only_step_with_none(make, action):
 def test_the_error_for_an_unknown_agent_lists_the_agents(make, method, agent):
     env = make()
     env.reset(seed=1)
-    with pytest.raises(
-        ValueError, match=re.escape(f"there is no agent {agent!r}: choose one of 'player_0', 'player_1'")
-    ):
+    with refused(repr(agent), *map(repr, PLAYERS)):
         getattr(env, method)(agent)
 
 
@@ -386,5 +385,5 @@ def test_the_error_for_an_unknown_agent_lists_the_agents(make, method, agent):
 def test_render_needs_a_render_mode(make):
     env = make()
     env.reset(seed=1)
-    with pytest.raises(ValueError, match="render_mode='human', 'ansi' or 'rgb_array'"):
+    with refused("render_mode="):
         env.render()

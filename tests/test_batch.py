@@ -7,6 +7,7 @@ import pytest
 
 from crib_env import GameBatch, streams
 from crib_env.players.policies import GREEDY
+from tests.helpers.refusals import refused
 
 BAD_ROWS = {
     "below": ([0, -1], r"rows\[1\]=-1 is not allowed: there are games 0 to 3"),
@@ -64,7 +65,7 @@ def test_no_rows_are_fine(batch):
 
 @pytest.mark.parametrize("policy", [77, -1, 3, 1.0, True, "greedy", None])
 def test_unknown_policies_are_refused(batch, policy):
-    with pytest.raises(ValueError, match=r"policy=.* is not allowed: give 0 \(random\), 1 \(greedy\), 2 \(careful\)"):
+    with refused("policy="):
         batch.native_cards(np.arange(4), policy)
 
 
@@ -72,12 +73,12 @@ def test_a_native_policy_has_no_card_for_a_game_that_is_over(batch):
     while len(batch.acting()) == 4:
         batch.step(np.arange(4), batch.native_cards(np.arange(4), GREEDY))
     over = np.setdiff1d(np.arange(4), batch.acting())[0]
-    with pytest.raises(ValueError, match=f"game {over} is over"):
+    with refused(f"game {over} "):
         batch.native_cards(np.arange(4), GREEDY)
 
 
 def test_unknown_observations_are_refused(batch):
-    with pytest.raises(ValueError, match="observation='208' is not allowed: choose one of '209', 'board'"):
+    with refused("observation='208'", "'209'"):
         batch.observe(np.arange(4), "208")
 
 
@@ -99,5 +100,5 @@ def test_unknown_observations_are_refused(batch):
     ],
 )
 def test_bad_arguments_are_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
+    with refused(message):
         GameBatch(**{"seeds": streams(1, 2)} | arguments)

@@ -65,16 +65,3 @@ def test_the_result_does_not_depend_on_threads(tmp_path):
     one, _ = new_run(best, SMALL, tmp_path / "one")
     two, _ = new_run(best, replace(SMALL, threads=2), tmp_path / "two")
     assert_same(one, two)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"episodes": 0}, "episodes=0 is not allowed"),
-        ({"decisions": 0}, "decisions=0 is not allowed"),
-        ({"simple_players": 1.0}, "simple_players=1 is not allowed"),
-    ],
-)
-def test_bad_settings_are_named(changes, message):
-    with pytest.raises(ValueError, match=message):
-        replace(SMALL, **changes)

@@ -15,6 +15,7 @@ from crib_env.evaluate.matches.dataset.rows import action_masks
 from crib_env.evaluate.progress import ProgressLines
 from crib_env.train.clone import CloneSettings, choices_of, train
 from crib_env.train.loop.run_folder import RunFolder
+from tests.helpers.refusals import refused
 
 pytest.importorskip("pyarrow")
 QUICK = {"evaluations": 0, "final_games": 2, "episodes_at_once": 20, "batch_size": 64}
@@ -89,7 +90,7 @@ def test_cards_are_drawn_as_often_as_the_loss_of_cloning_says():
 
 
 def test_a_folder_without_a_dataset_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="is not the folder of a finished dataset"):
+    with refused(tmp_path):
         run(tmp_path, tmp_path / "run", episodes=20)
     with pytest.raises(ValueError, match="give the folder of a dataset"):
         run("", tmp_path / "run2", episodes=20)

@@ -19,6 +19,7 @@ from crib_env.train.console_command import main as crib_env
 from crib_env.train.loop.contracts import Learner
 from crib_env.train.ppo import learner as ppo
 from crib_env.train.td import learner as td
+from tests.helpers.refusals import refused
 
 
 def settings_of(learner):
@@ -57,15 +58,13 @@ def test_a_resumed_run_keeps_its_settings():
     assert read(ddqn, "--resume", "run", "--executor", "ray") == (Start(resume=Path("run"), executor="ray"), None, None)
     assert read(ddqn, "--opponent", "mine:Player", "--resume", "run").opponent == "mine:Player"
     for given in (["--gamma", "1.0"], ["--seeds", "3"], ["--folder", "there"], ["--preset", "paper"]):
-        with pytest.raises(
-            ValueError, match=f"--resume keeps the settings of the run: {given[0]} cannot be combined with"
-        ):
+        with refused(given[0]):
             read(ddqn, *given, "--resume", "run")
 
 
 @pytest.mark.parametrize("number", ["1", "0", "-3"])
 def test_a_bad_number_of_seeds_is_named(number):
-    with pytest.raises(ValueError, match=f"seeds={number} is not allowed: give how many times to train, at least 2"):
+    with refused(f"seeds={number}"):
         read(td, "--seeds", number)
 
 
@@ -199,9 +198,9 @@ def test_a_misspelled_option_is_answered_with_a_command_that_runs(monkeypatch, c
 def test_a_misspelled_command_is_answered_with_similar_ones():
     commands = {"match": "", "league": "", "reproduce": ""}
     assert choose("prog", "command", "", commands, ["match", "a", "b"]) == ("match", ["a", "b"])
-    with pytest.raises(ValueError, match="there is no command 'mach': did you mean match\\? All: match, league, repr"):
+    with refused("'mach'", "did you mean match?"):
         choose("prog", "command", "", commands, ["mach", "a"])
-    with pytest.raises(ValueError, match="there is no command 'fly': choose one of match, league, reproduce"):
+    with refused("'fly'", "match, league, reproduce"):
         choose("prog", "command", "", commands, ["fly"])
 
 

@@ -17,6 +17,7 @@ from crib_env.evaluate.matches.dataset.rows import Rows, action_masks, observati
 from crib_env.evaluate.skill.suite import task
 from crib_env.kernels import streams
 from crib_env.tables.standard import standard_win_table
+from tests.helpers.refusals import refused
 
 pytest.importorskip("pyarrow")
 PLAYERS = ("greedy", "careful")
@@ -117,7 +118,7 @@ def test_the_command_writes_a_card_and_goes_on(tmp_path):
     assert f"{manifest.decisions:,} decisions" in card
     assert manifest.shards[0].sha256 in card
     assert "crib-env dataset FOLDER --agents greedy careful --games 3 --seed 4" in card
-    with pytest.raises(ValueError, match="is the folder of another dataset"):
+    with refused(tmp_path / "d"):
         dataset(tmp_path / "d", PLAYERS, games=5, seed=4)
 
 
@@ -166,14 +167,14 @@ def test_damage_is_named(tmp_path):
     dataset(tmp_path / "d", PLAYERS, games=2)
     shard = tmp_path / "d" / "shards" / "00000.parquet"
     shard.write_bytes(shard.read_bytes()[:-9])
-    with pytest.raises(ValueError, match=r"00000\.parquet is damaged"):
+    with refused("00000.parquet"):
         list(read_dataset(tmp_path / "d"))
-    with pytest.raises(ValueError, match=r"00000\.parquet is not a whole shard"):
+    with refused("00000.parquet"):
         read_rows(shard)
     shard.unlink()
-    with pytest.raises(ValueError, match=r"has no file shards/00000\.parquet"):
+    with refused("shards/00000.parquet"):
         list(read_dataset(tmp_path / "d"))
-    with pytest.raises(ValueError, match="is not the folder of a finished dataset"):
+    with refused(tmp_path):
         read_manifest(tmp_path)
 
 
@@ -182,7 +183,7 @@ def test_files_outside_the_folder_are_not_read(tmp_path):
     manifest = json.loads((tmp_path / "d" / "dataset.json").read_text())
     manifest["shards"][0]["file"] = "../elsewhere.parquet"
     (tmp_path / "d" / "dataset.json").write_text(json.dumps(manifest))
-    with pytest.raises(ValueError, match=r"has no file \.\./elsewhere\.parquet"):
+    with refused("../elsewhere.parquet"):
         list(read_dataset(tmp_path / "d"))
 
 
@@ -198,7 +199,7 @@ def test_files_outside_the_folder_are_not_read(tmp_path):
     ],
 )
 def test_bad_input(tmp_path, settings, message):
-    with pytest.raises(ValueError, match=message):
+    with refused(message):
         dataset(tmp_path / "d", **{"agents": PLAYERS, "games": 2, **settings})
     assert not (tmp_path / "d").exists()
 
@@ -206,7 +207,7 @@ def test_bad_input(tmp_path, settings, message):
 def test_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(ValueError, match=r"install crib_env with its extra 'datasets'"):
+    with refused("'datasets'"):
         dataset(tmp_path / "d", PLAYERS, games=2)
 
 

@@ -1,8 +1,6 @@
 """Double DQN: its update rule by hand, its transitions by hand, that it learns, the files and commands of its runs."""
 
 import json
-import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -18,7 +16,7 @@ from crib_env.agents import make_agent
 from crib_env.agents.features.play import play_features
 from crib_env.agents.features.seen import Seen, original, relabel, relabelled
 from crib_env.agents.networks.ddqn import DDQNAgent
-from crib_env.agents.networks.weights_file import load_tensors, save_tensors
+from crib_env.agents.networks.weights_file import load_tensors
 from crib_env.batch import GameBatch
 from crib_env.evaluate.__main__ import main
 from crib_env.evaluate.matches.match import play_match
@@ -291,33 +289,6 @@ def test_ctrl_c_keeps_every_finished_round_and_says_how_to_continue(tmp_path):
 # --- files that users pass in ---------------------------------------------------------------------------------------
 
 
-class Bomb:
-    """A pickle that would leave a mark if anything loaded it."""
-
-    def __reduce__(self):
-        return (os.mkdir, ("exploded",))
-
-
-def test_damaged_and_foreign_weights_are_refused_and_execute_nothing(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    agent = DDQNAgent.new("split", "209", "ranks", (8,))
-    agent.save(tmp_path / "good.safetensors")
-    whole = (tmp_path / "good.safetensors").read_bytes()
-    (tmp_path / "short.safetensors").write_bytes(whole[: len(whole) // 2])
-    (tmp_path / "empty.safetensors").write_bytes(b"")
-    (tmp_path / "pickle.safetensors").write_bytes(pickle.dumps(Bomb()))
-    torch.save({"weights": Bomb()}, tmp_path / "torch.safetensors")
-    save_tensors(tmp_path / "other.safetensors", {"x": torch.zeros(3)}, {"learner": "drqn"})
-    save_tensors(tmp_path / "fewer.safetensors", {"x": torch.zeros(3)}, agent.about)
-    save_tensors(tmp_path / "bare.safetensors", {"x": torch.zeros(3)}, {})
-    for name in ("short", "empty", "pickle", "torch", "other", "fewer", "bare"):
-        with pytest.raises(ValueError, match=name):
-            make_agent(f"ddqn:{name}.safetensors")
-    assert not (tmp_path / "exploded").exists()
-    views = GameBatch(streams(0, 50)).views(np.arange(50))
-    np.testing.assert_array_equal(make_agent("ddqn:good").act(views), agent.act(views))
-
-
 def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     agent = DDQNAgent.new("one", "209", "bits", (8,))
     agent.save(tmp_path / "final.safetensors")
@@ -340,8 +311,6 @@ def test_the_play_alone_is_learned_by_one_network(tmp_path):
     _, decisions = some_decisions(episode="play")
     assert not decisions.is_discard.any()
     assert np.bincount(decisions.chain).max() == 4
-    with pytest.raises(ValueError, match="networks='split' is not allowed with episode='play'"):
-        replace(settings, networks="split")
 
 
 # --- the command line -----------------------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.solver.sweeps import BEST_RESPONSE, UPDATE_REGRETS, Step, Weights
 from tests.helpers.deal_responder import DealResponder
+from tests.helpers.refusals import refused
 
 NOTHING = np.zeros(0, np.float32)
 SMALL = 3  # cards of each player: a tree of 9,022 nodes
@@ -270,9 +271,9 @@ def test_the_discards_of_an_agent_by_place(role, monkeypatch):
 
 
 def test_agents_whose_play_depends_on_discards_are_refused():
-    with pytest.raises(ValueError, match=r"minimax's play depends on its own discards"):
+    with refused("minimax"):
         command(("minimax",), whole=True)
-    with pytest.raises(ValueError, match=r"--whole and --real are two measurements"):
+    with refused("--whole", "--real"):
         command(("greedy",), whole=True, real=True)
 
 
@@ -399,5 +400,5 @@ def test_a_state_is_read_as_it_was_written_and_half_a_state_is_not(tmp_path, mon
     raw = bytearray((tmp_path / "iteration-12" / "7.npz").read_bytes())
     raw[len(raw) // 2] ^= 1
     (tmp_path / "iteration-12" / "7.npz").write_bytes(raw)
-    with pytest.raises(ValueError, match=r"7\.npz is damaged"):
+    with refused("7.npz"):
         load(found, tmp_path)

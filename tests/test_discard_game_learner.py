@@ -175,16 +175,3 @@ def test_the_command_measures_points_a_hand(tmp_path):
     assert strength["interval"][0] < strength["mean"] < strength["interval"][1]
     assert {path.name for path in folder.path.glob("learning-curve.*")} == {"learning-curve.png", "learning-curve.svg"}
     assert folder.final.exists()
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"final_games": 0}, "final_games=0 is not allowed: give at least 2"),
-        ({"values": "sampled"}, r"hidden=\(256, 256\) is not allowed with values='sampled': give one width"),
-        ({"values": "sampled", "hidden": (20,)}, "activation='relu' is not allowed with values='sampled'"),
-    ],
-)
-def test_bad_settings_are_named(changes, message):
-    with pytest.raises(ValueError, match=message):
-        replace(PRESETS["default"], **changes)

@@ -14,7 +14,6 @@ import crib_env
 from crib_env.agents import make_agent
 from crib_env.agents.features.play import play_features
 from crib_env.agents.networks.drqn import DRQNAgent, RecurrentMemory, players
-from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD
 from crib_env.evaluate.matches.match import play_match
@@ -443,32 +442,3 @@ def test_the_command_leaves_weights_that_play(tmp_path):
     ]
     assert results[0].margin == results[1].margin
     assert results[1].a == f"drqn:{folder.final}"
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"episodes": 0}, "episodes=0 is not allowed: give at least 1"),
-        ({"burn_in": 7}, "burn_in=7 is not allowed: give 0 to length=6"),
-        ({"epsilon": 2.0}, "epsilon=2.0 is not allowed: give 0 to 1"),
-        ({"episode": "game"}, "rewards='settled' is not allowed with episode='game'"),
-        ({"episode": "play"}, "rewards='settled' is not allowed with episode='play'"),
-        ({"opponent": "nobody"}, "there is no agent 'nobody'"),
-    ],
-)
-def test_bad_settings_are_named(changes, message):
-    with pytest.raises(ValueError, match=message):
-        replace(SMALL, **changes)
-
-
-def test_foreign_weights_are_refused(tmp_path):
-    agent = new_agent()
-    agent.save(tmp_path / "good.safetensors")
-    save_tensors(tmp_path / "other.safetensors", agent.network.state_dict(), {"learner": "ddqn", **agent.about})
-    save_tensors(tmp_path / "fewer.safetensors", {"x": torch.zeros(3)}, {"learner": "drqn", **agent.about})
-    save_tensors(tmp_path / "bare.safetensors", {"x": torch.zeros(3)}, {"learner": "drqn"})
-    for name in ("other", "fewer", "bare", "none"):
-        with pytest.raises(ValueError, match=name):
-            make_agent(f"drqn:{tmp_path / name}")
-    views = GameBatch(streams(0, 50)).views(np.arange(50))
-    np.testing.assert_array_equal(make_agent(f"drqn:{tmp_path / 'good'}").act(views), agent.act(views))

@@ -16,6 +16,7 @@ from crib_env.kernels import kernel, streams
 from crib_env.scoring import score_play, score_show
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import CARDS, lay_rank, start_of_play
+from tests.helpers.refusals import refused
 
 
 def test_stakes_are_chances_to_win():
@@ -46,9 +47,9 @@ def test_the_blueprint_is_small_and_checked(tmp_path):
     raw = bytearray(damaged.read_bytes())
     raw[len(raw) // 2] ^= 1
     damaged.write_bytes(raw)
-    with pytest.raises(ValueError, match="is damaged"):
+    with refused(damaged):
         make_agent(f"equilibrium:blueprint={damaged}")
-    with pytest.raises(ValueError, match="there is no blueprint of the play nowhere"):
+    with refused("nowhere"):
         make_agent("equilibrium:blueprint=nowhere")
 
 
@@ -110,9 +111,6 @@ def test_it_expects_simple_players_from_the_fourth_card_on():
         batch, rows = positions(decisions, n=20)
         views = batch.views(rows)
         assert np.array_equal(equals.probabilities(views), among.probabilities(views)) == same
-    for share in (-0.1, 1.0):
-        with pytest.raises(ValueError, match=f"simple_players={share} is not allowed, give at least 0 and less than 1"):
-            make_agent(f"equilibrium:simple_players={share}")
 
 
 def test_it_takes_the_points_that_win():
@@ -196,11 +194,6 @@ def test_the_root_is_the_same_at_every_later_decision_of_a_deal():
                 assert found.root[CARDS : CARDS + 2].tolist() == [2, 3]
         batch.step(rows, batch.native_cards(rows, 0))
     assert len(seen) == 60
-
-
-def test_bad_settings_are_named():
-    with pytest.raises(ValueError, match="iterations=0 is not allowed"):
-        make_agent("equilibrium:iterations=0")
 
 
 # --- Exploitability in the pegging game ------------------------------------------------------------------------------

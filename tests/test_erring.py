@@ -59,12 +59,6 @@ def test_it_errs_more_often_the_more_it_errs():
     assert 1 > shares[0] > shares[1] > shares[2] > 0.3
 
 
-@pytest.mark.parametrize("setting", ["errs=-1", "errs=nan", "errs=inf"])
-def test_points_that_are_not_allowed_are_named(setting):
-    with pytest.raises(ValueError, match=f"agent 'erring': {setting}(.0)? is not allowed"):
-        make_agent(f"erring:{setting}")
-
-
 def test_levels_are_the_weakest_first_and_told_in_words():
     rates = [level.against_greedy for level in LEVELS]
     assert len(LEVELS) == 6

@@ -371,21 +371,6 @@ def test_the_best_is_made_of_a_card_already_discarded():
         assert chosen["win_probability"] == pytest.approx(allowed[0]["win_probability"], abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ("expert:hands=0", "agent 'expert': hands=0 is not allowed, give 1 to 3640, which are all"),
-        ("expert:hands=99999999999999999999", "hands=99999999999999999999 is not allowed, give 1 to 3640"),
-        ("expert:threads=-1", "agent 'expert': threads=-1 is not allowed, give at least 1"),
-        ("expert:depth=2", "agent 'expert' has no setting 'depth': its settings are hands, threads"),
-        ("expert:hands=many", "agent 'expert': hands='many' is not allowed, give a whole number"),
-    ],
-)
-def test_bad_settings_are_named(spec, message):
-    with pytest.raises(ValueError, match=message):
-        make_agent(spec)
-
-
 @pytest.mark.slow
 def test_it_beats_greedy_in_more_than_60_of_100_games():
     """65.8 % of 1,000 games were measured."""

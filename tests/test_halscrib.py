@@ -356,10 +356,6 @@ def test_all_cards_are_legal_to_the_end_of_a_game():
 def test_settings():
     assert make_agent("halscrib:adaptive=yes").name == "halscrib:adaptive=yes"
     assert make_agent("halscrib:adaptive=no").name == "halscrib"
-    with pytest.raises(ValueError, match="adaptive='perhaps' is not allowed, give yes or no"):
-        make_agent("halscrib:adaptive=perhaps")
-    with pytest.raises(ValueError, match="no setting 'depth': its settings are seed, adaptive"):
-        make_agent("halscrib:depth=2")
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from crib_env.engine import DEALER, PONE
 from crib_env.hands import N_FOURS, hand_of_mask
 from crib_env.tables.lang_strategies import STRATEGIES, desirabilities, pegging_values
 from crib_env.tables.pegging import GAINED, GIVEN, PeggingRecords
+from tests.helpers.refusals import refused
 
 
 def class_of(cards):
@@ -136,9 +137,9 @@ def test_no_hands_give_no_rows(records):
 
 
 def test_bad_input_is_named(records):
-    with pytest.raises(ValueError, match="5C is given twice"):
+    with refused("5C"):
         desirabilities("5C 5C 2D 3D 4D 5D", dealer=True, records=records)
-    with pytest.raises(ValueError, match="dealer must be one bool, or one for each of 1 hands"):
+    with refused("dealer"):
         desirabilities("5C 6C 2D 3D 4D 5D", dealer=[True, False], records=records)
-    with pytest.raises(ValueError, match="the records hold no play of K-K-K-K as pone: simulate them first"):
+    with refused("K-K-K-K"):
         desirabilities("5C 6C 2D 3D 4D 5D", dealer=True, records=PeggingRecords("greedy", "greedy"))

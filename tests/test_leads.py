@@ -12,6 +12,7 @@ from crib_env.evaluate.rules_of_thumb import ANSWERS, LEADS, answer_habits, lead
 from crib_env.hands import HANDS, hand_number
 from crib_env.tables.leads import Leads
 from crib_env.tables.standard import standard_leads
+from tests.helpers.refusals import refused
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -69,7 +70,7 @@ def test_the_command_shows_a_hand_in_any_form(capsys):
     out = capsys.readouterr().out
     assert re.search(r"5 +never", out)
     assert len([line for line in out.splitlines() if line.strip()[:1] in tuple(RANKS) and "%" in line]) == 12
-    with pytest.raises(ValueError, match="4C 4D is not allowed: give four cards"):
+    with refused("4C 4D"):
         leads(("4C", "4D"))
 
 
@@ -86,5 +87,5 @@ def test_a_table_is_read_back(table, tmp_path):
     table.save(tmp_path / "leads.npz")
     again = Leads.load(tmp_path / "leads.npz")
     assert all((one == other).all() for one, other in zip(table, again))
-    with pytest.raises(ValueError, match="there is no table of leads"):
+    with refused("none.npz"):
         Leads.load(tmp_path / "none.npz")

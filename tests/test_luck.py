@@ -34,6 +34,7 @@ from crib_env.exact.disjoint_hands import N_DISJOINT, disjoint_total
 from crib_env.hands import hand_of_mask
 from crib_env.kernels import kernel, mask_of, streams
 from crib_env.tables.discard_values import standard_values
+from tests.helpers.refusals import refused
 
 VALUES = standard_values()
 
@@ -162,7 +163,7 @@ def test_a_small_luck_table_is_read_back(tmp_path):
     dealer_wins = solved.expected[..., 0]
     assert dealer_wins[120, 0] > 0.9 > 0.1 > dealer_wins[0, 120]
     assert np.allclose(solved.expected[60:, 60:, 2], 2 * (2 * dealer_wins[60:, 60:] - 1), atol=1)
-    with pytest.raises(ValueError, match="deals=50 is not allowed"):
+    with refused("deals=50"):
         solve_luck_table(make_agent("greedy"), 50, 0, standard_luck_table().means, VALUES)
 
 
@@ -210,9 +211,9 @@ def test_luck_is_subtracted_from_a_lopsided_match_without_harm():
 
 
 def test_a_player_who_sees_the_starter_is_refused():
-    with pytest.raises(ValueError, match=r"'uct-cheating.*' sees the starter before it is cut"):
+    with refused("'uct-cheating"):
         play_shard(make_agent("uct-cheating"), make_agent("greedy"), Shard.of(0, 0, 1, measure_luck=True))
-    with pytest.raises(ValueError, match=r"'uct-cheating.*' sees the starter"):
+    with refused("'uct-cheating"):
         League(("greedy", "uct-cheating"), 2, 0, luck_adjusted=True)
 
 
@@ -229,7 +230,7 @@ def test_a_luck_adjusted_league_can_be_resumed(tmp_path):
     assert played.cells[0, 1].win_rate == content["result"]["luck_adjusted"]["win_rate"]
     del content["less_luck"]
     path.write_text(json.dumps(content))
-    with pytest.raises(ValueError, match="this league asks for greedy against careful, 20 games, seed 1, less luck"):
+    with refused("greedy against careful, 20 games, seed 1"):
         league.play(folder)
 
 

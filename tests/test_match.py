@@ -21,6 +21,7 @@ from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play
 from crib_env.evaluate.statistics import match_points, mean_interval, paired_rate_interval, student_quantile
 from crib_env.files.json_text import typed
 from crib_env.players import turns
+from tests.helpers.refusals import refused
 
 
 def played(a, b, games, seed=0, **settings):
@@ -101,7 +102,7 @@ def test_the_table_is_drawn():
 
 @pytest.mark.parametrize("games", [0, 3, -2])
 def test_games_come_in_pairs(games):
-    with pytest.raises(ValueError, match=f"games={games} is not allowed"):
+    with refused(f"games={games}"):
         play_match(make_agent("greedy"), make_agent("random"), games)
 
 
@@ -114,7 +115,7 @@ class Cheat:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_agent_that_cheats_is_named(threads):
-    with pytest.raises(ValueError, match=r"agent 'cheat' in game .* is not legal"):
+    with refused("'cheat'"):
         list(play_games(Cheat(), make_agent("greedy"), 20, threads=threads))
 
 
@@ -146,13 +147,12 @@ def test_an_agent_that_must_not_be_copied_plays_on_one_thread(monkeypatch):
 def test_an_agent_that_cannot_be_copied_is_named(monkeypatch):
     monkeypatch.setattr(blocks, "_MOST", 5)
     parts = play_games(make_agent("greedy"), HoldsALock(), 40, threads=2)
-    says = "^agent 'holds a lock' cannot be copied for a second thread .*: play with threads=1, or declare powers"
-    with pytest.raises(ValueError, match=says):
+    with refused("'holds a lock'", "threads=1"):
         list(parts)
 
 
 def test_an_agent_that_must_not_be_copied_is_not_sent_to_a_cluster():
-    with pytest.raises(ValueError, match="'holds a lock' is not to be copied, and cannot play on an executor"):
+    with refused("'holds a lock'"):
         list(play_games(make_agent("greedy"), OneOfItsKind(), 40, cluster=Cluster(ThreadPoolExecutor(1), 1)))
 
 
@@ -200,9 +200,9 @@ def test_a_time_limit_that_is_long_enough_changes_nothing():
     one, two = (play_match(FirstCard(), make_agent("greedy"), 60, seed=6, seconds=s) for s in (None, 1000.0))
     assert (one.games, one.wins, one.margin, one.interval) == (two.games, two.wins, two.margin, two.interval)
     for seconds in (0, -1.0, float("nan")):
-        with pytest.raises(ValueError, match=f"seconds={seconds} is not allowed: give more than 0"):
+        with refused(f"seconds={seconds}"):
             play_match(FirstCard(), FirstCard(), 2, seconds=seconds)
-    with pytest.raises(ValueError, match="games=3 is not allowed"):
+    with refused("games=3"):
         play_match(FirstCard(), FirstCard(), 3, seconds=1)
 
 

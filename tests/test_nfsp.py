@@ -14,7 +14,6 @@ from crib_env.agents import make_agent
 from crib_env.agents.choosing import draw
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.policy import NFSPAgent
-from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.batch import GameBatch
 from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
@@ -247,23 +246,3 @@ def test_it_drives_a_plain_aec_loop():
         _, _, terminated, _, _ = env.last()
         env.step(None if terminated else agent.act(env.views(player))[0])
     assert max(env.scores) == 121
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "allowed"), [("reservoir", 0, "at least 1"), ("anticipation", 0.0, "more than 0, at most 1")]
-)
-def test_bad_settings_are_named(name, value, allowed):
-    with pytest.raises(ValueError, match=f"{name}={value} is not allowed: give {allowed}"):
-        replace(SMALL, **{name: value})
-
-
-def test_foreign_weights_are_refused(tmp_path):
-    agent = new_agent()
-    agent.save(tmp_path / "good.safetensors")
-    agent.networks.save(tmp_path / "other.safetensors")  # those of Double DQN
-    save_tensors(tmp_path / "fewer.safetensors", {"x": torch.zeros(3)}, {**agent.networks.about, "learner": "nfsp"})
-    for name in ("other", "fewer", "none"):
-        with pytest.raises(ValueError, match=name):
-            make_agent(f"nfsp:{tmp_path / name}")
-    with pytest.raises(ValueError, match="agent 'nfsp': plays='perhaps' is not"):
-        make_agent(f"nfsp:{tmp_path / 'good'},plays=perhaps")

@@ -1,7 +1,6 @@
 """Agents named in text: settings from signatures, ``module:Class`` of anybody's own file, and what is refused."""
 
 import json
-import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from crib_env.players.agent_from_text import settings_of
 from crib_env.train import ddqn
 from crib_env.train.loop.run import load_settings
 from crib_env.train.loop.run_folder import RunFolder
+from tests.helpers.refusals import refused
 from tests.helpers.small_settings import DDQN as SMALL
 
 MY_FILE = """
@@ -198,7 +198,7 @@ def test_a_name_keeps_the_settings_that_make_a_difference(my_file, spec, name):
     ],
 )
 def test_errors_name_what_is_wrong(my_file, spec, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
+    with refused(message):
         make_agent(spec)
 
 
@@ -229,10 +229,10 @@ def test_a_weights_file_may_have_commas_and_equals_signs_in_its_path(tmp_path):
 def test_a_file_cannot_choose_which_code_runs(my_file):
     config = my_file / "config.json"
     config.write_text(json.dumps({"learner": "my_file:MyAgent"}))
-    with pytest.raises(ValueError, match="is not the folder of a run that plays cribbage"):
+    with refused(my_file):
         make_agent(str(my_file))
     config.write_text(json.dumps({"learner": ["greedy"]}))
-    with pytest.raises(ValueError, match="is not the folder of a run"):
+    with refused(my_file):
         make_agent(str(my_file))
     assert "my_file" not in sys.modules
 
@@ -241,9 +241,9 @@ def test_a_league_runs_code_that_its_folder_names_only_if_it_is_named_beside_it(
     spec = "my_file:MyAgent:depth=3"
     folder = League(("random", spec), 4, 0).begin(my_file / "league")
     del sys.modules["my_file"]
-    with pytest.raises(ValueError, match=f"league names {spec}: to run that code, give the name beside --resume"):
+    with refused(spec, "--resume"):
         League.of_folder(folder)
-    with pytest.raises(ValueError, match="league has no agent my_file:Other"):
+    with refused("my_file:Other"):
         League.of_folder(folder, (spec, "my_file:Other"))
     assert "my_file" not in sys.modules
     assert League.of_folder(folder, (spec,)).agents == ("random", spec)
@@ -253,7 +253,7 @@ def test_a_run_is_resumed_against_code_of_ones_own_only_if_it_is_named_again(my_
     folder = RunFolder.create("ddqn", replace(SMALL, opponent="my_file:MyAgent"))
     del sys.modules["my_file"]
     _, found = RunFolder.open(folder.path, "ddqn")
-    with pytest.raises(ValueError, match="names my_file:MyAgent: to run that code"):
+    with refused("my_file:MyAgent"):
         load_settings(ddqn, found, folder.path)
     assert "my_file" not in sys.modules
     assert load_settings(ddqn, found, folder.path, ("my_file:MyAgent",)).opponent == "my_file:MyAgent"
@@ -295,9 +295,9 @@ def test_an_opponent_of_ones_own_is_named_in_gymnasium(my_file):
             observations, *_, infos = envs.step(infos["action_mask"].argmax(axis=1))
         episodes.append(seen)
     assert episodes[0] == episodes[1]
-    with pytest.raises(ValueError, match=r"opponent='x' is not allowed: there is no agent 'x': choose one of random, "):
+    with refused("opponent='x'", "random"):
         gymnasium.make("crib_env/Cribbage-v0", opponent="x")
-    with pytest.raises(TypeError, match="opponent='my_file:Numb' is not allowed: 'my_file:Numb' is not an agent"):
+    with refused("opponent='my_file:Numb'", error=TypeError):
         gymnasium.make("crib_env/Cribbage-v0", opponent="my_file:Numb")
 
 

@@ -24,6 +24,7 @@ from crib_env.evaluate.skill.analysis.decisions import RecordedGames
 from crib_env.evaluate.skill.luck.variates import LuckMeter
 from crib_env.tables.standard import standard_win_table
 from tests.helpers.reference import ReferenceGame
+from tests.helpers.refusals import refused
 
 NEWCOMER = LEVELS[0].agent
 EIGHT = Hand(HANDS[0], PERSON, tuple(parse_cards("2C 5H JC QD")), parse_cards("3S")[0])  # fifteens
@@ -226,7 +227,7 @@ def test_a_record_comes_back_from_its_line(record):
 def test_nonsense_is_refused_by_name(record, change, fault):
     line = json.loads(record.to_line())
     line["missed"][0].update(change)
-    with pytest.raises(ValueError, match=fault):
+    with refused(fault):
         GameRecord.of_line(json.dumps(line)).check()
 
 

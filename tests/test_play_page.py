@@ -32,6 +32,7 @@ from crib_env.evaluate.skill.analysis.judges import ExpertJudge
 from crib_env.picture.cards import card_name
 from tests.helpers.hidden_cards import cards_of
 from tests.helpers.page import served_page
+from tests.helpers.refusals import refused
 
 
 @pytest.fixture(scope="module")
@@ -242,7 +243,7 @@ def test_a_game_whose_agent_cannot_play_on_is_refused_before_there_is_an_address
     monkeypatch.setattr("crib_env.evaluate.play.page.server.serve", lambda games, on_start: on_start("http://served"))
     file = tmp_path / "kept.json"
     file.write_text(json.dumps(asdict(GameSoFar(of_game, 1, 0, (0, 0), ()))))
-    with pytest.raises(ValueError, match=fault):
+    with refused(fault):
         play(said, resume=file, browser=False)
     assert "http" not in capsys.readouterr().out
     file.write_text(json.dumps(asdict(GameSoFar("random", 1, 0, (0, 0), ()))))

@@ -19,6 +19,7 @@ from crib_env.evaluate.play.progress import (
     rating_of_loss,
     read_progress,
 )
+from tests.helpers.refusals import refused
 
 
 def game(number, lost=0.2, scores=(121, 100)):
@@ -37,7 +38,7 @@ def test_a_bad_line_is_named(tmp_path):
     keep(tmp_path, game(1))
     with open(tmp_path / NAME, "a") as file:
         file.write("{}\n")
-    with pytest.raises(ValueError, match=rf"{NAME}, line 2: it is not a game"):
+    with refused(f"{NAME}, line 2"):
         read_progress(tmp_path)
 
 

@@ -23,6 +23,7 @@ from crib_env.single_agent import SingleAgentCribbage
 from crib_env.train.ppo import speed as ppo_speed
 from crib_env.train.ppo.sb3_vec_env import CribbageVecEnv
 from crib_env.vector.environments import CribbageVectorEnv, DiscardVectorEnv
+from tests.helpers.refusals import refused
 from tests.helpers.single_games import IDS, FirstCard
 
 
@@ -95,7 +96,7 @@ def test_make_vec_env_takes_the_ids(env_id, monkeypatch):
         np.testing.assert_array_equal(masks, observation["action_mask"])
         observation, *_ = envs.step(masks.argmax(axis=1))
     assert envs.render_mode == "rgb_array"
-    with pytest.raises(DependencyNotInstalled, match="extra 'render'"):
+    with refused("'render'", error=DependencyNotInstalled):
         envs.env_method("render")
 
 
@@ -200,17 +201,17 @@ def test_seeds_and_options_count_for_one_reset():
     assert (first[:, 0] == 0).all()  # seat 0 is the pone
     assert (envs.reset() != first).any()
     envs.set_options([{"first_dealer": i % 2} for i in range(4)])
-    with pytest.raises(ValueError, match="all games of a CribbageVecEnv begin with the same options"):
+    with refused("CribbageVecEnv"):
         envs.reset()
 
 
 def test_bad_input_is_named():
-    with pytest.raises(ValueError, match="opponent='nobody'"):
+    with refused("opponent='nobody'"):
         CribbageVecEnv(2, opponent="nobody")
     envs = CribbageVecEnv(2, illegal="raise")
     envs.reset()
     masks = envs.action_masks()
-    with pytest.raises(ValueError, match=r"^game 1: "):
+    with refused("game 1: "):
         envs.step(np.array([masks[0].argmax(), masks[1].argmin()]))
     np.testing.assert_array_equal(envs.action_masks(), masks)
 

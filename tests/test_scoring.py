@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -16,6 +15,7 @@ from crib_env.kernels import bit
 from crib_env.scoring import explain_show, show_points
 from tests.helpers import reference
 from tests.helpers.engine_calls import compiled
+from tests.helpers.refusals import refused
 
 # design 2.6: all 12,994,800 choices of four cards and a starter. 19, 25, 26 and 27 are impossible.
 HAND_HISTOGRAM = {
@@ -311,13 +311,13 @@ def test_values_that_are_not_cards_are_named(bad):
         lambda: crib_env.score_show("AC 2C 3C 4C", bad),
         lambda: crib_env.score_play(["AC", bad]),
     ):
-        with pytest.raises(ValueError, match=re.escape(repr(bad))):
+        with refused(repr(bad)):
             call()
 
 
 def test_a_value_that_is_not_a_card_cannot_be_formatted():
     for bad in (-1, 52):
-        with pytest.raises(ValueError, match=str(bad)):
+        with refused(bad):
             format_card(bad)
 
 
@@ -340,7 +340,7 @@ def test_a_value_that_is_not_a_card_cannot_be_formatted():
     ],
 )
 def test_duplicates_and_wrong_lengths_are_named(call, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
+    with refused(message):
         call()
 
 
@@ -360,7 +360,7 @@ GOOD_ROW, GOOD_STARTER = [0, 1, 2, 3], 4
     ],
 )
 def test_a_bad_row_of_many_is_named(row, starter, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
+    with refused(message):
         crib_env.score_show_many([GOOD_ROW, row], [GOOD_STARTER, starter])
 
 
@@ -379,11 +379,11 @@ def test_a_bad_row_of_many_is_named(row, starter, message):
 )
 def test_large_ids_do_not_wrap_into_cards(dtype, bad):
     good = np.array(GOOD_ROW, dtype)
-    with pytest.raises(ValueError, match=f"{bad} is not a card"):
+    with refused(bad):
         crib_env.score_show_many(np.array([[0, 1, 2, bad]], dtype), np.array([GOOD_STARTER], dtype))
-    with pytest.raises(ValueError, match=f"{bad} is not a card"):
+    with refused(bad):
         crib_env.score_show_many(good[None], np.array([bad], dtype))
-    with pytest.raises(ValueError, match=f"{bad}.* is not a card"):
+    with refused(bad):
         crib_env.score_show(np.array([0, 1, 2, bad], dtype), GOOD_STARTER)
 
 

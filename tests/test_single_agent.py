@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import re
 
 import gymnasium
 import numpy as np
@@ -13,6 +12,7 @@ import crib_env
 from crib_env.discard_game import DiscardGame
 from crib_env.options import OptionError
 from crib_env.single_agent import SingleAgentCribbage
+from tests.helpers.refusals import refused
 from tests.helpers.single_games import GAMES, IDS, FirstCard
 
 MASKS = ("observation", "info")
@@ -156,7 +156,7 @@ def test_an_illegal_card_can_be_made_to_raise_instead(env_id):
 def test_an_action_that_is_not_an_integer_raises_and_the_episode_continues(env_id, action):
     env = gymnasium.make(env_id, disable_env_checker=True).unwrapped
     _, info = env.reset(seed=0)
-    with pytest.raises(TypeError, match="is not the id of a card"):
+    with refused(repr(action), error=TypeError):
         env.step(action)
     assert not env.step(int(info["action_mask"].argmax()))[2]
 
@@ -189,7 +189,7 @@ def test_an_opponents_illegal_card_is_an_error_that_names_the_opponent():
             return views.action_mask.argmin(axis=1)
 
     env = SingleAgentCribbage(opponent=Cheat(), seat=0)
-    with pytest.raises(ValueError, match=r"opponent 'cheat' in game 0: .* is not legal: it may be one of "):
+    with refused("opponent 'cheat' in game 0"):
         env.reset(seed=0, options={"first_dealer": 0})
 
 
@@ -200,30 +200,30 @@ def test_an_opponents_answer_that_is_not_a_card_is_an_error_that_names_the_oppon
             return answer
 
     env = SingleAgentCribbage(opponent=Odd(), seat=0)
-    with pytest.raises(ValueError, match=r"opponent 'Odd' in 1 games: cards must be \(1,\) integers"):
+    with refused("opponent 'Odd'"):
         env.reset(seed=0, options={"first_dealer": 0})
 
 
 @pytest.mark.parametrize("bad", ["nobody", 3, None, object()])
 def test_a_bad_opponent_is_named(bad):
-    with pytest.raises(ValueError, match=rf"opponent={re.escape(repr(bad))} is not allowed: .*random.*greedy"):
+    with refused(f"opponent={bad!r}", "greedy"):
         SingleAgentCribbage(opponent=bad)
 
 
 @pytest.mark.parametrize("bad", [2, "left", True, None])
 def test_a_bad_seat_is_named(bad):
-    with pytest.raises(ValueError, match=r"seat=.*'alternate'"):
+    with refused(f"seat={bad!r}", "'alternate'"):
         SingleAgentCribbage(seat=bad)
 
 
 def test_other_bad_options_are_named():
-    with pytest.raises(ValueError, match="episode='round'"):
+    with refused("episode='round'"):
         SingleAgentCribbage(episode="round")
-    with pytest.raises(ValueError, match="render_mode='movie'"):
+    with refused("render_mode='movie'"):
         SingleAgentCribbage(render_mode="movie")
-    with pytest.raises(OptionError, match=r"unexpected keyword argument 'colour': .*opponent, seat, episode"):
+    with refused("'colour'", "opponent, seat, episode", error=OptionError):
         SingleAgentCribbage(colour="red")
-    with pytest.raises(OptionError, match=r"unexpected keyword argument 'episode': .*mask, illegal"):
+    with refused("'episode'", "mask, illegal", error=OptionError):
         DiscardGame(episode="deal")
 
 
@@ -274,5 +274,5 @@ def test_discard_game_refuses_what_is_not_in_the_hand():
     assert info["illegal_action"]
     with pytest.raises(RuntimeError, match="call reset"):
         env.step(card)
-    with pytest.raises(ValueError, match="mask='beside'"):
+    with refused("mask='beside'"):
         gymnasium.make("crib_env/CribbageDiscard-v0", mask="beside")

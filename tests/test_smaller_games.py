@@ -21,6 +21,7 @@ from crib_env.players.tabular import TabularAgent
 from crib_env.solver.cfr import PlaySolver
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
+from tests.helpers.refusals import refused
 
 PAIRS = list(combinations_with_replacement(range(13), 2))
 
@@ -63,12 +64,12 @@ def test_all_environments_deal_so_many():
     ],
 )
 def test_other_numbers_are_refused(options, says):
-    with pytest.raises(OptionError, match=says):
+    with refused(says, error=OptionError):
         crib_env.env(**options)
 
 
 def test_a_deal_has_twice_as_many_cards():
-    with pytest.raises(ValueError, match="has 8 cards: a deal is three for player_0, three for player_1"):
+    with refused("8 cards"):
         raw_env(episode="pegging", cards=3).reset(options={"deals": ["5C 5D 4S JH 5H 6C 4D KS"]})
 
 
@@ -202,7 +203,7 @@ def test_an_outsiders_policy_by_plain_enumeration(tmp_path):
 
 def test_tables_that_are_none_are_refused(tmp_path):
     path, good = tmp_path / "table.npz", np.full((1, 13), 1 / 13)
-    with pytest.raises(ValueError, match="is no table of a policy"):
+    with refused(path):
         TabularAgent(str(path))
     for states, chances, says in (
         (["p 45"], good[:, 1:], "text and .* numbers"),
@@ -211,11 +212,11 @@ def test_tables_that_are_none_are_refused(tmp_path):
         (["p 45"], np.full((1, 13), None), "is no table"),  # a pickle
     ):
         np.savez(path, states=np.array(states), chances=chances)
-        with pytest.raises(ValueError, match=says):
+        with refused(path, says):
             TabularAgent(str(path))
     np.savez(path, states=np.array(["p 45"]), chances=good)
     agent = TabularAgent(str(path))
-    with pytest.raises(ValueError, match="has no line for 'p "):
+    with refused("'p "):
         agent.act(GameBatch(streams(1, 9), episode="pegging", cards=2).views(np.arange(9)))
     with pytest.raises(ValueError, match="plays the pegging game alone"):
         agent.act(GameBatch(streams(1, 9)).views(np.arange(9)))
@@ -224,5 +225,5 @@ def test_tables_that_are_none_are_refused(tmp_path):
 @pytest.mark.parametrize("name", ["expert:threads=1", "equilibrium"])
 def test_players_whose_tables_are_of_four_cards_refuse_fewer(name):
     views = GameBatch(streams(1, 9), episode="pegging", cards=3).views(np.arange(9))
-    with pytest.raises(ValueError, match="does not play pegging with fewer than four cards each"):
+    with refused(name.partition(":")[0]):
         make_agent(name).act(views)

@@ -12,7 +12,6 @@ import torch
 import crib_env
 from crib_env.agents import make_agent
 from crib_env.agents.features.after_states import after_states, discard_inputs, moved, play_inputs
-from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.feed_forward import ValueNetwork
 from crib_env.agents.networks.td import TDAgent, gaussian_weights
 from crib_env.batch import GameBatch
@@ -416,14 +415,6 @@ def test_discards_do_not_depend_on_the_names_of_suits():
     np.testing.assert_allclose(values, again, atol=1e-5)
 
 
-def test_foreign_weights_are_refused(tmp_path):
-    DDQNAgent.new("one", "209", "bits", (8,)).save(tmp_path / "other.safetensors")
-    with pytest.raises(ValueError, match="other does not hold the weights of a td agent"):
-        make_agent(f"td:{tmp_path / 'other'}")
-    with pytest.raises(ValueError, match="agent 'td' needs its path"):
-        make_agent("td")
-
-
 # --- runs -----------------------------------------------------------------------------------------------------------
 
 
@@ -475,17 +466,3 @@ def test_the_command_leaves_weights_that_play(tmp_path, settings):
     views = GameBatch(streams(0, 30)).views(np.arange(30))
     one, two = (make_agent(spec).act(views) for spec in (str(folder.path), f"td:{folder.final}"))
     np.testing.assert_array_equal(one, two)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"episodes": 0}, "episodes=0 is not allowed: give at least 1"),
-        ({"td_lambda": 1.5}, "td_lambda=1.5 is not allowed: give 0 to 1"),
-        ({"updates": "traces"}, r"hidden=\(256, 256\) is not allowed with updates='traces': give one width"),
-        ({"updates": "traces", "hidden": (4,)}, "epsilon=0.25 is not allowed with updates='traces': give 0"),
-    ],
-)
-def test_bad_settings_are_named(changes, message):
-    with pytest.raises(ValueError, match=message):
-        replace(PRESETS["default"], **changes)

@@ -10,6 +10,7 @@ from crib_env.cards import format_cards
 from crib_env.text.answer import LONGEST, how_to_answer, read_answer
 from crib_env.text.position import in_notation, in_words
 from tests.helpers.hidden_cards import batches, views
+from tests.helpers.refusals import refused
 
 
 def cards(text):
@@ -124,7 +125,7 @@ def test_an_answer_is_read(said):
     if "why" not in said:
         assert read_answer(said, DISCARD) == cards("5H 5C")
     else:
-        with pytest.raises(ValueError, match="'they' is not a card"):
+        with refused("'they'"):
             read_answer(said, DISCARD)
 
 

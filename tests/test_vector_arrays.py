@@ -10,6 +10,7 @@ from gymnasium.vector import AutoresetMode
 
 import crib_env  # noqa: F401 -- registers the ids
 from crib_env.vector.environments import CribbageVectorEnv
+from tests.helpers.refusals import refused
 from tests.helpers.vector_games import INFOS, MODES, assert_equal_observations, assert_equal_steps, some_cards
 
 
@@ -74,10 +75,10 @@ def test_shared_attributes_can_be_read_and_own_ones_set():
     assert envs.get_attr("level") == (1, 2, 3)
     envs.set_attr("level", 7)
     assert envs.call("level") == (7, 7, 7)
-    with pytest.raises(ValueError, match="level: 2 values were given for 3 games"):
+    with refused("level", "3 games"):
         envs.set_attr("level", [1, 2])
     for name in ("opponent", "reward", "threads", "action_space", "action_masks"):
-        with pytest.raises(AttributeError, match=f"'{name}' cannot be set"):
+        with refused(f"'{name}'", error=AttributeError):
             envs.set_attr(name, "greedy")
-    with pytest.raises(AttributeError, match=r"have no 'hand', only action_masks, observation_space.*level"):
+    with refused("'hand'", "level", error=AttributeError):
         envs.call("hand")

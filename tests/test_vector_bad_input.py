@@ -7,6 +7,7 @@ import pytest
 
 from crib_env.options import OptionError
 from crib_env.vector.environments import CribbageVectorEnv, DiscardVectorEnv
+from tests.helpers.refusals import refused
 from tests.helpers.single_games import FirstCard
 from tests.helpers.vector_games import MODES, assert_equal_steps
 
@@ -41,7 +42,7 @@ def test_with_illegal_raise_the_error_names_the_game_and_changes_nothing(name, m
     envs, masks = begun_games(mode, illegal="raise")
     before = [array.tobytes() for array in envs._table]
     cards = masks.argmax(axis=1)
-    with pytest.raises(ValueError, match=r"^game 2: .* is not a legal action$"):
+    with refused("game 2: "):
         envs.step(NO_CARD[name](cards, masks))
     assert [array.tobytes() for array in envs._table] == before
     envs.step(cards)
@@ -67,7 +68,7 @@ def test_the_error_for_an_action_that_is_not_an_integer_names_the_game_and_chang
     envs, masks = begun_games(mode)
     before = [array.tobytes() for array in envs._table]
     cards = masks.argmax(axis=1)
-    with pytest.raises(TypeError, match=r"^game 2: .* is not the id of a card"):
+    with refused("game 2: ", error=TypeError):
         envs.step(NO_INTEGER[name](cards))
     assert [array.tobytes() for array in envs._table] == before
     envs.step(cards)
@@ -99,7 +100,7 @@ def test_games_that_are_over_or_have_not_begun_refuse_a_card():
     while not over.any():
         _, _, over, _, infos = envs.step(infos["action_mask"].argmax(axis=1))
     before = envs._table.games.tobytes()
-    with pytest.raises(RuntimeError, match=rf"game {over.argmax()}: the episode is over"):
+    with refused(f"game {over.argmax()}: ", error=RuntimeError):
         envs.step(infos["action_mask"].argmax(axis=1))
     assert envs._table.games.tobytes() == before
 
@@ -116,7 +117,7 @@ def test_an_opponents_illegal_card_is_named():
         def act(self, views):
             return views.action_mask.argmin(axis=1)
 
-    with pytest.raises(ValueError, match=r"opponent 'cheat' in game \d: .* is not legal: it may be one of"):
+    with refused("opponent 'cheat' in game"):
         CribbageVectorEnv(3, opponent=Cheat(), seat=0).reset(seed=0, options={"first_dealer": 0})
 
 
@@ -142,14 +143,14 @@ def test_an_opponents_illegal_card_is_named():
 )
 @pytest.mark.filterwarnings("error")  # among others, of a destructor that fails
 def test_bad_options_are_named(option, value):
-    with pytest.raises(OptionError, match=f"{option}="):
+    with refused(f"{option}=", error=OptionError):
         CribbageVectorEnv(**{"num_envs": 2, option: value})
     gc.collect(1)  # what was just made; all that there is would take a second
 
 
 @pytest.mark.parametrize("kind", [CribbageVectorEnv, DiscardVectorEnv])
 def test_the_error_for_an_unknown_option_lists_all_options(kind):
-    with pytest.raises(OptionError, match=r"unexpected keyword argument 'frameskip': .*statistics, threads.* mask"):
+    with refused("'frameskip'", "statistics, threads", error=OptionError):
         kind(2, frameskip=1)
 
 
@@ -158,12 +159,12 @@ def test_bad_resets_change_nothing():
     envs.reset(seed=0)
     before = [array.tobytes() for array in envs._table]
     for seed in (-1, 1.5, [1, 2], [1, 2, -3]):
-        with pytest.raises(ValueError, match="seed"):
+        with refused("seed"):
             envs.reset(seed=seed)
     for options in ({"scores": (1, 200)}, {"deals": [[1] * 13]}, {"reset_mask": np.zeros(3, bool)}, {"reset_masks": 1}):
-        with pytest.raises(ValueError, match=next(iter(options))):
+        with refused(next(iter(options))):
             envs.reset(seed=1, options=options)
     for mask in ([True, False, True], np.ones(3, int)):
-        with pytest.raises(TypeError, match="reset_mask"):
+        with refused("reset_mask", error=TypeError):
             envs.reset(seed=1, options={"reset_mask": mask})
     assert [array.tobytes() for array in envs._table] == before

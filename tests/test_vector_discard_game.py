@@ -9,6 +9,7 @@ import crib_env  # noqa: F401 -- registers the ids
 from crib_env.discard_game import DiscardGame
 from crib_env.options import OptionError
 from crib_env.vector.environments import DiscardVectorEnv
+from tests.helpers.refusals import refused
 from tests.helpers.vector_games import MODES, compare, one_game_a_chunk
 
 
@@ -28,7 +29,7 @@ def test_make_vec_of_the_discard_game():
     assert isinstance(envs.unwrapped, DiscardVectorEnv)
     observations, _ = envs.reset(seed=0)
     assert observations in envs.observation_space
-    with pytest.raises(OptionError, match="mask='beside'"):
+    with refused("mask='beside'", error=OptionError):
         DiscardVectorEnv(3, mask="beside")
 
 
@@ -55,7 +56,7 @@ def test_with_illegal_raise_an_illegal_discard_changes_nothing():
     envs = DiscardVectorEnv(3, illegal="raise")
     _, infos = envs.reset(seed=0)
     before = envs._games.tobytes()
-    with pytest.raises(ValueError, match=r"^game 1: .* is not a legal action"):
+    with refused("game 1: "):
         envs.step(np.where(np.arange(3) == 1, infos["action_mask"].argmin(axis=1), infos["action_mask"].argmax(axis=1)))
     assert envs._games.tobytes() == before
 
@@ -64,5 +65,5 @@ def test_with_illegal_raise_an_illegal_discard_changes_nothing():
 def test_options_of_a_reset_that_mean_nothing_here_are_refused(make):
     env = make()
     env.reset(seed=1, options={})
-    with pytest.raises(ValueError, match=r"options has no .scores.: (reset has no options|.*are .reset_mask.)"):
+    with refused("'scores'"):
         env.reset(options={"scores": (1, 2)})

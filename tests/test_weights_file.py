@@ -24,6 +24,7 @@ from crib_env.agents.networks.weights_file import load_tensors, save_tensors
 from crib_env.agents.strategy_weights import StrategyWeightsAgent, starting_weights
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
+from tests.helpers.refusals import refused
 
 DRQN = {
     "networks": "one",
@@ -104,12 +105,36 @@ def test_a_described_network_takes_no_memory_before_its_shapes_are_found_in_the_
 
 
 @each_agent
+def test_what_is_no_file_of_this_agent_is_refused_and_executes_nothing(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path, tensors, about = saved(name, tmp_path)
+    whole = path.read_bytes()
+    for file, content in (("short", whole[: len(whole) // 2]), ("empty", b""), ("pickle", pickle.dumps(Bomb()))):
+        Path(f"{file}.safetensors").write_bytes(content)
+    torch.save({"weights": Bomb()}, "torch.safetensors")
+    save_tensors("other.safetensors", tensors, about | {"learner": "td" if name == "ddqn" else "ddqn"})
+    save_tensors("fewer.safetensors", {"x": torch.zeros(3)}, about)
+    save_tensors("bare.safetensors", {"x": torch.zeros(3)}, {})
+    with watching() as executed:
+        for file in ("short", "empty", "pickle", "torch", "other", "fewer", "bare", "nowhere"):
+            with refused(file):
+                make_agent(f"{name}:{file}")
+    assert not executed
+
+
+@pytest.mark.parametrize("name", [name for name in AGENTS if name != "best"])
+def test_an_agent_of_a_file_needs_its_path(name):
+    with refused(f"agent '{name}' needs its path"):
+        make_agent(name)
+
+
+@each_agent
 def test_a_changed_byte_is_found_by_the_checksum(name, tmp_path):
     path, _, _ = saved(name, tmp_path)
     whole = bytearray(path.read_bytes())
     whole[-2] ^= 1
     path.write_bytes(whole)
-    with pytest.raises(ValueError, match=f"{name}.safetensors .*its checksum is wrong"):
+    with refused(f"{name}.safetensors"):
         make_agent(f"{name}:{path}")
 
 
@@ -140,7 +165,7 @@ def test_the_shipped_file_has_a_checksum(tmp_path):
     whole = bytearray(SHIPPED.read_bytes())
     whole[-2] ^= 1
     (tmp_path / "changed.safetensors").write_bytes(whole)
-    with pytest.raises(ValueError, match="its checksum is wrong"):
+    with refused("changed", "checksum"):
         load(tmp_path / "changed")
 
 
@@ -148,7 +173,7 @@ def test_the_shipped_file_has_a_checksum(tmp_path):
 def test_a_bad_description_is_refused(about, tmp_path):
     path = tmp_path / "mine.safetensors"
     save_file({"x": torch.zeros(1)}, path, {"about": about})
-    with pytest.raises(ValueError, match=r"mine\.safetensors"):
+    with refused("mine.safetensors"):
         make_agent(f"ddqn:{path}")
 
 

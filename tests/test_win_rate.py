@@ -10,6 +10,7 @@ import pytest
 import crib_env
 from crib_env.agents import make_agent
 from crib_env.evaluate.matches.match import play_match
+from tests.helpers.refusals import refused
 
 
 class Careless:
@@ -38,18 +39,18 @@ def test_it_is_the_win_rate_of_a_match_over_the_same_deals():
 
 @pytest.mark.parametrize("games", [0, 3, -2, 2.0, True])
 def test_games_come_in_pairs(games):
-    with pytest.raises(ValueError, match=re.escape(f"games={games!r} is not allowed: mirrored games come in pairs")):
+    with refused(f"games={games!r}"):
         crib_env.win_rate("random", "random", games)
 
 
 def test_players_and_their_cards_are_checked():
-    with pytest.raises(ValueError, match="opponent=5 is not allowed: give the text of an agent"):
+    with refused("opponent=5"):
         crib_env.win_rate("random", 5, 2)
-    with pytest.raises(ValueError, match="there is no agent 'greedie'"):
+    with refused("'greedie'"):
         crib_env.win_rate("greedie", "random", 2)
-    with pytest.raises(ValueError, match="agent 'cheat' in game 0: KS is not legal"):
+    with refused("agent 'cheat' in game 0: KS"):
         crib_env.win_rate(Cheat(), "random", 2)
-    with pytest.raises(ValueError, match="seed=-1 is not allowed"):
+    with refused("seed=-1"):
         crib_env.win_rate("random", "random", 2, seed=-1)
 
 

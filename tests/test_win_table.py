@@ -34,6 +34,7 @@ from crib_env.tables.standard import standard_pegging, standard_win_table
 from crib_env.tables.win_table import LATE, N_STYLES, WinTable, as_from_nothing
 from crib_env.views import views_of
 from tests.helpers.reference import ReferenceGame
+from tests.helpers.refusals import refused
 from tests.helpers.small_commands import make_win_table_small
 
 ROOT = Path(__file__).parents[1]
@@ -242,7 +243,7 @@ def test_the_table_follows_from_the_plan_alone(tmp_path):
     assert (again.endings == second.endings).all()
     assert (again.errors == second.errors).all()
     assert (first.endings == second.endings).all()  # `greedy` does not use it
-    with pytest.raises(ValueError, match=r"has deals of .*greedy"):
+    with refused("greedy"):
         next(make_win_table(plan._replace(seed=2), tmp_path / "one", 1))
 
 
@@ -410,26 +411,11 @@ def test_players_to_the_score_use_the_table_of_the_round_before():
     assert with_win_table("greedy", table) == "greedy"
 
 
-def test_a_saved_win_table_is_read_back_and_a_damaged_one_refused(win_table, tmp_path):
+def test_a_saved_win_table_is_read_back(win_table, tmp_path):
     win_table.save(tmp_path / "win_table.npz")
     again = WinTable.load(tmp_path / "win_table.npz")
     assert (again.agent, again.deals) == ("greedy", win_table.deals)
     assert (again.endings == win_table.endings).all()
-    whole = (tmp_path / "win_table.npz").read_bytes()
-    flipped = bytearray(whole)
-    flipped[len(whole) // 2] ^= 1
-    for name, content in (("short", whole[:-100]), ("empty", b""), ("flipped", flipped), ("foreign", b"x" * 100)):
-        (tmp_path / name).write_bytes(content)
-        with pytest.raises(ValueError, match=name):
-            WinTable.load(tmp_path / name)
-    np.savez(tmp_path / "older.npz", kind="win table", version=1, endings=win_table.endings)
-    with pytest.raises(ValueError, match="version 1, not 4: build it again"):
-        WinTable.load(tmp_path / "older.npz")
-    np.savez(tmp_path / "other.npz", x=np.zeros(3))
-    with pytest.raises(ValueError, match="is not a win table"):
-        WinTable.load(tmp_path / "other.npz")
-    with pytest.raises(ValueError, match="there is no win table"):
-        WinTable.load(tmp_path / "nowhere.npz")
 
 
 @pytest.mark.usefixtures("small")
@@ -439,7 +425,7 @@ def test_the_command(tmp_path, capsys):
     assert "intervals from 85–85 up" in " ".join(capsys.readouterr().out.split())
     assert WinTable.load(path).deals == PARTS
     assert picture.stat().st_size > 10_000
-    with pytest.raises(ValueError, match=f"deals={PARTS - 1} is not allowed: give at least {PARTS}"):
+    with refused(f"deals={PARTS - 1}"):
         command.win_table(path, "greedy", PARTS - 1)
-    with pytest.raises(ValueError, match="there is no folder"):
+    with refused(tmp_path / "no"):
         command.win_table(path, "greedy", PARTS, picture=tmp_path / "no" / "b.png")
