@@ -96,6 +96,6 @@ def test_a_table_is_read_back(tmp_path):
     values = standard_deals()
     values.save(tmp_path / "deals.npz")
     again = DealValues.load(tmp_path / "deals.npz")
-    assert all(np.array_equal(one, other) for one, other in zip(values, again))
+    assert all(np.array_equal(one, getattr(again, name)) for name, one in vars(values).items())
     with refused("none.npz"):
         DealValues.load(tmp_path / "none.npz")

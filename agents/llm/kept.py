@@ -74,9 +74,5 @@ class KeptExchanges:
 
 @cache
 def kept_in(file: Path) -> KeptExchanges:
-    """The exchanges in a file; agents of one process that use the same file share them.
-
-    Raises:
-        ValueError: as :class:`KeptExchanges`.
-    """
+    """The exchanges in a file; agents of one process that use the same file share them."""
     return KeptExchanges(file)

@@ -6,13 +6,12 @@ discards; the opponent discards and plays as the solution does.
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from crib_env.engine import ROLES
-from crib_env.files.checked_file import Column, load_arrays, save_arrays
+from crib_env.files.checked_file import Column, SavedArrays
 from crib_env.solver.deal.best_response import DealResponses
 from crib_env.solver.deal.shows import Choices, discard_totals
 from crib_env.solver.deal.sixes import N_CHOICES
@@ -26,7 +25,8 @@ _COLUMNS = {
 }
 
 
-class DealValues(NamedTuple):
+@dataclass(frozen=True)
+class DealValues(SavedArrays, kind=_KIND, version=VERSION, columns=_COLUMNS):
     """By role and choice (:class:`crib_env.solver.deal.sixes.Sixes`)."""
 
     cribs: np.ndarray
@@ -36,25 +36,12 @@ class DealValues(NamedTuple):
     responses: np.ndarray
     """(2,) what a best response in each role earns, net points a deal: the sum is the solution's NashConv."""
 
-    def save(self, path: str | Path) -> None:
-        """Writes it, whole or not at all."""
-        save_arrays(path, _KIND, VERSION, self._asdict())
-
     @classmethod
     def of(cls, found: DealResponses) -> DealValues:
         """What best responses to a solution have found; rounded to a thousandth of a point, which keeps it small."""
         cribs, play = [response.cribs for response in found], [response.play for response in found]
         values = np.array([response.value for response in found])
         return cls(np.round(cribs, 3).astype(np.float32), np.round(play, 3).astype(np.float32), values)
-
-    @classmethod
-    def load(cls, path: str | Path) -> DealValues:
-        """Reads it.
-
-        Raises:
-            ValueError: see :func:`crib_env.files.checked_file.load_arrays`.
-        """
-        return cls(**load_arrays(path, _KIND, VERSION, _COLUMNS))
 
     def totals(self, role: int, deals: Choices) -> np.ndarray:
         """(N, 15) float32, what each discard of N deals of six cards is worth to a role: hand, crib and play."""

@@ -7,13 +7,13 @@ an opponent who plays the equilibrium.
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from crib_env.engine import DEALER, PONE
-from crib_env.files.checked_file import Column, load_arrays, save_arrays
+from crib_env.files.checked_file import Column, SavedArrays
 from crib_env.hands import HAND_TABLES, HANDS, N_RANKS, ORDERINGS
 from crib_env.solver.hand_weights import pairs_dealt
 from crib_env.solver.play_game import PlayGame
@@ -23,9 +23,20 @@ VERSION = 1
 _KIND = "table of leads"
 _HANDS = HANDS[4]
 _N = len(_HANDS)
+_SHAPES = {
+    "lead_chance": (_N, 4),
+    "lead_cost": (_N, 4),
+    "lead_value": (_N,),
+    "led": (N_RANKS, _N),
+    "answer_chance": (N_RANKS, _N, 4),
+    "answer_cost": (N_RANKS, _N, 4),
+    "answer_value": (N_RANKS, _N),
+    "nash_conv": (),
+}
 
 
-class Leads(NamedTuple):
+@dataclass(frozen=True)
+class Leads(SavedArrays, kind=_KIND, version=VERSION, columns={k: Column("f", shape) for k, shape in _SHAPES.items()}):
     """Pone's leads and the dealer's answers, by hand of four ranks (:data:`crib_env.hands.HANDS`, lowest first).
 
     Chances and costs are in the order of the hand's cards. Cards of one rank are one choice and share its numbers.
@@ -38,22 +49,7 @@ class Leads(NamedTuple):
     answer_chance: np.ndarray  # (13, 1820, 4) by rank led, how often each rank is the answer
     answer_cost: np.ndarray  # (13, 1820, 4) points lost by it
     answer_value: np.ndarray  # (13, 1820) what the dealer earns net with the best answer, after the points of the lead
-    nash_conv: np.ndarray  # () of the solution: a bound on the error of each number of points, in the mean over hands
-
-    def save(self, path: str | Path) -> None:
-        """Writes it, whole or not at all."""
-        save_arrays(path, _KIND, VERSION, self._asdict())
-
-    @classmethod
-    def load(cls, path: str | Path) -> Leads:
-        """Reads it.
-
-        Raises:
-            ValueError: see :func:`crib_env.files.checked_file.load_arrays`.
-        """
-        shapes = (_N, 4), (_N, 4), (_N,), (N_RANKS, _N), (N_RANKS, _N, 4), (N_RANKS, _N, 4), (N_RANKS, _N), ()
-        columns = {name: Column("f", shape) for name, shape in zip(cls._fields, shapes)}
-        return cls(**load_arrays(path, _KIND, VERSION, columns))
+    nash_conv: np.floating[Any]  # of the solution: bounds the error of each number of points, in the mean over hands
 
 
 def leads_of(game: PlayGame, policy: np.ndarray) -> Leads:
@@ -82,7 +78,7 @@ def leads_of(game: PlayGame, policy: np.ndarray) -> Leads:
         answer_chance,
         answer_cost,
         answer_value,
-        np.array(game.best_responses(policy).nash_conv, np.float32),
+        np.float32(game.best_responses(policy).nash_conv),
     )
 
 

@@ -70,10 +70,6 @@ class Lesson:
     Own blunders of games of earlier days come first, the costliest at the head, each until it has been answered as well
     as can be on an earlier day. The rest is from the casebook in the day's own order; those that were answered so come
     last.
-
-    Args:
-        folder: of the person's games.
-        day: its date.
     """
 
     def __init__(self, folder: Path, day: date) -> None:

@@ -28,10 +28,6 @@ class _TakenBack(Exception):
 def play_in_terminal(game: SavedGame, judge: PlayJudge) -> SavedGame:
     """Plays a game to its end, which is given back: another object than ``game`` if cards were taken back.
 
-    Args:
-        game: the game.
-        judge: of the play, for the coach.
-
     Raises:
         KeyboardInterrupt: the person stopped, or there is no more input; the game is kept.
     """

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -137,8 +138,7 @@ class Games:
 
     def take(self, message: At) -> dict[str, Any]:
         """The person whose turn it is takes the seat, and sees the hand."""
-        opened = self._opened(message.game)
-        with opened.lock:
+        with self._held(message.game) as opened:
             game = self._at(opened, message.at)
             opened.seated = None if game.is_over else game.turn
             return self._settled(message.game, opened, message.at)
@@ -149,8 +149,7 @@ class Games:
 
     def rematch(self, message: OfGame) -> dict[str, Any]:
         """Begins another game against the same agent; the loser of the last deals first."""
-        opened = self._opened(message.game)
-        with opened.lock:
+        with self._held(message.game) as opened:
             self._over(opened, "a rematch begins")
             loser = int(opened.game.games["scores"][0].argmin())
             so_far = opened.game.until(0, seed=secrets.randbelow(2**32), first_dealer=loser, scores=(0, 0))
@@ -158,8 +157,7 @@ class Games:
 
     def delete(self, message: OfGame) -> dict[str, Any]:
         """Deletes a game; what was recorded of a finished one stays."""
-        opened = self._opened(message.game)
-        with opened.lock:
+        with self._held(message.game) as opened:
             opened.game.delete()
             with self._lock:
                 del self._open[message.game]
@@ -172,8 +170,7 @@ class Games:
 
     def look(self, message: OfGame) -> dict[str, Any]:
         """The state of a game, from the person's last decision on."""
-        opened = self._opened(message.game)
-        with opened.lock:
+        with self._held(message.game) as opened:
             if opened.game.so_far.people and not opened.game.is_over:
                 opened.seated = None  # whoever has opened it may be the other
                 return self._settled(message.game, opened, len(opened.game.played))
@@ -182,8 +179,7 @@ class Games:
 
     def play(self, message: Cards) -> dict[str, Any]:
         """Plays the person's cards, and then the agent's until it is the person's turn."""
-        opened = self._opened(message.game)
-        with opened.lock:
+        with self._held(message.game) as opened:
             game = self._at(opened, message.at)
             cards = [parse_card(card) for card in message.cards]
             n = to_choose(game, opened.looker.seat) if opened.looker.sees else 0
@@ -197,8 +193,7 @@ class Games:
         """What the person says to the hand that is counted next; then what follows."""
         if not 0 <= message.points <= HIGHEST:
             raise ValueError(f"points={message.points} is not allowed: a hand counts 0 to {HIGHEST}")
-        opened = self._opened(message.game)
-        with opened.lock:
+        with self._held(message.game) as opened:
             game = self._at(opened, message.at)
             if game.show is None or game.show.counted != message.counted:
                 raise MovedOn("the game has moved on")
@@ -208,15 +203,13 @@ class Games:
 
     def back(self, message: At) -> dict[str, Any]:
         """Takes the last decision back."""
-        opened = self._opened(message.game)
-        with opened.lock:
+        with self._held(message.game) as opened:
             opened.show(self._at(opened, message.at).taken_back())
             return self._settled(message.game, opened, len(opened.game.played))
 
     def again(self, message: At) -> dict[str, Any]:
         """Begins a practice game at a decision of a finished game. Its deals are the same, and show all cards."""
-        opened = self._opened(message.game)
-        with opened.lock:
+        with self._held(message.game) as opened:
             self._over(opened, "try again")
             self._against_agent(opened)
             if message.at not in opened.game.decisions():
@@ -226,8 +219,7 @@ class Games:
 
     def set(self, message: Settings) -> dict[str, Any]:
         """Changes the settings of the coach and of counting."""
-        opened = self._opened(message.game)
-        with opened.lock:
+        with self._held(message.game) as opened:
             self._against_agent(opened)
             opened.game.set(message.coach, message.counting)
             return self._settled(message.game, opened, len(opened.game.played))
@@ -236,8 +228,7 @@ class Games:
         """What the coach would do now."""
         if not self.warm.coach:
             raise ValueError(_NOT_READY)
-        opened = self._opened(message.game)
-        with opened.lock:
+        with self._held(message.game) as opened:
             self._at(opened, message.at)
             self._against_agent(opened)
             return hint_as_json(opened.coach.hint())
@@ -246,14 +237,12 @@ class Games:
         """The coach's comments so far, and the chance to win; empty until its kernels are compiled."""
         if not self.warm.coach:
             return {"warm": False, "how": HOW, "notes": [], "line": []}
-        opened = self._opened(message.game)
-        with opened.lock:
+        with self._held(message.game) as opened:
             return {"warm": True, "how": HOW, **notes_as_json(opened.coach)}
 
     def review(self, message: OfGame) -> dict[str, Any]:
         """A finished game: errors, luck, every moment; it counts in the person's progress from now on."""
-        opened = self._opened(message.game)
-        with opened.lock:
+        with self._held(message.game) as opened:
             coach = self._over(opened, "look through it").coach
             if not (opened.game.so_far.practice or opened.game.so_far.people):
                 keep(self._folder, played_game(coach))
@@ -265,8 +254,7 @@ class Games:
 
     def choices(self, message: At) -> dict[str, Any]:
         """All that the person could have done at a decision of a finished game, with its values."""
-        opened = self._opened(message.game)
-        with opened.lock:
+        with self._held(message.game) as opened:
             return choices_as_json(*self._over(opened, "look through it").game.view_at(message.at), _JUDGE)
 
     def lesson(self, message: Nothing) -> dict[str, Any]:
@@ -283,8 +271,7 @@ class Games:
 
     def share(self, message: OfGame) -> dict[str, Any]:
         """A finished game as text for people, and as a line that can be imported."""
-        opened = self._opened(message.game)
-        with opened.lock:
+        with self._held(message.game) as opened:
             return share(self._over(opened, "share it").coach)
 
     def _begin(self, so_far: GameSoFar) -> dict[str, Any]:
@@ -299,6 +286,13 @@ class Games:
     def _check_agent(self, agent: str) -> None:
         if is_outside_agent(agent) and agent != self._offered.agent:
             raise ValueError(f"agent {agent!r} is code of your own: name it on the command line to play against it")
+
+    @contextmanager
+    def _held(self, name: str) -> Iterator[OpenGame]:
+        """A game, for this request alone."""
+        opened = self._opened(name)
+        with opened.lock:
+            yield opened
 
     def _opened(self, name: str) -> OpenGame:
         if not GAME_ID.fullmatch(name):

@@ -15,12 +15,7 @@ _BLINK = 0.05  # seconds after which a thinking agent notices that it is stopped
 
 
 class OpenGame:
-    """One of the games.
-
-    Args:
-        game: the game.
-        judge: the coach's.
-    """
+    """One of the games."""
 
     def __init__(self, game: SavedGame, judge: PlayJudge) -> None:
         self.lock, self.stop, self._judge = threading.Lock(), threading.Event(), judge

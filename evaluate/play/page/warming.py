@@ -39,10 +39,6 @@ COLD, READY = Warm(False, False, False, "your opponent"), Warm(True, True, True,
 def warmed_up(agent: str, judge: PlayJudge) -> Iterator[Warm]:
     """What is ready, each time that more of it is.
 
-    Args:
-        agent: the offered agent.
-        judge: the coach's.
-
     Raises:
         ValueError: the agent cannot be made.
     """

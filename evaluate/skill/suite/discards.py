@@ -92,11 +92,7 @@ def hashes_of_tables() -> list[str]:
 
 
 def make(threads: int, on_progress: Callable[[int, int], None]) -> Discards:
-    """The discards of this version.
-
-    Args:
-        on_progress: called with how many are made, and how many there will be.
-    """
+    """The discards of this version."""
     games = GameBatch(streams(SEED, N), start_spread=_SPREAD).games
     sixes, deals = np.sort(games["cards"][:, :6], axis=1), games["dealer"] == 0
     scores, best, analyst = games["scores"].copy(), np.empty(N, np.int8), ExpertAgent(threads=threads)
@@ -171,11 +167,7 @@ def _lose(sixes, deals, scores, chosen, best, outlook, out):
 
 
 def chances_lost(data: Discards, chosen: np.ndarray, threads: int) -> np.ndarray:
-    """The chance to win that discards of the first N hands lose at their scores, (N,).
-
-    Args:
-        chosen: (N,) of the fifteen.
-    """
+    """The chance to win that discards of the first N hands, (N,) of the fifteen, lose at their scores, (N,)."""
     n = len(chosen)
     sixes, deals, best = data.sixes[:n].astype(np.int64), data.deals[:n] == 1, data.best[:n].astype(np.int64)
     scores, lost, known = data.scores[:n], np.empty(n), outlook()

@@ -99,11 +99,7 @@ def measure(agent: Agent, work: Work) -> dict[str, Measured]:
 
 
 def make(on_progress: Callable[[int, int], None]) -> Endgames:
-    """Positions of deals that two ``careful`` players played near the end, where one rank wins for certain.
-
-    Args:
-        on_progress: called with how many are made, and how many there will be.
-    """
+    """Positions of deals that two ``careful`` players played near the end, where one rank wins for certain."""
     made = Endgames(
         np.zeros((N, 13), np.int8),
         np.zeros(N, np.int8),

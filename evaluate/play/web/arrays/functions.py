@@ -15,7 +15,7 @@ from .memory import asarray, kind_of, mapped, ndarray, stacked
 from .reducing import REDUCTIONS, argsort, cumsum, sort
 from .selecting import nonzero
 
-inf, nan, newaxis = math.inf, math.nan, None
+inf, nan = math.inf, math.nan
 
 
 # --- Operators ------------------------------------------------------------------------------------------------------
@@ -234,9 +234,6 @@ def ones(shape: Any, dtype: Any = float) -> ndarray:
 def zeros_like(array: Any, dtype: Any = None) -> ndarray:
     """See NumPy."""
     return zeros(asarray(array).shape, dtype or asarray(array).dtype)
-
-
-empty_like = zeros_like
 
 
 def array(value: Any, dtype: Any = None) -> ndarray:
