@@ -8,20 +8,21 @@ from crib_env.agents import Agent, make_agent
 from crib_env.agents.registry import NAMES
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
+from tests.helpers.players import player
 from tests.helpers.refusals import refused
 
-SEVERAL = ["random", "greedy", "careful", "expert:hands=5"]
+SEVERAL = ["random", "greedy", "careful", "expert", "ismcts", "uct-determinized", "drqn", "nfsp"]
 
 
 @pytest.mark.parametrize("name", SEVERAL)
 def test_an_agent_drives_a_plain_aec_loop(name):
-    agent = make_agent(name)
+    agent = player(name)
     assert isinstance(agent, Agent)
     env = crib_env.env()
     env.reset(seed=0)
-    for player in env.agent_iter():
+    for seat in env.agent_iter():
         _, _, terminated, _, _ = env.last()
-        env.step(None if terminated else agent.act(env.views(player))[0])
+        env.step(None if terminated else agent.act(env.views(seat))[0])
     assert max(env.scores) == 121
     assert env.agents == []
 

@@ -349,16 +349,6 @@ def test_the_games_unused_for_longest_are_forgotten(monkeypatch):
     assert remembers(np.arange(30)) == [True] * 30
 
 
-def test_it_drives_a_plain_aec_loop():
-    agent = new_agent(lasts="deal", skip_forced=True)
-    env = crib_env.env()
-    env.reset(seed=0)
-    for player in env.agent_iter():
-        _, _, terminated, _, _ = env.last()
-        env.step(None if terminated else agent.act(env.views(player))[0])
-    assert max(env.scores) == 121
-
-
 # --- runs -----------------------------------------------------------------------------------------------------------
 
 

@@ -34,7 +34,6 @@ from crib_env.tables.standard import standard_win_table
 from tests.helpers import reference
 from tests.helpers.aec_play import lay, play_of
 from tests.helpers.engine_calls import deal
-from tests.helpers.hidden_cards import batches, views, with_hidden_dealt_again
 from tests.helpers.plain_beliefs import (
     beliefs,
     pack,
@@ -297,17 +296,6 @@ def test_every_card_is_legal_and_forced_cards_are_laid():
             n_forced += forced.sum()
             batch.step(rows, cards)
     assert n_forced > 100
-
-
-def test_choices_use_nothing_hidden():
-    agent, rng, n = make_agent("expert:hands=5"), np.random.default_rng(0), 0
-    for batch, rows in batches():
-        rows = rng.choice(rows, min(15, len(rows)), replace=False)
-        turns = batch.games["turn"][rows].astype(np.int64)
-        again = with_hidden_dealt_again(batch.games, rows, turns, rng)
-        np.testing.assert_array_equal(agent.act(views(batch.games, rows, turns)), agent.act(views(again, rows, turns)))
-        n += len(rows)
-    assert n > 500
 
 
 def test_choices_do_not_depend_on_threads():

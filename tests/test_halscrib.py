@@ -29,7 +29,6 @@ from crib_env.agents.halscrib.play import (
 from crib_env.batch import GameBatch
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
-from tests.helpers.hidden_cards import batches, with_hidden_dealt_again
 
 
 def situation(own, other, *, dealer, sure=4.0, hand=8.0, deal=None):
@@ -324,17 +323,6 @@ def test_the_same_games_in_any_batch(spec):
         n = min(len(cards), len(apart[game]))
         assert cards[:n] == apart[game][:n]
         assert n >= 15
-
-
-@pytest.mark.parametrize("spec", ["halscrib", "halscrib:adaptive=yes"])
-def test_a_choice_uses_nothing_hidden(spec):
-    agent, rng = make_agent(spec), np.random.default_rng(0)
-    for batch, rows in batches():
-        rows = rows[:20]
-        cards = agent.act(batch.views(rows))
-        again = GameBatch(streams(0, len(batch)))
-        again.games = with_hidden_dealt_again(batch.games, rows, batch.games["turn"][rows], rng)
-        np.testing.assert_array_equal(agent.act(again.views(rows)), cards)
 
 
 def test_all_cards_are_legal_to_the_end_of_a_game():

@@ -11,7 +11,6 @@ from crib_env.agents.heuristic import ALWAYS, DEALER_RULES, PONE_RULES, discards
 from crib_env.batch import GameBatch
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
-from tests.helpers.hidden_cards import batches, with_hidden_dealt_again
 
 
 def holds(rule, six, discarded):
@@ -116,16 +115,6 @@ def test_plays_as_greedy_does_after_the_discard():
         playing = ~views.is_discard
         np.testing.assert_array_equal(cards[playing], greedy.act(views[playing]))
         batch.step(rows, cards)
-
-
-def test_a_choice_uses_nothing_hidden_and_does_not_depend_on_the_batch():
-    agent, rng = make_agent("heuristic"), np.random.default_rng(0)
-    for batch, rows in batches():
-        cards = agent.act(batch.views(rows))
-        again = GameBatch(streams(0, len(batch)))
-        again.games = with_hidden_dealt_again(batch.games, rows, batch.games["turn"][rows], rng)
-        np.testing.assert_array_equal(agent.act(again.views(rows)), cards)
-        np.testing.assert_array_equal(agent.act(batch.views(rows[::7])), cards[::7])
 
 
 def test_the_second_card_completes_a_pair_with_the_first_whatever_it_was():

@@ -27,7 +27,7 @@ from crib_env.players.policies import RANDOM
 from crib_env.tables.outlook import outlook
 from tests.helpers import engine_calls
 from tests.helpers.drawn_worlds import NO_LIKELIHOOD, drawn, weighed
-from tests.helpers.hidden_cards import cards_of, mask_of, with_hidden_dealt_again
+from tests.helpers.hidden_cards import cards_of, mask_of
 from tests.helpers.refusals import refused
 
 HONEST = ("ismcts", "uct-determinized")
@@ -294,18 +294,6 @@ def test_discards_keep_the_best_four(reward):
 
 
 @pytest.mark.parametrize("name", HONEST)
-def test_hidden_cards_change_no_choice(name):
-    rng, agent = np.random.default_rng(3), make_agent(QUICK[name])
-    for decisions in (0, 1, 2, 3, 4, 6, 8, 10):
-        batch, rows = games_after(decisions)
-        seats = batch.games["turn"][rows]
-        again = with_hidden_dealt_again(batch.games, rows, seats, rng)
-        before = agent.act(batch.views(rows))
-        batch.games = again
-        np.testing.assert_array_equal(agent.act(batch.views(rows)), before)
-
-
-@pytest.mark.parametrize("name", HONEST)
 def test_choices_follow_the_seed_and_not_batch_or_threads(name):
     batch, rows = games_after(4, n=100)
     views = batch.views(rows)
@@ -349,16 +337,6 @@ def test_the_time_limit_is_kept():
             took.append(time.perf_counter() - began)
         assert min(took) >= 0.1
         assert min(took[1:]) < 0.5  # not without end; the first may compile, and this machine may have other work
-
-
-@pytest.mark.parametrize("name", HONEST)
-def test_plays_a_plain_aec_loop(name):
-    agent, env = make_agent(QUICK[name]), crib_env.env(episode="deal")
-    env.reset(seed=0)
-    for player in env.agent_iter():
-        terminated = env.last()[2]
-        env.step(None if terminated else agent.act(env.views(player))[0])
-    assert env.agents == []
 
 
 @pytest.mark.parametrize("episode", ["game", "deal", "play", "pegging"])

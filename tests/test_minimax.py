@@ -24,7 +24,6 @@ from crib_env.agents.choosing import six_dealt
 from crib_env.batch import GameBatch
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
-from tests.helpers.hidden_cards import batches, with_hidden_dealt_again
 from tests.helpers.reference import score_play, value
 
 OWN, OTHER = 0, 1
@@ -202,27 +201,6 @@ def test_discards_by_hand_and_worst_or_best_crib():
             place = next(k for k, (i, j) in enumerate(PLACES) if sorted([six[i], six[j]]) == discarded)
             assert values[place] == pytest.approx(max(values))
         batch.step(pones, cards)
-
-
-def test_a_choice_uses_nothing_hidden():
-    agent, rng = make_agent("minimax"), np.random.default_rng(0)
-    for batch, rows in batches():
-        rows = rows[:20]
-        cards = agent.act(batch.views(rows))
-        again = GameBatch(streams(0, len(batch)))
-        again.games = with_hidden_dealt_again(batch.games, rows, batch.games["turn"][rows], rng)
-        np.testing.assert_array_equal(agent.act(again.views(rows)), cards)
-
-
-def test_a_choice_does_not_depend_on_the_batch():
-    batch = GameBatch(streams(1, 30))
-    agent = make_agent("minimax")
-    for _ in range(9):
-        rows = batch.acting()
-        views = batch.views(rows)
-        cards = agent.act(views)
-        assert cards.tolist() == [agent.act(views[k : k + 1])[0] for k in range(len(rows))]
-        batch.step(rows, cards)
 
 
 def test_settings():

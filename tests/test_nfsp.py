@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-import crib_env
 from crib_env.agents import make_agent
 from crib_env.agents.choosing import draw
 from crib_env.agents.networks.ddqn import DDQNAgent
@@ -236,13 +235,3 @@ def test_the_command_leaves_weights_that_play(tmp_path):
     np.testing.assert_array_equal(drawn, again)
     assert (drawn != other).any()
     assert (drawn != likely).any()
-
-
-def test_it_drives_a_plain_aec_loop():
-    agent = new_agent()
-    env = crib_env.env()
-    env.reset(seed=0)
-    for player in env.agent_iter():
-        _, _, terminated, _, _ = env.last()
-        env.step(None if terminated else agent.act(env.views(player))[0])
-    assert max(env.scores) == 121

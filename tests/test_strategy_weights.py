@@ -46,7 +46,6 @@ from crib_env.train.strategy_weights.games import (
 )
 from crib_env.train.strategy_weights.learner import PRESETS
 from crib_env.train.strategy_weights.tournament import Tournament
-from tests.helpers.hidden_cards import with_hidden_dealt_again
 from tests.helpers.learner_runs import finished_run, new_run, run, stopped_run
 from tests.helpers.refusals import refused
 from tests.helpers.small_settings import STRATEGY_WEIGHTS as SMALL
@@ -284,17 +283,6 @@ def test_it_plays_as_greedy_and_choices_do_not_depend_on_the_batch():
         play = ~views.is_discard
         np.testing.assert_array_equal(cards[play], make_agent("greedy").act(views[play]))
         assert cards[:30].tolist() == [agent.act(views[k : k + 1])[0] for k in range(30)]
-
-
-def test_it_sees_nothing_hidden():
-    rng = np.random.default_rng(0)
-    agent = make_agent("strategy-weights:random")
-    for decisions in range(12):
-        batch = some_games(decisions)
-        rows = batch.acting()
-        again = some_games(decisions)
-        again.games = with_hidden_dealt_again(batch.games, rows, batch.games["turn"][rows], rng)
-        np.testing.assert_array_equal(agent.act(batch.views(rows)), agent.act(again.views(rows)))
 
 
 def test_weights_that_are_no_strategy_are_refused(tmp_path, monkeypatch):
