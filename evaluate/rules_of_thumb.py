@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from math import comb
 from typing import NamedTuple
 
 import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
 
 from crib_env.cards import RANKS
+from crib_env.evaluate.console import table_of
 from crib_env.hands import HANDS, N_RANKS
 from crib_env.scoring import card_value
 from crib_env.tables.leads import Leads
@@ -70,6 +73,16 @@ def tally(says: str, keeps: np.ndarray, breaks: np.ndarray, found: Weighed) -> T
     keeping, breaking = (np.where(some, found.costs, np.inf).min(axis=-1) for some in (keeps, breaks))
     means = (float(np.average(np.where(weights > 0, one, 0), weights=weights)) for one in (kept, keeping, breaking))
     return Tally(says, float(weights.sum() / found.weights.sum()), *means)
+
+
+def rules_table(title: str, tallies: Iterable[Tally]) -> Table:
+    """Rules for people, a row each."""
+    rows = (
+        (one.says, f"{one.applies:.1%}", f"{one.kept:.0%}", f"{one.keeping:.3f}", f"{one.breaking:.3f}")
+        for one in tallies
+    )
+    columns = ("rule", "applies", "kept", "cost of keeping", "of breaking")
+    return table_of(title, columns, rows, no_wrap=True, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
 
 
 def _always(says: str, keeps: Callable[[int], np.ndarray]) -> Rule:

@@ -88,7 +88,7 @@ def test_runs_of_other_seeds_are_not_added_up(in_python, monkeypatch, tmp_path, 
     with pytest.raises(SystemExit) as error:
         run(monkeypatch, state, "--plays", "20", "--seed", "1")
     assert error.value.code == 2
-    assert "holds a run of other seed" in capsys.readouterr().err
+    assert "state.json" in capsys.readouterr().err
 
 
 def test_a_difference_ends_the_run_with_status_1(in_python, monkeypatch, tmp_path, capsys):

@@ -91,4 +91,4 @@ def test_others_do_not_play(tables):
     form = {"dealer": "cut", "scores": [0, 0], "seed": 1, "practice": False, "coach": "on", "counting": "table"}
     status, found = tables[0].ask("new", agent="llm:model=some", **form)
     assert status == 400
-    assert "does not play on this page" in found["error"]
+    assert "llm:model=some" in found["error"]

@@ -15,6 +15,7 @@ from crib_env.engine import DEALER, PONE, WIN
 from crib_env.evaluate.commands.arguments import Score
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.rules_for_discards import overall, pairs_discarded, solved, tally_discards
+from crib_env.evaluate.rules_of_thumb import rules_table
 from crib_env.exact.deal_classes import class_of, representatives
 from crib_env.solver.deal.shows import choices_of as choices_of_deals
 from crib_env.tables.analysis import WinShares, analyse_discard, win_shares
@@ -118,13 +119,7 @@ def _show_all(role: int) -> None:
     for row in pairs_discarded(role, found, values)[:_PAIRS_SHOWN]:
         shown.add_row(row.ranks, f"{row.share:.1%}", f"{row.when_held:.0%}", f"{row.crib:.2f}")
     console.print(shown)
-    of_rules = ("rule", "applies", "kept", "cost of keeping", "of breaking")
-    shown = table_of(f"rules for {name}'s discards", of_rules, no_wrap=True, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for rule in tally_discards(role, found):
-        shown.add_row(
-            rule.says, f"{rule.applies:.1%}", f"{rule.kept:.0%}", f"{rule.keeping:.3f}", f"{rule.breaking:.3f}"
-        )
-    console.print(shown)
+    console.print(rules_table(f"rules for {name}'s discards", tally_discards(role, found)))
     made = overall(role, found, values)
     console.print(
         f"one discard is made at least 97 % of the time in {made.pure:.0%} of deals; the hand shows {made.hand:.2f} "

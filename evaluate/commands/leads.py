@@ -16,9 +16,9 @@ from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.rules_of_thumb import (
     ANSWERS,
     LEADS,
-    Tally,
     answer_habits,
     lead_habits,
+    rules_table,
     tally_answers,
     tally_leads,
 )
@@ -114,7 +114,7 @@ def _show_all_leads(leads: Leads) -> None:
     for rank, (share, chance, cost) in zip(RANKS, lead_habits(leads)):
         shown.add_row(rank, f"{share:.1%}", f"{chance:.1%}", _cost(cost))
     console.print(shown)
-    _show_rules("rules for the lead", [tally_leads(rule, leads) for rule in LEADS])
+    console.print(rules_table("rules for the lead", (tally_leads(rule, leads) for rule in LEADS)))
 
 
 def _show_all_answers(leads: Leads) -> None:
@@ -128,13 +128,4 @@ def _show_all_answers(leads: Leads) -> None:
             rank, f"{share:.1%}", f"{pairs:.0%}", "" if isnan(fifteens) else f"{fifteens:.0%}", f"{value:+.2f}"
         )
     console.print(shown)
-    _show_rules("rules for the answer", [tally_answers(rule, leads) for rule in ANSWERS])
-
-
-def _show_rules(title: str, tallies: Sequence[Tally]) -> None:
-    shown = _new_table(title, ("rule", "applies", "kept", "cost of keeping", "of breaking"))
-    for tally in tallies:
-        shown.add_row(
-            tally.says, f"{tally.applies:.1%}", f"{tally.kept:.0%}", f"{tally.keeping:.3f}", f"{tally.breaking:.3f}"
-        )
-    console.print(shown)
+    console.print(rules_table("rules for the answer", (tally_answers(rule, leads) for rule in ANSWERS)))

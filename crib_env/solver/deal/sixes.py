@@ -86,7 +86,7 @@ def number_of_six(ranks: np.ndarray) -> np.ndarray:
 
 @kernel
 def fill_ways(parts, left, ways):
-    """Fills ``ways`` (K,) with how many sets of cards each kind may be, if ``left`` (13,) cards of each rank are left."""
+    """Fills ``ways`` (K,) with how many sets of cards each kind may be; ``left`` (13,) cards of each rank are left."""
     for six in range(len(parts)):
         product = 1.0
         for k in range(6):
