@@ -23,6 +23,7 @@ from crib_env.picture.seen import Table, see, stages
 from crib_env.picture.table import HEIGHT, WIDTH, draw_table
 
 _MILLISECONDS = {"discard": 900, "play": 1_100, "show": 2_600}
+_WIDTH = 640  # pixels
 _COLOURS = 64  # the drawing has about thirty; the others smooth its edges
 _LAST = 4_000  # milliseconds that the last picture stays
 _TEMPLATE = Path(__file__).with_name("replay.html")
@@ -99,7 +100,7 @@ def replay_page(title: str, moments: Sequence[Frame]) -> str:
     return _PLACES.sub(lambda place: filled[place[1]], _TEMPLATE.read_text(encoding="utf-8"))
 
 
-def write_gif(path: Path, tables: Sequence[Table], width: int = 640) -> None:
+def write_gif(path: Path, tables: Sequence[Table]) -> None:
     """Writes a moving picture of these tables that repeats.
 
     Raises:
@@ -110,7 +111,7 @@ def write_gif(path: Path, tables: Sequence[Table], width: int = 640) -> None:
         task = progress.add_task("drawing", total=len(tables))
         pixels = []
         for table in tables:
-            pixels.append(to_pixels(draw_table(table, LIGHT), width))
+            pixels.append(to_pixels(draw_table(table, LIGHT), _WIDTH))
             progress.update(task, advance=1)
     from PIL import Image
 

@@ -16,6 +16,8 @@ from crib_env.agents.equilibrium.blueprint import N_CARDS
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.tables.discard_values import discard_points
 
+_ITERATIONS = 20  # of the solution of the rest of a play
+
 
 class Worth(NamedTuple):
     """The values of the choices of B decisions to the player; -inf for choices that are not allowed."""
@@ -70,10 +72,10 @@ class SolvedJudge:
     (:meth:`crib_env.agents.equilibrium.agent.EquilibriumAgent.rank_values`). Points are those of ``expert``.
     """
 
-    def __init__(self, iterations: int = 20, threads: int = 2) -> None:
-        self._searched, self._threads, self._iterations = ExpertJudge(threads=threads), threads, iterations
+    def __init__(self, threads: int = 2) -> None:
+        self._searched, self._threads = ExpertJudge(threads=threads), threads
         self._solvers: SimpleQueue[EquilibriumAgent] = SimpleQueue()  # those that no thread is using
-        self.name = f"equilibrium:iterations={iterations}"
+        self.name = f"equilibrium:iterations={_ITERATIONS}"
 
     def worth(self, views: PlayerViews) -> Worth:
         """See :class:`PlayJudge`."""
@@ -92,7 +94,7 @@ class SolvedJudge:
         try:
             solver = self._solvers.get_nowait()
         except Empty:
-            solver = EquilibriumAgent(self._iterations)
+            solver = EquilibriumAgent(_ITERATIONS)
         try:
             return solver.rank_values(views)
         finally:
