@@ -89,7 +89,6 @@ class dtype:  # named as in NumPy
 
     @property
     def str(self) -> builtins.str:
-        """See NumPy."""
         if not self.is_number:
             return self.name
         return f"{'<' if self.itemsize > 1 else '|'}{self.kind}{self.itemsize}"
@@ -177,24 +176,18 @@ class generic(_Number):
 
 
 class integer(generic):
-    """See NumPy."""
-
     def __new__(cls, value: Any = 0) -> Any:
         """A number of this type."""
         return dtype(cls.code).wrapped([int(value)])[0]
 
 
 class floating(generic):
-    """See NumPy."""
-
     def __new__(cls, value: Any = 0.0) -> Any:
         """A number of this type."""
         return struct.unpack(cls.code, struct.pack(cls.code, float(value)))[0]
 
 
 class bool_(generic):
-    """See NumPy."""
-
     code = "?"
 
     def __new__(cls, value: Any = False) -> Any:

@@ -119,7 +119,6 @@ def _real(kind: dtype) -> dtype:
 
 
 def invert(array: ndarray) -> ndarray:
-    """See NumPy."""
     return _each(operator.not_ if array.dtype is BOOL else operator.invert)(array)  # type: ignore[no-any-return]
 
 
@@ -137,7 +136,6 @@ def nan_to_num(array: Any) -> Any:
 
 
 def hypot(one: Any, other: Any) -> Any:
-    """See NumPy."""
     return mapped(math.hypot, one, other, FLOAT64)
 
 
@@ -168,7 +166,6 @@ add, divide = _Pairwise(_OPERATORS["add"]), _Pairwise(_OPERATORS["truediv"])
 
 
 def divmod(one: Any, other: Any) -> tuple[Any, Any]:
-    """See NumPy."""
     return one // other, one % other
 
 
@@ -211,7 +208,6 @@ def _shape(shape: Any) -> tuple[int, ...]:
 
 
 def zeros(shape: Any, dtype: Any = float) -> ndarray:
-    """See NumPy."""
     return ndarray.zeros(_shape(shape), _dtype(dtype))
 
 
@@ -220,24 +216,20 @@ _dtype = dtype
 
 
 def full(shape: Any, value: Any, dtype: Any = None) -> ndarray:
-    """See NumPy."""
     made = zeros(shape, kind_of(value) if dtype is None else dtype)
     made.fill(value)
     return made
 
 
 def ones(shape: Any, dtype: Any = float) -> ndarray:
-    """See NumPy."""
     return full(shape, 1, dtype)
 
 
 def zeros_like(array: Any, dtype: Any = None) -> ndarray:
-    """See NumPy."""
     return zeros(asarray(array).shape, dtype or asarray(array).dtype)
 
 
 def array(value: Any, dtype: Any = None) -> ndarray:
-    """See NumPy."""
     if isinstance(value, (list, tuple)) and dtype is not None and _dtype(dtype).fields:
         raise TypeError("records are made by zeros")
     made = asarray(value, dtype)
@@ -245,7 +237,6 @@ def array(value: Any, dtype: Any = None) -> ndarray:
 
 
 def ascontiguousarray(value: Any, dtype: Any = None) -> ndarray:
-    """See NumPy."""
     made = asarray(value, dtype)
     return made if made.is_contiguous else made.copy()
 
@@ -256,25 +247,21 @@ def arange(*limits: Any, dtype: Any = None) -> ndarray:
 
 
 def eye(n: int, dtype: Any = float) -> ndarray:
-    """See NumPy."""
     made = zeros((n, n), dtype)
     made[diag_indices(n)] = 1
     return made
 
 
 def diag_indices(n: int) -> tuple[ndarray, ndarray]:
-    """See NumPy."""
     return arange(n), arange(n)
 
 
 def indices(shape: Sequence[int]) -> ndarray:
-    """See NumPy."""
     places = list(product(*map(range, shape)))
     return asarray([k for axis in zip(*places) for k in axis], int).reshape(len(shape), *shape)
 
 
 def linspace(first: float, last: float, n: int) -> ndarray:
-    """See NumPy."""
     return asarray([first + (last - first) * k / (n - 1) for k in range(n)], float)
 
 
@@ -282,7 +269,6 @@ def linspace(first: float, last: float, n: int) -> ndarray:
 
 
 def concatenate(arrays: Sequence[Any], axis: int = 0, dtype: Any = None) -> ndarray:
-    """See NumPy."""
     of = [asarray(array) for array in arrays]
     kind = of[0].dtype
     for one in of[1:]:
@@ -299,7 +285,6 @@ def concatenate(arrays: Sequence[Any], axis: int = 0, dtype: Any = None) -> ndar
 
 
 def stack(arrays: Sequence[Any], axis: int = 0) -> ndarray:
-    """See NumPy."""
     made = stacked([asarray(array) for array in arrays])
     axis %= made.ndim
     order = [k + 1 for k in range(made.ndim - 1)]
@@ -308,7 +293,6 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> ndarray:
 
 
 def where(condition: Any, one: Any = None, other: Any = None) -> Any:
-    """See NumPy."""
     chosen = asarray(condition)
     if one is None:
         return nonzero(chosen)
@@ -328,14 +312,12 @@ def where(condition: Any, one: Any = None, other: Any = None) -> Any:
 
 
 def select(conditions: Sequence[Any], choices: Sequence[Any], default: Any) -> Any:
-    """See NumPy."""
     for condition, choice in zip(reversed(conditions), reversed(choices)):
         default = where(condition, choice, default)
     return default
 
 
 def flatnonzero(array: Any) -> ndarray:
-    """See NumPy."""
     return nonzero(asarray(array).ravel())[0]  # type: ignore[no-any-return]
 
 
@@ -350,7 +332,6 @@ def put_along_axis(array: ndarray, places: ndarray, values: Any, axis: int) -> N
 
 
 def repeat(array: Any, times: Any, axis: int = 0) -> ndarray:
-    """See NumPy."""
     given = asarray(array)
     many = asarray(times).spread((len(given),))
     return given[asarray([k for k, n in enumerate(many) for _ in range(n)], int)]  # type: ignore[no-any-return]
@@ -382,7 +363,6 @@ def diff(array: Any, prepend: Any = None, axis: int = -1) -> ndarray:
 
 
 def tril(array: ndarray, k: int = 0) -> ndarray:
-    """See NumPy."""
     rows, columns = array.shape[-2:]
     kept = asarray([[column <= row + k for column in range(columns)] for row in range(rows)])
     return where(kept, array, asarray(0).astype(array.dtype))  # type: ignore[no-any-return]
@@ -396,7 +376,6 @@ def array_split(array: ndarray, parts: int) -> list[ndarray]:
 
 
 def bincount(array: Any, weights: Any = None, minlength: int = 0) -> ndarray:
-    """See NumPy."""
     numbers = asarray(array).items()
     counts = [0 if weights is None else 0.0] * max(minlength, 1 + max(numbers, default=-1))
     for number, weight in zip(numbers, [1] * len(numbers) if weights is None else asarray(weights).items()):
@@ -405,7 +384,6 @@ def bincount(array: Any, weights: Any = None, minlength: int = 0) -> ndarray:
 
 
 def searchsorted(array: Any, values: Any, side: str = "left") -> Any:
-    """See NumPy."""
     found, bisect = asarray(array).items(), bisect_left if side == "left" else bisect_right
     if not isinstance(values, ndarray):
         return bisect(found, values)
@@ -413,7 +391,6 @@ def searchsorted(array: Any, values: Any, side: str = "left") -> Any:
 
 
 def interp(x: Any, xs: Any, ys: Any) -> Any:
-    """See NumPy."""
     places, heights = asarray(xs).items(), asarray(ys).items()
 
     def at(value: float) -> float:
@@ -425,22 +402,18 @@ def interp(x: Any, xs: Any, ys: Any) -> Any:
 
 
 def clip(array: Any, low: Any, high: Any) -> Any:
-    """See NumPy."""
     return minimum(maximum(array, low), high)
 
 
 def around(array: Any, digits: int = 0) -> Any:
-    """See NumPy."""
     return _each(lambda value: round(value, digits))(array)
 
 
 def ravel(array: Any) -> ndarray:
-    """See NumPy."""
     return asarray(array).reshape(-1)
 
 
 def isin(array: Any, values: Any) -> Any:
-    """See NumPy."""
     known = set(asarray(values).items())
     return _each(known.__contains__, lambda _: BOOL)(array)
 

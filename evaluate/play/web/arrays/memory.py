@@ -43,7 +43,6 @@ class ndarray:  # named as in NumPy
 
     @classmethod
     def zeros(cls, shape: tuple[int, ...], kind: dtype) -> ndarray:
-        """See NumPy."""
         n = size_of(shape) * kind.itemsize
         return cls(memory("Q", bytes(n + (-n % 8) or 8)), 0, shape, strides_of(shape, kind.itemsize), kind)
 
@@ -56,22 +55,18 @@ class ndarray:  # named as in NumPy
 
     @property
     def ndim(self) -> int:
-        """See NumPy."""
         return len(self.shape)
 
     @property
     def size(self) -> int:
-        """See NumPy."""
         return size_of(self.shape)
 
     @property
     def nbytes(self) -> int:
-        """See NumPy."""
         return self.size * self.dtype.itemsize
 
     @property
     def flags(self) -> Flags:
-        """See NumPy."""
         return Flags(self)
 
     @property
@@ -137,13 +132,11 @@ class ndarray:  # named as in NumPy
         return self.items() if shape == self.shape else broadcast_to(self, shape).items()
 
     def tolist(self) -> Any:
-        """See NumPy."""
         if self.ndim == 1 and self.dtype.is_number:
             return self.items()
         return [item.tolist() if isinstance(item, ndarray) else item for item in self] if self.shape else self.item()
 
     def item(self) -> Any:
-        """See NumPy."""
         (only,) = self.items()
         return only.decode("utf-32-le").rstrip("\0") if self.dtype.kind == "U" else only
 
@@ -151,12 +144,10 @@ class ndarray:  # named as in NumPy
         return str(self.tolist())
 
     def tobytes(self) -> bytes:
-        """See NumPy."""
         kept = self if self.is_contiguous else self.copy()
         return bytes(kept._bytes[kept._start : kept._start + kept.nbytes])
 
     def copy(self) -> ndarray:
-        """See NumPy."""
         if self.is_contiguous:
             made = ndarray.zeros(self.shape, self.dtype)
             made._bytes[: self.nbytes] = self._bytes[self._start : self._start + self.nbytes]
@@ -164,7 +155,6 @@ class ndarray:  # named as in NumPy
         return ndarray.of(self.items(), self.shape, self.dtype)
 
     def astype(self, kind: Any, copy: bool = True) -> ndarray:
-        """See NumPy."""
         of = dtype(kind)
         if of is self.dtype:
             return self.copy() if copy else self
@@ -173,7 +163,6 @@ class ndarray:  # named as in NumPy
     # Shapes
 
     def reshape(self, *shape: Any) -> ndarray:
-        """See NumPy."""
         sizes = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
         if -1 in sizes:
             rest = -size_of(sizes)
@@ -184,11 +173,9 @@ class ndarray:  # named as in NumPy
         return kept._view(kept._start, sizes, strides_of(sizes, self.dtype.itemsize), self.dtype)
 
     def ravel(self) -> ndarray:
-        """See NumPy."""
         return self.reshape(-1)
 
     def transpose(self, *axes: int) -> ndarray:
-        """See NumPy."""
         order = axes or tuple(reversed(range(self.ndim)))
         return self._view(
             self._start, tuple(self.shape[k] for k in order), tuple(self.strides[k] for k in order), self.dtype
@@ -196,11 +183,9 @@ class ndarray:  # named as in NumPy
 
     @property
     def T(self) -> ndarray:
-        """See NumPy."""
         return self.transpose()
 
     def view(self, kind: Any) -> ndarray:
-        """See NumPy."""
         of = dtype(kind)
         if of.itemsize == self.dtype.itemsize:
             return self._view(self._start, self.shape, self.strides, of)
@@ -208,7 +193,6 @@ class ndarray:  # named as in NumPy
         return self._view(self._start, (*self.shape[:-1], last), (*self.strides[:-1], of.itemsize), of)
 
     def setflags(self, write: bool = True) -> None:
-        """See NumPy."""
         self.writeable = write
 
     # Items
@@ -263,7 +247,6 @@ class ndarray:  # named as in NumPy
         self._write([self._start + place for place in places], values)
 
     def fill(self, value: Any) -> None:
-        """See NumPy."""
         self[...] = value
 
     def __bool__(self) -> bool:
@@ -283,8 +266,6 @@ class ndarray:  # named as in NumPy
 
 
 class Flags:
-    """See NumPy."""
-
     def __init__(self, of: ndarray) -> None:
         self.c_contiguous, self.writeable = of.is_contiguous, of.writeable
 
@@ -308,11 +289,9 @@ class void:  # named as in NumPy
         return self._of.address
 
     def tobytes(self) -> bytes:
-        """See NumPy."""
         return self._of.tobytes()
 
     def copy(self) -> void:
-        """See NumPy."""
         return void(self._of.copy())
 
 
@@ -327,7 +306,6 @@ def kind_of(value: object) -> dtype:
 
 
 def asarray(value: Any, kind: Any = None) -> ndarray:
-    """See NumPy."""
     if isinstance(value, ndarray):
         return value if kind is None else value.astype(kind, copy=False)
     if isinstance(value, void):
@@ -356,7 +334,6 @@ def stacked(arrays: Sequence[ndarray]) -> ndarray:
 
 
 def broadcast_to(array: ndarray, shape: tuple[int, ...]) -> ndarray:
-    """See NumPy."""
     lengths = (1,) * (len(shape) - array.ndim) + array.shape
     strides = (0,) * (len(shape) - array.ndim) + array.strides
     if len(lengths) != len(shape) or any(n not in (1, wanted) for n, wanted in zip(lengths, shape)):

@@ -34,8 +34,6 @@ def _mix(one: int, other: int) -> int:
 
 
 class SeedSequence:
-    """See NumPy."""
-
     def __init__(self, entropy: int | None = None) -> None:
         rest = secrets.randbits(128) if entropy is None else entropy
         words = [rest & _MASK]

@@ -131,8 +131,6 @@ def argsort(array: Any, axis: int | None = -1, kind: str | None = None) -> ndarr
 
 
 def cumsum(array: Any, axis: int | None = None) -> ndarray:
-    """See NumPy."""
-
     def sums(group: list[Any]) -> list[Any]:
         total, found = type(group[0])(0) if group else 0, []
         for item in group:
@@ -144,7 +142,6 @@ def cumsum(array: Any, axis: int | None = None) -> ndarray:
 
 
 def lexsort(keys: Any) -> ndarray:
-    """See NumPy."""
     columns = [asarray(key).items() for key in keys][::-1]
     rows = list(zip(*columns))
     return asarray(sorted(range(len(rows)), key=rows.__getitem__), int)

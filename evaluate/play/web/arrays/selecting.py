@@ -117,7 +117,6 @@ def _numbers(key: Any, shape: tuple[int, ...], axis: int) -> list[Any]:
 
 
 def nonzero(array: Any) -> tuple[Any, ...]:
-    """See NumPy."""
     from .memory import asarray
 
     found = [k for k, item in enumerate(array.items()) if item]

@@ -31,36 +31,27 @@ class Tensor:
         return Tensor(self.array == other)
 
     def numpy(self) -> np.ndarray:
-        """See torch."""
         return self.array
 
     def float(self) -> Tensor:
-        """See torch."""
         return self
 
     def masked_fill(self, mask: Tensor, value: float) -> Tensor:
-        """See torch."""
         filled = self.array.copy()
         filled[mask.array] = value
         return Tensor(filled)
 
 
 class Module:
-    """See torch."""
-
     def __call__(self, *arguments: Any) -> Any:
-        """See torch."""
         return self.forward(*arguments)  # type: ignore[attr-defined]
 
 
 class Linear(Module):
-    """See torch."""
-
     def __init__(self, n_inputs: int, n_outputs: int) -> None:
         self.weight, self.bias = np.zeros((n_outputs, n_inputs), np.float32), np.zeros(n_outputs, np.float32)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """See torch."""
         from crib_env.evaluate.play.web.dense import fill_dense
 
         out = np.empty((len(inputs), len(self.bias)), np.float32)
@@ -69,21 +60,15 @@ class Linear(Module):
 
 
 class ReLU(Module):
-    """See torch."""
-
     def forward(self, inputs: Tensor) -> Tensor:
-        """See torch."""
         return Tensor(np.maximum(inputs.array, 0.0))
 
 
 class Sequential(Module):
-    """See torch."""
-
     def __init__(self, *layers: Module) -> None:
         self.layers = layers
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """See torch."""
         for layer in self.layers:
             inputs = layer(inputs)
         return inputs
@@ -94,7 +79,6 @@ class ModuleDict(dict[str, Any], Module):
 
 
 def from_numpy(array: np.ndarray) -> Tensor:
-    """See torch."""
     return Tensor(array)
 
 
@@ -104,13 +88,11 @@ def pad(inputs: Tensor, by: tuple[int, ...]) -> Tensor:
 
 
 def inference_mode() -> Callable[[Any], Any]:
-    """See torch."""
     return lambda function: function
 
 
 @contextmanager
 def autocast(*_: object, **__: object) -> Iterator[None]:
-    """See torch."""
     yield
 
 
