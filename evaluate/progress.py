@@ -9,14 +9,7 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from typing import Any
 
-from rich.progress import (
-    BarColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TaskID,
-    TimeElapsedColumn,
-)
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TimeElapsedColumn
 from rich.text import Text
 
 from crib_env.evaluate.console import console

@@ -9,11 +9,7 @@ from crib_env.evaluate.commands.tables.deals import print_tables
 from crib_env.exact.deal_classes import N_CLASSES, cards_of, class_sizes
 from crib_env.hands import HANDS
 from crib_env.tables import crib_tables
-from crib_env.tables.crib_tables import (
-    _Deals,
-    crib_mean_over_starters,
-    solve_crib_tables,
-)
+from crib_env.tables.crib_tables import _Deals, crib_mean_over_starters, solve_crib_tables
 
 DEALS = "crib_env.tables.crib_tables._Deals"  # most of the time of a small solution
 

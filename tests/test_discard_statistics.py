@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 
 import crib_env
-from crib_env import (
-    crib_distribution,
-    discard_statistics,
-    hand_distribution,
-    parse_cards,
-    score_show_many,
-)
+from crib_env import crib_distribution, discard_statistics, hand_distribution, parse_cards, score_show_many
 from crib_env.cards import format_cards
 from tests.helpers.refusals import refused
 

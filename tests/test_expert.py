@@ -43,12 +43,7 @@ from tests.helpers.plain_beliefs import (
     unpack,
     win_after_play,
 )
-from tests.helpers.plain_play import (
-    World,
-    own_values,
-    points_of,
-    replay,
-)
+from tests.helpers.plain_play import World, own_values, points_of, replay
 from tests.helpers.positions import PAIRINGS, batches_in_play, positions, positions_of
 from tests.helpers.reference import rank
 

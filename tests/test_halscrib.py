@@ -17,15 +17,7 @@ from crib_env.agents.halscrib.agent import (
     discard_values,
     play_situations,
 )
-from crib_env.agents.halscrib.play import (
-    ANSWERS_PAIR,
-    LEADS_PAIR,
-    OPTIMAL,
-    RISKY,
-    SAFE,
-    adapted,
-    equilibrium,
-)
+from crib_env.agents.halscrib.play import ANSWERS_PAIR, LEADS_PAIR, OPTIMAL, RISKY, SAFE, adapted, equilibrium
 from crib_env.batch import GameBatch
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams

@@ -18,14 +18,7 @@ from crib_env.players.results import DealResults, deal_results, ended_deals
 from crib_env.text.position import as_json, in_notation, in_words
 from crib_env.views import PlayerViews
 from tests.helpers.engine_calls import compiled
-from tests.helpers.hidden_cards import (
-    N_GAMES,
-    batches,
-    cards_of,
-    mask_of,
-    views,
-    with_hidden_dealt_again,
-)
+from tests.helpers.hidden_cards import N_GAMES, batches, cards_of, mask_of, views, with_hidden_dealt_again
 
 
 def differing_rows(one, two):

@@ -16,12 +16,7 @@ from crib_env.evaluate.__main__ import main
 from crib_env.evaluate.matches.single_deals import play_deals
 from crib_env.evaluate.papers import NAMES, report
 from crib_env.evaluate.papers import run as run_module
-from crib_env.evaluate.papers.anderson_2022.measures import (
-    Listed,
-    greedy_listing,
-    heuristic_listing,
-    minimax_listing,
-)
+from crib_env.evaluate.papers.anderson_2022.measures import Listed, greedy_listing, heuristic_listing, minimax_listing
 from crib_env.evaluate.papers.claims import (
     Claim,
     Effort,

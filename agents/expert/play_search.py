@@ -14,12 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.agents.belief.lookahead import holds, one_of, that_fit, without_rank
-from crib_env.agents.belief.opponent_hands import (
-    CAREFUL_TYPE,
-    careful_choice,
-    greedy_chance,
-    weigh_cards,
-)
+from crib_env.agents.belief.opponent_hands import CAREFUL_TYPE, careful_choice, greedy_chance, weigh_cards
 from crib_env.engine import WIN
 from crib_env.exact.discard_statistics import N_POINTS
 from crib_env.kernels import kernel, lowest

@@ -10,17 +10,7 @@ import numpy as np
 
 from crib_env.kernels import bit, kernel
 from crib_env.observation import HAND, KNOWN, N_ACTIONS, SLOTS
-from crib_env.ranks import (
-    IS_DEALER,
-    LAID,
-    N_INPUTS,
-    SHORT,
-    Play,
-    write_cards,
-    write_discard,
-    write_pile,
-    write_play,
-)
+from crib_env.ranks import IS_DEALER, LAID, N_INPUTS, SHORT, Play, write_cards, write_discard, write_pile, write_play
 from crib_env.scoring import COUNT_LIMIT, card_value, fill_next_points
 
 # Where each kind of feature begins; the last is how many there are.

@@ -12,13 +12,7 @@ from typing import Literal, NamedTuple, cast, get_args
 import numpy as np
 
 from crib_env import PlayerViews
-from crib_env.agents.features.play import (
-    N_PLAY_FEATURES,
-    OF_DISCARDS,
-    OF_THE_PLAY,
-    inputs_and_gains,
-    play_features,
-)
+from crib_env.agents.features.play import N_PLAY_FEATURES, OF_DISCARDS, OF_THE_PLAY, inputs_and_gains, play_features
 from crib_env.kernels import kernel
 from crib_env.observation import HAND, KNOWN, N_BITS, OPPONENT_LAID, OWN_DISCARDS, STARTER, observation_named
 from crib_env.players.agent import Suits

@@ -19,14 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crib_env.exact.deal_classes import N_CLASSES, cards_of, class_of
-from crib_env.exact.discard_statistics import (
-    N_DISCARDS,
-    PLACES,
-    TOTALS,
-    fill_totals,
-    six_cards,
-    to_statistics,
-)
+from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals, six_cards, to_statistics
 from crib_env.files.json_text import parse_json, typed
 from crib_env.files.whole_file import check_output, whole_file
 

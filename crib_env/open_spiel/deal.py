@@ -8,17 +8,7 @@ import numpy as np
 import pyspiel
 
 from crib_env.cards import format_card, format_cards
-from crib_env.engine import (
-    DEAL_EPISODE,
-    DEALER,
-    DISCARD,
-    PONE,
-    WIN,
-    act,
-    begin_deal,
-    begin_game,
-    legal_cards,
-)
+from crib_env.engine import DEAL_EPISODE, DEALER, DISCARD, PONE, WIN, act, begin_deal, begin_game, legal_cards
 from crib_env.observation import N_BITS, write_observation
 from crib_env.open_spiel.engine_state import EngineState, game_type
 

@@ -17,17 +17,7 @@ from crib_env.hands import HAND_TABLES, N_RANKS, hand_number
 from crib_env.kernels import kernel
 from crib_env.solver.cfr import DISCOUNTS, discounted
 from crib_env.solver.endings import OF_ACTOR, OF_OTHER, WIDTH, ending_points
-from crib_env.solver.public_state import (
-    ACTOR,
-    CARDS,
-    COUNT,
-    GOAL,
-    N_FIELDS,
-    POINTS,
-    lay_rank,
-    n_playable_ranks,
-    say_go,
-)
+from crib_env.solver.public_state import ACTOR, CARDS, COUNT, GOAL, N_FIELDS, POINTS, lay_rank, n_playable_ranks, say_go
 from crib_env.solver.sweeps import (
     BEST_RESPONSE,
     UPDATE_REGRETS,

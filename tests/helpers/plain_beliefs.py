@@ -13,12 +13,7 @@ from crib_env.engine import DEALER, PONE
 from crib_env.hands import FOURS
 from crib_env.tables.standard import standard_cribs
 from tests.helpers import reference
-from tests.helpers.plain_play import (
-    OPPONENT,
-    begin_play,
-    chances_now,
-    replay,
-)
+from tests.helpers.plain_play import OPPONENT, begin_play, chances_now, replay
 from tests.helpers.positions import laid_arrays, mask
 from tests.helpers.reference import rank
 

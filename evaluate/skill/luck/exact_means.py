@@ -23,15 +23,7 @@ from crib_env.evaluate.skill.luck.usual_deal import (
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, class_sizes, representatives
 from crib_env.exact.discard_means import STARTERS, hand_total
 from crib_env.exact.disjoint_hands import N_DISJOINT, disjoint_total
-from crib_env.hands import (
-    FOUR_MASKS,
-    FOURS,
-    HANDS,
-    N_FOURS,
-    PAIR_NUMBER,
-    hand_number,
-    hand_of_mask,
-)
+from crib_env.hands import FOUR_MASKS, FOURS, HANDS, N_FOURS, PAIR_NUMBER, hand_number, hand_of_mask
 from crib_env.kernels import cards_in, kernel
 from crib_env.tables.discard_values import DiscardValues
 

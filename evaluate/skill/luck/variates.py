@@ -41,14 +41,7 @@ import numpy as np
 from crib_env.cards import JACK
 from crib_env.engine import DEALER, PONE, WIN
 from crib_env.evaluate.skill.luck.table import RESULTS, WINS, LuckTable, result_after, standard_luck_table
-from crib_env.evaluate.skill.luck.usual_deal import (
-    PARTS,
-    PLAYS,
-    UNSEEN,
-    new_scratch,
-    usual_play,
-    value_cards,
-)
+from crib_env.evaluate.skill.luck.usual_deal import PARTS, PLAYS, UNSEEN, new_scratch, usual_play, value_cards
 from crib_env.evaluate.statistics import match_points
 from crib_env.kernels import kernel, mask_of
 from crib_env.scoring import show_points
