@@ -10,17 +10,17 @@ from crib_env.players.policies import GREEDY
 from tests.helpers.refusals import refused
 
 BAD_ROWS = {
-    "below": ([0, -1], r"rows\[1\]=-1 is not allowed: there are games 0 to 3"),
-    "above": ([4], r"rows\[0\]=4 is not allowed: there are games 0 to 3"),
-    "far above": ([0, 2**62], r"rows\[1\]=\d+ is not allowed"),
-    "above int64": (np.array([2**63 + 1], np.uint64), r"rows\[0\]=-\d+ is not allowed"),
-    "repeated": ([1, 2, 1], r"rows\[2\]=1 is not allowed: it is given twice"),
-    "repeated in order": ([1, 1], r"rows\[1\]=1 is not allowed: it is given twice"),
-    "floats": (np.array([0.0, 1.0]), r"rows must be \(B,\) integers, not \(2,\) of float64"),
-    "bools": (np.array([True, False, True, True]), r"rows must be \(B,\) integers, not \(4,\) of bool"),
-    "two axes": ([[0, 1]], r"rows must be \(B,\) integers, not \(1, 2\) of int64"),
-    "a number": (0, r"rows must be \(B,\) integers, not \(\) of int64"),
-    "objects": (np.array([None]), r"rows must be \(B,\) integers, not \(1,\) of object"),
+    "below": ([0, -1], "rows[1]=-1 is not allowed: there are games 0 to 3"),
+    "above": ([4], "rows[0]=4 is not allowed: there are games 0 to 3"),
+    "far above": ([0, 2**62], f"rows[1]={2**62} is not allowed"),
+    "above int64": (np.array([2**63 + 1], np.uint64), "rows[0]=-"),
+    "repeated": ([1, 2, 1], "rows[2]=1 is not allowed: it is given twice"),
+    "repeated in order": ([1, 1], "rows[1]=1 is not allowed: it is given twice"),
+    "floats": (np.array([0.0, 1.0]), "rows must be (B,) integers, not (2,) of float64"),
+    "bools": (np.array([True, False, True, True]), "rows must be (B,) integers, not (4,) of bool"),
+    "two axes": ([[0, 1]], "rows must be (B,) integers, not (1, 2) of int64"),
+    "a number": (0, "rows must be (B,) integers, not () of int64"),
+    "objects": (np.array([None]), "rows must be (B,) integers, not (1,) of object"),
 }
 
 METHODS = {
@@ -41,7 +41,7 @@ def batch():
 def test_bad_rows_are_refused_and_nothing_changes(batch, method, bad):
     rows, message = BAD_ROWS[bad]
     before = batch.games.tobytes()
-    with pytest.raises(ValueError, match=message):
+    with refused(message):
         METHODS[method](batch, rows)
     assert batch.games.tobytes() == before
 
@@ -92,11 +92,11 @@ def test_unknown_observations_are_refused(batch):
         ({"first_id": 0.5}, "first_id=0.5 is not allowed"),
         ({"first_dealer": 2}, "first_dealer"),
         ({"scores": (0, 121)}, "scores"),
-        ({"seeds": np.array([0.5])}, r"seeds must be \(n,\) uint64, not \(1,\) of float64"),
-        ({"seeds": np.array([True])}, r"seeds must be \(n,\) uint64, not \(1,\) of bool"),
-        ({"seeds": np.array([-1])}, r"seeds must be \(n,\) uint64"),
-        ({"seeds": np.array([[1]])}, r"seeds must be \(n,\) uint64, not \(1, 1\) of int64"),
-        ({"seeds": 7}, r"seeds must be \(n,\) uint64"),
+        ({"seeds": np.array([0.5])}, "seeds must be (n,) uint64, not (1,) of float64"),
+        ({"seeds": np.array([True])}, "seeds must be (n,) uint64, not (1,) of bool"),
+        ({"seeds": np.array([-1])}, "seeds must be (n,) uint64"),
+        ({"seeds": np.array([[1]])}, "seeds must be (n,) uint64, not (1, 1) of int64"),
+        ({"seeds": 7}, "seeds must be (n,) uint64"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, message):

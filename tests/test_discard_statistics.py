@@ -110,7 +110,7 @@ def test_no_hands_give_no_rows():
         ([[0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, -1]], "hand 1: -1 is not a card"),
         ([[0, 1, 2, 3, 4, 4]], "hand 0: 5C is given twice"),
         ([[0.5, 1, 2, 3, 4, 5]], "integer card ids"),
-        ([0, 1, 2, 3, 4, 5], r"hands must be \(N, 6\)"),
+        ([0, 1, 2, 3, 4, 5], "hands must be (N, 6)"),
     ],
 )
 def test_bad_hands_are_named(hands, message):

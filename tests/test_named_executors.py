@@ -29,13 +29,13 @@ def test_the_extra_of_an_executor_is_named(name, package, monkeypatch):
 
 def test_without_ray_the_extra_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "ray", None)
-    needed = refused("executor='ray'", "extra 'ray'")
-    with needed:
-        match(MatchArguments("greedy", "random", 20, executor="ray"))
-    with needed:
-        league(("greedy", "random"), folder=tmp_path / "league", executor="ray")
-    with needed:
-        reproduce("oconnor-2000", quick=True, folder=tmp_path / "reproduction", executor="ray")
+    for command in (
+        lambda: match(MatchArguments("greedy", "random", 20, executor="ray")),
+        lambda: league(("greedy", "random"), folder=tmp_path / "league", executor="ray"),
+        lambda: reproduce("oconnor-2000", quick=True, folder=tmp_path / "reproduction", executor="ray"),
+    ):
+        with refused("executor='ray'", "extra 'ray'"):
+            command()
     assert not list(tmp_path.iterdir())
 
 

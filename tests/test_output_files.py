@@ -49,7 +49,7 @@ KINDS = ["a folder", "a FIFO", "a device", "link to a folder", "link to a FIFO",
 def test_a_path_that_is_not_a_file_is_refused_and_unchanged(tmp_path, kind):
     path = special(tmp_path, kind)
     before = path.lstat()
-    says = rf"special\.json is {kind.removeprefix('link to ')}: give the name of a file"
+    says = f"special.json is {kind.removeprefix('link to ')}: give the name of a file"
     with refused(says):
         check_output(path)
     with refused(says):

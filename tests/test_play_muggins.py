@@ -214,7 +214,7 @@ def test_a_record_comes_back_from_its_line(record):
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        ({"points": 29}, r"29 points of .* cannot be missed: there are \d+"),
+        ({"points": 29}, "29 points of "),
         ({"points": 0, "claimed": 0}, "from 1 to 29 points are missed"),
         ({"claimed": 30}, "no more are claimed"),
         ({"claimed": -1}, "no more are claimed"),

@@ -89,11 +89,11 @@ def test_an_object_without_a_name_has_that_of_its_class():
 @pytest.mark.parametrize(
     ("kind", "says"),
     [
-        (SaysItMixes, r"agent 'plain' has no probabilities, which mixes='known' needs"),
-        (SaysItWatches, r"agent 'plain' has no observe_end, which watches=True needs"),
-        (Inherits, r"agent 'plain' has probabilities, but declares mixes='no'"),
-        (SaysText, r"agent 'plain' has powers='remembers': give crib_env\.Powers"),
-        (Closed, r"Closed takes no attributes: give its class a powers"),
+        (SaysItMixes, "agent 'plain' has no probabilities, which mixes='known' needs"),
+        (SaysItWatches, "agent 'plain' has no observe_end, which watches=True needs"),
+        (Inherits, "agent 'plain' has probabilities, but declares mixes='no'"),
+        (SaysText, "agent 'plain' has powers='remembers': give crib_env.Powers"),
+        (Closed, "Closed takes no attributes: give its class a powers"),
     ],
 )
 def test_powers_that_do_not_agree_with_the_methods_are_refused(kind, says):

@@ -83,7 +83,7 @@ def test_folders_that_hold_no_finished_run_are_named(tmp_path):
         (tmp_path / "nowhere", "nowhere is not the folder of a run"),
         (write_run(tmp_path / "begun"), "begun is a run that is not finished: it has no summary.json"),
         (sweep, "seed-1 is a run that is not finished"),
-        (damaged, "damaged.summary.json is not the summary of a run"),
+        (damaged, "damaged/summary.json is not the summary of a run"),
     ):
         with refused(message):
             read_runs(folder)
