@@ -16,9 +16,9 @@ ABOUT = "Matches between agents, and measurements."
 
 def _about(name: str, command: Command) -> str:
     """The description of a command: what its docstring says, the agents that it takes, the commands under it."""
-    paragraphs = inspect.cleandoc(command.load().__doc__ or "").split("\n\n")[1:]
+    paragraphs = inspect.cleandoc(command.load().__doc__ or "").split("\n\n")
     told = takewhile(lambda paragraph: not paragraph.startswith(("Args:", "Raises:")), paragraphs)
-    about = "\n\n".join([command.about, *(" ".join(paragraph.split()) for paragraph in told)])
+    about = "\n\n".join(" ".join(paragraph.split()) for paragraph in told)
     if command.takes_agents:
         from crib_env.agents.registry import NAMES as AGENTS  # imported here: with the kernels it takes a second
 

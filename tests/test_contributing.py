@@ -132,7 +132,7 @@ def test_an_agent_a_learner_a_measurement_and_a_task_are_added_by_the_files_that
     mean, low, high = map(float, found.groups())
     assert low < mean < high
     assert mean == pytest.approx(4.77, abs=0.5)  # the mean over all hands and starters
-    assert "Mean points of random hands." in shown
+    assert "Scores random hands of four cards with a starter." in shown
     assert "Number of hands. (default: 2000)" in " ".join(shown.split())
     high_card, low_card = (
         one["figures"]["fives given to the dealer, %"]["mean"]

@@ -34,9 +34,10 @@ def analyse_games(
     json_file: SomeJson = None,
     picture: SomeFile = None,
 ) -> None:
-    """Compares every decision of games recorded by `match --record` with the best one, and measures luck.
+    """Shows what each decision of recorded games lost, and how much was luck.
 
-    Discards are valued by the exact analysis at the score, the play by the solution of what follows.
+    `match --record` and `play` record games. Discards are valued by the exact analysis at the score, the play by the
+    solution of what follows.
 
     Args:
         path: The file.

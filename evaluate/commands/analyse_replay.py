@@ -24,7 +24,7 @@ def replay(
     gif: SomeFile = None,
     losses: bool = False,
 ) -> None:
-    """Prints a game recorded by `match --record`, or draws it.
+    """Prints a game recorded by `match --record`, or draws it: a page to step through, a GIF.
 
     Args:
         path: The file.

@@ -30,9 +30,9 @@ def dataset(
     minari: bool = False,
     threads: Threads = 2,
 ) -> None:
-    """Writes games between two agents as Parquet files, one row a decision, with a data card.
+    """Writes games between two agents as Parquet, one row a decision, or as a Minari dataset.
 
-    A stopped command goes on when it is given again.
+    A data card lies beside the Parquet files. A stopped command goes on when it is given again.
 
     Args:
         folder: Where to write it: a new folder, or one that the same command has begun.

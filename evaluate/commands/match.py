@@ -84,7 +84,9 @@ def read_half_width(text: str) -> float:
 
 
 def match(asked: Annotated[MatchArguments, tyro.conf.arg(name="")]) -> None:
-    """Plays, writes and prints; Ctrl-C or an error, such as a full disk, ends it and keeps the finished games.
+    """Plays mirrored games: the same deals twice, with the seats swapped.
+
+    Ctrl-C or an error, such as a full disk, ends it and keeps the finished games.
 
     Raises:
         ValueError: an argument is not allowed.

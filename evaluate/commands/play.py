@@ -50,7 +50,7 @@ def play(
     resume: SomeFile = None,
     browser: bool = True,
 ) -> None:
-    """Plays a game between you and an agent: in the browser, or in this terminal.
+    """Plays a game between you and an agent, in the browser or in the terminal, with a coach.
 
     The page comes from a server on this machine alone, until Ctrl-C. In the terminal cards are typed as 5h, or by their
     numbers in your hand; ? asks the coach for a hint, and undo takes a card back in practice. The game is kept after

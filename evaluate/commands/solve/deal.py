@@ -29,11 +29,11 @@ def solve_deal(
     threads: Threads = 2,
     json_file: SomeJson = None,
 ) -> None:
-    """Solves whole deals at 0-0, for points: discards and play together.
+    """Solves whole deals for their equilibrium, discards and play together, with its exact distance from one.
 
-    A player chooses its discards of every six cards, and plays knowing its four cards, the starter and what has been
-    laid. In the play it forgets its own discards. NashConv is what exact best responses to both roles, which remember
-    them, gain together in points a deal.
+    The deals are played at 0-0, for points. A player chooses its discards of every six cards, and plays knowing its
+    four cards, the starter and what has been laid. In the play it forgets its own discards. NashConv is what exact best
+    responses to both roles, which remember them, gain together in points a deal.
 
     It needs 14 GB of memory, and 25 GB in the folder. Iterations take half a minute each on two cores, and the
     measurement at the end some minutes.

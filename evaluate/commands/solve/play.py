@@ -72,10 +72,11 @@ def solve_play(
     threads: Threads = 2,
     json_file: SomeJson = None,
 ) -> None:
-    """Solves the play of a deal: pone leads, points as they fall.
+    """Solves the play for its equilibrium, to a stated distance from it; where wanted, among simple players.
 
-    Suits do not matter. NashConv is what exact best responses to both roles gain together, in points a deal. It is 0 in
-    equilibrium. No opponent can win more than half of it from the saved policy, on average over both roles.
+    Pone leads, and points count as they fall. Suits do not matter. NashConv is what exact best responses to both roles
+    gain together, in points a deal. It is 0 in equilibrium. No opponent can win more than half of it from the saved
+    policy, on average over both roles.
 
     With --simple-players, any opponent may be one of a simple kind: most of these look one card ahead, some take the
     most points at once. The equilibrium of such a population wins more from weak players. An opponent who knows it can

@@ -36,7 +36,7 @@ def calibration(
     threads: Threads = 2,
     picture: SomeFile = None,
 ) -> None:
-    """Compares stated chances to win with what happens when games are played.
+    """Compares stated chances to win, at scores and after discards, with games that are played out.
 
     The win table at random pairs of scores, against whole games of the agent against itself. And what the second and
     the fourth best discard lose by the analysis, against deals played out with the same hidden cards. And what a rank

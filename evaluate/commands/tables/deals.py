@@ -156,7 +156,7 @@ def luck(
     deals: Annotated[int, Range(LEAST_DEALS, MOST_GAMES)] = 30_000,
     seed: Seed = 0,
 ) -> None:
-    """Computes the table by which `match --luck-adjusted` measures luck; takes some minutes.
+    """Computes the values of cards over all deals, by which `match --luck-adjusted` measures luck, in some minutes.
 
     Args:
         path: The file to write; an existing file is replaced.

@@ -50,7 +50,7 @@ def blueprint(
     pegging: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="PEGGING")],
     deals: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DEALS")],
 ) -> None:
-    """Keeps the discards and the first three cards of solved deals, which `equilibrium` plays by.
+    """Makes the blueprint that `equilibrium` plays by: the discards and the first three cards of solved deals.
 
     Args:
         path: The file of the blueprint; an existing file is replaced.
