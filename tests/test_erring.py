@@ -10,7 +10,7 @@ from crib_env.agents import make_agent
 from crib_env.agents.best.erring import ErringAgent
 from crib_env.agents.choosing import six_dealt
 from crib_env.evaluate.matches.match import play_match
-from crib_env.evaluate.play.levels import FIRST, LEVELS, first_level, in_words
+from crib_env.evaluate.play.levels import LEVELS, in_words
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.tables.discard_values import discard_points
 
@@ -65,7 +65,6 @@ def test_levels_are_the_weakest_first_and_told_in_words():
     assert LEVELS[-1].agent == "best"
     assert all(below.high < above.low for below, above in pairwise(rates))
     assert all(rate.low < rate.rate < rate.high for rate in rates)
-    assert first_level().name == FIRST
     assert [in_words(rate) for rate in (0.34, 0.49, 0.66)] == [
         "one game in three",
         "every other game",

@@ -11,7 +11,7 @@ from crib_env.engine import WIN
 from crib_env.evaluate.commands.arguments import AgentName
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.matches.blocks import Pace, play_pairs, working
-from crib_env.evaluate.matches.match import pairs_less_luck
+from crib_env.evaluate.matches.match import check_games, pairs_less_luck
 from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs
 from crib_env.evaluate.progress import advancing
 from crib_env.evaluate.ranges import Games as GameCount
@@ -39,8 +39,7 @@ def play_endgames(
     Raises:
         ValueError: ``games`` is not a positive even number.
     """
-    if games < 2 or games % 2:
-        raise ValueError(f"games={games} is not allowed: mirrored games come in pairs, give a positive even number")
+    check_games(games)
     found, pace = {}, Pace()
     with (
         advancing(f"{a.name} against {b.name}", len(POSITIONS) * games) as on_progress,

@@ -17,7 +17,7 @@ from crib_env.distribution import missing
 from crib_env.evaluate.commands.arguments import Score, SomeFile, SomeSeed
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
-from crib_env.evaluate.play.levels import LEVELS, first_level
+from crib_env.evaluate.play.levels import FIRST, LEVELS
 from crib_env.evaluate.play.page.games import OFFERED
 from crib_env.evaluate.play.saved_game import (
     DEALERS,
@@ -72,7 +72,7 @@ def play(
         browser: Open the browser.
     """
     number = secrets.randbelow(2**32) if seed is None else seed
-    by_default = "best" if terminal else first_level().agent
+    by_default = "best" if terminal else FIRST.agent
     offered = GameSoFar(
         by_default if agent is None else agent, number, DEALERS[dealer], scores, (), practice, coach, counting
     )

@@ -1,17 +1,7 @@
 """Claims of a paper: how each is computed here, and the verdict on it.
 
-There are three classes:
-
-* **Checks** of arithmetic and of the rules need no player: they hold or fail.
-* A claim is **not refuted** when the paper's figure and ours agree, but its sample was so small that many other figures
-  would have agreed too.
-* A claim is **confirmed** when our measurement could have refuted it and did not.
-
 A published number stands for a range: its rounding and, if the paper gives the size of its sample, the 95 % interval
-of that sample. A claim *differs* when our 95 % interval does not overlap this range. If they overlap, a sampled figure
-is *undecided* when our interval is the wider one. A range without a sample, or a direction ("better than random"), is
-confirmed when our whole interval lies inside, and undecided when only part of it does. Figures that cannot be compared,
-such as times on other machines, are only *shown*.
+of that sample. :mod:`crib_env.evaluate.papers.report` says to readers what each verdict means.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ LEVELS: tuple[Level, ...] = (
 )
 """Measured in docs/benchmarks/levels.md, without muggins. A level overlooks an item in fifty for each point by which it
 misjudges."""
-FIRST = "Neighbour"
+FIRST = LEVELS[2]
 """The level that a first player is offered."""
 
 _SHARES = {
@@ -129,11 +129,6 @@ _SHARES = {
 def in_words(rate: float) -> str:
     """The share of games nearest to a win rate, as people say it."""
     return _SHARES[min(_SHARES, key=lambda share: abs(float(share) - rate))]
-
-
-def first_level() -> Level:
-    """The level that a first player is offered."""
-    return next(level for level in LEVELS if level.name == FIRST)
 
 
 def level_of(agent: str) -> Level | None:

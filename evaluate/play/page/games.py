@@ -16,7 +16,7 @@ from crib_env.evaluate.matches.muggins import HIGHEST
 from crib_env.evaluate.play.coach import HOW
 from crib_env.evaluate.play.imported import imported
 from crib_env.evaluate.play.lesson import Lesson
-from crib_env.evaluate.play.levels import LEVELS, first_level
+from crib_env.evaluate.play.levels import FIRST, LEVELS
 from crib_env.evaluate.play.page.lesson import answer_as_json, lesson_as_json
 from crib_env.evaluate.play.page.listing import GAME_ID, level_row, listed
 from crib_env.evaluate.play.page.messages import (
@@ -106,7 +106,7 @@ class Games:
                 "practice": offered.practice,
                 "coach": offered.coach,
                 "counting": offered.counting,
-                "first": offered.agent == first_level().agent,
+                "first": offered.agent == FIRST.agent,
             },
             "waiting": listed(self._folder),
             "finished": listed(self._folder / FINISHED),

@@ -29,7 +29,7 @@ class _AtOnce:
 threading.Thread.start = threading.Thread.run  # type: ignore[method-assign]
 concurrent.futures.ThreadPoolExecutor = _AtOnce  # type: ignore[assignment, misc]
 
-from crib_env.evaluate.play.levels import first_level  # noqa: E402
+from crib_env.evaluate.play.levels import FIRST  # noqa: E402
 from crib_env.evaluate.play.page.answers import answered  # noqa: E402
 from crib_env.evaluate.play.page.games import Games  # noqa: E402
 from crib_env.evaluate.play.page.messages import New  # noqa: E402
@@ -53,7 +53,7 @@ class _GamesHere(Games):
 def make_games() -> Games:
     """The games of this browser; its files are kept by the page."""
     _FOLDER.mkdir(exist_ok=True)
-    offered = GameSoFar(first_level().agent, 0, None, (0, 0), ())
+    offered = GameSoFar(FIRST.agent, 0, None, (0, 0), ())
     games = _GamesHere(_FOLDER, _FOLDER / "games.jsonl", offered, opponents=NAMED)
     games.warm = READY
     return games
