@@ -8,9 +8,9 @@ in the paper) the best response, ε-greedy, and otherwise the average policy. So
 opponent close to the average policy, and the average policy follows it. The resulting agent plays the average policy.
 
 Differences from the paper: one pair of policies for both seats, which see the same game, instead of a pair for each;
-networks, Adam, learning rates and double Q-learning as in Double DQN's default instead of plain gradient descent; η is
-0.25 instead of 0.1; ε falls linearly and is small, because the average policy learns the random cards too; single deals
-with settled rewards.
+networks, Adam and double Q-learning as in Double DQN's default instead of plain gradient descent, with sparse first
+layers (:mod:`crib_env.agents.networks.sparse`); η is 0.25 instead of 0.1; ε falls linearly and is small, because the
+average policy learns the random cards too; single deals with settled rewards.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from rich.progress import Progress
 
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.agents.networks.policy import NFSPAgent
-from crib_env.evaluate.ranges import Range, Share
+from crib_env.agents.networks.sparse import make_sparse
+from crib_env.evaluate.ranges import Positive, Range, Share
 from crib_env.observation import N_ACTIONS, OBSERVATIONS
 from crib_env.train.ddqn import DDQNSettings, DoubleDQN, new_agent
 from crib_env.train.experience import (
@@ -57,13 +58,17 @@ class NFSPSettings(DDQNSettings):
     opponent: Literal["self"] = "self"
     """NFSP plays itself."""
     episodes: Count = 204_800
+    learning_rate: NotNegative = 4e-3
+    """Initial learning rate of Adam for the best response."""
+    reuse: Positive = 2.0
+    """How often a transition is used on average, and as many steps are made: with fewer, both policies lag behind."""
     anticipation: Annotated[float, Range(0, 1, above=True)] = 0.25
     """η: probability that a player follows the best response in an episode; otherwise it follows the average policy."""
     reservoir: Count = 400_000
     """Capacity of each average-policy network's reservoir, in decisions of the best response."""
     average_batch_size: Count = 1_024
     """Decisions in a gradient step of the average policy, which takes as many steps as the best response."""
-    average_learning_rate: NotNegative = 1e-3
+    average_learning_rate: NotNegative = 4e-3
     """Initial learning rate of Adam for the average policy; it falls with ``learning_rate``."""
     epsilon: Share = 0.02
     """Initial probability of a random card, for the best response."""
@@ -196,6 +201,8 @@ def train(settings: NFSPSettings, folder: RunFolder, progress: Progress) -> tupl
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
     best, average = (new_agent(settings) for _ in range(2))
+    for network in best.networks.values():
+        make_sparse(network.body)
     learner = NFSP(best, NFSPAgent(average, seed=settings.seed), settings)
 
     def play(now: Round) -> tuple[Episodes, np.ndarray]:

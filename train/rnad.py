@@ -33,7 +33,7 @@ from rich.progress import Progress
 
 from crib_env.agents.networks.policy import RNaDAgent, SparsePolicyAgent
 from crib_env.evaluate.ranges import Positive
-from crib_env.train.loop.learning import Count
+from crib_env.train.loop.learning import Count, NotNegative
 from crib_env.train.loop.rounds import Round, train_in_rounds
 from crib_env.train.loop.run_folder import RunFolder, RunSummary
 from crib_env.train.policy_and_critic import CriticSettings, PolicyAndCritic, returns_of
@@ -46,11 +46,12 @@ NAME = "rnad"
 class RNaDSettings(CriticSettings):
     """Settings of R-NaD."""
 
-    regularization: Positive = 0.3
+    learning_rate: NotNegative = 1e-2
+    regularization: Positive = 0.2
     """η, in points."""
-    references: Count = 10
+    references: Count = 20
     """Steps of the outer loop: how many reference policies there are, one after the other."""
-    logit_bound: Positive = 4.0
+    logit_bound: Positive = 10.0
     """β: how far from their mean logits are pushed."""
     advantage_bound: Positive = 10.0
     """Advantages are clipped to this size, in points."""
@@ -92,8 +93,9 @@ class RNaD(PolicyAndCritic):
             rows = self.online.networks.rows_of(name, played.is_discard)
             if len(rows):
                 batch = played[rows]
-                new, old = (self.log_policy(one, name, batch) for one in (self.reference, self.last_reference))
-                out[rows] = (alpha * new + (1 - alpha) * old).numpy()
+                new = self.log_policy(self.reference, name, batch)
+                old = self.log_policy(self.last_reference, name, batch) if alpha < 1 else new
+                out[rows] = old.lerp(new, alpha).numpy()
         return out
 
     @torch.no_grad()

@@ -105,12 +105,6 @@ class PolicyAgent:
         return (values / self.temperature).softmax(dim=1).double().numpy()
 
 
-class NFSPAgent(PolicyAgent):
-    """The average policy of neural fictitious self-play."""
-
-    learner = "nfsp"
-
-
 class SparsePolicyAgent(PolicyAgent):
     """A policy whose first layers are sparse."""
 
@@ -120,6 +114,12 @@ class SparsePolicyAgent(PolicyAgent):
         super().__init__(networks, plays, seed, temperature)
         for network in networks.networks.values():
             make_sparse(network.body)
+
+
+class NFSPAgent(SparsePolicyAgent):
+    """The average policy of neural fictitious self-play."""
+
+    learner = "nfsp"
 
 
 class MMDAgent(SparsePolicyAgent):
