@@ -67,7 +67,8 @@ class CriticSettings(LearningSettings):
     learning_rate: NotNegative = 6e-3
     """Initial learning rate of Adam, for policy and critic."""
     average_rate: Share = 0.005
-    """Share of the way to the new weights that the player measured goes after each step: it has their average."""
+    """Share of the way to the new weights that the player measured goes after each step: it has their average. After
+    n steps it is 9 / (n + 10) if that is more, so that the untrained weights are soon forgotten."""
 
 
 class PolicyAndCritic(Parts):
@@ -169,8 +170,10 @@ class PolicyAndCritic(Parts):
         Raises:
             FloatingPointError: the loss is no longer finite.
         """
-        self.policy_descents[name].step(loss, rate)
-        follow(self.agent.networks.networks[name], self.online.networks.networks[name], self._settings.average_rate)
+        descent, average = self.policy_descents[name], self.agent.networks.networks[name]
+        descent.step(loss, rate)
+        share = max(self._settings.average_rate, 9 / (descent.steps + 10))
+        follow(average, self.online.networks.networks[name], share)
 
 
 def returns_of(decisions: Decisions) -> np.ndarray:
