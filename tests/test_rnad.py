@@ -104,9 +104,9 @@ def test_the_target_network_becomes_the_reference_after_each_step(tmp_path):
     _, parts = new_run(rnad, settings, tmp_path), RunFolder(folder.path)
     run(rnad, settings, parts)
     ended, _ = parts.load_checkpoint()
-    names = [name.removeprefix("average.") for name in held if name.startswith("average.")]
+    names = [name.removeprefix("target.") for name in held if name.startswith("target.")]
     assert names
     for name in names:
-        assert torch.equal(ended[f"reference.{name}"], held[f"average.{name}"])
+        assert torch.equal(ended[f"reference.{name}"], held[f"target.{name}"])
         assert torch.equal(ended[f"last reference.{name}"], held[f"reference.{name}"])
-        assert not torch.equal(held[f"reference.{name}"], held[f"average.{name}"])
+        assert not torch.equal(held[f"reference.{name}"], held[f"target.{name}"])

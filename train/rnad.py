@@ -8,7 +8,7 @@ It is zero-sum still, and replicator dynamics converge in it. Where they end, π
 these ends come ever closer to an equilibrium. The dynamics are NeuRD's (Hennes et al. 2020): the logit of each card
 follows its advantage, however unlikely the card is, unless the logit would leave ±β around the mean of the logits.
 
-A step m of the outer loop takes Δ episodes. At its end the target network, the average of the weights of π, becomes
+A step m of the outer loop takes Δ episodes. At its end the target network, which follows the weights of π, becomes
 π_(m+1,reg). After n of its episodes the reference is between the last two::
 
     log π_reg = α log π_(m,reg) + (1 − α) log π_(m−1,reg),    α = min(1, 2 n / Δ)
@@ -18,8 +18,9 @@ place of the papers' v(o) a critic has a value Q of each card and sees both hand
 (:mod:`crib_env.train.policy_and_critic`), in the game with these rewards. At each decision to come, of either player,
 Σ π Q − Q(a) takes the luck of that draw out of the return: its mean is 0 (Schmid et al. 2019).
 
-The player measured is the target network, and draws its cards. Not here, but in DeepNash: Adam without momentum, and a
-policy that is rounded, and plays no unlikely card, at the end.
+The player measured has the average of the weights of π, as the target network, but forgets untrained ones sooner, and
+draws its cards. References that forget so soon would leave it more exploitable. Not here, but in DeepNash: Adam without
+momentum, and a policy that is rounded, and plays no unlikely card, at the end.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from rich.progress import Progress
 
 from crib_env.agents.networks.policy import RNaDAgent, SparsePolicyAgent
 from crib_env.evaluate.ranges import Positive
-from crib_env.train.loop.learning import Count, NotNegative
+from crib_env.train.loop.learning import Count, NotNegative, follow
 from crib_env.train.loop.rounds import Round, train_in_rounds
 from crib_env.train.loop.run_folder import RunFolder, RunSummary
 from crib_env.train.policy_and_critic import CriticSettings, PolicyAndCritic, returns_of
@@ -66,8 +67,9 @@ class RNaD(PolicyAndCritic):
     def __init__(self, settings: RNaDSettings) -> None:
         super().__init__(RNaDAgent, settings)
         self.settings = settings
-        self.reference, self.last_reference = copy.deepcopy(self.agent), copy.deepcopy(self.agent)
-        self._parts |= {"reference": self.reference.networks, "last reference": self.last_reference.networks}
+        self.target, self.reference, self.last_reference = (copy.deepcopy(self.agent) for _ in range(3))
+        others = {"target": self.target, "reference": self.reference, "last reference": self.last_reference}
+        self._parts |= {name: policy.networks for name, policy in others.items()}
 
     def play_and_learn(self, now: Round) -> tuple[dict[str, float], float]:
         """A round; scalars for TensorBoard, and the seconds of simulation."""
@@ -76,7 +78,7 @@ class RNaD(PolicyAndCritic):
         steps = settings.references / settings.episodes  # of the outer loop, in each episode
         if int(now.episodes_before * steps) > int((now.episodes_before - settings.episodes_at_once) * steps):
             self.last_reference.networks.load_state_dict(self.reference.networks.state_dict())
-            self.reference.networks.load_state_dict(self.agent.networks.state_dict())
+            self.reference.networks.load_state_dict(self.target.networks.state_dict())
         log_reg = self.log_reference(played, alpha=min(1.0, 2 * (now.episodes_before * steps % 1)))
         returns = returns_of(decisions) + self.later(played, decisions.chain, log_reg)
 
@@ -140,6 +142,7 @@ class RNaD(PolicyAndCritic):
         inside = centred.detach() * advantages.sign() < settings.logit_bound
         loss = -(centred * advantages * inside).sum(dim=1).mean()
         self.step_policy(name, loss, rate)
+        follow(self.target.networks.networks[name], self.online.networks.networks[name], settings.average_rate)
         entropy, kl = -(pi * log_pi).sum(dim=1).mean(), (pi * ratio).sum(dim=1).mean()
         return {"critic loss": critic_loss, "entropy": entropy.item(), "KL from reference": kl.item()}
 
