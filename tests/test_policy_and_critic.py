@@ -19,6 +19,7 @@ from crib_env.solver.public_state import start_of_play
 from crib_env.train import mmd, rnad
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.mmd import MMD
+from crib_env.train.policy_and_critic import returns_of
 from tests.helpers import small_settings
 from tests.helpers.learner_runs import new_run, run, stopped_run
 from tests.helpers.self_play import played_by
@@ -55,6 +56,17 @@ def test_the_critic_sees_the_cards_of_the_opponent():
         np.testing.assert_array_equal(
             played.others[row].reshape(4, 13).sum(axis=0), np.bincount(dealt[g, 1 - s], minlength=13)
         )
+
+
+def test_the_average_soon_forgets_untrained_weights():
+    torch.manual_seed(0)
+    learner = MMD(replace(small_settings.MMD, episode="pegging", average_rate=0.005))
+    before = learner.agent.networks.networks["play"].cards.bias.detach().clone()
+    decisions, played = played_by(learner, GameBatch(streams(1, 30), episode="pegging", skip_forced=True))
+    learner.update("play", played, returns_of(decisions), temperature=0.3, rate=0.01)
+    now, average = (one.networks.networks["play"].cards.bias for one in (learner.online, learner.agent))
+    assert not torch.allclose(now, before)
+    assert torch.allclose(average, before.lerp(now, 9 / 11))
 
 
 @both
