@@ -32,6 +32,7 @@ _AGENTS = {
     "ddqn": "crib_env.agents.networks.ddqn:DDQNAgent.load",
     "drqn": "crib_env.agents.networks.drqn:DRQNAgent.load",
     "mmd": "crib_env.agents.networks.policy:MMDAgent.load",
+    "mmd-tables": "crib_env.agents.tables.agent:TablesAgent.load",
     "nfsp": "crib_env.agents.networks.policy:NFSPAgent.load",
     "ppo": "crib_env.agents.networks.policy:PPOAgent.load",
     "rnad": "crib_env.agents.networks.policy:RNaDAgent.load",

@@ -34,6 +34,9 @@ LEARNERS: dict[str, Entry] = {
     "discard-game": Entry("discard_game.learner", "A network for the discard game (O'Connor 2000). Half a minute."),
     "drqn": Entry("drqn", "Double DQN with an LSTM, which can remember the cards of a deal (Sharan and Pawar 2022)."),
     "mmd": Entry("mmd", "Magnetic mirror descent by self-play: a policy that is hard to exploit (Sokota et al. 2023)."),
+    "mmd-tables": Entry(
+        "mmd_tables.learner", "The same with tables in place of networks, in the pegging game. Ten minutes."
+    ),
     "nfsp": Entry(
         "nfsp",
         "Neural fictitious self-play: the average of best responses to its own average (Heinrich and Silver 2016).",

@@ -1,0 +1,1 @@
+"""Agents whose policy is a sum of tables."""

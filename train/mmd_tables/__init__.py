@@ -1,0 +1,1 @@
+"""The learner ``mmd-tables``."""

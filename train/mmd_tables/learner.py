@@ -1,0 +1,142 @@
+"""Magnetic mirror descent (Sokota et al. 2023) with tables in place of networks, for the pegging game.
+
+The update is that of :mod:`crib_env.train.mmd`, made after every deal (:mod:`crib_env.train.mmd_tables.deals`). The
+temperature α, the step η and the critic's rate fall geometrically during the run, and exploration to nothing. Policy
+and critic are sums of four tables (:mod:`crib_env.agents.tables.buckets`). A decision costs some memory accesses where
+a network costs ten thousands of multiplications: a core learns from two million decisions a second, a hundred times as
+many. Sums of tables that learn from their own play have done well in other games (Lucas 2008, Szubert and Jaśkowski
+2014).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+import torch
+from rich.progress import Progress
+
+from crib_env.agents.tables.agent import TablesAgent
+from crib_env.agents.tables.buckets import BUCKET, N_TABLES
+from crib_env.engine import GAME
+from crib_env.evaluate.ranges import Positive, Range, Share
+from crib_env.train.loop.learning import Count, PeggingCards, RunSettings
+from crib_env.train.loop.rounds import Rounds
+from crib_env.train.loop.run_folder import RunFolder, RunSummary
+from crib_env.train.mmd_tables.deals import N_CRITIC_TABLES, Rates, Tables, no_deal, play_and_learn
+
+NAME = "mmd-tables"
+
+
+@dataclass(frozen=True)
+class MMDTablesSettings(RunSettings):
+    """Settings of magnetic mirror descent with tables."""
+
+    preset: Literal["default"] = "default"
+    """The only preset."""
+    episode: Literal["pegging"] = "pegging"
+    """What an episode is: the play alone, without a crib."""
+    cards: PeggingCards = 4
+    """Cards of each player."""
+    bits: Annotated[int, Range(4, 28)] = 24
+    """Each table has 2**bits buckets: 24 take 2.7 GB, and two cards each need no more than 14."""
+    temperature: Positive = 0.3
+    """α at the beginning, in points."""
+    final_temperature: Positive = 0.04
+    """α at the end; it changes geometrically in between."""
+    step_size: Positive = 0.3
+    """η at the beginning, for each point; a step of the logits after a decision."""
+    final_step_size: Positive = 0.05
+    """η at the end, likewise."""
+    critic_rate: Positive = 0.3
+    """Share of its error that the critic learns, at the beginning."""
+    final_critic_rate: Positive = 0.003
+    """The same at the end, likewise."""
+    both_rate: Share = 0.15
+    """The same for the critic's tables that see both hands, always."""
+    td_lambda: Share = 0.5
+    """λ: 0 bootstraps after one step, 1 is the Monte Carlo return."""
+    epsilon: Share = 0.2
+    """Probability of a random card at the beginning; it falls linearly to 0."""
+    episodes: Count = 240_000_000
+    """Deals to play."""
+    episodes_at_once: Count = 200_000
+    """Deals in a round."""
+    checkpoint_seconds: Annotated[float, Range(0)] = 300.0
+    """Seconds between checkpoints, which are as large as the tables."""
+
+    def rates(self, share: float) -> Rates:
+        """The rates after a share of the run."""
+
+        def between(first: float, last: float) -> float:
+            return first * (last / first) ** share
+
+        return Rates(
+            temperature=between(self.temperature, self.final_temperature),
+            step=between(self.step_size, self.final_step_size),
+            critic=between(self.critic_rate, self.final_critic_rate),
+            both=self.both_rate,
+            td_lambda=self.td_lambda,
+            epsilon=self.epsilon * (1 - share),
+        )
+
+
+PRESETS = {"default": MMDTablesSettings()}
+
+
+class MMDTables:
+    """Policy and critic in training.
+
+    Attributes:
+        agent: has the policy, in the same memory.
+    """
+
+    def __init__(self, settings: MMDTablesSettings) -> None:
+        self._settings, self._deal = settings, no_deal()
+        n = 1 << settings.bits
+        play, both = torch.zeros(N_TABLES, n, 2, BUCKET), torch.zeros(N_CRITIC_TABLES, n, BUCKET)
+        self._tensors, self._tables = {"play": play, "both": both}, Tables(play.numpy(), both.numpy())
+        self.agent = TablesAgent(play, seed=settings.seed)
+
+    def play_and_learn(self, episodes: int, share: float, rng: np.random.Generator) -> dict[str, float]:
+        """Plays deals after a share of the run, and learns from each; returns scalars for TensorBoard.
+
+        Raises:
+            FloatingPointError: the critic's errors are no longer finite.
+        """
+        games, tally, rates = np.zeros(1, GAME), np.zeros(2), self._settings.rates(share)
+        games["episode_stream"] = rng.integers(2**64, dtype=np.uint64)
+        games["fewer"] = 4 - self._settings.cards
+        play_and_learn(games[0], episodes, self._tables, rates, self._deal, tally)
+        decisions, squares = tally
+        if not np.isfinite(squares):
+            raise FloatingPointError(f"the squared errors of the critic are {squares}")
+        loss = {"learning/critic loss": squares / decisions} if decisions else {}
+        return {**loss, "learning/temperature": rates.temperature, "learning/step size": rates.step}
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """The tensors that a checkpoint saves."""
+        return self._tensors
+
+    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Restores the tensors of :meth:`state_dict`."""
+        for name, tensor in self._tensors.items():
+            tensor.copy_(tensors[name].view(tensor.shape))
+
+
+def train(settings: MMDTablesSettings, folder: RunFolder, progress: Progress) -> tuple[TablesAgent, RunSummary]:
+    """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary.
+
+    All that is random follows from the seed and the round's number, so a stopped run continues exactly.
+    """
+    learner, total = MMDTables(settings), settings.episodes
+    learner.play_and_learn(0, 0.0, np.random.default_rng(0))  # compiles the kernels before the clocks start
+    rounds = Rounds(NAME, settings, folder, progress, learner, total)
+
+    def play_and_learn(episodes: int) -> tuple[dict[str, float], None]:
+        rng = np.random.default_rng([settings.seed, rounds.position.rounds])
+        return learner.play_and_learn(episodes, rounds.position.episodes / total, rng), None
+
+    summary = rounds.run(lambda before: min(settings.episodes_at_once, total - before), play_and_learn)
+    return learner.agent, {**summary, "updates": summary["episodes"]}
