@@ -1,6 +1,7 @@
-"""``mmd-tables``: a policy for the pegging game, the softmax of a sum of tables.
+"""``mmd-tables``: a policy that is the softmax of a sum of tables.
 
-It draws its cards. :mod:`crib_env.train.mmd_tables.learner` trains it.
+It draws its cards. In the play the tables hold logits (:mod:`crib_env.agents.tables.buckets`), of discards they hold
+values (:mod:`crib_env.agents.tables.discards`). :mod:`crib_env.train.mmd_tables.learner` trains it.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ import numpy as np
 import torch
 
 from crib_env import PlayerViews
-from crib_env.agents.baselines import GreedyAgent
-from crib_env.agents.choosing import draw, uniforms
+from crib_env.agents.choosing import card_chances, chances_of_pairs, draw, pairs_open, six_dealt, uniforms
 from crib_env.agents.networks.policy import Plays
 from crib_env.agents.networks.weights_file import reading_weights, save_tensors
 from crib_env.agents.tables.buckets import (
@@ -23,9 +23,11 @@ from crib_env.agents.tables.buckets import (
     fill_buckets,
     fill_legal_cards,
     ranks_held,
-    softmax,
 )
-from crib_env.kernels import bit, kernel, streams
+from crib_env.agents.tables.discards import N_LEARNED, N_PARTS, fill_discards
+from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
+from crib_env.hands import N_RANKS
+from crib_env.kernels import bit, kernel, mask_of, streams
 from crib_env.observation import N_ACTIONS
 from crib_env.players.agent import Powers
 
@@ -34,19 +36,23 @@ _MOST_BITS = 28
 
 
 class TablesAgent:
-    """Draws each card from its distribution, or lays the most likely one. It discards as ``greedy`` does.
+    """Draws each card from its distribution, or takes the most likely one.
 
     Args:
-        tables: (``N_TABLES``, 2**bits, n, ``BUCKET``) float32, of which ``[:, :, LOGIT]`` are the logits.
-        plays: ``"sample"`` draws cards and ``"mode"`` lays the most likely.
+        play: (``N_TABLES``, 2**bits, n, ``BUCKET``) float32, of which ``[:, :, LOGIT]`` are the logits.
+        discards: (``N_LEARNED``,) float32 points.
+        temperature: in points, of which the discards' values are the logits.
+        plays: ``"sample"`` draws cards and ``"mode"`` takes the most likely.
         seed: of the draws, which depend only on it, the game's id and the decision's number.
     """
 
-    powers = Powers(mixes="known", suits="unseen")
+    powers = Powers(mixes="known", suits="unseen", remembers_discards=False, sees_starter=False)
 
-    def __init__(self, tables: torch.Tensor, plays: Plays = "sample", seed: int = 0) -> None:
-        self.tables, self.plays, self.name = tables, plays, LEARNER
-        self._greedy, self._seed = GreedyAgent(), streams(seed, 1)[0]
+    def __init__(
+        self, play: torch.Tensor, discards: torch.Tensor, temperature: float, plays: Plays = "sample", seed: int = 0
+    ) -> None:
+        self.play, self.discards, self.temperature = play, discards, temperature
+        self.plays, self.name, self._seed = plays, LEARNER, streams(seed, 1)[0]
 
     @classmethod
     def load(cls, path: str | Path, plays: Plays = "sample", seed: int = 0) -> TablesAgent:
@@ -56,60 +62,73 @@ class TablesAgent:
             ValueError: the file is missing, damaged or holds other weights; the message names it.
         """
         with reading_weights(path, LEARNER) as file:
-            bits = file.about["bits"]
+            bits, temperature = file.about["bits"], float(file.about["temperature"])
             if not (isinstance(bits, int) and 0 < bits <= _MOST_BITS):
                 raise ValueError(f"bits {bits}")
-            weights = file.load_weights({"logits": (N_TABLES, 1 << bits, 1, BUCKET)})
-            agent = cls(weights["logits"], plays, seed)
+            if not 0 < temperature < np.inf:
+                raise ValueError(f"temperature {temperature}")
+            tables = file.load_weights({"discards": (N_LEARNED,), "logits": (N_TABLES, 1 << bits, 1, BUCKET)})
+            agent = cls(tables["logits"], tables["discards"], temperature, plays, seed)
         agent.name = f"{LEARNER}:{path}"
         return agent
 
     def save(self, path: Path) -> None:
-        """Writes the logits, whole or not at all, as 16-bit numbers."""
-        bits = self.tables.shape[1].bit_length() - 1
-        save_tensors(path, {"logits": self.tables[:, :, LOGIT : LOGIT + 1].half()}, {"learner": LEARNER, "bits": bits})
+        """Writes the tables, whole or not at all, the logits as 16-bit numbers."""
+        tables = {"discards": self.discards, "logits": self.play[:, :, LOGIT : LOGIT + 1].half()}
+        bits = self.play.shape[1].bit_length() - 1
+        save_tensors(path, tables, {"learner": LEARNER, "bits": bits, "temperature": self.temperature})
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.Agent`."""
-        chances = self.probabilities(views)
-        return chances.argmax(axis=1) if self.plays == "mode" else draw(chances, uniforms(self._seed, views))
+        return draw(self.probabilities(views), uniforms(self._seed, views))
 
     def probabilities(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.MixedAgent`."""
-        chances = np.zeros((len(views), N_ACTIONS))
-        _fill_chances(views.arrays, self.tables.numpy(), self.plays == "mode", chances)
-        discards = np.flatnonzero(views.is_discard)
-        if len(discards):
-            chances[discards] = np.eye(N_ACTIONS)[self._greedy.act(views[discards])]
-        return chances
+        return card_chances(views, self._discard_chances, self._rank_chances)
+
+    def _discard_chances(self, views: PlayerViews) -> np.ndarray:
+        six, values = six_dealt(views), np.empty((len(views), N_DISCARDS))
+        _fill_values(six, views.is_dealer, self.discards.numpy(), values)
+        values[~pairs_open(views, six)] = -np.inf
+        return chances_of_pairs(views, six[:, PLACES], self._chances(values / self.temperature))
+
+    def _rank_chances(self, views: PlayerViews) -> np.ndarray:
+        logits = np.full((len(views), N_RANKS), -np.inf)
+        _fill_logits(views.arrays, self.play.numpy(), logits)
+        return self._chances(logits)
+
+    def _chances(self, logits: np.ndarray) -> np.ndarray:
+        """Of choices, by their logits (B, n)."""
+        if self.plays == "mode":
+            return np.eye(logits.shape[1])[logits.argmax(axis=1)]
+        chances: np.ndarray = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return chances / chances.sum(axis=1, keepdims=True)
 
 
 @kernel
-def _fill_chances(views, tables, is_mode, out):
-    last_bucket, buckets = np.uint64(tables.shape[1] - 1), np.empty(N_TABLES, np.int64)
-    cards, sums, chances = np.empty(13, np.int64), np.empty(13), np.empty(13)
+def _fill_values(sixes, is_dealer, learned, values):
+    pairs, cribs = np.empty(N_DISCARDS, np.int64), np.empty(N_DISCARDS)
+    places = np.empty((N_DISCARDS, N_PARTS), np.int64)
+    for b in range(len(values)):
+        fill_discards(mask_of(sixes[b]), np.int64(is_dealer[b]), learned, pairs, cribs, values[b], places)
+
+
+@kernel
+def _fill_logits(views, play, out):
+    last_bucket, buckets = np.uint64(play.shape[1] - 1), np.empty(N_TABLES, np.int64)
+    cards = np.empty(BUCKET, np.int64)
     for b in range(len(out)):
-        hand, legal, n_laid = np.int64(0), np.int64(0), np.int64(0)
-        for card in views.hand[b]:
-            if card >= 0:
-                hand |= bit(card)
+        hand, legal, n_laid = mask_of(views.hand[b]), np.int64(0), np.int64(0)
         for card in range(N_ACTIONS):
             if views.action_mask[b, card]:
                 legal |= bit(card)
         while n_laid < 8 and views.laid[b, n_laid] >= 0:
             n_laid += 1
-        n = fill_legal_cards(legal, cards)
-        if n > BUCKET:  # a discard
-            continue
-        pile = Pile(n_laid, np.int64(views.pile_start[b]), np.int64(views.count[b]), np.int64(views.opponent_cards[b]))
+        theirs = np.int64(views.opponent_cards[b])
+        pile = Pile(n_laid, np.int64(views.pile_start[b]), np.int64(views.count[b]), theirs)
         fill_buckets(ranks_held(hand), views.laid[b], views.laid_by[b], 0, pile, last_bucket, buckets)
-        for k in range(n):
-            sums[k] = 0
+        for k in range(fill_legal_cards(legal, cards)):
+            rank = cards[k] % N_RANKS
+            out[b, rank] = 0
             for table in range(N_TABLES):
-                sums[k] += tables[table, buckets[table], LOGIT, k]
-        softmax(sums, n, chances)
-        if is_mode:
-            out[b, cards[np.argmax(chances[:n])]] = 1
-        else:
-            for k in range(n):
-                out[b, cards[k]] = chances[k]
+                out[b, rank] += play[table, buckets[table], LOGIT, k]

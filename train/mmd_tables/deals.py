@@ -1,4 +1,4 @@
-"""Deals of the pegging game that a policy of tables plays against itself, and what it learns from each.
+"""Deals that a policy of tables plays against itself, and what it learns from each: the pegging game, or whole deals.
 
 With the paper's names, as in :mod:`crib_env.train.mmd`: at a decision s the player lays a with probability π(a | s),
 the softmax of its logits z(s, ·). After the deal G is the λ-return, own points less the opponent's from s on: λ of what
@@ -11,6 +11,9 @@ every card; the error corrects it for a::
 Where both seats keep doing this, z comes to rest at q / α, less a constant: the best response to itself under a bonus
 for entropy of weight α. Both z and Q are sums of tables, each of which takes an equal part of a step. To Q two more
 tables are added whose keys have both hands, in training alone: the luck of the hidden cards then makes less noise.
+
+Discards are drawn from the softmax of q / α itself, where q is the sum of what is known exactly of them and of what the
+critic has learned of the rest: net points of the play, and of the crib beyond its known mean.
 """
 
 from __future__ import annotations
@@ -30,9 +33,13 @@ from crib_env.agents.tables.buckets import (
     ranks_of_cards,
     softmax,
 )
+from crib_env.agents.tables.discards import N_PARTS, fill_discards
 from crib_env.engine import (
-    PEGGING_EPISODE,
+    CRIB,
+    DEAL_EPISODE,
+    DISCARD,
     PLAY,
+    PONES_HAND,
     ROLES,
     act,
     begin_deal,
@@ -41,11 +48,13 @@ from crib_env.engine import (
     random_word,
     shuffle,
 )
-from crib_env.kernels import GOLDEN, kernel, lowest, mix, popcount
+from crib_env.exact.discard_statistics import N_DISCARDS
+from crib_env.kernels import GOLDEN, below, kernel, lowest, mix, popcount
 
 N_CRITIC_TABLES = 2
 _DECISIONS = 6  # with a choice, at most, in the play of eight cards: the last card of a player is none
 _LEAST = 0.2  # a correction is divided by no smaller chance: less noise, a little bias
+_OF_DISCARDS = 0.05  # of the critic's rate: a crib is luckier than a card
 _VALUE = 1  # where values stand in a bucket, beside logits
 _ONE = np.uint64(1)
 
@@ -54,10 +63,12 @@ class Tables(NamedTuple):
     """What is learned. Of a bucket, one number for each rank that may be laid, the lowest first."""
 
     play: np.ndarray
-    """(``N_TABLES``, 2**bits, 2, ``BUCKET``) float32: logits, and then the critic's part that sees what the player sees,
-    points. Both stand in one line of the cache."""
+    """(``N_TABLES``, 2**bits, 2, ``BUCKET``) float32: logits, and then the critic's part that sees what the player
+    sees, points. Both stand in one line of the cache."""
     both: np.ndarray
     """(``N_CRITIC_TABLES``, 2**bits, ``BUCKET``) float32, its part that sees both hands."""
+    discards: np.ndarray
+    """(``N_LEARNED``,) float32 points (:mod:`crib_env.agents.tables.discards`)."""
 
 
 class Rates(NamedTuple):
@@ -84,6 +95,8 @@ class Deal(NamedTuple):
     probability: np.ndarray  # (_DECISIONS,) float64 how likely, exploration included
     seat: np.ndarray  # (_DECISIONS,) int64 who decided
     lead: np.ndarray  # (_DECISIONS,) float64 own points less the opponent's, before
+    learned_at: np.ndarray  # (2, N_PARTS) int64 the parts of what is learned of the discards, by seat
+    crib: np.ndarray  # (2,) float64 the known mean of the crib after a seat's discards, minus that as pone
 
 
 def no_deal() -> Deal:
@@ -92,7 +105,25 @@ def no_deal() -> Deal:
     whole = numbers.astype(np.int64)
     buckets, both = (np.zeros((_DECISIONS, n), np.int64) for n in (N_TABLES, N_CRITIC_TABLES))
     chances = wide.copy(), wide.copy(), wide.copy()
-    return Deal(buckets, both, *chances, whole, whole.copy(), numbers, whole.copy(), numbers.copy())
+    places = np.zeros((2, N_PARTS), np.int64)
+    return Deal(
+        buckets, both, *chances, whole, whole.copy(), numbers, whole.copy(), numbers.copy(), places, np.zeros(2)
+    )
+
+
+@kernel
+def _uniform(g):
+    return np.float64(random_word(g) >> np.uint64(11)) / 2.0**53
+
+
+@kernel
+def _place(chances, n, number):
+    """Which of ``n`` places a number from 0 to 1 draws."""
+    for k in range(n - 1):
+        number -= chances[k]
+        if number < 0:
+            return k
+    return n - 1
 
 
 @kernel
@@ -129,14 +160,8 @@ def _decide(g, tables, deal, t, cards, epsilon):
             value += tables.both[table, deal.both[t, table], k]
         deal.logits[t, k], deal.values[t, k] = logit, value
     softmax(deal.logits[t], n, deal.chances[t])
-    number = np.float64(random_word(g) >> np.uint64(11)) / 2.0**53
-    place, probability = n - 1, 0.0
-    for k in range(n):
-        probability = (1 - epsilon) * deal.chances[t, k] + epsilon / n
-        number -= probability
-        if number < 0:
-            place = k
-            break
+    place = below(random_word(g), n) if _uniform(g) < epsilon else _place(deal.chances[t], n, _uniform(g))
+    probability = (1 - epsilon) * deal.chances[t, place] + epsilon / n
     deal.n[t], deal.place[t], deal.probability[t], deal.seat[t] = n, place, probability, me
     deal.lead[t] = g["scores"][me] - g["scores"][1 - me]
     return cards[place]
@@ -166,23 +191,60 @@ def _learn(tables, deal, t, target, rates):
 
 
 @kernel
-def play_and_learn(g, n, tables, rates, deal, tally):
-    """Plays ``n`` deals of the pegging game, in which each seat deals in turn, and learns from every decision.
+def _discard(g, tables, deal, temperature, fifteen):
+    """The seat to act discards both cards."""
+    pairs, cribs, values, places, chances = fifteen
+    seat = np.int64(g["turn"])
+    fill_discards(
+        np.int64(g["hand"][seat]), np.int64(seat == g["dealer"]), tables.discards, pairs, cribs, values, places
+    )
+    for k in range(N_DISCARDS):
+        values[k] /= temperature
+    softmax(values, N_DISCARDS, chances)
+    k = _place(chances, N_DISCARDS, _uniform(g))
+    deal.learned_at[seat], deal.crib[seat] = places[k], cribs[k]
+    for _ in range(2):
+        card = lowest(pairs[k])
+        pairs[k] &= pairs[k] - 1
+        act(g, card)
+
+
+@kernel
+def _show(g):
+    """What seat 0 made in the show, less what seat 1 made, and the dealer in the crib."""
+    net, crib = np.int64(0), np.int64(0)
+    for k in range(g["n_events"]):
+        if g["event_kind"][k] >= PONES_HAND:
+            points = np.int64(g["event_points"][k])
+            net += points if g["event_player"][k] == 0 else -points
+            crib += points if g["event_kind"][k] == CRIB else 0
+    return net, crib
+
+
+@kernel
+def play_and_learn(g, episode, n, tables, rates, deal, tally):
+    """Plays ``n`` deals, in which each seat deals in turn, and learns from every decision.
 
     Args:
         g: a GAME with a seeded ``episode_stream``.
+        episode: ``PEGGING_EPISODE`` or ``DEAL_EPISODE``.
         n: the number of deals.
         tables: are changed in place.
         rates: a :class:`Rates`.
         deal: work arrays.
-        tally: (2,) float64, to which are added: decisions, and squared errors of the critic.
+        tally: (2,) float64, to which are added: decisions of the play, and squared errors of the critic.
     """
     cards = np.empty(13, np.int64)
+    numbers = np.empty(N_DISCARDS)
+    places = np.empty((N_DISCARDS, N_PARTS), np.int64)
+    fifteen = (np.empty(N_DISCARDS, np.int64), numbers, numbers.copy(), places, numbers.copy())
     for dealt in range(n):
-        begin_game(g, PEGGING_EPISODE, dealt & 1, 0, 0, -1)
+        begin_game(g, episode, dealt & 1, 0, 0, -1)
         shuffle(g)
         begin_deal(g)
-        t = 0
+        while g["phase"] == DISCARD:
+            _discard(g, tables, deal, rates.temperature, fifteen)
+        heels, t = np.float64(g["scores"][0] - g["scores"][1]), 0
         while g["phase"] == PLAY:
             legal = legal_cards(g)
             ranks = ranks_of_cards(legal)
@@ -191,8 +253,17 @@ def play_and_learn(g, n, tables, rates, deal, tally):
             else:
                 act(g, _decide(g, tables, deal, t, cards, rates.epsilon))
                 t += 1
+        shown, crib = _show(g)
+        played = np.float64(g["scores"][0] - g["scores"][1] - shown)
         for seat in range(len(ROLES)):
-            lead, ahead = np.float64(g["scores"][seat] - g["scores"][1 - seat]), 0.0
+            lead, ahead = played if seat == 0 else -played, 0.0
+            if episode == DEAL_EPISODE:
+                pegged = lead - (heels if seat == 0 else -heels)
+                error = pegged + (crib if seat == g["dealer"] else -crib) - deal.crib[seat]
+                for part in range(N_PARTS):
+                    error -= tables.discards[deal.learned_at[seat, part]]
+                for part in range(N_PARTS):
+                    tables.discards[deal.learned_at[seat, part]] += _OF_DISCARDS * rates.critic * error
             for k in range(t - 1, -1, -1):
                 if deal.seat[k] == seat:
                     target = lead - deal.lead[k] + ahead
