@@ -24,6 +24,7 @@ from crib_env.agents.networks.weights_file import load_tensors, save_tensors
 from crib_env.agents.strategy_weights import StrategyWeightsAgent, starting_weights
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
+from tests.helpers.players import tables_agent
 from tests.helpers.refusals import refused
 
 DRQN = {
@@ -41,6 +42,7 @@ AGENTS = {
     "ddqn": lambda: DDQNAgent.new("split", "209", "ranks", (4,)),
     "drqn": lambda: DRQNAgent.new(**DRQN),
     "mmd": lambda: MMDAgent(DDQNAgent.new("one", "209", "ranks", (4,)), temperature=0.5),
+    "mmd-tables": tables_agent,
     "nfsp": lambda: NFSPAgent(DDQNAgent.new("one", "209", "bits", (4,))),
     "ppo": lambda: PPOAgent.new("209", (4,)),
     "td": lambda: TDAgent.new("bits", (4,)),

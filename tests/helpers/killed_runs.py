@@ -16,6 +16,7 @@ from crib_env.train.best import learner as best
 from crib_env.train.discard_game import learner as discard_game
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.mmd_tables import learner as mmd_tables
 from crib_env.train.ppo import learner as ppo
 from crib_env.train.strategy_weights import learner as strategy_weights
 from crib_env.train.strategy_weights.learner import _CHUNK
@@ -45,6 +46,7 @@ KINDS = {
     "drqn": Kind(drqn, small_settings.DRQN, 16),
     "drqn games": Kind(drqn, replace(small_settings.DRQN, episodes_at_once=32, **small_settings.DRQN_GAMES), 16),
     "mmd": Kind(mmd, small_settings.MMD, 24),
+    "mmd-tables": Kind(mmd_tables, small_settings.MMD_TABLES, 24),
     "nfsp": Kind(nfsp, small_settings.NFSP, 16),
     "ppo": Kind(ppo, small_ppo.PPO, 24),
     "rnad": Kind(rnad, small_settings.RNAD, 24),

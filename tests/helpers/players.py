@@ -12,6 +12,15 @@ from crib_env.agents.networks.drqn import DRQNAgent
 from crib_env.agents.networks.policy import CloneAgent, MMDAgent, NFSPAgent, PPOAgent, RNaDAgent
 from crib_env.agents.networks.td import TDAgent
 from crib_env.agents.registry import NAMES
+from crib_env.agents.tables.agent import TablesAgent
+from crib_env.agents.tables.buckets import BUCKET, N_TABLES
+from crib_env.agents.tables.discards import N_LEARNED
+
+
+def tables_agent():
+    """Random tables with 64 buckets each."""
+    return TablesAgent(torch.randn(N_TABLES, 64, 1, BUCKET), torch.randn(N_LEARNED), 0.5)
+
 
 NETWORKS = {
     "clone": lambda: CloneAgent(DDQNAgent.new("split", "209", "ranks", (16,)), "sample", temperature=0.5),
@@ -21,6 +30,7 @@ NETWORKS = {
         skip_forced=True,
     ),
     "mmd": lambda: MMDAgent(DDQNAgent.new("split", "209", "ranks", (16,))),
+    "mmd-tables": tables_agent,
     "nfsp": lambda: NFSPAgent(DDQNAgent.new("one", "209", "ranks", (16,))),
     "ppo": lambda: PPOAgent.new("209", (16,)),
     "rnad": lambda: RNaDAgent(DDQNAgent.new("split", "209", "ranks", (16,))),

@@ -9,7 +9,8 @@ every card; the error corrects it for a::
     z(s, b) += η (q(b) - Σ π q  -  α (z(s, b) - Σ π z))
 
 Where both seats keep doing this, z comes to rest at q / α, less a constant: the best response to itself under a bonus
-for entropy of weight α. Both z and Q are sums of tables, each of which takes an equal part of a step. To Q two more
+for entropy of weight α. A step is twice as long with each card fewer in hand: there are ten times as many information
+states, each of which comes up more rarely. Both z and Q are sums of tables, which share a step evenly. To Q two more
 tables are added whose keys have both hands, in training alone: the luck of the hidden cards then makes less noise.
 
 Discards are drawn from the softmax of q / α itself, where q is the sum of what is known exactly of them and of what the
@@ -92,6 +93,7 @@ class Deal(NamedTuple):
     chances: np.ndarray
     n: np.ndarray  # (_DECISIONS,) int64 how many ranks could be laid
     place: np.ndarray  # (_DECISIONS,) int64 which of them was
+    stride: np.ndarray  # (_DECISIONS,) float64 of a step of the logits
     probability: np.ndarray  # (_DECISIONS,) float64 how likely, exploration included
     seat: np.ndarray  # (_DECISIONS,) int64 who decided
     lead: np.ndarray  # (_DECISIONS,) float64 own points less the opponent's, before
@@ -107,7 +109,17 @@ def no_deal() -> Deal:
     chances = wide.copy(), wide.copy(), wide.copy()
     places = np.zeros((2, N_PARTS), np.int64)
     return Deal(
-        buckets, both, *chances, whole, whole.copy(), numbers, whole.copy(), numbers.copy(), places, np.zeros(2)
+        buckets,
+        both,
+        *chances,
+        whole,
+        whole.copy(),
+        numbers,
+        numbers.copy(),
+        whole.copy(),
+        numbers.copy(),
+        places,
+        np.zeros(2),
     )
 
 
@@ -163,6 +175,7 @@ def _decide(g, tables, deal, t, cards, epsilon):
     place = below(random_word(g), n) if _uniform(g) < epsilon else _place(deal.chances[t], n, _uniform(g))
     probability = (1 - epsilon) * deal.chances[t, place] + epsilon / n
     deal.n[t], deal.place[t], deal.probability[t], deal.seat[t] = n, place, probability, me
+    deal.stride[t] = 2.0 ** (3 - popcount(hand))
     deal.lead[t] = g["scores"][me] - g["scores"][1 - me]
     return cards[place]
 
@@ -173,7 +186,7 @@ def _learn(tables, deal, t, target, rates):
     n, place = deal.n[t], deal.place[t]
     error = target - deal.values[t, place]
     correction = error / max(deal.probability[t], _LEAST)
-    value, mean_logit = 0.0, 0.0
+    value, mean_logit, step = 0.0, 0.0, rates.step * deal.stride[t] / N_TABLES
     for k in range(n):
         value += deal.chances[t, k] * deal.values[t, k]
         mean_logit += deal.chances[t, k] * deal.logits[t, k]
@@ -182,7 +195,7 @@ def _learn(tables, deal, t, target, rates):
         q = deal.values[t, k] + (correction if k == place else 0.0)
         slope = q - corrected - rates.temperature * (deal.logits[t, k] - mean_logit)
         for table in range(N_TABLES):
-            tables.play[table, deal.buckets[t, table], LOGIT, k] += rates.step * slope / N_TABLES
+            tables.play[table, deal.buckets[t, table], LOGIT, k] += step * slope
     for table in range(N_TABLES):
         tables.play[table, deal.buckets[t, table], _VALUE, place] += rates.critic * error / N_TABLES
     for table in range(N_CRITIC_TABLES):

@@ -44,10 +44,10 @@ class MMDTablesSettings(RunSettings):
     """Each table has 2**bits buckets: 24 take 2.7 GB, and two cards each need no more than 14."""
     temperature: Positive = 0.3
     """α at the beginning, in points."""
-    final_temperature: Positive = 0.04
+    final_temperature: Positive = 0.05
     """α at the end; it changes geometrically in between."""
     step_size: Positive = 0.3
-    """η at the beginning, for each point; a step of the logits after a decision."""
+    """η at the beginning, for each point, with three cards in hand; twice as much with two, half with four."""
     final_step_size: Positive = 0.05
     """η at the end, likewise."""
     critic_rate: Positive = 0.3
@@ -60,7 +60,7 @@ class MMDTablesSettings(RunSettings):
     """λ: 0 bootstraps after one step, 1 is the Monte Carlo return."""
     epsilon: Share = 0.2
     """Probability of a random card at the beginning; it falls linearly to 0."""
-    episodes: Count = 240_000_000
+    episodes: Count = 180_000_000
     """Deals to play."""
     episodes_at_once: Count = 200_000
     """Deals in a round."""

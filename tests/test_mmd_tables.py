@@ -1,0 +1,120 @@
+"""Magnetic mirror descent with tables: its point of rest, what it learns, and that training and playing agree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from crib_env.agents.tables.agent import TablesAgent
+from crib_env.agents.tables.buckets import BUCKET, N_TABLES
+from crib_env.agents.tables.discards import N_LEARNED
+from crib_env.batch import GameBatch
+from crib_env.engine import DISCARD, PLAY, act, legal_cards
+from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
+from crib_env.kernels import lowest, streams
+from crib_env.solver.play_game import PlayGame
+from crib_env.solver.public_state import start_of_play
+from crib_env.testing import check_agent
+from crib_env.train.mmd_tables.deals import N_CRITIC_TABLES, Rates, Tables, _decide, _learn, no_deal
+from crib_env.train.mmd_tables.learner import PRESETS, MMDTables
+from tests.helpers.players import tables_agent
+
+SMALL = replace(PRESETS["default"], cards=2, bits=14)
+
+
+def tables(bits=8, random=None):
+    """Tables for training, of zeros or of random numbers."""
+    shapes = (N_TABLES, 1 << bits, 2, BUCKET), (N_CRITIC_TABLES, 1 << bits, BUCKET), (N_LEARNED,)
+    fill = np.zeros if random is None else random.standard_normal
+    return Tables(*(np.ascontiguousarray(fill(shape), np.float32) for shape in shapes))
+
+
+def test_logits_come_to_rest_where_the_paper_says():
+    """π ∝ exp(Q / α): there no step changes it (Sokota et al. 2023, section 4, a uniform magnet)."""
+    learned, deal, rng = tables(), no_deal(), np.random.default_rng(0)
+    values, alpha = np.array([1.0, 0.4, 0.0]), 0.5
+    deal.n[0], deal.buckets[0], deal.stride[0] = 3, (5, 6, 7, 8), 1.0
+    for step in range(6_000):
+        cooling = 0.2 * 0.02 ** (step / 6_000)
+        deal.logits[0, :3] = learned.play[range(N_TABLES), deal.buckets[0], 0, :3].sum(axis=0)
+        deal.values[0, :3] = learned.play[range(N_TABLES), deal.buckets[0], 1, :3].sum(axis=0)
+        chances = np.exp(deal.logits[0, :3]) / np.exp(deal.logits[0, :3]).sum()
+        deal.chances[0, :3], deal.place[0] = chances, rng.choice(3, p=chances)
+        deal.probability[0] = chances[deal.place[0]]
+        noisy = values[deal.place[0]] + rng.standard_normal()
+        _learn(learned, deal, 0, noisy, Rates(alpha, cooling, cooling, 0.0, 1.0, 0.0))
+    expected = np.exp(values / alpha) / np.exp(values / alpha).sum()
+    np.testing.assert_allclose(chances, expected, atol=0.05)
+
+
+def test_a_player_plays_as_it_has_learned():
+    """The chances by which training draws cards are those that the agent states."""
+    learned, deal, cards = tables(random=np.random.default_rng(1)), no_deal(), np.empty(13, np.int64)
+    agent = TablesAgent(torch.from_numpy(learned.play), torch.from_numpy(learned.discards), 0.5)
+    batch, compared = GameBatch(streams(3, 40), episode="pegging", skip_forced=True), 0
+    while len(rows := batch.acting()):
+        stated = agent.probabilities(batch.views(rows))
+        drawn = []
+        for row, chances in zip(rows, stated):
+            drawn.append(_decide(batch.games[row], learned, deal, 0, cards, 0.0))
+            n = deal.n[0]
+            np.testing.assert_allclose(chances[cards[:n]], deal.chances[0, :n], rtol=1e-5)
+            compared += 1
+        batch.step(rows, np.array(drawn))
+    assert compared > 100
+
+
+def test_it_is_an_agent():
+    torch.manual_seed(0)
+    check_agent(tables_agent())
+
+
+@pytest.mark.parametrize("plays", ["sample", "mode"])
+def test_both_ways_of_playing(plays):
+    torch.manual_seed(0)
+    random = tables_agent()
+    agent = TablesAgent(random.play, random.discards, 0.5, plays)
+    views = GameBatch(streams(1, 50)).views(np.arange(50))
+    chances = agent.probabilities(views)
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
+    likely = chances.max(axis=1)
+    assert (likely == 0.5).all() if plays == "mode" else (likely < 0.5).all()  # either card of the pair comes first
+    assert (chances[np.arange(50), agent.act(views)] > 0).all()
+
+
+def test_the_smallest_game_is_nearly_solved_in_a_second():
+    learner = MMDTables(SMALL)
+    for k in range(20):
+        learner.play_and_learn(20_000, k / 20, np.random.default_rng(k))
+    assert exploitability(learner.agent, PlayGame(start=start_of_play(2))).mean.most < 0.04  # 0.192 untrained
+
+
+def test_discards_are_learned_from_crib_and_play():
+    """Kings and aces to the opponent's crib, and what a hand pegs: all that is learned is far smaller than a show."""
+    learner = MMDTables(replace(SMALL, episode="deal", cards=4, bits=16))
+    for k in range(4):
+        learner.play_and_learn(3_000, k / 4, np.random.default_rng(k))
+    learned = learner.agent.discards.numpy()
+    assert np.count_nonzero(learned) > 1_000
+    assert np.abs(learned).max() < 5
+
+
+def test_what_a_show_makes_is_no_part_of_the_play():
+    """Rewards of the play end with its last card: in deals without a choice nothing is learned of the play."""
+    from crib_env.train.mmd_tables.deals import _show
+
+    batch = GameBatch(streams(5, 200), episode="deal")
+    for g in batch.games:
+        while g["phase"] in (DISCARD, PLAY):
+            before = g["scores"].copy()
+            act(g, lowest(legal_cards(g)))
+        net, crib = _show(g)
+        made = g["scores"] - before
+        last = sum(g["event_points"][k] * (1 if g["event_player"][k] == 0 else -1) for k in range(g["n_events"]))
+        assert made[0] - made[1] == last
+        shown = [k for k in range(g["n_events"]) if g["event_kind"][k] > 8]
+        assert net == sum(g["event_points"][k] * (1 if g["event_player"][k] == 0 else -1) for k in shown)
+        assert crib == sum(g["event_points"][k] for k in shown if g["event_kind"][k] == 11)
