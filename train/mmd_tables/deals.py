@@ -103,23 +103,21 @@ class Deal(NamedTuple):
 
 def no_deal() -> Deal:
     """Work arrays."""
-    numbers, wide = np.zeros(_DECISIONS), np.zeros((_DECISIONS, BUCKET))
-    whole = numbers.astype(np.int64)
-    buckets, both = (np.zeros((_DECISIONS, n), np.int64) for n in (N_TABLES, N_CRITIC_TABLES))
-    chances = wide.copy(), wide.copy(), wide.copy()
-    places = np.zeros((2, N_PARTS), np.int64)
+    wide, numbers, whole = np.zeros((_DECISIONS, BUCKET)), np.zeros(_DECISIONS), np.zeros(_DECISIONS, np.int64)
     return Deal(
-        buckets,
-        both,
-        *chances,
-        whole,
-        whole.copy(),
-        numbers,
-        numbers.copy(),
-        whole.copy(),
-        numbers.copy(),
-        places,
-        np.zeros(2),
+        buckets=np.zeros((_DECISIONS, N_TABLES), np.int64),
+        both=np.zeros((_DECISIONS, N_CRITIC_TABLES), np.int64),
+        logits=wide.copy(),
+        values=wide.copy(),
+        chances=wide.copy(),
+        n=whole.copy(),
+        place=whole.copy(),
+        stride=numbers.copy(),
+        probability=numbers.copy(),
+        seat=whole.copy(),
+        lead=numbers.copy(),
+        learned_at=np.zeros((2, N_PARTS), np.int64),
+        crib=np.zeros(2),
     )
 
 
