@@ -18,7 +18,8 @@ from crib_env.kernels import lowest, streams
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.testing import check_agent
-from crib_env.train.mmd_tables.deals import N_CRITIC_TABLES, Rates, Tables, _decide, _learn, no_deal
+from crib_env.train.mmd_tables.deals import _show
+from crib_env.train.mmd_tables.decisions import N_CRITIC_TABLES, Rates, Tables, decide, learn, no_deal
 from crib_env.train.mmd_tables.learner import PRESETS, MMDTables
 from tests.helpers.players import tables_agent
 
@@ -45,7 +46,7 @@ def test_logits_come_to_rest_where_the_paper_says():
         deal.chances[0, :3], deal.place[0] = chances, rng.choice(3, p=chances)
         deal.probability[0] = chances[deal.place[0]]
         noisy = values[deal.place[0]] + rng.standard_normal()
-        _learn(learned, deal, 0, noisy, Rates(alpha, cooling, cooling, 0.0, 1.0, 0.0))
+        learn(learned, deal, 0, noisy, Rates(alpha, cooling, cooling, 0.0, 1.0, 0.0))
     expected = np.exp(values / alpha) / np.exp(values / alpha).sum()
     np.testing.assert_allclose(chances, expected, atol=0.05)
 
@@ -59,7 +60,7 @@ def test_a_player_plays_as_it_has_learned():
         stated = agent.probabilities(batch.views(rows))
         drawn = []
         for row, chances in zip(rows, stated):
-            drawn.append(_decide(batch.games[row], learned, deal, 0, cards, 0.0))
+            drawn.append(decide(batch.games[row], learned, deal, 0, cards, 0.0))
             n = deal.n[0]
             np.testing.assert_allclose(chances[cards[:n]], deal.chances[0, :n], rtol=1e-5)
             compared += 1
@@ -93,7 +94,7 @@ def test_the_smallest_game_is_nearly_solved_in_a_second():
 
 
 def test_discards_are_learned_from_crib_and_play():
-    """Kings and aces to the opponent's crib, and what a hand pegs: all that is learned is far smaller than a show."""
+    """All that is learned beside the known means of a show is far smaller than these."""
     learner = MMDTables(replace(SMALL, episode="deal", cards=4, bits=16))
     for k in range(4):
         learner.play_and_learn(3_000, k / 4, np.random.default_rng(k))
@@ -103,9 +104,7 @@ def test_discards_are_learned_from_crib_and_play():
 
 
 def test_what_a_show_makes_is_no_part_of_the_play():
-    """Rewards of the play end with its last card: in deals without a choice nothing is learned of the play."""
-    from crib_env.train.mmd_tables.deals import _show
-
+    """The points of the three hands, and of the crib among them, are told from those of the last card."""
     batch = GameBatch(streams(5, 200), episode="deal")
     for g in batch.games:
         while g["phase"] in (DISCARD, PLAY):

@@ -1,39 +1,14 @@
 """Deals that a policy of tables plays against itself, and what it learns from each: the pegging game, or whole deals.
 
-With the paper's names, as in :mod:`crib_env.train.mmd`: at a decision s the player lays a with probability π(a | s),
-the softmax of its logits z(s, ·). After the deal G is the λ-return, own points less the opponent's from s on: λ of what
-followed its next decision, and the rest of what was expected there. The critic Q(s, ·) follows G, and so estimates
-every card; the error corrects it for a::
-
-    q(b) = Q(s, b) + [b = a] (G - Q(s, a)) / π(a | s)
-    z(s, b) += η (q(b) - Σ π q  -  α (z(s, b) - Σ π z))
-
-Where both seats keep doing this, z comes to rest at q / α, less a constant: the best response to itself under a bonus
-for entropy of weight α. A step is twice as long with each card fewer in hand: there are ten times as many information
-states, each of which comes up more rarely. Both z and Q are sums of tables, which share a step evenly. To Q two more
-tables are added whose keys have both hands, in training alone: the luck of the hidden cards then makes less noise.
-
 Discards are drawn from the softmax of q / α itself, where q is the sum of what is known exactly of them and of what the
 critic has learned of the rest: net points of the play, and of the crib beyond its known mean.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from crib_env.agents.tables.buckets import (
-    BUCKET,
-    LOGIT,
-    N_TABLES,
-    Pile,
-    fill_buckets,
-    fill_legal_cards,
-    ranks_held,
-    ranks_of_cards,
-    softmax,
-)
+from crib_env.agents.tables.buckets import ranks_of_cards, softmax
 from crib_env.agents.tables.discards import N_PARTS, fill_discards
 from crib_env.engine import (
     CRIB,
@@ -46,159 +21,13 @@ from crib_env.engine import (
     begin_deal,
     begin_game,
     legal_cards,
-    random_word,
     shuffle,
 )
 from crib_env.exact.discard_statistics import N_DISCARDS
-from crib_env.kernels import GOLDEN, below, kernel, lowest, mix, popcount
+from crib_env.kernels import kernel, lowest
+from crib_env.train.mmd_tables.decisions import decide, drawn_place, learn, uniform
 
-N_CRITIC_TABLES = 2
-_DECISIONS = 6  # with a choice, at most, in the play of eight cards: the last card of a player is none
-_LEAST = 0.2  # a correction is divided by no smaller chance: less noise, a little bias
 _OF_DISCARDS = 0.05  # of the critic's rate: a crib is luckier than a card
-_VALUE = 1  # where values stand in a bucket, beside logits
-_ONE = np.uint64(1)
-
-
-class Tables(NamedTuple):
-    """What is learned. Of a bucket, one number for each rank that may be laid, the lowest first."""
-
-    play: np.ndarray
-    """(``N_TABLES``, 2**bits, 2, ``BUCKET``) float32: logits, and then the critic's part that sees what the player
-    sees, points. Both stand in one line of the cache."""
-    both: np.ndarray
-    """(``N_CRITIC_TABLES``, 2**bits, ``BUCKET``) float32, its part that sees both hands."""
-    discards: np.ndarray
-    """(``N_LEARNED``,) float32 points (:mod:`crib_env.agents.tables.discards`)."""
-
-
-class Rates(NamedTuple):
-    """The settings of a deal."""
-
-    temperature: float  # α, points
-    step: float  # η, a point
-    critic: float  # share of its error that the critic learns
-    both: float  # the same for the part that sees both hands
-    td_lambda: float
-    epsilon: float  # probability of a random card
-
-
-class Deal(NamedTuple):
-    """Work arrays: the decisions of a deal, oldest first."""
-
-    buckets: np.ndarray  # (_DECISIONS, N_TABLES) int64
-    both: np.ndarray  # (_DECISIONS, N_CRITIC_TABLES) int64
-    logits: np.ndarray  # (_DECISIONS, BUCKET) float64, and so the next two
-    values: np.ndarray
-    chances: np.ndarray
-    n: np.ndarray  # (_DECISIONS,) int64 how many ranks could be laid
-    place: np.ndarray  # (_DECISIONS,) int64 which of them was
-    stride: np.ndarray  # (_DECISIONS,) float64 of a step of the logits
-    probability: np.ndarray  # (_DECISIONS,) float64 how likely, exploration included
-    seat: np.ndarray  # (_DECISIONS,) int64 who decided
-    lead: np.ndarray  # (_DECISIONS,) float64 own points less the opponent's, before
-    learned_at: np.ndarray  # (2, N_PARTS) int64 the parts of what is learned of the discards, by seat
-    crib: np.ndarray  # (2,) float64 the known mean of the crib after a seat's discards, minus that as pone
-
-
-def no_deal() -> Deal:
-    """Work arrays."""
-    wide, numbers, whole = np.zeros((_DECISIONS, BUCKET)), np.zeros(_DECISIONS), np.zeros(_DECISIONS, np.int64)
-    return Deal(
-        buckets=np.zeros((_DECISIONS, N_TABLES), np.int64),
-        both=np.zeros((_DECISIONS, N_CRITIC_TABLES), np.int64),
-        logits=wide.copy(),
-        values=wide.copy(),
-        chances=wide.copy(),
-        n=whole.copy(),
-        place=whole.copy(),
-        stride=numbers.copy(),
-        probability=numbers.copy(),
-        seat=whole.copy(),
-        lead=numbers.copy(),
-        learned_at=np.zeros((2, N_PARTS), np.int64),
-        crib=np.zeros(2),
-    )
-
-
-@kernel
-def _uniform(g):
-    return np.float64(random_word(g) >> np.uint64(11)) / 2.0**53
-
-
-@kernel
-def _place(chances, n, number):
-    """Which of ``n`` places a number from 0 to 1 draws."""
-    for k in range(n - 1):
-        number -= chances[k]
-        if number < 0:
-            return k
-    return n - 1
-
-
-@kernel
-def _fill_both(g, held, theirs, me, last_bucket, both):
-    """The buckets of the critic's tables that see both hands: with all cards of this count, and with the last one."""
-    hands = mix(np.uint64(held) ^ mix(np.uint64(theirs)))
-    n, start = np.int64(g["n_laid"]), np.int64(g["pile_start"])
-    hands += np.uint64(n > start and g["laid_by"][n - 1] == me)
-    cards, last = hands, np.uint64(0)
-    for k in range(start, n):
-        last = np.uint64(g["laid"][k] % 13) + _ONE
-        cards = mix(cards + last)
-    both[0] = np.int64(cards & last_bucket)
-    both[1] = np.int64(mix(hands + GOLDEN * (last + np.uint64(16) * np.uint64(g["count"] + 1))) & last_bucket)
-
-
-@kernel
-def _decide(g, tables, deal, t, cards, epsilon):
-    """Fills decision ``t`` of the deal; returns the card that the seat to act lays."""
-    me, hand, legal = np.int64(g["turn"]), np.int64(g["hand"][g["turn"]]), legal_cards(g)
-    theirs = np.int64(g["hand"][1 - me])
-    n = fill_legal_cards(legal, cards)
-    held = ranks_held(hand)
-    pile = Pile(np.int64(g["n_laid"]), np.int64(g["pile_start"]), np.int64(g["count"]), popcount(theirs))
-    fill_buckets(held, g["laid"], g["laid_by"], me, pile, np.uint64(tables.play.shape[1] - 1), deal.buckets[t])
-    _fill_both(g, held, ranks_held(theirs), me, np.uint64(tables.both.shape[1] - 1), deal.both[t])
-    for k in range(n):
-        logit, value = 0.0, 0.0
-        for table in range(N_TABLES):
-            at = deal.buckets[t, table]
-            logit += tables.play[table, at, LOGIT, k]
-            value += tables.play[table, at, _VALUE, k]
-        for table in range(N_CRITIC_TABLES):
-            value += tables.both[table, deal.both[t, table], k]
-        deal.logits[t, k], deal.values[t, k] = logit, value
-    softmax(deal.logits[t], n, deal.chances[t])
-    place = below(random_word(g), n) if _uniform(g) < epsilon else _place(deal.chances[t], n, _uniform(g))
-    probability = (1 - epsilon) * deal.chances[t, place] + epsilon / n
-    deal.n[t], deal.place[t], deal.probability[t], deal.seat[t] = n, place, probability, me
-    deal.stride[t] = 2.0 ** (3 - popcount(hand))
-    deal.lead[t] = g["scores"][me] - g["scores"][1 - me]
-    return cards[place]
-
-
-@kernel
-def _learn(tables, deal, t, target, rates):
-    """Learns from decision ``t``, whose return is ``target``; returns the critic's error, and the value of π there."""
-    n, place = deal.n[t], deal.place[t]
-    error = target - deal.values[t, place]
-    correction = error / max(deal.probability[t], _LEAST)
-    value, mean_logit, step = 0.0, 0.0, rates.step * deal.stride[t] / N_TABLES
-    for k in range(n):
-        value += deal.chances[t, k] * deal.values[t, k]
-        mean_logit += deal.chances[t, k] * deal.logits[t, k]
-    corrected = value + deal.chances[t, place] * correction
-    for k in range(n):
-        q = deal.values[t, k] + (correction if k == place else 0.0)
-        slope = q - corrected - rates.temperature * (deal.logits[t, k] - mean_logit)
-        for table in range(N_TABLES):
-            tables.play[table, deal.buckets[t, table], LOGIT, k] += step * slope
-    for table in range(N_TABLES):
-        tables.play[table, deal.buckets[t, table], _VALUE, place] += rates.critic * error / N_TABLES
-    for table in range(N_CRITIC_TABLES):
-        tables.both[table, deal.both[t, table], place] += rates.both * error
-    return error, value
 
 
 @kernel
@@ -206,13 +35,12 @@ def _discard(g, tables, deal, temperature, fifteen):
     """The seat to act discards both cards."""
     pairs, cribs, values, places, chances = fifteen
     seat = np.int64(g["turn"])
-    fill_discards(
-        np.int64(g["hand"][seat]), np.int64(seat == g["dealer"]), tables.discards, pairs, cribs, values, places
-    )
+    six, is_dealer = np.int64(g["hand"][seat]), np.int64(seat == g["dealer"])
+    fill_discards(six, is_dealer, tables.discards, pairs, cribs, values, places)
     for k in range(N_DISCARDS):
         values[k] /= temperature
     softmax(values, N_DISCARDS, chances)
-    k = _place(chances, N_DISCARDS, _uniform(g))
+    k = drawn_place(chances, N_DISCARDS, uniform(g))
     deal.learned_at[seat], deal.crib[seat] = places[k], cribs[k]
     for _ in range(2):
         card = lowest(pairs[k])
@@ -262,7 +90,7 @@ def play_and_learn(g, episode, n, tables, rates, deal, tally):
             if ranks & (ranks - 1) == 0:  # no choice
                 act(g, lowest(legal))
             else:
-                act(g, _decide(g, tables, deal, t, cards, rates.epsilon))
+                act(g, decide(g, tables, deal, t, cards, rates.epsilon))
                 t += 1
         shown, crib = _show(g)
         played = np.float64(g["scores"][0] - g["scores"][1] - shown)
@@ -278,7 +106,7 @@ def play_and_learn(g, episode, n, tables, rates, deal, tally):
             for k in range(t - 1, -1, -1):
                 if deal.seat[k] == seat:
                     target = lead - deal.lead[k] + ahead
-                    error, value = _learn(tables, deal, k, target, rates)
+                    error, value = learn(tables, deal, k, target, rates)
                     ahead = rates.td_lambda * target + (1 - rates.td_lambda) * value
                     lead = deal.lead[k]
                     tally[0] += 1

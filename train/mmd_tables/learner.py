@@ -1,6 +1,6 @@
 """Magnetic mirror descent (Sokota et al. 2023) with tables in place of networks.
 
-The update is that of :mod:`crib_env.train.mmd`, made after every deal (:mod:`crib_env.train.mmd_tables.deals`). The
+The update is that of :mod:`crib_env.train.mmd`, made after every deal (:mod:`crib_env.train.mmd_tables.decisions`). The
 temperature α, the step η and the critic's rate fall geometrically during the run, and exploration to nothing. Policy
 and critic are sums of four tables (:mod:`crib_env.agents.tables.buckets`). A decision costs some memory accesses where
 a network costs ten thousands of multiplications: a core learns from two million decisions a second, a hundred times as
@@ -25,7 +25,8 @@ from crib_env.evaluate.ranges import Positive, Range, Share
 from crib_env.train.loop.learning import Count, PeggingCards, RunSettings
 from crib_env.train.loop.rounds import Rounds
 from crib_env.train.loop.run_folder import RunFolder, RunSummary
-from crib_env.train.mmd_tables.deals import N_CRITIC_TABLES, Rates, Tables, no_deal, play_and_learn
+from crib_env.train.mmd_tables.deals import play_and_learn
+from crib_env.train.mmd_tables.decisions import N_CRITIC_TABLES, Rates, Tables, no_deal
 
 NAME = "mmd-tables"
 
