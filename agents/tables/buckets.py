@@ -27,10 +27,10 @@ _S29 = np.uint64(29)
 class Pile(NamedTuple):
     """What lies on the table at a decision."""
 
-    n_laid: int  # by both players, in this and earlier counts
-    start: int  # of the first card of this count among them
-    count: int
-    opponent_cards: int  # how many the opponent still holds
+    n_laid: np.int64  # by both players, in this and earlier counts
+    start: np.int64  # of the first card of this count among them
+    count: np.int64  # type: ignore[assignment]  # it hides `tuple.count`, which nobody needs
+    opponent_cards: int | np.int64  # how many the opponent still holds
 
 
 @kernel

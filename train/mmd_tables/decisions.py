@@ -135,8 +135,8 @@ def _fill_both(g, held, theirs, me, last_bucket, both):
 @kernel
 def decide(g, tables, deal, t, cards, epsilon):
     """Fills decision ``t`` of the deal; returns the card that the seat to act lays."""
-    me, hand, legal = np.int64(g["turn"]), np.int64(g["hand"][g["turn"]]), legal_cards(g)
-    theirs = np.int64(g["hand"][1 - me])
+    me, legal = np.int64(g["turn"]), legal_cards(g)
+    hand, theirs = g["hand"][me], g["hand"][1 - me]
     n = fill_legal_cards(legal, cards)
     held = ranks_held(hand)
     pile = Pile(np.int64(g["n_laid"]), np.int64(g["pile_start"]), np.int64(g["count"]), popcount(theirs))
