@@ -19,6 +19,7 @@ from crib_env.kernels import kernel, popcount
 
 N_RANKS = 13
 KING = 12
+_ALL_RANKS = np.int64((1 << N_RANKS) - 1)
 N_FOURS = 1_820
 """Hands of four ranks."""
 
@@ -54,6 +55,12 @@ def hand_number(ranks: ArrayLike) -> np.ndarray:
 
 PAIR_NUMBER = hand_number(np.indices((N_RANKS, N_RANKS)).transpose(1, 2, 0))
 """(13, 13) the number of two ranks, in any order."""
+
+
+@kernel
+def ranks_in(cards):
+    """The ranks of cards (a mask), as a set of bits."""
+    return (cards | cards >> 13 | cards >> 26 | cards >> 39) & _ALL_RANKS
 
 
 @kernel

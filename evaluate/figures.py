@@ -50,8 +50,8 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def number_ticks(axis: Axis) -> None:
-    """Labels the ticks of an axis by their numbers, with commas between thousands: 2.5, 50, 600,000."""
-    axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+    """Labels the ticks of an axis by their numbers: 2.5, 50, 600,000, and from ten millions on in millions, 10 M."""
+    axis.set_major_formatter(lambda value, _: f"{value:,.10g}" if value < 10**7 else f"{value / 10**6:,.10g} M")
 
 
 def save_figure(figure: Figure, path: Path) -> None:

@@ -1,7 +1,8 @@
 """Where the tables of :mod:`crib_env.agents.tables.agent` keep what they know of an information state.
 
-Each table keeps it under a key of its own. One key is all of the information state, the others are parts of it, in
-which many information states agree: what is learned in one holds in all. Keys are hashed to buckets, and no bucket
+Each table keeps it under a key of its own. One key is all of an information state of the pegging game, the others are
+parts of it, in which many information states agree: what is learned in one holds in all. The starter of a whole deal
+is no part of any key. Keys are hashed to buckets, and no bucket
 knows whose it is: two keys may share one, as in tile coding (Sutton and Barto 2018, section 9.5.4). Suits have no part
 in it.
 """
@@ -12,15 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from crib_env.hands import N_RANKS, ranks_in
 from crib_env.kernels import GOLDEN, kernel, lowest, mix
 
-ACES_TO_KINGS = (1 << 13) - 1
 N_TABLES = 4
 BUCKET = 4  # places in a bucket, for the ranks that may be laid, lowest first: no hand has more than four
 LOGIT = 0  # where logits stand in a bucket; in training the critic's values stand beside them
 
 _OPPONENT = np.uint64(16)  # added to the ranks that the opponent laid
-_BASIS = np.uint64(13)  # the number of ranks: stands for no rank
+_NO_RANK = np.uint64(N_RANKS)
 _S29 = np.uint64(29)
 
 
@@ -62,7 +63,7 @@ def fill_buckets(held, laid, laid_by, me, pile, last_bucket, buckets):
         buckets: (``N_TABLES``,) int64.
     """
     hand = mix(np.uint64(held))
-    whole, count, theirs, last = hand, hand ^ GOLDEN, np.uint64(0), _BASIS
+    whole, count, theirs, last = hand, hand ^ GOLDEN, np.uint64(0), _NO_RANK
     for k in range(pile.n_laid):
         rank = np.uint64(laid[k] % 13)
         card = rank + np.uint64(1) + _OPPONENT * np.uint64(laid_by[k] != me)
@@ -81,15 +82,9 @@ def fill_buckets(held, laid, laid_by, me, pile, last_bucket, buckets):
 
 
 @kernel
-def ranks_of_cards(cards):
-    """The ranks of cards (a mask), as a set of bits."""
-    return (cards | cards >> 13 | cards >> 26 | cards >> 39) & ACES_TO_KINGS
-
-
-@kernel
 def fill_legal_cards(legal, cards):
     """Writes one legal card (a mask) of each rank, lowest rank first; returns how many."""
-    n, ranks = 0, ranks_of_cards(legal)
+    n, ranks = 0, ranks_in(legal)
     while ranks:
         card = lowest(ranks)
         ranks &= ranks - 1

@@ -37,6 +37,7 @@ from crib_env.engine import (
 )
 from crib_env.exact.discard_means import crib_total, hand_total
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
+from crib_env.hands import ranks_in
 from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mix, popcount
 from crib_env.players.policies import native_card
 from crib_env.scoring import show_points
@@ -147,8 +148,7 @@ def pair_of_move(g, move):
 def open_moves(g):
     """The moves of the seat to act, as a mask: ranks to lay, or numbers of pairs to discard."""
     if g["phase"] == PLAY:
-        legal = legal_cards(g)
-        return (legal | legal >> 13 | legal >> 26 | legal >> 39) & 0x1FFF
+        return ranks_in(legal_cards(g))
     discarded = g["discards"][g["turn"]]
     if not discarded:
         return np.int64(1 << N_DISCARDS) - 1

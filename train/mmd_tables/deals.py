@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crib_env.agents.tables.buckets import ranks_of_cards, softmax
+from crib_env.agents.tables.buckets import softmax
 from crib_env.agents.tables.discards import N_PARTS, fill_discards
 from crib_env.engine import (
     CRIB,
@@ -24,6 +24,7 @@ from crib_env.engine import (
     shuffle,
 )
 from crib_env.exact.discard_statistics import N_DISCARDS
+from crib_env.hands import ranks_in
 from crib_env.kernels import kernel, lowest
 from crib_env.train.mmd_tables.decisions import decide, drawn_place, learn, uniform
 
@@ -86,7 +87,7 @@ def play_and_learn(g, episode, n, tables, rates, deal, tally):
         heels, t = np.float64(g["scores"][0] - g["scores"][1]), 0
         while g["phase"] == PLAY:
             legal = legal_cards(g)
-            ranks = ranks_of_cards(legal)
+            ranks = ranks_in(legal)
             if ranks & (ranks - 1) == 0:  # no choice
                 act(g, lowest(legal))
             else:

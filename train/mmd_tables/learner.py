@@ -50,13 +50,13 @@ class MMDTablesSettings(RunSettings):
     step_size: Positive = 0.3
     """η at the beginning, for each point, with three cards in hand; twice as much with two, half with four."""
     final_step_size: Positive = 0.05
-    """η at the end, likewise."""
+    """η at the end; it changes geometrically in between."""
     critic_rate: Positive = 0.3
     """Share of its error that the critic learns, at the beginning."""
     final_critic_rate: Positive = 0.003
-    """The same at the end, likewise."""
+    """That share at the end; it changes geometrically in between."""
     both_rate: Share = 0.15
-    """The same for the critic's tables that see both hands, always."""
+    """Share of its error that the critic's tables of both hands learn, from beginning to end."""
     td_lambda: Share = 0.5
     """λ: 0 bootstraps after one step, 1 is the Monte Carlo return."""
     epsilon: Share = 0.2
