@@ -104,7 +104,8 @@ def learners(data: Path) -> Figure:
 def discards(data: Path) -> Figure:
     """How often each two ranks are discarded in equilibrium, when a player holds both."""
     values = DealValues.load(data)
-    figure = new_figure(10, 5.2)
+    figure = new_figure(10, 5.6)
+    figure.set_layout_engine("constrained", rect=(0, 0.04, 1, 0.94))  # room for the stamp and the title
     for role, axes in zip((DEALER, PONE), figure.subplots(1, 2)):
         found = solved(values, load_blueprint().discards[role], role)
         shares = np.full((len(RANKS), len(RANKS)), np.nan)

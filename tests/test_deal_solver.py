@@ -23,17 +23,29 @@ from crib_env.exact.discard_statistics import PLACES, discard_statistics
 from crib_env.hands import FOURS, HANDS, ORDERINGS, hand_number
 from crib_env.kernels import mask_of, streams
 from crib_env.solver.cfr import DISCOUNTS, PlaySolver, discounted
-from crib_env.solver.deal.best_response import best_responses
+from crib_env.solver.deal.best_response import best_responses, to_chances
+from crib_env.solver.deal.groups import two_groups
 from crib_env.solver.deal.holdings import by_choice, fill_hands, hand_weights
+from crib_env.solver.deal.meetings import meetings
+from crib_env.solver.deal.recall import Held, RecallSolver
 from crib_env.solver.deal.responses import fill_chances, make_lanes, respond
-from crib_env.solver.deal.saved import load, save
+from crib_env.solver.deal.saved import (
+    Groups,
+    has_recall,
+    load,
+    load_groups,
+    load_recall,
+    save,
+    save_groups,
+    save_recall,
+)
 from crib_env.solver.deal.shows import choices, crib_means, discard_totals
 from crib_env.solver.deal.sixes import WAYS, number_of_six, sixes
 from crib_env.solver.deal.solver import add_regrets, matched
 from crib_env.solver.hand_weights import pairs_dealt
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
-from crib_env.solver.sweeps import BEST_RESPONSE, UPDATE_REGRETS, Step, Weights
+from crib_env.solver.sweeps import BEST_RESPONSE, EXPECTED, UPDATE_REGRETS, Step, Weights
 from tests.helpers.deal_responder import DealResponder
 from tests.helpers.refusals import refused
 
@@ -117,9 +129,42 @@ def test_hands_beside_known_cards_are_those_counted(kinds, some_chances):
         kind = number_of_six(np.array([six]))[0]
         for choice in range(kinds.first[kind], kinds.first[kind + 1]):
             expected[kinds.kept[choice]] += short[choice]
-    found, ways = np.zeros(len(FOURS)), np.zeros(len(kinds.counts))
-    fill_hands(short, short.nonzero()[0], number_of_six(known[None])[0], starter, kinds, ways, found)
-    assert found == pytest.approx(expected)
+    groups, ways = (kinds.discards % 2).astype(np.int8), np.zeros(len(kinds.counts))
+    found = np.zeros((2, len(FOURS)))
+    fill_hands(short, short.nonzero()[0], groups, number_of_six(known[None])[0], starter, kinds, ways, found)
+    assert found.sum(axis=0) == pytest.approx(expected)
+    in_first = np.bincount(kinds.kept, short * (groups == 0), len(FOURS)) > 0
+    assert not found[0][~in_first].any()
+    assert found.all(axis=0).any()
+
+
+@pytest.fixture(scope="module")
+def some_meetings(kinds, some_chances):
+    """What this player's hands meet, where the other discards alike, beside each starter."""
+    return meetings(some_chances, some_chances, np.ones((13, len(kinds.six)), bool))
+
+
+@pytest.mark.parametrize("starter", [0, 4, 12])
+def test_hands_meet_as_often_as_counted(kinds, some_chances, some_meetings, starter):
+    """By going through the deals of six cards of which a hand is kept, and what the other may hold beside each."""
+    kept = np.bincount(kinds.kept, some_chances, len(FOURS))
+    made, ways = some_chances.nonzero()[0], np.zeros(len(kinds.counts))
+    for hand in np.random.default_rng(starter).choice((kept > 0).nonzero()[0], 5):
+        expected, held = np.zeros(len(FOURS)), np.zeros((1, len(FOURS)))
+        for choice in made[kinds.kept[made] == hand]:
+            six = kinds.six[choice]
+            starters = 4 - kinds.counts[six, starter]
+            if starters:
+                fill_hands(some_chances, made, np.zeros(len(kinds.six), np.int8), six, starter, kinds, ways, held)
+                expected += some_chances[choice] * kinds.ways()[six] * starters * held[0]
+        assert some_meetings[starter, hand] == pytest.approx(expected, rel=1e-3, abs=1e-6 * expected.max())
+
+
+def test_both_players_meet_equally_often(some_meetings, kinds, some_chances):
+    kept = (np.bincount(kinds.kept, some_chances, len(FOURS)) > 0).nonzero()[0]
+    both = some_meetings[:, kept][:, :, kept].astype(float)
+    both /= both.sum(axis=(1, 2), keepdims=True)
+    assert abs(both - both.transpose(0, 2, 1)).sum(axis=(1, 2)) == pytest.approx(np.zeros(13), abs=1e-5)
 
 
 @pytest.mark.parametrize("starter", [0, 4])
@@ -139,14 +184,9 @@ def test_with_the_weights_of_hands_each_is_held_as_often_as_it_is_kept(kinds, so
 def test_how_much_the_weights_of_hands_leave_out(kinds):
     """Of the discards of the solution beside a starter of rank five: the share of deals at wrong pairs of hands."""
     starter, chances = 4, [by_choice(made / made.sum(axis=1, keepdims=True)) for made in load_blueprint().discards]
-    held, ways = np.zeros((len(kinds.counts), len(FOURS))), np.zeros(len(kinds.counts))
-    for six, hands in enumerate(held):
-        if kinds.counts[six, starter] < 4:
-            fill_hands(chances[DEALER], chances[DEALER].nonzero()[0], six, starter, kinds, ways, hands)
-    deals = WAYS[4 - (np.arange(13) == starter), kinds.counts].prod(axis=1)[kinds.six] * chances[PONE]
-    exact = np.zeros((len(FOURS), len(FOURS)))
-    for choice in deals.nonzero()[0]:
-        exact[kinds.kept[choice]] += deals[choice] * held[kinds.six[choice]]
+    met = meetings(chances[PONE], chances[DEALER], np.ones((13, len(kinds.six)), bool))[starter]
+    is_kept = np.bincount(kinds.kept, chances[PONE], len(FOURS)) > 0
+    exact = met * is_kept[:, None].astype(float)
     pairs = pairs_dealt(start_of_play(starter=starter))
     pone, dealer = hand_weights(chances, starter, pairs)
     fitted = pone[:, None] * pairs * dealer
@@ -209,33 +249,95 @@ def test_both_players_expect_the_same_crib(kinds, some_chances, some_cribs):
 def test_responders_earn_what_the_best_response_of_all_hands_does(solved, role):
     """If what the opponent holds depends on the hand alone; lanes with other weights are apart."""
     game, average = solved
-    game.walk(Weights(average, average, NOTHING), Step(role, BEST_RESPONSE))
-    expected = game.hand_means(role)
-    chances, lanes = np.zeros_like(average), make_lanes()
-    fill_chances(game.arrays, average, 1 - role, 0, len(game.nodes), np.zeros((2, 1820), np.float32), chances)
     pairs = pairs_dealt(start_of_play(SMALL))
+    met = pairs @ ORDERINGS[SMALL] if role == PONE else ORDERINGS[SMALL] @ pairs
+    expected = game.response_values(average, role)[: len(met)] / met
+    chances, lanes = np.zeros_like(average), make_lanes(groups=2)
+    fill_chances(game.arrays, average, 1 - role, 0, len(game.nodes), np.zeros((2, 1820), np.float32), chances)
     for hand in range(0, len(HANDS[SMALL]), 7):
         weights = (pairs[hand] if role == PONE else pairs[:, hand]) * ORDERINGS[SMALL]
         lanes.reach[:] = 0
-        lanes.reach[SMALL, : len(weights), 5] = weights
-        lanes.reach[SMALL, : len(weights), 90] = 2 * weights
-        respond(game.arrays, chances, role, hand, lanes)
+        lanes.reach[SMALL, 0, : len(weights), 5] = weights
+        lanes.reach[SMALL, :, : len(weights), 90] = [0.5 * weights, 1.5 * weights]  # groups that play alike
+        respond(game.arrays, np.stack([chances] * 2), role, hand, lanes)
         assert lanes.values[0, 5] / weights.sum() == pytest.approx(expected[hand], abs=1e-4)
         assert lanes.values[0, 90] == pytest.approx(2 * lanes.values[0, 5], rel=1e-5)
 
 
-def test_the_tree_of_the_pegging_game_serves_beside_a_starter():
+def given(ways, prior):
+    """`pairs` of PlayGame.hand_values, where only the ways to deal both hands count."""
+    shares = ways * prior / (ways @ prior)[:, None]
+    return (shares / prior).astype(np.float32)
+
+
+@pytest.mark.parametrize("role", [PONE, DEALER])
+def test_the_tree_of_the_pegging_game_serves_beside_a_starter(solved, role):
     """It has choices that nobody can make then, and else is the game that has the starter from the beginning."""
-    whole, starter = PlayGame(start=start_of_play(SMALL), threads=1), 9
-    beside, own = whole.beside(starter), PlayGame(start=start_of_play(SMALL, starter), threads=1)
-    beside.deal(whole.prior)
-    solvers = [PlaySolver(beside), PlaySolver(own)]
-    for _ in range(5):
-        for solver in solvers:
+    whole, starter, prior = solved[0], 9, ORDERINGS[SMALL]
+    ways = pairs_dealt(start_of_play(SMALL, starter))
+    own = PlaySolver(PlayGame(start=start_of_play(SMALL, starter), threads=1))
+    regrets, average = np.zeros((2, whole.extent.slots), np.float32)
+    pairs = [given(ways, prior), given(ways.T, prior)]
+    for t in range(5):
+        own.iterate()
+        for of_role in range(2):
+            step = Step(of_role, UPDATE_REGRETS, *map(np.float32, discounted(t, DISCOUNTS)))
+            whole.hand_values(Weights(regrets, regrets, average), step, [prior, prior], pairs[of_role])
+    weights = Weights(average, average, NOTHING)
+    values = whole.hand_values(weights, Step(role, BEST_RESPONSE), [prior, prior], pairs[role])
+    deals = prior * ((ways if role == PONE else ways.T) @ prior)
+    assert values @ deals / deals.sum() == pytest.approx(own.best_responses()[role], abs=1e-3)  # ties
+
+
+# --- players who remember the group of their discards ---------------------------------------------------------------
+
+
+def held_of(game, pairs):
+    """Both roles hold hands of two groups, each as often."""
+    prior = np.tile(ORDERINGS[game.cards] / 2, (2, 2, 1))
+    return Held(prior, np.array(pairs, np.float32))
+
+
+def test_groups_that_say_nothing_change_nothing(solved):
+    game, average = solved
+    ways = pairs_dealt(start_of_play(SMALL))
+    pairs = [[given(ways, ORDERINGS[SMALL])] * 2, [given(ways.T, ORDERINGS[SMALL])] * 2]
+    solver = RecallSolver(game, held_of(game, pairs), np.zeros(game.extent.slots, np.float32), 0)
+    for _ in range(6):
+        solver.iterate()
+    for of_group in solver.average:
+        assert game.best_responses(of_group) == pytest.approx(game.best_responses(average), abs=1e-3)
+
+
+def test_who_remembers_what_the_opponent_cannot_hold_earns_more(solved):
+    """The dealer's discards tell it whether pone's hand has an even number or an odd one."""
+    game, _ = solved
+    ways = pairs_dealt(start_of_play(SMALL))
+    even = np.arange(len(ways)) % 2 == 0
+    nothing = given(ways.T, ORDERINGS[SMALL])
+    of_pone = [given(ways, ORDERINGS[SMALL])] * 2
+    earned = []
+    for of_dealer in ([nothing, nothing], [2 * nothing * even, 2 * nothing * ~even]):
+        solver = RecallSolver(game, held_of(game, [of_pone, of_dealer]), np.zeros(game.extent.slots, np.float32), 0)
+        for _ in range(12):
             solver.iterate()
-    values = [[*solver.best_responses(), solver.game.expected(solver.average)] for solver in solvers]
-    assert values[0] == pytest.approx(values[1], abs=1e-4)
-    assert values[0] != pytest.approx([*PlaySolver(whole).best_responses(), 0.0], abs=0.01)
+        values = 0
+        for average, pairs in zip(solver.average, of_dealer):
+            weights = Weights(average, solver.average[0], NOTHING)
+            own = game.hand_values(weights, Step(DEALER, EXPECTED), [ORDERINGS[SMALL]] * 2, pairs)
+            values += own @ ORDERINGS[SMALL] / ORDERINGS[SMALL].sum() / 2
+        earned.append(values)
+    assert earned[1] > earned[0] + 0.05
+
+
+def test_discards_are_grouped_by_what_first_cards_are_worth():
+    rng = np.random.default_rng(2)
+    which = rng.random(40) < 0.3
+    values = np.where(which, 1.0, 0.0)[:, None] * [1, -1, 0.5] + rng.normal(0, 0.05, (40, 3))
+    groups = two_groups(values, rng.random(40) + 0.1)
+    assert len(set(groups[which])) == len(set(groups[~which])) == 1
+    assert groups[which][0] != groups[~which][0]
+    assert (two_groups(np.zeros((5, 3)), np.ones(5)) == 0).all()
 
 
 # --- the solver's discards ------------------------------------------------------------------------------------------
@@ -290,10 +392,6 @@ def net_of_dealer(games, roots):
     return -net_of_pone(games, roots)
 
 
-def to_chances(game, play, role):
-    fill_chances(game.arrays, play, role, 0, len(game.nodes), np.zeros((2, 1820), np.float32), play)
-
-
 class HighestRanks:
     """Discards as `greedy` does and lays its highest rank, so that suits have no part in its play."""
 
@@ -315,7 +413,7 @@ def test_responders_earn_what_best_responses_in_the_engine_do(whole_game, kinds,
     discards = discard_policy(four, by_discards=False)
     policy = deal_policy(agent, whole_game)
     chances, play = policy.discards[1 - role], policy.play(0, 1 - role)
-    to_chances(whole_game, play, 1 - role)
+    to_chances(whole_game, play[0], 1 - role, 1)
     lanes, ways = make_lanes(), np.zeros(len(kinds.counts))
     differences, rng = [], np.random.default_rng(role)
     for _ in range(40):
@@ -331,11 +429,12 @@ def test_responders_earn_what_best_responses_in_the_engine_do(whole_game, kinds,
         roots = Roots(start_plays(masks, starter, (0, 0)), role, np.zeros(len(nonzero), np.int64))
         weights = held.weights[nonzero] / held.weights.sum()
         exact = float(weights @ responder.respond(roots, weights[None]).best[0])
-        hands = np.zeros(len(FOURS))
+        hands = np.zeros((1, len(FOURS)))
         kind, hand = number_of_six(six[None] % 13)[0], int(hand_number(six[:4] % 13))
-        fill_hands(chances, chances.nonzero()[0], kind, starter % 13, kinds, ways, hands)
+        groups = np.zeros(len(chances), np.int8)
+        fill_hands(chances, chances.nonzero()[0], groups, kind, starter % 13, kinds, ways, hands)
         lanes.reach[:] = 0
-        lanes.reach[4, :, 0] = hands / hands.sum()
+        lanes.reach[4, 0, :, 0] = hands[0] / hands.sum()
         respond(whole_game.arrays, play, role, hand, lanes)
         differences.append(float(lanes.values[0, 0]) - exact)
     print(f"mean {np.mean(differences):.4f}, largest {np.abs(differences).max():.4f}")
@@ -348,11 +447,9 @@ def test_a_best_response_earns_in_the_engine_what_is_claimed(whole_game):
     """In whole deals, discards included; what its own cards are worth is taken out of the noise."""
     agent, n = HighestRanks(), 20_000
     policy = deal_policy(agent, whole_game)
-    play = [policy.play(0, role).copy() for role in range(2)]
+    play = [policy.play(0, role)[0].copy() for role in range(2)]
     for role, chances in enumerate(play):
-        fill_chances(
-            whole_game.arrays, chances, role, 0, len(whole_game.nodes), np.zeros((2, 1820), np.float32), chances
-        )
+        to_chances(whole_game, chances, role, 2)
     found = best_responses(whole_game, policy, threads=2)
     totals = [discard_totals(role, response.cribs, response.play, choices()) for role, response in enumerate(found)]
     responder = DealResponder(whole_game, policy.discards, play, totals)
@@ -402,3 +499,19 @@ def test_a_state_is_read_as_it_was_written_and_half_a_state_is_not(tmp_path, mon
     (tmp_path / "iteration-12" / "7.npz").write_bytes(raw)
     with refused("7.npz"):
         load(found, tmp_path)
+
+
+def test_what_was_solved_again_lies_in_the_state(tmp_path, kinds):
+    assert load_groups(tmp_path) is None
+    rng = np.random.default_rng(8)
+    groups = Groups(rng.integers(2, size=(2, 13, len(kinds.six))).astype(np.int8), np.array([-6.0, 6.1]))
+    save_groups(tmp_path, groups)
+    for saved, found in zip(groups, load_groups(tmp_path)):
+        assert np.array_equal(saved, found)
+    chances = rng.random((2, 50)).astype(np.float32)
+    assert not has_recall(tmp_path, 4)
+    save_recall(tmp_path, 4, chances)
+    assert has_recall(tmp_path, 4)
+    assert load_recall(tmp_path, 4, 50) == pytest.approx(chances, abs=5e-4)
+    with refused("5"):
+        load_recall(tmp_path, 4, 51)

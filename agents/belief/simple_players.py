@@ -14,7 +14,7 @@ from crib_env.kernels import kernel
 from crib_env.scoring import card_value
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import CARDS, COUNT, N_FIELDS, N_PILE, lay_rank, say_go
-from crib_env.solver.sweeps import Blend
+from crib_env.solver.sweeps import Blend, Blended
 from crib_env.solver.tree import PublicTree
 
 _PACKED = np.zeros((len(HANDS), len(HANDS[-1])), np.int64)  # by number of cards and hand
@@ -45,7 +45,8 @@ def simple_policy(game: PlayGame, start: np.ndarray) -> np.ndarray:
     greedy, careful = simple_policies(game.tree, start, game.extent.slots)
     both = np.zeros(game.extent.slots, np.float32)
     for role in (PONE, DEALER):
-        game.blend(Blend(greedy, np.float32(GREEDY_SHARE), careful), role, both)
+        into = Blended(both, (both, both), np.float32(0))
+        game.blend(Blend(greedy, np.float32(GREEDY_SHARE), careful), role, into)
     return both
 
 

@@ -14,7 +14,7 @@ from crib_env.engine import ROLES
 from crib_env.files.checked_file import Column, load_arrays, load_text, save_arrays
 from crib_env.kernels import kernel
 from crib_env.solver.play_game import BestResponses, PlayGame
-from crib_env.solver.sweeps import BEST_RESPONSE, EXPECTED, UPDATE_REGRETS, Blend, Step, Weights
+from crib_env.solver.sweeps import BEST_RESPONSE, EXPECTED, UPDATE_REGRETS, Blend, Blended, Step, Weights
 
 VERSION = 1
 _NOTHING = np.zeros(0, np.float32)
@@ -73,7 +73,8 @@ class Population:
             average: (S,) float32, to which the others' policy is added, times the reach of their hands.
             weight: of this in the average; at 0 nothing is added.
         """
-        self._game.blend(Blend(self._policy, self._share, policy), role, self._met, average, weight)
+        into = Blended(self._met, (_NOTHING, average), np.float32(weight))
+        self._game.blend(Blend(self._policy, self._share, policy), role, into)
         return self._met
 
 

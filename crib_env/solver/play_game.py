@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from copy import copy
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -14,8 +13,10 @@ import numpy as np
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.hands import HAND_TABLES, N_HANDS, N_RANKS, ORDERINGS
 from crib_env.kernels import kernel
-from crib_env.solver.endings import make_endings
+from crib_env.solver.endings import WIDTH, make_endings
 from crib_env.solver.hand_weights import pairs_dealt
+from crib_env.solver.in_threads import in_stretches
+from crib_env.solver.pairs import Pairs, fill_factors, fill_laid
 from crib_env.solver.public_state import CARDS, start_of_play
 from crib_env.solver.sweeps import (
     BEST_RESPONSE,
@@ -72,45 +73,51 @@ class PlayGame:
     Attributes:
         extent: how large the public tree is.
         cards: how many cards pone holds at the start.
-        pairs: (n, m) of :func:`crib_env.solver.hand_weights.pairs_dealt`.
     """
 
     def __init__(
         self, prior: Sequence[np.ndarray] | None = None, start: np.ndarray | None = None, threads: int = 2
     ) -> None:
         start = start_of_play() if start is None else start
-        sizes = start[CARDS : CARDS + len(ROLES)].tolist()
+        self._sizes = sizes = tuple(start[CARDS : CARDS + len(ROLES)].tolist())
         self.cards: int = sizes[PONE]
         self.prior = tuple(ORDERINGS[size] for size in sizes) if prior is None else tuple(prior)
         tree, self.extent, keys = build_tree(start, min(SPLIT, sum(sizes) - 4))
         self._game = Game(tree, make_endings(keys, threads), HAND_TABLES)
-        self.pairs = pairs_dealt(start)
-        self._deals = float(self.prior[PONE] @ self.pairs @ self.prior[DEALER])
+        self._deals = float(self.prior[PONE] @ pairs_dealt(start) @ self.prior[DEALER])
         self._top = make_workspace(self.extent)
         self._workspaces = [make_workspace(self.extent) for _ in range(threads)]
 
-    def beside(self, starter: int) -> PlayGame:
-        """The same play beside a starter of this rank, in the same tree and with the same space to work in.
+    def hand_values(self, weights: Weights, step: Step, prior: Sequence[np.ndarray], pairs: np.ndarray) -> np.ndarray:
+        """Walks the whole tree once, where the two players' hands depend on each other by more than the ways to deal
+        them; returns (n,) what each hand of ``step.role`` earns, net points.
 
-        The tree keeps its choices, also of cards that there are no more; nobody is dealt them.
+        Args:
+            prior: by role, how often it holds each hand; of the other role these are factors of ``pairs``.
+            pairs: (n, m) float32. Beside a hand of ``step.role``, the other role holds each hand with a probability
+                of ``pairs`` times its prior. These add up to 1, or to 0 for a hand that cannot be dealt.
         """
-        game = copy(self)
-        game._game = self._game._replace(starter=starter)
-        game.pairs = pairs_dealt(start_of_play(self.cards, starter))
-        return game
+        factors, role = self._factors[step.role], step.role
 
-    def deal(self, prior: Sequence[np.ndarray]) -> None:
-        """Changes the weights of the hands, see ``prior``."""
-        self.prior = tuple(prior)
-        self._deals = float(self.prior[PONE] @ self.pairs @ self.prior[DEALER])
+        def fill(first: int, last: int) -> None:
+            fill_factors(pairs, role, self._sizes, HAND_TABLES, first, last, factors)
 
-    def hand_means(self, role: int) -> np.ndarray:
-        """(n,) what each hand of a role earns in the mean over the other role's hands, after a :meth:`walk` for this
-        role: net points of the play. NaN for hands that cannot be dealt."""
-        met = self.pairs @ self.prior[DEALER] if role == PONE else self.prior[PONE] @ self.pairs
-        with np.errstate(invalid="ignore"):
-            means: np.ndarray = self._top.values[: len(met)] / np.where(met > 0, met, np.nan)
-        return means
+        in_stretches(len(factors), len(self._workspaces), fill)
+        game = self._game._replace(pairs=Pairs(self._laid, factors, self._sizes))
+        return self._walk(game, prior, weights, step)
+
+    @cached_property
+    def _laid(self) -> np.ndarray:
+        laid = np.zeros((len(self.nodes), len(ROLES)), np.int16)
+        fill_laid(self.tree, self._sizes, HAND_TABLES, laid)
+        return laid
+
+    @cached_property
+    def _factors(self) -> list[np.ndarray]:
+        """Space for the factors of each role, (J, K, 13, 16) of :class:`crib_env.solver.pairs.Pairs`."""
+        pone, dealer = (int(N_HANDS[size - 1, 0]) for size in self._sizes)
+        of_pone = np.zeros((dealer, pone, N_RANKS, WIDTH), np.float32)
+        return [of_pone, of_pone.reshape(pone, dealer, N_RANKS, WIDTH)]
 
     def earned(self, policy: np.ndarray, other: np.ndarray, role: int, mode: int) -> float:
         """Net points a deal that a role earns against another policy of the other role.
@@ -180,9 +187,9 @@ class PlayGame:
         here = self.nodes[node]
         return int(self.tree.links["to"][here["first_link"] + rank - here["floor"][here["actor"]]])
 
-    def _begin(self, policy: np.ndarray, top: Workspace) -> None:
+    def _begin(self, policy: np.ndarray, prior: Sequence[np.ndarray], top: Workspace) -> None:
         """Fills the reach of the nodes before the first part, and of the first node of each part."""
-        reach = np.concatenate(self.prior)
+        reach = np.concatenate(prior)
         top.reach[: len(reach)] = reach
         walk_down(self._game, policy, 0, int(self._game.tree.parts[0]), top)
 
@@ -257,10 +264,21 @@ class PlayGame:
         Returns:
             The net points a deal that ``step.role`` earns, to the last bit the same for any number of threads.
         """
-        game, top, role = self._game, self._top, step.role
-        tree = game.tree
+        values = self._walk(self._game, self.prior, weights, step, after_part)
+        return float(values.astype(float) @ self.prior[step.role]) / self._deals
+
+    def _walk(
+        self,
+        game: Game,
+        prior: Sequence[np.ndarray],
+        weights: Weights,
+        step: Step,
+        after_part: Callable[[int, int, Workspace], None] = lambda first, last, workspace: None,
+    ) -> np.ndarray:
+        """The values of the hands of ``step.role`` at the start, summed over those of the other one; a view."""
+        top, role, tree = self._top, step.role, game.tree
         n_top = int(tree.parts[0])
-        self._begin(weights.other, top)
+        self._begin(weights.other, prior, top)
 
         def walk_part(first: int, last: int, workspace: Workspace) -> None:
             walk_down(game, weights.other, first, last, workspace)
@@ -273,7 +291,7 @@ class PlayGame:
         self._in_parts(walk_part, [top], [[workspace] for workspace in self._workspaces])
         walk_up(game, weights, step, 0, n_top, top)
         after_part(0, n_top, top)
-        return float(top.values[: len(self.prior[role])].astype(float) @ self.prior[role]) / self._deals
+        return top.values[: len(prior[role])]
 
     def _in_parts(self, do: Callable[..., None], tops: list[Workspace], workspaces: list[list[Workspace]]) -> None:
         """Calls ``do(first node, last node + 1, *workspaces)`` for each part of the tree, in threads.
@@ -297,17 +315,20 @@ class PlayGame:
             list(pool.map(do_parts, workspaces))
 
     def blend(
-        self, kinds: Blend, role: int, out: np.ndarray, average: np.ndarray = _NOTHING, weight: float = 0.0
+        self,
+        kinds: Blend,
+        role: int,
+        into: Blended,
+        priors: tuple[Sequence[np.ndarray], Sequence[np.ndarray]] | None = None,
     ) -> None:
         """Writes the policy of a role in a population of two kinds of players.
 
         Args:
-            out: (S,) float32, gets the policy of a player of unknown kind, as :meth:`expected` takes it.
-            average: (S,) float32, to which the policy of the second kind is added, times the reach of its hands.
-            weight: of this in the average; at 0 nothing is added.
+            into: ``out`` gets the policy of a player of unknown kind, as :meth:`expected` takes it.
+            priors: of each kind, by role, the weights of its hands; by default those of this game for both.
         """
         game, n_top = self._game, int(self._game.tree.parts[0])
-        into = Blended(out, average, np.float32(weight))
+        of_kinds = (self.prior, self.prior) if priors is None else priors
 
         def fill(first: int, last: int, *workspaces: Workspace) -> None:
             fill_blend(game, kinds, workspaces, role, first, last, into)
@@ -318,8 +339,8 @@ class PlayGame:
             fill(first, last, *workspaces)
 
         tops = [self._top, self._second_top]
-        for policy, top in zip((kinds.first, kinds.second), tops):
-            self._begin(policy, top)
+        for policy, prior, top in zip((kinds.first, kinds.second), of_kinds, tops):
+            self._begin(policy, prior, top)
         fill(0, n_top, *tops)
         self._in_parts(fill_part, tops, [list(two) for two in zip(self._workspaces, self._second_workspaces)])
 

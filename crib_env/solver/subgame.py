@@ -229,7 +229,7 @@ def _meet(game, others, work, second):
     work.reach[:size], second.reach[:size] = one.prior, two.prior
     walk_down(game, one.policy, 0, n, work)
     walk_down(game, two.policy, 0, n, second)
-    blend, into = Blend(one.policy, np.float32(0.5), two.policy), Blended(together, together, np.float32(0))
+    blend, into = Blend(one.policy, np.float32(0.5), two.policy), Blended(together, (together, together), np.float32(0))
     for role in range(2):
         fill_blend(game, blend, (work, second), role, 0, n, into)
     second.reach[:size] = one.prior + two.prior
@@ -251,7 +251,7 @@ def _iterate(game, others, weights, prior, iterations, work, second):
                 walk_down(game, weights.policy, 0, n, work)
                 blend, into = (
                     Blend(others, np.float32(0.5), weights.policy),
-                    Blended(met, weights.average, weight),
+                    Blended(met, (met[:0], weights.average), weight),
                 )
                 fill_blend(game, blend, (second, work), 1 - role, 0, n, into)
                 work.reach[:size] = prior + second.reach[:size]

@@ -17,11 +17,11 @@ from crib_env.engine import PONE
 from crib_env.hands import KING, N_HANDS, N_RANKS, HandTables
 from crib_env.kernels import kernel
 from crib_env.solver.endings import OF_ACTOR, OF_OTHER, WIDTH
+from crib_env.solver.pairs import ONLY_WAYS, Pairs, hands_laid
 from crib_env.solver.public_state import gone_of
 from crib_env.solver.tree import FIRST_ENDING, NO_LINK, TERMINAL, Extent, PublicTree
 
 _ZERO, _ONE = np.float32(0), np.float32(1)
-NO_STARTER = -1
 
 # What a walk up does at the nodes of the role whose values it computes.
 UPDATE_REGRETS, BEST_RESPONSE, EXPECTED = range(3)
@@ -33,8 +33,7 @@ class Game(NamedTuple):
     tree: PublicTree
     endings: np.ndarray  # (E, 2, 13, 16) int8, see :func:`crib_env.solver.endings.make_endings`
     hands: HandTables
-    starter: int = NO_STARTER
-    """Its rank, if it is no card of the public state from which the tree begins."""
+    pairs: Pairs = ONLY_WAYS
 
 
 class Weights(NamedTuple):
@@ -156,22 +155,17 @@ def walk_down(game, policy, first, last, work):
 
 
 @kernel
-def _drawn(game, node):
-    """A node's chance beside the starter: of n cards laid of its rank, each was one of 3, 2, ... and not 4, 3, ..."""
-    if game.starter < 0:
-        return np.float32(node["chance"])
-    return np.float32(node["chance"]) * np.float32(4 - gone_of(node["gone"], game.starter)) / np.float32(4)
-
-
-@kernel
-def _earn(game, node, role, work):
+def _earn(game, here, role, work):
     """The values of the hands of ``role`` after each rank the actor may lay: ``work.by_rank[_EARNED]``.
 
     Where that leads to an ending, the opponent's reach is in ``work.by_rank[_SENT]``, at the rank if the opponent is
     the actor, else at 0.
     """
+    if len(game.pairs.laid):
+        _earn_by_pairs(game, here, role, work)
+        return
     nodes, links, endings = game.tree.nodes, game.tree.links, game.endings
-    values, by_rank, small = work.values, work.by_rank, work.small
+    values, by_rank, small, node = work.values, work.by_rank, work.small, nodes[here]
     actor = np.int64(node["actor"])
     low = np.int64(node["floor"][actor])
     n_own = np.int64(node["n_cards"][role]) - (actor == role)
@@ -180,9 +174,6 @@ def _earn(game, node, role, work):
     n_against = game.hands.n_hands[n_other, node["floor"][1 - role]]
     for rank in range(N_RANKS):
         small[_WAYS, KING - rank] = 4 - gone_of(node["gone"], rank)
-    drawn = _drawn(game, node)
-    if game.starter >= 0:
-        small[_WAYS, KING - game.starter] -= _ONE
     for rank in range(low, node["high"]):
         link = links[node["first_link"] + rank - low]
         child = link["to"]
@@ -197,7 +188,7 @@ def _earn(game, node, role, work):
             continue
         net = np.float32(link["net"] if role == PONE else -link["net"])
         against = 0 if actor == role else rank
-        chance = drawn * small[_WAYS, KING - rank]
+        chance = node["chance"] * small[_WAYS, KING - rank]
         if child == TERMINAL:
             by_rank[_EARNED, rank, 0] = chance * net * by_rank[_SENT, against, 0]
             continue
@@ -223,6 +214,70 @@ def _earn(game, node, role, work):
 
 
 @kernel
+def _earn_by_pairs(game, here, role, work):
+    """:func:`_earn` where the pairs of hands have factors of their own."""
+    nodes, links, endings, hands = game.tree.nodes, game.tree.links, game.endings, game.hands
+    values, by_rank, sums, factors = work.values, work.by_rank, work.small[_SUMS], game.pairs.factors
+    node = nodes[here]
+    actor = np.int64(node["actor"])
+    low = np.int64(node["floor"][actor])
+    acts = actor == role
+    n_own = np.int64(node["n_cards"][role]) - acts
+    n_other = np.int64(node["n_cards"][1 - role]) - (not acts)
+    n_values = hands.n_hands[n_own, node["floor"][role]]
+    n_against = hands.n_hands[n_other, node["floor"][1 - role]]
+    own, own_last, other, other_last = hands_laid(game.pairs, hands, here, node, role)
+    sign = np.int64(1 if role == PONE else -1)
+    n_laid = game.pairs.n_cards[actor] - np.int64(node["n_cards"][actor])
+    before = own if acts else other
+    for rank in range(low, node["high"]):
+        link = links[node["first_link"] + rank - low]
+        child = link["to"]
+        if child >= 0:
+            at = nodes[child]["value_at"]
+            for x in range(n_values):
+                by_rank[_EARNED, rank, x] = values[at + x]
+            continue
+        if child == NO_LINK:
+            for x in range(n_values):
+                by_rank[_EARNED, rank, x] = _ZERO
+            continue
+        net = np.float32(sign * link["net"])
+        if acts:
+            if n_own:
+                own = np.int64(hands.with_rank[n_laid, rank, before])
+            else:
+                own_last = np.int64(KING - rank)
+        elif n_other:
+            other = np.int64(hands.with_rank[n_laid, rank, before])
+        else:
+            other_last = np.int64(KING - rank)
+        against = 0 if acts else rank
+        if child == TERMINAL:
+            by_rank[_EARNED, rank, 0] = net * by_rank[_SENT, against, 0] * factors[other, own, other_last, own_last]
+            continue
+        ending = (FIRST_ENDING - child) >> 1
+        side = OF_ACTOR if (FIRST_ENDING - child) & 1 == role else OF_OTHER
+        if n_own == 0:
+            total = _ZERO
+            for y in range(n_against):
+                weighted = by_rank[_SENT, against, y] * factors[other, own, y, own_last]
+                total += (np.float32(endings[ending, side, y, 0]) + net) * weighted
+            by_rank[_EARNED, rank, 0] = total
+            continue
+        for x in range(WIDTH):
+            sums[x] = _ZERO
+        for y in range(n_against):
+            reach = by_rank[_SENT, against, y]
+            if reach > _ZERO:
+                row = y if n_other else other_last
+                for x in range(WIDTH):
+                    sums[x] += (np.float32(endings[ending, side, y, x]) + net) * (reach * factors[other, own, row, x])
+        for x in range(n_values):
+            by_rank[_EARNED, rank, x] = sums[x]
+
+
+@kernel
 def walk_up(game, weights, step, first, last, work):
     """Fills the values of hands of ``step.role`` at the nodes from ``last - 1`` down to ``first``."""
     for at in range(last - 1, first - 1, -1):
@@ -236,9 +291,9 @@ def walk_up(game, weights, step, first, last, work):
             _after_go(game, node, role, work)
         if node["high"] > node["floor"][actor]:
             if actor == role:
-                _own_choice(game, weights.policy, weights.average, step, node, work)
+                _own_choice(game, weights.policy, weights.average, step, at, work)
             else:
-                _opponents_choice(game, weights, step, node, work)
+                _opponents_choice(game, weights, step, at, work)
 
 
 @kernel
@@ -252,9 +307,9 @@ def _after_go(game, node, role, work):
 
 
 @kernel
-def _own_choice(game, weights, average, step, node, work):
+def _own_choice(game, weights, average, step, here, work):
     hands, values, by_rank, policy = game.hands, work.values, work.by_rank, work.policy
-    role = step.role
+    role, node = step.role, game.tree.nodes[here]
     k, low, high = node["n_cards"][role], node["floor"][role], node["high"]
     value, n_left = node["value_at"], hands.n_hands[k - 1, low]
     n_other = node["n_cards"][1 - role]
@@ -262,7 +317,7 @@ def _own_choice(game, weights, average, step, node, work):
         against = node["reach_at"][1 - role]
         for y in range(hands.n_hands[n_other, node["floor"][1 - role]]):
             by_rank[_SENT, 0, y] = work.reach[against + y]
-    _earn(game, node, role, work)
+    _earn(game, here, role, work)
     if k == 1:
         for rank in range(low, high):
             values[value + KING - rank] = by_rank[_EARNED, rank, 0]
@@ -308,8 +363,9 @@ def _note_best(node, hands, values, by_rank, chosen):
 
 
 @kernel
-def _opponents_choice(game, weights, step, node, work):
+def _opponents_choice(game, weights, step, here, work):
     hands, values, by_rank, average = game.hands, work.values, work.by_rank, weights.average
+    node = game.tree.nodes[here]
     role, actor = step.role, node["actor"]
     k, low, high = node["n_cards"][actor], node["floor"][actor], node["high"]
     n_left = hands.n_hands[k - 1, low]
@@ -320,7 +376,7 @@ def _opponents_choice(game, weights, step, node, work):
             for left in range(n_left):
                 average[slot + left] += step.average * by_rank[_SENT, rank, left]
             slot += n_left
-    _earn(game, node, role, work)
+    _earn(game, here, role, work)
     value, n = node["value_at"], hands.n_hands[node["n_cards"][role], node["floor"][role]]
     for rank in range(low, high):
         for h in range(n):
@@ -341,13 +397,13 @@ def fill_rank_values(game, at, h, work, out):
     if n_other <= 1 and k <= 2:
         for y in range(n_against):
             by_rank[_SENT, 0, y] = work.reach[against + y]
-    _earn(game, node, role, work)
+    _earn(game, at, role, work)
     total = 0.0
     for y in range(n_against):
         if work.reach[against + y] > _ZERO:
-            ways = float(_drawn(game, node))
+            ways = float(node["chance"])
             for rank in range(N_RANKS):
-                left = 4 - gone_of(node["gone"], rank) - (rank == game.starter)
+                left = 4 - gone_of(node["gone"], rank)
                 for n in range(_of_rank(hands, k, h, rank) + _of_rank(hands, n_other, y, rank)):
                     ways *= left - n
             total += work.reach[against + y] * ways
@@ -380,8 +436,9 @@ class Blended(NamedTuple):
     """What is made of a blend; see :meth:`crib_env.solver.play_game.PlayGame.blend`."""
 
     out: np.ndarray  # (S,) float32 the policy of a player of unknown kind
-    average: np.ndarray  # (S,) float32, to which the second policy is added, times the reach of its hands
-    weight: np.float32  # of the second policy in the average; at 0 nothing is added
+    averages: tuple[np.ndarray, np.ndarray]
+    """(S,) float32 each, or empty: to these the first and the second policy are added, times the reach of its hands."""
+    weight: np.float32  # of a policy in its average; at 0 nothing is added
 
 
 @kernel
@@ -396,7 +453,8 @@ def fill_blend(game, blend, workspaces, role, first, last, into):
         workspaces: two, with the reach of these nodes by the first and by the second policy.
         into: :class:`Blended`.
     """
-    hands, (one, two), (out, average, weight) = game.hands, workspaces, into
+    hands, (one, two), (out, averages, weight) = game.hands, workspaces, into
+    first_average, second_average = averages
     for at in range(first, last):
         node = game.tree.nodes[at]
         k, low, high = node["n_cards"][role], node["floor"][role], node["high"]
@@ -412,5 +470,8 @@ def fill_blend(game, blend, workspaces, role, first, last, into):
                 by_second = two.reach[own + h] * chosen(blend.second[slot + left], two.policy, h)
                 out[slot + left] = blend.share * by_first + (np.float32(1) - blend.share) * by_second
                 if weight > _ZERO:
-                    average[slot + left] += weight * by_second
+                    if len(first_average):
+                        first_average[slot + left] += weight * by_first
+                    if len(second_average):
+                        second_average[slot + left] += weight * by_second
             slot += n_left

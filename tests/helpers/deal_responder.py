@@ -58,17 +58,19 @@ class DealResponder:
         node, reach = self._follow(laid, role, min(hand), six, int(view.starter[0]) % 13)
         k = int(self.game.nodes[node]["n_cards"][1 - role])
         self._lanes.reach[:] = 0
-        self._lanes.reach[k, : len(reach), 0] = reach / reach.sum()
-        respond(self.game.arrays, self.play[1 - role], role, int(hand_number(hand)), self._lanes, node)
+        self._lanes.reach[k, 0, : len(reach), 0] = reach / reach.sum()
+        respond(self.game.arrays, self.play[1 - role][None], role, int(hand_number(hand)), self._lanes, node)
         return lowest_of_rank(view, self._lanes.best[:1])[0]
 
     def _follow(self, laid, role, lowest, six, starter):
         """The node at which the player is to lay a card, and the weights of the opponent's hands there."""
         nodes, links, kinds = self.game.nodes, self.game.tree.links, sixes()
-        reach, at = np.zeros(N_FOURS), 0
+        held, at = np.zeros((1, N_FOURS)), 0
         chances = self.chances[1 - role]
         kind = number_of_six(np.array([six]))[0]
-        fill_hands(chances, chances.nonzero()[0], kind, starter, kinds, np.zeros(len(kinds.counts)), reach)
+        groups, ways = np.zeros(len(chances), np.int8), np.zeros(len(kinds.counts))
+        fill_hands(chances, chances.nonzero()[0], groups, kind, starter, kinds, ways, held)
+        reach = held[0]
         for n, (rank, by) in enumerate([*laid, (lowest, 0)]):
             actor = role if by == 0 else 1 - role
             while nodes[at]["actor"] != actor or rank >= nodes[at]["high"]:

@@ -27,32 +27,41 @@ def by_choice(chances: np.ndarray) -> np.ndarray:
 
 
 def hand_weights(chances: Sequence[np.ndarray], starter: int, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The weights (1820,) of both roles' hands beside a starter, for :meth:`crib_env.solver.play_game.PlayGame.deal`.
+    """The weights (1820,) of both roles' hands beside a starter, for :class:`crib_env.solver.play_game.PlayGame`.
 
     With them each hand is held as often as its role keeps it. Which pairs of hands meet is approximate: the discards of
-    a player are cards that the other cannot hold, and weights of hands leave that out. It moves 6 % of the probability.
+    a player are cards that the other cannot hold, and weights of hands leave that out. It moves 6 % of the probability;
+    :func:`crib_env.solver.deal.meetings.meetings` is exact.
 
     Args:
         chances: (C,) by role, of :func:`by_choice`.
         starter: its rank.
         pairs: (1820, 1820) of :func:`crib_env.solver.hand_weights.pairs_dealt`.
     """
-    return fitted_weights((_kept(chances[PONE], starter), _kept(chances[DEALER], starter)), pairs)
+    return fitted_weights((kept(chances[PONE], starter), kept(chances[DEALER], starter)), pairs)
 
 
-def _kept(chances: np.ndarray, starter: int) -> np.ndarray:
-    """(1820,) in how many deals of six cards each hand is kept, beside a starter."""
+def kept(chances: np.ndarray, starter: int) -> np.ndarray:
+    """(1820,) how often each hand is kept beside a starter: 1 in the mean, if all choices of a kind add up to 1.
+
+    Args:
+        chances: (C,) of :func:`by_choice`.
+        starter: its rank.
+    """
     kinds = sixes()
     deals = WAYS[4 - (np.arange(N_RANKS) == starter), kinds.counts].prod(axis=1)
-    return np.bincount(kinds.kept, chances * deals[kinds.six], N_FOURS)
+    found = np.bincount(kinds.kept, chances * deals[kinds.six], N_FOURS)
+    return found * (N_FOURS / deals.sum())
 
 
 @kernel
-def fill_hands(chances, made, six, starter, kinds, ways, hands):
-    """Fills ``hands`` (1820,) with in how many deals a player holds each hand beside a starter and six known cards.
+def fill_hands(chances, made, groups, six, starter, kinds, ways, hands):
+    """Fills ``hands`` (G, 1820) with in how many deals a player holds each hand beside a starter and six known cards,
+    by the group of its discards.
 
     Args:
         chances: (C,) of :func:`by_choice`; ``made`` lists those above 0.
+        groups: (C,) int8 of its choices.
         six: the kind of the known cards.
         starter: its rank, of which fewer than four are known.
         ways: (K,) float64, to work in.
@@ -61,6 +70,6 @@ def fill_hands(chances, made, six, starter, kinds, ways, hands):
     for rank in range(N_RANKS):
         left[rank] = 4 - kinds.counts[six, rank] - (rank == starter)
     fill_ways(kinds.parts, left, ways)
-    hands[:] = 0
+    hands[:, :] = 0
     for choice in made:
-        hands[kinds.kept[choice]] += chances[choice] * ways[kinds.six[choice]]
+        hands[groups[choice], kinds.kept[choice]] += chances[choice] * ways[kinds.six[choice]]

@@ -29,25 +29,30 @@ class Lanes(NamedTuple):
     """Space for one walk, float32."""
 
     reach: np.ndarray
-    """(5, 1820, LANES): by cards that the opponent still holds, the reach of its hands, one way down the tree."""
+    """(5, G, 1820, LANES): by cards that the opponent still holds and by the group of its discards, the reach of its
+    hands, one way down the tree."""
     values: np.ndarray
     """(depth, LANES) of the nodes on this way."""
     total: np.ndarray
     """(LANES,) to add up in."""
     best: np.ndarray
     """(LANES,) int64, the rank that each responder lays first, if it is to lay one."""
+    first: np.ndarray
+    """(13, 13, LANES) what each rank earns that the responder lays first, by the rank that the opponent led before,
+    or 0."""
     steps: np.ndarray
     """(depth, 4) int64: of each node on the way, its number, the responder's hand, its cards, and the next rank."""
 
 
-def make_lanes() -> Lanes:
-    """Empty space for a walk."""
+def make_lanes(groups: int = 1) -> Lanes:
+    """Empty space for a walk, against an opponent that remembers to which of so many groups its discards belong."""
     n = N_HANDS[4, 0]
     return Lanes(
-        np.zeros((5, n, LANES), np.float32),
+        np.zeros((5, groups, n, LANES), np.float32),
         np.zeros((_DEPTH, LANES), np.float32),
         np.zeros(LANES, np.float32),
         np.zeros(LANES, np.int64),
+        np.zeros((N_RANKS, N_RANKS, LANES), np.float32),
         np.zeros((_DEPTH, 4), np.int64),
     )
 
@@ -85,7 +90,7 @@ def respond(game, chances, role, hand, lanes, first=0):
     net points of the whole play, times these weights, summed over the hands.
 
     Args:
-        chances: (S,) of the opponent's choices, :func:`fill_chances`.
+        chances: (G, S) of the opponent's choices, :func:`fill_chances`, by the group of its discards.
         role: of the responders.
         hand: its number among those of its size.
         lanes: :class:`Lanes`.
@@ -150,6 +155,11 @@ def _enter(node, at, role, own, n_own, depth, lanes):
 @kernel
 def _take(chooses, found, depth, lanes):
     values = lanes.values
+    if chooses and depth <= 1:
+        rank, led = lanes.steps[depth, 3] - 1, lanes.steps[0, 3] - 1 if depth else 0
+        if rank < N_RANKS and led < N_RANKS:
+            for lane in range(LANES):
+                lanes.first[led, rank, lane] = values[found, lane]
     if chooses and depth == 0:
         for lane in range(LANES):
             if values[found, lane] > values[0, lane]:
@@ -165,10 +175,11 @@ def _take(chooses, found, depth, lanes):
 
 @kernel
 def _is_reached(reach, k, n):
-    for h in range(n):
-        for lane in range(LANES):
-            if reach[k, h, lane] > _ZERO:
-                return True
+    for group in range(reach.shape[1]):
+        for h in range(n):
+            for lane in range(LANES):
+                if reach[k, group, h, lane] > _ZERO:
+                    return True
     return False
 
 
@@ -178,19 +189,21 @@ def _lay(node, rank, hands, chances, reach, total):
     actor = np.int64(node["actor"])
     k, low = np.int64(node["n_cards"][actor]), np.int64(node["floor"][actor])
     if k == 1:
-        for lane in range(LANES):
-            reach[0, 0, lane] = reach[1, KING - rank, lane]
+        for group in range(reach.shape[1]):
+            for lane in range(LANES):
+                reach[0, group, 0, lane] = reach[1, group, KING - rank, lane]
         return _is_reached(reach, 0, 1)
     for lane in range(LANES):
         total[lane] = _ZERO
     n_left = hands.n_hands[k - 1, low]
     slot = node["first_slot"] + (rank - low) * n_left
-    for left in range(n_left):
-        h, chance = np.int64(hands.with_rank[k - 1, rank, left]), chances[slot + left]
-        for lane in range(LANES):
-            here = reach[k, h, lane] * chance
-            reach[k - 1, left, lane] = here
-            total[lane] += here
+    for group in range(reach.shape[1]):
+        for left in range(n_left):
+            h, chance = np.int64(hands.with_rank[k - 1, rank, left]), chances[group, slot + left]
+            for lane in range(LANES):
+                here = reach[k, group, h, lane] * chance
+                reach[k - 1, group, left, lane] = here
+                total[lane] += here
     most = _ZERO
     for lane in range(LANES):
         most = max(most, total[lane])
@@ -205,12 +218,14 @@ def _end(game, child, net, role, own, against, lanes, depth):
     for lane in range(LANES):
         values[depth, lane] = _ZERO
     if child == TERMINAL:
-        for lane in range(LANES):
-            values[depth, lane] = net * reach[0, 0, lane]
+        for group in range(reach.shape[1]):
+            for lane in range(LANES):
+                values[depth, lane] += net * reach[0, group, 0, lane]
         return
     ending = (FIRST_ENDING - child) >> 1
     side = OF_ACTOR if (FIRST_ENDING - child) & 1 == role else OF_OTHER
     for y in range(against[0]):
         points = np.float32(game.endings[ending, side, y, own]) + net
-        for lane in range(LANES):
-            values[depth, lane] += points * reach[against[1], y, lane]
+        for group in range(reach.shape[1]):
+            for lane in range(LANES):
+                values[depth, lane] += points * reach[against[1], group, y, lane]

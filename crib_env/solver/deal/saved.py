@@ -1,9 +1,13 @@
-"""The state of a solver of whole deals in a folder: eleven gigabytes, written anew beside the last one."""
+"""The state of a solver of whole deals in a folder: eleven gigabytes, written anew beside the last one.
+
+What :mod:`crib_env.solver.deal.recall` makes of it, six more, lies inside and goes with it.
+"""
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,12 +17,15 @@ from crib_env.exact.deal_classes import N_CLASSES
 from crib_env.exact.discard_statistics import N_DISCARDS
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
 from crib_env.hands import N_RANKS
+from crib_env.solver.deal.groups import N_GROUPS
+from crib_env.solver.deal.sixes import N_CHOICES
 from crib_env.solver.deal.solver import DealSolver
 
 _KIND = "solution of whole deals"
 _VERSION = 1
 _NAME = "iteration-"
 _DISCARDS = "discards.npz"  # written last: a state without it is half of one
+_GROUPS, _RECALL = "groups.npz", "recall-{}.npz"
 
 
 def save(solver: DealSolver, folder: Path) -> None:
@@ -61,6 +68,54 @@ def load_discards(state: Path) -> dict[str, np.ndarray]:
     of_discards = Column("f", (len(ROLES), N_CLASSES, N_DISCARDS))
     columns = {"iterations": Column("i"), "seconds": Column("f"), "regrets": of_discards, "average": of_discards}
     return load_arrays(state / _DISCARDS, _KIND, _VERSION, columns)
+
+
+class Groups(NamedTuple):
+    """Groups of discards, and what was measured with them."""
+
+    groups: np.ndarray
+    """(2, 13, C) int8, of :class:`crib_env.solver.deal.groups.FirstCards`."""
+    responses: np.ndarray
+    """(2,) what best responses in each role earn against the play that forgets its discards, net points a deal."""
+
+
+def save_groups(state: Path, found: Groups) -> None:
+    """Writes the groups of a state."""
+    save_arrays(state / _GROUPS, _KIND, _VERSION, found._asdict())
+
+
+def load_groups(state: Path) -> Groups | None:
+    """The groups of a state, if it has them.
+
+    Raises:
+        ValueError: the file is damaged.
+    """
+    if not (state / _GROUPS).exists():
+        return None
+    columns = {"groups": Column("i", (len(ROLES), N_RANKS, N_CHOICES)), "responses": Column("f", (len(ROLES),))}
+    return Groups(**load_arrays(state / _GROUPS, _KIND, _VERSION, columns))
+
+
+def save_recall(state: Path, starter: int, chances: np.ndarray) -> None:
+    """Writes how likely each choice of the play beside a starter is made, (2, S) by group, as 16-bit numbers."""
+    arrays = {"chances": chances.astype(np.float16)}
+    save_arrays(state / _RECALL.format(RANKS[starter]), _KIND, _VERSION, arrays, compressed=False)
+
+
+def has_recall(state: Path, starter: int) -> bool:
+    """Whether the play beside a starter has been solved again."""
+    return (state / _RECALL.format(RANKS[starter])).exists()
+
+
+def load_recall(state: Path, starter: int, slots: int) -> np.ndarray:
+    """The (2, S) float32 of :func:`save_recall`.
+
+    Raises:
+        ValueError: the file is damaged.
+    """
+    columns = {"chances": Column("f", (N_GROUPS, slots))}
+    found = load_arrays(state / _RECALL.format(RANKS[starter]), _KIND, _VERSION, columns)
+    return found["chances"].astype(np.float32)
 
 
 def load(solver: DealSolver, folder: Path) -> None:

@@ -16,11 +16,14 @@ from crib_env.exact.discard_statistics import N_DISCARDS
 from crib_env.hands import N_RANKS
 from crib_env.solver.cfr import AlternatingSolver
 from crib_env.solver.deal.best_response import DealPolicy
-from crib_env.solver.deal.holdings import by_choice, hand_weights
+from crib_env.solver.deal.holdings import by_choice, kept
+from crib_env.solver.deal.meetings import meetings
 from crib_env.solver.deal.shows import choices, crib_means, discard_totals
-from crib_env.solver.deal.sixes import sixes
+from crib_env.solver.deal.sixes import N_CHOICES, sixes
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.sweeps import Step, Weights
+
+_ALL_CHOICES = np.ones((N_RANKS, N_CHOICES), np.bool_)
 
 
 class DealSolver(AlternatingSolver):
@@ -37,8 +40,7 @@ class DealSolver(AlternatingSolver):
     """
 
     def __init__(self, game: PlayGame, threads: int = 2) -> None:
-        self._threads = threads
-        self._games = [game.beside(starter) for starter in range(N_RANKS)]
+        self._game, self._threads = game, threads
         self.regrets, self.average = np.zeros((2, N_RANKS, game.extent.slots), np.float32)
         self.discard_regrets, self.discard_average = np.zeros((2, len(ROLES), N_CLASSES, N_DISCARDS), np.float32)
 
@@ -48,18 +50,26 @@ class DealSolver(AlternatingSolver):
         self.discard_average[1 - role] += step.average * discards[1 - role]
         chances = [by_choice(of_role) for of_role in discards]
         play = np.zeros(len(kinds.six))
-        for starter, game in enumerate(self._games):
-            game.deal(hand_weights(chances, starter, game.pairs))
-            game.walk(Weights(self.regrets[starter], self.regrets[starter], self.average[starter]), step)
-            means = np.nan_to_num(game.hand_means(role))
-            play += (4 - kinds.counts[kinds.six, starter]) / STARTERS * means[kinds.kept]
+        met_beside = meetings(chances[role], chances[1 - role], _ALL_CHOICES, self._threads)
+        for starter, met in enumerate(met_beside):
+            weights = Weights(self.regrets[starter], self.regrets[starter], self.average[starter])
+            prior = [kept(of_role, starter) for of_role in chances]
+            values = self._game.hand_values(weights, step, prior, pairs_of(met, prior[1 - role]))
+            play += (4 - kinds.counts[kinds.six, starter]) / STARTERS * values[kinds.kept]
         values = discard_totals(role, crib_means(chances[1 - role], self._threads), play, choices())
         add_regrets(values, discards[role], step, self.discard_regrets[role])
 
     def policy(self) -> DealPolicy:
         """The average policy, which converges to an equilibrium."""
         discards = self.discard_average / self.discard_average.sum(axis=2, keepdims=True)
-        return DealPolicy.of(discards, lambda starter, role: self.average[starter])
+        return DealPolicy.of(discards, lambda starter, role: self.average[starter][None])
+
+
+def pairs_of(met: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """``pairs`` of :meth:`crib_env.solver.play_game.PlayGame.hand_values`, of deals (n, m) in which hands meet."""
+    deals = met.sum(axis=1, dtype=np.float64)[:, None]
+    shares = np.divide(met, deals, out=np.zeros_like(met), where=deals > 0)
+    return np.divide(shares, prior.astype(np.float32), out=np.zeros_like(met), where=prior > 0)
 
 
 def matched(regrets: np.ndarray) -> np.ndarray:
