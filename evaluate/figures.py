@@ -11,6 +11,7 @@ import matplotlib
 from cycler import cycler
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from crib_env.evaluate.files import picture_paths
 from crib_env.files.whole_file import whole_file
@@ -52,6 +53,13 @@ def new_figure(width: float, height: float) -> Figure:
 def number_ticks(axis: Axis) -> None:
     """Labels the ticks of an axis by their numbers: 2.5, 50, 600,000, and from ten millions on in millions, 10 M."""
     axis.set_major_formatter(lambda value, _: f"{value:,.10g}" if value < 10**7 else f"{value / 10**6:,.10g} M")
+
+
+def number_log_ticks(axis: Axis) -> None:
+    """The same for a logarithmic axis: 0.01, 0.02, 0.05, 0.1 and so on."""
+    number_ticks(axis)
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def save_figure(figure: Figure, path: Path) -> None:

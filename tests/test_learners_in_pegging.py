@@ -139,6 +139,16 @@ def test_exploitability_is_logged_on_the_way(tmp_path, monkeypatch):
         small_settings("td", exploitability=1, episode="deal")
 
 
+@pytest.mark.parametrize(
+    ("size", "expected"), [(1, [13, 25, 50, 100]), (10, [20, 30, 50, 100]), (30, [30, 60, 100]), (100, [100])]
+)
+def test_exploitability_is_measured_after_half_as_many_episodes_each_time_back(size, expected):
+    ends = [*range(size, 100, size), 100]
+    found = [now for before, now in zip([0, *ends], ends) if strength.is_doubled(before, now, 100, 4)]
+    assert found == expected
+    assert not any(strength.is_doubled(before, now, 100, 0) for before, now in zip([0, *ends], ends))
+
+
 def test_net_points_are_measured_in_mirrored_games():
     results = strength.PeggingGames().measure(make_agent("greedy"), 200, seed=1)
     assert results["greedy"].net_points == 0.0  # the same cards from both sides

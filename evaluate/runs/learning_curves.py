@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from crib_env.evaluate.console import console
-from crib_env.evaluate.figures import COLOURS, GREY, new_figure, number_ticks
+from crib_env.evaluate.figures import COLOURS, GREY, new_figure, number_log_ticks, number_ticks
 from crib_env.evaluate.runs.format import (
     BEST_RESPONSE,
     EPISODES_PER_SECOND,
@@ -196,13 +196,14 @@ def draw_curves(
 ) -> Figure:
     """A line for each label, the mean of its runs with its 95 % interval, and a diamond for the finished players.
 
-    Exploitability of a single run is between two bounds instead, which are equal where it is exact.
+    Exploitability of a single run is between two bounds instead, which are equal where it is exact. Its axes are
+    logarithmic, so that of untrained players is left out.
 
     Args:
         levels: players to compare with, as lines with their names.
     """
     is_exploitability = against == BEST_RESPONSE
-    scale, level = (1, 0) if is_exploitability else (100, 50)  # in equilibrium nothing is lost, or half of the games
+    scale = 1 if is_exploitability else 100
     figure = new_figure(7, 4.2)
     axes = figure.subplots()
     for (label, of_label), colour in zip(curves.items(), itertools.cycle(COLOURS[:-1])):
@@ -212,14 +213,20 @@ def draw_curves(
         draw_curve(axes, mean_curve(of_label), colour, label, scale, set.intersection(*measured) if measured else ())
     if any(len(curve.final.places) for of_label in curves.values() for curve in of_label):
         axes.plot([], [], _FINAL_MARK, color=GREY, label="after training: more games, other deals")
-    axes.axhline(level, color=GREY, lw=0.8, ls=":")
+    if not is_exploitability:
+        axes.axhline(50, color=GREY, lw=0.8, ls=":")  # half of the games, as in equilibrium
     for name, value in (levels or {}).items():
         axes.axhline(value, color=GREY, lw=0.8)
         axes.annotate(name, (1.01, value), xycoords=("axes fraction", "data"), va="center", annotation_clip=False)
     of_games = f"games won against {against}, %, with 95 % interval"
     axes.set(xlabel=_LABELS[over], ylabel="exploitability, points a deal" if is_exploitability else of_games)
-    number_ticks(axes.xaxis)
-    axes.set_xlim(left=0)
+    if is_exploitability:
+        for axis, set_scale in ((axes.xaxis, axes.set_xscale), (axes.yaxis, axes.set_yscale)):
+            set_scale("log", nonpositive="mask")
+            number_log_ticks(axis)
+    else:
+        number_ticks(axes.xaxis)
+        axes.set_xlim(left=0)
     figure.legend(loc="outside upper center", ncols=2)
     return figure
 

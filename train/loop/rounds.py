@@ -29,7 +29,7 @@ from crib_env.evaluate.runs.format import (
 from crib_env.train.loop.contracts import StrengthMeasure, Trainee
 from crib_env.train.loop.learning import ExploringSettings, LearningSettings, RunSettings
 from crib_env.train.loop.run_folder import Position, RunFolder, RunSummary
-from crib_env.train.loop.strength import exploited, is_due, measure_of
+from crib_env.train.loop.strength import exploited, is_doubled, is_due, measure_of
 
 
 class Interrupt:
@@ -149,10 +149,8 @@ class Rounds:
         position.seconds += seconds
         position.simulation_seconds += seconds if simulation_seconds is None else simulation_seconds
         position.episodes += n
-        plays, is_exploited = (
-            is_due(position.episodes - n, position.episodes, self._total, times)
-            for times in (settings.evaluations, settings.exploitability)
-        )
+        counts = position.episodes - n, position.episodes, self._total
+        plays, is_exploited = is_due(*counts, settings.evaluations), is_doubled(*counts, settings.exploitability)
         values |= self._measured(plays, is_exploited)
         self._folder.log(values, position.episodes)
         self._progress.update(self._task, completed=position.episodes)

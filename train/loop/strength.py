@@ -67,6 +67,12 @@ def is_due(before: int, now: int, total: int, times: int) -> bool:
     return before * times // total < now * times // total
 
 
+def is_doubled(before: int, now: int, total: int, times: int) -> bool:
+    """Whether one of ``times`` measurements falls between two counts of episodes: the last at the end, after ``total``
+    of them, each other one after half as many as the next."""
+    return any(before << k < total <= now << k for k in range(times))
+
+
 class _AgainstBaselines(Generic[R]):
     """What the measures of players of cribbage share, whatever a result against one baseline is."""
 
