@@ -87,14 +87,13 @@ attack: $(TESTED)
 CARDS := 2
 SEEDS := 5
 DEALS := 65536
-LADDER := td ppo ddqn nfsp mmd rnad mmd-tables drqn
+LADDER := td ppo ddqn nfsp mmd rnad drqn
 OF_LADDER := runs/ladder-$(CARDS)
 
 ladder: .venv/train-ready
 	for name in $(LADDER); do \
-	  case $$name in mmd-tables) more="--bits 20 --episodes-at-once 1024";; *) more=;; esac; \
 	  if test -d $(OF_LADDER)/$$name; then at="--resume $(OF_LADDER)/$$name"; else at="--episode pegging --cards $(CARDS) \
-	    --episodes $(DEALS) --exploitability 10 --evaluations 0 --final-games 2 --seeds $(SEEDS) --folder $(OF_LADDER)/$$name $$more"; fi; \
+	    --episodes $(DEALS) --exploitability 10 --evaluations 0 --final-games 2 --seeds $(SEEDS) --folder $(OF_LADDER)/$$name"; fi; \
 	  $(BIN)/crib-env train $$name $$at || exit 1; \
 	done
 	$(BIN)/crib-env runs curves $(LADDER:%=$(OF_LADDER)/%) --against best-response --over processor-seconds \

@@ -206,11 +206,14 @@ def draw_curves(
     scale = 1 if is_exploitability else 100
     figure = new_figure(7, 4.2)
     axes = figure.subplots()
-    for (label, of_label), colour in zip(curves.items(), itertools.cycle(COLOURS[:-1])):
+    looks = itertools.cycle(itertools.product(("-", "--"), COLOURS[:-1]))
+    for (label, of_label), (style, colour) in zip(curves.items(), looks):
         n = len(of_label)
         label = textwrap.fill(f"{label}, mean of {n} runs (95 %)" if n > 1 else label, _LABEL_WIDTH)
         measured = [set(curve.training.places) for curve in of_label if len(curve.training.places)]
-        draw_curve(axes, mean_curve(of_label), colour, label, scale, set.intersection(*measured) if measured else ())
+        draw_curve(
+            axes, mean_curve(of_label), colour, label, scale, set.intersection(*measured) if measured else (), style
+        )
     if any(len(curve.final.places) for of_label in curves.values() for curve in of_label):
         axes.plot([], [], _FINAL_MARK, color=GREY, label="after training: more games, other deals")
     if not is_exploitability:
@@ -232,17 +235,24 @@ def draw_curves(
 
 
 def draw_curve(
-    axes: Axes, curve: Curve, colour: str, label: str, scale: float = 1.0, measured: Collection[float] | None = None
+    axes: Axes,
+    curve: Curve,
+    colour: str,
+    label: str,
+    scale: float = 1.0,
+    measured: Collection[float] | None = None,
+    style: str = "-",
 ) -> None:
     """A line with its band for the training, and a diamond with its interval for the finished player.
 
     Args:
         scale: what to multiply values by.
         measured: the places to mark as measured, by default all.
+        style: of the line, as matplotlib has it.
     """
     places, values, low, high = curve.training
     marked = np.flatnonzero(np.isin(places, list(places if measured is None else measured)))
-    axes.plot(places, scale * values, color=colour, label=label, marker=".", markevery=marked.tolist())
+    axes.plot(places, scale * values, ls=style, color=colour, label=label, marker=".", markevery=marked.tolist())
     axes.fill_between(places, scale * low, scale * high, color=colour, alpha=0.25, lw=0)
     places, values, low, high = curve.final
     if len(places):
