@@ -46,6 +46,11 @@ def best_and_worst(position):
     return pairs[0].tolist(), pairs[-1].tolist()
 
 
+def costliest_of(game):
+    """The blunders that a lesson asks for."""
+    return sorted(game.blunders, key=lambda blunder: -blunder.chance_lost)[:OWN]
+
+
 def ask(page, position, cards):
     status, found = page.ask("answer", position=position.id, cards=[format_card(card) for card in cards])
     assert status == 200, found
@@ -60,7 +65,7 @@ def test_a_lesson_has_ten_positions_and_own_blunders_first_from_the_next_day_on(
     own = [position for position in lesson.positions if position.case is None]
     assert len(lesson.positions) == POSITIONS == len({position.id for position in lesson.positions})
     assert lesson.positions[: len(own)] == (*own,)
-    costliest = sorted(game.blunders, key=lambda blunder: -blunder.chance_lost)[:OWN]
+    costliest = costliest_of(game)
     assert [one.id for one in own] == [f"{game.game}/{blunder.at}" for blunder in costliest]
     played = page.games._open[game.game].game
     for one, blunder in zip(own, costliest):
@@ -73,7 +78,7 @@ def test_an_own_blunder_loses_again_what_it_lost(page):
     (game,) = read_progress(page.games._folder)
     lesson = Lesson(page.games._folder, TOMORROW)
     played = page.games._open[game.game].game
-    for blunder in game.blunders[:OWN]:
+    for blunder in costliest_of(game):
         position = lesson.position(f"{game.game}/{blunder.at}")
         _, chosen = played.view_at(blunder.at)
         note = lesson.judged(position, chosen, page.games._open[game.game].coach.judge)
