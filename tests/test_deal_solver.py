@@ -31,10 +31,10 @@ from crib_env.solver.deal.recall import Held, RecallSolver
 from crib_env.solver.deal.responses import fill_chances, make_lanes, respond
 from crib_env.solver.deal.saved import (
     Groups,
-    has_recall,
     load,
     load_groups,
     load_recall,
+    recall_file,
     save,
     save_groups,
     save_recall,
@@ -509,9 +509,10 @@ def test_what_was_solved_again_lies_in_the_state(tmp_path, kinds):
     for saved, found in zip(groups, load_groups(tmp_path)):
         assert np.array_equal(saved, found)
     chances = rng.random((2, 50)).astype(np.float32)
-    assert not has_recall(tmp_path, 4)
-    save_recall(tmp_path, 4, chances)
-    assert has_recall(tmp_path, 4)
-    assert load_recall(tmp_path, 4, 50) == pytest.approx(chances, abs=5e-4)
+    file = recall_file(tmp_path, 12, 4)
+    save_recall(file, chances)
+    assert file.exists()
+    assert not any(recall_file(tmp_path, *other).exists() for other in ((12, 3), (13, 4)))
+    assert load_recall(file, 50) == pytest.approx(chances, abs=5e-4)
     with refused("5"):
-        load_recall(tmp_path, 4, 51)
+        load_recall(file, 51)

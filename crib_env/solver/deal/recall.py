@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.engine import DEALER, PONE, ROLES
+from crib_env.engine import ROLES
 from crib_env.hands import N_FOURS, N_RANKS
 from crib_env.solver.cfr import AlternatingSolver
-from crib_env.solver.deal.best_response import to_chances
+from crib_env.solver.deal.best_response import DealPolicy, to_chances
 from crib_env.solver.deal.groups import N_GROUPS
-from crib_env.solver.deal.holdings import by_choice, kept
+from crib_env.solver.deal.holdings import kept
 from crib_env.solver.deal.meetings import meetings
-from crib_env.solver.deal.saved import has_recall, load_discards, load_groups, load_play, save_recall
+from crib_env.solver.deal.saved import load_discards, load_play, recall_file, save_recall
 from crib_env.solver.deal.solver import pairs_of
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.sweeps import Blend, Blended, Step, Weights
@@ -63,30 +63,34 @@ def held_beside(chances: tuple[np.ndarray, np.ndarray], groups: np.ndarray, thre
 def solve_again(
     game: PlayGame,
     state: Path,
+    policy: DealPolicy,
     iterations: int,
     threads: int = 2,
     on_progress: Callable[[int], None] = lambda iterations: None,
 ) -> None:
-    """Solves the play beside each starter that has not been solved again in a state of ``solve deal``, with the groups
-    that lie there; ``on_progress`` is called with 1 after each iteration."""
-    discards, found, slots = load_discards(state), load_groups(state), game.extent.slots
-    assert found is not None
-    average = discards["average"]
-    chances = [by_choice(of_role) for of_role in average / average.sum(axis=2, keepdims=True)]
-    beside = held_beside((chances[PONE], chances[DEALER]), found.groups, threads)
-    for starter, held in enumerate(beside):
-        if not has_recall(state, starter):
-            regrets = load_play(state, starter, slots)["regrets"]
-            solver = RecallSolver(game, held, regrets, int(discards["iterations"]))
-            for _ in range(iterations):
-                solver.iterate()
-                on_progress(1)
-            for of_group in solver.average:
-                for role in range(len(ROLES)):
-                    to_chances(game, of_group, role, threads)
-            save_recall(state, starter, solver.average)
-        else:
+    """Solves the play beside each starter again, unless that has been done.
+
+    Args:
+        state: of ``solve deal``, with the regrets to begin with; the play goes there (:func:`save_recall`).
+        policy: has the discards and their groups.
+        iterations: beside each starter.
+        on_progress: called with the number of further iterations.
+    """
+    before = int(load_discards(state)["iterations"])
+    for starter, held in enumerate(held_beside(policy.discards, policy.groups, threads)):
+        file = recall_file(state, iterations, starter)
+        if file.exists():
             on_progress(iterations)
+            continue
+        regrets = load_play(state, starter, game.extent.slots)["regrets"]
+        solver = RecallSolver(game, held, regrets, before)
+        for _ in range(iterations):
+            solver.iterate()
+            on_progress(1)
+        for of_group in solver.average:
+            for role in range(len(ROLES)):
+                to_chances(game, of_group, role, threads)
+        save_recall(file, solver.average)
 
 
 class RecallSolver(AlternatingSolver):

@@ -25,7 +25,7 @@ _KIND = "solution of whole deals"
 _VERSION = 1
 _NAME = "iteration-"
 _DISCARDS = "discards.npz"  # written last: a state without it is half of one
-_GROUPS, _RECALL = "groups.npz", "recall-{}.npz"
+_GROUPS = "groups.npz"
 
 
 def save(solver: DealSolver, folder: Path) -> None:
@@ -96,26 +96,24 @@ def load_groups(state: Path) -> Groups | None:
     return Groups(**load_arrays(state / _GROUPS, _KIND, _VERSION, columns))
 
 
-def save_recall(state: Path, starter: int, chances: np.ndarray) -> None:
-    """Writes how likely each choice of the play beside a starter is made, (2, S) by group, as 16-bit numbers."""
-    arrays = {"chances": chances.astype(np.float16)}
-    save_arrays(state / _RECALL.format(RANKS[starter]), _KIND, _VERSION, arrays, compressed=False)
+def recall_file(state: Path, iterations: int, starter: int) -> Path:
+    """Where the play beside a starter is, if it has been solved again with so many iterations."""
+    return state / f"again-{iterations}-{RANKS[starter]}.npz"
 
 
-def has_recall(state: Path, starter: int) -> bool:
-    """Whether the play beside a starter has been solved again."""
-    return (state / _RECALL.format(RANKS[starter])).exists()
+def save_recall(file: Path, chances: np.ndarray) -> None:
+    """Writes how likely each choice of the play is made, (2, S) by group, as 16-bit numbers."""
+    save_arrays(file, _KIND, _VERSION, {"chances": chances.astype(np.float16)}, compressed=False)
 
 
-def load_recall(state: Path, starter: int, slots: int) -> np.ndarray:
+def load_recall(file: Path, slots: int) -> np.ndarray:
     """The (2, S) float32 of :func:`save_recall`.
 
     Raises:
         ValueError: the file is damaged.
     """
     columns = {"chances": Column("f", (N_GROUPS, slots))}
-    found = load_arrays(state / _RECALL.format(RANKS[starter]), _KIND, _VERSION, columns)
-    return found["chances"].astype(np.float32)
+    return load_arrays(file, _KIND, _VERSION, columns)["chances"].astype(np.float32)
 
 
 def load(solver: DealSolver, folder: Path) -> None:

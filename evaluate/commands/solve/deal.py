@@ -20,7 +20,17 @@ from crib_env.hands import N_RANKS
 from crib_env.solver.deal.best_response import DealPolicy, DealResponses, best_responses
 from crib_env.solver.deal.groups import FirstCards
 from crib_env.solver.deal.recall import solve_again
-from crib_env.solver.deal.saved import Groups, load, load_discards, load_groups, load_recall, newest, save, save_groups
+from crib_env.solver.deal.saved import (
+    Groups,
+    load,
+    load_discards,
+    load_groups,
+    load_recall,
+    newest,
+    recall_file,
+    save,
+    save_groups,
+)
 from crib_env.solver.deal.solver import DealSolver
 from crib_env.solver.play_game import PlayGame
 from crib_env.tables.deal_values import DealValues
@@ -31,7 +41,7 @@ _SAVE_EVERY = 900.0  # seconds; a state is eleven gigabytes
 def solve_deal(
     folder: Folder,
     iterations: Annotated[int, Range(1, 10_000)] = 30,
-    iterations_again: Annotated[int, Range(1, 10_000)] = 16,
+    iterations_again: Annotated[int, Range(1, 10_000)] = 12,
     threads: Threads = 2,
     json_file: SomeJson = None,
 ) -> None:
@@ -42,8 +52,8 @@ def solve_deal(
     solved again for players who remember to which of two groups their discards belong. NashConv is what exact best
     responses to both roles, which remember their discards, gain together in points a deal.
 
-    It needs 15 GB of memory, and 32 GB in the folder. Iterations take most of a minute each on two cores, so do those
-    of each starter together, and each of the two measurements takes some minutes.
+    It needs 15 GB of memory, and 30 GB in the folder. An iteration takes a minute or two, also one of the play again
+    beside all starters, and each of the two measurements some minutes.
 
     Args:
         folder: The folder of the solution. An existing one is continued, also after a kill. What discards are worth
@@ -60,18 +70,22 @@ def solve_deal(
         game = PlayGame(threads=threads)
         progress.remove_task(task)
         state, first = _solve(game, folder, iterations, threads, progress)
-        task = progress.add_task("iterations of the play again", total=N_RANKS * iterations_again)
-        solve_again(game, state, iterations_again, threads, lambda done: progress.update(task, advance=done))
-        progress.remove_task(task)
+        discards = load_discards(state)
         policy = DealPolicy.of(
-            _chances(state), lambda starter, role: load_recall(state, starter, game.extent.slots), first.groups
+            [average / average.sum(axis=1, keepdims=True) for average in discards["average"]],
+            lambda starter, role: load_recall(recall_file(state, iterations_again, starter), game.extent.slots),
+            first.groups,
         )
+        task = progress.add_task("iterations of the play again", total=N_RANKS * iterations_again)
+        solve_again(game, state, policy, iterations_again, threads, lambda done: progress.update(task, advance=done))
+        progress.remove_task(task)
         task = progress.add_task("best responses, by starter", total=2 * N_RANKS)
         found = best_responses(game, policy, threads, lambda done: progress.update(task, advance=done))
     DealValues.of(found).save(folder / "values.npz")
+    done = int(discards["iterations"])
     if json_file is not None:
-        write_json(json_file, _as_json(found, first, iterations, iterations_again))
-    console.print(_table(found, first, iterations, iterations_again))
+        write_json(json_file, _as_json(found, first, done, iterations_again))
+    console.print(_table(found, first, done, iterations_again))
 
 
 def _solve(game: PlayGame, folder: Path, iterations: int, threads: int, progress: Progress) -> tuple[Path, Groups]:
@@ -104,10 +118,6 @@ def _solve(game: PlayGame, folder: Path, iterations: int, threads: int, progress
         found = Groups(first_cards.groups, np.array([response.value for response in best]))
         save_groups(state, found)
     return state, found
-
-
-def _chances(state: Path) -> list[np.ndarray]:
-    return [average / average.sum(axis=1, keepdims=True) for average in load_discards(state)["average"]]
 
 
 def _as_json(found: DealResponses, first: Groups, iterations: int, iterations_again: int) -> dict[str, object]:
