@@ -45,8 +45,7 @@ def simple_policy(game: PlayGame, start: np.ndarray) -> np.ndarray:
     greedy, careful = simple_policies(game.tree, start, game.extent.slots)
     both = np.zeros(game.extent.slots, np.float32)
     for role in (PONE, DEALER):
-        into = Blended(both, (both, both), np.float32(0))
-        game.blend(Blend(greedy, np.float32(GREEDY_SHARE), careful), role, into)
+        game.blend(Blend(greedy, np.float32(GREEDY_SHARE), careful), role, Blended(both))
     return both
 
 

@@ -22,6 +22,7 @@ from crib_env.solver.public_state import gone_of
 from crib_env.solver.tree import FIRST_ENDING, NO_LINK, TERMINAL, Extent, PublicTree
 
 _ZERO, _ONE = np.float32(0), np.float32(1)
+_NO_AVERAGE = np.zeros(0, np.float32)
 
 # What a walk up does at the nodes of the role whose values it computes.
 UPDATE_REGRETS, BEST_RESPONSE, EXPECTED = range(3)
@@ -436,9 +437,9 @@ class Blended(NamedTuple):
     """What is made of a blend; see :meth:`crib_env.solver.play_game.PlayGame.blend`."""
 
     out: np.ndarray  # (S,) float32 the policy of a player of unknown kind
-    averages: tuple[np.ndarray, np.ndarray]
+    averages: tuple[np.ndarray, np.ndarray] = (_NO_AVERAGE, _NO_AVERAGE)
     """(S,) float32 each, or empty: to these the first and the second policy are added, times the reach of its hands."""
-    weight: np.float32  # of a policy in its average; at 0 nothing is added
+    weight: np.float32 = _ZERO  # of a policy in its average; at 0 nothing is added
 
 
 @kernel
