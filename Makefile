@@ -87,7 +87,7 @@ attack: $(TESTED)
 CARDS := 2
 SEEDS := 5
 DEALS := 65536
-LADDER := td ppo ddqn nfsp mmd rnad drqn
+LADDER := td ppo ddqn nfsp mmd rnad escher drqn
 OF_LADDER := runs/ladder-$(CARDS)
 
 ladder: .venv/train-ready

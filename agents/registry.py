@@ -31,6 +31,7 @@ _AGENTS = {
     "clone": "crib_env.agents.networks.policy:CloneAgent.load",
     "ddqn": "crib_env.agents.networks.ddqn:DDQNAgent.load",
     "drqn": "crib_env.agents.networks.drqn:DRQNAgent.load",
+    "escher": "crib_env.agents.networks.policy:ESCHERAgent.load",
     "mmd": "crib_env.agents.networks.policy:MMDAgent.load",
     "mmd-tables": "crib_env.agents.tables.agent:TablesAgent.load",
     "nfsp": "crib_env.agents.networks.policy:NFSPAgent.load",

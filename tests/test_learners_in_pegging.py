@@ -30,6 +30,7 @@ from tests.helpers.solved_play import learn_from_a_small_game
 SMALL = {
     "ddqn": {"episodes": 128, "episodes_at_once": 64, "warm_up": 64, "hidden": (16,), "batch_size": 32},
     "drqn": {"episodes": 128, "episodes_at_once": 64, "warm_up": 64, "hidden": (16,), "memory": 8, "batch_size": 8},
+    "escher": {"episodes": 128, "episodes_at_once": 64, "hidden": (16,), "batch_size": 128, "memory": 2_000},
     "mmd": {"episodes": 128, "episodes_at_once": 64, "hidden": (16,), "batch_size": 128},
     "mmd-tables": {"episodes": 128, "episodes_at_once": 64, "bits": 6},
     "nfsp": {
@@ -42,7 +43,7 @@ SMALL = {
     "best": {"episodes": 4_096, "episodes_at_once": 2_048, "hidden": (16,), "decisions": 1_300},
 }  # fmt: skip
 # Those that draw by another seed when they are loaded, and those whose weights are rounded.
-ROUNDED = ("mmd", "mmd-tables", "nfsp", "rnad", "best")
+ROUNDED = ("escher", "mmd", "mmd-tables", "nfsp", "rnad", "best")
 # They have no play, or, as `clone`, learn from recorded games.
 ELSEWHERE = {"clone", "discard-game", "strategy-weights"}
 

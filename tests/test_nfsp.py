@@ -21,7 +21,8 @@ from crib_env.train.ddqn import transitions_of
 from crib_env.train.experience import play_episodes, rewards_of
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.nfsp import NFSP, BestResponses, Reservoir, mix
+from crib_env.train.nfsp import NFSP, BestResponses, mix
+from crib_env.train.reservoir import Reservoir
 from tests.helpers.learner_runs import new_run, run, stopped_run
 from tests.helpers.small_settings import NFSP as SMALL
 
@@ -124,7 +125,7 @@ def test_a_reservoir_keeps_all_that_was_added_with_equal_chances():
     rng, kept = np.random.default_rng(0), np.zeros(n)
     new = BestResponses(np.zeros((n, 1), np.int8), np.zeros((n, 52), np.int8), np.arange(n), np.ones(n, bool))
     for _ in range(repeats):
-        reservoir = Reservoir(capacity, 1)
+        reservoir = Reservoir(BestResponses.zeros(capacity, 1))
         for first, last in ((0, 30), (30, 70), (70, 71), (71, 400)):  # filled in the middle of a piece
             reservoir.add_sample(new[np.arange(first, last)], rng)
             assert len(reservoir) == min(last, capacity)
@@ -145,7 +146,7 @@ def test_a_reservoir_survives_a_checkpoint():
         rng.integers(52, size=70),
         np.ones(70, bool),
     )
-    one, two = Reservoir(50, 209), Reservoir(50, 209)
+    one, two = (Reservoir(BestResponses.zeros(50, 209)) for _ in range(2))
     one.add_sample(first, rng)
     two.load_state_dict(one.state_dict())
     for reservoir in (one, two):

@@ -1,4 +1,4 @@
-"""What `mmd` and `rnad` share: the sparse layer, what a critic sees and corrects, and that a stopped run goes on."""
+"""What `mmd`, `rnad` and `escher` share: the sparse layer, what a critic sees, and that a stopped run goes on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
 from crib_env.kernels import streams
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
-from crib_env.train import mmd, rnad
+from crib_env.train import escher, mmd, rnad
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.mmd import MMD
 from crib_env.train.policy_and_critic import returns_of
@@ -24,8 +24,13 @@ from tests.helpers import small_settings
 from tests.helpers.learner_runs import new_run, run, stopped_run
 from tests.helpers.self_play import played_by
 
-SMALL = {mmd: small_settings.MMD, rnad: small_settings.RNAD}
-both = pytest.mark.parametrize("learner", SMALL, ids=[learner.NAME for learner in SMALL])
+SMALL = {escher: small_settings.ESCHER, mmd: small_settings.MMD, rnad: small_settings.RNAD}
+MORE = {
+    escher: {"memory": 50_000, "episodes": 32_768, "learning_rate": 1e-2},
+    mmd: {"average_rate": 0.05},
+    rnad: {"average_rate": 0.05},
+}
+each = pytest.mark.parametrize("learner", SMALL, ids=[learner.NAME for learner in SMALL])
 
 
 def test_the_first_layer_is_a_linear_layer():
@@ -69,17 +74,17 @@ def test_the_average_soon_forgets_untrained_weights():
     assert torch.allclose(average, before.lerp(now, 9 / 11))
 
 
-@both
+@each
 def test_what_is_learned_is_harder_to_exploit(learner, tmp_path):
     few = {"cards": 2, "episodes": 16_384, "episodes_at_once": 1_024, "evaluations": 0}
-    settings = replace(SMALL[learner], episode="pegging", hidden=(64,), average_rate=0.05, **few)
+    settings = replace(SMALL[learner], episode="pegging", hidden=(64,), **{**few, **MORE[learner]})
     game = PlayGame(start=start_of_play(2), threads=1)
     before, _ = new_run(learner, replace(settings, episodes=1_024, learning_rate=0.0), tmp_path)
     agent, _ = new_run(learner, settings, tmp_path)
     assert exploitability(agent, game).mean.most < 0.6 * exploitability(before, game).mean.most
 
 
-@both
+@each
 def test_a_stopped_run_goes_on_to_the_same_weights(learner, tmp_path):
     settings = replace(SMALL[learner], evaluations=0)
     whole, summary = new_run(learner, settings, tmp_path)
@@ -93,7 +98,7 @@ def test_a_stopped_run_goes_on_to_the_same_weights(learner, tmp_path):
     assert not all(torch.equal(other.networks.state_dict()[key], two[key]) for key in two)
 
 
-@both
+@each
 def test_it_draws_cards_and_takes_the_most_likely(learner, tmp_path):
     agent, _ = new_run(learner, replace(SMALL[learner], evaluations=0, episodes=128), tmp_path)
     agent.save(tmp_path / "weights.safetensors")

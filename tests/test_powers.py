@@ -153,7 +153,20 @@ def test_agents_that_need_no_file_say_what_they_are():
     }
 
 
-NEED_MORE = ("llm", "clone", "ddqn", "drqn", "mmd", "mmd-tables", "nfsp", "ppo", "rnad", "strategy-weights", "td")
+NEED_MORE = (
+    "llm",
+    "clone",
+    "ddqn",
+    "drqn",
+    "escher",
+    "mmd",
+    "mmd-tables",
+    "nfsp",
+    "ppo",
+    "rnad",
+    "strategy-weights",
+    "td",
+)
 
 
 @pytest.mark.parametrize(("name", "says"), [("uct-cheating", "sees hidden cards"), ("human", "cannot play many games")])

@@ -22,7 +22,7 @@ from crib_env.train.loop.run import _is_expected, precision_in_words, run_learne
 from crib_env.train.loop.run_folder import RunFolder
 from tests.helpers.learner_runs import command, new_run
 from tests.helpers.small_ppo import PPO
-from tests.helpers.small_settings import BEST, DDQN, DISCARD_GAME, DRQN, MMD, NFSP, RNAD, STRATEGY_WEIGHTS, TD
+from tests.helpers.small_settings import BEST, DDQN, DISCARD_GAME, DRQN, ESCHER, MMD, NFSP, RNAD, STRATEGY_WEIGHTS, TD
 from tests.helpers.solved_play import learn_from_a_small_game
 
 FORMATS = ("float32", "bfloat16")
@@ -31,6 +31,7 @@ SETTINGS = {
     "ddqn": replace(DDQN, episodes=256),
     "discard-game": replace(DISCARD_GAME, episodes=256),
     "drqn": replace(DRQN, episodes=256),
+    "escher": replace(ESCHER, episodes=256),
     "mmd": replace(MMD, episodes=256),
     "nfsp": replace(NFSP, episodes=256),
     "ppo": replace(PPO, episodes=256),

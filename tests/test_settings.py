@@ -7,7 +7,7 @@ from typing import Annotated, get_args, get_origin, get_type_hints
 import pytest
 
 from crib_env.evaluate.ranges import Range
-from crib_env.train import clone, ddqn, drqn, mmd, nfsp, rnad
+from crib_env.train import clone, ddqn, drqn, escher, mmd, nfsp, rnad
 from crib_env.train.best import learner as best
 from crib_env.train.discard_game import learner as discard_game
 from crib_env.train.mmd_tables import learner as mmd_tables
@@ -16,7 +16,7 @@ from crib_env.train.strategy_weights import learner as strategy_weights
 from crib_env.train.td import learner as td
 from tests.helpers.refusals import refused
 
-LEARNERS = (best, clone, ddqn, discard_game, drqn, mmd, mmd_tables, nfsp, ppo, rnad, td, strategy_weights)
+LEARNERS = (best, clone, ddqn, discard_game, drqn, escher, mmd, mmd_tables, nfsp, ppo, rnad, td, strategy_weights)
 PLAY = {"episode": "play", "opponent": "random", "rewards": "points"}
 NAMES = [learner.NAME for learner in LEARNERS]
 

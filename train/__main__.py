@@ -33,6 +33,7 @@ LEARNERS: dict[str, Entry] = {
     "ddqn": Entry("ddqn", "Double DQN by self-play (Sharan and Pawar, Anderson et al. 2022). What `make train` runs."),
     "discard-game": Entry("discard_game.learner", "A network for the discard game (O'Connor 2000). Half a minute."),
     "drqn": Entry("drqn", "Double DQN with an LSTM, which can remember the cards of a deal (Sharan and Pawar 2022)."),
+    "escher": Entry("escher", "Regret minimisation with a value of histories, by self-play (McAleer et al. 2022)."),
     "mmd": Entry("mmd", "Magnetic mirror descent by self-play: a policy that is hard to exploit (Sokota et al. 2023)."),
     "mmd-tables": Entry(
         "mmd_tables.learner",

@@ -28,14 +28,14 @@ from crib_env.agents.networks.policy import MMDAgent, SparsePolicyAgent
 from crib_env.evaluate.ranges import Positive
 from crib_env.train.loop.rounds import Round, train_in_rounds
 from crib_env.train.loop.run_folder import RunFolder, RunSummary
-from crib_env.train.policy_and_critic import CriticSettings, PolicyAndCritic, returns_of
+from crib_env.train.policy_and_critic import PolicyAndCritic, PolicyAndCriticSettings, returns_of
 from crib_env.train.self_play import Played
 
 NAME = "mmd"
 
 
 @dataclass(frozen=True)
-class MMDSettings(CriticSettings):
+class MMDSettings(PolicyAndCriticSettings):
     """Settings of magnetic mirror descent."""
 
     temperature: Positive = 0.3

@@ -32,7 +32,6 @@ from crib_env.train.experience import (
     Columns,
     Decisions,
     Episodes,
-    Memory,
     Policy,
     Transitions,
     explore,
@@ -45,6 +44,7 @@ from crib_env.train.loop.learning import Count, Descent, NotNegative
 from crib_env.train.loop.number_format import precision
 from crib_env.train.loop.rounds import Round, train_in_rounds
 from crib_env.train.loop.run_folder import RunFolder, RunSummary
+from crib_env.train.reservoir import Reservoir
 
 NAME = "nfsp"
 
@@ -87,27 +87,11 @@ class BestResponses(Columns):
     card: np.ndarray  # (M,) int64
     is_discard: np.ndarray  # (M,) bool
 
-
-class Reservoir(Memory[BestResponses]):
-    """``capacity`` of all choices added, each kept with the same probability (Vitter 1985, algorithm R).
-
-    Args:
-        capacity: the number of choices.
-        n_inputs: length of an observation.
-    """
-
-    def __init__(self, capacity: int, n_inputs: int) -> None:
-        seen, masks = np.zeros((capacity, n_inputs), np.int8), np.zeros((capacity, N_ACTIONS), np.int8)
-        super().__init__(BestResponses(seen, masks, np.zeros(capacity, np.int64), np.zeros(capacity, np.bool_)))
-
-    def add_sample(self, new: BestResponses, rng: np.random.Generator) -> None:
-        """Adds choices; the k-th ever added is kept with probability capacity / k, and replaces a random one."""
-        capacity = len(self._rows)
-        number = self._added + np.arange(len(new))  # of choices added before each
-        places = np.where(number < capacity, number, rng.integers(number + 1))
-        stays = places < capacity
-        self._put(new[stays], places[stays])  # if two have the same place, the later one is written last
-        self._added += len(new)
+    @classmethod
+    def zeros(cls, m: int, n: int) -> BestResponses:
+        """``m`` rows of ``n`` inputs each, to be written over."""
+        seen, masks = np.zeros((m, n), np.int8), np.zeros((m, N_ACTIONS), np.int8)
+        return cls(seen, masks, np.zeros(m, np.int64), np.zeros(m, np.bool_))
 
 
 class NFSP(Parts):
@@ -124,7 +108,7 @@ class NFSP(Parts):
         self.networks = agent.networks.networks
         size = OBSERVATIONS[settings.observation].size
         self.descents = {n: Descent(net, f"network {n!r} of the average policy") for n, net in self.networks.items()}
-        self.reservoirs = {name: Reservoir(settings.reservoir, size) for name in self.networks}
+        self.reservoirs = {name: Reservoir(BestResponses.zeros(settings.reservoir, size)) for name in self.networks}
         parts = by_network("reservoir", self.reservoirs) | by_network("adam", self.descents)
         super().__init__(best=self.best, average=agent.networks, **parts)
 

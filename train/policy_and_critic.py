@@ -1,14 +1,10 @@
 """A policy that both seats play, with a critic that sees both hands: what `mmd` and `rnad` have in common.
 
 A round plays its deals with the policy π_t of its beginning, and then makes a gradient step for each minibatch of its
-decisions. The critic predicts the points from a decision to the end of the deal, own minus the opponent's. It sees the
-opponent's cards too (a centralised critic: Lowe et al. 2017), so only the choices to come are left to chance. The
-policy sees what its player sees; hidden cards come as often as they are dealt. The critic is only a control variate
-(Schmid et al. 2019): of the card that was played the points earned correct it, so its errors have no part in the mean.
-
-Rewards leave out the luck that no decision controls, and what a card is known to gain is a part of its value and of its
-logit, as in :mod:`crib_env.train.ddqn` and :mod:`crib_env.agents.networks.policy`. First layers add up weights
-(:mod:`crib_env.agents.networks.sparse`), so they may be wide; the others are narrow.
+decisions. The policy sees what its player sees; hidden cards come as often as they are dealt. The critic
+(:mod:`crib_env.train.critic`) is only a control variate (Schmid et al. 2019): of the card that was played the points
+earned correct it, so its errors have no part in the mean. What a card is known to gain is a part of its logit
+(:mod:`crib_env.agents.networks.policy`).
 """
 
 from __future__ import annotations
@@ -16,56 +12,26 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import torch
 
-from crib_env.agents.networks.ddqn import DDQNAgent, QNetwork, with_gains
+from crib_env.agents.networks.ddqn import with_gains
 from crib_env.agents.networks.policy import SparsePolicyAgent
-from crib_env.agents.networks.sparse import make_sparse
 from crib_env.evaluate.ranges import Share
-from crib_env.observation import N_ACTIONS
+from crib_env.train.critic import Critic, CriticSettings
 from crib_env.train.experience import Decisions, Episodes, play_episodes
 from crib_env.train.loop.contracts import Parts, by_network
-from crib_env.train.loop.learning import (
-    Count,
-    Descent,
-    LearningSettings,
-    NotNegative,
-    PeggingCards,
-    Widths,
-    follow,
-    mean_of_steps,
-    split_into_batches,
-)
+from crib_env.train.loop.learning import Descent, follow, mean_of_steps, split_into_batches
 from crib_env.train.loop.number_format import precision
 from crib_env.train.loop.rounds import Round
 from crib_env.train.self_play import Played, SelfPlay
 
 
 @dataclass(frozen=True)
-class CriticSettings(LearningSettings):
+class PolicyAndCriticSettings(CriticSettings):
     """Settings of a learner of a policy and its critic."""
 
-    preset: Literal["default"] = "default"
-    """The only preset."""
-    episode: Literal["deal", "pegging"] = "deal"
-    """What an episode is: a deal, or the play alone, without a crib."""
-    cards: PeggingCards = 4
-    """Cards of each player in pegging."""
-    hidden: Widths = (256, 64)
-    """Widths of the hidden layers of the policy and of the critic for the play."""
-    hidden_discard: Widths = (128, 64)
-    """The same for discards."""
-    episodes: Count = 2_048_000
-    """Episodes to play."""
-    episodes_at_once: Count = 2_048
-    """Episodes in a round, played side by side."""
-    batch_size: Count = 1_024
-    """Decisions in a gradient step."""
-    learning_rate: NotNegative = 6e-3
-    """Initial learning rate of Adam, for policy and critic."""
     average_rate: Share = 0.005
     """Share of the way to the new weights that the player measured goes after each step: it has their average. After
     n steps it is 9 / (n + 10) if that is more, so that the untrained weights are soon forgotten."""
@@ -82,25 +48,17 @@ class PolicyAndCritic(Parts):
         agent: has the average of the weights.
     """
 
-    def __init__(self, kind: type[SparsePolicyAgent], settings: CriticSettings) -> None:
-        networks = DDQNAgent.new("split", "209", "ranks", settings.hidden, settings.hidden_discard)
-        self.critics: dict[str, QNetwork] = {}
-        for name, widths in (("discard", settings.hidden_discard), ("play", settings.hidden)):
-            n_seen = len(range(networks.inputs.size)[networks.inputs.columns(name)])
-            self.critics[name] = QNetwork(n_seen + N_ACTIONS, widths, by_rank=True)
-            make_sparse(self.critics[name].body)
+    def __init__(self, kind: type[SparsePolicyAgent], settings: PolicyAndCriticSettings) -> None:
+        networks = settings.new_networks()
+        self.critic = Critic(networks, settings)
         self.online, self.agent = kind(networks), kind(copy.deepcopy(networks), seed=settings.seed)
         self._settings = settings
-        self.policy_descents, self.critic_descents = (
-            {name: Descent(network, f"{what} {name!r}") for name, network in those.items()}
-            for what, those in (("policy", networks.networks), ("critic", self.critics))
-        )
+        self.policy_descents = {name: Descent(net, f"policy {name!r}") for name, net in networks.networks.items()}
         super().__init__(
             policy=networks,
             average=self.agent.networks,
-            **by_network("critic", self.critics),
             **by_network("adam", self.policy_descents),
-            **by_network("critic adam", self.critic_descents),
+            **self.critic.parts,
         )
 
     @property
@@ -132,14 +90,6 @@ class PolicyAndCritic(Parts):
                 values |= mean_of_steps(name, steps)
         return values
 
-    def judge(self, name: str, batch: Played) -> torch.Tensor:
-        """Q of each card by the critic, (B, 52), 0 for a card that is not legal."""
-        gains = torch.from_numpy(batch.gains)
-        inputs = self.online.networks.inputs_of(name, batch.inputs)
-        with precision(self._settings.precision):
-            values = self.critics[name](torch.cat([inputs, torch.from_numpy(batch.others)], dim=1))
-        return (values + gains).masked_fill(gains == -torch.inf, 0)
-
     def step_critic(self, name: str, batch: Played, returns: np.ndarray, rate: float) -> tuple[torch.Tensor, float]:
         """One gradient step of a critic towards the returns (B,) of the cards played.
 
@@ -149,13 +99,9 @@ class PolicyAndCritic(Parts):
         Raises:
             FloatingPointError: the loss is no longer finite.
         """
-        values = self.judge(name, batch)
-        card = torch.from_numpy(batch.card)[:, None]
-        errors = torch.from_numpy(returns)[:, None] - values.gather(1, card)
-        loss = errors.square().mean()
-        self.critic_descents[name].step(loss, rate)
+        judged, card = self.critic.step(name, batch, returns, rate), torch.from_numpy(batch.card)[:, None]
         chances = torch.from_numpy(batch.chances).gather(1, card)
-        return values.detach().scatter_add(1, card, errors.detach() / chances), loss.item()
+        return judged.values.scatter_add(1, card, judged.errors / chances), judged.loss
 
     def log_policy(self, policy: SparsePolicyAgent, name: str, batch: Played) -> torch.Tensor:
         """log π of each card by a policy, (B, 52), 0 for a card that is not legal."""

@@ -37,14 +37,14 @@ from crib_env.evaluate.ranges import Positive
 from crib_env.train.loop.learning import Count, NotNegative, follow
 from crib_env.train.loop.rounds import Round, train_in_rounds
 from crib_env.train.loop.run_folder import RunFolder, RunSummary
-from crib_env.train.policy_and_critic import CriticSettings, PolicyAndCritic, returns_of
+from crib_env.train.policy_and_critic import PolicyAndCritic, PolicyAndCriticSettings, returns_of
 from crib_env.train.self_play import Played
 
 NAME = "rnad"
 
 
 @dataclass(frozen=True)
-class RNaDSettings(CriticSettings):
+class RNaDSettings(PolicyAndCriticSettings):
     """Settings of R-NaD."""
 
     learning_rate: NotNegative = 1e-2
@@ -106,11 +106,7 @@ class RNaD(PolicyAndCritic):
 
         With Q_η(a) = Q(a) − η log π(a) / π_reg(a), a decision adds Q_η(a) − Q(a) and Σ π Q_η − Q_η(a) for its player.
         """
-        q = np.zeros_like(log_reg)
-        for name in self.policy_descents:
-            rows = self.online.networks.rows_of(name, played.is_discard)
-            if len(rows):
-                q[rows] = self.judge(name, played[rows]).numpy()
+        q = self.critic.judge_all(played)
         ratio = np.log(np.maximum(played.chances, 1e-10)) - log_reg
         state = (played.chances * (q - self.settings.regularization * ratio)).sum(axis=1)
         adds = state - q[np.arange(len(q)), played.card]

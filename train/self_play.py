@@ -51,12 +51,16 @@ class SelfPlay:
         """The cards (B,)."""
         seen = self._agent.networks.inputs.see(observation, masks, is_discard)
         chances = self._agent.chances(seen, is_discard)
-        cards = draw(chances, self._rng.random(len(chain)))
+        cards = draw(self.drawn_from(chances, seen.gains, chain), self._rng.random(len(chain)))
         others = counted(self._games.games["hand"][chain // 2, 1 - chain % 2])
         turn = np.full(len(chain), len(self._seen))
         shares = chances.astype(np.float32)
         self._seen.append((chain, turn, seen.inputs, seen.gains, shares, cards, others, is_discard))
         return cards
+
+    def drawn_from(self, chances: np.ndarray, gains: np.ndarray, chain: np.ndarray) -> np.ndarray:
+        """The chances (B, 52) by which cards are drawn: π's, unless a subclass has others."""
+        return chances
 
     def played(self) -> Played:
         """All decisions, in the order of :class:`crib_env.train.experience.Decisions`."""

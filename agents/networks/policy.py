@@ -128,6 +128,12 @@ class MMDAgent(SparsePolicyAgent):
     learner = "mmd"
 
 
+class ESCHERAgent(SparsePolicyAgent):
+    """The average policy of ESCHER."""
+
+    learner = "escher"
+
+
 class RNaDAgent(SparsePolicyAgent):
     """The policy of regularised Nash dynamics."""
 

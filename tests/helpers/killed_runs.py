@@ -11,7 +11,7 @@ import torch
 from rich.progress import Progress
 
 from crib_env.agents.networks.weights_file import load_tensors
-from crib_env.train import ddqn, drqn, mmd, nfsp, rnad
+from crib_env.train import ddqn, drqn, escher, mmd, nfsp, rnad
 from crib_env.train.best import learner as best
 from crib_env.train.discard_game import learner as discard_game
 from crib_env.train.loop.run import run_learner
@@ -45,6 +45,7 @@ KINDS = {
     "discard-game paper": Kind(discard_game, small_settings.DISCARD_GAME_PAPER, 64),
     "drqn": Kind(drqn, small_settings.DRQN, 16),
     "drqn games": Kind(drqn, replace(small_settings.DRQN, episodes_at_once=32, **small_settings.DRQN_GAMES), 16),
+    "escher": Kind(escher, small_settings.ESCHER, 16),
     "mmd": Kind(mmd, small_settings.MMD, 24),
     "mmd-tables": Kind(mmd_tables, small_settings.MMD_TABLES, 24),
     "nfsp": Kind(nfsp, small_settings.NFSP, 16),

@@ -9,7 +9,7 @@ import torch
 from crib_env.agents import make_agent
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.drqn import DRQNAgent
-from crib_env.agents.networks.policy import CloneAgent, MMDAgent, NFSPAgent, PPOAgent, RNaDAgent
+from crib_env.agents.networks.policy import CloneAgent, ESCHERAgent, MMDAgent, NFSPAgent, PPOAgent, RNaDAgent
 from crib_env.agents.networks.td import TDAgent
 from crib_env.agents.registry import NAMES
 from crib_env.agents.tables.agent import TablesAgent
@@ -29,6 +29,7 @@ NETWORKS = {
         networks="one", observation="209", memory=8, hidden=(8,), direct=True, inputs="ranks", lasts="deal",
         skip_forced=True,
     ),
+    "escher": lambda: ESCHERAgent(DDQNAgent.new("split", "209", "ranks", (16,))),
     "mmd": lambda: MMDAgent(DDQNAgent.new("split", "209", "ranks", (16,))),
     "mmd-tables": tables_agent,
     "nfsp": lambda: NFSPAgent(DDQNAgent.new("one", "209", "ranks", (16,))),

@@ -1,0 +1,284 @@
+"""ESCHER (McAleer, Farina, Lanctot and Sandholm 2022): deep regret minimisation that eschews importance sampling.
+
+With the paper's names: in iteration t both players have the policy π_t. The history value network q(h, a) learns what
+a card a earns at the history h, all cards seen, when both go on with π_t. Games are played by a sampling policy: the
+update player i draws from a fixed one, here uniform over legal cards, and its opponent −i follows π_t. At each
+information state s of player i, with the history h in which it was met, the regret of a card is estimated as::
+
+    r(h, a) = q(h, a) − v(h),    v(h) = Σ_a π_t(a | s) q(h, a)
+
+The deal and player i lead to s equally often in every iteration, and −i as often as π_t does. So the mean of all
+estimates at s is the cumulative counterfactual regret, up to a positive factor of s. Nothing is divided by the
+probability of a sample, which makes other estimates so noisy. The regret network R(s, a) is fitted to that mean, and
+regret matching makes the next policy of it::
+
+    π_(t+1)(a | s) = max(R(s, a), 0) / Σ_b max(R(s, b), 0)
+
+The average policy network π̄ is a classifier of π_t at the states of −i, who comes to them as often as π_t does. It is
+the agent, and draws its cards.
+
+Differences from the paper:
+
+- q learns from the same games, instead of games apart that π_t plays: all deals serve twice, and cards that π_t never
+  lays have values too. Where player i lays a card as seldom as π_t, later returns count less: by the trace
+  c = min(1, π_t(a | s) / μ(a | s)) of Retrace (Munos et al. 2016), with μ the policy that drew. It is never above 1.
+- Networks are not begun anew in each iteration, but take some more steps: deals are few here, iterations short. R and π̄
+  learn from reservoirs, as in the paper, q from its round alone.
+- One network for both seats, which see the same game. Player i is one seat in even games and the other in odd ones.
+- In the means of R and π̄ an iteration weighs t² instead of 1, as in discounted regret minimisation (Brown and Sandholm
+  2019): the first policies and values are the worst.
+- Where no regret is positive, the card of the highest is laid, as in Deep CFR (Brown et al. 2019).
+- π̄ learns all the time, so that it can be measured on the way.
+- What a card is known to gain is a part of its value, its regret and its logit, and rewards leave out the luck that no
+  decision controls (:mod:`crib_env.train.critic`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from rich.progress import Progress
+
+from crib_env.agents.features.seen import Seen
+from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
+from crib_env.agents.networks.policy import ESCHERAgent, SparsePolicyAgent
+from crib_env.evaluate.ranges import Positive
+from crib_env.observation import N_ACTIONS, OBSERVATIONS
+from crib_env.train.critic import Critic, CriticSettings
+from crib_env.train.experience import Columns, Decisions, Episodes, play_episodes
+from crib_env.train.loop.contracts import Parts, by_network
+from crib_env.train.loop.learning import Count, Descent, NotNegative, mean_of_steps, split_into_batches
+from crib_env.train.loop.number_format import precision
+from crib_env.train.loop.rounds import Round, train_in_rounds
+from crib_env.train.loop.run_folder import RunFolder, RunSummary
+from crib_env.train.reservoir import Reservoir
+from crib_env.train.self_play import Played, SelfPlay
+
+NAME = "escher"
+N_RANKS = 13
+
+
+@dataclass(frozen=True)
+class ESCHERSettings(CriticSettings):
+    """Settings of ESCHER."""
+
+    episodes_at_once: Count = 1_024
+    """Episodes in an iteration, played side by side."""
+    batch_size: Count = 512
+    """Decisions in a gradient step."""
+    learning_rate: NotNegative = 4e-3
+    """Initial learning rate of Adam, for all networks."""
+    value_passes: Count = 2
+    """How often q goes through the decisions of its round."""
+    memory: Count = 400_000
+    """Capacity of each reservoir, in information states: regrets have one, and the average policy, for each network."""
+    reuse: Positive = 4.0
+    """How often an information state of a reservoir is used on average."""
+
+
+PRESETS = {"default": ESCHERSettings()}
+
+
+@dataclass(frozen=True)
+class Visits(Columns):
+    """M visits to information states s, with a number of each rank: its regret there, or its chances by π_t."""
+
+    observation: np.ndarray  # (M, n) int8
+    mask: np.ndarray  # (M, 52) int8
+    is_discard: np.ndarray  # (M,) bool
+    numbers: np.ndarray  # (M, 13) float32, of each card of the rank
+    t: np.ndarray  # (M,) float32, episodes when the iteration ended
+
+    @classmethod
+    def zeros(cls, m: int) -> Visits:
+        """``m`` rows, to be written over."""
+        seen, masks = (np.zeros((m, n), np.int8) for n in (OBSERVATIONS["209"].size, N_ACTIONS))
+        return cls(seen, masks, np.zeros(m, np.bool_), np.zeros((m, N_RANKS), np.float32), np.zeros(m, np.float32))
+
+    @classmethod
+    def of(cls, decisions: Decisions, numbers: np.ndarray, t: int) -> Visits:
+        """Decisions (M) with a number of each card (M, 52): that of legal cards of one rank is the same."""
+        by_rank, n_legal = (x.reshape(-1, 4, N_RANKS).sum(axis=1) for x in (numbers * decisions.mask, decisions.mask))
+        numbers, ts = (by_rank / np.maximum(n_legal, 1)).astype(np.float32), np.full(len(decisions), t, np.float32)
+        return cls(decisions.observation, decisions.mask, decisions.is_discard, numbers, ts)
+
+
+class RegretMatching(SparsePolicyAgent):
+    """π_t: a card is the likelier the higher its regret R is; the values of its networks, with gains, are R."""
+
+    learner = NAME
+
+    @torch.inference_mode()
+    def chances(self, seen: Seen, discards: np.ndarray) -> np.ndarray:
+        """See :meth:`crib_env.agents.networks.policy.PolicyAgent.chances`."""
+        regrets = with_gains(self.networks.outputs(seen.inputs, discards), torch.from_numpy(seen.gains))
+        positive, highest = regrets.clamp_min(0), regrets.amax(dim=1, keepdim=True)
+        shares = torch.where(highest > 0, positive, (regrets == highest).float()).double()
+        return (shares / shares.sum(dim=1, keepdim=True)).numpy()
+
+
+def of_update_player(chain: np.ndarray) -> np.ndarray:
+    """Which decisions (D,) are of player i, (D,) bool; ``chain`` as in :class:`crib_env.train.experience.Decisions`."""
+    return chain % 2 == chain // 2 % 2
+
+
+def uniform(gains: np.ndarray) -> np.ndarray:
+    """Equal chances of all legal cards, (B, 52); of others ``gains`` are -inf."""
+    legal = gains > -np.inf
+    return legal / legal.sum(axis=1, keepdims=True)
+
+
+class Sampling(SelfPlay):
+    """The sampling policy: fixed for player i, and π_t for −i."""
+
+    def drawn_from(self, chances: np.ndarray, gains: np.ndarray, chain: np.ndarray) -> np.ndarray:
+        """See :class:`SelfPlay`."""
+        return np.where(of_update_player(chain)[:, None], uniform(gains), chances)
+
+
+# Outputs with gains (B, 52), the numbers of the cards (B, 52) and which are legal (B, 52) to the loss of each row (B,).
+Loss = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+def squared(outputs: torch.Tensor, numbers: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+    """A :data:`Loss` that is least where outputs are the mean of the numbers."""
+    return (outputs - numbers).masked_fill(~legal, 0).square().sum(dim=1)
+
+
+def cross_entropy(outputs: torch.Tensor, numbers: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+    """A :data:`Loss` that is least where the softmax of outputs is the mean of the numbers."""
+    return -(numbers * outputs.log_softmax(dim=1)).masked_fill(~legal, 0).sum(dim=1)
+
+
+class Fitted(Parts):
+    """Networks fitted to the weighted mean of all numbers at each information state: R or π̄, with their reservoirs."""
+
+    def __init__(self, what: str, networks: DDQNAgent, loss: Loss, settings: ESCHERSettings) -> None:
+        self.what, self.networks, self._loss, self._settings = what, networks, loss, settings
+        self.descents = {name: Descent(net, f"{what} {name!r}") for name, net in networks.networks.items()}
+        self.reservoirs = {name: Reservoir(Visits.zeros(settings.memory)) for name in networks.networks}
+        parts = by_network("reservoir", self.reservoirs) | by_network("adam", self.descents)
+        super().__init__(networks=networks, **parts)
+
+    def learn(self, visits: Visits, now: Round) -> dict[str, float]:
+        """Adds the visits of an iteration, and makes the gradient steps due for them; scalars for TensorBoard."""
+        values: dict[str, float] = {}
+        for name, reservoir in self.reservoirs.items():
+            new, size = visits[self.networks.rows_of(name, visits.is_discard)], self._settings.batch_size
+            reservoir.add_sample(new, now.rng)
+            if len(new):  # pegging has no discards
+                due = max(1, round(self._settings.reuse * len(new) / size))
+                losses = [self.fit(name, reservoir.sample(size, now.rng), now.learning_rate) for _ in range(due)]
+                values[f"learning/{self.what} {name} loss"] = float(np.mean(losses))
+        return values
+
+    def fit(self, name: str, batch: Visits, rate: float) -> float:
+        """One gradient step of a network; its loss.
+
+        Raises:
+            FloatingPointError: the loss is no longer finite.
+        """
+        seen = self.networks.inputs.see(batch.observation, batch.mask, batch.is_discard)
+        with precision(self._settings.precision):
+            outputs = self.networks.networks[name](self.networks.inputs_of(name, seen.inputs))
+        weights = torch.from_numpy(batch.t / batch.t.max()).square()
+        numbers, gains = torch.from_numpy(batch.numbers).repeat(1, N_ACTIONS // N_RANKS), torch.from_numpy(seen.gains)
+        losses = self._loss(with_gains(outputs, gains), numbers, gains > -torch.inf)
+        loss = (weights * losses).sum() / weights.sum()
+        self.descents[name].step(loss, rate)
+        return loss.item()
+
+
+class ESCHER(Parts):
+    """q, R with π_t, and π̄ with the agent."""
+
+    def __init__(self, settings: ESCHERSettings) -> None:
+        self.settings = settings
+        self.pi = RegretMatching(settings.new_networks())
+        self.agent = ESCHERAgent(settings.new_networks(), seed=settings.seed)
+        self.q = Critic(self.pi.networks, settings)
+        self.regret = Fitted("regret", self.pi.networks, squared, settings)
+        self.average = Fitted("average", self.agent.networks, cross_entropy, settings)
+        super().__init__(regret=self.regret, average=self.average, **self.q.parts)
+
+    @property
+    def updates(self) -> dict[str, int]:
+        """Gradient steps of each network of R and π̄ so far."""
+        both = (self.regret, self.average)
+        return {f"{one.what} {name}": descent.steps for one in both for name, descent in one.descents.items()}
+
+    def play(self, now: Round) -> tuple[Episodes, Played]:
+        """The games of an iteration."""
+        games = now.deal(self.settings.episode, skip_forced=True, cards=self.settings.cards)
+        policy = Sampling(self.pi, games, now.rng)
+        return play_episodes(games, policy, None, "209", self.settings.precision), policy.played()
+
+    def play_and_learn(self, now: Round) -> tuple[dict[str, float], float]:
+        """An iteration t; scalars for TensorBoard, and the seconds of simulation."""
+        episodes, played = self.play(now)
+        decisions, t = episodes.decisions, now.episodes_before + now.episodes
+        values = self.learn_values(played, decisions, now)
+        i = of_update_player(decisions.chain)
+        values |= self.regret.learn(Visits.of(decisions[i], self.regrets(played[i]), t), now)
+        values |= self.average.learn(Visits.of(decisions[~i], played.chances[~i], t), now)
+        return values, episodes.simulation_seconds
+
+    def learn_values(self, played: Played, decisions: Decisions, now: Round) -> dict[str, float]:
+        """The gradient steps of q for the decisions (D) of an iteration; scalars for TensorBoard."""
+        values: dict[str, float] = {}
+        for _ in range(self.settings.value_passes):
+            returns = self.returns(played, decisions)
+            for name in self.q.networks:
+                rows = self.pi.networks.rows_of(name, played.is_discard)
+                if name == "discard":  # where the opponent's discards follow π_t
+                    rows = rows[of_update_player(decisions.chain[rows])]
+                if len(rows := now.rng.permutation(rows)):  # pegging has no discards
+                    batches = split_into_batches(rows, self.settings.batch_size)
+                    judged = [self.q.step(name, played[batch], returns[batch], now.learning_rate) for batch in batches]
+                    values |= mean_of_steps(name, [{"critic loss": one.loss} for one in judged])
+        return values
+
+    def returns(self, played: Played, decisions: Decisions) -> np.ndarray:
+        """What q(h, a) learns of the cards that were played, (D,) float32.
+
+        The points up to the next decision h' of either player, where a' is played, and v(h') + c (return' − q(h', a')),
+        for the player of h. A discard of its opponent is no such decision: it counts as it was drawn.
+        """
+        q, every = self.q.judge_all(played), np.arange(len(played))
+        q_a, v = q[every, played.card], (played.chances * q).sum(axis=1)
+        drawn = np.where(of_update_player(decisions.chain)[:, None], uniform(played.gains), played.chances)
+        c = np.minimum(1, played.chances[every, played.card] / drawn[every, played.card])
+        out, then = (
+            np.empty(len(played), np.float32),
+            np.empty(decisions.chain[-1] + 2),
+        )  # then: final standings expected
+        then[decisions.chain] = decisions.final_settled
+        for turn in range(played.turn.max(), -1, -1):
+            rows = np.flatnonzero(played.turn == turn)  # at most one decision of each game
+            own = decisions.chain[rows]
+            out[rows] = then[own] - decisions.settled[rows]
+            change = v[rows] + c[rows] * (out[rows] - q_a[rows]) - out[rows]
+            then[own] += change
+            then[own ^ 1] -= np.where(played.is_discard[rows], 0, change)  # the show of one's own cards is not zero-sum
+        return out
+
+    def regrets(self, played: Played) -> np.ndarray:
+        """r(h, a) of each card, (D, 52) float32; what it says of a card that is not legal means nothing."""
+        q = self.q.judge_all(played)
+        return q - (played.chances * q).sum(axis=1, keepdims=True)
+
+
+def train(settings: ESCHERSettings, folder: RunFolder, progress: Progress) -> tuple[SparsePolicyAgent, RunSummary]:
+    """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary.
+
+    All that is random follows from the seed and the round's number, so a stopped run continues exactly.
+    """
+    torch.set_num_threads(settings.threads)
+    torch.manual_seed(settings.seed)
+    learner = ESCHER(settings)
+    learner.play(Round.first())  # compiles the kernels before the clocks start
+    summary = train_in_rounds(NAME, settings, folder, progress, learner, learner.play_and_learn)
+    return learner.agent, {**summary, "updates": learner.updates}
