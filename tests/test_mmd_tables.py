@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from crib_env.agents.tables.agent import TablesAgent
-from crib_env.agents.tables.buckets import BUCKET, N_TABLES
+from crib_env.agents.tables.buckets import BUCKET, LOGIT, N_TABLES, SEEN
 from crib_env.agents.tables.discards import N_LEARNED
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, PLAY, act, legal_cards
@@ -28,37 +28,38 @@ SMALL = replace(PRESETS["default"], cards=2, bits=14)
 
 def tables(bits=8, random=None):
     """Tables for training, of zeros or of random numbers."""
-    shapes = (N_TABLES, 1 << bits, 2, BUCKET), (N_CRITIC_TABLES, 1 << bits, BUCKET), (N_LEARNED,)
+    shapes = (N_TABLES, 1 << bits, 2, BUCKET), (N_CRITIC_TABLES, 1 << bits, BUCKET), (2, N_LEARNED)
     fill = np.zeros if random is None else random.standard_normal
     return Tables(*(np.ascontiguousarray(fill(shape), np.float32) for shape in shapes))
 
 
-@pytest.mark.parametrize("learns", [1.0, 0.0])
-def test_logits_come_to_rest_where_the_paper_says(learns):
+@pytest.mark.parametrize("critic", [True, False])
+def test_logits_come_to_rest_where_the_paper_says(critic):
     """π ∝ exp(Q / α): there no step changes it (Sokota et al. 2023, section 4, a uniform magnet).
 
-    So they do without a critic that learns: the points earned correct it.
+    So they do without a critic: the points earned correct it.
     """
     learned, deal, rng = tables(), no_deal(), np.random.default_rng(0)
-    values, alpha = np.array([1.0, 0.4, 0.0]), 1.5
-    deal.n[0], deal.buckets[0], deal.stride[0] = 3, (5, 6, 7, 8), 1.0
-    for step in range(10_000):
-        cooling = 0.2 * 0.01 ** (step / 10_000)
-        deal.logits[0, :3] = learned.play[range(N_TABLES), deal.buckets[0], 0, :3].sum(axis=0)
-        deal.values[0, :3] = learned.play[range(N_TABLES), deal.buckets[0], 1, :3].sum(axis=0)
+    values, alpha, rates = np.array([1.0, 0.4, 0.0]), 1.5, Rates(1.5, 1.0, 4.0, 16.0, 0.0, 1.0, 0.0)
+    deal.n[0], deal.buckets[0] = 3, (5, 6, 7, 8)
+    logits, of_critic = (learned.play[:, :, k] for k in (LOGIT, 1))
+    for _ in range(10_000):
+        of_critic *= critic
+        deal.logits[0, 1:3] = logits[range(N_TABLES), deal.buckets[0], 1:3].sum(axis=0)
+        deal.values[0, :3] = of_critic[range(N_TABLES), deal.buckets[0], :3].sum(axis=0)
         chances = np.exp(deal.logits[0, :3]) / np.exp(deal.logits[0, :3]).sum()
         deal.chances[0, :3], deal.place[0] = chances, rng.choice(3, p=chances)
         deal.probability[0] = chances[deal.place[0]]
-        noisy = values[deal.place[0]] + rng.standard_normal()
-        learn(learned, deal, 0, noisy, Rates(alpha, cooling, learns * cooling, 0.0, 1.0, 0.0))
+        learn(learned, deal, 0, values[deal.place[0]] + rng.standard_normal(), rates)
     expected = np.exp(values / alpha) / np.exp(values / alpha).sum()
     np.testing.assert_allclose(chances, expected, atol=0.04)
+    assert (logits[range(N_TABLES), deal.buckets[0], SEEN] == 10_000).all()
 
 
 def test_a_player_plays_as_it_has_learned():
     """The chances by which training draws cards are those that the agent states."""
     learned, deal, cards = tables(random=np.random.default_rng(1)), no_deal(), np.empty(13, np.int64)
-    agent = TablesAgent(torch.from_numpy(learned.play), torch.from_numpy(learned.discards), 0.5)
+    agent = TablesAgent(torch.from_numpy(learned.play), torch.from_numpy(learned.discards[0]), 0.5)
     batch, compared = GameBatch(streams(3, 40), episode="pegging", skip_forced=True), 0
     while len(rows := batch.acting()):
         stated = agent.probabilities(batch.views(rows))

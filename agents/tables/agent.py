@@ -19,6 +19,7 @@ from crib_env.agents.tables.buckets import (
     BUCKET,
     LOGIT,
     N_TABLES,
+    SEEN,
     Pile,
     fill_buckets,
     fill_legal_cards,
@@ -74,7 +75,9 @@ class TablesAgent:
 
     def save(self, path: Path) -> None:
         """Writes the tables, whole or not at all, the logits as 16-bit numbers."""
-        tables = {"discards": self.discards, "logits": self.play[:, :, LOGIT : LOGIT + 1].half()}
+        logits = self.play[:, :, LOGIT : LOGIT + 1].half()
+        logits[..., SEEN] = 0
+        tables = {"discards": self.discards, "logits": logits}
         bits = self.play.shape[1].bit_length() - 1
         save_tensors(path, tables, {"learner": LEARNER, "bits": bits, "temperature": self.temperature})
 
@@ -130,5 +133,6 @@ def _fill_logits(views, play, out):
         for k in range(fill_legal_cards(legal, cards)):
             rank = cards[k] % N_RANKS
             out[b, rank] = 0
-            for table in range(N_TABLES):
-                out[b, rank] += play[table, buckets[table], LOGIT, k]
+            if k != SEEN:
+                for table in range(N_TABLES):
+                    out[b, rank] += play[table, buckets[table], LOGIT, k]

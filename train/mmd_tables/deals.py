@@ -26,9 +26,8 @@ from crib_env.engine import (
 from crib_env.exact.discard_statistics import N_DISCARDS
 from crib_env.hands import ranks_in
 from crib_env.kernels import kernel, lowest
-from crib_env.train.mmd_tables.decisions import decide, drawn_place, learn, uniform
+from crib_env.train.mmd_tables.decisions import decide, drawn_place, learn, learning_share, uniform
 
-_OF_DISCARDS = 0.05  # of the critic's rate: a crib is luckier than a card
 
 
 @kernel
@@ -37,7 +36,7 @@ def _discard(g, tables, deal, temperature, fifteen):
     pairs, cribs, values, places, chances = fifteen
     seat = np.int64(g["turn"])
     six, is_dealer = np.int64(g["hand"][seat]), np.int64(seat == g["dealer"])
-    fill_discards(six, is_dealer, tables.discards, pairs, cribs, values, places)
+    fill_discards(six, is_dealer, tables.discards[0], pairs, cribs, values, places)
     for k in range(N_DISCARDS):
         values[k] /= temperature
     softmax(values, N_DISCARDS, chances)
@@ -101,9 +100,11 @@ def play_and_learn(g, episode, n, tables, rates, deal, tally):
                 pegged = lead - (heels if seat == 0 else -heels)
                 error = pegged + (crib if seat == g["dealer"] else -crib) - deal.crib[seat]
                 for part in range(N_PARTS):
-                    error -= tables.discards[deal.learned_at[seat, part]]
+                    error -= tables.discards[0, deal.learned_at[seat, part]]
                 for part in range(N_PARTS):
-                    tables.discards[deal.learned_at[seat, part]] += _OF_DISCARDS * rates.critic * error
+                    learned = tables.discards[:, deal.learned_at[seat, part]]
+                    learned[0] += learning_share(learned[1], rates.critic_recency) * error / N_PARTS
+                    learned[1] += np.float32(1)
             for k in range(t - 1, -1, -1):
                 if deal.seat[k] == seat:
                     target = lead - deal.lead[k] + ahead

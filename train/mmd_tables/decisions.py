@@ -7,11 +7,18 @@ every card; the error corrects it for a::
 
     q(b) = Q(s, b) + [b = a] (G - Q(s, a)) / π(a | s)
     z(s, b) += η (q(b) - Σ π q  -  α (z(s, b) - Σ π z))
+    Q(s, a) += c' / (c' + n) (G - Q(s, a))
 
 Where both seats keep doing this, z comes to rest at q / α, less a constant: the best response to itself under a bonus
-for entropy of weight α. A step is twice as long with each card fewer in hand: there are ten times as many information
-states, each of which comes up more rarely. Both z and Q are sums of tables, which share a step evenly. To Q two more
-tables are added whose keys have both hands, in training alone: the luck of the hidden cards then makes less noise.
+for entropy of weight α. Both z and Q are sums of tables, which share a step evenly. To Q two more tables are added
+whose keys have both hands, in training alone: the luck of the hidden cards then makes less noise.
+
+Each bucket counts the decisions n from which it has learned, and its steps become shorter with them::
+
+    1 / η = 1 / (step size) + α n / c
+
+So after many decisions z is a mean of q / α in which the latest count for more, with weights n^(c - 1), as Q is of G with c'. A
+bucket that comes up rarely takes long steps to the end, one that comes up often has little noise.
 """
 
 from __future__ import annotations
@@ -24,6 +31,7 @@ from crib_env.agents.tables.buckets import (
     BUCKET,
     LOGIT,
     N_TABLES,
+    SEEN,
     Pile,
     fill_buckets,
     fill_legal_cards,
@@ -50,16 +58,17 @@ class Tables(NamedTuple):
     both: np.ndarray
     """(``N_CRITIC_TABLES``, 2**bits, ``BUCKET``) float32, its part that sees both hands."""
     discards: np.ndarray
-    """(``N_LEARNED``,) float32 points (:mod:`crib_env.agents.tables.discards`)."""
+    """(2, ``N_LEARNED``) float32: points (:mod:`crib_env.agents.tables.discards`), and how many deals each is from."""
 
 
 class Rates(NamedTuple):
     """The settings of a deal."""
 
     temperature: float  # α, points
-    step: float  # η, a point
-    critic: float  # share of its error that the critic learns
-    both: float  # the same for the part that sees both hands
+    step: float  # η of a bucket's first decision, a point
+    recency: float  # c
+    critic_recency: float  # c'
+    both: float  # share of its error that the critic's part learns that sees both hands
     td_lambda: float
     epsilon: float  # probability of a random card
 
@@ -72,9 +81,9 @@ class Deal(NamedTuple):
     logits: np.ndarray  # (_DECISIONS, BUCKET) float64, and so the next two
     values: np.ndarray
     chances: np.ndarray
+    slopes: np.ndarray  # (BUCKET,) of the last decision
     n: np.ndarray  # (_DECISIONS,) int64 how many ranks could be laid
     place: np.ndarray  # (_DECISIONS,) int64 which of them was
-    stride: np.ndarray  # (_DECISIONS,) float64 of a step of the logits
     probability: np.ndarray  # (_DECISIONS,) float64 how likely, exploration included
     seat: np.ndarray  # (_DECISIONS,) int64 who decided
     lead: np.ndarray  # (_DECISIONS,) float64 own points less the opponent's, before
@@ -91,9 +100,9 @@ def no_deal() -> Deal:
         logits=wide.copy(),
         values=wide.copy(),
         chances=wide.copy(),
+        slopes=np.zeros(BUCKET),
         n=whole.copy(),
         place=whole.copy(),
-        stride=numbers.copy(),
         probability=numbers.copy(),
         seat=whole.copy(),
         lead=numbers.copy(),
@@ -146,7 +155,8 @@ def decide(g, tables, deal, t, cards, epsilon):
         logit, value = 0.0, 0.0
         for table in range(N_TABLES):
             at = deal.buckets[t, table]
-            logit += tables.play[table, at, LOGIT, k]
+            if k != SEEN:
+                logit += tables.play[table, at, LOGIT, k]
             value += tables.play[table, at, _VALUE, k]
         for table in range(N_CRITIC_TABLES):
             value += tables.both[table, deal.both[t, table], k]
@@ -155,9 +165,14 @@ def decide(g, tables, deal, t, cards, epsilon):
     place = below(random_word(g), n) if uniform(g) < epsilon else drawn_place(deal.chances[t], n, uniform(g))
     probability = (1 - epsilon) * deal.chances[t, place] + epsilon / n
     deal.n[t], deal.place[t], deal.probability[t], deal.seat[t] = n, place, probability, me
-    deal.stride[t] = 2.0 ** (3 - popcount(hand))
     deal.lead[t] = g["scores"][me] - g["scores"][1 - me]
     return cards[place]
+
+
+@kernel
+def learning_share(seen, recency):
+    """The share of an error that is learned after ``seen`` others."""
+    return recency / (recency + seen)
 
 
 @kernel
@@ -166,18 +181,22 @@ def learn(tables, deal, t, target, rates):
     n, place = deal.n[t], deal.place[t]
     error = target - deal.values[t, place]
     correction = error / max(deal.probability[t], _LEAST)
-    value, mean_logit, step = 0.0, 0.0, rates.step * deal.stride[t] / N_TABLES
+    value, mean_logit = 0.0, 0.0
     for k in range(n):
         value += deal.chances[t, k] * deal.values[t, k]
         mean_logit += deal.chances[t, k] * deal.logits[t, k]
     corrected = value + deal.chances[t, place] * correction
     for k in range(n):
         q = deal.values[t, k] + (correction if k == place else 0.0)
-        slope = q - corrected - rates.temperature * (deal.logits[t, k] - mean_logit)
-        for table in range(N_TABLES):
-            tables.play[table, deal.buckets[t, table], LOGIT, k] += step * slope
+        deal.slopes[k] = q - corrected - rates.temperature * (deal.logits[t, k] - mean_logit)
     for table in range(N_TABLES):
-        tables.play[table, deal.buckets[t, table], _VALUE, place] += rates.critic * error / N_TABLES
+        bucket = tables.play[table, deal.buckets[t, table]]
+        seen = bucket[LOGIT, SEEN]
+        bucket[LOGIT, SEEN] += np.float32(1)
+        step = rates.step / (1 + rates.step * rates.temperature * seen / rates.recency) / N_TABLES
+        for k in range(1, n):
+            bucket[LOGIT, k] += step * (deal.slopes[k] - deal.slopes[0])
+        bucket[_VALUE, place] += learning_share(seen, rates.critic_recency) * error / N_TABLES
     for table in range(N_CRITIC_TABLES):
         tables.both[table, deal.both[t, table], place] += rates.both * error
     return error, value

@@ -1,8 +1,8 @@
 """Magnetic mirror descent (Sokota et al. 2023) with tables in place of networks.
 
 The update is that of :mod:`crib_env.train.mmd`, made after every deal (:mod:`crib_env.train.mmd_tables.decisions`). The
-temperature α, the step η and the critic's rate fall geometrically during the run, and exploration to nothing. Policy
-and critic are sums of four tables (:mod:`crib_env.agents.tables.buckets`). A decision costs some memory accesses where
+temperature α falls geometrically during the run, exploration linearly to nothing, and steps become shorter the more
+often a bucket has come up. Policy and critic are sums of four tables (:mod:`crib_env.agents.tables.buckets`). A decision costs some memory accesses where
 a network costs ten thousands of multiplications: a core learns from a million and a half decisions a second, some
 fifty times as many. Sums of tables that learn from their own play have done well in other games (Lucas 2008, Szubert
 and Jaśkowski 2014).
@@ -45,16 +45,14 @@ class MMDTablesSettings(RunSettings):
     """Each table has 2**bits buckets: 24 take 2.7 GB, and two cards each need no more than 14."""
     temperature: Positive = 0.3
     """α at the beginning, in points."""
-    final_temperature: Positive = 0.05
+    final_temperature: Positive = 0.03
     """α at the end; it changes geometrically in between."""
-    step_size: Positive = 0.3
-    """η at the beginning, for each point, with three cards in hand; twice as much with two, half with four."""
-    final_step_size: Positive = 0.05
-    """η at the end; it changes geometrically in between."""
-    critic_rate: Positive = 0.3
-    """Share of its error that the critic learns, at the beginning."""
-    final_critic_rate: Positive = 0.003
-    """That share at the end; it changes geometrically in between."""
+    step_size: Positive = 1.0
+    """η of the first decision in a bucket, for each point."""
+    recency: Positive = 4.0
+    """c: how much more the latest decisions in a bucket count than the first; 1 counts all alike."""
+    critic_recency: Positive = 16.0
+    """c', the same for the critic."""
     both_rate: Share = 0.15
     """Share of its error that the critic's tables of both hands learn, from beginning to end."""
     td_lambda: Share = 0.5
@@ -70,14 +68,11 @@ class MMDTablesSettings(RunSettings):
 
     def rates(self, share: float) -> Rates:
         """The rates after a share of the run."""
-
-        def between(first: float, last: float) -> float:
-            return first * (last / first) ** share
-
         return Rates(
-            temperature=between(self.temperature, self.final_temperature),
-            step=between(self.step_size, self.final_step_size),
-            critic=between(self.critic_rate, self.final_critic_rate),
+            temperature=self.temperature * (self.final_temperature / self.temperature) ** share,
+            step=self.step_size,
+            recency=self.recency,
+            critic_recency=self.critic_recency,
             both=self.both_rate,
             td_lambda=self.td_lambda,
             epsilon=self.epsilon * (1 - share),
@@ -97,12 +92,12 @@ class MMDTables:
     def __init__(self, settings: MMDTablesSettings) -> None:
         self._settings, self._deal = settings, no_deal()
         n = 1 << settings.bits
-        shapes = (N_TABLES, n, 2, BUCKET), (N_CRITIC_TABLES, n, BUCKET), (N_LEARNED,)
+        shapes = (N_TABLES, n, 2, BUCKET), (N_CRITIC_TABLES, n, BUCKET), (2, N_LEARNED)
         # NumPy asks for large pages of memory, in which a fifth of the time is saved.
         self._tables = Tables(*(np.zeros(shape, np.float32) for shape in shapes))
         self._tensors = {name: torch.from_numpy(table) for name, table in self._tables._asdict().items()}
         play, discards = self._tensors["play"], self._tensors["discards"]
-        self.agent = TablesAgent(play, discards, settings.temperature, seed=settings.seed)
+        self.agent = TablesAgent(play, discards[0], settings.temperature, seed=settings.seed)
 
     def play_and_learn(self, episodes: int, share: float, rng: np.random.Generator) -> dict[str, float]:
         """Plays deals after a share of the run, and learns from each; returns scalars for TensorBoard.
@@ -119,7 +114,7 @@ class MMDTables:
         if not np.isfinite(squares):
             raise FloatingPointError(f"the squared errors of the critic are {squares}")
         loss = {"learning/critic loss": squares / decisions} if decisions else {}
-        return {**loss, "learning/temperature": rates.temperature, "learning/step size": rates.step}
+        return {**loss, "learning/temperature": rates.temperature}
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """The tensors that a checkpoint saves."""
