@@ -29,6 +29,8 @@ from crib_env.kernels import kernel, lowest
 from crib_env.train.mmd_tables.decisions import decide, drawn_place, learn, learning_share, uniform
 
 
+_LUCK = 400  # deals, in whose mean the luck is as large as what there is to learn of a discard
+
 
 @kernel
 def _discard(g, tables, deal, temperature, fifteen):
@@ -103,7 +105,7 @@ def play_and_learn(g, episode, n, tables, rates, deal, tally):
                     error -= tables.discards[0, deal.learned_at[seat, part]]
                 for part in range(N_PARTS):
                     learned = tables.discards[:, deal.learned_at[seat, part]]
-                    learned[0] += learning_share(learned[1], rates.critic_recency) * error / N_PARTS
+                    learned[0] += learning_share(learned[1] + _LUCK, rates.critic_recency) * error / N_PARTS
                     learned[1] += np.float32(1)
             for k in range(t - 1, -1, -1):
                 if deal.seat[k] == seat:
