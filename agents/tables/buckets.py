@@ -19,10 +19,10 @@ from crib_env.kernels import GOLDEN, kernel, lowest, mix
 N_TABLES = 4
 BUCKET = 4  # places in a bucket, for the ranks that may be laid, lowest first: no hand has more than four
 LOGIT = 0
-"""Where logits stand in a bucket; in training the critic's values stand beside them. Only their differences count, so the
-lowest rank's is 0 and not kept."""
+"""Where logits stand in a bucket; in training the critic's values stand beside them. Only differences of logits count,
+so that of the lowest rank is 0, and not kept."""
 SEEN = 0
-"""Its place, where training counts the decisions from which the bucket has learned."""
+"""Its place: there training counts the decisions from which the bucket has learned."""
 
 _OPPONENT = np.uint64(16)  # added to the ranks that the opponent laid
 _NO_RANK = np.uint64(N_RANKS)

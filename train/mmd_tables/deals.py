@@ -28,7 +28,6 @@ from crib_env.hands import ranks_in
 from crib_env.kernels import kernel, lowest
 from crib_env.train.mmd_tables.decisions import decide, drawn_place, learn, learning_share, uniform
 
-
 _LUCK = 400  # deals, in whose mean the luck is as large as what there is to learn of a discard
 
 

@@ -17,8 +17,8 @@ Each bucket counts the decisions n from which it has learned, and its steps beco
 
     1 / η = 1 / (step size) + α n / c
 
-So after many decisions z is a mean of q / α in which the latest count for more, with weights n^(c - 1), as Q is of G with c'. A
-bucket that comes up rarely takes long steps to the end, one that comes up often has little noise.
+So after many decisions z is a mean of q / α in which the latest count for more, with weights n^(c - 1), as Q is of G
+with c'. A bucket that comes up rarely takes long steps to the end, one that comes up often has little noise.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 The update is that of :mod:`crib_env.train.mmd`, made after every deal (:mod:`crib_env.train.mmd_tables.decisions`). The
 temperature α falls geometrically during the run, exploration linearly to nothing, and steps become shorter the more
-often a bucket has come up. Policy and critic are sums of four tables (:mod:`crib_env.agents.tables.buckets`). A decision costs some memory accesses where
-a network costs ten thousands of multiplications: a core learns from a million and a half decisions a second, some
-fifty times as many. Sums of tables that learn from their own play have done well in other games (Lucas 2008, Szubert
-and Jaśkowski 2014).
+often a bucket has come up. Policy and critic are sums of four tables (:mod:`crib_env.agents.tables.buckets`). A
+decision costs some memory accesses where a network costs ten thousands of multiplications: a core learns from a million
+and a half decisions a second, some fifty times as many. Sums of tables that learn from their own play have done well in
+other games (Lucas 2008, Szubert and Jaśkowski 2014).
 """
 
 from __future__ import annotations
