@@ -30,7 +30,7 @@ EXPLODING = {
     **{name: (name, lambda settings: replace(settings, **FAST), LOSS) for name in KINDS},
     "mmd-tables": (
         "mmd-tables",
-        lambda settings: replace(settings, critic_rate=1e30, final_critic_rate=1e30),
+        lambda settings: replace(settings, both_rate=1e30),
         "the squared errors of the critic are (nan|inf)",
     ),
     "nfsp": ("nfsp", lambda settings: replace(settings, **FAST, average_learning_rate=1e-3), LOSS),
