@@ -30,7 +30,7 @@ EXPLODING = {
     **{name: (name, lambda settings: replace(settings, **FAST), LOSS) for name in KINDS},
     "mmd-tables": (
         "mmd-tables",
-        lambda settings: replace(settings, both_rate=1e30),
+        lambda settings: replace(settings, step_size=1e39, recency=1e39),
         "the squared errors of the critic are (nan|inf)",
     ),
     "nfsp": ("nfsp", lambda settings: replace(settings, **FAST, average_learning_rate=1e-3), LOSS),
