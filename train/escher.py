@@ -46,6 +46,7 @@ from crib_env.agents.features.seen import Seen
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.agents.networks.policy import ESCHERAgent, SparsePolicyAgent
 from crib_env.evaluate.ranges import Positive
+from crib_env.hands import N_RANKS
 from crib_env.observation import N_ACTIONS, OBSERVATIONS
 from crib_env.train.critic import Critic, CriticSettings
 from crib_env.train.experience import Columns, Decisions, Episodes, play_episodes
@@ -58,7 +59,6 @@ from crib_env.train.reservoir import Reservoir
 from crib_env.train.self_play import Played, SelfPlay
 
 NAME = "escher"
-N_RANKS = 13
 
 
 @dataclass(frozen=True)
@@ -251,10 +251,8 @@ class ESCHER(Parts):
         q_a, v = q[every, played.card], (played.chances * q).sum(axis=1)
         drawn = np.where(of_update_player(decisions.chain)[:, None], uniform(played.gains), played.chances)
         c = np.minimum(1, played.chances[every, played.card] / drawn[every, played.card])
-        out, then = (
-            np.empty(len(played), np.float32),
-            np.empty(decisions.chain[-1] + 2),
-        )  # then: final standings expected
+        out = np.empty(len(played), np.float32)
+        then = np.empty(decisions.chain[-1] + 2)  # the final standing expected, of each chain
         then[decisions.chain] = decisions.final_settled
         for turn in range(played.turn.max(), -1, -1):
             rows = np.flatnonzero(played.turn == turn)  # at most one decision of each game

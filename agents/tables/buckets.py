@@ -22,7 +22,7 @@ LOGIT = 0
 """Where logits stand in a bucket; in training the critic's values stand beside them. Only differences of logits count,
 so that of the lowest rank is 0, and not kept."""
 SEEN = 0
-"""Its place: there training counts the decisions from which the bucket has learned."""
+"""The lowest rank's place. Training counts there from how many decisions the bucket has learned."""
 
 _OPPONENT = np.uint64(16)  # added to the ranks that the opponent laid
 _NO_RANK = np.uint64(N_RANKS)
