@@ -151,7 +151,7 @@ def draw(chances: np.ndarray, numbers: np.ndarray) -> np.ndarray:
 
 
 RARE = 0.03
-"""Ranks less likely than this share of the most likely one are dropped: they are errors of few iterations or of a
+"""Choices less likely than this share of the most likely one are dropped: they are errors of few iterations or of a
 network."""
 _NEAR = 25  # points to the end of the game
 
@@ -163,7 +163,7 @@ def near_end(views: PlayerViews) -> np.ndarray:
 
 
 def without_rare(chances: np.ndarray) -> np.ndarray:
-    """Chances of ranks (B, 13) without the rare ones (``RARE``); each row adds up to 1."""
+    """Chances of ranks, cards or discards (B, n) without the rare ones (``RARE``); each row adds up to 1."""
     common = np.where(chances < RARE * chances.max(axis=1, keepdims=True), 0.0, chances)
     return common / common.sum(axis=1, keepdims=True)
 

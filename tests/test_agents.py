@@ -5,6 +5,7 @@ import pytest
 
 import crib_env
 from crib_env.agents import Agent, make_agent
+from crib_env.agents.choosing import RARE
 from crib_env.agents.registry import NAMES
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
@@ -77,6 +78,16 @@ ismcts:milliseconds=-5 ismcts:reward=gold ismcts:show=none ismcts:threads=0
 minimax:depth=0 minimax:depth=9
 uct-determinized:determinizations=0
 """
+
+
+@pytest.mark.parametrize("name", ["clone", "escher", "mmd", "nfsp", "rnad"])
+def test_players_that_draw_cards_draw_no_rare_ones(name):
+    views = GameBatch(streams(0, 200)).views(np.arange(200))
+    chances = player(name).probabilities(views)
+    common = chances > 0
+    assert (chances >= RARE * chances.max(axis=1, keepdims=True))[common].all()
+    assert (common < views.action_mask.astype(bool)).any()  # a legal card that is never drawn
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
 
 
 @pytest.mark.parametrize("spec", OUT_OF_RANGE.split())

@@ -1,4 +1,8 @@
-"""Agents that play from a distribution over cards, which a learner of :mod:`crib_env.train` learned."""
+"""Agents that play from a distribution over cards, which a learner of :mod:`crib_env.train` learned.
+
+In games they never draw rare cards, as ``equilibrium`` and ``best`` don't
+(:func:`crib_env.agents.choosing.without_rare`; DeepNash plays so too, Perolat et al. 2022). In training they do.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ import numpy as np
 import torch
 
 from crib_env import PlayerViews
-from crib_env.agents.choosing import draw, uniforms
+from crib_env.agents.choosing import draw, uniforms, without_rare
 from crib_env.agents.features.seen import Seen
 from crib_env.agents.networks.ddqn import DDQNAgent, QNetwork, with_gains
 from crib_env.agents.networks.sparse import make_sparse
@@ -68,7 +72,7 @@ class PolicyAgent:
     def choose(
         self, observation: np.ndarray, masks: np.ndarray, discards: np.ndarray, numbers: np.ndarray
     ) -> np.ndarray:
-        """Draws cards (B,).
+        """Draws cards (B,), rare ones too.
 
         Args:
             observation: (B, n) int8.
@@ -83,20 +87,23 @@ class PolicyAgent:
         """See :class:`crib_env.players.agent.Agent`."""
         if self.plays == "mode":
             return self.networks.act(views)
-        seen = self.networks.inputs.read(views)
-        return self.choose(seen, views.action_mask, views.is_discard, uniforms(self._seed, views))
+        seen = self._see(views)
+        return seen.original(draw(without_rare(self.chances(seen, views.is_discard)), uniforms(self._seed, views)))
 
     def probabilities(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.MixedAgent`."""
         if self.plays == "mode":
             return np.eye(N_ACTIONS)[self.networks.act(views)]
-        seen = self.networks.inputs.see(self.networks.inputs.read(views), views.action_mask, views.is_discard)
-        chances = self.chances(seen, views.is_discard)
+        seen = self._see(views)
+        chances = without_rare(self.chances(seen, views.is_discard))
         if seen.order is not None:
             cards = (13 * seen.order[:, :, None] + np.arange(13)).reshape(-1, N_ACTIONS)
             relabelled, chances = chances, np.empty_like(chances)
             np.put_along_axis(chances, cards, relabelled, axis=1)
-        return chances / chances.sum(axis=1, keepdims=True)
+        return chances
+
+    def _see(self, views: PlayerViews) -> Seen:
+        return self.networks.inputs.see(self.networks.inputs.read(views), views.action_mask, views.is_discard)
 
     @torch.inference_mode()
     def chances(self, seen: Seen, discards: np.ndarray) -> np.ndarray:

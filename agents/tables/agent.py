@@ -1,7 +1,7 @@
 """``mmd-tables``: a policy that is the softmax of a sum of tables.
 
-It draws its cards. In the play the tables hold logits (:mod:`crib_env.agents.tables.buckets`), of discards they hold
-values (:mod:`crib_env.agents.tables.discards`). :mod:`crib_env.train.mmd_tables.learner` trains it.
+It draws its cards, but no rare ones. In the play the tables hold logits (:mod:`crib_env.agents.tables.buckets`), of
+discards they hold values (:mod:`crib_env.agents.tables.discards`). :mod:`crib_env.train.mmd_tables.learner` trains it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from crib_env import PlayerViews
-from crib_env.agents.choosing import card_chances, chances_of_pairs, draw, pairs_open, six_dealt, uniforms
+from crib_env.agents.choosing import card_chances, chances_of_pairs, draw, pairs_open, six_dealt, uniforms, without_rare
 from crib_env.agents.networks.policy import Plays
 from crib_env.agents.networks.weights_file import reading_weights, save_tensors
 from crib_env.agents.tables.buckets import (
@@ -104,8 +104,7 @@ class TablesAgent:
         """Of choices, by their logits (B, n)."""
         if self.plays == "mode":
             return np.eye(logits.shape[1])[logits.argmax(axis=1)]
-        chances: np.ndarray = np.exp(logits - logits.max(axis=1, keepdims=True))
-        return chances / chances.sum(axis=1, keepdims=True)
+        return without_rare(np.exp(logits - logits.max(axis=1, keepdims=True)))
 
 
 @kernel
