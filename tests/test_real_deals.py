@@ -14,7 +14,7 @@ from crib_env.evaluate.commands.exploitability import exploitability as command
 from crib_env.evaluate.commands.exploitability import read_scores
 from crib_env.evaluate.skill.exploitability.asking import Suits
 from crib_env.evaluate.skill.exploitability.discards import ask_for_discards, discard_policy, held_hands
-from crib_env.evaluate.skill.exploitability.real_deals import RealDeals
+from crib_env.evaluate.skill.exploitability.real_deals import RealDeals, _Earned, _mean_show
 from crib_env.evaluate.skill.exploitability.responses import Responder, Roots, seen, start_plays
 from crib_env.exact.deal_classes import representatives
 from crib_env.players.agent import mixes
@@ -241,6 +241,8 @@ class ByDiscards(Plain):
 def test_drawn_discards_change_nothing_where_play_does_not_depend_on_them(plain):
     of_one_kind = plain()  # whatever Plain discards, it plays its four cards alike
     drawn = plain(draw_discards=True)
+    for one in (of_one_kind, drawn):
+        one._discarder = Plain()  # so nothing is gained in the crib, where draws matter
     (exact,), (bounds,) = of_one_kind.gains(1, seed=4), drawn.gains(1, seed=4)
     assert bounds.least == pytest.approx(exact.most)
     assert bounds.most == pytest.approx(exact.most)
@@ -290,6 +292,34 @@ def test_payoffs_are_chances_to_win_after_the_show(plain, kept):
                 else:
                     wins.append(table[pone + shown[0], dealer + shown[1] + crib])
             assert chance == pytest.approx(np.mean(wins) if role == DEALER else 1 - np.mean(wins))
+
+
+def test_what_a_responder_earns_in_the_show(kept):
+    """Against the counts of every deal that the agent may have been dealt, and every starter."""
+    rng = np.random.default_rng(3)
+    rest = 13 * rng.integers(4, size=8) + rng.permutation(13)[:8]  # eight ranks: those discarded tell the cards
+    own = np.setdiff1d(rng.permutation(52), rest, assume_unique=True)[:6].tolist()
+    held = held_hands(kept, ALL ^ mask(rest), None, 1, 0)
+    hand = np.mean([score_show(own[2:], starter) for starter in set(range(52)) - set(own)])
+    cribs = [
+        score_show([*own[:2], *cards_in(split(six)[1])], starter, crib=True)
+        for six in combinations(rest.tolist(), 6)
+        for starter in set(range(52)) - {*own, *six}
+    ]
+    for role, crib in ((PONE, np.mean(cribs)), (DEALER, -np.mean(cribs))):
+        assert _mean_show(role, (mask(own[2:]), mask(own[:2])), held) == pytest.approx(hand + crib)
+
+
+def test_a_responder_discards_as_equilibrium_does(plain, monkeypatch):
+    """And what its cards earn is compared with what the agent's own cards would, in the play and in the show."""
+    measured, six = plain(), np.array([4, 8, 12, 17, 21, 30])
+    best, own = (mask([4, 17, 30, 12]), mask([8, 21])), split(six)  # the dealer keeps 5 5 5 K
+    earned = {best: _Earned(7.0, 6.0, 5.0), own: _Earned(3.0, 2.0, 1.0)}
+    monkeypatch.setattr(RealDeals, "_earned", lambda self, role, responder, starter, seed: earned[responder])
+    held = held_hands(measured._discards[PONE], mask(six), None, 1, 0)
+    shown = _mean_show(PONE, best, held) - _mean_show(PONE, own, held)
+    assert shown > 4
+    assert measured.gain(PONE, six, 51, 0) == pytest.approx((6 + shown, 5 + shown))
 
 
 def test_heels_that_win_leave_nothing_to_gain(plain):

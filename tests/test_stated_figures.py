@@ -189,19 +189,20 @@ def test_strengths_in_the_readme_are_those_of_the_benchmarks():
 def test_exploitabilities_in_the_readme_are_those_of_the_benchmarks():
     readme, measured = (ROOT / "README.md").read_text(), page_of("exploitability")
     stated = re.findall(
-        r"^\| `(\w+)` \|.*\| ([\d.]+) \| (?:([\d.]+ ± [\d.]+) \(([\d,]+)[^|]*\))? ?\|$", readme, re.MULTILINE
+        r"^\| `(\w+)` \|.*\| ([\d.]+) \| (?:at least )?([\d.]+(?: ± [\d.]+)?)?[^|]*\|$", readme, re.MULTILINE
     )
     pegging, _, rest = measured.partition("## Exact exploitability")[2].partition("###")
     found = re.findall(r"^\| `(\w+)`[^|]* \| [\d.]+ \| [\d.]+ \| ([\d.]+) \|$", pegging, re.MULTILINE)
-    real = rest.partition("### Real deals")[2].partition("\n## ")[0]
-    by_points = re.findall(
-        r"^\| `(\w+)[^`]*` \| [\d.]+ \| [\d.]+ \| ([\d.]+ ± [\d.]+) \| [^|]* \| ([\d,]+) \|$", real, re.MULTILINE
+    whole, _, real = rest.partition("### Whole deals")[2].partition("### Real deals")
+    by_whole = re.findall(r"^\| `(\w+)[^`]*` \| -[\d.]+ \| [\d.]+ \| ([\d.]+) \|$", whole, re.MULTILINE)
+    by_deals = re.findall(
+        r"^\| `(\w+)[^`]*` \| [\d.]+ \| [\d.]+ \| ([\d.]+ ± [\d.]+) \|", real.partition("\n## ")[0], re.MULTILINE
     )
-    assert len(stated) == 8
+    assert len(stated) == 9
     assert {row[:2] for row in stated} <= set(found)
-    in_real_deals = {(name, value, deals) for name, _, value, deals in stated if value}
-    assert len(in_real_deals) >= 2
-    assert in_real_deals <= set(by_points)
+    in_whole_deals = {(name, value) for name, _, value in stated if value}
+    assert len(in_whole_deals) >= 6
+    assert in_whole_deals <= {*by_whole, *by_deals}
 
 
 def test_headline_figures_are_those_of_the_page_behind_them():
