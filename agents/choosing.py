@@ -151,8 +151,8 @@ def draw(chances: np.ndarray, numbers: np.ndarray) -> np.ndarray:
 
 
 RARE = 0.03
-"""Choices less likely than this share of the most likely one are dropped: they are errors of few iterations or of a
-network."""
+"""Choices less likely than this share of the most likely one are dropped: they are errors of few iterations or of
+what was learned."""
 _NEAR = 25  # points to the end of the game
 
 
