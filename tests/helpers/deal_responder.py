@@ -1,4 +1,6 @@
-"""A player of exact best responses in whole deals, card by card, to see what they earn in the engine."""
+"""A player of exact best responses in whole deals, to see what they earn in the engine."""
+
+from itertools import pairwise
 
 import numpy as np
 
@@ -8,12 +10,14 @@ from crib_env.exact.deal_classes import class_of
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.hands import HAND_TABLES, N_FOURS, N_HANDS, hand_number
 from crib_env.solver.deal.holdings import fill_hands
-from crib_env.solver.deal.responses import make_lanes, respond
+from crib_env.solver.deal.responses import LANES, make_lanes, respond
 from crib_env.solver.deal.sixes import number_of_six, sixes
+
+NOTHING_LAID = 13
 
 
 class DealResponder:
-    """Best responds to a policy.
+    """Best responds to a policy. Decisions at one node with one hand are made in one walk of what is below it.
 
     Args:
         game: the pegging game.
@@ -27,57 +31,89 @@ class DealResponder:
 
     def __init__(self, game, chances, play, totals):
         self.game, self.chances, self.play, self.totals = game, chances, play, totals
+        self._made = [of_role.nonzero()[0] for of_role in chances]
+        self._groups = np.zeros(len(chances[0]), np.int8)
+        self._ways = np.zeros(len(sixes().counts))
         self._lanes = make_lanes()
+        self._held = {}
 
     def act(self, views):
-        cards = np.empty(len(views), np.int64)
-        for row in range(len(views)):
-            one = views[row : row + 1]
-            cards[row] = self._discard(one) if views.is_discard[row] else self._lay(one)
+        fits = views.action_mask.reshape(-1, 4, 13).any(axis=1)
+        ranks = fits.argmax(axis=1)
+        chosen = ~views.is_discard & (fits.sum(axis=1) > 1)
+        ranks[chosen] = self._lay(views[chosen])
+        cards = lowest_of_rank(views, ranks)
+        cards[views.is_discard] = self._discard(views[views.is_discard])
         return cards
 
-    def _discard(self, view):
-        six = six_dealt(view)
+    def _discard(self, views):
+        six = six_dealt(views)
         classes, renamed = class_of(six)
-        pairs = six[0][renamed[0].argsort()][PLACES]
-        discarded = view.discards[0, 0]
-        values = self.totals[int(view.is_dealer[0])][classes[0]].copy()
-        if discarded >= 0:
-            values[~(pairs == discarded).any(axis=1)] = -np.inf
-        pair = pairs[values.argmax()]
-        return pair[1] if pair[0] == discarded else pair[0]
+        pairs = np.take_along_axis(six, renamed.argsort(axis=1), axis=1)[:, PLACES]
+        first = views.discards[:, 0]
+        values = np.where(views.is_dealer[:, None], self.totals[1][classes], self.totals[0][classes])
+        values = np.where((first < 0)[:, None] | (pairs == first[:, None, None]).any(axis=2), values, -np.inf)
+        pair = pairs[np.arange(len(six)), values.argmax(axis=1)]
+        return np.where(pair[:, 0] == first, pair[:, 1], pair[:, 0])
 
-    def _lay(self, view):
-        ranks = np.flatnonzero(view.action_mask[0].reshape(4, 13).any(axis=0))
-        if len(ranks) == 1:
-            return lowest_of_rank(view, ranks)[0]
-        role = int(view.is_dealer[0])
-        laid = [(int(card) % 13, int(by)) for card, by in zip(view.laid[0], view.laid_by[0]) if card >= 0]
-        hand = [int(card) % 13 for card in view.hand[0] if card >= 0]
-        six = hand + [rank for rank, by in laid if not by] + [int(card) % 13 for card in view.discards[0]]
-        node, reach = self._follow(laid, role, min(hand), six, int(view.starter[0]) % 13)
+    def _lay(self, views):
+        """(N,) ranks, of at least two that fit."""
+        laid = np.where(views.laid >= 0, views.laid.astype(np.int64) % 13, NOTHING_LAID)
+        mine = np.where((views.laid >= 0) & (views.laid_by == 0), laid, -1)
+        hand = np.where(views.hand >= 0, views.hand.astype(np.int64) % 13, -1)
+        dealt = np.sort(np.concatenate([hand, mine, views.discards.astype(np.int64) % 13], axis=1), axis=1)[:, -6:]
+        keys = (
+            number_of_six(dealt) * 13 + views.starter % 13,  # what the opponent cannot hold
+            np.where(hand >= 0, 1 << 3 * hand, 0).sum(axis=1),
+            ((laid << 4 * np.arange(8)).sum(axis=1) * 256 + (mine >= 0) @ (1 << np.arange(8))) * 2 + views.is_dealer,
+        )
+        order = np.lexsort(keys)
+        known, hands, course = (key[order] for key in keys)
+        starts = np.ones(len(order), bool)
+        starts[1:] = (hands[1:] != hands[:-1]) | (course[1:] != course[:-1])
+        alike = np.append(starts.nonzero()[0], len(order))
+        ranks = np.empty(len(order), np.int64)
+        for first, last in pairwise(alike):
+            row, others = order[first], np.unique(known[first:last], return_inverse=True)
+            held = hand[row][hand[row] >= 0]
+            n = int((laid[row] < NOTHING_LAID).sum())
+            done = list(zip(laid[row, :n].tolist(), (mine[row, :n] < 0).tolist()))
+            ranks[order[first:last]] = self._respond(int(views.is_dealer[row]), held, done, others[0])[others[1]]
+        return ranks
+
+    def _respond(self, role, held, laid, known):
+        """(K,) what a hand lays after these cards, by what the opponent cannot hold."""
+        reach = np.stack([self._may_hold(role, *divmod(int(one), 13)) for one in known])
+        node, reach = self._follow(laid, role, int(held.min()), reach)
         k = int(self.game.nodes[node]["n_cards"][1 - role])
-        self._lanes.reach[:] = 0
-        self._lanes.reach[k, 0, : len(reach), 0] = reach / reach.sum()
-        respond(self.game.arrays, self.play[1 - role][None], role, int(hand_number(hand)), self._lanes, node)
-        return lowest_of_rank(view, self._lanes.best[:1])[0]
+        ranks = np.empty(len(known), np.int64)
+        for first in range(0, len(known), LANES):
+            some = reach[first : first + LANES]
+            self._lanes.reach[k] = 0
+            self._lanes.reach[k, 0, : some.shape[1], : len(some)] = (some / some.sum(axis=1, keepdims=True)).T
+            respond(self.game.arrays, self.play[1 - role][None], role, int(hand_number(held)), self._lanes, node)
+            ranks[first : first + LANES] = self._lanes.best[: len(some)]
+        return ranks
 
-    def _follow(self, laid, role, lowest, six, starter):
-        """The node at which the player is to lay a card, and the weights of the opponent's hands there."""
-        nodes, links, kinds = self.game.nodes, self.game.tree.links, sixes()
-        held, at = np.zeros((1, N_FOURS)), 0
-        chances = self.chances[1 - role]
-        kind = number_of_six(np.array([six]))[0]
-        groups, ways = np.zeros(len(chances), np.int8), np.zeros(len(kinds.counts))
-        fill_hands(chances, chances.nonzero()[0], groups, kind, starter, kinds, ways, held)
-        reach = held[0]
+    def _may_hold(self, role, six, starter):
+        """(1820,) in how many deals the opponent holds each hand."""
+        if (role, six, starter) not in self._held:
+            hands = np.zeros((1, N_FOURS), np.float32)
+            chances, made = self.chances[1 - role], self._made[1 - role]
+            fill_hands(chances, made, self._groups, six, starter, sixes(), self._ways, hands)
+            self._held[role, six, starter] = hands[0]
+        return self._held[role, six, starter]
+
+    def _follow(self, laid, role, lowest, reach):
+        """The node at which the player is to lay a card, and the weights (K, N) of the opponent's hands there."""
+        nodes, links, at = self.game.nodes, self.game.tree.links, 0
         for n, (rank, by) in enumerate([*laid, (lowest, 0)]):
             actor = role if by == 0 else 1 - role
             while nodes[at]["actor"] != actor or rank >= nodes[at]["high"]:
                 node = nodes[at]
                 low, high = int(node["floor"][node["actor"]]), int(node["high"])
                 if node["actor"] != role:
-                    reach[N_HANDS[node["n_cards"][1 - role], max(low, high)] :] = 0
+                    reach[:, N_HANDS[node["n_cards"][1 - role], max(low, high)] :] = 0
                 at = int(links[node["first_link"] + max(high - low, 0)]["to"])
             if n == len(laid):
                 return at, reach
@@ -87,6 +123,6 @@ class DealResponder:
                 n_left = N_HANDS[k - 1, low]
                 with_rank = HAND_TABLES.with_rank[k - 1, rank, :n_left]
                 slot = node["first_slot"] + (rank - low) * n_left
-                reach = reach[with_rank] * (self.play[actor][slot : slot + n_left] if k > 1 else 1)
+                reach = reach[:, with_rank] * (self.play[actor][slot : slot + n_left] if k > 1 else 1)
             at = int(links[node["first_link"] + rank - low]["to"])
         raise AssertionError
