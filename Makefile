@@ -83,7 +83,8 @@ slow: $(TESTED)
 attack: $(TESTED)
 	$(BIN)/python -m tests.attack
 
-# Learners by exact exploitability as they learn; a stopped run goes on.
+# Learners by exact exploitability as they learn; a stopped run goes on. Settings of a learner follow a colon:
+# LADDER="td:--learning-rate=4e-3 mmd".
 CARDS := 2
 SEEDS := 5
 DEALS := 65536
@@ -91,13 +92,14 @@ LADDER := td ppo ddqn nfsp mmd rnad escher drqn
 OF_LADDER := runs/ladder-$(CARDS)
 
 ladder: .venv/train-ready
-	for name in $(LADDER); do \
+	for entry in $(LADDER); do \
+	  set -- $$(echo $$entry | tr : ' '); name=$$1; shift; \
 	  if test -d $(OF_LADDER)/$$name; then at="--resume $(OF_LADDER)/$$name"; else at="--episode pegging --cards $(CARDS) \
-	    --episodes $(DEALS) --exploitability 10 --evaluations 0 --final-games 2 --seeds $(SEEDS) --folder $(OF_LADDER)/$$name"; fi; \
+	    --episodes $(DEALS) --exploitability 10 --evaluations 0 --final-games 2 --seeds $(SEEDS) --folder $(OF_LADDER)/$$name $$*"; fi; \
 	  $(BIN)/crib-env train $$name $$at || exit 1; \
 	done
-	$(BIN)/crib-env runs curves $(LADDER:%=$(OF_LADDER)/%) --against best-response --over processor-seconds \
-	  --picture $(OF_LADDER)/curves.png --json $(OF_LADDER)/curves.json
+	$(BIN)/crib-env runs curves $(foreach entry,$(LADDER),$(OF_LADDER)/$(firstword $(subst :, ,$(entry)))) \
+	  --against best-response --over processor-seconds --picture $(OF_LADDER)/curves.png --json $(OF_LADDER)/curves.json
 
 mutants: $(TESTED)
 	$(BIN)/python -m tests.mutants

@@ -4,16 +4,22 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from crib_env import analyse_discard
+from crib_env.agents import make_agent
 from crib_env.agents.equilibrium.blueprint import load_blueprint, pair_chances
 from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.files import markdown_table, whole_text
 from crib_env.evaluate.play.casebook import casebook
+from crib_env.evaluate.statistics import half_width, mean_interval
+from crib_env.evaluate.tables.calibration.discards import Positions, play_out
+from crib_env.evaluate.tables.calibration.making import stated_chances
 from crib_env.exact.deal_classes import class_of, representatives
+from crib_env.exact.discard_statistics import PLACES
 from crib_env.solver.deal.shows import choices_of
-from crib_env.tables.standard import standard_deals
+from crib_env.tables.standard import standard_deals, standard_win_table
 
 PAGE = Path(__file__).parents[1] / "docs" / "casebook.md"
 CASE_COLUMNS = ["cards", "as", "scores", "the solution", "answers, and what they lose"]
@@ -93,7 +99,6 @@ def test_the_page_has_the_figures():
 
 
 def test_the_cases_are_possible():
-    seen = set()
     for case in casebook():
         ranks = case.cards.split()
         assert len(ranks) == 6
@@ -103,8 +108,44 @@ def test_the_cases_are_possible():
             left = ranks.copy()
             for rank in discards.split():
                 left.remove(rank)
-        seen.add((case.cards, case.dealer, str(case.scores)))
-    assert len(seen) == len(casebook())
+    assert len({case.name for case in casebook()}) == len(casebook())
+
+
+@pytest.mark.slow  # a quarter of an hour: 4,000 deals for each discard and player
+def test_answers_lose_what_the_analysis_says_when_they_are_played_out():
+    """Where it says a percentage point or more; two players, one after the other, play everything but the discard."""
+    players, table = ("best", "expert"), standard_win_table().win_probability.astype(float)
+    rows, lost = [], []
+    for case in casebook():
+        if not case.scores:
+            continue
+        position = Positions(np.array([case.six()]), np.array([case.dealer]), np.array([case.scores]))
+        chances = stated_chances(position)
+        names = [name_of(pair) for pair in np.array(case.six())[PLACES].tolist()]
+        best = int(chances.argmax())
+        answers = [max((k for k in range(15) if names[k] == name), key=chances.__getitem__) for name in case.answers]
+        answers = [k for k in answers if chances[best] - chances[k] >= 0.01]
+        if not answers:
+            continue
+        discards = np.array([best, *answers])
+        played = [
+            play_out(make_agent(name), position, discards, 4_000, np.random.default_rng(0), table) for name in players
+        ]
+        for k, answer in enumerate(answers, 1):
+            losses = [100 * (of_player[:, 0] - of_player[:, k]) for of_player in played]
+            stated = 100 * float(chances[best] - chances[answer])
+            lost.append([stated, *(mean.mean() for mean in losses)])
+            told = (f"{of.mean():.1f} ± {half_width(mean_interval(of)):.1f}" for of in losses)
+            rows.append([case.name, names[answer], names[best], f"{stated:.1f}", *told])
+    print(markdown_table(["position", "answer", "against", "stated", *(f"`{name}` plays" for name in players)], rows))
+    stated, *by_player = np.array(lost).T
+    for of_player in by_player:
+        print(
+            f"mean {stated.mean():.2f} and {of_player.mean():.2f}, root of the mean square difference "
+            f"{np.sqrt(np.mean((stated - of_player) ** 2)):.2f}, {len(stated)} answers"
+        )
+        assert np.corrcoef(stated, of_player)[0, 1] > 0.8
+        assert abs(stated.mean() - of_player.mean()) < 1.5  # the best of fifteen is stated too high
 
 
 if __name__ == "__main__":

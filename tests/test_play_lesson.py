@@ -143,7 +143,7 @@ def test_nothing_of_the_opponents_is_in_a_lesson(page):
 @pytest.mark.parametrize(
     ("message", "fault"),
     [
-        ({"position": "case-999", "cards": ["5H", "6H"]}, "no position"),
+        ({"position": "A A A A 2 2 as pone", "cards": ["5H", "6H"]}, "no position"),
         ({"position": "../x", "cards": ["5H", "6H"]}, "no position"),
         ({"cards": ["5H"]}, "name 2 of the cards"),
         ({"cards": ["5H", "5H"]}, "name 2 of the cards"),

@@ -28,6 +28,12 @@ class Case(NamedTuple):
     suits: str = ""
     """The six cards, where the source has suits."""
 
+    @property
+    def name(self) -> str:
+        """As in ``A 2 3 4 J K as dealer at 0–0``; no other position has it."""
+        scores = f" at {self.scores[0]}–{self.scores[1]}" if self.scores else ""
+        return f"{self.cards} as {'dealer' if self.dealer else 'pone'}{scores}"
+
     def six(self) -> list[int]:
         """Its cards, ascending; without suits in the source, of as many as there are."""
         mixed = " ".join(rank + "CDHS"[k % 4] for k, rank in enumerate(self.cards.split()))

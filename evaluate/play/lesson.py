@@ -47,7 +47,7 @@ class Position(NamedTuple):
     """A decision that is asked for."""
 
     id: str
-    """``case-12``, or the game and the number of its card."""
+    """The name of the case, or the game and the number of its card."""
     title: str
     games: np.ndarray
     """(1,) the record of the game; the person has seat 0 and is to act."""
@@ -77,7 +77,7 @@ class Lesson:
         earlier = [answer for answer in self._answers if answer.day < day.isoformat()]
         known = {answer.position for answer in earlier if answer.chance_lost < LEAST}
         own = [one for one in _own(folder, f"{day:%Y%m%d}") if one.id not in known][:OWN]
-        cases = [_of_case(number, case) for number, case in enumerate(casebook())]
+        cases = [_of_case(case) for case in casebook()]
         random.Random(day.toordinal()).shuffle(cases)
         cases.sort(key=lambda case: case.id in known)
         self.positions = (*own, *cases[: POSITIONS - len(own)])
@@ -130,10 +130,10 @@ def judged(position: Position, cards: Sequence[int], judge: PlayJudge) -> Note:
     return note
 
 
-def _of_case(number: int, case: Case) -> Position:
+def _of_case(case: Case) -> Position:
     scores = np.array([case.scores or (0, 0)])
     games = before_discards(np.array([case.six()]), np.array([case.dealer]), scores)
-    return Position(f"case-{number}", "From the casebook", games, case)
+    return Position(case.name, "From the casebook", games, case)
 
 
 def _own(folder: Path, today: str) -> Iterator[Position]:
