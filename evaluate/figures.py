@@ -51,8 +51,8 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def number_ticks(axis: Axis) -> None:
-    """Labels the ticks of an axis by their numbers: 2.5, 50, 600,000, and from ten millions on in millions, 10 M."""
-    axis.set_major_formatter(lambda value, _: f"{value:,.10g}" if value < 10**7 else f"{value / 10**6:,.10g} M")
+    """Labels the ticks of an axis by their numbers: 2.5, 50, 600,000, and from a million on in millions, 1.5 M."""
+    axis.set_major_formatter(lambda value, _: f"{value:,.10g}" if value < 10**6 else f"{value / 10**6:,.10g} M")
 
 
 def number_log_ticks(axis: Axis) -> None:

@@ -146,8 +146,8 @@ def test_the_figure_of_speeds_shows_the_table():
 
 def test_the_figure_of_exploitability_names_players_of_the_table():
     page = page_of("exploitability")
-    kept = json.loads((ROOT / "docs" / "exploitability.json").read_text())["levels"]
-    assert set(kept) == {"random", "greedy", "careful", "equilibrium"}
+    kept = json.loads((ROOT / "docs" / "ladder-4.json").read_text())["levels"]
+    assert set(kept) == {"random", "greedy", "careful", "expert", "best"}
     for name, value in kept.items():
         assert re.search(rf"^\| `{name}`[^|]* \| [\d.]+ \| [\d.]+ \| {value:.3f} \|$", page, re.MULTILINE), name
 
@@ -169,7 +169,7 @@ def test_ratings_of_the_league_are_those_of_its_table():
     """The page on players names every player of the table once, with its rating."""
     table = dict(re.findall(r"^\| \d+ \| `?([-a-z=:\d]+)`? \| (\d+) \|", page_of("matches"), re.MULTILINE))
     page = (ROOT / "docs" / "reference" / "players.md").read_text()
-    (text,) = re.findall(r"Ratings, 95 % within.*?± 170", page, re.DOTALL)
+    (text,) = re.findall(r"Ratings, 95 % within.*?± 86", page, re.DOTALL)
     assert len(table) == 17
     assert dict(re.findall(r"`([-a-z=:\d]+)`\s+(\d+)", text)) == table
 
@@ -178,28 +178,32 @@ def test_strengths_in_the_readme_are_those_of_the_benchmarks():
     """Each row of its table has the win rate, the interval and the number of games of a match against greedy."""
     rate = r"\d+\.\d+% \(\d+\.\d+% to \d+\.\d+%\)"
     readme, measured = (ROOT / "README.md").read_text(), "".join(map(page_of, ("best", "matches", "learners")))
-    stated = re.findall(rf"^\| `(\w+)` \|.*\| ({rate}) \| ([\d,]+) \| [\d.]+ \| [^|]*\|$", readme, re.MULTILINE)
+    stated = re.findall(rf"^\| `([\w-]+)` \|.*\| ({rate}) \| ([\d,]+) \| [\d.]+ \| [^|]*\|$", readme, re.MULTILINE)
     matches = re.findall(rf"^\| `(\w+) greedy[^|]*` \| ([\d,]+) \| ({rate}) \|", measured, re.MULTILINE)
-    learned = re.findall(rf"^\| `(\w+)`[^|]* \| {rate} \| ({rate}) \| [\d,]+ \| [\d,]+ \|", measured, re.MULTILINE)
+    learned = re.findall(
+        rf"^\| `([\w-]+)[^|]* \| {rate} \| ({rate}) \| [\d.,]+ \| [\d,]+ (?:deals, [\d,]+ processor seconds )?\|",
+        measured,
+        re.MULTILINE,
+    )
     known = {(name, found, games) for name, games, found in matches} | {(*row, "10,000") for row in learned}
-    assert len(stated) == 7
+    assert len(stated) == 8
     assert set(stated) <= known
 
 
 def test_exploitabilities_in_the_readme_are_those_of_the_benchmarks():
     readme, measured = (ROOT / "README.md").read_text(), page_of("exploitability")
     stated = re.findall(
-        r"^\| `(\w+)` \|.*\| ([\d.]+) \| (?:at least )?([\d.]+(?: ± [\d.]+)?)?[^|]*\|$", readme, re.MULTILINE
+        r"^\| `([\w-]+)` \|.*\| ([\d.]+) \| (?:at least )?([\d.]+(?: ± [\d.]+)?)?[^|]*\|$", readme, re.MULTILINE
     )
-    pegging, _, rest = measured.partition("## Exact exploitability")[2].partition("###")
-    found = re.findall(r"^\| `(\w+)`[^|]* \| [\d.]+ \| [\d.]+ \| ([\d.]+) \|$", pegging, re.MULTILINE)
-    whole, _, real = rest.partition("### Whole deals")[2].partition("### Real deals")
-    by_whole = re.findall(r"^\| `(\w+)[^`]*` \| -[\d.]+ \| [\d.]+ \| ([\d.]+) \|$", whole, re.MULTILINE)
+    pegging, _, rest = measured.partition("## Exact exploitability")[2].partition("### Whole deals")
+    found = re.findall(r"^\| `([\w-]+)`[^|]* \| [\d.]+ \| [\d.]+ \| ([\d.]+) \|$", pegging, re.MULTILINE)
+    whole, _, real = rest.partition("### Real deals")
+    by_whole = re.findall(r"^\| `([\w-]+)[^|]*\| -[\d.]+ \| [\d.]+ \| ([\d.]+) \|$", whole, re.MULTILINE)
     by_deals = re.findall(
         r"^\| `(\w+)[^`]*` \| [\d.]+ \| [\d.]+ \| ([\d.]+ ± [\d.]+) \| ([\w.]+) \|", real, re.MULTILINE
     )
     lower_bounds = {(name, mean if least == "exact" else least) for name, mean, least in by_deals}
-    assert len(stated) == 9
+    assert len(stated) == 10
     assert {row[:2] for row in stated} <= set(found)
     in_whole_deals = {(name, value) for name, _, value in stated if value}
     assert len(in_whole_deals) >= 6

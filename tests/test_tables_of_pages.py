@@ -42,14 +42,14 @@ def tree_search():
     return ["iterations", *titles], [[f"{n:,}", *(rate(agent.format(n)) for agent in agents)] for n in budgets]
 
 
-def exploitability_of_learners():
-    """Mean and range over seeds by deals learned from, the least exploitable first."""
-    rows, places = [], (20_480, 30_720, 40_960, 61_440)
-    for name, runs in kept("exploitability")["curves"].items():
-        columns = zip(runs[0]["training"]["places"], *(run["training"]["values"] for run in runs))
-        by_place = {n: f"{sum(v) / len(v):.3f} ({min(v):.3f} to {max(v):.3f})" for n, *v in columns}
-        rows.append([f"`{name}`", str(len(runs)), *(by_place.get(n, "") for n in places)])
-    return ["learner", "seeds", *(f"{n:,} deals" for n in places)], sorted(rows, key=lambda row: row[-1])
+def four_cards_on_the_way():
+    """Exploitability of one run of each learner by deals learned from, the least exploitable at the end first."""
+    rows, places = [], (4_096, 16_384, 65_536, 256_000, 512_000, 1_024_000, 2_048_000)
+    for name, (run,) in kept("ladder-4")["curves"].items():
+        by_place = dict(zip(run["training"]["places"], run["training"]["values"]))
+        values = (by_place.get(n) for n in places)
+        rows.append([f"`{name.split(',')[0]}`", *("" if value is None else f"{value:.3f}" for value in values)])
+    return ["deals", *(f"{n:,}" for n in places)], sorted(rows, key=lambda row: row[-1])
 
 
 def ladder(cards):
@@ -73,24 +73,6 @@ def speeds():
         return [name, shown[1] + unit, "" if low == high else f"{shown[0]} to {shown[2]}{unit}"]
 
     return ["", "a second", "range"], [row(name, *values) for name, values in kept("speed")["per_second"].items()]
-
-
-def best_against_the_league():
-    """Less luck, the strongest opponent first."""
-
-    def with_half(value, low, high, scale, digits):
-        return f"{scale * value:.{digits}f} ± {scale * (high - low) / 2:.{digits}f}"
-
-    matches = kept("best-against-league")["matches"]
-    rows = [
-        [
-            f"`{match['opponent']}`",
-            with_half(match["win_rate"], *match["interval"], 100, 1),
-            "+" * (match["margin"] > 0) + with_half(match["margin"], *match["margin_interval"], 1, 2),
-        ]
-        for match in matches
-    ]
-    return ["opponent", "won less luck, %", "net points a game"], rows
 
 
 def levels():
@@ -142,11 +124,11 @@ TABLES = {
     "rules of pone": ("findings", partial(rules_of, PONE)),
     "levels": ("benchmarks/levels", levels),
     "errors of levels": ("benchmarks/levels", errors_of_levels),
-    "best against the league": ("benchmarks/matches", best_against_the_league),
     "win table": ("benchmarks/tables", win_table),
     "tree search": ("benchmarks/matches", tree_search),
-    "exploitability of learners": ("benchmarks/exploitability", exploitability_of_learners),
+    "four cards on the way": ("benchmarks/imperfect-information", four_cards_on_the_way),
     "ladder with two cards": ("benchmarks/imperfect-information", partial(ladder, 2)),
+    "ladder with three cards": ("benchmarks/imperfect-information", partial(ladder, 3)),
     "speeds": ("benchmarks/speed", speeds),
 }
 
