@@ -43,8 +43,6 @@ _AGENTS = {
 NAMES = tuple(_AGENTS)
 _PIPE = "pipe"  # what follows is a command, and no settings
 _LLM = "llm"  # sends the user's key to the address that it names
-# Learners whose weights are played by an agent of another name.
-_PLAYERS_OF_RUNS = {"response": "best"}
 
 
 def make_agent(spec: str) -> Agent:
@@ -114,7 +112,6 @@ def check_names_of_file(names: Iterable[object], said: Collection[str], file: Pa
 def _from_run_folder(folder: Path) -> Agent:
     fault = f"{folder} is not the folder of a run: it has no readable config.json"
     learner = read_json(folder / "config.json", fault, lambda content: typed(content["learner"], str))
-    player = _PLAYERS_OF_RUNS.get(learner, learner)
-    if player not in _AGENTS:  # a file never says which code to run
+    if learner not in _AGENTS:  # a file never says which code to run
         raise ValueError(f"{folder} is not the folder of a run that plays cribbage: its learner is {learner!r}")
-    return make(_AGENTS[player], f"path={folder / 'final'}", player)
+    return make(_AGENTS[learner], f"path={folder / 'final'}", learner)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 from importlib import import_module
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
-from crib_env.evaluate.runs.learning_curves import read_scalars
 from crib_env.evaluate.runs.table import read_runs, rows_of
-from crib_env.evaluate.skill.exploitability.pegging_game import Gain
 from crib_env.kernels import streams
 from crib_env.train.__main__ import LEARNERS
 from crib_env.train.experience import play_episodes
@@ -124,20 +121,6 @@ def test_strength_is_that_in_pegging(tmp_path):
     assert (folder.path / "learning-curve.png").is_file()
     header, (row,) = rows_of(read_runs(folder.path))
     assert row[header.index("net points against greedy")].startswith(f"{strength['greedy']['net_points']:+.2f} ±")
-
-
-def test_exploitability_is_logged_on_the_way(tmp_path, monkeypatch):
-    gains = iter([Gain(1.2, 1.1), Gain(0.9, 0.8), Gain(0.5, 0.45)])
-    monkeypatch.setattr(strength, "exploitability", lambda *_: SimpleNamespace(mean=next(gains)))
-    monkeypatch.setattr(strength, "_pegging_game", lambda cards: None)
-    learner, settings = small_settings("td", exploitability=2)
-    new_run(learner, settings, tmp_path)
-    (folder,) = (tmp_path / "td").iterdir()
-    assert read_scalars(folder, "strength/exploitability")[1] == pytest.approx([1.2, 0.9, 0.5])
-    assert read_scalars(folder, "strength/exploitability")[0][0] == 0
-    assert read_scalars(folder, "uncertainty/exploitability low")[1] == pytest.approx([1.1, 0.8, 0.45])
-    with refused("exploitability=1"):
-        small_settings("td", exploitability=1, episode="deal")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -28,8 +28,11 @@ from crib_env.evaluate.runs.format import (
 )
 from crib_env.train.loop.contracts import StrengthMeasure, Trainee
 from crib_env.train.loop.learning import ExploringSettings, LearningSettings, RunSettings
+from crib_env.train.loop.measured_beside import MeasuredBeside
 from crib_env.train.loop.run_folder import Position, RunFolder, RunSummary
-from crib_env.train.loop.strength import exploited, is_doubled, is_due, measure_of
+from crib_env.train.loop.strength import cards_of, is_doubled, is_due, measure_of
+
+_PAUSE = 0.05  # seconds between looks for measurements that are over
 
 
 class Interrupt:
@@ -95,6 +98,7 @@ class Rounds:
         if self.position.episodes > total:
             episodes = f"{self.position.episodes:,} episodes, and the run has {total:,}"
             raise ValueError(f"the last checkpoint of {folder.path} is not one of this run (it has {episodes})")
+        self._beside = MeasuredBeside(folder, cards_of(settings), self.position.episodes)
         self._task = progress.add_task(name, total=total, completed=self.position.episodes)
         self._saved_at = time.perf_counter()
 
@@ -115,7 +119,7 @@ class Rounds:
         Raises:
             KeyboardInterrupt: Ctrl-C or SIGTERM; a checkpoint of the last round is saved.
         """
-        with put_off_interrupts() as interrupt:
+        with self.under_way() as interrupt:
             while self.position.episodes < self._total and not interrupt.asked:
                 before = self.position.episodes
                 n = size(before)
@@ -124,13 +128,37 @@ class Rounds:
                 self.end_round(n, simulation_seconds, values)
                 between(before, before + n)
                 self.save_if_due()
-            self.save()
         return self.position.summary()
+
+    @contextmanager
+    def under_way(self) -> Iterator[Interrupt]:
+        """The rounds are played inside the block. After it a checkpoint is saved, and what is still being measured is
+        waited for.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C or SIGTERM.
+        """
+        with put_off_interrupts() as interrupt, closing(self._beside):
+            yield interrupt
+            self.save()
+            if len(self._beside):
+                self._wait(interrupt)
+
+    def _wait(self, interrupt: Interrupt) -> None:
+        task = self._progress.add_task("measuring exploitability", total=len(self._beside))
+        while len(self._beside) and not interrupt.asked:
+            for line in self._beside.log():
+                say(self._progress, line)
+                self._progress.advance(task)
+            time.sleep(_PAUSE)
 
     def begin_round(self) -> None:
         """Starts the clocks of a round; measures the player before the first one."""
         if self.position.episodes == 0:
-            self._folder.log(self._measured(self._settings.evaluations > 0, self._settings.exploitability > 0), 0)
+            if self._settings.evaluations:
+                self._folder.log(self._measured(), 0)
+            if self._settings.exploitability:
+                self._beside.begin(self._trainee.agent, 0)
         self._began, self._began_on_processor = time.perf_counter(), time.process_time()
 
     def end_round(self, n: int, simulation_seconds: float | None, values: dict[str, float]) -> None:
@@ -150,24 +178,20 @@ class Rounds:
         position.simulation_seconds += seconds if simulation_seconds is None else simulation_seconds
         position.episodes += n
         counts = position.episodes - n, position.episodes, self._total
-        plays, is_exploited = is_due(*counts, settings.evaluations), is_doubled(*counts, settings.exploitability)
-        values |= self._measured(plays, is_exploited)
+        if is_due(*counts, settings.evaluations):
+            values |= self._measured()
         self._folder.log(values, position.episodes)
+        if is_doubled(*counts, settings.exploitability):
+            self._beside.begin(self._trainee.agent, position.episodes)
+        for line in self._beside.log():
+            say(self._progress, line)
         self._progress.update(self._task, completed=position.episodes)
 
-    def _measured(self, plays: bool, is_exploited: bool) -> dict[str, float]:
-        """Says how strong the player is now, and how exploitable, if these are due; returns it by tag."""
-        values: dict[str, float] = {}
-        agent, after = self._trainee.agent, f"{self.position.episodes:,} episodes"
-        if plays:
-            result = self._strength.measure(agent, self._settings.evaluation_games, self._settings.seed)
-            values |= self._strength.scalars(result)
-            say(self._progress, f"{after}: {self._strength.in_words(result)}")
-        if is_exploited:
-            gain, words = exploited(agent, self._settings)
-            values |= gain
-            say(self._progress, f"{after}: {words}")
-        return values
+    def _measured(self) -> dict[str, float]:
+        """Says how strong the player is now; returns it by tag."""
+        result = self._strength.measure(self._trainee.agent, self._settings.evaluation_games, self._settings.seed)
+        say(self._progress, f"{self.position.episodes:,} episodes: {self._strength.in_words(result)}")
+        return self._strength.scalars(result)
 
     def save_if_due(self) -> None:
         """Writes a checkpoint if the last one is older than the settings allow."""

@@ -107,6 +107,11 @@ class RunFolder:
         except OSError as error:
             raise OSError(error.errno, error.strerror, error.filename or str(self.path)) from None
 
+    def flush(self) -> None:
+        """Writes to the disk what was logged."""
+        if self._writer is not None:
+            self._writer.flush()
+
     def log_picture(self, tag: str, picture: Figure, episodes: int) -> None:
         """Shows a picture in TensorBoard, beside what :meth:`log` writes."""
         self.log({}, episodes)  # opens the file
@@ -121,8 +126,7 @@ class RunFolder:
 
     def save_checkpoint(self, episodes: int, tensors: dict[str, torch.Tensor], about: dict[str, Any]) -> None:
         """Saves a checkpoint and deletes all but the last two, and damaged ones that a run has skipped."""
-        if self._writer is not None:
-            self._writer.flush()
+        self.flush()
         now = self._checkpoints / f"episode-{episodes:010d}{SUFFIX}"
         save_tensors(now, tensors, about)
         found = self._all_checkpoints()
@@ -155,6 +159,11 @@ class RunFolder:
 
     def _all_checkpoints(self) -> list[Path]:
         return sorted(self._checkpoints.glob(f"episode-*{SUFFIX}"))
+
+    @property
+    def learner(self) -> str:
+        """The name of the learner."""
+        return read_config(self.path).learner
 
     @property
     def final(self) -> Path:

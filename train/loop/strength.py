@@ -1,4 +1,4 @@
-"""Strength of an agent in training: mirrored matches against two baselines, mirrored pegging games, exploitability.
+"""Strength of an agent in training: mirrored matches against two baselines, mirrored pegging games.
 
 The module of a learner that does not train a cribbage player has its own :class:`StrengthMeasure
 <crib_env.train.loop.contracts.StrengthMeasure>`, as ``STRENGTH``.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -21,7 +20,6 @@ from crib_env.evaluate.matches.match_table import strength_table
 from crib_env.evaluate.matches.mirrored import mean_of_pairs
 from crib_env.evaluate.matches.single_deals import play_deals
 from crib_env.evaluate.runs.format import (
-    EXPLOITABILITY,
     LEARNING_CURVE,
     final_tag,
     margin_tag,
@@ -29,10 +27,7 @@ from crib_env.evaluate.runs.format import (
     win_rate_tag,
     with_band,
 )
-from crib_env.evaluate.skill.exploitability.pegging_game import Gain, exploitability
 from crib_env.evaluate.statistics import half_width, mean_interval
-from crib_env.solver.play_game import PlayGame
-from crib_env.solver.public_state import start_of_play
 from crib_env.train.loop.contracts import Learner, S, StrengthMeasure
 
 if TYPE_CHECKING:
@@ -40,7 +35,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BASELINES = ("greedy", "random")
-_DRAWS = 2  # of suits, for exploitability: the fewest
 OnProgress = Callable[[int], None]
 R = TypeVar("R")
 
@@ -53,10 +47,10 @@ def strength_of(learner: Learner[S], settings: S) -> StrengthMeasure[Any, Any]:
 
 def measure_of(settings: Any) -> StrengthMeasure[Any, Any]:
     """Pegging games for players trained in pegging, else whole games of cribbage."""
-    return PeggingGames(_cards(settings)) if getattr(settings, "episode", "game") == "pegging" else Matches()
+    return PeggingGames(cards_of(settings)) if getattr(settings, "episode", "game") == "pegging" else Matches()
 
 
-def _cards(settings: Any) -> int:
+def cards_of(settings: Any) -> int:
     """Cards of each player in pegging; most learners have no setting for it."""
     cards: int = getattr(settings, "cards", 4)
     return cards
@@ -204,19 +198,6 @@ class PeggingGames(_AgainstBaselines[PeggingResult]):
         axes.set(xlabel="episodes", ylabel="net points a game, with 95 % interval")
         axes.legend(loc="best")
         return saved(figure, folder, title)
-
-
-@cache
-def _pegging_game(cards: int) -> PlayGame:
-    return PlayGame(start=start_of_play(cards), threads=1)
-
-
-def exploited(agent: Agent, settings: Any) -> tuple[dict[str, float], str]:
-    """What best responses gain on a player in the pegging game, mean of both roles: by tag, and in a line."""
-    gain: Gain = exploitability(agent, _pegging_game(_cards(settings)), _DRAWS).mean
-    least = "" if gain.least == gain.most else f", at least {gain.least:.3f}"
-    words = f"exploitability {gain.most:.3f}{least} points a deal"
-    return with_band(EXPLOITABILITY, gain.most, gain.least, gain.most), words
 
 
 def draw_tag(axes: Axes, folder: Path, tag: str, colour: str, label: str, scale: float = 1.0) -> None:

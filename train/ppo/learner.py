@@ -33,7 +33,7 @@ from crib_env.files.whole_file import whole_file
 from crib_env.players.policies import NATIVE
 from crib_env.train.loop.contracts import Parts
 from crib_env.train.loop.learning import Count, LearningSettings, NotNegative, PeggingCards, SavedOptimizer, Widths
-from crib_env.train.loop.rounds import Interrupt, Rounds, put_off_interrupts
+from crib_env.train.loop.rounds import Interrupt, Rounds
 from crib_env.train.loop.run_folder import Position, RunFolder, RunSummary
 from crib_env.train.ppo.policy import CribbagePolicy, FrozenSelf, check_gradients
 from crib_env.train.ppo.sb3_vec_env import SettledVecEnv
@@ -236,9 +236,8 @@ def train(settings: PPOSettings, folder: RunFolder, progress: Progress) -> tuple
     learner.games.reset()
     learner.games.step(learner.games.action_masks().argmax(axis=1))  # compiles the kernels before the clocks start
     model.set_logger(Logger(folder=None, output_formats=[IntoFolder(folder, decisions)]))
-    with put_off_interrupts() as interrupt:  # the library owns the loop
+    with rounds.under_way() as interrupt:  # the library owns the loop
         left = decisions * settings.whole_episodes - model.num_timesteps
         model.learn(left, BetweenRounds(learner, rounds, interrupt), reset_num_timesteps=False)
-        rounds.save()
     learner.save_model(folder.path / "final.zip")
     return learner.agent, rounds.position.summary() | {"updates": learner.optimizer.steps}
