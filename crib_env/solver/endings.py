@@ -1,7 +1,8 @@
 """Endings of the play, in which neither player has a choice: at most one card each.
 
-The points of an ending depend on the two cards and on little of the history: the ranks in this count, who acts and
-whether the other has said go. 652,706 tables of points cover the 11.5 million endings of the whole play.
+The points of an ending depend on the two cards and on little of the history: the count, the ranks in it that a pair or a
+run may still reach, who acts and whether the other has said go. 52,843 tables of points cover the 11.5 million endings
+of the whole play.
 """
 
 from __future__ import annotations
@@ -33,25 +34,44 @@ WIDTH = 16  # thirteen hands of one card, and padding that suits vector register
 
 
 @kernel
+def _first_that_counts(s):
+    """The first rank of this count that may still earn points, with one of the last cards: in a pair or in a run."""
+    last, cards_left = s[N_PILE] - 1, s[CARDS] + s[CARDS + 1]
+    first, seen, low, high = max(last, 0), np.int64(0), np.int64(N_RANKS), np.int64(-1)
+    while first > 0 and s[first - 1] == s[last]:
+        first -= 1
+    if first < last:  # a run has no pairs
+        return first
+    for k in range(last, -1, -1):
+        if (seen >> s[k]) & 1:
+            break
+        seen |= np.int64(1) << s[k]
+        low, high = min(low, s[k]), max(high, s[k])
+        if high - low <= last - k + cards_left:
+            first = k
+    return first
+
+
+@kernel
 def ending_key(s):
     """A number, never negative, for all that decides the points of an ending, from the actor's side."""
-    key = np.int64(0)
-    for k in range(s[N_PILE]):
+    key, first = np.int64(0), _first_that_counts(s)
+    for k in range(first, s[N_PILE]):
         key = (key << 4) | s[k]
-    actor = s[ACTOR]
-    return ((((key << 4 | s[N_PILE]) << 1 | s[ALONE]) << 1 | s[CARDS + actor]) << 1) | s[CARDS + 1 - actor]
+    actor, n = s[ACTOR], s[N_PILE] - first
+    return ((((key << 4 | n) << 5 | s[COUNT]) << 1 | s[ALONE]) << 1 | s[CARDS + actor]) << 1 | s[CARDS + 1 - actor]
 
 
 @kernel
 def _state_of(key, s):
-    """The public state of a key, as if the actor were pone."""
+    """A public state of a key, as if the actor were pone."""
     s[:] = 0
     s[GOAL], s[GOAL + 1] = NEVER, NEVER
-    s[CARDS + 1], s[CARDS], s[ALONE], s[N_PILE] = key & 1, (key >> 1) & 1, (key >> 2) & 1, (key >> 3) & 15
-    key >>= 7
+    s[CARDS + 1], s[CARDS], s[ALONE] = key & 1, (key >> 1) & 1, (key >> 2) & 1
+    s[COUNT], s[N_PILE] = (key >> 3) & 31, (key >> 8) & 15
+    key >>= 12
     for k in range(s[N_PILE] - 1, -1, -1):
         s[k] = key & 15
-        s[COUNT] += card_value(s[k])
         key >>= 4
 
 
@@ -167,9 +187,9 @@ def make_endings(keys: np.ndarray, threads: int) -> np.ndarray:
     return endings
 
 
-_SHORT = 3  # cards: few of the endings of a deal have more in their last count
-_KNOWN = np.zeros((2 * 2 * 2, (N_RANKS + 1) ** _SHORT), np.bool_)
-_POINTS = np.zeros((*_KNOWN.shape, 2, N_RANKS, N_RANKS), np.int8)  # 7 MB when all are known
+_SHORT = 2  # cards: few endings depend on more of those of the last count
+_KNOWN = np.zeros((COUNT_LIMIT, 2 * 2 * 2, (N_RANKS + 1) ** _SHORT), np.bool_)
+_POINTS = np.zeros((*_KNOWN.shape, 2, N_RANKS, N_RANKS), np.int8)  # 16 MB when all are known
 
 
 def ending_points(keys: np.ndarray) -> np.ndarray:
@@ -192,12 +212,12 @@ def _fill_points(keys, known, short, points):
     start, s, ranks = np.empty(N_FIELDS, np.int64), np.empty(N_FIELDS, np.int64), np.empty(2, np.int64)
     for e in range(len(keys)):
         _state_of(keys[e], start)
-        kind, pile = keys[e] & 7, 0
+        count, kind, pile = start[COUNT], keys[e] & 7, 0
         if start[N_PILE] <= _SHORT:
             for k in range(start[N_PILE]):
                 pile = pile * (N_RANKS + 1) + start[k] + 1
-            if known[kind, pile]:
-                points[e] = short[kind, pile]
+            if known[count, kind, pile]:
+                points[e] = short[count, kind, pile]
                 continue
         for own in range(N_RANKS if start[CARDS] else 1):
             for other in range(N_RANKS if start[CARDS + 1] else 1):
@@ -205,5 +225,5 @@ def _fill_points(keys, known, short, points):
                 _play_out(start, ranks, s)
                 points[e, 0, own, other], points[e, 1, own, other] = s[POINTS], s[POINTS + 1]
         if start[N_PILE] <= _SHORT:
-            short[kind, pile] = points[e]
-            known[kind, pile] = True
+            short[count, kind, pile] = points[e]
+            known[count, kind, pile] = True

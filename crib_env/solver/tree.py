@@ -128,11 +128,12 @@ def _copy(source, at, target, to):
 
 
 @kernel
-def _build(split, tree, keys, top, stack, n_hands, fill):
-    """Walks the tree below ``top.states[0]``; with ``fill`` writes it to the arrays, else finds how large it is.
+def _build(split, tree, keys, top, stack, n_hands):
+    """Walks the tree below ``top.states[0]`` and writes it to the arrays, as far as there is room; finds how large it is.
 
-    ``keys`` (L,) gets the key of each ending.
+    ``keys`` (L,) gets the key of each ending, and -1 for other links.
     """
+    room, room_for_links = len(tree.nodes), len(tree.links) - (N_RANKS + 1)
     n_nodes, n_links, n_slots, n_parts = 0, 0, 0, 0
     root = top.states[0]
     n_pone, n_dealer = _n_hands_of(root, PONE, n_hands), _n_hands_of(root, DEALER, n_hands)
@@ -156,8 +157,7 @@ def _build(split, tree, keys, top, stack, n_hands, fill):
             _copy(top, head, stack, 0)
             head += 1
             n_stack = 1
-            if fill:
-                tree.parts[n_parts] = n_nodes
+            tree.parts[n_parts] = n_nodes
             n_parts += 1
         here, at = top, head
         if in_parts:
@@ -171,7 +171,8 @@ def _build(split, tree, keys, top, stack, n_hands, fill):
         actor = state[ACTOR]
         n_cards = state[CARDS + actor]
         low, high = state[FLOOR + actor], n_playable_ranks(state[COUNT])
-        if fill:
+        fits = n_nodes < room and n_links <= room_for_links
+        if fits:
             if link_here >= 0:
                 tree.links[link_here]["to"] = n_nodes
             node = tree.nodes[n_nodes]
@@ -188,19 +189,21 @@ def _build(split, tree, keys, top, stack, n_hands, fill):
             link = n_links
             n_links += 1
             n_gone = gone_of(state[GONE], rank)
+            if fits:
+                keys[link] = -1
             if not goes and n_gone == 4:
-                if fill:
+                if fits:
                     tree.links[link]["to"] = NO_LINK
                 continue
             is_ending = state[CARDS + actor] - (not goes) <= 1 and state[CARDS + 1 - actor] <= 1
-            if is_ending and not fill:
+            if is_ending and not fits:
                 continue
             child[:] = state
             if goes:
                 say_go(child)
             else:
                 lay_rank(child, rank)
-            if fill:
+            if fits:
                 tree.links[link]["net"] = net_points(child)
             if is_ending:
                 ends = child[CARDS] + child[CARDS + 1] == 0
@@ -221,12 +224,13 @@ def _build(split, tree, keys, top, stack, n_hands, fill):
             n_pone, n_dealer = _n_hands_of(child, PONE, n_hands), _n_hands_of(child, DEALER, n_hands)
             reach += n_dealer if actor else n_pone
             values += max(n_pone, n_dealer)
-    if fill:
-        tree.parts[n_parts] = n_nodes
+    tree.parts[n_parts] = n_nodes
     return n_nodes, n_links, n_slots, n_parts, max_reach, max_values, top_reach, top_values
 
 
 _WAITING = 1 + 13 + 13**2 + 13**3  # a queue of three steps; a stack never holds more than a few hundred states
+_MOST_CARDS = 8
+_NODES, _LINKS = 1 << 21, 1 << 24  # room for the pegging game; with each card less, for a fourth
 
 
 def build_tree(root: np.ndarray, split: int) -> tuple[PublicTree, Extent, np.ndarray]:
@@ -241,12 +245,17 @@ def build_tree(root: np.ndarray, split: int) -> tuple[PublicTree, Extent, np.nda
     """
     top, stack = _pending(_WAITING), _pending(_WAITING)
     top.states[0] = root
-    tree = PublicTree(np.zeros(0, NODE), np.zeros(0, LINK), np.zeros(0, np.int32))
-    extent = Extent(*_build(split, tree, np.zeros(0, np.int64), top, stack, N_HANDS, False))
-    tree = PublicTree(np.zeros(extent.nodes, NODE), np.zeros(extent.links, LINK), np.zeros(extent.parts + 1, np.int32))
-    keys = np.full(extent.links, -1, np.int64)
-    _build(split, tree, keys, top, stack, N_HANDS, True)
-    return tree, extent, keys[: _number_endings(tree.links, keys)].copy()
+    fewer = 2 * (_MOST_CARDS - int(root[CARDS : CARDS + 2].sum()))
+    n_nodes, n_links = _NODES >> fewer, _LINKS >> fewer
+    while True:
+        nodes, links = np.zeros(n_nodes, NODE), np.zeros(n_links + N_RANKS + 1, LINK)
+        tree, keys = PublicTree(nodes, links, np.zeros(N_RANKS**split + 1, np.int32)), np.empty(len(links), np.int64)
+        extent = Extent(*_build(split, tree, keys, top, stack, N_HANDS))
+        if extent.nodes <= n_nodes and extent.links <= n_links:
+            break
+        n_nodes, n_links = extent.nodes, extent.links
+    tree = PublicTree(nodes[: extent.nodes], links[: extent.links], tree.parts[: extent.parts + 1])
+    return tree, extent, keys[: _number_endings(tree.links, keys[: extent.links])].copy()
 
 
 @kernel
