@@ -1,8 +1,8 @@
 """Endings of the play, in which neither player has a choice: at most one card each.
 
-The points of an ending depend on the two cards and on little of the history: the count, the ranks in it that a pair or a
-run may still reach, who acts and whether the other has said go. 52,843 tables of points cover the 11.5 million endings
-of the whole play.
+The points of an ending depend on the two cards and on little of the history: the count, the ranks in it that a pair or
+a run may still reach, who acts and whether the other has said go. 52,843 tables of points cover the 11.5 million
+endings of the whole play.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ def _copy(source, at, target, to):
 
 @kernel
 def _build(split, tree, keys, top, stack, n_hands):
-    """Walks the tree below ``top.states[0]`` and writes it to the arrays, as far as there is room; finds how large it is.
+    """Walks the tree below ``top.states[0]`` and writes it to the arrays as far as there is room; finds its size.
 
     ``keys`` (L,) gets the key of each ending, and -1 for other links.
     """
