@@ -1,7 +1,7 @@
 """Magnetic mirror descent (Sokota et al. 2023) with tables in place of networks.
 
 The update is that of :mod:`crib_env.train.mmd`, made after every deal (:mod:`crib_env.train.mmd_tables.decisions`). The
-temperature α falls geometrically during the run, exploration linearly to nothing, and steps become shorter the more
+temperature α falls geometrically during the run, exploration linearly, and steps become shorter the more
 often a bucket has come up. Policy and critic are sums of four tables (:mod:`crib_env.agents.tables.buckets`). A
 decision costs some memory accesses where a network costs ten thousands of multiplications: a core learns from a million
 and a half decisions a second, some fifty times as many. Sums of tables that learn from their own play have done well in
@@ -58,7 +58,10 @@ class MMDTablesSettings(RunSettings):
     td_lambda: Share = 0.5
     """λ: 0 bootstraps after one step, 1 is the Monte Carlo return."""
     epsilon: Share = 0.2
-    """Probability of a random card at the beginning; it falls linearly to 0."""
+    """Probability of a random card at the beginning; it changes linearly."""
+    final_epsilon: Share = 0.0
+    """Probability of a random card at the end. A player that meets random cards to the end wins more against simple
+    players, and is more exploitable."""
     episodes: Count = 180_000_000
     """Deals to play."""
     episodes_at_once: Count = 200_000
@@ -75,7 +78,7 @@ class MMDTablesSettings(RunSettings):
             critic_recency=self.critic_recency,
             both=self.both_rate,
             td_lambda=self.td_lambda,
-            epsilon=self.epsilon * (1 - share),
+            epsilon=self.epsilon + share * (self.final_epsilon - self.epsilon),
         )
 
 
