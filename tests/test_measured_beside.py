@@ -31,14 +31,14 @@ def measured(folder):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    return finished_run(td, TD, tmp_path_factory.mktemp("runs"))[0]
+    return finished_run(td, TD, tmp_path_factory.mktemp("runs, with two cards"))[0]
 
 
 def test_a_curve_has_the_exploitability_of_the_player_as_it_was(finished):
     found = measured(finished)
     assert list(found) == [0, 512, 1_024]
-    of_weights = exploitability(make_agent(f"td:{finished.final}"), PlayGame(start=start_of_play(2), threads=1)).mean
-    assert found[1_024] == pytest.approx(of_weights.most, abs=1e-7)
+    agent, game = make_agent(f"td:path={finished.final}"), PlayGame(start=start_of_play(2), threads=1)
+    assert found[1_024] == pytest.approx(exploitability(agent, game).mean.most, abs=1e-7)
     assert found[0] != found[512] != found[1_024]
     for end in ("low", "high"):  # td sees no suits
         assert dict(zip(*read_scalars(finished.path, f"uncertainty/exploitability {end}"))) == found
@@ -82,7 +82,7 @@ def logged(beside):
 def test_a_player_that_cannot_be_measured_is_an_error(finished, tmp_path):
     folder = RunFolder.create("mmd", mmd.MMDSettings(**TWO_CARDS), tmp_path)
     beside = MeasuredBeside(folder, 2, 0)
-    beside.begin(make_agent(f"td:{finished.final}"), 64)
+    beside.begin(make_agent(f"td:path={finished.final}"), 64)
     with refused("does not hold the weights of a mmd agent"):
         logged(beside)
     beside.close()
@@ -92,7 +92,7 @@ def test_a_player_that_cannot_be_measured_is_an_error(finished, tmp_path):
 def test_the_end_of_the_other_process_is_an_error(finished, tmp_path):
     folder = RunFolder.create("td", TD, tmp_path)
     beside = MeasuredBeside(folder, 2, 0)
-    agent = make_agent(f"td:{finished.final}")
+    agent = make_agent(f"td:path={finished.final}")
     beside.begin(agent, 64)
     (line,) = logged(beside)
     assert line.startswith("64 episodes: exploitability 0.")

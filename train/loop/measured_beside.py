@@ -125,7 +125,7 @@ def _answer(questions: IO[str], answers: IO[str]) -> None:
     for question in questions:
         learner, path, cards = json.loads(question)
         try:
-            agent = make_agent(f"{learner}:{path}")
+            agent = make_agent(f"{learner}:path={path}")
             use_threads(1)
             answer: object = exploitability(agent, _pegging_game(cards), _DRAWS).mean
         except ValueError as error:
