@@ -37,6 +37,7 @@ def test_each_example_is_tested():
         "cleanrl_ppo",
         "own_agent",
         "pipe_bot",  # test_pipe.py
+        "last_policy",  # test_last_policy.py
         "open_spiel_cfr",  # loops/test_openspiel.py
         "ppo",
         "dqn",

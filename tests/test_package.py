@@ -181,7 +181,8 @@ def test_the_wheel_runs_without_what_windows_lacks_in_a_folder_that_cannot_be_wr
 
 
 def test_every_example_is_among_these():
-    assert {path.stem for path in (ROOT / "examples").glob("*.py")} == {*SIZES, "pipe_bot", "open_spiel_cfr"}
+    others = {"pipe_bot", "open_spiel_cfr", "last_policy"}
+    assert {path.stem for path in (ROOT / "examples").glob("*.py")} == {*SIZES, *others}
 
 
 @pytest.mark.slow

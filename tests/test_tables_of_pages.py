@@ -42,14 +42,21 @@ def tree_search():
     return ["iterations", *titles], [[f"{n:,}", *(rate(agent.format(n)) for agent in agents)] for n in budgets]
 
 
+def middle(values):
+    """Interquartile mean."""
+    cut = len(values) // 4
+    kept = sorted(values)[cut : len(values) - cut]
+    return sum(kept) / len(kept)
+
+
 def four_cards_on_the_way():
-    """Exploitability of one run of each learner by deals learned from, the least exploitable at the end first."""
+    """Interquartile mean over seeds by deals learned from, the least exploitable at the end first."""
     rows, places = [], (4_096, 16_384, 65_536, 256_000, 512_000, 1_024_000, 2_048_000)
-    for name, (run,) in kept("ladder-4")["curves"].items():
-        by_place = dict(zip(run["training"]["places"], run["training"]["values"]))
-        values = (by_place.get(n) for n in places)
-        rows.append([f"`{name.split(',')[0]}`", *("" if value is None else f"{value:.3f}" for value in values)])
-    return ["deals", *(f"{n:,}" for n in places)], sorted(rows, key=lambda row: row[-1])
+    for name, runs in kept("ladder-4")["curves"].items():
+        found = [dict(zip(run["training"]["places"], run["training"]["values"])) for run in runs]
+        values = (f"{middle([run[n] for run in found]):.3f}" if n in found[0] else "" for n in places)
+        rows.append([f"`{name.split(',')[0]}`", str(len(runs)), *values])
+    return ["learner", "seeds", *(f"{n:,}" for n in places)], sorted(rows, key=lambda row: row[-1])
 
 
 def ladder(cards):
@@ -57,9 +64,7 @@ def ladder(cards):
     rows = []
     for name, runs in kept(f"ladder-{cards}")["curves"].items():
         values, seconds = ([run["training"][key][-1] for run in runs] for key in ("values", "places"))
-        cut = len(values) // 4
-        middle = sorted(values)[cut : len(values) - cut]
-        told = f"{sum(middle) / len(middle):.3f} ({min(values):.3f} to {max(values):.3f})"
+        told = f"{middle(values):.3f} ({min(values):.3f} to {max(values):.3f})"
         rows.append([f"`{name.split(',')[0]}`", str(len(runs)), told, f"{sum(seconds) / len(seconds):.0f}"])
     return ["learner", "seeds", "exploitability", "processor seconds"], sorted(rows, key=lambda row: row[2])
 

@@ -1,0 +1,37 @@
+"""The last policy of a run, beside the average that its agent plays: an agent from the run's last checkpoint.
+
+crib-env train mmd --episode pegging --cards 2 --episodes 65536 --folder run
+crib-env exploitability mmd:run/final last_policy:last_policy:run --cards 2      # in the folder of this file
+
+The agents of `td`, `ddqn`, `mmd` and `rnad` play with an average of their weights; here they play with the last ones.
+Those of `nfsp` and `escher` play an average of policies; here they play the last best response, and match the last
+regrets.
+"""
+
+from pathlib import Path
+
+import crib_env
+from crib_env.agents.networks.weights_file import load_tensors
+from crib_env.train.escher import RegretMatching
+
+# What a learner calls the networks of its last policy in a checkpoint.
+NAMES = {
+    "td": "online",
+    "ddqn": "online",
+    "mmd": "policy",
+    "rnad": "policy",
+    "nfsp": "best.online",
+    "escher": "regret.networks",
+}
+
+
+def last_policy(path):
+    """The agent of a run, ``path`` is its folder, with the networks of its last policy."""
+    _, about = load_tensors(f"{path}/final")
+    parts, _ = load_tensors(max(Path(path).glob("checkpoints/*")))
+    agent, name = crib_env.make_agent(f"{about['learner']}:{path}/final"), NAMES[about["learner"]]
+    networks = agent if name == "online" else agent.networks
+    networks.load_state_dict({layer: parts[f"{name}.{layer}"] for layer in networks.state_dict()})
+    if name == "best.online":
+        return networks  # plays the card with the highest Q
+    return RegretMatching(networks) if name == "regret.networks" else agent

@@ -1,0 +1,65 @@
+"""The example `last_policy.py` plays the last policies of runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
+from crib_env.solver.play_game import PlayGame
+from crib_env.solver.public_state import start_of_play
+from crib_env.train import ddqn, escher, mmd, nfsp, rnad
+from crib_env.train.td import learner as td
+from examples.last_policy import NAMES, last_policy
+from tests.helpers import small_settings
+from tests.helpers.learner_runs import finished_run
+
+TWO_CARDS = {"episode": "pegging", "cards": 2, "evaluations": 0}
+AVERAGES = {
+    td: (small_settings.TD, "average_rate"),
+    ddqn: (small_settings.DDQN, "target_rate"),
+    mmd: (small_settings.MMD, "average_rate"),
+    rnad: (small_settings.RNAD, "average_rate"),
+}
+
+
+@pytest.fixture(scope="module")
+def gained():
+    """What a best response gains on an agent."""
+    game = PlayGame(start=start_of_play(2), threads=1)
+    return lambda agent: exploitability(agent, game).mean.most
+
+
+def learner_at_the_end(learner, folder):
+    """A learner with what the last checkpoint of a run has saved."""
+    learner.load_state_dict(folder.load_checkpoint()[0])
+    return learner
+
+
+@pytest.mark.parametrize("learner", AVERAGES, ids=lambda learner: learner.NAME)
+def test_it_is_the_agent_if_the_average_has_only_the_last_weights(learner, gained, tmp_path):
+    settings, of_average = AVERAGES[learner]
+    for name, rate in ("last", 1.0), ("average", 0.05):
+        changed = replace(settings, **TWO_CARDS, **{of_average: rate})
+        folder, agent, _ = finished_run(learner, changed, tmp_path / name)
+        assert (gained(last_policy(folder.path)) == gained(agent)) == (rate == 1)
+
+
+def test_that_of_escher_matches_regrets(gained, tmp_path):
+    settings = replace(small_settings.ESCHER, **TWO_CARDS)
+    folder, agent, _ = finished_run(escher, settings, tmp_path)
+    found = gained(last_policy(folder.path))
+    assert found == gained(learner_at_the_end(escher.ESCHER(settings), folder).pi) != gained(agent)
+
+
+def test_that_of_nfsp_is_the_best_response(gained, tmp_path):
+    settings = replace(small_settings.NFSP, **TWO_CARDS)
+    folder, agent, _ = finished_run(nfsp, settings, tmp_path)
+    best, average = (ddqn.new_agent(settings) for _ in range(2))
+    learner_at_the_end(nfsp.NFSP(best, nfsp.NFSPAgent(average), settings), folder)
+    assert gained(last_policy(folder.path)) == gained(best) != gained(agent)
+
+
+def test_each_learner_is_tested():
+    assert NAMES.keys() == {learner.NAME for learner in (*AVERAGES, escher, nfsp)}
