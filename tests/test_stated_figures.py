@@ -113,6 +113,22 @@ FIGURES = {
         measured("learners", "| `td` | #% (#% to #%) | #% (#% to #%) | # deals, # s |"),
         measured("learners", "| `td` | #% (#% to #%) | #% (#% to #%) | # | # | 7.9% |"),
     ],
+    "information states of two cards": [
+        measured("imperfect-information", "| two cards each, `--cards 2` | # |"),
+        measured("solved-play", "| 2 | 14 | 1,274 (#) |"),
+    ],
+    "information states of three cards": [
+        measured("imperfect-information", "| three cards each, `--cards 3` | # |"),
+        measured("solved-play", "| 3 | 9,022 | 362,888 (#) |"),
+    ],
+    "information states of four cards": [
+        measured("imperfect-information", "(../environments/cribbage-pegging.md) | # |"),
+        measured("solved-play", "| 4 | 1,877,592 | 68,661,646 (#) |"),
+    ],
+    "the size of the pegging game": [
+        Place("docs/benchmarks/imperfect-information.md", "the game of four cards has # million.", 1_000_000),
+        measured("solved-play", "| 4 | 1,877,592 | # (45,366,803) |"),
+    ],
     "Lang's learner": [
         learners("neighbouring weights it wins # %"),
         measured("learners", "| default, 1,000,000 games | #% ("),
