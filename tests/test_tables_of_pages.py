@@ -1,6 +1,7 @@
 """Tables of the benchmarks that come from data; ``python -m tests.test_tables_of_pages`` writes them anew."""
 
 import json
+import re
 from functools import cache, partial
 from pathlib import Path
 
@@ -59,13 +60,18 @@ def four_cards_on_the_way():
     return ["learner", "seeds", *(f"{n:,}" for n in places)], sorted(rows, key=lambda row: row[-1])
 
 
+def at_the_end(runs):
+    """Interquartile mean and range over seeds of the last exploitability."""
+    values = [run["training"]["values"][-1] for run in runs]
+    return f"{middle(values):.3f} ({min(values):.3f} to {max(values):.3f})"
+
+
 def ladder(cards):
-    """Interquartile mean and range over seeds of the last exploitability, the least exploitable first."""
+    """Exploitability at the end by learner, the least exploitable first."""
     rows = []
     for name, runs in kept(f"ladder-{cards}")["curves"].items():
-        values, seconds = ([run["training"][key][-1] for run in runs] for key in ("values", "places"))
-        told = f"{middle(values):.3f} ({min(values):.3f} to {max(values):.3f})"
-        rows.append([f"`{name.split(',')[0]}`", str(len(runs)), told, f"{sum(seconds) / len(seconds):.0f}"])
+        seconds = [run["training"]["places"][-1] for run in runs]
+        rows.append([f"`{name.split(',')[0]}`", str(len(runs)), at_the_end(runs), f"{sum(seconds) / len(seconds):.0f}"])
     return ["learner", "seeds", "exploitability", "processor seconds"], sorted(rows, key=lambda row: row[2])
 
 
@@ -153,6 +159,15 @@ def with_table(name):
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_is_that_of_its_data(name):
     assert page_of(name).read_text(encoding="utf-8") == with_table(name)
+
+
+def test_the_table_of_four_cards_has_what_curves_of_five_seeds_end_with():
+    page = page_of("four cards on the way").read_text(encoding="utf-8")
+    learners = {name.split(",")[0]: runs for name, runs in kept("ladder-4")["curves"].items() if len(runs) == 5}
+    assert learners
+    for name, runs in learners.items():
+        (told,) = re.findall(rf"^\| `{name}[ `].*\| 5 \| 2,048,000 \| .* \| (.*) \|$", page, re.MULTILINE)
+        assert told == at_the_end(runs), name
 
 
 def test_the_page_says_how_the_shipped_win_table_was_made():
