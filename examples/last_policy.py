@@ -26,10 +26,18 @@ NAMES = {
 
 
 def last_policy(path):
-    """The agent of a run, ``path`` is its folder, with the networks of its last policy."""
-    _, about = load_tensors(f"{path}/final")
-    parts, _ = load_tensors(max(Path(path).glob("checkpoints/*")))
-    agent, name = crib_env.make_agent(f"{about['learner']}:{path}/final"), NAMES[about["learner"]]
+    """The agent of a finished run, ``path`` is its folder, with the networks of its last policy.
+
+    Raises:
+        ValueError: the run has no weights or no checkpoint, or its agent plays no average.
+    """
+    learner = load_tensors(f"{path}/final")[1]["learner"]
+    if learner not in NAMES:
+        raise ValueError(f"{path} is a run of {learner}, whose agent plays no average: give one of {', '.join(NAMES)}")
+    if not (checkpoints := sorted(Path(path).glob("checkpoints/*.safetensors"))):
+        raise ValueError(f"{path} has no checkpoint")
+    parts, _ = load_tensors(checkpoints[-1])
+    agent, name = crib_env.make_agent(f"{learner}:path={path}/final"), NAMES[learner]
     networks = agent if name == "online" else agent.networks
     networks.load_state_dict({layer: parts[f"{name}.{layer}"] for layer in networks.state_dict()})
     if name == "best.online":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 
 import pytest
 
+from crib_env.agents.networks.policy import PPOAgent
 from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
@@ -14,6 +16,7 @@ from crib_env.train.td import learner as td
 from examples.last_policy import NAMES, last_policy
 from tests.helpers import small_settings
 from tests.helpers.learner_runs import finished_run
+from tests.helpers.refusals import refused
 
 TWO_CARDS = {"episode": "pegging", "cards": 2, "evaluations": 0}
 AVERAGES = {
@@ -59,6 +62,18 @@ def test_that_of_nfsp_is_the_best_response(gained, tmp_path):
     best, average = (ddqn.new_agent(settings) for _ in range(2))
     learner_at_the_end(nfsp.NFSP(best, nfsp.NFSPAgent(average), settings), folder)
     assert gained(last_policy(folder.path)) == gained(best) != gained(agent)
+
+
+def test_a_run_without_a_last_policy_is_refused(tmp_path):
+    settings = replace(small_settings.TD, **TWO_CARDS)
+    folder, _, _ = finished_run(td, settings, tmp_path / "runs, td")
+    assert last_policy(folder.path).name == f"td:{folder.final.with_suffix('')}"
+    shutil.rmtree(folder.path / "checkpoints")
+    with refused("has no checkpoint"):
+        last_policy(folder.path)
+    PPOAgent.new("209", (8,)).save(folder.final)
+    with refused("is a run of ppo, whose agent plays no average: give one of td, ddqn, mmd, rnad, nfsp, escher"):
+        last_policy(folder.path)
 
 
 def test_each_learner_is_tested():
