@@ -7,23 +7,27 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from crib_env.agents.choosing import without_rare
 from crib_env.agents.tables.agent import TablesAgent
 from crib_env.agents.tables.buckets import BUCKET, LOGIT, N_TABLES, SEEN
-from crib_env.agents.tables.discards import N_LEARNED
+from crib_env.agents.tables.discards import N_LEARNED, Discards, fill_discards, no_discards
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, PLAY, act, legal_cards
 from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
-from crib_env.kernels import lowest, streams
+from crib_env.kernels import lowest, mask_of, streams
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.testing import check_agent
 from crib_env.train.mmd_tables.deals import _show
 from crib_env.train.mmd_tables.decisions import N_CRITIC_TABLES, Rates, Tables, decide, learn, no_deal
+from crib_env.train.mmd_tables.known_discards import look_up_discards, no_known_discards
 from crib_env.train.mmd_tables.learner import PRESETS, MMDTables
 from tests.helpers.players import tables_agent
 
+KNOWN = no_known_discards()
 SMALL = replace(PRESETS["default"], cards=2, bits=14)
 
 
@@ -131,3 +135,16 @@ def test_what_a_show_makes_is_no_part_of_the_play():
         shown = [k for k in range(g["n_events"]) if g["event_kind"][k] > 8]
         assert net == sum(g["event_points"][k] * (1 if g["event_player"][k] == 0 else -1) for k in shown)
         assert crib == sum(g["event_points"][k] for k in shown if g["event_kind"][k] == 11)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.integers(0, 51), min_size=6, max_size=6, unique=True), st.permutations(range(4)))
+def test_discards_are_looked_up_as_they_are_computed(cards, suits):
+    """A deal and the same with other suits, of which the second finds in the table what the first has left there."""
+    for names in (range(4), suits):
+        six = mask_of(np.array([13 * names[card // 13] + card % 13 for card in cards]))
+        computed, found = no_discards(), no_discards()
+        fill_discards(six, computed)
+        look_up_discards(six, KNOWN, found)
+        for name in Discards._fields:
+            np.testing.assert_array_equal(getattr(found, name), getattr(computed, name), name)

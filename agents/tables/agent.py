@@ -25,7 +25,7 @@ from crib_env.agents.tables.buckets import (
     fill_legal_cards,
     ranks_held,
 )
-from crib_env.agents.tables.discards import N_LEARNED, N_PARTS, fill_discards
+from crib_env.agents.tables.discards import N_LEARNED, fill_discards, fill_values, no_discards
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
 from crib_env.hands import N_RANKS
 from crib_env.kernels import bit, kernel, mask_of, streams
@@ -91,7 +91,7 @@ class TablesAgent:
 
     def _discard_chances(self, views: PlayerViews) -> np.ndarray:
         six, values = six_dealt(views), np.empty((len(views), N_DISCARDS))
-        _fill_values(six, views.is_dealer, self.discards.numpy(), values)
+        _fill_values(six, views.is_dealer, self.discards.numpy(), no_discards(), values)
         values[~pairs_open(views, six)] = -np.inf
         return chances_of_pairs(views, six[:, PLACES], self._chances(values / self.temperature))
 
@@ -108,11 +108,10 @@ class TablesAgent:
 
 
 @kernel
-def _fill_values(sixes, is_dealer, learned, values):
-    pairs, cribs = np.empty(N_DISCARDS, np.int64), np.empty(N_DISCARDS)
-    places = np.empty((N_DISCARDS, N_PARTS), np.int64)
+def _fill_values(sixes, is_dealer, learned, discards, values):
     for b in range(len(values)):
-        fill_discards(mask_of(sixes[b]), np.int64(is_dealer[b]), learned, pairs, cribs, values[b], places)
+        fill_discards(mask_of(sixes[b]), discards)
+        fill_values(discards, np.int64(is_dealer[b]), learned, values[b])
 
 
 @kernel

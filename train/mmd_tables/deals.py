@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env.agents.tables.buckets import softmax
-from crib_env.agents.tables.discards import N_PARTS, fill_discards
+from crib_env.agents.tables.discards import N_PARTS, fill_values, learned_at, mean_crib
 from crib_env.engine import (
     CRIB,
     DEAL_EPISODE,
@@ -23,30 +23,32 @@ from crib_env.engine import (
     legal_cards,
     shuffle,
 )
-from crib_env.exact.discard_statistics import N_DISCARDS
+from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
 from crib_env.hands import ranks_in
-from crib_env.kernels import kernel, lowest
+from crib_env.kernels import cards_in, kernel, lowest
 from crib_env.train.mmd_tables.decisions import decide, drawn_place, learn, learning_share, uniform
+from crib_env.train.mmd_tables.known_discards import look_up_discards
 
 _LUCK = 400  # deals, in whose mean the luck is as large as what there is to learn of a discard
 
 
 @kernel
-def _discard(g, tables, deal, temperature, fifteen):
+def _discard(g, tables, deal, temperature, known, values):
     """The seat to act discards both cards."""
-    pairs, cribs, values, places, chances = fifteen
-    seat = np.int64(g["turn"])
+    seat, discards = np.int64(g["turn"]), deal.discards
     six, is_dealer = np.int64(g["hand"][seat]), np.int64(seat == g["dealer"])
-    fill_discards(six, is_dealer, tables.discards[0], pairs, cribs, values, places)
+    look_up_discards(six, known, discards)
+    fill_values(discards, is_dealer, tables.discards[0], values)
     for k in range(N_DISCARDS):
         values[k] /= temperature
-    softmax(values, N_DISCARDS, chances)
-    k = drawn_place(chances, N_DISCARDS, uniform(g))
-    deal.learned_at[seat], deal.crib[seat] = places[k], cribs[k]
-    for _ in range(2):
-        card = lowest(pairs[k])
-        pairs[k] &= pairs[k] - 1
-        act(g, card)
+    softmax(values, N_DISCARDS, values)
+    k = drawn_place(values, N_DISCARDS, uniform(g))
+    deal.crib[seat] = mean_crib(discards, k, is_dealer)
+    for part in range(N_PARTS):
+        deal.learned_at[seat, part] = learned_at(discards, k, part, is_dealer)
+    cards = cards_in(six, 6)
+    for card in PLACES[k]:
+        act(g, cards[card])
 
 
 @kernel
@@ -62,7 +64,7 @@ def _show(g):
 
 
 @kernel
-def play_and_learn(g, episode, n, tables, rates, deal, tally):
+def play_and_learn(g, episode, n, tables, rates, deal, known, tally):
     """Plays ``n`` deals, in which each seat deals in turn, and learns from every decision.
 
     Args:
@@ -72,18 +74,17 @@ def play_and_learn(g, episode, n, tables, rates, deal, tally):
         tables: are changed in place.
         rates: a :class:`Rates`.
         deal: work arrays.
+        known: a :class:`~crib_env.train.mmd_tables.known_discards.KnownDiscards`, filled as deals come up.
         tally: (2,) float64, to which are added: decisions of the play, and squared errors of the critic.
     """
     cards = np.empty(13, np.int64)
-    numbers = np.empty(N_DISCARDS)
-    places = np.empty((N_DISCARDS, N_PARTS), np.int64)
-    fifteen = (np.empty(N_DISCARDS, np.int64), numbers, numbers.copy(), places, numbers.copy())
+    values = np.empty(N_DISCARDS)
     for dealt in range(n):
         begin_game(g, episode, dealt & 1, 0, 0, -1)
         shuffle(g)
         begin_deal(g)
         while g["phase"] == DISCARD:
-            _discard(g, tables, deal, rates.temperature, fifteen)
+            _discard(g, tables, deal, rates.temperature, known, values)
         heels, t = np.float64(g["scores"][0] - g["scores"][1]), 0
         while g["phase"] == PLAY:
             legal = legal_cards(g)

@@ -38,7 +38,7 @@ from crib_env.agents.tables.buckets import (
     ranks_held,
     softmax,
 )
-from crib_env.agents.tables.discards import N_PARTS
+from crib_env.agents.tables.discards import N_PARTS, Discards, no_discards
 from crib_env.engine import legal_cards, random_word
 from crib_env.kernels import GOLDEN, below, kernel, mix, popcount
 
@@ -89,6 +89,7 @@ class Deal(NamedTuple):
     lead: np.ndarray  # (_DECISIONS,) float64 own points less the opponent's, before
     learned_at: np.ndarray  # (2, N_PARTS) int64 the parts of what is learned of the discards, by seat
     crib: np.ndarray  # (2,) float64 the known mean of the crib after a seat's discards, minus that as pone
+    discards: Discards  # of the six cards that a seat was dealt
 
 
 def no_deal() -> Deal:
@@ -108,6 +109,7 @@ def no_deal() -> Deal:
         lead=numbers.copy(),
         learned_at=np.zeros((2, N_PARTS), np.int64),
         crib=np.zeros(2),
+        discards=no_discards(),
     )
 
 

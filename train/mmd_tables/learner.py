@@ -27,6 +27,7 @@ from crib_env.train.loop.rounds import Rounds
 from crib_env.train.loop.run_folder import RunFolder, RunSummary
 from crib_env.train.mmd_tables.deals import play_and_learn
 from crib_env.train.mmd_tables.decisions import N_CRITIC_TABLES, Rates, Tables, no_deal
+from crib_env.train.mmd_tables.known_discards import no_known_discards
 
 NAME = "mmd-tables"
 
@@ -93,7 +94,7 @@ class MMDTables:
     """
 
     def __init__(self, settings: MMDTablesSettings) -> None:
-        self._settings, self._deal = settings, no_deal()
+        self._settings, self._deal, self._known = settings, no_deal(), no_known_discards()
         n = 1 << settings.bits
         shapes = (N_TABLES, n, 2, BUCKET), (N_CRITIC_TABLES, n, BUCKET), (2, N_LEARNED)
         # NumPy asks for large pages of memory, in which a fifth of the time is saved.
@@ -112,7 +113,7 @@ class MMDTables:
         games["episode_stream"] = rng.integers(2**64, dtype=np.uint64)
         games["fewer"] = 4 - self._settings.cards
         episode, self.agent.temperature = EPISODES.index(self._settings.episode), rates.temperature
-        play_and_learn(games[0], episode, episodes, self._tables, rates, self._deal, tally)
+        play_and_learn(games[0], episode, episodes, self._tables, rates, self._deal, self._known, tally)
         decisions, squares = tally
         if not np.isfinite(squares):
             raise FloatingPointError(f"the squared errors of the critic are {squares}")
