@@ -50,12 +50,21 @@ def middle(values):
     return sum(kept) / len(kept)
 
 
+def values_near(runs, deals):
+    """Exploitability after so many deals, or up to a fiftieth more or less: rounds end where they end."""
+    return [
+        value
+        for run in runs
+        for place, value in zip(run["training"]["places"], run["training"]["values"])
+        if abs(place - deals) <= deals / 50
+    ]
+
+
 def four_cards_on_the_way():
     """Interquartile mean over seeds by deals learned from, the least exploitable at the end first."""
     rows, places = [], (4_096, 16_384, 65_536, 256_000, 512_000, 1_024_000, 2_048_000)
     for name, runs in kept("ladder-4")["curves"].items():
-        found = [dict(zip(run["training"]["places"], run["training"]["values"])) for run in runs]
-        values = (f"{middle([run[n] for run in found]):.3f}" if n in found[0] else "" for n in places)
+        values = (f"{middle(found):.3f}" if (found := values_near(runs, n)) else "" for n in places)
         rows.append([f"`{name.split(',')[0]}`", str(len(runs)), *values])
     return ["learner", "seeds", *(f"{n:,}" for n in places)], sorted(rows, key=lambda row: row[-1])
 
