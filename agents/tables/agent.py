@@ -34,6 +34,7 @@ from crib_env.players.agent import Powers
 
 LEARNER = "mmd-tables"
 _MOST_BITS = 28
+_BY_ROLE = (2, N_LEARNED // 2)
 
 
 class TablesAgent:
@@ -68,8 +69,8 @@ class TablesAgent:
                 raise ValueError(f"bits {bits}")
             if not 0 < temperature < np.inf:
                 raise ValueError(f"temperature {temperature}")
-            tables = file.load_weights({"discards": (N_LEARNED,), "logits": (N_TABLES, 1 << bits, 1, BUCKET)})
-            agent = cls(tables["logits"], tables["discards"], temperature, plays, seed)
+            tables = file.load_weights({"discards": _BY_ROLE, "logits": (N_TABLES, 1 << bits, 1, BUCKET)})
+            agent = cls(tables["logits"], tables["discards"].flatten(), temperature, plays, seed)
         agent.name = f"{LEARNER}:{path}"
         return agent
 
@@ -77,7 +78,7 @@ class TablesAgent:
         """Writes the tables, whole or not at all, the logits as 16-bit numbers."""
         logits = self.play[:, :, LOGIT : LOGIT + 1].half()
         logits[..., SEEN] = 0
-        tables = {"discards": self.discards, "logits": logits}
+        tables = {"discards": self.discards.view(_BY_ROLE), "logits": logits}
         bits = self.play.shape[1].bit_length() - 1
         save_tensors(path, tables, {"learner": LEARNER, "bits": bits, "temperature": self.temperature})
 
