@@ -34,7 +34,7 @@ from crib_env.players.agent import Powers
 
 LEARNER = "mmd-tables"
 _MOST_BITS = 28
-_BY_ROLE = (2, N_LEARNED // 2)
+_BY_ROLE = (2, N_LEARNED // 2)  # the shape in a file of what is learned of discards
 
 
 class TablesAgent:

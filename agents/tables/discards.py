@@ -32,7 +32,7 @@ class Discards(NamedTuple):
     cribs: np.ndarray
     """(15,) int32, as :func:`crib_env.exact.discard_means.crib_total` has them."""
     parts: np.ndarray
-    """(15, ``N_PARTS``) int16, where a role's numbers that are learned stand."""
+    """(15, ``N_PARTS``) int16, where the parts of what is learned stand among the numbers of a role."""
 
 
 def no_discards(*deals: int) -> Discards:
