@@ -324,6 +324,26 @@ def test_asked_twice_it_answers_the_same_and_a_new_game_starts_at_zero():
     assert not memory.recall(again.views(again.acting()))[1].any()
 
 
+def test_games_that_are_alike_are_computed_once(monkeypatch):
+    agent, computed = new_agent(), []
+    choose = agent.choose
+
+    def counted(observation, *rest):
+        computed.append(len(observation))
+        return choose(observation, *rest)
+
+    monkeypatch.setattr(agent, "choose", counted)
+    batch = GameBatch(streams(7, 40))
+    for _ in range(12):
+        views = batch.views(batch.acting())
+        cards = agent.act(views)
+        order = np.random.default_rng(0).permutation(np.arange(80) % 40)
+        twice = replace(views[order], game_ids=1000 + np.arange(80))
+        assert (agent.act(twice) == cards[order]).all()
+        assert computed[-2:] == [40, 40]
+        batch.step(batch.acting(), cards)
+
+
 def test_the_games_unused_for_longest_are_forgotten(monkeypatch):
     monkeypatch.setattr("crib_env.agents.networks.drqn._MOST_PLAYERS", 20)
     memory, batch = RecurrentMemory(4, "game"), GameBatch(streams(6, 30))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,14 @@ def players(views: PlayerViews) -> np.ndarray:
     return 2 * views.game_ids + dealt_first
 
 
+def _distinct(*arrays: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows of arrays (B, …) are the first of their kind, (K,), and for each row its place among these, (B,)."""
+    n = len(arrays[0])
+    rows = np.concatenate([np.ascontiguousarray(a).reshape(n, -1).view(np.uint8) for a in arrays], axis=1)
+    _, first, back = np.unique(rows.view(f"V{rows.shape[1]}").ravel(), return_index=True, return_inverse=True)
+    return first, back
+
+
 class RecurrentMemory:
     """The state of a network in each game, by :func:`players`, so that one object may play both seats.
 
@@ -41,7 +50,7 @@ class RecurrentMemory:
 
     def __init__(self, width: int, lasts: str) -> None:
         self._lasts = lasts
-        self._places: dict[int, int] = {}  # by player; the one that was unused for longest comes first
+        self._places: OrderedDict[int, int] = OrderedDict()  # by player, the one unused for longest first
         self._last = np.zeros(0, np.int64)  # the last decision of each player
         self._before = np.zeros((0, 2, width), np.float32)  # the states before that decision, and then after it
         self._after = np.zeros((0, 2, width), np.float32)
@@ -69,11 +78,11 @@ class RecurrentMemory:
         known, wanted = self._places, keys.tolist()
         for key in wanted:
             if key in known:
-                known[key] = known.pop(key)  # to the end
+                known.move_to_end(key)
         for key in wanted:
             if key not in known:
                 is_full = len(known) >= max(_MOST_PLAYERS, len(wanted))
-                place = known.pop(next(iter(known))) if is_full else len(known)
+                place = known.popitem(last=False)[1] if is_full else len(known)
                 known[key] = self._cleared(place)
         return np.array([known[key] for key in wanted], np.int64)
 
@@ -214,8 +223,9 @@ class DRQNAgent:
             legal_ranks = views.action_mask.reshape(-1, 4, 13).any(axis=1).sum(axis=1)
             asked = np.flatnonzero(discards | (legal_ranks > 1))
         if len(asked):
-            cards[asked], states[asked] = self.choose(
-                observation[asked], views.action_mask[asked], discards[asked], states[asked]
-            )
+            seen = observation[asked], views.action_mask[asked], discards[asked], states[asked]
+            first, back = _distinct(*seen)  # the questions of a best response begin alike
+            best, after = self.choose(*(part[first] for part in seen))
+            cards[asked], states[asked] = best[back], after[back]
         self._memory.keep(places, states)
         return cards
