@@ -29,7 +29,7 @@ def players(views: PlayerViews) -> np.ndarray:
 
 
 def _distinct(*arrays: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows of arrays (B, …) are the first of their kind, (K,), and for each row its place among these, (B,)."""
+    """Rows of arrays (B, …), each row once: the first row of each kind, (K,), and for each row its kind, (B,)."""
     n = len(arrays[0])
     rows = np.concatenate([np.ascontiguousarray(a).reshape(n, -1).view(np.uint8) for a in arrays], axis=1)
     _, first, back = np.unique(rows.view(f"V{rows.shape[1]}").ravel(), return_index=True, return_inverse=True)
@@ -224,7 +224,7 @@ class DRQNAgent:
             asked = np.flatnonzero(discards | (legal_ranks > 1))
         if len(asked):
             seen = observation[asked], views.action_mask[asked], discards[asked], states[asked]
-            first, back = _distinct(*seen)  # the questions of a best response begin alike
+            first, back = _distinct(*seen)  # a best response asks about many games that began alike
             best, after = self.choose(*(part[first] for part in seen))
             cards[asked], states[asked] = best[back], after[back]
         self._memory.keep(places, states)
