@@ -242,8 +242,8 @@ def _summary(g):
 @kernel
 def _observe(record, seat, observation, mask):
     g = record.view(GAME)[0]
-    write_observation(g, seat, observation.reshape((1, -1)), 0)
-    write_mask(g, seat, mask.reshape((1, -1)), 0)
+    write_observation(g, seat, observation.reshape((1, -1)), np.int64(0))
+    write_mask(g, seat, mask.reshape((1, -1)), np.int64(0))
 
 
 @kernel

@@ -3,9 +3,10 @@
 All players that need no file are compiled with the environments, or only those that you name (``expert``,
 ``equilibrium:simple_players=0.5``; any text that :func:`crib_env.make_agent` takes). It says how long each part took.
 
-Use it for container images, clusters and many workers that start together. Kernels are cached beside the source,
-or in the folder that ``NUMBA_CACHE_DIR`` names. They are compiled for the current processor. For an image that
-will run on other machines set ``NUMBA_CPU_NAME=generic``, both for this command and later.
+Use it for container images, clusters and many workers that start together. Kernels are kept beside the source, in the
+user's ``.cache`` folder where that cannot be written, or in the folder that ``NUMBA_CACHE_DIR`` names. They are for the
+current processor. For an image that will run on other machines set ``NUMBA_CPU_NAME=generic``, both for this command
+and later.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import numpy as np
 import crib_env
 from crib_env.observation import DTYPES, OBSERVATIONS
 from crib_env.picture.seen import stages
+from crib_env.players.policies import NATIVE
 from crib_env.players.turns import play_out, turns
 
 _CARDS = "5H 5C JD QS 2H 3D"
@@ -69,7 +71,7 @@ def _play(env: Any) -> None:
 def vector_environments() -> None:
     """The native vector environments, with a native opponent and with an opponent in Python."""
     outputs = [{"observation": name, "dtype": dtype} for name in OBSERVATIONS for dtype in DTYPES]
-    games: list[dict[str, Any]] = [{"opponent": "greedy"}, {"opponent": _LowestCard()}, *outputs]
+    games: list[dict[str, Any]] = [*({"opponent": name} for name in NATIVE), {"opponent": _LowestCard()}, *outputs]
     discard_games: list[dict[str, Any]] = [{"dtype": dtype} for dtype in DTYPES]
     for name, options in [("Cribbage", game) for game in games] + [("CribbageDiscard", game) for game in discard_games]:
         envs: Any = gymnasium.make_vec(

@@ -51,7 +51,11 @@ EVENTS = (
     "crib",
     "muggins",
 )
-HEELS, FIFTEEN, THIRTY_ONE, PAIR, THREE, FOUR, RUN, GO, LAST_CARD, PONES_HAND, DEALERS_HAND, CRIB, MUGGINS = range(13)
+# Of type int64: for each plain constant that is an argument, Numba compiles a function anew.
+HEELS, FIFTEEN, THIRTY_ONE, PAIR, THREE, FOUR, RUN, GO, LAST_CARD, *_HANDS, MUGGINS = np.arange(13)
+PONES_HAND, DEALERS_HAND, CRIB = _HANDS
+_ONE, _TWO = np.int64(1), np.int64(2)
+TO_DRAW = np.int64(-1)  # in the place of a first dealer or scores that are drawn
 SHOWN = 3  # hands of a show, in the order in which they are counted: pone's, the dealer's, the crib
 N_EVENTS = 9  # at most: a fifteen, a pair or run, the last card, and each of the three hands with muggins
 
@@ -278,7 +282,7 @@ def start_play(g):
     g["phase"] = PLAY
     g["turn"] = pone(g)
     if starter(g) % 13 == JACK:
-        peg(g, np.int64(g["dealer"]), 2, HEELS)
+        peg(g, np.int64(g["dealer"]), _TWO, HEELS)
 
 
 @kernel
@@ -295,9 +299,9 @@ def lay(g, card):
     g["n_laid"], g["count"], g["ranks"] = n, count, ranks
 
     if count == 15:
-        peg(g, seat, 2, FIFTEEN)
+        peg(g, seat, _TWO, FIFTEEN)
     elif count == COUNT_LIMIT:
-        peg(g, seat, 2, THIRTY_ONE)
+        peg(g, seat, _TWO, THIRTY_ONE)
     points = same_rank_points(g["laid"], start, n) if before & rank else 0
     if points:
         peg(g, seat, points, PAIR if points == 2 else THREE if points == 6 else FOUR)
@@ -318,7 +322,7 @@ def end_of_count(g, seat, other):
     """Ends a count when nobody can lay a card: one point for ``seat``, which laid the last card (none at 31)."""
     all_laid = g["hand"][0] | g["hand"][1] == 0
     if g["count"] != COUNT_LIMIT:
-        peg(g, seat, 1, LAST_CARD if all_laid else GO)
+        peg(g, seat, _ONE, LAST_CARD if all_laid else GO)
     if all_laid:
         show(g)
         return
@@ -332,17 +336,18 @@ def end_of_count(g, seat, other):
 def show(g):
     """Scores pone's hand, dealer's hand and crib, in that order. Then the next deal is due, or the episode ends."""
     if not is_play_alone(g):
-        cut, dealer = starter(g), np.int64(g["dealer"])
-        count_hand(g, 1 - dealer, show_points(g["kept"][1 - dealer], cut, False), PONES_HAND)
-        count_hand(g, dealer, show_points(g["kept"][dealer], cut, False), DEALERS_HAND)
-        count_hand(g, dealer, show_points(g["discards"][0] | g["discards"][1], cut, True), CRIB)
+        dealer = np.int64(g["dealer"])
+        count_hand(g, 1 - dealer, g["kept"][1 - dealer], PONES_HAND)
+        count_hand(g, dealer, g["kept"][dealer], DEALERS_HAND)
+        count_hand(g, dealer, g["discards"][0] | g["discards"][1], CRIB)
     if g["phase"] != OVER:
         g["phase"] = DEAL if g["episode"] == GAME_EPISODE else OVER
 
 
 @kernel
-def count_hand(g, seat, points, kind):
+def count_hand(g, seat, cards, kind):
     """Gives a hand or the crib to its owner, less what is missed; then to the other player what is claimed of that."""
+    points = show_points(cards, starter(g), kind == CRIB)
     missed = g["missed"][kind - PONES_HAND]
     peg(g, seat, points - missed, kind)
     if missed and g["claimed"][kind - PONES_HAND]:

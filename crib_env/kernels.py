@@ -1,4 +1,4 @@
-"""Shared parts of all compiled kernels: operations on sets of cards and the random stream.
+"""Shared parts of all compiled kernels: the decorator, operations on sets of cards, and the random stream.
 
 Sets of cards are ``int64`` bit masks (bit = card id). Integers stay ``int64`` throughout, because Numba turns a mix of
 ``int64`` and ``uint64`` into floating point; only the random streams are ``uint64``.
@@ -6,23 +6,108 @@ Sets of cards are ``int64`` bit masks (bit = card id). Integers stay ``int64`` t
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numba
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, overload
 
-from crib_env.compiling.compiler import instruction, kernel
+from crib_env.kernel_cache import KernelCache
 
-__all__ = ["GOLDEN", "below", "bit", "cards_in", "kernel", "lowest", "mask_of", "mix", "popcount", "streams"]
+__all__ = [
+    "GOLDEN",
+    "KERNELS",
+    "below",
+    "bit",
+    "cards_in",
+    "kernel",
+    "lowest",
+    "mask_of",
+    "mix",
+    "popcount",
+    "streams",
+    "variant",
+]
+
+KERNELS: list[Any] = []
+"""All kernels, in the order in which modules define them."""
+_CACHE = None if numba.config.DISABLE_JIT else KernelCache()
 
 
-@instruction("ctpop")
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compiles a function when it is first called with arguments of these types, and keeps it for other processes.
+
+    With ``NUMBA_DISABLE_JIT=1`` it remains plain Python.
+    """
+    # nogil: threads may run kernels side by side. Never parallel: a process that has used it cannot fork any more.
+    compiled = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)
+    KERNELS.append(_CACHE.kept(function, compiled) if _CACHE else compiled(function))
+    return KERNELS[-1]
+
+
+@cache
+def variant(template: Any, name: str, other: Any) -> Any:
+    """A kernel like ``template`` that calls the kernel ``other`` in the place of the one that it knows as ``name``.
+
+    Numba cannot keep a kernel that is given a kernel as an argument. So this is one of its own, kept under a name that
+    says what it calls, and by which source.
+    """
+    function, called = (getattr(one, "py_func", one) for one in (template, other))
+    if function.__globals__[name] is other:
+        return template
+    source = sha256(Path(called.__code__.co_filename).read_bytes()).hexdigest()[:8]
+    copy = FunctionType(function.__code__, {**function.__globals__, name: other})
+    copy.__qualname__ = f"{function.__qualname__}_by_{called.__module__}.{called.__qualname__}_{source}"
+    return kernel(copy)
+
+
 def popcount(mask: int) -> int:
     """How many cards a mask holds."""
     return int(mask).bit_count()
 
 
-@instruction("cttz")
 def lowest(mask: int) -> int:
     """The lowest card id in a mask that is not empty."""
     return (int(mask) & -int(mask)).bit_length() - 1
+
+
+# In kernels each is one instruction. Numba names the functions below by their place in the source: one function that
+# made both would give code of two processes the same name for different instructions.
+@intrinsic
+def _count(_context: Any, mask: Any) -> Any:
+    return types.int64(types.int64), lambda _context, builder, _signature, args: builder.ctpop(args[0])
+
+
+@intrinsic
+def _first(_context: Any, mask: Any) -> Any:
+    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))  # never zero
+
+    return types.int64(types.int64), generate
+
+
+@overload(popcount)
+def _popcount(mask):
+    _tell()
+    return lambda mask: _count(np.int64(mask))
+
+
+@overload(lowest)
+def _lowest(mask):
+    _tell()
+    return lambda mask: _first(np.int64(mask))
+
+
+def _tell() -> None:
+    if _CACHE:  # Numba asks for an overload only when it compiles a kernel that calls it, and nearly all do
+        _CACHE.tell()
 
 
 @kernel

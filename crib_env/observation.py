@@ -57,18 +57,14 @@ The rest is 0 before the play:
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from operator import attrgetter
-from pathlib import Path
-from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
 
-from crib_env.compiling.kernel_sources import source_stamp
 from crib_env.engine import WIN, legal_cards, starter, starter_is_cut
-from crib_env.kernels import bit, kernel, popcount
+from crib_env.kernels import bit, kernel, popcount, variant
 from crib_env.ranks import N_INPUTS, write_ranks
 from crib_env.scoring import COUNT_LIMIT
 
@@ -120,8 +116,8 @@ def write_observation(g, seat, out, row):
         laid |= bit(card)
     cut = bit(starter(g)) if starter_is_cut(g) else np.int64(0)
     out[row, IS_DEALER] = g["dealer"] == seat
-    write_bits(g["hand"][seat], out, row, HAND)
-    write_bits(own_discards | cut | laid, out, row, KNOWN)
+    write_bits(g["hand"][seat], out, row, np.int64(HAND))  # int64: see engine.HEELS
+    write_bits(own_discards | cut | laid, out, row, np.int64(KNOWN))
     if out.shape[1] == N_BITS:
         return
     for k in range(WIN - 1):
@@ -132,9 +128,9 @@ def write_observation(g, seat, out, row):
     for k in range(8):
         out[row, OWN_LAID + k] = k < n_laid and g["laid_by"][k] == seat
         out[row, IN_COUNT + k] = g["pile_start"] <= k < n_laid
-    write_bits(own_discards, out, row, OWN_DISCARDS)
-    write_bits(laid & ~g["kept"][seat], out, row, OPPONENT_LAID)
-    write_bits(cut, out, row, STARTER)
+    write_bits(own_discards, out, row, np.int64(OWN_DISCARDS))
+    write_bits(laid & ~g["kept"][seat], out, row, np.int64(OPPONENT_LAID))
+    write_bits(cut, out, row, np.int64(STARTER))
     for k in range(7):
         out[row, OPPONENT_CARDS + k] = k == popcount(g["hand"][1 - seat])
 
@@ -142,7 +138,7 @@ def write_observation(g, seat, out, row):
 @kernel
 def write_mask(g, seat, out, row):
     """Writes the legal cards of ``seat`` into a row of ``out``, (N, 52) of any type; zeros if another seat is to act."""
-    write_bits(legal_cards(g) if seat == g["turn"] else np.int64(0), out, row, 0)
+    write_bits(legal_cards(g) if seat == g["turn"] else np.int64(0), out, row, np.int64(0))
 
 
 class Observation(NamedTuple):
@@ -182,15 +178,6 @@ def observation_named(name: Any) -> Observation:
     return OBSERVATIONS[name]
 
 
-@cache
 def writing(template: Any, write: Any) -> Any:
     """A kernel that calls :func:`write_observation`, with the kernel ``write`` in its place."""
-    if write is write_observation:
-        return template
-    # Numba cannot keep a kernel that is given a kernel as an argument. So this is one of its own, kept under a name that
-    # says what it writes, and by which sources.
-    function, writer = (getattr(one, "py_func", one) for one in (template, write))
-    sources = source_stamp(Path(writer.__code__.co_filename).resolve())[:8]
-    copy = FunctionType(function.__code__, {**function.__globals__, "write_observation": write})
-    copy.__qualname__ = f"{function.__qualname__}_by_{writer.__module__}.{writer.__qualname__}_{sources}"
-    return kernel(copy)
+    return variant(template, "write_observation", write)

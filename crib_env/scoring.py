@@ -11,10 +11,10 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 from numpy.typing import ArrayLike
 
 from crib_env.cards import JACK, Card, format_card, format_cards, parse_card, parse_cards
-from crib_env.compiling.compiler import register_jitable
 from crib_env.kernels import kernel, lowest, popcount
 
 COUNT_LIMIT = 31  # the count of the play cannot go above it

@@ -5,7 +5,7 @@ import pytest
 
 from crib_env.train.loop.run_folder import RunFolder
 from tests.attack import __main__ as command
-from tests.attack import damage, leaks, lines
+from tests.attack import damage, kernels, leaks, lines
 from tests.attack.attempts import Attempts
 from tests.helpers import killed_runs
 from tests.helpers.wrong_rules import WRONG_RULES, play_in_python, rules_in_python
@@ -23,6 +23,16 @@ def test_nothing_comes_through_in_small_samples(capsys):
     shown = capsys.readouterr().out
     assert "| decisions of best that depend on hidden cards | 20 | 0 |" in shown
     assert "| hostile command lines that were not refused | 20 | 0 |" in shown
+
+
+class Careless(kernels.Copy):
+    """Its folder of kernels has one name for all sources, and is not checked."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        cache = folder / "crib_env" / "kernel_cache.py"
+        careless = cache.read_text().replace("return found.hexdigest()", 'return "any"')
+        cache.write_text(careless.replace("= self._checked()", "= {}"))
 
 
 class Peeks:
@@ -49,6 +59,13 @@ def test_a_leak_is_reported(monkeypatch):
     asked, other = leaks.decide_twice("peeks", 100, seed=0)
     assert asked >= 100
     assert other
+
+
+def test_a_cache_that_believes_its_files_is_reported(monkeypatch, capsys):
+    monkeypatch.setattr(kernels, "Copy", Careless)
+    assert command.main(["--quick", "--only", "kernels"]) == 1
+    shown = capsys.readouterr().out
+    assert "| first runs after an edit of a rule, on a full disk, that played another rule | 1 | 1 |" in shown
 
 
 @pytest.mark.slow

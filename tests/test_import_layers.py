@@ -203,6 +203,13 @@ def test_loading_of_pickles_is_found(source, found):
     assert unsafe_loading(source) == found
 
 
+def test_only_the_table_without_a_server_looks_into_numba():
+    inside = re.compile(r"numba\.(?!extending\b|njit\b|config\b|types\b)[a-z]")
+    assert {path.name for path in MODULES if any(map(inside.match, imported(path.read_text())))} == {
+        "kernel_library.py"
+    }
+
+
 def test_files_are_written_whole_everywhere():
     careless = {str(path.relative_to(ROOT)): careless_writing(path.read_text()) for path in MODULES}
     assert {path: calls for path, calls in careless.items() if calls} == {

@@ -84,12 +84,6 @@ def installed(built, tmp_path_factory):
     (packages,) = folder.glob("lib/python*/site-packages")
     zipfile.ZipFile(built[1]).extractall(packages)
     (packages / "dependencies.pth").write_text(f"{Path(np.__file__).parents[1]}\n")
-    for name in FOLDERS:  # kernels that are compiled here are good there, too
-        for file in (ROOT / name).rglob("*.nb?"):
-            there = packages / "crib_env" / file.relative_to(ROOT / "crib_env" if name == "crib_env" else ROOT)
-            if there.parents[1].is_dir():  # not of a module that is gone
-                there.parent.mkdir(exist_ok=True)
-                shutil.copy(file, there)
     return folder / "bin" / "python"
 
 

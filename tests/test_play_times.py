@@ -25,17 +25,15 @@ from crib_env.evaluate.play.page.games import Games
 from crib_env.evaluate.play.page.server import served
 from crib_env.evaluate.play.page.times import PageLink
 from crib_env.evaluate.play.saved_game import GameSoFar
-from crib_env.compiling.kernel_cache import KernelCache
+from crib_env.kernels import KERNELS
 
-looked_for, real = [], KernelCache._load_overload
-def load(cache, sig, target_context):
-    looked_for.append(f"{cache._cache_file._index_name} {sig}")
-    return real(cache, sig, target_context)
-KernelCache._load_overload = load
+def looked_for():
+    return {f"{kernel.__name__} {types}" for kernel in KERNELS for types in kernel.overloads}
+
 with tempfile.TemporaryDirectory() as folder:
     games = Games(Path(folder), Path(folder) / "games.jsonl", GameSoFar(LEVELS[2].agent, 0, None, (0, 0), ()))
     games.warm_up()
-    warm = len(looked_for)
+    warm = looked_for()
     with served(games) as address:
         ask = PageLink(address).ask
         for k, level in enumerate((*LEVELS, LEVELS[-1])):
@@ -56,7 +54,7 @@ with tempfile.TemporaryDirectory() as folder:
         for position in ask("lesson", {})["positions"]:
             cards = position["frame"]["sides"][0]["legal"][: position["choose"]]
             ask("answer", {"position": position["id"], "cards": cards})
-print(warm, *sorted({*looked_for[warm:]}), sep="\\n")
+print(len(warm), *sorted(looked_for() - warm), sep="\\n")
 """
 
 

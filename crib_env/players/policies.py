@@ -116,21 +116,45 @@ def careful_play(legal, laid, pile_start, n_laid, count, opponent_cards):
     return best
 
 
+# What a native player discards or lays for the seat to act, by :data:`NATIVE`. It reads nothing hidden from that seat.
+
+
 @kernel
-def native_card(g, policy):
-    """The card that a native policy discards or lays for the seat to act. It reads nothing hidden from that seat."""
-    if policy == RANDOM:
-        g["policy_stream"] += GOLDEN
-        return random_card(legal_cards(g), mix(g["policy_stream"]))
+def random_choice(g):
+    """Any legal card, by the game's own stream."""
+    g["policy_stream"] += GOLDEN
+    return random_card(legal_cards(g), mix(g["policy_stream"]))
+
+
+@kernel
+def greedy_choice(g):
+    """See :func:`greedy_discard` and :func:`greedy_play`."""
     seat = g["turn"]
     if g["phase"] == DISCARD:
-        if policy == GREEDY:
-            return greedy_discard(g["hand"][seat], g["discards"][seat], seat == g["dealer"])
+        return greedy_discard(g["hand"][seat], g["discards"][seat], seat == g["dealer"])
+    start, n, count = np.int64(g["pile_start"]), np.int64(g["n_laid"]), np.int64(g["count"])
+    return greedy_play(legal_cards(g), g["laid"], start, n, count)
+
+
+@kernel
+def careful_choice(g):
+    """See :func:`careful_discard` and :func:`careful_play`."""
+    seat = g["turn"]
+    if g["phase"] == DISCARD:
         return careful_discard(g["hand"][seat], g["discards"][seat], seat == g["dealer"])
     start, n, count = np.int64(g["pile_start"]), np.int64(g["n_laid"]), np.int64(g["count"])
-    if policy == GREEDY:
-        return greedy_play(legal_cards(g), g["laid"], start, n, count)
     return careful_play(legal_cards(g), g["laid"], start, n, count, popcount(g["hand"][1 - seat]))
+
+
+CHOICES = (random_choice, greedy_choice, careful_choice)
+
+
+@kernel
+def native_card(g, policy):
+    """The choice of a native player whose number is known at run time only."""
+    if policy == RANDOM:
+        return random_choice(g)
+    return greedy_choice(g) if policy == GREEDY else careful_choice(g)
 
 
 @kernel

@@ -122,6 +122,7 @@ class CribbageVectorEnv(NativeVectorEnv):
             penalty=game.penalty,
             alternates=seat == "alternate",
         )
+        self._begin_all, self._step_all = vector_kernels.against(self._rules.policy)
         n = self.num_envs
         self._table = vector_kernels.Table(
             games=self._games,
@@ -154,13 +155,13 @@ class CribbageVectorEnv(NativeVectorEnv):
         if self._rules.alternates:
             self._table.seats[rows] = np.where(is_seeded[rows], 0, 1 - self._table.seats[rows])
         begin = start.first_dealer, *start.scores
-        self._run(vector_kernels.begin_all, self._table, rows, self._rules, *begin)
+        self._run(self._begin_all, self._table, rows, self._rules, *begin)
         if self._rules.policy == vector_kernels.NO_POLICY:
             self._let_opponent_act(rows)
 
     def _play(self, cards: np.ndarray, out: Any) -> None:
         rows, outcome = self._all_rows, (out.rewards, out.over, out.illegal)
-        self._run(vector_kernels.step_all, self._table, rows, cards, self._to_begin, self._rules, *outcome)
+        self._run(self._step_all, self._table, rows, cards, self._to_begin, self._rules, *outcome)
         if self._rules.policy == vector_kernels.NO_POLICY:
             self._let_opponent_act(rows)
             self._run(vector_kernels.pay_all, self._table, rows, self._rules, *outcome)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from crib_env.engine import (
     DEAL,
     DISCARD,
     OVER,
+    TO_DRAW,
     act,
     begin_deal,
     begin_game,
@@ -18,13 +19,13 @@ from crib_env.engine import (
     shuffle,
     winner_pays,
 )
-from crib_env.kernels import bit, kernel, popcount
+from crib_env.kernels import bit, kernel, popcount, variant
 from crib_env.observation import N_ACTIONS, write_bits, write_observation
-from crib_env.players.policies import native_card
+from crib_env.players.policies import CHOICES, random_choice
 from crib_env.scoring import show_points
 
 _POINTS, _WIN, _MATCH = range(3)  # indices in options.REWARDS
-NO_POLICY = -1  # the opponent is an agent's object, outside the kernels
+NO_POLICY = np.int64(-1)  # the opponent is an agent's object, outside the kernels
 _ALL = np.int64((1 << N_ACTIONS) - 1)
 
 
@@ -120,7 +121,7 @@ def _go_on(table, rows, policy):
                 begin_deal(g)
             if policy < 0 or g["phase"] == OVER or g["turn"] == seat:
                 break
-            act(g, native_card(g, policy))
+            act(g, random_choice(g))  # of another opponent in a variant: see `against`
 
 
 @kernel
@@ -169,7 +170,7 @@ def show_all(table, rows, out):
     for i in rows:
         g, seat = games[i], np.int64(seats[i])
         write_observation(g, seat, observation, i)
-        write_bits(_learners_mask(g, seat), mask, i, 0)
+        write_bits(_learners_mask(g, seat), mask, i, np.int64(0))
         scores[i, 0], scores[i, 1] = g["scores"][0], g["scores"][1]
         dealers[i] = g["dealer"]
 
@@ -189,7 +190,7 @@ def step_all(table, rows, cards, to_begin, rules, rewards, over, illegal):
             if rules.alternates:
                 seats[i] = 1 - seats[i]
             table.n_given[i] = 0
-            begin_game(g, rules.episode, -1, -1, -1, rules.start_spread)
+            begin_game(g, rules.episode, TO_DRAW, TO_DRAW, TO_DRAW, rules.start_spread)
             table.margins[i] = _margin(g, np.int64(seats[i]))
             table.n_begun[i] += 1
         elif _is_legal(g, cards[i]):
@@ -200,6 +201,12 @@ def step_all(table, rows, cards, to_begin, rules, rewards, over, illegal):
     _go_on(table, rows, rules.policy)
     if rules.policy >= 0:
         pay_all(table, rows, rules, rewards, over, illegal)
+
+
+def against(policy: int) -> tuple[Any, Any]:
+    """:func:`begin_all` and :func:`step_all` against a native opponent. No other opponent is compiled with them."""
+    go_on = variant(_go_on, "random_choice", random_choice if policy == NO_POLICY else CHOICES[policy])
+    return variant(begin_all, "_go_on", go_on), variant(step_all, "_go_on", go_on)
 
 
 class Accounts(NamedTuple):
@@ -287,6 +294,6 @@ def show_discards(games, rows, out):
     observation, mask, starters = out.observation, out.action_mask, out.starters
     for i in rows:
         g = games[i]
-        write_bits(g["hand"][0], observation, i, 0)
-        write_bits(_learners_mask(g, 0), mask, i, 0)
+        write_bits(g["hand"][0], observation, i, np.int64(0))
+        write_bits(_learners_mask(g, np.int64(0)), mask, i, np.int64(0))
         starters[i] = g["cards"][12] if g["phase"] == OVER else -1

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from crib_env.batch import GameBatch
-from crib_env.engine import GAME, OVER, begin_deal, begin_game, shuffle, step
+from crib_env.engine import GAME, OVER, TO_DRAW, begin_deal, begin_game, shuffle, step
 from crib_env.evaluate.speed.measuring import Measurement
 from crib_env.exact.discard_means import best_discard
 from crib_env.exact.discard_statistics import crib_distribution, discard_statistics
@@ -24,7 +24,7 @@ def play_games(games, policy, n):
     """Plays ``n`` games in the record ``games[0]`` with one native policy in both seats; the number of decisions."""
     g, decisions = games[0], 0
     for _ in range(n):
-        begin_game(g, 0, -1, -1, -1, -1)
+        begin_game(g, 0, TO_DRAW, TO_DRAW, TO_DRAW, -1)
         shuffle(g)
         begin_deal(g)
         while g["phase"] != OVER:

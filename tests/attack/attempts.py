@@ -20,11 +20,13 @@ class Sizes(NamedTuple):
     """Hostile command lines, at most; there are some hundreds."""
     damages: int = 100
     """Of each kind of file."""
+    rounds: int = 20
+    """Of eight processes that compile kernels, half of them killed; half as many full disks, thrice as many damages."""
     most: int = 100
     """Players, learners and long commands, at most."""
 
 
-QUICK = Sizes(plays=20_000, decisions=20, kills=1, lines=20, damages=3, most=1)
+QUICK = Sizes(plays=20_000, decisions=20, kills=1, lines=20, damages=3, rounds=1, most=1)
 
 
 @dataclass

@@ -13,6 +13,7 @@ from crib_env.engine import (
     GAME_EPISODE,
     OVER,
     PONE,
+    TO_DRAW,
     WIN,
     act,
     begin_deal,
@@ -198,7 +199,7 @@ def play_and_learn(games, n, players, second_learns, expected, pegging, rule, ta
     advocates = np.empty((2, _MOST_DEALS, N_STRATEGIES), np.bool_)
     before, credit = np.empty(_MOST_DEALS), np.empty(_MOST_DEALS)
     for _ in range(n):
-        begin_game(g, GAME_EPISODE, -1, -1, -1, rule.start_spread)
+        begin_game(g, GAME_EPISODE, TO_DRAW, TO_DRAW, TO_DRAW, rule.start_spread)
         while g["phase"] != OVER:
             if g["phase"] == DEAL:
                 shuffle(g)

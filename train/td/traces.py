@@ -21,7 +21,7 @@ import torch
 from crib_env.agents.features.after_states import MOST_MOVES, write_after_states
 from crib_env.agents.networks.feed_forward import ValueNetwork
 from crib_env.agents.networks.td import TDAgent
-from crib_env.engine import DISCARD, EPISODES, GAME, OVER, act, begin_deal, begin_game, shuffle
+from crib_env.engine import DISCARD, EPISODES, GAME, OVER, TO_DRAW, act, begin_deal, begin_game, shuffle
 from crib_env.kernels import kernel, popcount
 from crib_env.observation import N_ACTIONS, N_BITS, write_mask, write_observation
 
@@ -143,7 +143,7 @@ def play_and_learn(games, episode, n, weights, traces, rate, fade, tally):
     last = np.zeros((2, N_BITS), np.int8)  # the after-state that each seat is in
     standing, has_moved = np.zeros(2), np.zeros(2, np.bool_)  # the standing when it moved there, if it has moved
     for _ in range(n):
-        begin_game(g, episode, -1, -1, -1, -1)
+        begin_game(g, episode, TO_DRAW, TO_DRAW, TO_DRAW, -1)
         shuffle(g)
         begin_deal(g)
         has_moved[:] = False

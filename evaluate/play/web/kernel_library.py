@@ -6,7 +6,7 @@ and only pointers are shorter. So Numba must not have tidied the code up for thi
 (:func:`leave_code_plain`).
 
 Each function takes one block of memory: eight bytes for every number and address of its arguments, then as many for its
-result. :mod:`crib_env.evaluate.play.web.browser.compiler` fills it.
+result. ``browser/numba.py`` fills it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from llvmlite import ir
 from numba.core import cgutils
 from numba.core import types as numba_types
 from numba.core.codegen import JITCodeLibrary
+from numba.core.registry import CPUDispatcher
 from numba.np import arrayobj
 
-from crib_env.compiling.kernel_cache import KernelCache
 from crib_env.files.whole_file import whole_file
 
 types: Any = numba_types  # their attributes have no types
@@ -87,16 +87,17 @@ define {i64, i1} @size_of_array(i64 %n, i64 %bytes) {
 """
 
 
+called: dict[Any, dict[tuple[Any, ...], None]] = {}
+"""By kernel: the types of arguments with which Python has called it, since :func:`leave_code_plain`."""
+
+
 def leave_code_plain() -> None:
     """From now on Numba optimises a copy of its code; what kernels take over does not know how long a pointer is.
 
-    Kernels that are kept are not read, and none are kept. To be called before one is compiled.
+    Calls are noted. To be called before a kernel is compiled, with an empty folder of kept kernels.
     """
-    cache: Any = KernelCache
-    cache._read = lambda one, key: None
-    cache.save_overload = cache.save_entry = lambda *_: None
     library: Any = JITCodeLibrary
-    optimise = library._optimize_final_module
+    optimise, call = library._optimize_final_module, CPUDispatcher.__call__
 
     def optimise_copy(one: Any) -> None:
         plain, one._final_module = one._final_module, one._final_module.clone()
@@ -106,15 +107,20 @@ def leave_code_plain() -> None:
         one._shared_module = plain
         optimise(one)
 
+    def noted_call(kernel: Any, *arguments: Any) -> Any:
+        called.setdefault(kernel, {})[tuple(map(kernel.typeof_pyval, arguments))] = None
+        return call(kernel, *arguments)
+
     library._optimize_functions = lambda one, module: None
     library._optimize_final_module = optimise_copy
+    CPUDispatcher.__call__ = noted_call
 
 
 class Entry(NamedTuple):
     """A kernel for certain types of arguments."""
 
     kernel: Any
-    """One of :data:`crib_env.compiling.compiler.KERNELS`."""
+    """One of :data:`crib_env.kernels.KERNELS`."""
     arguments: tuple[Any, ...]
     name: str
     """Of the function in the library."""
@@ -134,11 +140,12 @@ class Entry(NamedTuple):
 
 
 def entries_of(kernels: Iterable[Any]) -> list[Entry]:
-    """What Python has called of these kernels so far."""
+    """What Python has called of these kernels so far, but for calls whose numbers Numba converted."""
     return [
-        Entry(one, arguments, f"{one.py_func.__module__}.{one.py_func.__name__}.{k}".replace(".", "_"))
+        Entry(one, arguments, re.sub(r"\W", "_", f"{one.py_func.__module__}.{one.py_func.__qualname__}.{k}"))
         for one in kernels
-        for k, arguments in enumerate(one.entries)
+        for k, arguments in enumerate(called.get(one, ()))
+        if arguments in one.overloads
     ]
 
 
@@ -147,7 +154,7 @@ def described_kernels(entries: Sequence[Entry]) -> dict[str, list[dict[str, obje
     found: dict[str, list[dict[str, object]]] = {}
     for entry in entries:
         function = entry.kernel.py_func
-        found.setdefault(f"{function.__module__}:{function.__name__}", []).append(entry.described())
+        found.setdefault(f"{function.__module__}:{function.__qualname__}", []).append(entry.described())
     return found
 
 
@@ -185,7 +192,7 @@ def shared_library(entries: Sequence[Entry], linker: Sequence[str]) -> bytes:
     for entry in entries:
         whole.link_in(_for_machine(str(_door(entry)), machine))
     for entry in entries:
-        whole.link_in(_for_machine(str(llvm.parse_bitcode(entry.result.library.kept())), machine))
+        whole.link_in(_for_machine(str(entry.result.library._get_module_for_linking()), machine))
     whole.verify()
     names = {entry.name for entry in entries}
     for value in (*whole.functions, *whole.global_variables):

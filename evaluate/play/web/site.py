@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 
-from crib_env.compiling.compiler import KERNELS
 from crib_env.evaluate.play.page import answers
 from crib_env.evaluate.play.page.server import page_files
 from crib_env.evaluate.play.page.warming import play_through, warmed_up
@@ -25,6 +24,7 @@ from crib_env.evaluate.play.web.opponents import NAMED
 from crib_env.evaluate.play.web.prepared import IMPORTED, prepared_tables
 from crib_env.evaluate.skill.analysis.judges import play_judge
 from crib_env.files.whole_file import whole_file
+from crib_env.kernels import KERNELS
 
 PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 """Files of the npm package ``pyodide`` that are needed."""
@@ -35,10 +35,9 @@ Pyodide {version}, in pyodide/: {license}, https://github.com/pyodide/pyodide
 It has Python in it: PSF-2.0, https://docs.python.org/3/license.html
 """
 _HERE = Path(__file__).parent
-_ALONE = ("gymnasium", "pettingzoo", "table", "tables", "torch")  # modules beside the package in the browser
-_REPLACED = {"crib_env.compiling.compiler": "compiler", "crib_env.agents.networks.weights_file": "weights_file"}
+_ALONE = ("gymnasium", "numba", "pettingzoo", "table", "tables", "torch")  # modules beside the package in the browser
+_REPLACED = {"crib_env.agents.networks.weights_file": "weights_file"}
 _NATIVE = (
-    "crib_env.compiling.kernel_cache",
     "crib_env.evaluate.play.page.server",
     *(f"crib_env.evaluate.play.web.{name}" for name in ("__main__", "site", "kernel_library", "prepared")),
 )

@@ -1,4 +1,4 @@
-"""In the place of :mod:`crib_env.compiling.compiler` in the browser: kernels were compiled into a shared library.
+"""In the place of Numba in the browser: kernels were compiled into a shared library.
 
 See :mod:`crib_env.evaluate.play.web.kernel_library`. A kernel that is not in the library for the types of its arguments
 is an error: whole numbers are not 64 bits wide in plain Python.
@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property, update_wrapper
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -139,7 +140,7 @@ class Kernel:
     def __init__(self, function: Callable[..., Any]) -> None:
         update_wrapper(self, function)
         self.py_func = function
-        known = _KNOWN.get(f"{function.__module__}:{function.__name__}", ())
+        known = _KNOWN.get(f"{function.__module__}:{function.__qualname__}", ())
         self._entries = [_Entry(one["name"], one["arguments"], one["returns"]) for one in known]
 
     def __call__(self, *arguments: Any) -> Any:
@@ -153,14 +154,13 @@ class Kernel:
         raise TypeError(f"{self.__module__}.{self.__qualname__} was not compiled for ({kinds})")
 
 
-kernel = Kernel
+def njit(**_options: Any) -> Callable[[Callable[..., Any]], Kernel]:
+    """What the decorator of kernels calls."""
+    return Kernel
 
 
-def instruction(name: str) -> Callable[[Callable[[int], int]], Callable[[int], int]]:
-    """See :mod:`crib_env.compiling.compiler`."""
-    return lambda function: function
-
-
-def register_jitable(function: Callable[..., Any]) -> Callable[..., Any]:
-    """See Numba."""
-    return function
+config = SimpleNamespace(DISABLE_JIT=1)  # no kernel is kept
+types = None
+_same = SimpleNamespace(intrinsic=lambda function: function, register_jitable=lambda function: function)
+_same.overload = lambda _plain: lambda function: function  # the library has the instructions
+sys.modules["numba.extending"], sys.modules["llvmlite"] = _same, SimpleNamespace(ir=None)  # type: ignore[assignment]

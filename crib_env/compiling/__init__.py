@@ -1,1 +1,0 @@
-"""How kernels are compiled and kept, and which source files each depends on."""
