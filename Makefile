@@ -17,7 +17,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: web setup train play check test quick oldest loops lint types tensorboard slow attack mutants docs pages figures dist ladder
+.PHONY: web setup train play check test quick oldest newest loops lint types tensorboard slow attack mutants docs pages figures dist ladder
 .DELETE_ON_ERROR:
 # Else make would delete these, and set each environment up again.
 .PRECIOUS: .venv-loops/%/ready
@@ -51,11 +51,23 @@ TESTED := .venv/tested-ready
 STRICT := -p tests.strict_skips
 
 quick: $(TESTED)
+	$(BIN)/python -m crib_env.compile
 	$(BIN)/python -m pytest $(STRICT) -m "not slow" --ignore tests/loops -n auto --dist loadfile --no-loadscope-reorder --durations=20
+
+# Rules, and environments.
+OLDEST := $(addprefix tests/test_,rules.py golden_games.py single_agent.py aec_pettingzoo.py vector_arrays.py \
+	vector_bad_input.py vector_course.py vector_discard_game.py vector_threads.py)
 
 oldest: .venv-oldest/ready
 	.venv-oldest/bin/python -m crib_env.compile
-	.venv-oldest/bin/python -m pytest $(STRICT) tests/test_single_agent.py tests/test_aec_pettingzoo.py
+	.venv-oldest/bin/python -m pytest $(STRICT) -m "not slow" -n 2 $(OLDEST)
+
+# A newer Numba than pyproject.toml allows, if there is one.
+newest: $(TESTED)
+	$(PYTHON) -m venv .venv-newest
+	.venv-newest/bin/python $(INSTALL) -e ".[render]" pytest pytest-xdist hypothesis
+	.venv-newest/bin/python $(INSTALL) --upgrade numba
+	.venv-newest/bin/python -m pytest -m "not slow" -n 2 $(OLDEST) tests/test_kernel_cache.py
 
 # Extras that can be installed together, between commas, are an environment.
 LOOPS := torchrl,tianshou,supersuit rllib agilerl trl,verifiers,openenv openspiel
@@ -160,10 +172,11 @@ $(TESTED): .venv/made pyproject.toml constraints.txt
 	$(BIN)/python $(INSTALL) -c constraints.txt -e ".[$*]"
 	touch $@
 
-# The oldest supported Gymnasium and PettingZoo, in an environment of their own.
+# The oldest supported Numba, Gymnasium and PettingZoo, in an environment of their own.
 .venv-oldest/ready: pyproject.toml
 	$(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/python $(INSTALL) -e ".[render]" gymnasium==1.2.2 "pettingzoo==1.26.*" pytest
+	.venv-oldest/bin/python $(INSTALL) -e ".[render]" "numba==0.60.*" "numpy<2.1" gymnasium==1.2.2 \
+		"pettingzoo==1.26.*" pytest pytest-xdist hypothesis
 	touch $@
 
 .venv-loops/%/ready: pyproject.toml constraints.txt

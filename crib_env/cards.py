@@ -13,6 +13,7 @@ from typing import SupportsIndex, TypeAlias
 
 import numpy as np
 
+# The numbers below are constants of kernels.
 RANKS = "A23456789TJQK"
 SUITS = "CDHS"
 N_CARDS = 52

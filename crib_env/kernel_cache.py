@@ -38,6 +38,7 @@ except ImportError:  # Windows: processes share a folder
     fcntl = None  # type: ignore[assignment]
 
 _PACKAGE = Path(__file__).resolve().parent
+_CONFIG: Any = numba.config
 _LIST = "checksums"
 _TOLD_FOR = 60  # seconds in which no other process says that kernels are being compiled
 
@@ -66,7 +67,7 @@ class KernelCache:
         prefix = f"kernels-{hashlib.sha256(versions.encode()).hexdigest()[:8]}-"
         name = prefix + source_hash()[:16]
         beside = _PACKAGE / "__pycache__"
-        chosen: str = numba.config.CACHE_DIR  # of NUMBA_CACHE_DIR
+        chosen = _CONFIG.CACHE_DIR  # of NUMBA_CACHE_DIR
         self.path: Path | None = None
         self._has_told = False
         for place in (Path(chosen),) if chosen else (beside, Path.home() / ".cache" / "crib_env"):
@@ -94,13 +95,13 @@ class KernelCache:
         made = compiled(function)
         if self.path is None:
             return made
-        chosen = numba.config.CACHE_DIR  # read by the call below: other functions than kernels keep theirs
+        chosen = _CONFIG.CACHE_DIR  # read by the call below: other functions than kernels keep theirs
         try:
-            numba.config.CACHE_DIR = str(self.path)
+            _CONFIG.CACHE_DIR = str(self.path)
             with suppress(RuntimeError):  # no folder can be written to any more
                 made.enable_caching()
         finally:
-            numba.config.CACHE_DIR = chosen
+            _CONFIG.CACHE_DIR = chosen
         # Where a folder cannot be made in this one, Numba takes another, with whatever is in it.
         kept = made.stats.cache_path
         return made if kept is None or Path(kept).is_relative_to(self.path) else compiled(function)

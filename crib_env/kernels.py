@@ -36,9 +36,12 @@ __all__ = [
     "variant",
 ]
 
+# nogil: threads may run kernels side by side. Never parallel: a process that has used it cannot fork any more.
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 KERNELS: list[Any] = []
 """All kernels, in the order in which modules define them."""
-_CACHE = None if numba.config.DISABLE_JIT else KernelCache()
+_CONFIG: Any = numba.config
+_CACHE = None if _CONFIG.DISABLE_JIT else KernelCache()
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -46,8 +49,7 @@ def kernel(function: Callable[..., Any]) -> Any:
 
     With ``NUMBA_DISABLE_JIT=1`` it remains plain Python.
     """
-    # nogil: threads may run kernels side by side. Never parallel: a process that has used it cannot fork any more.
-    compiled = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)
+    compiled = numba.njit(**_OPTIONS)
     KERNELS.append(_CACHE.kept(function, compiled) if _CACHE else compiled(function))
     return KERNELS[-1]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -30,7 +31,8 @@ print(card, sum(sum(kernel.stats.cache_misses.values()) for kernel in KERNELS))
 
 def environment(**changes):
     kept = {key: value for key, value in os.environ.items() if key not in ("NUMBA_CACHE_DIR", "CRIB_ENV_QUIET")}
-    return {**kept, **changes}
+    # Python's own cache goes by the length and the time of a file, which `rewrite` keeps.
+    return {**kept, "PYTHONDONTWRITEBYTECODE": "1", **changes}
 
 
 def start(folder, code=CHOOSE, **changes):
@@ -109,6 +111,46 @@ def test_kernels_of_two_processes_keep_their_instructions_when_they_are_linked(t
         assert out, err
         found.append(int(out))
     assert found == [3, 2, 302]
+
+
+def file_of(module):
+    """The file of a module of this project."""
+    first, *rest = module.split(".")[1:] or ["__init__"]
+    path = (PACKAGE.parent if first in ("agents", "evaluate", "train") else PACKAGE).joinpath(first, *rest)
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def read_names(*trees):
+    return {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def meaning(file, names):
+    """The files with what these names of a file mean: of constants, all from which they are made."""
+    tree = ast.parse(file.read_text())
+    assigned = [node for node in tree.body if isinstance(node, (ast.Assign, ast.AnnAssign))]
+    while more := read_names(*(node for node in assigned if read_names(node) & names)) - names:
+        names = names | more
+    files = {file}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "crib_env":
+            imported = {alias.name for alias in node.names if (alias.asname or alias.name) in names}
+            if imported:
+                files |= meaning(file_of(node.module), imported)
+    return files
+
+
+def test_the_hash_is_of_all_files_whose_constants_kernels_use():
+    files = [
+        file for name in ("crib_env", "agents", "evaluate", "train") for file in PACKAGE.parent.glob(f"{name}/**/*.py")
+    ]
+    used = set()
+    for file in files:
+        functions = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.FunctionDef)]
+        kernels = [function for function in functions if "kernel" in read_names(*function.decorator_list)]
+        if kernels:
+            used |= meaning(file, read_names(*kernels))
+    assert len(used) > 50
+    assert [str(file) for file in sorted(used) if "kernel" not in file.read_text()] == []
 
 
 def test_a_change_of_a_file_without_kernels_compiles_nothing(compiled):

@@ -18,15 +18,15 @@ def lines(job):
 
 
 def test_there_is_a_check_and_the_site():
-    assert set(FILES) == {"check.yml", "pages.yml"}
-    assert set(JOBS) == {"test", "quick", "oldest", "windows", "loops", "wheel", "publish"}
+    assert set(FILES) == {"check.yml", "newest.yml", "pages.yml"}
+    assert set(JOBS) == {"test", "quick", "oldest", "newest", "windows", "loops", "wheel", "publish"}
 
 
 def test_every_target_is_in_the_makefile():
     makefile = (ROOT / "Makefile").read_text()
     asked = [line for name, job in JOBS.items() if name != "windows" for line in lines(job) if line.startswith("make ")]
     assert sorted(asked) == [
-        f"make {target} PYTHON=python" for target in ("dist", "docs", "loops", "oldest", "quick", "test")
+        f"make {target} PYTHON=python" for target in ("dist", "docs", "loops", "newest", "oldest", "quick", "test")
     ]
     for line in asked:
         assert re.search(rf"^{line.split()[1]}:", makefile, re.MULTILINE)

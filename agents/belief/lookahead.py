@@ -20,7 +20,7 @@ _FITS = np.array(
     [sum(15 << 4 * rank for rank in range(13) if card_value(rank) <= room) for room in range(11)], np.int64
 )
 _FAR = np.int64(1_000)  # above any net points
-FREE, NEVER, ALWAYS = range(3)  # how an opponent answers a card that it can pair
+FREE, NEVER, ALWAYS = np.arange(3)  # how an opponent answers a card that it can pair
 
 # One level of a search: the position after so many cards, for all hands that can reach it.
 _LEVEL = np.dtype(
@@ -225,12 +225,12 @@ def look_ahead(pile, own, rank, pairing, depth, n_hands, levels):
     for j in range(n_hands):
         low[j], high[j] = -_FAR, _FAR
     level = 0
-    _begin_group(root, 0, n + 1, depth - 1)
+    _begin_group(root, np.int64(0), n + 1, depth - 1)
     while level >= 0:
         node, after = levels[level], levels[level + 1]
         if _descend(ranks, n + 1 + level, pairing if level == 0 else FREE, depth - 1 - level, node, after):
             level += 1
-            _begin_group(after, 0, n + 1 + level, depth - 1 - level)
+            _begin_group(after, np.int64(0), n + 1 + level, depth - 1 - level)
         else:
             if level > 0:
                 _take_nets(levels[level - 1], node)
@@ -281,7 +281,7 @@ def _descend(ranks, n, pairing, depth, node, after):
                 return True
         if node["group"] == 1:
             return False
-        _begin_group(node, 1, n, depth)
+        _begin_group(node, np.int64(1), n, depth)
 
 
 @kernel

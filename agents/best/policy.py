@@ -65,7 +65,7 @@ def write_inputs(s, ranks, roles, n, held, starter, inputs, row):
     pile, unseen, n_unseen = np.empty(10, np.int64), np.zeros(N_RANKS, np.int64), 0
     for k in range(n_pile):
         pile[k] = s[k]
-    write_pile(pile, 0, n_pile, count, inputs, row, _COUNT, _LATEST)
+    write_pile(pile, np.int64(0), n_pile, count, inputs, row, _COUNT, _LATEST)
     for rank in range(N_RANKS):
         known = gone_of(s[GONE], rank) + held[rank]
         for k in range(4):
@@ -76,7 +76,7 @@ def write_inputs(s, ranks, roles, n, held, starter, inputs, row):
             unseen[rank] = 4 - known
             n_unseen += 4 - known
     earned, answered = np.empty(N_RANKS, np.int64), np.empty(N_RANKS, np.int64)
-    fill_next_points(pile, 0, n_pile, count, earned)
+    fill_next_points(pile, np.int64(0), n_pile, count, earned)
     for rank in range(N_RANKS):
         points = earned[rank]
         if points < 0:
@@ -87,7 +87,7 @@ def write_inputs(s, ranks, roles, n, held, starter, inputs, row):
         if held[rank]:
             inputs[row, _FITS + rank] = 1
             pile[n_pile] = rank
-            answers = answer_points(pile, 0, n_pile + 1, count + card_value(rank), unseen, answered)
+            answers = answer_points(pile, np.int64(0), n_pile + 1, count + card_value(rank), unseen, answered)
             for k in range(len(_ANSWERS)):
                 inputs[row, _ANSWERED + len(_ANSWERS) * rank + k] = answers > _ANSWERS[k] * n_unseen
 
@@ -113,7 +113,7 @@ def _fill_inputs(views, start, out):
         if views.starter[b] >= 0:
             starter = np.int64(views.starter[b]) % N_RANKS
             s[GONE] += np.int64(1) << (3 * starter)
-        follow(s, ranks, roles, 0, n, role, lowest)
+        follow(s, ranks, roles, np.int64(0), n, role, lowest)
         write_inputs(s, ranks, roles, n, held, starter, out, b)
 
 

@@ -67,7 +67,7 @@ def _situate(views, b, start, root, ranks, hands):
     for k in range(N_CARDS):
         lay_rank(root, ranks[k])
     now[:] = root
-    code = follow(now, ranks, roles, N_CARDS, n, role, lowest_held)
+    code = follow(now, ranks, roles, np.int64(N_CARDS), n, role, lowest_held)
     points[role], points[1 - role] = (
         views.scores[b, 0] - now[POINTS + role],
         views.scores[b, 1] - now[POINTS + 1 - role],

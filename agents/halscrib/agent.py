@@ -62,6 +62,7 @@ Differences from the paper, and what it leaves open:
 from __future__ import annotations
 
 from math import comb
+from typing import Any
 
 import numpy as np
 
@@ -203,7 +204,7 @@ def discard_situations(
     for line in (SKUNK, DOUBLE_SKUNK):
         other_is_saved |= (other <= line) & (other_after > line)
         own_is_saved |= (own <= line) & (own + hand > line)
-    rules = [
+    rules: list[tuple[np.ndarray, Any]] = [
         (is_dealer & other_goes_out, RISKY),
         (is_dealer & own_goes_out & other_is_saved, RISKY),
         (own + sure >= WIN, SURE),

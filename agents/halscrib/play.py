@@ -22,10 +22,10 @@ from crib_env.agents.belief.lookahead import (
 from crib_env.kernels import kernel, lowest
 from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
 
-SAFE, OPTIMAL, RISKY = range(3)
+SAFE, OPTIMAL, RISKY = np.arange(3)
 LEADS_PAIR = np.array([0.80, 0.65, 0.50])  # by situation: how often to lead from a pair when that is best
 ANSWERS_PAIR = np.array([0.35, 0.50, 0.65])  # and how often to pair the lead when that is best
-DEPTH = 3  # a card, the answer, and the answer to that
+DEPTH = np.int64(3)  # a card, the answer, and the answer to that
 _PRIOR = 2.0  # occasions after which observations weigh as much as the equilibrium
 _FAR = np.int64(1_000)
 _NO_RANK = -1

@@ -74,20 +74,21 @@ def weigh_hands(g, likely, hands, weights):
         How many hands there are.
     """
     own, starter, n_laid = g["hand"][0] | g["discards"][0], np.int64(g["cards"][12]), np.int64(g["n_laid"])
+    laid, laid_by = g["laid"][:], g["laid_by"][:]  # of the same type as the arrays of other callers
     if len(likely):
         numbers, kinds = np.empty(MOST_HANDS, np.int64), np.empty(MOST_HANDS, np.int64)
         row = DEALT if g["episode"] == PEGGING_EPISODE else DEALER if g["dealer"] == 0 else PONE
         fresh, keeping = n_laid > 0 and g["pile_start"] == n_laid, likely[row]
         found = Hands(hands, weights, numbers, kinds)
-        n = posterior(own | g["kept"][0], starter, g["laid"], g["laid_by"], n_laid, fresh, keeping, found)
+        n = posterior(own | g["kept"][0], starter, laid, laid_by, n_laid, fresh, keeping, found)
     else:
         ways = np.empty(MOST_HANDS, np.int64)
         ids = np.full(8, -1, np.int64)
         for k in range(popcount(own)):
             ids[k] = lowest(own)
             own &= own - 1
-        unseen = unseen_by(ids, ids[:0], starter, g["laid"])
-        least = least_value(g["laid"], g["laid_by"], g["pile_start"], n_laid)
+        unseen = unseen_by(ids, ids[:0], starter, laid)
+        least = least_value(laid, laid_by, np.int64(g["pile_start"]), n_laid)
         n = possible_hands(unseen, least, 4 - popcount(g["kept"][1]), hands, ways)
         for k in range(n):
             weights[k] = ways[k]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -84,7 +85,7 @@ def deal_results(games: np.ndarray, seats: np.ndarray, game_ids: np.ndarray) -> 
     rows, others = np.arange(len(games)), 1 - seats
     shown = np.arange(games["event_kind"].shape[1]) < games["n_events"][:, None]
 
-    def is_shown(kind: int) -> np.ndarray:
+    def is_shown(kind: np.signedinteger[Any]) -> np.ndarray:
         return ((games["event_kind"] == kind) & shown).any(axis=1)
 
     is_dealer = games["dealer"] == seats

@@ -115,7 +115,7 @@ def _fill_if_laid(then, ranks, s, answers, points):
     A card that fits earns what it makes, and a point for the last card unless it makes 31. All that do not fit begin
     the next count alone, so they earn the same.
     """
-    fill_next_points(then, 0, then[N_PILE], then[COUNT], answers)
+    fill_next_points(then, np.int64(0), then[N_PILE], then[COUNT], answers)
     fitting = n_playable_ranks(then[COUNT])
     for rank in range(fitting):
         is_last = then[COUNT] + card_value(rank) != COUNT_LIMIT

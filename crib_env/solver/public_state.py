@@ -89,7 +89,7 @@ def lay_rank(s, rank):
     s[COUNT] += card_value(rank)
     s[GONE] += np.int64(1) << (3 * rank)
     s[CARDS + actor] -= 1
-    _earn(s, actor, pile_points(s, 0, s[N_PILE], s[COUNT]))
+    _earn(s, actor, pile_points(s, np.int64(0), s[N_PILE], s[COUNT]))
     if s[COUNT] == COUNT_LIMIT:
         _new_count(s, other if s[CARDS + other] else actor)
     elif s[CARDS] + s[CARDS + 1] == 0:

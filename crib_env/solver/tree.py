@@ -154,7 +154,7 @@ def _build(split, tree, keys, top, stack, n_hands):
             if head == tail:
                 break
             reach, values = top_reach, top_values
-            _copy(top, head, stack, 0)
+            _copy(top, head, stack, np.int64(0))
             head += 1
             n_stack = 1
             tree.parts[n_parts] = n_nodes

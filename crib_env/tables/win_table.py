@@ -16,6 +16,7 @@ from crib_env.files.checked_file import Column, SavedArrays
 from crib_env.hands import N_FOURS
 from crib_env.tables.deal_chances import ENDINGS, MATCH_POINTS
 
+# The numbers below are constants of kernels.
 LATE = 85
 """From this score of both players on, deals were played at each pair of scores."""
 PARTS_OF_LATE_PLAY = 12

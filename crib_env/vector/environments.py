@@ -115,7 +115,7 @@ class CribbageVectorEnv(NativeVectorEnv):
         super().__init__(single, "episode_stream", vector)
         self._opponent = opponent = single.opponent
         self._rules = vector_kernels.Rules(
-            policy=NATIVE.index(opponent) if isinstance(opponent, str) else vector_kernels.NO_POLICY,
+            policy=np.int64(NATIVE.index(opponent)) if isinstance(opponent, str) else vector_kernels.NO_POLICY,
             episode=EPISODES.index(game.episode),
             start_spread=-1 if game.start_spread is None else int(game.start_spread),
             reward=REWARDS.index(game.reward),

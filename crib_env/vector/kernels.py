@@ -32,7 +32,7 @@ _ALL = np.int64((1 << N_ACTIONS) - 1)
 class Rules(NamedTuple):
     """Settings fixed when the environment is made."""
 
-    policy: int  # of the native opponent, or NO_POLICY
+    policy: np.int64  # of the native opponent, or NO_POLICY
     episode: int  # index in engine.EPISODES
     start_spread: int  # -1 is none
     reward: int  # index in options.REWARDS
@@ -203,7 +203,7 @@ def step_all(table, rows, cards, to_begin, rules, rewards, over, illegal):
         pay_all(table, rows, rules, rewards, over, illegal)
 
 
-def against(policy: int) -> tuple[Any, Any]:
+def against(policy: np.int64) -> tuple[Any, Any]:
     """:func:`begin_all` and :func:`step_all` against a native opponent. No other opponent is compiled with them."""
     go_on = variant(_go_on, "random_choice", random_choice if policy == NO_POLICY else CHOICES[policy])
     return variant(begin_all, "_go_on", go_on), variant(step_all, "_go_on", go_on)

@@ -43,7 +43,13 @@ class Copy:
 
     def start(self) -> subprocess.Popen[str]:
         """Begins to play 2,000 games."""
-        options = {**os.environ, "NUMBA_CACHE_DIR": str(self.kernels), "CRIB_ENV_QUIET": "0"}
+        # Python's own cache goes by the length and the time of a file, which `edit` keeps.
+        options = {
+            **os.environ,
+            "NUMBA_CACHE_DIR": str(self.kernels),
+            "CRIB_ENV_QUIET": "0",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
         command = [sys.executable, "-c", GAMES]
         pipe = subprocess.PIPE
         return subprocess.Popen(command, cwd=self.folder, env=options, text=True, stdout=pipe, stderr=pipe)

@@ -97,7 +97,8 @@ def leave_code_plain() -> None:
     Calls are noted. To be called before a kernel is compiled, with an empty folder of kept kernels.
     """
     library: Any = JITCodeLibrary
-    optimise, call = library._optimize_final_module, CPUDispatcher.__call__
+    dispatcher: Any = CPUDispatcher
+    optimise, call = library._optimize_final_module, dispatcher.__call__
 
     def optimise_copy(one: Any) -> None:
         plain, one._final_module = one._final_module, one._final_module.clone()
@@ -113,7 +114,7 @@ def leave_code_plain() -> None:
 
     library._optimize_functions = lambda one, module: None
     library._optimize_final_module = optimise_copy
-    CPUDispatcher.__call__ = noted_call
+    dispatcher.__call__ = noted_call
 
 
 class Entry(NamedTuple):
