@@ -152,7 +152,10 @@ def test_episode_statistics_are_those_of_gymnasiums_wrapper(mode):
             # The wrapper's own length and return are only kept right across ends in the modes that reset by themselves.
             if mode != AutoresetMode.DISABLED:
                 np.testing.assert_array_equal(infos["episode"]["r"], expected["episode"]["r"])
-                np.testing.assert_array_equal(infos["episode"]["l"], expected["episode"]["l"])
+                if (
+                    mode == AutoresetMode.NEXT_STEP or gymnasium.__version__ >= "1.3"
+                ):  # before, it counted a step too many
+                    np.testing.assert_array_equal(infos["episode"]["l"], expected["episode"]["l"])
             assert (infos["episode"]["t"][ended] > 0).all()
             if mode == AutoresetMode.DISABLED:
                 _, infos = native.reset(options={"reset_mask": over})
