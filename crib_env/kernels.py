@@ -21,21 +21,6 @@ from numba.extending import intrinsic, overload
 
 from crib_env.kernel_cache import KernelCache
 
-__all__ = [
-    "GOLDEN",
-    "KERNELS",
-    "below",
-    "bit",
-    "cards_in",
-    "kernel",
-    "lowest",
-    "mask_of",
-    "mix",
-    "popcount",
-    "streams",
-    "variant",
-]
-
 # nogil: threads may run kernels side by side. Never parallel: a process that has used it cannot fork any more.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 KERNELS: list[Any] = []

@@ -59,7 +59,6 @@ COMMANDS = {
     "reproduce lang-tournament": Command("reproduce:lang_tournament"),
     "benchmark": Command("benchmark:benchmark"),
     "benchmark decisions": Command("benchmark:decisions", takes_agents=True),
-    "benchmark page": Command("benchmark_page:page", takes_agents=True),
     "make-table cribs": Command("tables.deals:cribs"),
     "make-table pegging": Command("tables.deals:pegging"),
     "make-table win": Command("tables.win_table:win_table", takes_agents=True),

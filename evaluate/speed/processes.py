@@ -21,13 +21,9 @@ CALLS = len(SIZES) + 1 + _MARKS  # calls of on_progress, in both functions toget
 _STATUS = Path("/proc/self/status")  # Linux; a child's getrusage() would report its parent's peak
 _WARM_UP = 2_000_000  # steps after which every buffer and pool has its size
 _FIRST_ENV = "import crib_env; e = crib_env.env(); e.reset(seed=0); e.step(int(e.last()[0]['action_mask'].argmax()))"
-_MAIN_JOB = (
-    "import tempfile, pathlib; from rich.progress import Progress; from dataclasses import replace\n"
-    "from crib_env.train.ddqn import PRESETS, train; from crib_env.train.loop.run_folder import RunFolder\n"
-    "few = dict(episodes=2, episodes_at_once=2, warm_up=1, evaluations=1, evaluation_games=2)\n"
-    "s = replace(PRESETS['default'], **few)\n"
-    "with tempfile.TemporaryDirectory() as d, Progress(disable=True) as p:\n"
-    "    train(s, RunFolder.create('ddqn', s, pathlib.Path(d)), p)\n"
+_FIRST_VECTOR = (
+    f"{_FIRST_ENV}; import gymnasium; v = gymnasium.make_vec('crib_env/Cribbage-v0', 8, 'vector_entry_point')\n"
+    "v.step(v.reset(seed=0)[0]['action_mask'].argmax(axis=1))"
 )
 
 
@@ -81,14 +77,10 @@ def _start_up(code: str, cache: Path) -> float:
 
 def start_times() -> dict[str, list[float]]:
     """Seconds by what is started, with cold and warm caches of compiled kernels."""
-    with tempfile.TemporaryDirectory() as folder:
-        cold, warm = Path(folder, "cold"), Path(folder, "warm")
-        times = {"everything the main job compiles, cold cache": [_start_up(_MAIN_JOB, cold)]}
-        times["the same, warm cache"] = [_start_up(_MAIN_JOB, cold) for _ in range(3)]
-        _start_up(_FIRST_ENV, warm)
-        times["Python alone"] = [_start_up("pass", warm) for _ in range(ROUNDS)]
-        times["import crib_env"] = [_start_up("import crib_env", warm) for _ in range(ROUNDS)]
-        times["import and a first environment, reset and stepped"] = [
-            _start_up(_FIRST_ENV, warm) for _ in range(ROUNDS)
-        ]
+    times: dict[str, list[float]] = {"Python alone": [_start_up("pass", Path()) for _ in range(ROUNDS)]}
+    first = {"a first environment, reset and stepped": _FIRST_ENV, "and a first vector environment": _FIRST_VECTOR}
+    for name, code in first.items():
+        with tempfile.TemporaryDirectory() as folder:
+            times[f"{name}, cold cache"] = [_start_up(code, Path(folder))]
+            times[f"{name}, warm cache"] = [_start_up(code, Path(folder)) for _ in range(ROUNDS)]
     return times

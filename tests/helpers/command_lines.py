@@ -46,7 +46,6 @@ NEEDED = {
     "leads": [],
     "make-table leads": ["solution.npz", "leads.npz"],
     "benchmark decisions": ["greedy"],
-    "benchmark page": ["greedy"],
     "reproduce lang-tournament": ["run"],
     "reproduce": ["mueller-1987"],
     "benchmark": ["games"],
