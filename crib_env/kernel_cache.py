@@ -80,7 +80,8 @@ class KernelCache:
                 if former.name != name:
                     shutil.rmtree(former, ignore_errors=True)
             self._listed = self._checked()
-            self._borrow([*self.path.parent.iterdir(), *(beside / name).glob("*")])  # there if it was compiled ahead
+            ahead = [] if chosen else [*(beside / name).glob("*")]  # there if it was compiled ahead
+            self._borrow([*self.path.parent.iterdir(), *ahead])
             atexit.register(self._list, os.getpid())
             return
         warnings.warn(
