@@ -16,7 +16,7 @@ from typing import Any
 import numba
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import errors, types
 from numba.extending import intrinsic, overload
 
 from crib_env.kernel_cache import KernelCache
@@ -97,6 +97,32 @@ def _tell() -> None:
         _CACHE.tell()
 
 
+def scratch(n: int, dtype: Any) -> np.ndarray:
+    """An array (n,) for work inside one kernel, which must not return it.
+
+    In kernels ``n`` is a constant and the array lies on the stack: nothing is allocated or counted.
+    """
+    return np.empty(n, dtype)
+
+
+@overload(scratch, inline="always")  # so that the memory is of the kernel that asks
+def _scratch(n, dtype):
+    return lambda n, dtype: numba.carray(_stack(n, dtype), n)
+
+
+@intrinsic(prefer_literal=True)
+def _stack(_context: Any, n: Any, dtype: Any) -> Any:
+    def generate(context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
+        item = context.get_data_type(dtype.dtype)
+        with builder.goto_entry_block():  # once: not again in each round of a loop
+            place = builder.alloca(ir.ArrayType(item, n.literal_value))
+        return builder.bitcast(place, item.as_pointer())
+
+    if isinstance(n, types.IntegerLiteral):
+        return types.CPointer(dtype.dtype)(n, dtype), generate
+    raise errors.RequireLiteralValue("the size of a scratch array is not a constant")
+
+
 @kernel
 def bit(card):
     """The mask of one card."""
@@ -117,10 +143,16 @@ def mask_of(cards):
 def cards_in(mask, n):
     """The ids (n,) int64 of a mask of n cards, ascending."""
     cards = np.empty(n, np.int64)
-    for k in range(n):
+    list_cards(mask, cards)
+    return cards
+
+
+@kernel
+def list_cards(mask, cards):
+    """Fills ``cards`` (n,) with the ids of a mask of n cards, ascending."""
+    for k in range(len(cards)):
         cards[k] = lowest(mask)
         mask &= mask - 1
-    return cards
 
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)

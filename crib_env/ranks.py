@@ -20,7 +20,7 @@ import numpy as np
 
 from crib_env.engine import OVER, legal_cards, starter, starter_is_cut
 from crib_env.exact.discard_means import COMPLETIONS, HAND_SCALE, crib_total, hand_total
-from crib_env.kernels import bit, cards_in, kernel, mask_of, popcount
+from crib_env.kernels import bit, kernel, list_cards, mask_of, popcount, scratch
 from crib_env.scoring import COUNT_LIMIT, card_value, fill_next_points
 
 # Steps of thermometer codes, in points: how far a discard falls short, what a card would earn, its mean answer.
@@ -87,7 +87,9 @@ def write_cards(hand, known, unseen, inputs, row):
 def write_discard(hand, discarded, is_dealer, legal, inputs, row, gains):
     """Writes how far the best card of each rank falls short, and the gains (52,) of legal cards."""
     six = hand | discarded
-    cards, totals = cards_in(six, 6), np.full(6, np.iinfo(np.int64).min)
+    cards, totals = scratch(6, np.int64), scratch(6, np.int64)
+    list_cards(six, cards)
+    totals[:] = np.iinfo(np.int64).min
     crib_sign = 1 if is_dealer else -1
     best = totals[0]
     for i in range(6):
@@ -96,7 +98,8 @@ def write_discard(hand, discarded, is_dealer, legal, inputs, row, gains):
             if pair & discarded == discarded:
                 total = HAND_SCALE * hand_total(six ^ pair, six) + crib_sign * crib_total(cards[i], cards[j], cards)
                 totals[i], totals[j], best = max(totals[i], total), max(totals[j], total), max(best, total)
-    short = np.full(13, np.inf)
+    short = scratch(13, np.float64)
+    short[:] = np.inf
     for i in range(6):
         card = cards[i]
         if (legal >> card) & 1:
@@ -130,7 +133,7 @@ def write_play(play, legal, inputs, row, gains):
     n_unseen = 0
     for rank in range(13):
         n_unseen += unseen[rank]
-    earned, answered = np.empty(13, np.int64), np.empty(13, np.int64)
+    earned, answered = scratch(13, np.int64), scratch(13, np.int64)
     fill_next_points(pile, start, n, count, earned)
     for rank in range(13):
         points = earned[rank]
@@ -153,7 +156,7 @@ def write_ranks(g, seat, out, row):
     """Writes the inputs by rank of ``seat`` into a row of ``out``, (N, 479) of any type."""
     for place in range(N_INPUTS):
         out[row, place] = 0
-    pile, unseen, gains = np.empty(10, np.int64), np.empty(13, np.int64), np.empty(52, np.float32)
+    pile, unseen, gains = scratch(10, np.int64), scratch(13, np.int64), scratch(52, np.float32)
     n = np.int64(g["n_laid"])
     known = g["discards"][seat]
     for k in range(n):
@@ -174,7 +177,7 @@ def write_ranks(g, seat, out, row):
 
 @kernel
 def _ranks_of(views, is_discard, out):
-    pile, unseen, gains = np.empty(10, np.int64), np.empty(13, np.int64), np.empty(52, np.float32)
+    pile, unseen, gains = scratch(10, np.int64), scratch(13, np.int64), scratch(52, np.float32)
     for b in range(len(out)):
         hand, discarded, laid = mask_of(views.hand[b]), mask_of(views.discards[b]), mask_of(views.laid[b])
         known = discarded | laid

@@ -20,7 +20,7 @@ import numpy as np
 
 from crib_env.cards import JACK
 from crib_env.hands import HANDS, PAIR_NUMBER
-from crib_env.kernels import bit, cards_in, kernel, lowest, popcount
+from crib_env.kernels import bit, kernel, list_cards, lowest, popcount, scratch
 from crib_env.scoring import SUIT, add_rank, rank_points
 
 STARTERS = 46
@@ -157,7 +157,8 @@ def best_discard_and_total(six, discarded, crib_sign):
 
     If totals are equal, the pair that comes first in the order of ids.
     """
-    cards = cards_in(six, 6)
+    cards = scratch(6, np.int64)
+    list_cards(six, cards)
     best, best_total, found = np.int64(0), np.int64(0), False
     for i in range(6):
         for j in range(i + 1, 6):

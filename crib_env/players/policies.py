@@ -9,7 +9,7 @@ import numpy as np
 
 from crib_env.engine import DISCARD, legal_cards
 from crib_env.exact.discard_means import best_discard, best_discard_and_total
-from crib_env.kernels import GOLDEN, below, kernel, lowest, mix, popcount
+from crib_env.kernels import GOLDEN, below, kernel, lowest, mix, popcount, scratch
 from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
 
 NATIVE = ("random", "greedy", "careful")
@@ -41,7 +41,7 @@ def greedy_discard(hand, discarded, is_dealer):
 def greedy_play(legal, laid, pile_start, n_laid, count):
     """The legal card with the most points at once; ties go to the highest value, then to the lowest id."""
     best, best_points, best_value = np.int64(-1), np.int64(-1), np.int64(0)
-    pile = np.empty(8, np.int64)
+    pile = scratch(8, np.int64)
     for k in range(n_laid):
         pile[k] = laid[k]
     while legal:
@@ -100,7 +100,7 @@ def careful_play(legal, laid, pile_start, n_laid, count, opponent_cards):
     """The legal card with the most points at once minus ``_CARE`` times the expected reply; ties go to the lowest
     id."""
     best, best_value = np.int64(-1), -1e9
-    pile = np.empty(9, np.int64)
+    pile = scratch(9, np.int64)
     for k in range(n_laid):
         pile[k] = laid[k] % 13
     while legal:
