@@ -8,7 +8,8 @@ seen from one seat. The differences:
 
 * ``opponent`` plays the other seat: ``"random"`` (default), ``"greedy"``, ``"careful"``, any other agent that
   :func:`crib_env.make_agent` makes of a text, such as ``"best"`` or your own ``"module:Class"``, or any object with an
-  agent's ``act(views)``. An illegal card of such an object raises ``ValueError``, which names it.
+  agent's ``act(views)``. An illegal card of such an object raises ``ValueError``, which names it. The object is not
+  copied: what it learns meanwhile, it plays, as self-play wants. ``env.spec.to_json()`` takes opponents of text alone.
 * ``seat`` is 0, 1 or ``"alternate"`` (default: seat 0 in the first episode after a seeded reset, then 1, then 0 …).
 * The reward of a step covers everything since this player's last card, including the opponent's answers.
 * An illegal card ends the episode with ``illegal_reward`` (by default the worst possible loss, so that a learner
@@ -37,7 +38,7 @@ NumPy scalars and arrays, as TorchRL requires, with the same keys at every step:
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import gymnasium
 import numpy as np
@@ -53,6 +54,12 @@ from crib_env.players.opponents import ask_opponent, read_opponent
 from crib_env.players.policies import NATIVE, choose
 from crib_env.views import PlayerViews
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from crib_env.options import GameOptions
+    from crib_env.players.agent import Agent
+
 
 class SingleAgentCribbage(gymnasium.Env[Any, Any]):
     """Cribbage against an opponent; see the module's docstring.
@@ -64,7 +71,11 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": FPS}
 
     def __init__(
-        self, *, opponent: Any = "random", seat: Literal[0, 1, "alternate"] = "alternate", **options: Any
+        self,
+        *,
+        opponent: Agent | str = "random",
+        seat: Literal[0, 1, "alternate"] = "alternate",
+        **options: Unpack[GameOptions],
     ) -> None:
         check_names(options, ("opponent", "seat", *OPTIONS))
         self.opponent = read_opponent(opponent)

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from unittest.mock import Mock
 
 import gymnasium
 import numpy as np
@@ -35,6 +36,22 @@ def play(env, *, seed=None, options=None, rng=None):
 @pytest.mark.filterwarnings("error")
 def test_gymnasium_checker(env_id, mask, dtype):
     check_env(gymnasium.make(env_id, mask=mask, dtype=dtype).unwrapped)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float32"])
+@pytest.mark.parametrize("env_id", IDS)
+def test_the_action_space_samples_legal_cards_by_the_environments_own_masks(env_id, dtype):
+    env = gymnasium.make(env_id, dtype=dtype, illegal="raise")
+    env.action_space.seed(3)
+    observation, info = env.reset(seed=3)
+    for mask in (observation["action_mask"], info["action_mask"], None):
+        cards = {int(env.action_space.sample(mask)) for _ in range(300)}
+        assert cards == {*range(52)} if mask is None else cards == {*mask.nonzero()[0]}
+    assert env.action_space.sample(probability=np.eye(52)[7]) == 7
+    assert env.action_space == gymnasium.spaces.Discrete(52)
+    envs = gymnasium.make_vec(env_id, 2, vectorization_mode="vector_entry_point", dtype=dtype, illegal="raise")
+    _, infos = envs.reset()
+    envs.step(envs.action_space.sample(tuple(infos["action_mask"].view("int8"))))
 
 
 @pytest.mark.parametrize("observation", ["209", "board", "ranks"])
@@ -179,6 +196,20 @@ def test_infos_are_numbers_of_the_same_keys_and_the_mask_of_a_finished_game_is_a
 def test_there_are_no_masks_before_the_first_reset(env_id):
     with pytest.raises(AttributeError, match=r"does not exist before reset\(\): call it first"):
         gymnasium.make(env_id).unwrapped.action_masks()
+
+
+@pytest.mark.parametrize("mode", [None, "sync", "vector_entry_point"])
+def test_an_opponents_object_is_not_copied(mode):
+    """So it may learn what it is trained against meanwhile."""
+    opponent = FirstCard()
+    if mode is None:
+        env = gymnasium.make("crib_env/Cribbage-v0", opponent=opponent, seat=0)
+    else:
+        env = gymnasium.make_vec("crib_env/Cribbage-v0", 2, mode, opponent=opponent, seat=0)
+    env.reset(seed=0)
+    opponent.act = asked = Mock(side_effect=opponent.act)
+    env.reset(seed=0, options={"first_dealer": 0})
+    assert asked.called
 
 
 def test_an_opponents_illegal_card_is_an_error_that_names_the_opponent():
