@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import SupportsIndex, TypeAlias
 
 import numpy as np
@@ -38,7 +38,9 @@ def parse_card(text: Card) -> int:
     if isinstance(text, str):
         card = _CARD_OF_TEXT.get(text.strip().upper())
         if card is None:
-            raise ValueError(f"{text!r} is not a card: write a rank of {RANKS} (or 10) and a suit of {SUITS}, as in 5H")
+            raise ValueError(
+                f"{text[:40]!r} is not a card: write a rank of {RANKS} (or 10) and a suit of {SUITS}, as in 5H"
+            )
         return card
     try:
         card = operator.index(text)
@@ -65,13 +67,11 @@ def parse_cards(text: str | Iterable[Card]) -> list[int]:
     return cards
 
 
-def _separated(text: str) -> list[str]:
+def _separated(text: str) -> Iterator[str]:
     """The words of a text; words that are cards without spaces are split into cards."""
-    parts: list[str] = []
     for part in text.replace(",", " ").split():
         cards = _CARD.findall(part)
-        parts += cards if "".join(cards) == part else [part]
-    return parts
+        yield from cards if "".join(cards) == part else [part]
 
 
 def format_card(card: SupportsIndex) -> str:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import shlex
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from crib_env.agents.registry import check_names_of_file
+from crib_env.agents.registry import check_names_of_file, is_outside_agent
 from crib_env.evaluate.files import new_folder, write_json
 from crib_env.files.json_text import read_json, typed
 
 P = TypeVar("P", bound="Plan")
+
+
+def going_on(command: str, folder: Path, agents: Iterable[str], *more: str) -> str:
+    """The command line that goes on with a folder; it names again the agents on which a file may not decide."""
+    named = filter(is_outside_agent, agents)
+    return shlex.join(["crib-env", command, *named, "--resume", str(folder), *more])
 
 
 class Plan:

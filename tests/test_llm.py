@@ -1,5 +1,6 @@
 """``llm``: players of known strength behind an endpoint, endpoints that fail, and what is kept."""
 
+import gzip
 import itertools
 import json
 import re
@@ -21,7 +22,7 @@ from tests.helpers.hidden_cards import batches, views
 from tests.helpers.model_server import PlayerInWords, completion, game_told, model_server
 from tests.helpers.refusals import refused
 
-pytest.importorskip("openai")
+pytest.importorskip("httpx")
 
 
 @pytest.fixture(autouse=True)
@@ -104,6 +105,12 @@ def late(text):
     return text
 
 
+def endless(status):
+    return lambda text: (status, itertools.repeat(b" " * 65_536), {})
+
+
+BOMB = gzip.compress(b" " * (1 << 28))
+
 FAULTS = {
     "late": ("late", late),
     "429": ("busy", lambda text: (429, b'{"error": {"message": "slow down"}}', {"retry-after": "0"})),
@@ -114,6 +121,16 @@ FAULTS = {
     "no choices": ("failed", lambda text: (200, b'{"choices": []}', {})),
     "other types": ("failed", lambda text: (200, b'{"choices": [{"message": {"content": 5}}]}', {})),
     "null": ("failed", lambda text: (200, b"null", {})),
+    "brackets": ("failed", lambda text: (200, b"[" * 200_000 + b"]" * 200_000, {})),
+    "an end that is a number": ("failed", lambda text: (200, completion(text, end=7), {})),
+    "an end that is a list": ("failed", lambda text: (200, completion(text, end=["stop"]), {})),
+    "tokens that are true": ("failed", lambda text: (200, completion(text, tokens=True), {})),
+    "too many tokens": ("failed", lambda text: (200, completion(text, tokens=10**60), {})),
+    "tokens below 0": ("failed", lambda text: (200, completion(text, tokens=-1), {})),
+    "endless": ("failed", endless(200)),
+    "an endless error": ("failed", endless(500)),
+    "packed": ("failed", lambda text: (200, BOMB, {"content-encoding": "gzip"})),
+    "half a letter in an error": ("failed", lambda text: (500, b'"\\ud83d"', {})),
     "cut": ("cut", lambda text: (200, completion(text, end="length"), {})),
     "filtered": ("cut", lambda text: (200, completion(text, end="content_filter"), {})),
     "refusal": ("illegal", lambda text: (200, completion(None, refusal="I cannot help with gambling."), {})),
@@ -143,6 +160,8 @@ def test_a_fault_is_never_a_card_and_loses_no_answer(fault):
     assert unanswered == (agent.faults[kind] if kind in ("late", "busy", "failed") else 0)
     assert len(lines()) == len(asked) == len(games) + agent.faults[kind]
     assert max(len(json.dumps(line)) for line in lines()) < 200_000
+    kept.kept_in.cache_clear()
+    llm("http://localhost/v1")  # reads the file
 
 
 def test_a_dead_endpoint_stops_the_work_and_the_same_command_goes_on():
@@ -204,14 +223,33 @@ def test_a_budget_is_that_of_the_file(budget, holds):
         assert len(asked) == len(lines()) == len(games)
 
 
-def test_the_key_comes_from_the_environment_and_is_written_nowhere(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    refused = (401, b'{"error": {"message": "bad key sk-secret"}}', {})
-    games, fault = positions(4), pytest.raises(ValueError, match=r"HTTP 401, .*bad key …")
+def test_half_a_letter_in_an_answer_costs_nothing():
+    games, model = positions(4), PlayerInWords("greedy")
+    with model_server(lambda messages: "\ud83d " + model.answer(messages)) as (url, asked):
+        agent = llm(url)
+        assert cards_of(agent, games) == cards_of(make_agent("greedy"), games)
+        assert not agent.faults
+        kept.kept_in.cache_clear()
+        cards_of(llm(url), games)
+    assert len(asked) == len(games)
+
+
+KEY = "sk-proj-0123456789abcdef"
+
+
+@pytest.mark.parametrize("said", [KEY, "sk-proj-****cdef", "'0123456789'", KEY[4:] + "\ud83d"])
+def test_the_key_comes_from_the_environment_and_is_written_nowhere(said, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS"):
+        monkeypatch.setenv(name, "x-mine: my-own-id")
+    refused = (401, json.dumps({"error": {"message": f"bad key {said} given"}}).encode(), {})
+    games, fault = positions(4), pytest.raises(ValueError, match=r"HTTP 401, .*bad key … given")
     with model_server(lambda messages: refused) as (url, asked), fault as raised:
         cards_of(llm(url, threads=1), games)
-    assert [headers["authorization"] for _, headers in asked] == ["Bearer sk-secret"]  # and not again
-    assert "secret" not in str(raised.value) + json.dumps(lines())
+    assert [headers["authorization"] for _, headers in asked] == [f"Bearer {KEY}"]  # and not again
+    assert "my-own-id" not in str(asked)
+    told = f"{raised.value} {[line['fault'] for line in lines()]}"
+    assert not [part for part in map("".join, zip(KEY, KEY[1:], KEY[2:], KEY[3:])) if part in told]
 
 
 def test_calls_wait_side_by_side():

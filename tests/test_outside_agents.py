@@ -1,6 +1,7 @@
 """Agents named in text: settings from signatures, ``module:Class`` of anybody's own file, and what is refused."""
 
 import json
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from crib_env import OneAtATime
 from crib_env.agents import make_agent
 from crib_env.agents.registry import _AGENTS, NAMES
+from crib_env.evaluate.__main__ import main
 from crib_env.evaluate.commands.match import MatchArguments, match
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match import play_match
@@ -20,6 +22,7 @@ from crib_env.players.agent_from_text import settings_of
 from crib_env.train import ddqn
 from crib_env.train.loop.run import load_settings
 from crib_env.train.loop.run_folder import RunFolder
+from tests.helpers.command_here import run_here
 from tests.helpers.refusals import refused
 from tests.helpers.small_settings import DDQN as SMALL
 
@@ -247,6 +250,28 @@ def test_a_league_runs_code_that_its_folder_names_only_if_it_is_named_beside_it(
         League.of_folder(folder, (spec, "my_file:Other"))
     assert "my_file" not in sys.modules
     assert League.of_folder(folder, (spec,)).agents == ("random", spec)
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("words", "inner"),
+    [
+        (("suite", "--share", "0.001", "--only", "play"), "_measure_and_report"),
+        (("league", "random", "--games", "4"), "play_and_report"),
+    ],
+)
+def test_the_line_after_ctrl_c_names_code_of_ones_own(words, inner, my_file, monkeypatch):
+    command, *more = words
+    with monkeypatch.context() as patch:
+        patch.setattr(f"crib_env.evaluate.commands.{command}.{inner}", interrupt)
+        stopped = run_here(main, command, "my_file:MyAgent:depth=3", *more, "--folder", "a folder")
+    assert stopped.status == 130
+    line = shlex.split(stopped.errors.splitlines()[-1].partition("continue with: ")[2])
+    assert line[0] == "crib-env"
+    assert run_here(main, *line[1:]).status == 0
 
 
 def test_a_run_is_resumed_against_code_of_ones_own_only_if_it_is_named_again(my_file):

@@ -14,7 +14,7 @@ from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.evaluate.commands.suite import suite
 from crib_env.evaluate.skill.positions import NO_CARD, after_cards, before_discards, chosen_cards
-from crib_env.evaluate.skill.suite import discards, endgames, play, submission
+from crib_env.evaluate.skill.suite import discards, endgames, play, submission, text
 from crib_env.evaluate.skill.suite.endgames import sure_cards_of
 from crib_env.evaluate.skill.suite.matches import Match
 from crib_env.evaluate.skill.suite.submission import row_of
@@ -135,6 +135,26 @@ def test_the_interval_of_a_mean_is_students():
     assert (found.mean, found.sample) == (3.0, 4)
     assert found.half_width == pytest.approx(3.1824 * 1.0801, abs=1e-2)  # Student, three degrees of freedom
     assert Measured.of(np.array([1.0])).half_width is None
+
+
+SHARES = [(0, 2, 0, 65.8), (3, 3, 43.8, 100), (5, 40, 5.5, 26.1), (800, 800, 99.5, 100)]
+
+
+@pytest.mark.parametrize(("hits", "sample", "low", "high"), SHARES)
+def test_the_interval_of_a_share_is_wilsons(hits, sample, low, high):
+    found = Measured.percent(hits, sample)
+    assert (found.mean, found.sample) == (100 * hits / sample, sample)
+    assert found.interval == pytest.approx((low, high), abs=0.1)
+    assert shown(found)[1] not in ("", "± 0.00")
+    assert "-" not in shown(found)[1]
+
+
+def test_shares_of_two_positions_have_intervals():
+    for task in (discards, play, text):
+        found = task.measure(make_agent("random"), work(1e-6))
+        shares = {name: figure for name, figure in found.items() if name.endswith(", %") and "lost" not in name}
+        assert shares
+        assert all(0 <= one.interval[0] < one.interval[1] <= 100 for one in shares.values())
 
 
 def test_figures_are_read_back_with_their_intervals_and_without():

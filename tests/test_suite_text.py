@@ -14,7 +14,7 @@ from crib_env.evaluate.commands.suite import suite
 from crib_env.evaluate.skill.positions import batch_of
 from crib_env.evaluate.skill.suite import discards, play, text
 from crib_env.evaluate.skill.suite.suite import NAMES, Suite
-from crib_env.evaluate.skill.suite.task import NotMeasuredError, Work
+from crib_env.evaluate.skill.suite.task import Measured, NotMeasuredError, Work
 from tests.helpers.model_server import PlayerInWords, model_server
 from tests.helpers.refusals import refused
 
@@ -51,7 +51,7 @@ def test_figures_are_those_of_the_same_positions(name):
     assert found["points lost an answer in words"].mean == pytest.approx(
         (found["points lost a discard in words"].mean + found["points lost a card laid in words"].mean) / 2
     )
-    assert found["positions answered, %"] == (100.0, None, 2 * text.N, None)
+    assert found["positions answered, %"] == Measured.percent(2 * text.N, 2 * text.N)
 
 
 def llm(url, **settings):
@@ -64,7 +64,7 @@ def test_a_model_has_the_figures_of_the_player_behind_it(name, share):
     expected, done = text.measure(make_agent(name), work(share)), []
     with model_server(PlayerInWords(name).answer) as (url, asked):
         found = text.measure(llm(url), Work(share, 2, done.append))
-    assert found.pop("first answers with a legal card, %") == (100.0, None, len(asked), None)
+    assert found.pop("first answers with a legal card, %") == Measured.percent(len(asked), len(asked))
     assert found == expected
     assert sum(done) == len(asked) == text.steps(share) == round(800 * share)
 
@@ -84,7 +84,7 @@ def test_what_a_model_does_not_answer_is_left_out_and_stated():
         found = text.measure(llm(url, asks=2), Work(0.03, 1, done.append))
     unanswered = sum(has_a_red_king(body["messages"][1]["content"]) for body, _ in asked) // 2
     assert found["positions answered, %"].mean == pytest.approx(100 * (24 - unanswered) / 24)
-    assert found["first answers with a legal card, %"] == (100 * (24 - unanswered) / 24, None, 24, None)
+    assert found["first answers with a legal card, %"] == Measured.percent(24 - unanswered, 24)
     assert 0 < unanswered < 20
     assert found["points lost an answer in words"].sample == 24 - unanswered
     assert sum(done) == 24

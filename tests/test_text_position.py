@@ -1,6 +1,10 @@
 """Positions in words and in notation, and answers read back."""
 
+import contextlib
+import itertools
 import json
+import math
+import time
 
 import numpy as np
 import pytest
@@ -181,3 +185,26 @@ def test_any_text_is_read_or_refused_in_one_line():
             faults.append(str(error))
     assert faults
     assert not [fault for fault in faults if "\n" in fault]
+
+
+FILLERS = [
+    "```", "```json", "``` ", "```\n", "`", " ", "\n", "answer", "answer ", "answer:", "answer: ", "Answer:\n",
+    "answer\n", ":", "answer ::", ": ", ".", "*", "5H", "5H ", "5h, ", "10D ", "A", "a ", "\u2665", "{", "[", "{}",
+    '{"a":', '{"a": ["', '"', "\\", "1", "é", "\ud800", "\0",
+]  # fmt: skip
+BEGINNINGS = ["", "```", "```json", "Answer", "Answer: ", '{"card": "', '{"card": ["5H", "', '{"card": ', "5H "]
+
+
+@pytest.mark.parametrize("filler", FILLERS)
+def test_the_longest_answers_are_read_in_a_moment(filler):
+    for beginning, end in itertools.product(BEGINNINGS, ["", "```", '"}', "\nAnswer: 5H"]):
+        room = LONGEST - len(beginning + end)
+        said, quickest = beginning + (filler * room)[:room] + end, math.inf
+        for _ in range(9):  # beside other programs it takes longer
+            began = time.process_time()
+            with contextlib.suppress(ValueError):
+                assert read_answer(said, LAY) == cards("5H")
+            quickest = min(quickest, time.process_time() - began)
+            if quickest < 0.01:
+                break
+        assert quickest < 0.01, (beginning, end)

@@ -70,7 +70,7 @@ class LLMAgent:
         first_answers: how many decisions were asked for, and how many of the first answers could be used.
 
     Raises:
-        ValueError: a setting is not allowed, or ``openai`` is not installed.
+        ValueError: a setting is not allowed, or ``httpx`` is not installed.
     """
 
     powers = Powers(mixes="unknown", copyable=False, counts_faults=True)

@@ -16,14 +16,17 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from crib_env.agents.llm.kept import Exchange, kept_in
+from crib_env.agents.llm.kept import Exchange, exchange_of, kept_in, line_of
+from crib_env.files.json_text import parse_json
 from crib_env.text.answer import LONGEST
 
 KEY = "OPENAI_API_KEY"
 """The environment variable with the key, for endpoints that ask for one."""
 Messages = tuple[dict[str, str], ...]
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds before a call is made again; the wait doubles
+_LARGEST = 1 << 24  # bytes of what an endpoint sends
 _SHOWN = 300  # characters of an endpoint's error
+_PART = 4  # characters of the key, in a row, that are not shown
 
 
 @dataclass(frozen=True)
@@ -87,15 +90,15 @@ class Endpoint:
         faults: counts calls without an answer, by kind: ``"late"``, ``"busy"``, ``"failed"``.
 
     Raises:
-        ValueError: ``openai`` is not installed, or the file cannot be used.
+        ValueError: ``httpx`` is not installed, or the file cannot be used.
     """
 
     def __init__(self, calls: Calls, faults: Counter[str]) -> None:
         try:
-            import openai
+            import httpx
         except ImportError as error:
-            raise ValueError(f"agent 'llm' needs openai ({error}): install crib_env with its extra 'llm'") from None
-        self._openai, self._calls, self._faults = openai, calls, faults
+            raise ValueError(f"agent 'llm' needs httpx ({error}): install crib_env with its extra 'llm'") from None
+        self._httpx, self._calls, self._faults = httpx, calls, faults
         self._kept = kept_in(calls.file.resolve())
         self._under_way: dict[str, asyncio.Task[Exchange]] = {}
         self._calling = 0
@@ -110,13 +113,8 @@ class Endpoint:
         and those under way still bring their answers.
         """
         self._stopped, free = None, asyncio.Semaphore(self._calls.threads)
-        async with self._openai.AsyncOpenAI(
-            base_url=self._calls.base_url,
-            api_key=os.environ.get(KEY) or "none",
-            max_retries=0,
-            timeout=self._calls.seconds,
-            http_client=self._openai.DefaultAsyncHttpxClient(verify=self._ssl),
-        ) as client:
+        limits = {"timeout": None, "limits": self._httpx.Limits()}  # none but ours
+        async with self._httpx.AsyncClient(verify=self._ssl, follow_redirects=True, **limits) as client:
 
             async def asked(sent: dict[str, Any], question: str) -> Exchange:
                 async with free:
@@ -154,7 +152,7 @@ class Endpoint:
             self._calling += 1
             began = time.monotonic()
             try:
-                answer, end, tokens = await self._complete(client, sent)
+                exchange = await self._complete(client, sent, question)
             except _NoAnswerError as fault:
                 said = str(fault)
                 self._kept.add(Exchange(question, sent, None, None, 0, _since(began), said))
@@ -167,7 +165,6 @@ class Endpoint:
                 await asyncio.sleep(min(fault.wait or wait, _LONGEST_WAIT))
                 wait *= 2
             else:
-                exchange = Exchange(question, sent, answer, end, tokens, _since(began), None)
                 self._kept.add(exchange)
                 return exchange
             finally:
@@ -186,26 +183,39 @@ class Endpoint:
                     "number the same command goes on from there"
                 )
 
-    async def _complete(self, client: Any, sent: dict[str, Any]) -> tuple[str, str | None, int]:
-        """An answer, why it ended, and the tokens it took."""
-        openai = self._openai
+    async def _complete(self, client: Any, sent: dict[str, Any], question: str) -> Exchange:
+        """An answer, as it can be kept."""
+        began = time.monotonic()
         try:
-            found = await asyncio.wait_for(client.chat.completions.create(**sent), self._calls.seconds)
-            choice = found.choices[0]
-            answer = choice.message.content or choice.message.refusal or ""
-            tokens = found.usage.total_tokens if found.usage is not None else 0
-            if not isinstance(answer, str) or not isinstance(tokens, int):
-                raise TypeError("its parts have other types")
-            return answer[: LONGEST + 1], choice.finish_reason, tokens
-        except (asyncio.TimeoutError, openai.APITimeoutError):
+            status, waits, body = await asyncio.wait_for(self._post(client, sent), self._calls.seconds)
+            if status != 200:
+                kind, again = "busy" if status == 429 else "failed", status in (408, 409, 429) or status >= 500
+                wait = float(waits) if waits.isdecimal() else 0.0
+                raise _NoAnswerError(kind, f"HTTP {status}, {_shown(body.decode(errors='replace'))}", again, wait)
+            found = parse_json(body)
+            choice, tokens = found["choices"][0], (found.get("usage") or {}).get("total_tokens") or 0
+            answer = choice["message"].get("content") or choice["message"].get("refusal") or ""
+            end = choice.get("finish_reason") and choice["finish_reason"][:_SHOWN]
+            if tokens < 0:
+                raise ValueError(f"it counts {tokens} tokens")
+            exchange = Exchange(question, sent, answer[: LONGEST + 1], end, tokens, _since(began), None)
+            return exchange_of(line_of(exchange))
+        except asyncio.TimeoutError:
             raise _NoAnswerError("late", f"none within {self._calls.seconds:g} s") from None
-        except openai.APIStatusError as error:
-            code, waits = error.status_code, error.response.headers.get("retry-after", "")
-            kind, again = "busy" if code == 429 else "failed", code in (408, 409, 429) or code >= 500
-            wait = float(waits) if waits.isdecimal() else 0.0
-            raise _NoAnswerError(kind, f"HTTP {code}, {_shown(error)}", again, wait) from None
-        except (openai.APIError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            raise _NoAnswerError("failed", f"{type(error).__name__}, {_shown(error)}") from None
+        except (self._httpx.HTTPError, self._httpx.InvalidURL, AttributeError, LookupError, TypeError, ValueError) as e:
+            raise _NoAnswerError("failed", f"{type(e).__name__}, {_shown(str(e))}") from None
+
+    async def _post(self, client: Any, sent: dict[str, Any]) -> tuple[int, str, bytes]:
+        """Status, ``retry-after`` and body of a response; it is not unpacked, and an endless one ends."""
+        key, body = os.environ.get(KEY), bytearray()
+        headers = {"accept-encoding": "identity"} | ({"authorization": f"Bearer {key}"} if key else {})
+        url = f"{self._calls.base_url.rstrip('/')}/chat/completions"
+        async with client.stream("POST", url, json=sent, headers=headers) as response:
+            async for part in response.aiter_raw():
+                body += part
+                if len(body) > _LARGEST:
+                    raise ValueError(f"it sends more than {_LARGEST:,} bytes")
+            return response.status_code, response.headers.get("retry-after", ""), bytes(body)
 
 
 def _since(began: float) -> float:
@@ -216,7 +226,9 @@ def _hash(content: object) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def _shown(error: Exception) -> str:
-    """An error in one short line, without the key that the endpoint may have repeated."""
-    said = " ".join(str(error).split())
-    return (said.replace(key, "…") if (key := os.environ.get(KEY)) else said)[:_SHOWN]
+def _shown(said: str) -> str:
+    """An error in one short line, without words that repeat a part of the key."""
+    key = os.environ.get(KEY, "")
+    parts = [key[at : at + _PART] for at in range(max(len(key) - _PART, 0) + 1)] if key else []
+    words = ("…" if any(part in word for part in parts) else word for word in said.split())
+    return "".join(letter if letter.isprintable() else "?" for letter in " ".join(words)[:_SHOWN])

@@ -29,6 +29,20 @@ class Exchange(NamedTuple):
     """Why there is no answer."""
 
 
+def line_of(exchange: Exchange) -> str:
+    """An exchange as a line of the file; halves of surrogate pairs, which no file can hold, become question marks."""
+    return json.dumps(exchange._asdict(), ensure_ascii=False).encode(errors="replace").decode()
+
+
+def exchange_of(line: str | bytes) -> Exchange:
+    """The exchange in a line.
+
+    Raises:
+        ValueError: there is none; the message says why.
+    """
+    return typed(parse_json(line), Exchange)
+
+
 class KeptExchanges:
     """The exchanges in a file; :func:`kept_in` opens one.
 
@@ -53,7 +67,7 @@ class KeptExchanges:
         whole = content.rfind(b"\n") + 1
         for number, line in enumerate(content[:whole].splitlines(), start=1):
             try:
-                self._count(typed(parse_json(line), Exchange))
+                self._count(exchange_of(line))
             except ValueError as error:
                 raise ValueError(f"{file}, line {number} is no exchange with a model ({error})") from None
         if whole < len(content):
@@ -62,7 +76,7 @@ class KeptExchanges:
 
     def add(self, exchange: Exchange) -> None:
         """Keeps an exchange, on the disk first."""
-        add_lines(self.file, [json.dumps(exchange._asdict(), ensure_ascii=False)])
+        add_lines(self.file, [line_of(exchange)])
         self._count(exchange)
 
     def _count(self, exchange: Exchange) -> None:

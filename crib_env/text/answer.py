@@ -13,11 +13,12 @@ from crib_env.text.position import to_discard
 
 LONGEST = 1 << 16  # characters; in a longer text nobody looks for an answer
 _COUNTED = {1: "one card", 2: "two cards"}
-_SYMBOLS = str.maketrans("♣♦♥♠", "CDHS")
+_SYMBOLS = {"♣": "C", "♦": "D", "♥": "H", "♠": "S"}
 # Among other words an ace has to be a capital: "as" and "ad" are words, too.
 _CARD = re.compile(r"(?<![^\W_])(?:(?:10|[2-9TJQKtjqk])[CDHScdhs]|A[CDHS])(?![^\W_])")
-_ANSWER = re.compile(r".*\banswer\b\W*:\W*(?P<answer>\w.*)", re.IGNORECASE | re.DOTALL)
-_FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
+# Takes linear time: no two attempts look at the same characters behind an "answer".
+_ANSWER = re.compile(r".*\banswer\b[^\w:]*:\W*(?=\w)", re.IGNORECASE | re.DOTALL)
+_FENCE = "```"
 
 
 def how_to_answer(view: Decision) -> str:
@@ -37,10 +38,12 @@ def read_answer(text: str, view: Decision) -> tuple[int, ...]:
     """
     if len(text) > LONGEST:
         raise ValueError(f"that answer is longer than {LONGEST:,} characters: {_please(view)}")
-    if found := _ANSWER.fullmatch(text):
-        text = found["answer"].strip().splitlines()[0]
+    if found := _ANSWER.match(text):
+        text = text[found.end() :].splitlines()[0]
+    for symbol, suit in _SYMBOLS.items():
+        text = text.replace(symbol, suit)
     try:
-        cards = _cards_in(text.translate(_SYMBOLS))
+        cards = _cards_in(text)
     except ValueError as error:
         raise ValueError(f"{error}: {_please(view)}") from None
     if len(cards) != _wanted(view):
@@ -80,14 +83,14 @@ def _please(view: Decision) -> str:
 
 def _cards_in(text: str) -> list[int]:
     """The different cards that a text names, in its order."""
-    fenced = _FENCE.search(text)
-    inner = (fenced[1] if fenced else text).strip()
+    fenced = text.split(_FENCE, 2)
+    inner = (fenced[1].removeprefix("json") if len(fenced) > 2 else text).strip()
     if inner.startswith("{"):
         return parse_cards(_named(parse_json(inner)))
     try:
         return parse_cards(text.strip(" .*`\n"))
     except ValueError:  # words among the cards
-        return list(dict.fromkeys(map(parse_card, _CARD.findall(text))))
+        return list(dict.fromkeys(map(parse_card, dict.fromkeys(_CARD.findall(text)))))
 
 
 def _named(call: Any) -> Sequence[str]:

@@ -13,6 +13,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from crib_env.agents.registry import is_outside_agent
+from crib_env.evaluate.begun import going_on
 from crib_env.evaluate.commands.arguments import AgentNames, SomeExecutor, SomeFolder, SomeGames, SomeSeed
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.ending import reported_errors
@@ -64,7 +65,7 @@ def league(
         )
     else:
         plan = League.of_folder(resume, agents)
-    with reported_errors(f"stopped; continue with: crib-env league --resume {resume}"):
+    with reported_errors(f"stopped; continue with: {going_on('league', resume, plan.agents)}"):
         play_and_report(plan, resume, threads, executor)
 
 

@@ -11,6 +11,7 @@ import tyro
 from rich.progress import Progress
 
 from crib_env.agents.registry import is_outside_agent
+from crib_env.evaluate.begun import going_on
 from crib_env.evaluate.commands.arguments import AgentNames, SomeExecutor, SomeFile, SomeFolder, SomeJson
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import printable, reported_errors
@@ -81,9 +82,9 @@ def suite(
         plan = Suite.of_folder(resume, agents)
         if submit is not None:
             check_tier(plan)
-    again = "" if submit is None else f" --submit {submit}"
-    with reported_errors(f"stopped; continue with: crib-env suite --resume {resume}{again}"):
-        outcomes = _measure_and_report(plan, resume, threads, executor, json_file)
+    again = going_on("suite", resume, plan.agents, *(() if submit is None else ("--submit", str(submit))))
+    with reported_errors(f"stopped; continue with: {again}"):
+        outcomes = _measure_and_report(plan, resume, threads, executor, json_file, again)
         if submit is not None:
             write_json(submit, row_of(plan, outcomes))
 
@@ -123,7 +124,7 @@ def _measured(plan: Suite, folder: Path, threads: int, executor: str | None, pro
 
 
 def _measure_and_report(
-    plan: Suite, folder: Path, threads: int, executor: str | None, json_file: Path | None
+    plan: Suite, folder: Path, threads: int, executor: str | None, json_file: Path | None, again: str
 ) -> list[Outcome]:
     outcomes: list[Outcome] = []
     with held(folder), progress_bar() as progress:
@@ -137,5 +138,5 @@ def _measure_and_report(
     console.print(f"files: {folder}", soft_wrap=True)
     failed = [f"{outcome.task} of {outcome.agent}" for outcome in outcomes if outcome.failed is not None]
     if failed:
-        raise ValueError(f"failed: {', '.join(failed)}; --resume {folder} does what failed again, and keeps the rest")
+        raise ValueError(f"failed: {', '.join(failed)}; this does it again, and keeps the rest: {again}")
     return outcomes

@@ -75,7 +75,8 @@ class PlayerInWords:
 def model_server(answer: Callable[[list[dict[str, str]]], object]):
     """Runs the server; yields its base_url and the list of all that was asked.
 
-    ``answer(messages)`` gives a text, or (status, body, headers) as bytes, or raises what ends the connection.
+    ``answer(messages)`` gives a text, or (status, body, headers), the body as bytes or their parts, or raises what ends
+    the connection.
     """
     asked = []
 
@@ -88,13 +89,13 @@ def model_server(answer: Callable[[list[dict[str, str]]], object]):
             try:
                 given = answer(body["messages"])
                 status, content, headers = given if isinstance(given, tuple) else answered(given, body)
+                ends = {"content-length": len(content)} if isinstance(content, bytes) else {"connection": "close"}
                 self.send_response(status)
-                for name, value in (
-                    {"content-type": "application/json", "content-length": len(content)} | headers
-                ).items():
+                for name, value in ({"content-type": "application/json"} | ends | headers).items():
                     self.send_header(name, str(value))
                 self.end_headers()
-                self.wfile.write(content)
+                for part in [content] if isinstance(content, bytes) else content:
+                    self.wfile.write(part)
             except OSError:
                 self.close_connection = True
 
@@ -124,7 +125,7 @@ def answered(text, body):
     return 200, "".join(f"data: {line}\n\n" for line in lines).encode(), {"content-type": "text/event-stream"}
 
 
-def completion(text, end="stop", refusal=None):
+def completion(text, end="stop", refusal=None, tokens=100):
     """The body of an answer."""
     message = {"role": "assistant", "content": text, "refusal": refusal}
     return json.dumps(
@@ -134,6 +135,6 @@ def completion(text, end="stop", refusal=None):
             "created": 0,
             "model": "m",
             "choices": [{"index": 0, "message": message, "finish_reason": end}],
-            "usage": {"prompt_tokens": 90, "completion_tokens": 10, "total_tokens": 100},
+            "usage": {"prompt_tokens": 90, "completion_tokens": 10, "total_tokens": tokens},
         }
     ).encode()

@@ -128,9 +128,9 @@ def measure(agent: Agent, work: Work) -> dict[str, Measured]:
     chance_lost = chances_lost(data, _places(data, np.arange(n), chosen(data.scores[:n])), work.threads)
     return {
         "points lost a discard at 0–0": Measured.of(points_lost),
-        "best discards at 0–0, %": Measured.of(100.0 * (points_lost < SAME)),
+        "best discards at 0–0, %": Measured.percent(int((points_lost < SAME).sum()), n),
         "chance to win lost a discard, %": Measured.of(100 * chance_lost),
-        "best discards at random scores, %": Measured.of(100.0 * (chance_lost < SAME)),
+        "best discards at random scores, %": Measured.percent(int((chance_lost < SAME).sum()), n),
     }
 
 

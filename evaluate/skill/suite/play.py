@@ -81,7 +81,7 @@ def measure(agent: Agent, work: Work) -> dict[str, Measured]:
     lost = data.losses[np.arange(n), ranks].astype(float)
     return {
         "points lost a card laid": Measured.of(lost),
-        f"cards laid that lose less than {BEST}, %": Measured.of(100.0 * (lost < BEST)),
+        f"cards laid that lose less than {BEST}, %": Measured.percent(int((lost < BEST).sum()), len(lost)),
     }
 
 

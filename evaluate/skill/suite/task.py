@@ -12,6 +12,7 @@ import numpy as np
 from crib_env.agents import Agent
 from crib_env.evaluate.statistics import mean_interval
 from crib_env.files.checked_file import SavedArrays, checksum_of
+from crib_env.players.win_rate import wilson_interval
 
 SEED = 19
 """Random seed of all positions and games."""
@@ -34,6 +35,13 @@ class Measured(NamedTuple):
         """The mean of independent values (N,)."""
         low, high = mean_interval(values)
         return cls(float(np.mean(values)), (high - low) / 2 if len(values) > 1 else None, len(values))
+
+    @classmethod
+    def percent(cls, hits: int, sample: int) -> Measured:
+        """The share of a sample in percent, with Wilson's interval."""
+        rate = 100 * hits / sample
+        low, high = (100 * end for end in wilson_interval(hits / sample, sample))
+        return cls(rate, (high - low) / 2, sample, (min(low, rate), max(high, rate)))  # rounding may leave the rate out
 
 
 class NotMeasuredError(Exception):

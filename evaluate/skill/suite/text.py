@@ -62,14 +62,16 @@ def measure(agent: Agent, work: Work) -> dict[str, Measured]:
     figures = {
         "points lost an answer in words": Measured((discard.mean + card.mean) / 2, half, answered),
         "points lost a discard in words": discard,
-        "best discards in words, %": Measured.of(100.0 * (discard_lost < discards.SAME)),
+        "best discards in words, %": Measured.percent(int((discard_lost < discards.SAME).sum()), len(discard_lost)),
         "points lost a card laid in words": card,
-        f"cards laid in words that lose less than {play.BEST}, %": Measured.of(100.0 * (card_lost < play.BEST)),
-        "positions answered, %": Measured(100 * answered / (2 * n), None, 2 * n),
+        f"cards laid in words that lose less than {play.BEST}, %": Measured.percent(
+            int((card_lost < play.BEST).sum()), len(card_lost)
+        ),
+        "positions answered, %": Measured.percent(answered, 2 * n),
     }
     if isinstance(agent, LLMAgent):
-        asked = agent.first_answers["asked"]
-        figures["first answers with a legal card, %"] = Measured(100 * agent.first_answers["used"] / asked, None, asked)
+        first = agent.first_answers
+        figures["first answers with a legal card, %"] = Measured.percent(first["used"], first["asked"])
     return figures
 
 
