@@ -37,7 +37,7 @@ and no scores. The learners of this project use the same inputs.
 
 | index   | meaning                                                                             |
 |---------|-------------------------------------------------------------------------------------|
-| 0–77    | before the play, of a player to act: bit 6 · rank + k is 1 if the best pair to discard with a card of this rank that can be discarded falls short of the best pair of all by at least 0.1, 0.3, 0.6, 1, 1.5, 2.5 points (k = 0 … 5). A pair is worth the exact mean of the hand that it leaves, and plus or minus that of the crib |
+| 0–77    | before the play, of a player to act: what it costs to discard a card of each rank. Bit 6 · rank + k is 1 if the best pair with this rank is worth at least 0.1, 0.3, 0.6, 1, 1.5, 2.5 points (k = 0 … 5) less than the best pair of all. A rank that cannot be discarded has no bits. A pair is worth the exact mean of the hand that it leaves, and plus or minus that of the crib |
 | 78      | 1 if this player is the dealer                                                      |
 | 79–130  | cards held: bit 79 + 13 · k + rank is 1 if there are more than k of this rank       |
 | 131–182 | other known cards (own discards, the starter once cut, every card laid by either player), the same |

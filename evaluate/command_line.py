@@ -45,10 +45,10 @@ def _print_help(prog: str, what: str, about: str, commands: Mapping[str, str]) -
     list_of = Table.grid(padding=(0, 2))
     for name, text in commands.items():
         list_of.add_row(name, text)
-    console.print(f"usage: {prog} {what.upper()} [OPTIONS]", markup=False, highlight=False)
-    console.print(f"\n{about}\n", markup=False, highlight=False)
+    console.print(f"usage: {prog} {what.upper()} [OPTIONS]", highlight=False)
+    console.print(f"\n{about}\n", highlight=False)
     console.print(Panel(list_of, title=f"{what}s", title_align="left", border_style="dim"))
-    console.print(f"\nOptions of a {what}: {prog} {what.upper()} --help", markup=False, highlight=False)
+    console.print(f"\nOptions of a {what}: {prog} {what.upper()} --help", highlight=False)
 
 
 def read(options: Any, prog: str, about: str, arguments: Sequence[str]) -> Any:
@@ -60,5 +60,5 @@ def read(options: Any, prog: str, about: str, arguments: Sequence[str]) -> Any:
         about: a description of the command, for the help.
     """
     if not {"-h", "--help"}.isdisjoint(arguments):
-        console.print(f"{about}\n", markup=False, highlight=False)  # tyro would not break its lines
+        console.print(f"{about}\n", highlight=False)  # tyro would not break its lines
     return tyro.cli(options, args=arguments, prog=prog, description="", config=MARKERS)

@@ -5,8 +5,25 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-console = Console()
+from crib_env.evaluate.ending import printable
+
+
+class LiteralConsole(Console):
+    """Shows text as it is, whoever wrote it: no markup, no emoji, and control characters escaped.
+
+    Strings of every table and bar come to ``render_str``; so commands print strings, and make no ``Text`` of them.
+    """
+
+    def render_str(self, text: str, **look: Any) -> Text:
+        """See rich."""
+        return super().render_str(printable(text), **look | {"markup": False, "emoji": False})
+
+
+console = LiteralConsole()
+if not console.width:  # COLUMNS=0
+    console.width = 80
 
 
 def table_of(

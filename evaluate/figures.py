@@ -40,6 +40,7 @@ matplotlib.rcParams.update(
         "legend.frameon": False,
         "savefig.dpi": 150,
         "svg.fonttype": "none",  # text stays text
+        "text.parse_math": False,  # $ in a name is no formula
         "svg.hashsalt": "crib_env",  # the same picture is the same file
     }
 )

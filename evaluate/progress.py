@@ -23,7 +23,9 @@ class _Description(ProgressColumn):
     """The task's description, shortened if there is little room; numbers are never shortened."""
 
     def render(self, task: Task) -> Text:
-        return Text(task.description, no_wrap=True, overflow="ellipsis")
+        text = console.render_str(task.description, overflow="ellipsis", highlight=False)
+        text.no_wrap = True
+        return text
 
 
 class _Count(ProgressColumn):
@@ -74,7 +76,7 @@ def say(progress: Progress, line: str) -> None:
     """Prints a line above the bar, or among the lines of :class:`ProgressLines`."""
     if isinstance(progress, ProgressLines):
         line = progress.prefix + line
-    progress.console.print(Text(line), soft_wrap=True)
+    progress.console.print(line, soft_wrap=True, highlight=False)
 
 
 class ProgressLines(Progress):
@@ -124,7 +126,8 @@ class ProgressLines(Progress):
             parts.append(f"{_clock(left)} left")
         figures, what = ", ".join(parts), self.prefix + task.description
         room = _WIDTH - len(figures) - len(": ")
-        console.print(Text(f"{what if len(what) <= room else what[: room - 1] + '…'}: {figures}"), soft_wrap=True)
+        line = f"{what if len(what) <= room else what[: room - 1] + '…'}: {figures}"
+        console.print(line, soft_wrap=True, highlight=False)
 
     def _break_silence(self) -> None:
         while not self._ended.wait(max(0.0, self._said_at + _SILENCE - time.monotonic())):

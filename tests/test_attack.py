@@ -1,8 +1,13 @@
 """``make attack`` finds what is planted: leaks, wrong rules, lost checkpoints, lines and files that come through."""
 
+import re
+
 import numpy as np
 import pytest
+from rich.console import Console
 
+from crib_env.evaluate.console import LiteralConsole
+from crib_env.evaluate.matches import resuming
 from crib_env.train.loop.run_folder import RunFolder
 from tests.attack import __main__ as command
 from tests.attack import damage, kernels, leaks, lines
@@ -19,9 +24,10 @@ def test_a_wrong_rule_is_reported(monkeypatch, rule, status, capsys):
 
 
 def test_nothing_comes_through_in_small_samples(capsys):
-    assert command.main(["--quick", "--only", "leaks", "lines", "damage"]) == 0
+    assert command.main(["--quick", "--only", "leaks", "lines", "damage", "strangers"]) == 0
     shown = capsys.readouterr().out
     assert "| decisions of best that depend on hidden cards | 20 | 0 |" in shown
+    assert "| names that were not shown as they are | 3 | 0 |" in shown
     assert "| hostile command lines that were not refused | 20 | 0 |" in shown
 
 
@@ -94,3 +100,11 @@ def test_lines_and_files_that_come_through_are_reported(tmp_path, monkeypatch):
     found.make(damage.refuse_or_read, good, lambda: int("x"), None)
     assert [fault.split(": ", 1)[1].split(":")[0] for fault in found.faults[:2]] == ["ValueError", "ZeroDivisionError"]
     assert len(found.faults) == found.tried == 5
+
+
+def test_names_read_as_markup_and_records_that_are_cut_are_reported(monkeypatch, capsys):
+    monkeypatch.setattr(LiteralConsole, "render_str", Console.render_str)
+    monkeypatch.setattr(resuming, "_check_half", lambda *asked: None)
+    assert command.main(["--quick", "--only", "strangers", "--damages", "20"]) == 1
+    faults = re.findall(r"^\| (files|names) .* (\d+) \|$", capsys.readouterr().out, re.MULTILINE)
+    assert [what for what, n in faults if int(n)] == ["files", "names"]

@@ -191,6 +191,21 @@ def test_an_error_in_one_thread_keeps_the_blocks_before(monkeypatch):
             "its games do not follow from their deals",
         ),
         (lambda text: b"no game\n" + text, {}, "line 1: it is not a recorded game"),
+        (lambda text: b'{"my": "notes"}\n', {}, "line 1: it is not a recorded game"),
+        (lambda text: b'{"my": "notes"}', {}, "line 1 is neither a game nor the beginning of game 0 of "),
+        (lambda text: b"\xff\xfe\n", {}, "line 1: "),
+        (lambda text: b"\n", {}, "line 1: it is not a recorded game"),
+        (lambda text: text.splitlines(True)[0], {"seed": 5}, "line 1 is game 0 of "),
+        (lambda text: text.splitlines(True)[0][:-9], {"seed": 5}, "line 1 is neither a game nor the beginning"),
+        (lambda text: text.splitlines(True)[0].replace(b"AC", b"KS"), {}, "was changed: its games do not"),
+        (
+            lambda text: text[:-1] + b"\nmy notes",
+            {"games": 62},
+            "line 61 is neither a game nor the beginning",
+        ),
+        (lambda text: text + text.splitlines(True)[0], {"games": 62}, "line 61 is game 0 of "),
+        (lambda text: text.splitlines(True)[0] + b"notes", {}, "line 2 is neither a game nor the beginning of game 1"),
+        (lambda text: text + b'{"game": 60', {}, "holds more games than games=60"),
     ],
 )
 def test_games_of_another_match_are_refused_and_stay(change, more, says, whole, tmp_path):

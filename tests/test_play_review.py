@@ -16,8 +16,10 @@ from crib_env.cards import format_cards
 from crib_env.evaluate.matches.game_records import GameRecord
 from crib_env.evaluate.play.imported import imported
 from crib_env.evaluate.play.saved_game import AGENT, PERSON
+from tests.helpers.files_of_users import DOCS
 from tests.helpers.page import served_page
 from tests.helpers.reference import score_play, score_show
+from tests.helpers.refusals import refused
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +126,12 @@ def test_a_line_that_is_no_game_is_refused(page, over):
         status, answer = page.ask("bring", line=wrong)
         assert status == 400, answer
         assert answer["error"]
+
+
+def test_a_name_that_turns_round_what_follows_is_refused():
+    line = json.loads((DOCS / "game.jsonl").read_text().splitlines()[0])
+    with refused(r"opponent='a\u202eb' is not allowed"):
+        imported(json.dumps(line | {"players": ["human", "a\u202eb"]}))
 
 
 def test_a_game_that_goes_on_is_not_reviewed(page):

@@ -89,16 +89,20 @@ class TabularAgent(StatePolicy):
         seed: of the cards that it draws.
 
     Raises:
-        ValueError: the file is missing, damaged or holds something else; the message names it.
+        ValueError: the file is missing, packed, damaged or holds something else; the message names it.
     """
 
     def __init__(self, path: str, seed: int = 0) -> None:
         fault = f"{path} is no table of a policy: numpy.savez(path, states=…, chances=…) writes one"
         try:
             with np.load(Path(path), allow_pickle=False) as file:
+                if any(entry.compress_type != zipfile.ZIP_STORED for entry in file.zip.infolist()):
+                    raise ValueError("it is packed, and may unpack to more than there is memory")
+                if damaged := file.zip.testzip():  # arrays that end early are read without a look at their checksum
+                    raise ValueError(f"{damaged} is damaged")
                 states, chances = file["states"], file["chances"]
-        except (OSError, KeyError, ValueError, TypeError, AttributeError, zipfile.BadZipFile) as error:
-            raise ValueError(fault) from error
+        except Exception as error:  # a damaged archive raises errors of many kinds
+            raise ValueError(f"{fault} ({str(error) or type(error).__name__})") from error
         is_text, is_number = states.dtype.kind == "U", chances.dtype.kind in "fiu"
         if not (is_text and is_number and states.ndim == 1 and chances.shape == (len(states), N_RANKS)):
             raise ValueError(f"{fault}, (n,) text and (n, {N_RANKS}) numbers")

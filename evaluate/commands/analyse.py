@@ -9,7 +9,6 @@ from rich.table import Table
 from crib_env.cards import format_cards
 from crib_env.evaluate.commands.arguments import File, SomeFile, SomeJson, SomeNumber
 from crib_env.evaluate.console import console, table_of
-from crib_env.evaluate.ending import printable
 from crib_env.evaluate.figures import save_figure
 from crib_env.evaluate.files import check_outputs, picture_paths, write_json
 from crib_env.evaluate.matches.game_records import read_record, read_records
@@ -66,7 +65,7 @@ def analyse_games(
     if listed:
         console.print(f"\nthe {len(listed)} decisions that lost most:")
     for analysis, decision in listed:
-        console.print(printable(_line(analysis, decision)), highlight=False, markup=False, soft_wrap=True)
+        console.print(_line(analysis, decision), highlight=False, soft_wrap=True)
 
 
 def players_table(players: list[PlayerSummary], judge: str) -> Table:

@@ -6,7 +6,6 @@ from gymnasium.error import DependencyNotInstalled
 
 from crib_env.evaluate.commands.arguments import File, SomeAmount, SomeFile
 from crib_env.evaluate.console import console
-from crib_env.evaluate.ending import printable
 from crib_env.evaluate.files import check_outputs, whole_text
 from crib_env.evaluate.matches.game_records import read_record
 from crib_env.evaluate.play.replay import frames, replay_page, write_gif
@@ -42,7 +41,7 @@ def replay(
         raise ValueError(f"deal={deal} is not allowed: the game has {len(record.deals)} deals, counted from 1")
     if html is None and gif is None:
         found = analyse_records([record], play_judge())[0] if losses else None
-        console.print(printable(tell_game(record, deal, found)), highlight=False, markup=False, soft_wrap=True)
+        console.print(tell_game(record, deal, found), highlight=False, soft_wrap=True)
         return
     moments = list(frames(record, deal))
     if html is not None:

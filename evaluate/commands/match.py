@@ -233,7 +233,7 @@ class _Bar:
 
 def _print_faults(faults: list[tuple[str, Mapping[str, int]]]) -> None:
     for line in faults_in_words(faults):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        console.print(line, highlight=False, soft_wrap=True)
 
 
 def _play_one(a: Agent, b: Agent, asked: MatchArguments) -> None:

@@ -14,7 +14,7 @@ from crib_env.agents.registry import is_outside_agent
 from crib_env.evaluate.begun import going_on
 from crib_env.evaluate.commands.arguments import AgentNames, SomeExecutor, SomeFile, SomeFolder, SomeJson
 from crib_env.evaluate.console import console
-from crib_env.evaluate.ending import printable, reported_errors
+from crib_env.evaluate.ending import reported_errors
 from crib_env.evaluate.executors.named import check_executor, connected
 from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.folder_lock import held
@@ -131,7 +131,7 @@ def _measure_and_report(
         for outcome in _measured(plan, folder, threads, executor, progress):
             outcomes.append(outcome)
             if outcome.failed is not None:
-                say(progress, printable(f"{outcome.agent}: {outcome.task} failed ({outcome.failed})"))
+                say(progress, f"{outcome.agent}: {outcome.task} failed ({outcome.failed})")
     if json_file is not None:
         write_json(json_file, results_as_json(plan, outcomes))
     console.print(figures_table(outcomes))

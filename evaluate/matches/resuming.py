@@ -21,7 +21,7 @@ _AT_ONCE = 512  # pairs
 def take_up(path: Path, a: Agent, b: Agent, whole: Shard) -> Games | None:
     """The games of a match that its file of games holds, without the times of decisions; ``None`` if there are none.
 
-    A last line or game that a kill has left without its pair is cut off.
+    A last line or game that a kill has left without its pair is cut off, once it is known to be of this match.
 
     Args:
         path: the file of games, which need not exist.
@@ -35,19 +35,21 @@ def take_up(path: Path, a: Agent, b: Agent, whole: Shard) -> Games | None:
         return None
     parts: list[Games] = []
     pairs = size = 0
-    with open(path, "rb") as file:
-        while lines := list(islice(file, 2 * _AT_ONCE)):
-            if not lines[-1].endswith(b"\n"):
-                lines.pop()
-            lines = lines[: len(lines) // 2 * 2]
-            if pairs + len(lines) // 2 > len(whole.deals):
-                raise ValueError(f"{path} holds more games than games={2 * len(whole.deals)}: give as many, or more")
-            if lines:
-                parts.append(_again(path, lines, (a, b), whole.part(pairs, len(lines) // 2)))
-                pairs += len(lines) // 2
-                size += sum(map(len, lines))
     with open(path, "rb+") as file:
-        file.truncate(size)
+        while lines := list(islice(file, 2 * _AT_ONCE)):
+            n = min(sum(line.endswith(b"\n") for line in lines) // 2, len(whole.deals) - pairs)
+            if n:
+                parts.append(_again(path, lines[: 2 * n], (a, b), whole.part(pairs, n)))
+                pairs += n
+                size += sum(map(len, lines[: 2 * n]))
+            if left := lines[2 * n :]:
+                if pairs == len(whole.deals):
+                    raise ValueError(f"{path} holds more games than games={2 * pairs}: give as many, or more")
+                if left[-1].endswith(b"\n") or len(left) == 2:
+                    _again(path, left[:1], (a, b), replace(whole.part(pairs, 1), is_single=True))
+                if not left[-1].endswith(b"\n"):
+                    _check_half(path, left[-1], _asked(2 * pairs + len(left) - 1, (a, b), whole.seed))
+                file.truncate(size)
     return Games.merged(parts) if parts else None
 
 
@@ -57,8 +59,7 @@ def _again(path: Path, lines: list[bytes], players: tuple[Agent, Agent], shard: 
     records = [_record(path, first + k, line) for k, line in enumerate(lines)]
     a, b = (player.name for player in players)
     for k, record in enumerate(records, first):
-        found = (record.game, record.players, record.seed)
-        asked = (k, (a, b) if k % 2 == 0 else (b, a), shard.seed)
+        found, asked = (record.game, record.players, record.seed), _asked(k, players, shard.seed)
         if found != asked:
             holds, is_asked = ("game {0} of {1[0]} against {1[1]}, seed {2}".format(*what) for what in (found, asked))
             raise ValueError(
@@ -76,6 +77,23 @@ def _again(path: Path, lines: list[bytes], players: tuple[Agent, Agent], shard: 
         if record != again:
             raise ValueError(f"{fault}line {record.game + 1} is not game {record.game} of seed {shard.seed}")
     return replace(played, records=(), decisions=np.zeros(2, np.int64), seconds=np.zeros(2))
+
+
+def _asked(k: int, players: tuple[Agent, Agent], seed: int) -> tuple[int, tuple[str, str], int]:
+    """The number of a game, its players by seat, and the seed, as its line must have them."""
+    a, b = (player.name for player in players)
+    return k, (a, b) if k % 2 == 0 else (b, a), seed
+
+
+def _check_half(path: Path, line: bytes, asked: tuple[int, tuple[str, str], int]) -> None:
+    """Checks that the beginning of a line is that of this game."""
+    k, names, seed = asked
+    begins = GameRecord(k, seed, names, 0, (), (), (0, 0)).to_line().partition(', "first_dealer"')[0].encode()
+    if line[: len(begins)] != begins[: len(line)]:
+        raise ValueError(
+            f"{path}, line {k + 1} is neither a game nor the beginning of game {k} of {names[0]} against {names[1]}, "
+            f"seed {seed}; delete it, or give another file"
+        )
 
 
 def _record(path: Path, k: int, line: bytes) -> GameRecord:

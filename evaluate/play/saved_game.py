@@ -81,6 +81,8 @@ class GameSoFar:
         check_seed(self.seed)
         if not all(0 <= score < WIN for score in self.scores):
             raise ValueError(f"scores={self.scores} is not allowed: give two of 0 to {WIN - 1}, yours and the agent's")
+        if not self.opponent.isprintable():
+            raise ValueError(f"opponent={self.opponent!r} is not allowed: give a name without invisible characters")
         if self.people and (len({*self.people}) != 2 or not all(_is_name(name) for name in self.people)):
             raise ValueError(f"people={self.people} is not allowed: give two names of up to {_LONGEST} letters")
         if self.people and (self.practice or self.counting != "table" or self.coach != "off"):

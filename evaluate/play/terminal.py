@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.text import Text
-
 from crib_env.agents.human import ask, table_lines, wrap
 from crib_env.cards import format_cards
 from crib_env.engine import WIN
 from crib_env.evaluate.console import console
-from crib_env.evaluate.ending import printable
 from crib_env.evaluate.matches.muggins import HIGHEST
 from crib_env.evaluate.play.coach import HOW, Coach, review_rows
 from crib_env.evaluate.play.saved_game import AGENT, PERSON, SavedGame
@@ -139,6 +136,6 @@ def _ask_points(prompt: str, by_default: str = "") -> int:
 def say(lines: Sequence[str]) -> None:
     """Prints lines, red cards in red where there are colours."""
     for line in lines:
-        text = Text(printable(line))
+        text = console.render_str(line, highlight=False)
         text.highlight_regex(_RED, "red")
         console.print(text, soft_wrap=True)

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich import box
 from rich.table import Table
-from rich.text import Text
 
 from crib_env.evaluate.runs.format import RunConfig, but_for_the_seed, read_config, read_summary, runs_in
 from crib_env.evaluate.statistics import half_width
@@ -153,6 +152,6 @@ def tables_of(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[Tabl
         for row in rows:
             # In the table of speed the deviation between seeds is below its mean, because the columns are narrow.
             cells = [row[k].replace(" ±", "\n±") if k in speed else row[k] for k in columns]
-            table.add_row(Text(f"{row[learner]}\n{row[run]}"), *cells)
+            table.add_row(f"{row[learner]}\n{row[run]}", *cells)
         tables.append(table)
     return tables

@@ -12,6 +12,7 @@ import numpy as np
 
 from crib_env.agents import make_agent
 from crib_env.agents.networks.weights_file import load_tensors
+from crib_env.players.tabular import TabularAgent
 from crib_env.tables.crib_tables import CribTables
 from crib_env.tables.pegging import PeggingRecords
 from crib_env.tables.standard import standard_cribs, standard_pegging, standard_win_table
@@ -77,11 +78,14 @@ def refuse_or_read(path: Path, read: Callable[[], Any], content: dict[str, Any] 
 
 
 def tables(folder: Path):
-    """Tables that ship with the package."""
+    """Tables that ship with the package, and the table of a policy."""
     for name, (standard, kind) in TABLES.items():
         path, good = folder / name, standard()
         good.save(path)
         yield path, lambda kind=kind, path=path: vars(kind.load(path)), vars(good)
+    table, chances = folder / "table.npz", np.full((2, 13), 1 / 13)
+    np.savez(table, states=np.array(["p 45", "d 45 p7"]), chances=chances)
+    yield table, lambda: {"d 45 p7": TabularAgent(str(table))._chances("d 45 p7")}, {"d 45 p7": chances[0]}
 
 
 def weights(folder: Path):

@@ -98,7 +98,7 @@ def _train_and_measure(learner: Learner[S], settings: S, folder: RunFolder, bar:
 
 def _print(line: str) -> None:
     """Prints a line without wrapping it, so that its path can be copied."""
-    console.print(line, soft_wrap=True, markup=False)
+    console.print(line, soft_wrap=True)
 
 
 def precision_in_words(settings: RunSettings) -> str:

@@ -15,6 +15,7 @@ from typing import NamedTuple, cast
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
+from rich.text import Text
 
 from crib_env.agents import make_agent
 from crib_env.evaluate.begun import Plan
@@ -220,13 +221,13 @@ def figures_table(outcomes: Sequence[Outcome]) -> Table:
     title = "intervals of 95 %; lost chances to win in % points"
     table = table_of(title, ("", "", "95 %", "of"), no_wrap=True, title_justify="left", box=SIMPLE_HEAD)
     for name in dict.fromkeys(name for outcome in outcomes for name in outcome.figures):
-        table.add_row(f"[bold]{name}")
+        table.add_row(Text(name, style="bold"))
         for outcome in outcomes:
             if (figure := outcome.figures.get(name)) is not None:
                 table.add_row(f"  {outcome.agent}", *shown(figure), f"{figure.sample:,}")
     without = [outcome for outcome in outcomes if not outcome.figures]
     if without:
-        table.add_row("[bold]not measured")
+        table.add_row(Text("not measured", style="bold"))
         for outcome in without:
             table.add_row(f"  {outcome.agent}, {outcome.task}: {outcome.not_measured or outcome.failed}")
     return table
