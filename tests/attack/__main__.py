@@ -1,8 +1,9 @@
 """``python -m tests.attack``: whether the project withstands those who mean it harm, and accidents.
 
-A referee with rules of its own; every player, searches too, with other hidden cards; hostile command lines; damaged
-files; kernels compiled by processes that are killed, and on full disks; learners and long commands that are killed. It
-prints a table of what was tried and what came through, and ends with status 1 if anything did.
+A referee with rules of its own; every player, searches too, with other hidden cards; hostile command lines, messages to
+the page and to MCP; damaged files; kernels compiled by processes that are killed, and on full disks; learners and long
+commands that are killed. It prints a table of what was tried and what came through, and ends with status 1 if anything
+did.
 """
 
 from __future__ import annotations
@@ -12,10 +13,18 @@ import sys
 import time
 from collections.abc import Sequence
 
-from tests.attack import damage, kernels, kills, leaks, lines, referee
+from tests.attack import damage, kernels, kills, leaks, lines, referee, table
 from tests.attack.attempts import QUICK, Attempts, Sizes
 
-PARTS = {"referee": referee, "leaks": leaks, "lines": lines, "damage": damage, "kernels": kernels, "kills": kills}
+PARTS = {
+    "referee": referee,
+    "leaks": leaks,
+    "lines": lines,
+    "table": table,
+    "damage": damage,
+    "kernels": kernels,
+    "kills": kills,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
