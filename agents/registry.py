@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
@@ -64,7 +65,7 @@ def make_agent(spec: str) -> Agent:
         from crib_env.agents.pipe.player import pipe_agent
 
         return pipe_agent(settings)
-    if spec and Path(spec).is_dir():  # an empty path is the current folder
+    if os.path.isdir(spec):
         return _from_run_folder(Path(spec))
     if is_outside(spec):
         return make_outside(spec)
@@ -88,7 +89,7 @@ def is_outside_agent(spec: str) -> bool:
     """Whether :func:`make_agent` would run code from outside this project, a ``module:Class`` or a command, or send
     the user's key to an address."""
     name = spec.partition(":")[0]
-    return name in (_PIPE, _LLM) or (name not in _AGENTS and not Path(spec).is_dir() and is_outside(spec))
+    return name in (_PIPE, _LLM) or (name not in _AGENTS and not os.path.isdir(spec) and is_outside(spec))
 
 
 def check_names_of_file(names: Iterable[object], said: Collection[str], file: Path) -> None:

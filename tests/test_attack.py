@@ -8,10 +8,11 @@ from rich.console import Console
 
 from crib_env.evaluate.console import LiteralConsole
 from crib_env.evaluate.matches import resuming
+from crib_env.evaluate.play.page.games import Games
 from crib_env.train.loop.run_folder import RunFolder
 from tests.attack import __main__ as command
-from tests.attack import damage, kernels, leaks, lines
-from tests.attack.attempts import Attempts
+from tests.attack import damage, kernels, leaks, lines, table
+from tests.attack.attempts import QUICK, Attempts
 from tests.helpers import killed_runs
 from tests.helpers.wrong_rules import WRONG_RULES, play_in_python, rules_in_python
 
@@ -24,11 +25,12 @@ def test_a_wrong_rule_is_reported(monkeypatch, rule, status, capsys):
 
 
 def test_nothing_comes_through_in_small_samples(capsys):
-    assert command.main(["--quick", "--only", "leaks", "lines", "damage", "strangers"]) == 0
+    assert command.main(["--quick", "--only", "leaks", "lines", "table", "damage", "strangers"]) == 0
     shown = capsys.readouterr().out
     assert "| decisions of best that depend on hidden cards | 20 | 0 |" in shown
     assert "| names that were not shown as they are | 3 | 0 |" in shown
     assert "| hostile command lines that were not refused | 20 | 0 |" in shown
+    assert "| lines to MCP after which it did not go on | 40 | 0 |" in shown
 
 
 class Careless(kernels.Copy):
@@ -72,6 +74,16 @@ def test_a_cache_that_believes_its_files_is_reported(monkeypatch, capsys):
     assert command.main(["--quick", "--only", "kernels"]) == 1
     shown = capsys.readouterr().out
     assert "| first runs after an edit of a rule, on a full disk, that played another rule | 1 | 1 |" in shown
+
+
+def test_a_message_that_is_not_answered_in_words_is_reported(monkeypatch):
+    monkeypatch.setattr(Games, "progress", lambda games, message: 1 / 0)
+    monkeypatch.setattr(table, "MESSAGES", {"progress": table.MESSAGES["progress"]})
+    monkeypatch.setattr(table, "hostile_messages", lambda game: [("progress", {}), ("progress", {"another": 1})])
+    monkeypatch.setattr(table, "HOSTILE", {})
+    found = next(table.attack(QUICK, 0))
+    assert (found.tried, len(found.faults)) == (2, 1)
+    assert "500" in found.faults[0]
 
 
 @pytest.mark.slow

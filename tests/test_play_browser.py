@@ -397,7 +397,7 @@ def test_several_games_in_several_tabs(browser, server):
             tab.decide()
     assert len({tab.page.url for tab in tabs}) == 3
     for tab in tabs:
-        game = server.games._open[tab.page.url.partition("#")[2]].game
+        game = server.games._open[tab.page.url.partition("#")[2]].result().game
         assert tab.scores() == tuple(game.games["scores"][0].tolist())
         assert game.turn == PERSON
         tab.close()

@@ -68,7 +68,7 @@ def test_a_lesson_has_ten_positions_and_own_blunders_first_from_the_next_day_on(
     assert lesson.positions[: len(own)] == (*own,)
     costliest = costliest_of(game)
     assert [one.id for one in own] == [f"{game.game}/{blunder.at}" for blunder in costliest]
-    played = page.games._open[game.game].game
+    played = page.games._open[game.game].result().game
     for one, blunder in zip(own, costliest):
         view, _ = played.view_at(blunder.at)
         np.testing.assert_array_equal(one.view().hand, view.hand)
@@ -78,11 +78,11 @@ def test_a_lesson_has_ten_positions_and_own_blunders_first_from_the_next_day_on(
 def test_an_own_blunder_loses_again_what_it_lost(page):
     (game,) = read_progress(page.games._folder)
     lesson = Lesson(page.games._folder, TOMORROW)
-    played = page.games._open[game.game].game
+    played = page.games._open[game.game].result().game
     for blunder in costliest_of(game):
         position = lesson.position(f"{game.game}/{blunder.at}")
         _, chosen = played.view_at(blunder.at)
-        note = lesson.judged(position, chosen, page.games._open[game.game].coach.judge)
+        note = lesson.judged(position, chosen, page.games._open[game.game].result().coach.judge)
         assert note.decision.chance_lost == pytest.approx(blunder.chance_lost, abs=1e-9)
     (page.games._folder / NAME).unlink()
 

@@ -38,7 +38,7 @@ def page(server):
 
 
 def kept(page, state):
-    return page.games._open[state["game"]].game
+    return page.games._open[state["game"]].result().game
 
 
 def ask(page, name, state, **more):

@@ -58,7 +58,7 @@ def play_on(page, state, n=10_000):
 
 
 def kept(page, state):
-    return page.games._open[state["game"]].game
+    return page.games._open[state["game"]].result().game
 
 
 def records(page):

@@ -51,7 +51,7 @@ def check_hidden(game, message, seats):
 
 def test_a_whole_game_sends_nobody_a_card_of_the_other(page):
     state, n_taken, n_checked = begin(page), 0, 0
-    game = page.games._open[state["game"]].game
+    game = page.games._open[state["game"]].result().game
     while not state["over"]:
         deal = game.games["n_deals"][0]
         if state["take"]:
@@ -82,7 +82,7 @@ def test_a_whole_game_sends_nobody_a_card_of_the_other(page):
 
 def test_the_other_person_takes_the_seat_after_every_turn_and_deal(page):
     state = begin(page)
-    game = page.games._open[state["game"]].game
+    game = page.games._open[state["game"]].result().game
     for _ in range(40):
         before, deal = game.turn, game.games["n_deals"][0]
         if state["take"]:

@@ -35,7 +35,7 @@ def over(page):
     while not state["over"]:
         cards = state["frames"][-1]["sides"][PERSON]["legal"][-state["choose"] :]
         state = page.ask("play", game=state["game"], at=state["at"], cards=cards)[1]
-    return page.ask("review", game=state["game"])[1], page.games._open[state["game"]].game, state["game"]
+    return page.ask("review", game=state["game"])[1], page.games._open[state["game"]].result().game, state["game"]
 
 
 def test_every_moment_of_a_game_is_there(over):

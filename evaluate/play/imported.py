@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from crib_env import parse_cards
-from crib_env.agents.registry import NAMES
+from crib_env.agents import make_agent
+from crib_env.agents.registry import NAMES, is_outside_agent
 from crib_env.cards import format_card, format_cards
 from crib_env.evaluate.matches.game_records import GameRecord
 from crib_env.evaluate.play.levels import level_of
 from crib_env.evaluate.play.saved_game import GameSoFar
-
-_PLAYS_ON = "best"  # against a person who tries a moment again, where the opponent of the game is none of ours
 
 
 def imported(line: str) -> GameSoFar:
@@ -27,11 +28,9 @@ def imported(line: str) -> GameSoFar:
         other, first_dealer, scores = 0, 1 - first_dealer, (scores[1], scores[0])
         deals = [format_cards([*cards[6:12], *cards[:6], cards[12]]) for cards in map(parse_cards, deals)]
     opponent = record.players[other]
-    is_ours = (opponent in NAMES and opponent != "human") or level_of(opponent)
-    agent = opponent if is_ours else _PLAYS_ON
     cards = tuple(format_card(card) for deal in record.cards for card in parse_cards(deal))
     return GameSoFar(
-        agent,
+        _plays_on(opponent),
         0,
         first_dealer,
         scores,
@@ -41,3 +40,14 @@ def imported(line: str) -> GameSoFar:
         deals=tuple(deals),
         opponent=opponent,
     )
+
+
+def _plays_on(opponent: str) -> str:
+    """Who plays against a person who tries a moment again: the opponent, if its name says all of it, or the best."""
+    if level := level_of(opponent):
+        return level.agent
+    if opponent in NAMES and opponent != "human" and not is_outside_agent(opponent):
+        with suppress(ValueError):  # it needs a file
+            make_agent(opponent)
+            return opponent
+    return "best"

@@ -132,5 +132,5 @@ def in_words(rate: float) -> str:
 
 
 def level_of(agent: str) -> Level | None:
-    """The level that an agent is, if it is one."""
-    return next((level for level in LEVELS if level.agent == agent), None)
+    """The level that an agent is, if it is one; ``agent`` is as in ``LEVELS``, or as a record names it."""
+    return next((level for level in LEVELS if level.agent == agent.removesuffix(".0")), None)

@@ -89,7 +89,7 @@ class Table:
 
     def look(self) -> str:
         """Tells the position again. Returns what you see, and what you are asked."""
-        return self._alone(lambda: self._seen(self._playing()))
+        return self._alone(lambda: self._go_on(self._playing(), []))
 
     def discard(self, a: str, b: str) -> str:
         """Discards two cards, such as 5H and TC, to the crib. Returns what follows, up to your next choice."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import MISSING, asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -155,8 +155,8 @@ class SavedGame:
         for k, card in enumerate(so_far.cards, start=1):
             if self.is_over:
                 raise ValueError("there are cards after its end")
-            if self.turn == AGENT and not so_far.people:
-                self.agents_card()  # it remembers what it has seen; its choice stands in the file
+            if self.turn == AGENT and agent.powers.remembers and not so_far.people:
+                self.agents_card()  # its choice stands in the file
             self._play(parse_card(card), so_far.counted if k == len(so_far.cards) else SHOWN)
         self._count_for_the_table()
         now = int(self.games["n_deals"][0]), self.show.counted if self.show else SHOWN * self.is_over
@@ -172,8 +172,12 @@ class SavedGame:
         """
         game = cls(so_far, make_agent(so_far.agent), folder)
         game.file = _new_file(folder)
-        game._lock.enter_context(held_file(game.file))
-        game._keep()
+        try:
+            game._lock.enter_context(held_file(game.file))
+            game._keep(game.so_far)
+        except BaseException:
+            game.delete()
+            raise
         return game
 
     @classmethod
@@ -249,11 +253,14 @@ class SavedGame:
 
         Raises:
             ValueError: the card is not legal; nothing has changed.
-            OSError: the file cannot be written.
+            OSError: the file cannot be written; nothing has changed.
         """
-        self._play(card, SHOWN if self._so_far.counting == "table" else 0)
+        self.check(card)
+        counted = SHOWN if self._so_far.counting == "table" else 0
+        now = self.so_far
+        self._keep(replace(now, cards=(*now.cards, format_card(card)), counted=counted))
+        self._play(card, counted)
         self._count_for_the_table()
-        self._keep()
         return self.stages(len(self.played) - 1)
 
     def stages(self, n: int) -> list[np.ndarray]:
@@ -270,7 +277,7 @@ class SavedGame:
 
         Raises:
             ValueError: there is nothing to count; nothing has changed.
-            OSError: the file cannot be written.
+            OSError: the file cannot be written; nothing has changed.
         """
         if self.show is None:
             raise ValueError("there is nothing to count now")
@@ -279,12 +286,13 @@ class SavedGame:
             count = Count.of(hand, points, max(0, hand.points - points) * has_muggins)
         else:
             count = Count.of(hand, self.agents_count(), points)
+        missed = self._so_far.missed
         if count.missed and has_muggins:
-            missed = Missed(int(self.games["n_deals"][0]), hand.name, count.missed, count.claimed)
-            self._so_far = replace(self._so_far, missed=(*self._so_far.missed, missed))
+            missed += (Missed(int(self.games["n_deals"][0]), hand.name, count.missed, count.claimed),)
+        self._keep(replace(self.so_far, missed=missed, counted=self.show.counted + 1))
+        self._so_far = replace(self._so_far, missed=missed)
         self._next_hand()
         self._count_for_the_table()
-        self._keep()
         return count
 
     def agents_count(self) -> int:
@@ -315,16 +323,16 @@ class SavedGame:
         """Checks that whoever is to act may play a card.
 
         Raises:
-            ValueError: it is not legal.
+            ValueError: it is not legal, or hands are to be counted first.
         """
+        if self.show:
+            raise ValueError("count the hands first")
         legal = views_of(self.games, _ROW, np.array([self.turn]), self._batch.game_ids).action_mask[0]
         if not 0 <= card < len(legal) or not legal[card]:
             raise ValueError(f"{format_card(card)} is not legal")
 
     def _play(self, card: int, counted: int) -> None:
         """Plays a card; if it is the last of a deal, that waits until the hands of the show after these are counted."""
-        if self.show:
-            raise ValueError("count the hands first")
         self.check(card)
         before = self.games.copy()
         write_missed(before, self._so_far.missed)
@@ -363,13 +371,15 @@ class SavedGame:
 
         Raises:
             ValueError: ``coach`` is not one of ``COACHING``, or ``counting`` not one of ``COUNTING``.
+            OSError: the file cannot be written; nothing has changed.
         """
+        self._keep(replace(self.so_far, coach=coach, counting=counting))
         self._so_far = replace(self._so_far, coach=coach, counting=counting)
         self._count_for_the_table()
-        self._keep()
 
-    def _keep(self) -> None:
-        write_json(self.file, asdict(self.so_far))
+    def _keep(self, so_far: GameSoFar) -> None:
+        """Writes what is about to happen, before it does: what cannot be kept does not happen."""
+        write_json(self.file, asdict(so_far))
 
     def decisions(self) -> list[int]:
         """Where in :attr:`played` the person decided something: a discard is one decision about two cards."""
@@ -400,10 +410,11 @@ class SavedGame:
         return replace(now, cards=now.cards[:n], counted=SHOWN, missed=missed, **changes)
 
     def taken_back(self) -> SavedGame:
-        """The game before the person's last decision, which is kept in the place of this one.
+        """The game before the person's last decision, which is kept in the place of this one, with unfinished games.
 
         Raises:
             ValueError: it is not a practice game, or there is nothing to take back.
+            OSError: a file cannot be written; nothing has changed.
         """
         if not self._so_far.practice:
             raise ValueError("cards can be taken back in a practice game only")
@@ -411,8 +422,12 @@ class SavedGame:
             raise ValueError("there is no card to take back")
         so_far = self.until(decisions[-1])
         game = SavedGame(so_far, make_agent(so_far.agent), self.file)
+        if self.file.parent.name == FINISHED:
+            waiting = self.file.parent.parent / self.file.name
+            self._lock.enter_context(held_file(waiting))
+            game.file = self.file = self.file.replace(waiting)
+        game._keep(so_far)
         game._lock = self._lock.pop_all()
-        game._keep()
         return game
 
     def delete(self) -> None:
@@ -433,16 +448,24 @@ class SavedGame:
     def finish(self, file: Path) -> None:
         """Adds the finished game to a file of records, unless it was practice or of two people, and puts its own away.
 
+        It can be called again, whatever failed: the game is added once.
+
         Raises:
             ValueError, OSError: a file cannot be written.
         """
-        if not self._so_far.practice and not self._so_far.people:
-            add_records(file, [self.record()])
-        away = self.file.parent / FINISHED
+        if self.file.parent.name == FINISHED:
+            return
+        away, lock = self.file.parent / FINISHED, lock_of(self.file)
         away.mkdir(exist_ok=True)
-        lock_of(self.file).unlink(missing_ok=True)
+        if not self._so_far.practice and not self._so_far.people:
+            record, now = self.record(), self.so_far
+            was_over = now.cards == self._so_far.cards  # when it was read, or at the call before
+            if not (was_over and file.exists() and record.to_line().encode() in file.read_bytes().splitlines()):
+                add_records(file, [record])
+            self._so_far = now
         self.file = self.file.replace(away / self.file.name)
         self.close()
+        lock.unlink(missing_ok=True)
 
 
 _FAULT = "{} is not a game to go on with"
@@ -477,10 +500,11 @@ def _to_resume(content: Any, said: str | None, file: Path) -> GameSoFar:
 def _new_file(folder: Path) -> Path:
     """An empty file that no other game of the folder has, finished ones included."""
     (folder / FINISHED).mkdir(parents=True, exist_ok=True)
-    now = time.strftime("%Y%m%d-%H%M%S")
-    file, k = folder / f"{now}.json", 1
-    while file.exists() or (folder / FINISHED / file.name).exists():
+    now, k = time.strftime("%Y%m%d-%H%M%S"), 1
+    while True:
+        file = folder / (f"{now}.json" if k == 1 else f"{now}-{k}.json")
+        with suppress(FileExistsError):
+            if not (folder / FINISHED / file.name).exists():
+                file.touch(exist_ok=False)
+                return file
         k += 1
-        file = folder / f"{now}-{k}.json"
-    file.touch(exist_ok=False)
-    return file

@@ -5,8 +5,10 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,7 @@ from crib_env.evaluate.play.page.messages import (
     Said,
     Settings,
 )
-from crib_env.evaluate.play.page.open_game import OpenGame
+from crib_env.evaluate.play.page.open_game import OpenGame, in_thread
 from crib_env.evaluate.play.page.review import choices_as_json, progress_as_json, review_as_json, share
 from crib_env.evaluate.play.page.views import Looker, hint_as_json, notes_as_json, state, to_choose
 from crib_env.evaluate.play.page.warming import COLD, warmed_up
@@ -71,7 +73,7 @@ class Games:
     ) -> None:
         self._folder, self._record, self._offered = folder, record, offered
         self._resumed, self._seed, self._opponents = resumed, seed, opponents
-        self._open: dict[str, OpenGame] = {}
+        self._open: dict[str, Future[OpenGame]] = {}
         self._lock = threading.Lock()
         self.warm = COLD
 
@@ -87,8 +89,9 @@ class Games:
     def close(self) -> None:
         """Lets other processes open the games."""
         with self._lock:
-            for opened in self._open.values():
-                opened.game.close()
+            for opening in self._open.values():
+                if opening.done() and not opening.exception():
+                    opening.result().game.close()
 
     def lobby(self, message: Nothing) -> dict[str, Any]:
         """Unfinished and finished games, and the settings offered for a new one."""
@@ -165,7 +168,9 @@ class Games:
 
     def stop(self, message: OfGame) -> dict[str, Any]:
         """Stops the agent, which thinks about its card in another request."""
-        self._opened(message.game).stop.set()
+        opening = self._opening(message.game)
+        if opening.done():
+            opening.result().stop.set()
         return {}
 
     def look(self, message: OfGame) -> dict[str, Any]:
@@ -277,9 +282,10 @@ class Games:
     def _begin(self, so_far: GameSoFar) -> dict[str, Any]:
         self._check_agent(so_far.agent)
         opened = OpenGame(SavedGame.begin_in(so_far, self._folder), _JUDGE)
-        name = opened.game.file.stem
+        name, opening = opened.game.file.stem, Future[OpenGame]()
+        opening.set_result(opened)
         with self._lock:
-            self._open[name] = opened
+            self._open[name] = opening
         with opened.lock:
             return self._settled(name, opened, len(so_far.cards))
 
@@ -290,27 +296,31 @@ class Games:
     @contextmanager
     def _held(self, name: str) -> Iterator[OpenGame]:
         """A game, for this request alone."""
-        opened = self._opened(name)
+        opened = self._opening(name).result()
         with opened.lock:
+            if self._opening(name).result() is not opened:  # it was deleted meanwhile
+                raise ValueError(f"there is no game {name!r}")
             yield opened
 
-    def _opened(self, name: str) -> OpenGame:
+    def _opening(self, name: str) -> Future[OpenGame]:
+        """A game that is open, or will be; the others do not wait for it."""
         if not GAME_ID.fullmatch(name):
             raise ValueError(f"there is no game {name[:40]!r}")
         with self._lock:
-            if name not in self._open:
+            opening = self._open.get(name)
+            if opening is None or (opening.done() and opening.exception()):
                 folders = (self._folder, self._folder / FINISHED)
                 file = next(
                     (folder / f"{name}.json" for folder in folders if (folder / f"{name}.json").is_file()), None
                 )
                 if file is None:
                     raise ValueError(f"there is no game {name!r}")
-                self._open[name] = OpenGame(SavedGame.resume(file, self._named(file)), _JUDGE)
-            return self._open[name]
+                opening = self._open[name] = in_thread(partial(self._resumed_game, file))
+            return opening
 
-    def _named(self, file: Path) -> str | None:
-        """The agent that the user has named, if it is that of the file."""
-        return self._offered.agent if read_game(file).agent == self._offered.agent else None
+    def _resumed_game(self, file: Path) -> OpenGame:
+        named = self._offered.agent  # by the user
+        return OpenGame(SavedGame.resume(file, named if read_game(file).agent == named else None), _JUDGE)
 
     @staticmethod
     def _over(opened: OpenGame, then: str) -> OpenGame:
@@ -336,7 +346,7 @@ class Games:
         a looker saw it come, by default the one who looks now."""
         opened.let_agent_play()
         game = opened.game
-        if game.is_over and game.file.parent == self._folder:
+        if game.is_over:
             game.finish(self._record)
         then = opened.looker
         return {"game": name, **state(game, since, looker or then, then)}

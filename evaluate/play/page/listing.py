@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +21,14 @@ _LISTED = 30
 def listed(folder: Path) -> list[dict[str, Any]]:
     """The latest games of a folder; files that are not games are skipped."""
     files = [file for file in sorted(folder.glob("*.json"), reverse=True) if GAME_ID.fullmatch(file.stem)]
-    found = (_row(file, file.stat().st_mtime_ns) for file in files[:_LISTED])
-    return [row for row in found if row]
+    return list(islice(_rows(files), _LISTED))
+
+
+def _rows(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
+    for file in files:
+        with suppress(OSError):  # a link to nothing, or it has just been deleted
+            if row := _row(file, file.stat().st_mtime_ns):
+                yield row
 
 
 @lru_cache(maxsize=1_000)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
+from typing import TypeVar
 
 from crib_env.evaluate.play.coach import Coach
 from crib_env.evaluate.play.page.views import Looker
 from crib_env.evaluate.play.saved_game import AGENT, PERSON, SavedGame
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
 
+_Made = TypeVar("_Made")
 _BLINK = 0.05  # seconds after which a thinking agent notices that it is stopped
 
 
@@ -61,7 +63,7 @@ class OpenGame:
         if self.game.so_far.people:
             return
         while not self.game.is_over and self.game.turn == AGENT:
-            self._thought = self._thought or _thinking(self.game)
+            self._thought = self._thought or in_thread(self.game.agents_card)
             while not wait((self._thought,), _BLINK).done:
                 if self.stop.is_set():
                     return
@@ -69,15 +71,16 @@ class OpenGame:
             self.game.play(thought.result())
 
 
-def _thinking(game: SavedGame) -> Future[int]:
-    """The agent's card, which it chooses in a thread that does not keep the process from ending."""
-    thought: Future[int] = Future()
+def in_thread(do: Callable[[], _Made]) -> Future[_Made]:
+    """What ``do`` returns, in a thread that does not keep the process from ending."""
+    made: Future[_Made] = Future()
+    made.set_running_or_notify_cancel()  # nobody cancels it from now on
 
-    def think() -> None:
+    def work() -> None:
         try:
-            thought.set_result(game.agents_card())
+            made.set_result(do())
         except BaseException as error:
-            thought.set_exception(error)
+            made.set_exception(error)
 
-    threading.Thread(target=think, daemon=True).start()
-    return thought
+    threading.Thread(target=work, daemon=True).start()
+    return made

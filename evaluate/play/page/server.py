@@ -9,13 +9,12 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import h11
 import uvicorn
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -25,13 +24,14 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from crib_env.evaluate.play.page.answers import answered
 from crib_env.evaluate.play.page.games import Games
 from crib_env.evaluate.play.page.messages import MESSAGES
+from crib_env.evaluate.play.page.open_game import in_thread
 from crib_env.evaluate.play.saved_game import PERSON
 from crib_env.picture.board import HEIGHT, LEFT, TOP, WIDTH, draw_board
 from crib_env.picture.cards import HIDDEN, card_face
 from crib_env.picture.colours import DARK, LIGHT, STYLED, four_colours, style_variables
 
 LARGEST = 4_096  # bytes of a message
-PATIENCE = 10.0  # seconds in which a request has to arrive as a whole
+PATIENCE = 10.0  # seconds in which a request has to arrive as a whole, and what was sent to be read
 MOST_CONNECTIONS = 32  # a browser keeps six
 _STATIC = Path(__file__).parent / "static"
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".html": "text/html"}
@@ -98,7 +98,10 @@ def make_app(games: Games, token: str, origin: str) -> ASGIApp:
             return Response()  # to nobody
         except ValueError as error:
             return JSONResponse({"error": str(error)}, 400)
-        status, found = await run_in_threadpool(answered, games, name, text)
+        try:
+            status, found = await asyncio.wrap_future(in_thread(partial(answered, games, name, text)))
+        except asyncio.CancelledError:  # the server ends, and an agent still thinks
+            return Response(status_code=503)
         return Response(found, status, media_type="application/json")
 
     app = Starlette(
@@ -145,9 +148,10 @@ class _Guard:
 
 
 class _Protocol(H11Protocol):
-    """Closes connections that are too many, and those whose request does not arrive in time."""
+    """Closes connections that are too many, whose request does not arrive in time, or that do not read."""
 
     _deadline: asyncio.TimerHandle | None = None
+    _to_be_read: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """See asyncio."""
@@ -155,7 +159,19 @@ class _Protocol(H11Protocol):
         if len(self.connections) > MOST_CONNECTIONS:
             transport.abort()
         else:
+            transport.set_write_buffer_limits(0)  # whatever is not read at once pauses writing
             self._wait()
+
+    def pause_writing(self) -> None:
+        """See asyncio."""
+        super().pause_writing()
+        self._to_be_read = self.loop.call_later(PATIENCE, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """See asyncio."""
+        super().resume_writing()
+        if self._to_be_read is not None:
+            self._to_be_read.cancel()
 
     def data_received(self, data: bytes) -> None:
         """See asyncio."""
