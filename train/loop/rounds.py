@@ -94,7 +94,7 @@ class Rounds:
     ) -> None:
         self._settings, self._folder, self._progress = settings, folder, progress
         self._trainee, self._total, self._strength = trainee, total, strength or measure_of(settings)
-        self.position = Position.restored(folder, trainee.load_state_dict)
+        self.position = Position.restored(folder, trainee.load_state_dict, settings)
         if self.position.episodes > total:
             episodes = f"{self.position.episodes:,} episodes, and the run has {total:,}"
             raise ValueError(f"the last checkpoint of {folder.path} is not one of this run (it has {episodes})")
@@ -200,7 +200,8 @@ class Rounds:
 
     def save(self) -> None:
         """Writes a checkpoint of the rounds that are over."""
-        self._folder.save_checkpoint(self.position.episodes, self._trainee.state_dict(), asdict(self.position))
+        about = asdict(self.position) | {"settings": asdict(self._settings)}
+        self._folder.save_checkpoint(self.position.episodes, self._trainee.state_dict(), about)
         self._saved_at = time.perf_counter()
 
 

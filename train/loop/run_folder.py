@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -206,11 +207,14 @@ class Position:
     simulation_seconds: float = 0.0
 
     @classmethod
-    def restored(cls, folder: RunFolder, load_state_dict: Callable[[dict[str, torch.Tensor]], object]) -> Position:
+    def restored(
+        cls, folder: RunFolder, load_state_dict: Callable[[dict[str, torch.Tensor]], object], settings: RunSettings
+    ) -> Position:
         """The position at the last checkpoint, or the start if there is none.
 
         Args:
             load_state_dict: loads the tensors of the checkpoint; an error in it is a fault of the file.
+            settings: of the run.
 
         Raises:
             ValueError: the checkpoint is damaged, or not one of this learner with these settings.
@@ -219,6 +223,9 @@ class Position:
             return cls()
         tensors, about = checkpoint
         try:
+            # Checkpoints of earlier versions hold no settings.
+            if other := difference(typed(about.pop("settings", {}), dict[str, Any]), settings):
+                raise ValueError(f"it was saved with {other}")
             position = typed(about, cls)
             if not all(value >= 0 for value in vars(position).values()):
                 raise ValueError("its position is before the start of the run")
@@ -242,6 +249,13 @@ class Position:
             "episodes_per_second": self.episodes / self.seconds,
             "simulation_share": self.simulation_seconds / self.seconds,
         }
+
+
+def difference(found: dict[str, Any], settings: RunSettings) -> str | None:
+    """The first of the settings in a file that these differ in, in words; ``None`` if there is none."""
+    now = json.loads(json.dumps(asdict(settings)))
+    others = (f"{name}={value!r}, not {now.get(name)!r}" for name, value in found.items() if now.get(name) != value)
+    return next(others, None)
 
 
 def in_all(parts: list[RunSummary]) -> RunSummary:
