@@ -17,7 +17,7 @@ import numpy as np
 from rich.progress import Progress
 
 from crib_env.batch import GameBatch
-from crib_env.evaluate.ending import output_failure
+from crib_env.evaluate.ending import Terminated, output_failure
 from crib_env.evaluate.progress import say
 from crib_env.evaluate.runs.format import (
     EPISODES_PER_SECOND,
@@ -38,12 +38,13 @@ _PAUSE = 0.05  # seconds between looks for measurements that are over
 class Interrupt:
     """Requests to stop a run."""
 
-    signalled = False
+    signalled: type[KeyboardInterrupt] | None = None
+    """What the first signal raises at the end; ``None`` before there was one."""
 
     @property
     def asked(self) -> bool:
         """Whether there was Ctrl-C or SIGTERM, or the output can no longer be written."""
-        return self.signalled or output_failure() is not None
+        return self.signalled is not None or output_failure() is not None
 
 
 @contextmanager
@@ -55,9 +56,9 @@ def put_off_interrupts() -> Iterator[Interrupt]:
         return
 
     def note(number: int, frame: object) -> None:
-        if interrupt.signalled:
-            raise KeyboardInterrupt
-        interrupt.signalled = True
+        if interrupt.signalled is not None:
+            raise interrupt.signalled
+        interrupt.signalled = Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
     before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -66,7 +67,7 @@ def put_off_interrupts() -> Iterator[Interrupt]:
         for number, handler in before.items():
             signal.signal(number, handler)
     if interrupt.asked:
-        raise KeyboardInterrupt
+        raise interrupt.signalled or KeyboardInterrupt
 
 
 class Rounds:
