@@ -8,6 +8,7 @@ one.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -24,11 +25,21 @@ from crib_env.evaluate.executors.cluster import Cluster
 from crib_env.evaluate.files import write_json
 from crib_env.evaluate.matches.blocks import cut
 from crib_env.evaluate.matches.game_records import add_records
-from crib_env.evaluate.matches.match import MatchResult, check_games, pairs_less_luck, play_games, summarise
+from crib_env.evaluate.matches.match import (
+    LuckAdjusted,
+    MatchResult,
+    check_games,
+    pairs_less_luck,
+    play_games,
+    summarise,
+)
 from crib_env.evaluate.matches.mirrored import Games, Shard, check_no_cheat
 from crib_env.evaluate.matches.resuming import take_up
 from crib_env.evaluate.skill.luck.table import WINS
 from crib_env.files.json_text import read_json, typed
+from crib_env.files.whole_file import check_output
+
+_ROUNDING = 1e-9  # of the ends of intervals
 
 
 @dataclass(frozen=True)
@@ -120,10 +131,13 @@ class League(Plan):
             found = typed(content | {"result": result}, _Saved)
             less = None if found.less_luck is None else np.array(found.less_luck)
             match = LeagueMatch(found.result, np.array(["012".index(digit) for digit in found.won]), less)
-            if (2 * len(match.won), match.won.sum()) != (match.result.games, match.result.wins):
+            games, wins = match.result.games, match.result.wins
+            if (2 * len(match.won), match.won.sum()) != (games, wins) or match.result.win_rate != wins / games:
                 raise ValueError("its games do not match its result")
-            if less is not None and len(less) != len(match.won):
+            if less is not None and (len(less) != len(match.won) or not np.isfinite(less).all()):
                 raise ValueError("its games and its results less luck do not match")
+            for figures in filter(None, (match.result, match.result.luck_adjusted)):
+                _check_means(figures)
             return match
 
         match = read_json(path, f"{path} is not a whole match: {again}", build)
@@ -153,6 +167,7 @@ class League(Plan):
         left = []
         for two, file in files.items():
             a, b = (make_agent(self.agents[k]) for k in two)
+            check_output(file)  # reading a FIFO would wait forever
             kept = take_up(file, a, b, whole)
             if kept is not None:
                 on_progress(len(kept.scores), self._words(two))
@@ -189,6 +204,19 @@ class League(Plan):
             saved["less_luck"] = match.less_luck.tolist()
         write_json(path, saved)
         return match
+
+
+def _check_means(found: MatchResult | LuckAdjusted) -> None:
+    """Raises ValueError unless each mean is a number within its interval, and the win rate one of 0 to 1."""
+    means = {
+        "win_rate": (found.win_rate, found.interval),
+        "margin": (found.margin, found.margin_interval),
+        "net_match_points": (found.net_match_points, found.net_match_points_interval),
+    }
+    for name, (mean, (low, high)) in means.items():
+        within = math.isfinite(mean) and low - _ROUNDING <= mean <= high + _ROUNDING
+        if not within or (name == "win_rate" and not 0 <= mean <= 1):
+            raise ValueError(f"its {name} cannot be {mean}, with the interval {low} to {high}")
 
 
 class _Saved(NamedTuple):
