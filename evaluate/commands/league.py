@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shlex
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -64,7 +65,7 @@ def league(
         )
     else:
         plan = League.of_folder(resume, agents)
-    with reported_errors(f"stopped; continue with: crib-env league --resume {resume}"):
+    with reported_errors(f"stopped; continue with: crib-env league --resume {shlex.quote(resume.as_posix())}"):
         play_and_report(plan, resume, threads, executor)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -81,8 +82,8 @@ def suite(
         plan = Suite.of_folder(resume, agents)
         if submit is not None:
             check_tier(plan)
-    again = "" if submit is None else f" --submit {submit}"
-    with reported_errors(f"stopped; continue with: crib-env suite --resume {resume}{again}"):
+    again = "" if submit is None else f" --submit {shlex.quote(submit.as_posix())}"
+    with reported_errors(f"stopped; continue with: crib-env suite --resume {shlex.quote(resume.as_posix())}{again}"):
         outcomes = _measure_and_report(plan, resume, threads, executor, json_file)
         if submit is not None:
             write_json(submit, row_of(plan, outcomes))
