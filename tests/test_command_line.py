@@ -64,7 +64,7 @@ def test_a_resumed_run_keeps_its_settings():
             read(ddqn, *given, "--resume", "run")
 
 
-@pytest.mark.parametrize("number", ["1", "0", "-3"])
+@pytest.mark.parametrize("number", ["1", "0", "-3", "10001", "100000000"])
 def test_a_bad_number_of_seeds_is_named(number):
     with refused(f"seeds={number}"):
         read(td, "--seeds", number)

@@ -17,7 +17,16 @@ from torch.utils.tensorboard import SummaryWriter
 
 from crib_env.agents.networks.weights_file import SUFFIX, load_tensors, save_tensors
 from crib_env.evaluate.files import new_folder, write_json
-from crib_env.evaluate.runs.format import CHECKPOINTS, CONFIG, FINAL, SUMMARY, is_finished, read_config
+from crib_env.evaluate.runs.format import (
+    CHECKPOINTS,
+    CONFIG,
+    EVENTS,
+    FINAL,
+    PROCESSOR_SECONDS,
+    SUMMARY,
+    is_finished,
+    read_config,
+)
 from crib_env.files.json_text import typed
 from crib_env.train.loop.learning import RunSettings
 from crib_env.train.loop.number_format import processor
@@ -30,6 +39,7 @@ if TYPE_CHECKING:
 RUNS = Path("runs")
 RunSummary = dict[str, Any]  # as JSON
 _KEPT = 2  # number of checkpoints
+_END = ".end"  # suffix of the file of events from after training
 
 
 class RunFolder:
@@ -97,7 +107,9 @@ class RunFolder:
         """
         try:
             if self._writer is None:
-                self._tags = dict.fromkeys(EventAccumulator(str(self.path)).Reload().Tags()["scalars"])
+                for end in self.path.glob(f"{EVENTS}{_END}"):
+                    end.unlink()
+                self._tags = dict.fromkeys(self._scalars_so_far())
                 # A killed run may have written values after its checkpoint. They will be written again.
                 self._writer = SummaryWriter(str(self.path), purge_step=self._restored + 1)
             if not values.keys() <= self._tags.keys():
@@ -107,6 +119,30 @@ class RunFolder:
                 self._writer.add_scalar(tag, value, episodes)
         except OSError as error:
             raise OSError(error.errno, error.strerror, error.filename or str(self.path)) from None
+
+    def _scalars_so_far(self) -> list[str]:
+        """The tags of the scalars written; a line on stderr says if the last ones before the checkpoint are lost."""
+        events = EventAccumulator(str(self.path)).Reload()
+        tags: list[str] = events.Tags()["scalars"]
+        # Every round logs this one.
+        reached = events.Scalars(PROCESSOR_SECONDS)[-1].step if PROCESSOR_SECONDS in tags else 0
+        if reached < self._restored:
+            print(
+                f"{self.path} has a damaged file of events: its curves end at episode {reached:,}, and go on after "
+                f"{self._restored:,}",
+                file=sys.stderr,
+            )
+        return tags
+
+    def begin_end(self) -> None:
+        """Begins a file of events for what is logged from now on, after training.
+
+        A run that is killed before its summary is written writes this file anew.
+        """
+        self.log({}, 0)  # opens the folder
+        assert self._writer is not None
+        self._writer.close()
+        self._writer = SummaryWriter(str(self.path), filename_suffix=_END)
 
     def flush(self) -> None:
         """Writes to the disk what was logged."""
