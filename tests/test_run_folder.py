@@ -93,9 +93,10 @@ def test_a_run_killed_at_its_end_comes_to_the_same_files(tmp_path, monkeypatch, 
         folder.flush()
         raise Killed
 
-    with monkeypatch.context() as killing, pytest.raises(Killed):
+    with monkeypatch.context() as killing:
         killing.setattr(place, name, kill)
-        run_learner(td, settings, folder)
+        with pytest.raises(Killed):
+            run_learner(td, settings, folder)
     run_learner(td, settings, RunFolder(folder.path))
     assert {"learning-curve.png", "learning-curve.svg", "summary.json"} <= {path.name for path in folder.path.iterdir()}
     events = EventAccumulator(str(folder.path)).Reload()

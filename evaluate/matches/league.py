@@ -8,7 +8,6 @@ one.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -25,14 +24,7 @@ from crib_env.evaluate.executors.cluster import Cluster
 from crib_env.evaluate.files import write_json
 from crib_env.evaluate.matches.blocks import cut
 from crib_env.evaluate.matches.game_records import add_records
-from crib_env.evaluate.matches.match import (
-    LuckAdjusted,
-    MatchResult,
-    check_games,
-    pairs_less_luck,
-    play_games,
-    summarise,
-)
+from crib_env.evaluate.matches.match import MatchResult, check_games, pairs_less_luck, play_games, summarise
 from crib_env.evaluate.matches.mirrored import Games, Shard, check_no_cheat
 from crib_env.evaluate.matches.resuming import take_up
 from crib_env.evaluate.skill.luck.table import WINS
@@ -136,8 +128,12 @@ class League(Plan):
                 raise ValueError("its games do not match its result")
             if less is not None and (len(less) != len(match.won) or not np.isfinite(less).all()):
                 raise ValueError("its games and its results less luck do not match")
-            for figures in filter(None, (match.result, match.result.luck_adjusted)):
-                _check_means(figures)
+            for one in (match.result, match.result.luck_adjusted or match.result):
+                means = one.win_rate, one.margin, one.net_match_points
+                low, high = np.array([one.interval, one.margin_interval, one.net_match_points_interval]).T
+                is_within = np.isfinite(means) & (low - _ROUNDING <= means) & (means <= high + _ROUNDING)
+                if not (is_within.all() and 0 <= one.win_rate <= 1):
+                    raise ValueError("its means do not match their intervals")
             return match
 
         match = read_json(path, f"{path} is not a whole match: {again}", build)
@@ -204,19 +200,6 @@ class League(Plan):
             saved["less_luck"] = match.less_luck.tolist()
         write_json(path, saved)
         return match
-
-
-def _check_means(found: MatchResult | LuckAdjusted) -> None:
-    """Raises ValueError unless each mean is a number within its interval, and the win rate one of 0 to 1."""
-    means = {
-        "win_rate": (found.win_rate, found.interval),
-        "margin": (found.margin, found.margin_interval),
-        "net_match_points": (found.net_match_points, found.net_match_points_interval),
-    }
-    for name, (mean, (low, high)) in means.items():
-        within = math.isfinite(mean) and low - _ROUNDING <= mean <= high + _ROUNDING
-        if not within or (name == "win_rate" and not 0 <= mean <= 1):
-            raise ValueError(f"its {name} cannot be {mean}, with the interval {low} to {high}")
 
 
 class _Saved(NamedTuple):

@@ -121,17 +121,13 @@ class RunFolder:
             raise OSError(error.errno, error.strerror, error.filename or str(self.path)) from None
 
     def _scalars_so_far(self) -> list[str]:
-        """The tags of the scalars written; a line on stderr says if the last ones before the checkpoint are lost."""
+        """The tags of the scalars written; a line on stderr if those before the checkpoint are lost."""
         events = EventAccumulator(str(self.path)).Reload()
         tags: list[str] = events.Tags()["scalars"]
-        # Every round logs this one.
-        reached = events.Scalars(PROCESSOR_SECONDS)[-1].step if PROCESSOR_SECONDS in tags else 0
+        reached = events.Scalars(PROCESSOR_SECONDS)[-1].step if PROCESSOR_SECONDS in tags else 0  # every round has it
         if reached < self._restored:
-            print(
-                f"{self.path} has a damaged file of events: its curves end at episode {reached:,}, and go on after "
-                f"{self._restored:,}",
-                file=sys.stderr,
-            )
+            lost = f"{reached:,} to {self._restored:,}"
+            print(f"{self.path} has a damaged file of events: its curves lack episodes {lost}", file=sys.stderr)
         return tags
 
     def begin_end(self) -> None:
