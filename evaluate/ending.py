@@ -13,6 +13,9 @@ from typing import Any, TextIO, cast
 
 from crib_env.distribution import extra_of, missing
 
+# Exit statuses, by which shells report a process that such a signal has ended.
+INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
+
 
 class Terminated(KeyboardInterrupt):
     """SIGTERM: ends a command as Ctrl-C does, but only this process has received it, not its children."""
@@ -80,8 +83,8 @@ def output_failure() -> OSError | None:
 def reported_errors(on_interrupt: str = "stopped") -> Iterator[None]:
     """Surrounds every command: turns errors into one line on stderr and an exit status.
 
-    Status 2 for bad input, errors of files, a package that is not installed and too little memory, 130 for Ctrl-C and
-    SIGTERM, 1 for output that cannot be written.
+    Status 2 for bad input, errors of files, a package that is not installed and too little memory, 130 for Ctrl-C, 143
+    for SIGTERM, 1 for output that cannot be written.
     """
     with _lasting_output(), _terminable(), _quiet_threads():
         try:
@@ -98,10 +101,10 @@ def reported_errors(on_interrupt: str = "stopped") -> Iterator[None]:
         except MemoryError as error:
             _say(f"error: there is not enough memory for this ({error})")
             raise SystemExit(2) from None
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as interrupt:
             if (failure := output_failure()) is None:
                 _say(on_interrupt)
-                raise SystemExit(130) from None
+                raise SystemExit(TERMINATED if isinstance(interrupt, Terminated) else INTERRUPTED) from None
             _say(f"{_in_words(failure)}: {on_interrupt}")
             raise SystemExit(1) from None
         if (failure := output_failure()) is not None:

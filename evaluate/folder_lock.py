@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from crib_env.files.whole_file import PART, clear_parts
+from crib_env.files.whole_file import clear_parts
 
 try:
     import fcntl
@@ -29,8 +29,7 @@ def held(folder: Path) -> Iterator[None]:
         ValueError: another process works in the folder.
     """
     with _locked(folder / LOCK, folder):
-        for half in (*folder.glob(f"*{PART}"), *folder.glob(f"*/*{PART}")):
-            half.unlink(missing_ok=True)
+        clear_parts(folder)
         yield
 
 

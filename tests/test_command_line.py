@@ -1,6 +1,7 @@
 """The command lines: their help, how options are read, and what is refused before any work."""
 
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import fields
@@ -19,6 +20,7 @@ from crib_env.train.console_command import main as crib_env
 from crib_env.train.loop.contracts import Learner
 from crib_env.train.ppo import learner as ppo
 from crib_env.train.td import learner as td
+from tests.helpers.command_here import run_here
 from tests.helpers.refusals import refused
 
 
@@ -62,7 +64,7 @@ def test_a_resumed_run_keeps_its_settings():
             read(ddqn, *given, "--resume", "run")
 
 
-@pytest.mark.parametrize("number", ["1", "0", "-3"])
+@pytest.mark.parametrize("number", ["1", "0", "-3", "10001", "100000000"])
 def test_a_bad_number_of_seeds_is_named(number):
     with refused(f"seeds={number}"):
         read(td, "--seeds", number)
@@ -225,3 +227,23 @@ def test_bad_input_is_one_line_and_creates_no_folder(arguments, message, monkeyp
     assert message in shown
     assert len(shown.splitlines()) == 1
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("module", "work", "main", "words"),
+    [
+        ("train.loop.run", "run_learner", main, ("td",)),
+        ("evaluate.commands.league", "play_and_report", evaluate, ("league", "random", "greedy")),
+        ("evaluate.papers.report", "reproduce_and_report", evaluate, ("reproduce", "mueller-1987")),
+        ("evaluate.commands.suite", "_measure_and_report", evaluate, ("suite", "random")),
+    ],
+)
+def test_the_printed_command_that_goes_on_can_be_pasted(tmp_path, monkeypatch, module, work, main, words):
+    def stop(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"crib_env.{module}.{work}", stop)
+    folder = tmp_path / "what's $HOME; a b"
+    done = run_here(main, *words, "--folder", folder)
+    assert done.status == 130
+    assert shlex.split(done.errors.rpartition("continue with: ")[2])[-2:] == ["--resume", str(folder)]

@@ -45,23 +45,26 @@ def test_a_folder_is_refused_to_a_second_process_until_the_first_is_killed(tmp_p
         assert str(os.getpid()) in (tmp_path / ".lock").read_text()
 
 
-def test_what_was_left_half_written_is_cleared_away(tmp_path):
-    (tmp_path / "checkpoints").mkdir()
-    halves = [tmp_path / "summary.json.12.part", tmp_path / "checkpoints" / "episode-1.safetensors.12.part"]
-    kept = tmp_path / "checkpoints" / "episode-0.safetensors"
-    for file in (*halves, kept):
-        file.touch()
-    with held(tmp_path):
-        assert not any(half.exists() for half in halves)
-        assert kept.exists()
-
-
 @pytest.fixture
 def ended():
     """The number of a process that has ended."""
     with subprocess.Popen([sys.executable, "-c", ""]) as process:
         pass
     return process.pid
+
+
+def test_what_was_left_half_written_is_cleared_away(tmp_path, ended):
+    places = [tmp_path, tmp_path / "checkpoints", tmp_path / "snapshots" / "agent-0"]
+    halves, kept = [], []
+    for place in places:
+        place.mkdir(exist_ok=True, parents=True)
+        halves += [place / f"episode-1.safetensors.{ended}.part"]
+        kept += [place / "episode-0.safetensors", place / "film.part", place / "film.mp4.part", place / ".part"]
+    for file in (*halves, *kept):
+        file.touch()
+    with held(tmp_path):
+        assert not any(half.exists() for half in halves)
+        assert all(file.exists() for file in kept)
 
 
 @pytest.mark.parametrize("start", [check_outputs, lambda path: held_file(path).__enter__()])

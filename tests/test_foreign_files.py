@@ -31,12 +31,14 @@ from crib_env.tables.standard import standard_cribs, standard_pegging, standard_
 from crib_env.tables.win_table import WinTable
 from crib_env.train.experience import Memory, Transitions
 from crib_env.train.loop.rounds import Rounds
+from crib_env.train.loop.run import load_settings
 from crib_env.train.loop.run_folder import Position, RunFolder
 from crib_env.train.loop.sweep import _scalars_of
 from crib_env.train.strategy_weights.tournament import Tournament
 from crib_env.train.td import learner as td
 from crib_env.train.td.returns import Returns
 from tests.helpers.files_of_users import HOSTILE, one_of_each_kind
+from tests.helpers.learner_runs import run, stopped_run
 from tests.helpers.refusals import refused
 from tests.helpers.small_settings import STRATEGY_WEIGHTS as SMALL
 from tests.helpers.small_settings import TD
@@ -219,7 +221,7 @@ def test_a_checkpoint_with_an_impossible_position_is_refused(about, tmp_path):
     learner = td_learner()
     folder = folder_with(tmp_path, learner.state_dict(), about)
     with pytest.raises(ValueError, match=r"the last checkpoint of .* is not one of this run"):
-        Position.restored(folder, learner.load_state_dict)
+        Position.restored(folder, learner.load_state_dict, TD)
 
 
 def test_a_checkpoint_beyond_the_end_of_its_run_is_refused(tmp_path):
@@ -240,8 +242,28 @@ def test_another_learners_checkpoint_is_refused(tmp_path):
         (learner.state_dict(), tournament.load_state_dict),
     ):
         with pytest.raises(ValueError, match=r"the last checkpoint of .* is not one of this run"):
-            Position.restored(folder_with(tmp_path, tensors), load)
-    assert Position.restored(folder_with(tmp_path, learner.state_dict()), learner.load_state_dict) == Position(**ABOUT)
+            Position.restored(folder_with(tmp_path, tensors), load, TD)
+    folder = folder_with(tmp_path, learner.state_dict())
+    assert Position.restored(folder, learner.load_state_dict, TD) == Position(**ABOUT)
+
+
+@pytest.mark.parametrize(("name", "value"), [("seed", 4), ("learning_rate", 1e-5), ("final_games", 8), ("hidden", [8])])
+def test_a_checkpoint_of_other_settings_is_refused(tmp_path, name, value):
+    folder = stopped_run(td, replace(TD, episodes=256), tmp_path, 128)
+    config = json.loads((folder.path / "config.json").read_text())
+    before, config["settings"][name] = config["settings"][name], value
+    (folder.path / "config.json").write_text(json.dumps(config))
+    again, found = RunFolder.open(folder.path, "td")
+    with refused(f"it was saved with {name}={before!r}, not {value!r}"):
+        run(td, load_settings(td, found, folder.path), again)
+
+
+@pytest.mark.parametrize(("settings", "says"), [([], "must be a dictionary"), ({"old": 1}, "old=1, not None")])
+def test_a_checkpoint_of_hostile_settings_is_refused(settings, says, tmp_path):
+    learner = td_learner()
+    with refused(says):
+        folder = folder_with(tmp_path, learner.state_dict(), {**ABOUT, "settings": settings})
+        Position.restored(folder, learner.load_state_dict, TD)
 
 
 @pytest.mark.parametrize(
@@ -260,7 +282,7 @@ def test_a_checkpoint_of_weights_that_do_not_fit_is_refused(changes, tmp_path):
     tournament = Tournament(SMALL, RunFolder.create("strategy-weights", SMALL, tmp_path))
     folder = folder_with(tmp_path, tournament.state_dict() | changes)
     with pytest.raises(ValueError, match=r"the last checkpoint of .* is not one of this run"):
-        Position.restored(folder, tournament.load_state_dict)
+        Position.restored(folder, tournament.load_state_dict, SMALL)
 
 
 def test_a_state_of_the_optimizer_has_the_shape_of_its_parameter(tmp_path):
@@ -268,7 +290,7 @@ def test_a_state_of_the_optimizer_has_the_shape_of_its_parameter(tmp_path):
     for key, value in (("adam.play.0.exp_avg", torch.zeros(3)), ("adam.play.99.step", torch.tensor(1.0))):
         folder = folder_with(tmp_path, learner.state_dict() | {key: value})
         with pytest.raises(ValueError, match=r"is not one of this run \(.*(shape|parameter)"):
-            Position.restored(folder, learner.load_state_dict)
+            Position.restored(folder, learner.load_state_dict, TD)
 
 
 @pytest.mark.parametrize(

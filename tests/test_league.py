@@ -2,6 +2,8 @@
 
 import csv
 import json
+import math
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -216,6 +218,38 @@ def test_games_that_do_not_match_the_result_are_a_damaged_match(tmp_path):
         file.write_text(json.dumps(json.loads(file.read_text()) | {"won": won}))
         with refused("1-2.json"):
             league.play(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("win_rate", 7.0),
+        ("win_rate", math.nan),
+        ("interval", [math.nan, math.nan]),
+        ("margin", math.nan),
+        ("margin_interval", [200.0, 300.0]),
+        ("net_match_points", math.inf),
+    ],
+)
+@pytest.mark.parametrize("luck_adjusted", [False, True])
+def test_a_match_with_figures_that_cannot_be_is_refused(tmp_path, name, value, luck_adjusted):
+    league = League(("random", "greedy"), games=40, seed=2, luck_adjusted=luck_adjusted)
+    folder = league.begin(tmp_path / "league")
+    league.play(folder)
+    file = folder / "matches" / "1-2.json"
+    content = json.loads(file.read_text())
+    (content["result"]["luck_adjusted"] or content["result"])[name] = value
+    file.write_text(json.dumps(content))
+    with refused("1-2.json"):
+        league.play(folder)
+
+
+def test_a_fifo_in_place_of_games_is_refused(tmp_path):
+    league = League(("random", "greedy"), games=40, seed=2)
+    folder = league.begin(tmp_path / "league")
+    os.mkfifo(folder / "matches" / "1-2.jsonl")
+    with refused("1-2.jsonl is a FIFO"):
+        league.play(folder)
 
 
 def test_a_folder_with_what_is_not_allowed_is_named(tmp_path):

@@ -2,11 +2,13 @@
 
 import json
 from dataclasses import replace
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
 import torch
 from sb3_contrib import MaskablePPO
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from crib_env.agents import make_agent
 from crib_env.agents.features.seen import Seen
@@ -172,14 +174,26 @@ def test_other_opponents(tmp_path, changes):
     assert agent.act(some_views(20)).shape == (20,)
 
 
-def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_weights(finished, tmp_path):
-    _, whole, _ = finished
+def scalars_of(folder, timeless):
+    """Steps and values of the scalars that hold no times."""
+    tags = EventAccumulator(str(folder.path)).Reload().Tags()["scalars"]
+    return {tag: read_scalars(folder.path, tag) for tag in tags if tag.startswith(timeless)}
+
+
+def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_weights_and_curves(finished, tmp_path):
+    unstopped, whole, _ = finished
     folder = stopped_run(ppo, SMALL, tmp_path, 384)
     assert not (folder.path / "final.zip").exists()
     agent, summary = run(ppo, SMALL, RunFolder(folder.path))
     assert summary["episodes"] == 1_024
     one, two = agent.network.state_dict(), whole.network.state_dict()
     assert all(torch.equal(one[key], two[key]) for key in two)
+    timeless = ("evaluation", "learning", "rollout", "train")
+    curves = scalars_of(folder, timeless)
+    assert curves == scalars_of(unstopped, timeless)
+    assert curves["train/loss"][0] == list(range(128, 1_025, 128))
+    saved = [json.loads(ZipFile(one.path / "final.zip").read("data")) for one in (folder, unstopped)]
+    assert saved[0]["_n_updates"] == saved[1]["_n_updates"] == 16
 
 
 # --- files that users pass in ---------------------------------------------------------------------------------------

@@ -153,11 +153,12 @@ class FakeTrain:
         return self.status
 
 
-def test_trainings_begin_go_on_and_are_not_repeated(tmp_path, monkeypatch):
+@pytest.mark.parametrize("status", [130, 143])
+def test_trainings_begin_go_on_and_are_not_repeated(tmp_path, monkeypatch, status):
     monkeypatch.setattr(trainings.subprocess, "Popen", FakeTrain)
     monkeypatch.setattr(FakeTrain, "commands", [])
     monkeypatch.setattr(FakeTrain, "finishes", False)
-    monkeypatch.setattr(FakeTrain, "status", 130)
+    monkeypatch.setattr(FakeTrain, "status", status)
     with pytest.raises(KeyboardInterrupt):
         trainings.train(tmp_path, TRAINING, False, 7)
     run = trainings.find_run(tmp_path, TRAINING)

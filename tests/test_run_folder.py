@@ -1,13 +1,22 @@
-"""Checkpoints of a run: two are kept, and the earlier one is used if the last is damaged; a full disk is one error."""
+"""Checkpoints of a run: two are kept, and the earlier one is used if the last is damaged; a full disk is one error.
+
+And the end of a run that is killed there, and damaged curves.
+"""
 
 import re
+from dataclasses import replace
 
 import pytest
 import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from crib_env.evaluate.ending import reported_errors
+from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.strength import Matches
+from crib_env.train.td import learner as td
 from tests.full_disk import full_disk
+from tests.helpers.learner_runs import run, stopped_run
 from tests.helpers.refusals import refused
 from tests.helpers.small_settings import TD as SMALL
 
@@ -69,3 +78,49 @@ def test_curves_that_do_not_fit_are_one_error(folder, capfd):
     assert ended.value.code == 2
     assert capfd.readouterr().err == f"error: [Errno 27] File too large: '{folder.path}'\n"
     assert folder.load_checkpoint()[1] == {"episodes": 300}
+
+
+class Killed(BaseException):
+    """The end of a process."""
+
+
+@pytest.mark.parametrize(("place", "name"), [(Matches, "draw"), (RunFolder, "finish")])
+def test_a_run_killed_at_its_end_comes_to_the_same_files(tmp_path, monkeypatch, place, name):
+    settings = replace(SMALL, episodes=256)
+    folder = RunFolder.create("td", settings, tmp_path)
+
+    def kill(*arguments):
+        folder.flush()
+        raise Killed
+
+    with monkeypatch.context() as killing:
+        killing.setattr(place, name, kill)
+        with pytest.raises(Killed):
+            run_learner(td, settings, folder)
+    run_learner(td, settings, RunFolder(folder.path))
+    assert {"learning-curve.png", "learning-curve.svg", "summary.json"} <= {path.name for path in folder.path.iterdir()}
+    events = EventAccumulator(str(folder.path)).Reload()
+    tags = [tag for tag in events.Tags()["scalars"] if "final" in tag]
+    assert len(tags) == 12
+    assert [len(events.Scalars(tag)) for tag in tags] == [1] * 12
+
+
+def cut(content):
+    return content[: len(content) // 2]
+
+
+def flip(content):
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
+@pytest.mark.parametrize(("damage", "says"), [(cut, "damaged"), (flip, "damaged"), (bytes, "")])
+def test_damaged_curves_are_named_when_the_run_goes_on(tmp_path, capsys, damage, says):
+    settings = replace(SMALL, episodes=512)
+    folder = stopped_run(td, settings, tmp_path, 384)
+    [events] = folder.path.glob("events.out.tfevents.*")
+    events.write_bytes(damage(events.read_bytes()))
+    run(td, settings, RunFolder(folder.path))
+    said = capsys.readouterr().err
+    assert (f"{folder.path} has a damaged file of events" in said) == bool(says)
+    assert bool(said) == bool(says)

@@ -49,7 +49,7 @@ def test_results_are_formatted_as_elsewhere(tag, value, shown):
 def test_a_run_with_other_settings_is_not_taken_over(tmp_path):
     (tmp_path / "seed-3").mkdir()
     RunFolder.begin(tmp_path / "seed-3", "ddqn", asdict(replace(TINY, seed=3, hidden=(16,))))
-    with refused("seed-3"):
+    with refused("seed-3", "hidden=[16], not [32]"):
         sweep(tmp_path)
 
 

@@ -3,6 +3,7 @@
 import functools
 import json
 import math
+import os
 import pickle
 import re
 import sys
@@ -61,6 +62,17 @@ def saved(name, folder):
 def first_of(tensors):
     """The name of a tensor."""
     return sorted(tensors)[0]
+
+
+def test_weights_can_be_read_by_whoever_reads_other_files(tmp_path):
+    other = tmp_path / "other.json"
+    before = os.umask(0o027)
+    try:
+        path, *_ = saved("td", tmp_path)
+        other.touch()
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode == other.stat().st_mode
 
 
 @each_agent

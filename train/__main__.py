@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -94,7 +95,9 @@ def train(words: list[str]) -> None:
         if given is not None:
             settings = with_precision(given)
             folder = RunFolder.create(name, settings, seeds=seeds, folder=start.folder)
-    with reported_errors(f"stopped; continue with: crib-env train {name} --resume {folder.path}"):
+    with reported_errors(
+        f"stopped; continue with: crib-env train {name} --resume {shlex.quote(folder.path.as_posix())}"
+    ):
         if seeds is None:
             run_learner(learner, settings, folder)
         else:

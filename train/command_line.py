@@ -14,6 +14,7 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 import tyro
 
 from crib_env.evaluate.command_line import MARKERS, read
+from crib_env.evaluate.runs.format import SEEDS
 from crib_env.train.loop.contracts import Learner
 from crib_env.train.loop.learning import RunSettings
 
@@ -50,14 +51,14 @@ class Start:
     folder: Path | None = None
     """New folder of the run, by default runs/LEARNER/TIME-sSEED."""
     seeds: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
-    """Train N times, at least 2, with the given seed and the ones after it; report mean and spread."""
+    """Train N times, 2 to 10,000, with the given seed and the ones after it; report mean and spread."""
     executor: Annotated[str | None, tyro.conf.arg(metavar="NAME")] = None
     """Train the seeds in parallel past this machine: ray:ADDRESS, dask:ADDRESS or submitit:slurm, whose machines share
     the folder. Without an address, on all cores."""
 
     def __post_init__(self) -> None:
-        if self.seeds is not None and self.seeds < 2:
-            raise ValueError(f"seeds={self.seeds} is not allowed: give how many times to train, at least 2")
+        if self.seeds is not None and self.seeds not in SEEDS:
+            raise ValueError(f"seeds={self.seeds} is not allowed: give how many times to train, {SEEDS}")
 
 
 @dataclass(frozen=True)

@@ -37,9 +37,12 @@ def save_tensors(path: Path, tensors: dict[str, torch.Tensor], about: dict[str, 
     whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     text = json.dumps(about)
     with whole_file(path) as temporary:
+        temporary.touch()
+        mode = temporary.stat().st_mode  # as of any new file; safetensors makes one that nobody else may read
         try:
             save_file(whole, temporary, {"about": text, "checksum": _checksum(whole, text)})
             _sort_marks(temporary)
+            temporary.chmod(mode)
         except SafetensorError as error:  # a full disk
             raise OSError(f"{path} cannot be written ({error})") from None
 

@@ -59,12 +59,12 @@ def check_output(path: str | os.PathLike[str], size: int = 0) -> Path:
 
 
 def clear_parts(folder: Path, name: str | None = None) -> None:
-    """Removes the files that killed processes have left half written in a folder.
+    """Removes the files that killed processes have left half written in a folder and those within it.
 
     Args:
-        name: only those that would have become this file.
+        name: only those that would have become this file of the folder itself.
     """
-    for part in folder.glob(f"{'*' if name is None else glob.escape(name)}.*{PART}"):
+    for part in folder.glob(f"{'**/*' if name is None else glob.escape(name)}.*{PART}"):
         process = part.name.removesuffix(PART).rpartition(".")[2]
         if process.isdecimal() and not _is_alive(int(process)):
             part.unlink(missing_ok=True)

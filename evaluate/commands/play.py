@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shlex
 import sys
 import threading
 import webbrowser
@@ -98,7 +99,8 @@ def _in_terminal(game: SavedGame | None, record: Path) -> None:
         try:
             game = play_in_terminal(game, judge)
         except KeyboardInterrupt:
-            say(["", "the game is kept; continue with", f"crib-env play --terminal --resume {game.file}"])
+            kept = shlex.quote(game.file.as_posix())
+            say(["", "the game is kept; continue with", f"crib-env play --terminal --resume {kept}"])
             raise
         game.finish(record)
         if not game.so_far.practice:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -57,7 +58,7 @@ def reproduce(
     else:
         plan = Reproduction(NAMES if paper == "all" else (str(paper),), quick, seed or 0)
         resume = plan.begin(folder)
-    with reported_errors(f"stopped; continue with: crib-env reproduce --resume {resume}"):
+    with reported_errors(f"stopped; continue with: crib-env reproduce --resume {shlex.quote(resume.as_posix())}"):
         reproduce_and_report(plan, resume, threads, executor)
 
 

@@ -29,6 +29,9 @@ from crib_env.evaluate.matches.mirrored import Games, Shard, check_no_cheat
 from crib_env.evaluate.matches.resuming import take_up
 from crib_env.evaluate.skill.luck.table import WINS
 from crib_env.files.json_text import read_json, typed
+from crib_env.files.whole_file import check_output
+
+_ROUNDING = 1e-9  # of the ends of intervals
 
 
 @dataclass(frozen=True)
@@ -120,10 +123,17 @@ class League(Plan):
             found = typed(content | {"result": result}, _Saved)
             less = None if found.less_luck is None else np.array(found.less_luck)
             match = LeagueMatch(found.result, np.array(["012".index(digit) for digit in found.won]), less)
-            if (2 * len(match.won), match.won.sum()) != (match.result.games, match.result.wins):
+            games, wins = match.result.games, match.result.wins
+            if (2 * len(match.won), match.won.sum()) != (games, wins) or match.result.win_rate != wins / games:
                 raise ValueError("its games do not match its result")
-            if less is not None and len(less) != len(match.won):
+            if less is not None and (len(less) != len(match.won) or not np.isfinite(less).all()):
                 raise ValueError("its games and its results less luck do not match")
+            for one in (match.result, match.result.luck_adjusted or match.result):
+                means = one.win_rate, one.margin, one.net_match_points
+                low, high = np.array([one.interval, one.margin_interval, one.net_match_points_interval]).T
+                is_within = np.isfinite(means) & (low - _ROUNDING <= means) & (means <= high + _ROUNDING)
+                if not (is_within.all() and 0 <= one.win_rate <= 1):
+                    raise ValueError("its means do not match their intervals")
             return match
 
         match = read_json(path, f"{path} is not a whole match: {again}", build)
@@ -153,6 +163,7 @@ class League(Plan):
         left = []
         for two, file in files.items():
             a, b = (make_agent(self.agents[k]) for k in two)
+            check_output(file)  # reading a FIFO would wait forever
             kept = take_up(file, a, b, whole)
             if kept is not None:
                 on_progress(len(kept.scores), self._words(two))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from crib_env.evaluate.ending import Terminated
+from crib_env.evaluate.ending import INTERRUPTED, TERMINATED, Terminated
 from crib_env.evaluate.executors.cluster import Cluster
 from crib_env.evaluate.papers.claims import Training
 from crib_env.evaluate.runs.format import SUMMARY, is_begun, read_summary
@@ -113,7 +113,7 @@ def _arguments(folder: Path, training: Training, quick: bool, seed: int) -> list
 
 def _check(training: Training, arguments: Sequence[str], status: object) -> None:
     """Raises the error that the exit status of ``crib-env train`` stands for."""
-    if status == 130:
+    if status in (INTERRUPTED, TERMINATED):
         raise KeyboardInterrupt
     if status:
         command = " ".join(("-m train", *arguments))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from crib_env.evaluate.ranges import Range
 from crib_env.files.json_text import read_json, typed
 
 T = TypeVar("T")
@@ -19,7 +20,7 @@ T = TypeVar("T")
 CONFIG, SUMMARY, LEARNING_CURVE = "config.json", "summary.json", "learning-curve.png"
 FINAL, CHECKPOINTS = "final", "checkpoints"
 EVENTS = "events.out.tfevents.*"
-_MOST_SEEDS = 10_000
+SEEDS = Range(2, 10_000)  # of runs in one folder
 
 BEST_RESPONSE = "best-response"  # the opponent of a curve of exploitability
 
@@ -56,8 +57,8 @@ def read_config(folder: Path) -> RunConfig:
         config = typed({"processor": ""} | content, RunConfig)
         if "seeds" in config.settings:
             typed(config.settings["seed"], int, "seed")
-            if not 1 <= typed(config.settings["seeds"], int, "seeds") <= _MOST_SEEDS:
-                raise ValueError(f"seeds must be 1 to {_MOST_SEEDS:,}")
+            if typed(config.settings["seeds"], int, "seeds") not in SEEDS:
+                raise ValueError(f"seeds must be {SEEDS}")
         return config
 
     return read_json(folder / CONFIG, f"{folder} is not the folder of a run: it has no readable {CONFIG}", build)

@@ -1,9 +1,9 @@
 """``python -m tests.attack``: whether the project withstands those who mean it harm, and accidents.
 
 A referee with rules of its own; every player, searches too, with other hidden cards; hostile command lines, messages to
-the page and to MCP; damaged files; files and names of strangers; kernels compiled by processes that are killed, and on full disks; learners and long
-commands that are killed. It prints a table of what was tried and what came through, and ends with status 1 if anything
-did.
+the page and to MCP; damaged files; files and names of strangers; kernels compiled by processes that are killed, and on
+full disks; learners and long commands that are killed. It prints a table of what was tried and what came through, and
+ends with status 1 if anything did.
 """
 
 from __future__ import annotations

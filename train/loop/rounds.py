@@ -17,7 +17,7 @@ import numpy as np
 from rich.progress import Progress
 
 from crib_env.batch import GameBatch
-from crib_env.evaluate.ending import output_failure
+from crib_env.evaluate.ending import Terminated, output_failure
 from crib_env.evaluate.progress import say
 from crib_env.evaluate.runs.format import (
     EPISODES_PER_SECOND,
@@ -38,12 +38,13 @@ _PAUSE = 0.05  # seconds between looks for measurements that are over
 class Interrupt:
     """Requests to stop a run."""
 
-    signalled = False
+    signalled: type[KeyboardInterrupt] | None = None
+    """What the first signal raises at the end; ``None`` before there was one."""
 
     @property
     def asked(self) -> bool:
         """Whether there was Ctrl-C or SIGTERM, or the output can no longer be written."""
-        return self.signalled or output_failure() is not None
+        return self.signalled is not None or output_failure() is not None
 
 
 @contextmanager
@@ -55,9 +56,9 @@ def put_off_interrupts() -> Iterator[Interrupt]:
         return
 
     def note(number: int, frame: object) -> None:
-        if interrupt.signalled:
-            raise KeyboardInterrupt
-        interrupt.signalled = True
+        if interrupt.signalled is not None:
+            raise interrupt.signalled
+        interrupt.signalled = Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
     before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -66,7 +67,7 @@ def put_off_interrupts() -> Iterator[Interrupt]:
         for number, handler in before.items():
             signal.signal(number, handler)
     if interrupt.asked:
-        raise KeyboardInterrupt
+        raise interrupt.signalled or KeyboardInterrupt
 
 
 class Rounds:
@@ -94,7 +95,7 @@ class Rounds:
     ) -> None:
         self._settings, self._folder, self._progress = settings, folder, progress
         self._trainee, self._total, self._strength = trainee, total, strength or measure_of(settings)
-        self.position = Position.restored(folder, trainee.load_state_dict)
+        self.position = Position.restored(folder, trainee.load_state_dict, settings)
         if self.position.episodes > total:
             episodes = f"{self.position.episodes:,} episodes, and the run has {total:,}"
             raise ValueError(f"the last checkpoint of {folder.path} is not one of this run (it has {episodes})")
@@ -200,7 +201,8 @@ class Rounds:
 
     def save(self) -> None:
         """Writes a checkpoint of the rounds that are over."""
-        self._folder.save_checkpoint(self.position.episodes, self._trainee.state_dict(), asdict(self.position))
+        about = asdict(self.position) | {"settings": asdict(self._settings)}
+        self._folder.save_checkpoint(self.position.episodes, self._trainee.state_dict(), about)
         self._saved_at = time.perf_counter()
 
 

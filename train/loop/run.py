@@ -79,11 +79,13 @@ def _train_and_measure(learner: Learner[S], settings: S, folder: RunFolder, bar:
             agent, settings.final_games, settings.seed + 1, lambda done: progress.update(task, advance=done)
         )
     values = measured_by.scalars(results)
+    folder.begin_end()
     folder.log(final_tags(values), summary["episodes"])
     start = with_precision(learner.PRESETS.get(getattr(settings, "preset", ""), learner.PRESETS["default"]))
     folder.log_hparams(summaries(learner.NAME, settings, start))
-    folder.finish({**summary, "strength": measured_by.as_json(results), "scalars": values})
+    folder.flush()
     curve = measured_by.draw(folder.path, f"{learner.NAME}, seed {settings.seed}")
+    folder.finish({**summary, "strength": measured_by.as_json(results), "scalars": values})
     console.print(measured_by.table(learner.NAME, results))
     if _is_expected(learner, settings):
         for line in _expected_lines(learner, settings, results["greedy"]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -16,7 +17,16 @@ from torch.utils.tensorboard import SummaryWriter
 
 from crib_env.agents.networks.weights_file import SUFFIX, load_tensors, save_tensors
 from crib_env.evaluate.files import new_folder, write_json
-from crib_env.evaluate.runs.format import CHECKPOINTS, CONFIG, FINAL, SUMMARY, is_finished, read_config
+from crib_env.evaluate.runs.format import (
+    CHECKPOINTS,
+    CONFIG,
+    EVENTS,
+    FINAL,
+    PROCESSOR_SECONDS,
+    SUMMARY,
+    is_finished,
+    read_config,
+)
 from crib_env.files.json_text import typed
 from crib_env.train.loop.learning import RunSettings
 from crib_env.train.loop.number_format import processor
@@ -29,6 +39,7 @@ if TYPE_CHECKING:
 RUNS = Path("runs")
 RunSummary = dict[str, Any]  # as JSON
 _KEPT = 2  # number of checkpoints
+_END = ".end"  # suffix of the file of events from after training
 
 
 class RunFolder:
@@ -96,7 +107,9 @@ class RunFolder:
         """
         try:
             if self._writer is None:
-                self._tags = dict.fromkeys(EventAccumulator(str(self.path)).Reload().Tags()["scalars"])
+                for end in self.path.glob(f"{EVENTS}{_END}"):
+                    end.unlink()
+                self._tags = dict.fromkeys(self._scalars_so_far())
                 # A killed run may have written values after its checkpoint. They will be written again.
                 self._writer = SummaryWriter(str(self.path), purge_step=self._restored + 1)
             if not values.keys() <= self._tags.keys():
@@ -106,6 +119,26 @@ class RunFolder:
                 self._writer.add_scalar(tag, value, episodes)
         except OSError as error:
             raise OSError(error.errno, error.strerror, error.filename or str(self.path)) from None
+
+    def _scalars_so_far(self) -> list[str]:
+        """The tags of the scalars written; a line on stderr if those before the checkpoint are lost."""
+        events = EventAccumulator(str(self.path)).Reload()
+        tags: list[str] = events.Tags()["scalars"]
+        reached = events.Scalars(PROCESSOR_SECONDS)[-1].step if PROCESSOR_SECONDS in tags else 0  # every round has it
+        if reached < self._restored:
+            lost = f"{reached:,} to {self._restored:,}"
+            print(f"{self.path} has a damaged file of events: its curves lack episodes {lost}", file=sys.stderr)
+        return tags
+
+    def begin_end(self) -> None:
+        """Begins a file of events for what is logged from now on, after training.
+
+        A run that is killed before its summary is written writes this file anew.
+        """
+        self.log({}, 0)  # opens the folder
+        assert self._writer is not None
+        self._writer.close()
+        self._writer = SummaryWriter(str(self.path), filename_suffix=_END)
 
     def flush(self) -> None:
         """Writes to the disk what was logged."""
@@ -206,11 +239,14 @@ class Position:
     simulation_seconds: float = 0.0
 
     @classmethod
-    def restored(cls, folder: RunFolder, load_state_dict: Callable[[dict[str, torch.Tensor]], object]) -> Position:
+    def restored(
+        cls, folder: RunFolder, load_state_dict: Callable[[dict[str, torch.Tensor]], object], settings: RunSettings
+    ) -> Position:
         """The position at the last checkpoint, or the start if there is none.
 
         Args:
             load_state_dict: loads the tensors of the checkpoint; an error in it is a fault of the file.
+            settings: of the run.
 
         Raises:
             ValueError: the checkpoint is damaged, or not one of this learner with these settings.
@@ -219,6 +255,9 @@ class Position:
             return cls()
         tensors, about = checkpoint
         try:
+            # Checkpoints of earlier versions hold no settings.
+            if other := difference(typed(about.pop("settings", {}), dict[str, Any]), settings):
+                raise ValueError(f"it was saved with {other}")
             position = typed(about, cls)
             if not all(value >= 0 for value in vars(position).values()):
                 raise ValueError("its position is before the start of the run")
@@ -242,6 +281,13 @@ class Position:
             "episodes_per_second": self.episodes / self.seconds,
             "simulation_share": self.simulation_seconds / self.seconds,
         }
+
+
+def difference(found: dict[str, Any], settings: RunSettings) -> str | None:
+    """The first of the settings in a file that these differ in, in words; ``None`` if there is none."""
+    now = json.loads(json.dumps(asdict(settings)))
+    others = (f"{name}={value!r}, not {now.get(name)!r}" for name, value in found.items() if now.get(name) != value)
+    return next(others, None)
 
 
 def in_all(parts: list[RunSummary]) -> RunSummary:

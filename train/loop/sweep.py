@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -37,7 +36,7 @@ from crib_env.evaluate.runs.learning_curves import draw_curves, mean_of, read_cu
 from crib_env.files.json_text import typed
 from crib_env.train.loop.contracts import Learner, S
 from crib_env.train.loop.run import run_learner
-from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.run_folder import RunFolder, difference
 from crib_env.train.loop.strength import BASELINES, strength_of
 from crib_env.train.loop.tensorboard import layout_of
 
@@ -142,9 +141,8 @@ def _train(learner: Learner[S], settings: S, path: Path, bar: Callable[[], Progr
         return
     if is_begun(path):
         folder, found = RunFolder.open(path, learner.NAME)
-        asked = json.loads(json.dumps(asdict(settings)))
-        if any(asked.get(name) != value for name, value in found.items()):
-            raise ValueError(f"{path} was begun with other settings: delete it to train it again")
+        if other := difference(found, settings):
+            raise ValueError(f"{path} was begun with {other}: delete it to train it again")
     else:
         path.mkdir(exist_ok=True)
         folder = RunFolder.begin(path, learner.NAME, asdict(settings))

@@ -97,7 +97,12 @@ PRESETS = {"default": PPOSettings()}
 
 
 class PPO(MaskablePPO):
-    """MaskablePPO whose rounds begin with new deals."""
+    """MaskablePPO whose rounds begin with new deals, and which goes on where a run was stopped."""
+
+    def go_on(self, position: Position, decisions: int) -> None:
+        """Restores its counters, with so many decisions of a player in an episode."""
+        self.num_timesteps = decisions * position.episodes
+        self._n_updates = self.n_epochs * position.rounds
 
     def deal_anew(self, games: SettledVecEnv) -> None:
         """Resets its games. The deals before have all ended, so no deal is cut short."""
@@ -217,6 +222,7 @@ class BetweenRounds(BaseCallback):
         n = settings.episodes_at_once
         if self.model.num_timesteps < settings.decisions * (position.episodes + n):
             return
+        self.logger.dump(self.model.num_timesteps)  # now: the library would keep them until after the checkpoint
         if (position.rounds + 1) % settings.refresh == 0:
             self._learner.refresh_opponent()
         self._rounds.end_round(n, self._learner.simulation_seconds - self._simulated, {})
@@ -232,7 +238,7 @@ def train(settings: PPOSettings, folder: RunFolder, progress: Progress) -> tuple
     learner = PPOLearner(settings)
     rounds = Rounds(NAME, settings, folder, progress, learner, settings.whole_episodes)
     model, decisions = learner.model, settings.decisions
-    model.num_timesteps = decisions * rounds.position.episodes
+    model.go_on(rounds.position, decisions)
     learner.games.reset()
     learner.games.step(learner.games.action_masks().argmax(axis=1))  # compiles the kernels before the clocks start
     model.set_logger(Logger(folder=None, output_formats=[IntoFolder(folder, decisions)]))
