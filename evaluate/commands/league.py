@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import shlex
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
