@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import redirect_stdout, suppress
 from functools import cache
@@ -18,13 +18,12 @@ from typing import IO
 
 from crib_env.agents import make_agent
 from crib_env.agents.networks.weights_file import SUFFIX
-from crib_env.evaluate.runs.format import EXPLOITABILITY, with_band
+from crib_env.evaluate.runs.format import EXPLOITABILITY, by_processor_seconds, with_band
 from crib_env.evaluate.skill.exploitability.asking import use_threads
 from crib_env.evaluate.skill.exploitability.pegging_game import Gain, exploitability
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
-from crib_env.train.loop.contracts import TrainedPlayer
-from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.run_folder import Position, RunFolder
 
 _FOLDER = "to-measure"  # of weights, in a run's folder
 _DRAWS = 2  # of suits: the fewest
@@ -44,10 +43,10 @@ class MeasuredBeside:
         self._run, self._folder, self._cards = folder, folder.path / _FOLDER, cards
         self._process: subprocess.Popen[str] | None = None
         self._asking = ThreadPoolExecutor(1)
-        self._waiting: dict[int, Future[Gain]] = {}
+        self._waiting: dict[Path, Future[Gain]] = {}
         for path in sorted(self._folder.glob(f"*{SUFFIX}")):
-            if 0 < episodes >= int(path.stem):
-                self._waiting[int(path.stem)] = self._asking.submit(self._ask, path)
+            if 0 < episodes >= _when(path)[0]:
+                self._waiting[path] = self._asking.submit(self._ask, path)
             else:
                 path.unlink()
 
@@ -55,12 +54,12 @@ class MeasuredBeside:
         """How many are not logged yet."""
         return len(self._waiting)
 
-    def begin(self, player: TrainedPlayer, episodes: int) -> None:
-        """Saves a player after so many episodes, and has it measured."""
+    def begin(self, save: Callable[[Path], None], now: Position) -> None:
+        """Has ``save`` write the player as it is now, and has it measured."""
         self._folder.mkdir(exist_ok=True)
-        path = self._path(episodes)
-        player.save(path)
-        self._waiting[episodes] = self._asking.submit(self._ask, path)
+        path = self._folder / f"{now.episodes:010d}-{now.processor_seconds:.0f}{SUFFIX}"
+        save(path)
+        self._waiting[path] = self._asking.submit(self._ask, path)
 
     def log(self) -> Iterator[str]:
         """Logs the measurements that are over; yields a line on each.
@@ -70,14 +69,16 @@ class MeasuredBeside:
             OSError: the other process has ended by itself.
         """
         while self._waiting:
-            episodes, found = next(iter(self._waiting.items()))
+            path, found = next(iter(self._waiting.items()))
             if not found.done():
                 return
-            gain = found.result()
-            self._run.log(with_band(EXPLOITABILITY, gain.most, gain.least, gain.most), episodes)
+            gain, (episodes, seconds) = found.result(), _when(path)
+            values = with_band(EXPLOITABILITY, gain.most, gain.least, gain.most)
+            self._run.log(values, episodes)
+            self._run.log(by_processor_seconds(values), seconds)
             self._run.flush()
-            self._path(episodes).unlink()
-            del self._waiting[episodes]
+            path.unlink()
+            del self._waiting[path]
             if not self._waiting:
                 self._folder.rmdir()
             least = "" if gain.least == gain.most else f", at least {gain.least:.3f}"
@@ -92,9 +93,6 @@ class MeasuredBeside:
         self._asking.shutdown()
         if self._process is not None:
             self._process.communicate()
-
-    def _path(self, episodes: int) -> Path:
-        return self._folder / f"{episodes:010d}{SUFFIX}"
 
     def _ask(self, path: Path) -> Gain:
         if self._process is None:
@@ -113,6 +111,12 @@ class MeasuredBeside:
         if isinstance(found, str):
             raise ValueError(found)
         return Gain(*found)
+
+
+def _when(path: Path) -> tuple[int, int]:
+    """The episodes and the processor seconds before a player, by its file."""
+    episodes, _, seconds = path.stem.partition("-")
+    return int(episodes), int(seconds or 0)
 
 
 @cache
