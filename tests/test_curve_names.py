@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from crib_env.evaluate.runs.format import LEARNED
 from crib_env.evaluate.runs.learning_curves import read_scalars
 from crib_env.train import ddqn, drqn, escher, mmd, nfsp, rnad
 from crib_env.train.discard_game import learner as discard_game
@@ -29,6 +28,7 @@ NAMES = {
     rnad: POLICY,
     td: VALUES,
 }
+SHARED = {f"learning/{name}" for name in VALUES | POLICY | {"share of the buffer"}}
 SETTINGS = {
     ddqn: small_settings.DDQN,
     discard_game: small_settings.DISCARD_GAME,
@@ -48,7 +48,7 @@ def test_every_learner_writes_the_same_names(learner, tmp_path):
     settings = replace(SETTINGS[learner], episodes=256, episodes_at_once=128, evaluations=0)
     folder, _, _ = finished_run(learner, settings, tmp_path)
     events = EventAccumulator(str(folder.path)).Reload()
-    written = {tag for tag in events.Tags()["scalars"] if tag in LEARNED}
+    written = {tag for tag in events.Tags()["scalars"] if tag in SHARED}
     assert written == {f"learning/{name}" for name in NAMES[learner]}
     for tag in written:
         steps, values = read_scalars(folder.path, tag)
@@ -70,7 +70,7 @@ def test_a_description_says_what_the_step_is(events):
         return events.SummaryMetadata(tag).summary_description
 
     assert said("evaluation/win rate against greedy") == "Step: episodes played."
-    assert said("learning/gradient norm").endswith("before it is clipped to 10. Step: episodes played.")
+    assert said("learning/gradient norm") == "Step: episodes played."
     over_seconds = "strength by processor seconds/win rate against greedy"
     assert said(over_seconds) == "Step: processor seconds of training."
 

@@ -37,17 +37,6 @@ EXPLOITABILITY = "strength/exploitability"
 _FINAL = "final/"
 BY_SECONDS = "strength by processor seconds/"
 STRENGTH = ("evaluation/", "net points a game/", "strength/", _FINAL)  # what tags of strength begin with
-# What every learner that has it writes under the same name, and what it is.
-LEARNED = {
-    "learning/loss": "what gradient steps make smaller; of values, the mean squared error in points²",
-    "learning/critic loss": "mean squared error of the critic's values, in points²",
-    "learning/policy loss": "what the policy's gradient steps make smaller",
-    "learning/gradient norm": "norm of the gradient of the networks that play, before it is clipped to 10",
-    "learning/entropy": "mean entropy of the policy, in nats; the most is the logarithm of the number of legal cards",
-    "learning/KL": "mean Kullback–Leibler divergence of the new policy from that of the round's beginning, in nats",
-    "learning/mean value": "mean value or Q of what was learned from, in points; of ddqn what comes after the card",
-    "learning/share of the buffer": "how full the memory of experience is",
-}
 _BANDS = "uncertainty/"
 _ENDS = (" low", " high")
 
@@ -155,10 +144,8 @@ def by_processor_seconds(values: dict[str, float]) -> dict[str, float]:
 
 
 def description_of(tag: str) -> str:
-    """What TensorBoard says of a tag: what it is, if that is no matter of course, and what its step counts."""
-    step = "processor seconds of training" if tag.startswith(BY_SECONDS) else "episodes played"
-    what = LEARNED.get(tag, "")
-    return f"{what[:1].upper()}{what[1:]}{'. ' * bool(what)}Step: {step}."
+    """What TensorBoard says of a tag: what its step counts."""
+    return f"Step: {'processor seconds of training' if tag.startswith(BY_SECONDS) else 'episodes played'}."
 
 
 def final_tag(tag: str) -> str:
