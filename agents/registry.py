@@ -113,6 +113,8 @@ def check_names_of_file(names: Iterable[object], said: Collection[str], file: Pa
 def _from_run_folder(folder: Path) -> Agent:
     fault = f"{folder} is not the folder of a run: it has no readable config.json"
     learner = read_json(folder / "config.json", fault, lambda content: typed(content["learner"], str))
-    if learner not in _AGENTS:  # a file never says which code to run
+    if is_outside(learner):  # a file never says which code to run
+        raise ValueError(f"{folder} is a run of a learner from outside: to run its code, write {learner}:{folder}")
+    if learner not in _AGENTS:
         raise ValueError(f"{folder} is not the folder of a run that plays cribbage: its learner is {learner!r}")
     return make(_AGENTS[learner], f"path={folder / 'final'}", learner)

@@ -13,7 +13,8 @@ from crib_env.evaluate.matches.dataset import dataset as dataset_module
 from crib_env.evaluate.matches.dataset.dataset import read_dataset
 from crib_env.evaluate.matches.dataset.rows import action_masks
 from crib_env.evaluate.progress import ProgressLines
-from crib_env.train.clone import CloneSettings, choices_of, train
+from crib_env.train.clone import CloneSettings, Cloning, choices_of
+from crib_env.train.loop.run import train
 from crib_env.train.loop.run_folder import RunFolder
 from tests.helpers.refusals import refused
 
@@ -33,7 +34,8 @@ def run(data, path, **settings):
     settings = CloneSettings(data=str(data), **{**QUICK, **settings})
     folder = RunFolder.create("clone", settings, folder=path) if not path.exists() else RunFolder.open(path, "clone")[0]
     with ProgressLines() as progress:
-        return *train(settings, folder, progress), folder
+        rounds, agent, about = train(Cloning, settings, folder, progress)
+        return agent, rounds.position.summary() | about, folder
 
 
 def cards_chosen(rows):

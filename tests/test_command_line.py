@@ -13,24 +13,24 @@ from crib_env.agents.registry import NAMES as AGENTS
 from crib_env.evaluate.__main__ import main as evaluate
 from crib_env.evaluate.command_line import choose
 from crib_env.evaluate.commands.registry import COMMANDS, names, names_under
-from crib_env.train import ddqn
-from crib_env.train.__main__ import LEARNERS, main, module_of
+from crib_env.train.__main__ import main
 from crib_env.train.command_line import _GROUPS, Start, docstrings_of, read_command
 from crib_env.train.console_command import main as crib_env
-from crib_env.train.loop.contracts import Learner
+from crib_env.train.loop.contracts import presets_of
 from crib_env.train.ppo import learner as ppo
+from crib_env.train.registry import LEARNERS, learner_named
 from crib_env.train.td import learner as td
 from tests.helpers.command_here import run_here
 from tests.helpers.refusals import refused
 
 
-def settings_of(learner):
+def settings_of(name):
     """The dataclass of a learner's settings."""
-    return type(learner.PRESETS["default"])
+    return type(presets_of(learner_named(name))["default"])
 
 
-def read(learner, *arguments):
-    return read_command(learner, "What it is.", list(arguments))
+def read(name, *arguments):
+    return read_command(name, learner_named(name), "What it is.", list(arguments))
 
 
 def shown_by(capsys, call, *arguments):
@@ -42,32 +42,36 @@ def shown_by(capsys, call, *arguments):
 
 
 def test_settings_and_start_options_are_read():
-    start, settings, opponent = read(td, "--seeds", "5", "--hidden", "8", "4", "--executor=ray", "--td-lambda", "0.5")
+    start, settings, opponent = read("td", "--seeds", "5", "--hidden", "8", "4", "--executor=ray", "--td-lambda", "0.5")
     assert start == Start(seeds=5, executor="ray")
     assert settings == td.TDSettings(hidden=(8, 4), td_lambda=0.5)
     assert opponent is None
-    assert read(td, "--folder", "here").start == Start(folder=Path("here"))
-    assert read(ppo).settings == ppo.PPOSettings()
+    assert read("td", "--folder", "here").start == Start(folder=Path("here"))
+    assert read("ppo").settings == ppo.PPOSettings()
 
 
 @pytest.mark.parametrize("given", [["--preset", "paper", "--gamma", "0.5"], ["--gamma=0.5", "--preset=paper"]])
 def test_a_preset_sets_the_defaults(given):
-    settings = read(ddqn, *given).settings
+    settings = read("ddqn", *given).settings
     assert (settings.preset, settings.gamma, settings.opponent) == ("paper", 0.5, "random")
 
 
 def test_a_resumed_run_keeps_its_settings():
-    assert read(ddqn, "--resume", "run", "--executor", "ray") == (Start(resume=Path("run"), executor="ray"), None, None)
-    assert read(ddqn, "--opponent", "mine:Player", "--resume", "run").opponent == "mine:Player"
+    assert read("ddqn", "--resume", "run", "--executor", "ray") == (
+        Start(resume=Path("run"), executor="ray"),
+        None,
+        None,
+    )
+    assert read("ddqn", "--opponent", "mine:Player", "--resume", "run").opponent == "mine:Player"
     for given in (["--gamma", "1.0"], ["--seeds", "3"], ["--folder", "there"], ["--preset", "paper"]):
         with refused(given[0]):
-            read(ddqn, *given, "--resume", "run")
+            read("ddqn", *given, "--resume", "run")
 
 
 @pytest.mark.parametrize("number", ["1", "0", "-3", "10001", "100000000"])
 def test_a_bad_number_of_seeds_is_named(number):
     with refused(f"seeds={number}"):
-        read(td, "--seeds", number)
+        read("td", "--seeds", number)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +85,7 @@ def test_a_bad_number_of_seeds_is_named(number):
     ],
 )
 def test_an_unreadable_option_is_answered_with_a_command_that_runs(given, message, capsys):
-    shown, status = shown_by(capsys, read, td, *given)
+    shown, status = shown_by(capsys, read, "td", *given)
     assert message in shown
     assert "crib-env train td --help" in shown
     assert status == 2
@@ -89,14 +93,11 @@ def test_an_unreadable_option_is_answered_with_a_command_that_runs(given, messag
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_help_of_a_learner_groups_all_its_options(name, capsys):
-    learner = module_of(name)
-    assert name == learner.NAME
-    assert isinstance(learner, Learner)
-    shown, status = shown_by(capsys, read, learner, "--help")
+    shown, status = shown_by(capsys, read, name, "--help")
     assert status == 0
     assert shown.startswith("What it is.\n\nusage: crib-env train")
-    said = docstrings_of(Start) | docstrings_of(settings_of(learner))
-    for one in (*fields(Start), *fields(settings_of(learner))):
+    said = docstrings_of(Start) | docstrings_of(settings_of(name))
+    for one in (*fields(Start), *fields(settings_of(name))):
         assert f"--{one.name.replace('_', '-')}" in shown
         assert one.name in said
     for group in ("run options", "learning options", "strength options"):
@@ -108,7 +109,7 @@ def test_help_of_a_learner_groups_all_its_options(name, capsys):
 def test_every_name_in_a_group_is_a_setting_of_a_learner():
     known = {one.name for one in fields(Start)}
     for name in LEARNERS:
-        known |= {one.name for one in fields(settings_of(module_of(name)))}
+        known |= {one.name for one in fields(settings_of(name))}
     assert {name for names in _GROUPS.values() for name in names} <= known
 
 

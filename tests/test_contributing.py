@@ -80,6 +80,7 @@ print([make_agent(name).name for name in ("high-card", "high-card:high=no")])
 for k, agent in enumerate(("crib_env.agents.high_card:HighCardAgent", "high-card", "high-card:high=no")):
     run(evaluate, f"match {{agent}} high-card:high=no --games 40 --seed 3 --threads 1 --json match-{{k}}.json")
 run(train, "high-card --episodes 20 --final-games 20 --folder run")
+run(evaluate, "runs run")
 run(evaluate, "hand-points --hands 500")
 others = " ".join(task.NAME for task in TASKS if task.NAME != "fives")
 part = f"--skip {{others}} --share 0.02 --threads 1"
@@ -126,7 +127,8 @@ def test_an_agent_a_learner_a_measurement_and_a_task_are_added_by_the_files_that
     assert shown.startswith("['high-card', 'high-card:high=no']\n")
     outside, named, level = (json.loads((copy / f"match-{k}.json").read_text())["win_rate"] for k in range(3))
     assert outside == named != level == 0.5
-    assert "40 episodes" in shown
+    assert "20 episodes" in shown
+    assert re.search(r"^ *high-card .*\b20\b", shown, re.MULTILINE)  # its row in the table of runs
     assert (copy / "run" / "final.safetensors").is_file()
     found = re.search(r"^(.*) points a hand, 95 % interval (.*) to (.*), 500 hands$", shown, re.MULTILINE)
     mean, low, high = map(float, found.groups())

@@ -16,6 +16,7 @@ from crib_env.train.discard_game import strength as discard_strength
 from crib_env.train.loop import strength
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.loop.sweep import Sweep
+from tests.helpers.learner_runs import name_of
 
 STRENGTH = "evaluation (bands: 95 % intervals)"
 CURVES = {
@@ -106,18 +107,18 @@ def test_before_the_first_measurement_there_is_a_place_for_strength(tmp_path):
     }
 
 
-@pytest.mark.parametrize("learner", [ddqn, discard_game], ids=lambda learner: learner.NAME)
+@pytest.mark.parametrize("learner", [ddqn, discard_game], ids=name_of)
 def test_a_sweep_shows_its_strength_under_the_names_of_its_runs(learner, strengths, tmp_path):
-    values = strengths[learner.NAME]
+    values = strengths[name_of(learner)]
     for seed in range(2):
         folder = begin(tmp_path / f"seed-{seed}")
         for episodes in (10, 20):
             folder.log(A_ROUND | values, episodes)
         folder.finish({"scalars": values})
-    Sweep(learner, learner.PRESETS["default"], 2, tmp_path).run()  # finds both finished
+    Sweep(name_of(learner), learner.PRESETS["default"], 2, tmp_path).run()  # finds both finished
     of_sweep, of_run = (shown(path) for path in (tmp_path, tmp_path / "seed-0"))
     assert of_sweep == {STRENGTH: of_run[STRENGTH], "learning": {}, "speed": {}}
-    assert list(of_sweep[STRENGTH]) == list(CURVES[learner.NAME])[::-1]
+    assert list(of_sweep[STRENGTH]) == list(CURVES[name_of(learner)])[::-1]
 
 
 def test_time_series_begin_with_strength_and_end_with_the_ends_of_bands(strengths, tmp_path):

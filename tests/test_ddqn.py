@@ -256,7 +256,7 @@ def test_a_run_of_each_kind(tmp_path, changes):
     settings = replace(start, **{**small, "evaluation_games": 20, "hidden": (16,), **changes})
     agent, summary = run(settings, tmp_path)
     assert summary["episodes"] == 32
-    assert all(n > 0 for n in summary["updates"].values())
+    assert summary["updates"] > 0
     assert play_match(agent, make_agent("random"), 20).games == 20
 
 

@@ -21,7 +21,7 @@ from crib_env.train.loop.rounds import Round
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from tests.helpers.engine_calls import shuffle
-from tests.helpers.learner_runs import new_run, run, stopped_run
+from tests.helpers.learner_runs import class_of, new_run, run, stopped_run
 from tests.helpers.small_settings import DISCARD_GAME as SMALL
 from tests.helpers.small_settings import DISCARD_GAME_PAPER as PAPER
 
@@ -80,7 +80,7 @@ def test_a_sampled_hand_is_learned_by_hand():
 def test_exact_values_are_learned():
     player = new_player(hidden=(64,))
     learner = Exact(player, 30, "float32")
-    losses = [learner.play_and_learn(a_round(20, 3e-3))[0]["learning/loss"] for _ in range(120)]  # the same hands
+    losses = [learner.play_and_learn(a_round(20, 3e-3))["loss"] for _ in range(120)]  # the same hands
     assert losses[-1] < 0.5 < 10 < losses[0]
     hands = random_hands(np.random.default_rng(0), 20)
     means = hand_totals(hands) / 46
@@ -169,7 +169,7 @@ def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path, settings):
 
 def test_the_command_measures_points_a_hand(tmp_path):
     folder = RunFolder.create("discard-game", PAPER, tmp_path)
-    run_learner(discard_game, PAPER, folder)
+    run_learner(class_of(discard_game), PAPER, folder)
     strength = json.loads((folder.path / "summary.json").read_text())["strength"]
     assert strength["hands"] == 100
     assert strength["interval"][0] < strength["mean"] < strength["interval"][1]

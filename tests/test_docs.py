@@ -15,7 +15,7 @@ from gymnasium import registry
 import crib_env
 from crib_env.agents.registry import NAMES
 from crib_env.evaluate.commands.registry import COMMANDS
-from crib_env.train.__main__ import LEARNERS
+from crib_env.train.registry import LEARNERS
 from docs.pages import current
 
 ROOT = Path(__file__).parents[1]

@@ -24,7 +24,7 @@ from crib_env.train.experience import Decisions, play_episodes, rewards_of
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.sequences import Sequences, sequences_of
-from tests.helpers.learner_runs import new_run, run, stopped_run
+from tests.helpers.learner_runs import class_of, new_run, run, stopped_run
 from tests.helpers.small_settings import DRQN as SMALL
 from tests.helpers.small_settings import DRQN_GAMES as GAMES
 
@@ -47,8 +47,8 @@ def new_agent(**changes):
 
 def new_learner(**changes):
     settings = replace(SMALL, **changes)
-    kind = {key: getattr(settings, key) for key in ("networks", "memory", "hidden", "direct", "inputs")}
-    learner = DRQN(new_agent(**kind), settings)
+    torch.manual_seed(0)
+    learner = DRQN(settings)
     for parameter in learner.target.parameters():
         parameter.data += 0.1 * torch.randn_like(parameter)
     return learner
@@ -444,7 +444,7 @@ def test_after_the_play_alone_it_remembers_for_a_deal(tmp_path):
 
 def test_the_command_leaves_weights_that_play(tmp_path):
     folder = RunFolder.create("drqn", SMALL, tmp_path)
-    run_learner(drqn, SMALL, folder)
+    run_learner(class_of(drqn), SMALL, folder)
     assert json.loads((folder.path / "summary.json").read_text())["strength"]["random"]["games"] == 20
     assert (folder.path / "learning-curve.png").exists()
     results = [

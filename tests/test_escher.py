@@ -112,7 +112,7 @@ def test_the_update_player_gives_regrets_and_its_opponent_the_average(monkeypatc
     episodes, played = learner.play(Round(40, 60, 0.0, 1e-3, np.random.default_rng(3)))
     learner.play_and_learn(Round(40, 60, 0.0, 1e-3, np.random.default_rng(3)))
     decisions, i = episodes.decisions, of_update_player(episodes.decisions.chain)
-    for what, rows, numbers in (("regret", i, learner.regrets(played)), ("average", ~i, played.chances)):
+    for what, rows, numbers in (("regret", i, learner.regrets(played)), ("policy", ~i, played.chances)):
         expected = np.tile(added[what].numbers, 4)
         np.testing.assert_array_equal(added[what].observation, decisions.observation[rows])
         legal = decisions.mask[rows] != 0

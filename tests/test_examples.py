@@ -36,6 +36,7 @@ def test_each_example_is_tested():
         "maskable_ppo",
         "cleanrl_ppo",
         "own_agent",
+        "own_learner",  # test_outside_learners.py
         "pipe_bot",  # test_pipe.py
         "last_policy",  # test_last_policy.py
         "open_spiel_cfr",  # loops/test_openspiel.py

@@ -19,9 +19,8 @@ from crib_env.evaluate.matches import blocks
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
-from crib_env.train import ddqn
 from crib_env.train.loop.sweep import Sweep
-from tests.helpers.killed_once import GAMES, DDQNKilledOnce, KilledOnce
+from tests.helpers.killed_once import GAMES, KilledOnce, Settings
 from tests.helpers.learner_runs import ROOT
 from tests.helpers.refusals import refused
 from tests.helpers.small_settings import DDQN as SMALL
@@ -140,12 +139,10 @@ def test_a_league_equals_the_league_without_it_though_a_worker_is_killed(local, 
 @pytest.mark.slow
 def test_a_sweep_equals_the_sweep_without_it_though_a_worker_is_killed(local, monkeypatch, tmp_path):
     tiny = replace(SMALL, episodes=256, seed=3)
-    for name, learner, where in (
-        ("alone", ddqn, None),
-        ("there", DDQNKilledOnce(tmp_path / "killed"), local[0]),
-    ):
+    killed = Settings(**vars(tiny), marker=str(tmp_path / "killed"))
+    for name, settings, where in (("alone", replace(killed, marker=str(tmp_path)), None), ("there", killed, local[0])):
         (tmp_path / name).mkdir()
-        Sweep(learner, tiny, 2, tmp_path / name).run(where)
+        Sweep("tests.helpers.killed_once:DDQNKilledOnce", settings, 2, tmp_path / name).run(where)
     assert (tmp_path / "killed").exists()
     summaries = [json.loads((tmp_path / name / "summary.json").read_text()) for name in ("alone", "there")]
     assert summaries[0] == summaries[1]

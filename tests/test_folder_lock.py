@@ -18,7 +18,7 @@ from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.loop.sweep import Sweep
 from crib_env.train.td import learner as td
-from tests.helpers.learner_runs import ROOT
+from tests.helpers.learner_runs import ROOT, class_of
 from tests.helpers.refusals import refused
 from tests.helpers.small_settings import TD as SMALL
 
@@ -90,12 +90,12 @@ def test_a_file_is_refused_to_a_second_process(tmp_path):
 
 def a_run(path):
     folder = RunFolder.create("td", SMALL, path)
-    return folder.path, lambda: run_learner(td, SMALL, folder)
+    return folder.path, lambda: run_learner(class_of(td), SMALL, folder)
 
 
 def a_sweep(path):
     path.mkdir()
-    return path, lambda: Sweep(td, SMALL, 2, path).run()
+    return path, lambda: Sweep("td", SMALL, 2, path).run()
 
 
 def a_league(path):

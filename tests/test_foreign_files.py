@@ -12,6 +12,7 @@ import torch
 from crib_env.agents import make_agent
 from crib_env.evaluate.commands.match_budgets import Plan, play_curves
 from crib_env.evaluate.commands.reproduce import lang_tournament
+from crib_env.evaluate.commands.runs import runs
 from crib_env.evaluate.ending import reported_errors
 from crib_env.evaluate.matches.game_records import read_record
 from crib_env.evaluate.matches.league import League
@@ -21,7 +22,6 @@ from crib_env.evaluate.papers.trainings import summary_of
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import MOST_GAMES
 from crib_env.evaluate.runs.format import read_config
-from crib_env.evaluate.runs.table import read_runs
 from crib_env.exact.discard_table import DiscardTable
 from crib_env.files.checked_file import save_arrays
 from crib_env.files.json_text import parse_json, read_json, typed
@@ -113,7 +113,7 @@ def test_hostile_json_is_one_error_wherever_it_is_read(content, tmp_path):
     for read in (
         lambda: make_agent(str(tmp_path)),
         lambda: read_config(tmp_path),
-        lambda: read_runs(good),
+        lambda: runs((good,)),
         lambda: RunFolder.open(tmp_path, "td"),
         lambda: League.of_folder(tmp_path),
         lambda: Reproduction.of_folder(tmp_path),
@@ -155,7 +155,7 @@ def test_an_unknown_field_is_named_wherever_it_stands(tmp_path):
 def test_an_impossible_summary_is_named(changes, tmp_path):
     run = write_run(tmp_path / "mine", summary=good_summary(**changes))
     with refused("mine/summary.json"):
-        read_runs(run)
+        runs((run,))
 
 
 @pytest.mark.parametrize("settings", [{"seeds": 10**12}, {"seeds": "3"}, {"seeds": 0}, {"seed": "a", "seeds": 2}])
@@ -231,11 +231,11 @@ def test_a_checkpoint_beyond_the_end_of_its_run_is_refused(tmp_path):
         progress_bar() as progress,
         pytest.raises(ValueError, match=r"has 1,000,000,000 episodes, and the run has 10\)"),
     ):
-        Rounds("td", TD, folder, progress, learner, 10, strength=object())
+        Rounds(replace(TD, episodes=10), folder, progress, learner, strength=object())
 
 
 def test_another_learners_checkpoint_is_refused(tmp_path):
-    tournament = Tournament(SMALL, RunFolder.create("strategy-weights", SMALL, tmp_path))
+    tournament = Tournament(SMALL, tmp_path)
     learner = td_learner()
     for tensors, load in (
         (tournament.state_dict(), learner.load_state_dict),
@@ -279,7 +279,7 @@ def test_a_checkpoint_of_hostile_settings_is_refused(settings, says, tmp_path):
     ],
 )
 def test_a_checkpoint_of_weights_that_do_not_fit_is_refused(changes, tmp_path):
-    tournament = Tournament(SMALL, RunFolder.create("strategy-weights", SMALL, tmp_path))
+    tournament = Tournament(SMALL, tmp_path)
     folder = folder_with(tmp_path, tournament.state_dict() | changes)
     with pytest.raises(ValueError, match=r"the last checkpoint of .* is not one of this run"):
         Position.restored(folder, tournament.load_state_dict, SMALL)

@@ -1,6 +1,6 @@
 """TensorBoard's tab HParams: varied settings beside the strength of the run, and no curve of a single point."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from rich.progress import Progress
@@ -8,11 +8,13 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from tensorboard.plugins.hparams import metadata
 
 from crib_env.train import ddqn
-from crib_env.train.__main__ import LEARNERS, module_of
+from crib_env.train.loop.contracts import presets_of
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.loop.tensorboard import hparams_of, summaries
+from crib_env.train.registry import LEARNERS, learner_named
 from crib_env.train.strategy_weights import learner as strategy_weights
+from tests.helpers.learner_runs import class_of
 from tests.helpers.small_settings import DDQN as SMALL
 
 TINY = replace(SMALL, episodes=256, evaluations=2, dueling=True, opponent="greedy")
@@ -22,7 +24,7 @@ TINY = replace(SMALL, episodes=256, evaluations=2, dueling=True, opponent="greed
 def events(tmp_path_factory):
     """The event files of a finished run."""
     folder = RunFolder.create("ddqn", TINY, tmp_path_factory.mktemp("runs"))
-    run_learner(ddqn, TINY, folder, lambda: Progress(disable=True))
+    run_learner(class_of(ddqn), TINY, folder, lambda: Progress(disable=True))
     files = list(folder.path.rglob("events.out.tfevents.*"))
     assert {file.parent for file in files} == {folder.path}  # a folder below would be a run of its own
     return EventAccumulator(str(folder.path)).Reload()
@@ -58,9 +60,9 @@ def test_what_was_varied_has_a_column(events):
 
 def test_other_settings_are_those_that_differ_from_the_preset():
     paper = ddqn.PRESETS["paper"]
-    assert hparams_of("ddqn", paper, paper)["other settings"] == ""
+    assert hparams_of("ddqn", asdict(paper), asdict(paper))["other settings"] == ""
     changed = replace(paper, n_step=3, evaluations=7, hidden=(8, 4), seed=5)
-    found = hparams_of("ddqn", changed, paper)
+    found = hparams_of("ddqn", asdict(changed), asdict(paper))
     assert found["other settings"] == "n_step 3"
     assert (found["hidden"], found["seed"], found["preset"]) == ("8 4", 5, "paper")
 
@@ -68,13 +70,13 @@ def test_other_settings_are_those_that_differ_from_the_preset():
 def test_every_learner_declares_the_same_columns():
     """TensorBoard takes them from any one of the runs that it shows."""
     declared = {
-        summaries(learner.NAME, settings, settings)[0].SerializeToString()
-        for learner in map(module_of, LEARNERS)
-        for settings in [learner.PRESETS["default"]]
+        summaries(name, settings, settings)[0].SerializeToString()
+        for name in LEARNERS
+        for settings in [asdict(presets_of(learner_named(name))["default"])]
     }
     assert len(declared) == 1
     changed = replace(strategy_weights.PRESETS["default"], credit_decay=0.5)
     assert (
-        hparams_of("strategy-weights", changed, strategy_weights.PRESETS["default"])["other settings"]
+        hparams_of("strategy-weights", asdict(changed), asdict(strategy_weights.PRESETS["default"]))["other settings"]
         == "credit_decay 0.5"
     )

@@ -15,7 +15,7 @@ from crib_env.train import ddqn, escher, mmd, nfsp, rnad
 from crib_env.train.td import learner as td
 from examples.last_policy import NAMES, last_policy
 from tests.helpers import small_settings
-from tests.helpers.learner_runs import finished_run
+from tests.helpers.learner_runs import finished_run, name_of
 from tests.helpers.refusals import refused
 
 TWO_CARDS = {"episode": "pegging", "cards": 2, "evaluations": 0}
@@ -40,7 +40,7 @@ def learner_at_the_end(learner, folder):
     return learner
 
 
-@pytest.mark.parametrize("learner", AVERAGES, ids=lambda learner: learner.NAME)
+@pytest.mark.parametrize("learner", AVERAGES, ids=name_of)
 def test_it_is_the_agent_if_the_average_has_only_the_last_weights(learner, gained, tmp_path):
     settings, of_average = AVERAGES[learner]
     for name, rate in ("last", 1.0), ("average", 0.05):
@@ -59,8 +59,7 @@ def test_that_of_escher_matches_regrets(gained, tmp_path):
 def test_that_of_nfsp_is_the_best_response(gained, tmp_path):
     settings = replace(small_settings.NFSP, **TWO_CARDS)
     folder, agent, _ = finished_run(nfsp, settings, tmp_path)
-    best, average = (ddqn.new_agent(settings) for _ in range(2))
-    learner_at_the_end(nfsp.NFSP(best, nfsp.NFSPAgent(average), settings), folder)
+    best = learner_at_the_end(nfsp.NFSP(settings), folder).best.online
     assert gained(last_policy(folder.path)) == gained(best) != gained(agent)
 
 
@@ -77,4 +76,4 @@ def test_a_run_without_a_last_policy_is_refused(tmp_path):
 
 
 def test_each_learner_is_tested():
-    assert NAMES.keys() == {learner.NAME for learner in (*AVERAGES, escher, nfsp)}
+    assert NAMES.keys() == {name_of(learner) for learner in (*AVERAGES, escher, nfsp)}

@@ -12,13 +12,13 @@ from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.evaluate.runs.table import read_runs, rows_of
 from crib_env.kernels import streams
-from crib_env.train.__main__ import LEARNERS
 from crib_env.train.experience import play_episodes
 from crib_env.train.loop import strength
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.registry import LEARNERS
 from crib_env.train.settled import discards_worth
-from tests.helpers.learner_runs import new_run
+from tests.helpers.learner_runs import class_of, new_run
 from tests.helpers.pegging_matches import net_points
 from tests.helpers.refusals import refused
 from tests.helpers.solved_play import learn_from_a_small_game
@@ -46,9 +46,8 @@ ELSEWHERE = {"clone", "discard-game", "strategy-weights"}
 
 
 def small_settings(name, **settings):
-    learner = import_module(f"crib_env.train.{LEARNERS[name].module}")
-    kind = type(learner.PRESETS["default"])
-    return learner, kind(**{**SMALL[name], "evaluations": 0, "episode": "pegging", **settings})
+    learner = import_module(f"crib_env.train.{LEARNERS[name].place.partition(':')[0]}")
+    return learner, class_of(learner).Settings(**{**SMALL[name], "evaluations": 0, "episode": "pegging", **settings})
 
 
 @pytest.mark.parametrize("name", sorted(set(SMALL) - {"best"}))  # its solution is of four cards
@@ -113,7 +112,7 @@ def test_strength_is_that_in_pegging(tmp_path):
     """Of the run, in its summary, its picture and the table of runs; the discards of whole games were not trained."""
     learner, settings = small_settings("td", evaluations=1, evaluation_games=20, final_games=60)
     folder = RunFolder.create("td", settings, tmp_path)
-    run_learner(learner, settings, folder)
+    run_learner(class_of(learner), settings, folder)
     strength = json.loads((folder.path / "summary.json").read_text())["strength"]
     assert {name: found["games"] for name, found in strength.items()} == {"greedy": 60, "random": 60}
     low, high = strength["random"]["interval"]

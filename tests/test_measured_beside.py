@@ -11,7 +11,7 @@ from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.train import mmd
 from crib_env.train.loop.measured_beside import MeasuredBeside
-from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.run_folder import Position, RunFolder
 from crib_env.train.td import learner as td
 from tests.helpers.learner_runs import finished_run, run, stopped_run
 from tests.helpers.refusals import refused
@@ -21,7 +21,7 @@ TD = td.TDSettings(episodes=1_024, episodes_at_once=256, exploitability=2, **TWO
 
 
 def waiting(folder):
-    return sorted(path.name for path in folder.path.glob("to-measure/*"))
+    return sorted(path.name.partition("-")[0] for path in folder.path.glob("to-measure/*"))
 
 
 def measured(folder):
@@ -48,7 +48,7 @@ def test_a_curve_has_the_exploitability_of_the_player_as_it_was(finished):
 def test_a_stopped_run_measures_the_rest_when_it_goes_on(finished, tmp_path, monkeypatch):
     monkeypatch.setattr(MeasuredBeside, "log", lambda self: iter(()))  # nothing is over yet
     folder = stopped_run(td, TD, tmp_path, 768)
-    assert waiting(folder) == ["0000000000.safetensors", "0000000512.safetensors"]
+    assert waiting(folder) == ["0000000000", "0000000512"]
     monkeypatch.undo()
     run(td, TD, RunFolder(folder.path))
     assert measured(folder) == measured(finished)
@@ -63,11 +63,11 @@ def test_what_came_after_the_last_checkpoint_is_not_measured_twice(tmp_path, mon
     for episodes, left in ((0, []), (300, [0, 256])):
         before = MeasuredBeside(folder, 2, 0)
         for n in (0, 256, 512):
-            before.begin(agent, n)
+            before.begin(agent.save, Position(episodes=n))
         before.close()
         after = MeasuredBeside(folder, 2, episodes)
         assert len(after) == len(left)
-        assert waiting(folder) == [f"{n:010d}.safetensors" for n in left]
+        assert waiting(folder) == [f"{n:010d}" for n in left]
         after.close()
 
 
@@ -82,23 +82,23 @@ def logged(beside):
 def test_a_player_that_cannot_be_measured_is_an_error(finished, tmp_path):
     folder = RunFolder.create("mmd", mmd.MMDSettings(**TWO_CARDS), tmp_path)
     beside = MeasuredBeside(folder, 2, 0)
-    beside.begin(make_agent(f"td:path={finished.final}"), 64)
+    beside.begin(make_agent(f"td:path={finished.final}").save, Position(episodes=64))
     with refused("does not hold the weights of a mmd agent"):
         logged(beside)
     beside.close()
-    assert waiting(folder) == ["0000000064.safetensors"]
+    assert waiting(folder) == ["0000000064"]
 
 
 def test_the_end_of_the_other_process_is_an_error(finished, tmp_path):
     folder = RunFolder.create("td", TD, tmp_path)
     beside = MeasuredBeside(folder, 2, 0)
     agent = make_agent(f"td:path={finished.final}")
-    beside.begin(agent, 64)
+    beside.begin(agent.save, Position(episodes=64))
     (line,) = logged(beside)
     assert line.startswith("64 episodes: exploitability 0.")
     beside._process.kill()
     beside._process.wait()
-    beside.begin(agent, 128)
+    beside.begin(agent.save, Position(episodes=128))
     with pytest.raises(OSError, match="the process that measures has ended"):
         logged(beside)
     beside.close()

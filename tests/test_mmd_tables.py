@@ -21,14 +21,15 @@ from crib_env.kernels import lowest, mask_of, streams
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.testing import check_agent
+from crib_env.train.loop.rounds import Round
 from crib_env.train.mmd_tables.deals import _show
 from crib_env.train.mmd_tables.decisions import N_CRITIC_TABLES, Rates, Tables, decide, learn, no_deal
 from crib_env.train.mmd_tables.known_discards import look_up_discards, no_known_discards
-from crib_env.train.mmd_tables.learner import PRESETS, MMDTables
+from crib_env.train.mmd_tables.learner import MMDTables, MMDTablesSettings
 from tests.helpers.players import tables_agent
 
 KNOWN = no_known_discards()
-SMALL = replace(PRESETS["default"], cards=2, bits=14)
+SMALL = replace(MMDTablesSettings(), cards=2, bits=14)
 
 
 def tables(bits=8, random=None):
@@ -99,9 +100,9 @@ def test_both_ways_of_playing(plays):
 
 
 def test_the_smallest_game_is_nearly_solved_in_a_second():
-    learner = MMDTables(SMALL)
+    learner = MMDTables(replace(SMALL, episodes=400_000))
     for k in range(20):
-        learner.play_and_learn(20_000, k / 20, np.random.default_rng(k))
+        learner.play_and_learn(Round(20_000, 20_000 * k, 0.0, 0.0, np.random.default_rng(k)))
     assert exploitability(learner.agent, PlayGame(start=start_of_play(2))).mean.most < 0.04  # 0.192 untrained
 
 
@@ -113,9 +114,9 @@ def test_rates_change_during_a_run():
 
 def test_discards_are_learned_from_crib_and_play():
     """All that is learned beside the known means of a show is far smaller than these."""
-    learner = MMDTables(replace(SMALL, episode="deal", cards=4, bits=16))
+    learner = MMDTables(replace(SMALL, episode="deal", cards=4, bits=16, episodes=12_000))
     for k in range(4):
-        learner.play_and_learn(3_000, k / 4, np.random.default_rng(k))
+        learner.play_and_learn(Round(3_000, 3_000 * k, 0.0, 0.0, np.random.default_rng(k)))
     learned = learner.agent.discards.numpy()
     assert np.count_nonzero(learned) > 1_000
     assert np.abs(learned).max() < 5

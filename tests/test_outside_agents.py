@@ -173,7 +173,7 @@ def test_a_name_keeps_the_settings_that_make_a_difference(my_file, spec, name):
         ),
         ("my_file:MyAgent.lod", "MyAgent has no 'lod'"),
         ("my_file:a_number.half", "int has no 'half'"),
-        ("my_file:a_number", "'my_file:a_number' is not an agent: give a class, or a method that makes one"),
+        ("my_file:a_number", "'my_file:a_number' is no agent: give a class, or a method that makes one"),
         ("my_file:Numb", "'my_file:Numb' is not an agent: it has no method act(views), nor throw(view) and lay(view)"),
         ("my_file:Nameless", "'my_file:Nameless' is not an agent: it has no name"),
         ("my_file:NeedsTable", "agent 'my_file:NeedsTable' needs its table, which cannot be given as text"),
@@ -279,11 +279,11 @@ def test_a_run_is_resumed_against_code_of_ones_own_only_if_it_is_named_again(my_
     del sys.modules["my_file"]
     _, found = RunFolder.open(folder.path, "ddqn")
     with refused("my_file:MyAgent"):
-        load_settings(ddqn, found, folder.path)
+        load_settings(ddqn.DDQN, found, folder.path)
     assert "my_file" not in sys.modules
-    assert load_settings(ddqn, found, folder.path, ("my_file:MyAgent",)).opponent == "my_file:MyAgent"
+    assert load_settings(ddqn.DDQN, found, folder.path, ("my_file:MyAgent",)).opponent == "my_file:MyAgent"
     _, found = RunFolder.open(RunFolder.create("ddqn", replace(SMALL, opponent="best")).path, "ddqn")
-    assert load_settings(ddqn, found, folder.path).opponent == "best"
+    assert load_settings(ddqn.DDQN, found, folder.path).opponent == "best"
 
 
 def test_an_agent_of_ones_own_plays_wherever_agents_are_named(my_file, monkeypatch, capsys):

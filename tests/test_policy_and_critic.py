@@ -21,7 +21,7 @@ from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.mmd import MMD
 from crib_env.train.policy_and_critic import returns_of
 from tests.helpers import small_settings
-from tests.helpers.learner_runs import new_run, run, stopped_run
+from tests.helpers.learner_runs import name_of, new_run, run, stopped_run
 from tests.helpers.self_play import played_by
 
 SMALL = {escher: small_settings.ESCHER, mmd: small_settings.MMD, rnad: small_settings.RNAD}
@@ -30,7 +30,7 @@ MORE = {
     mmd: {"average_rate": 0.05},
     rnad: {"average_rate": 0.05},
 }
-each = pytest.mark.parametrize("learner", SMALL, ids=[learner.NAME for learner in SMALL])
+each = pytest.mark.parametrize("learner", SMALL, ids=[name_of(learner) for learner in SMALL])
 
 
 def test_the_first_layer_is_a_linear_layer():
@@ -89,7 +89,7 @@ def test_a_stopped_run_goes_on_to_the_same_weights(learner, tmp_path):
     settings = replace(SMALL[learner], evaluations=0)
     whole, summary = new_run(learner, settings, tmp_path)
     assert summary["episodes"] == 1_024
-    assert all(n > 0 for n in summary["updates"].values())
+    assert summary["updates"] > 0
     folder = stopped_run(learner, settings, tmp_path, 512)
     agent, _ = run(learner, settings, RunFolder(folder.path))
     one, two = agent.networks.state_dict(), whole.networks.state_dict()
@@ -103,7 +103,7 @@ def test_it_draws_cards_and_takes_the_most_likely(learner, tmp_path):
     agent, _ = new_run(learner, replace(SMALL[learner], evaluations=0, episodes=128), tmp_path)
     agent.save(tmp_path / "weights.safetensors")
     views = GameBatch(streams(2, 300), episode="pegging").views(np.arange(300))
-    drawn, mode = (make_agent(f"{learner.NAME}:{tmp_path / 'weights'}{way}") for way in ("", ",plays=mode"))
+    drawn, mode = (make_agent(f"{name_of(learner)}:{tmp_path / 'weights'}{way}") for way in ("", ",plays=mode"))
     chances = drawn.probabilities(views)
     np.testing.assert_array_equal(mode.act(views) % 13, chances.reshape(-1, 4, 13).max(axis=1).argmax(axis=1))
     assert (drawn.act(views) != mode.act(views)).any()

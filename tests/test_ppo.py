@@ -7,6 +7,7 @@ from zipfile import ZipFile
 import numpy as np
 import pytest
 import torch
+from rich.progress import Progress
 from sb3_contrib import MaskablePPO
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -19,6 +20,7 @@ from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.runs.learning_curves import read_scalars
 from crib_env.kernels import streams
 from crib_env.train.experience import play_episodes, rewards_of
+from crib_env.train.loop.rounds import Rounds
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.ppo import learner as ppo
 from crib_env.train.ppo.learner import PPOLearner
@@ -156,9 +158,12 @@ def test_a_reward_that_is_nan_stops_before_a_weight_changes(monkeypatch, tmp_pat
         return observation, np.nan * rewards, over, infos
 
     monkeypatch.setattr(SettledVecEnv, "step_wait", without_rewards)
-    monkeypatch.setattr(ppo, "PPOLearner", lambda settings: learner)
-    with pytest.raises(FloatingPointError, match="the loss of policy and values has a gradient that is not finite"):
-        new_run(ppo, SMALL, tmp_path)
+    folder = RunFolder.create("ppo", SMALL, tmp_path)
+    with (
+        Progress(disable=True) as progress,
+        pytest.raises(FloatingPointError, match="the loss of policy and values has a gradient that is not finite"),
+    ):
+        learner.own_loop(Rounds(SMALL, folder, progress, learner))
     before = PPOLearner(SMALL).state_dict()
     assert all(torch.equal(learner.state_dict()[key], tensor) for key, tensor in before.items())
 

@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
-from types import SimpleNamespace
+from importlib import import_module
 
 import pytest
 import torch
@@ -14,12 +14,13 @@ from rich.progress import Progress
 from crib_env.agents.networks.weights_file import SUFFIX, load_tensors
 from crib_env.train import __main__ as train_command
 from crib_env.train import ddqn
-from crib_env.train.__main__ import module_of
 from crib_env.train.loop import number_format
 from crib_env.train.loop.learning import with_precision
 from crib_env.train.loop.number_format import chosen, precision, processor
 from crib_env.train.loop.run import _is_expected, precision_in_words, run_learner
 from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.registry import LEARNERS
+from crib_env.train.td.learner import TD as TDLearner
 from tests.helpers.learner_runs import command, new_run
 from tests.helpers.small_ppo import PPO
 from tests.helpers.small_settings import BEST, DDQN, DISCARD_GAME, DRQN, ESCHER, MMD, NFSP, RNAD, STRATEGY_WEIGHTS, TD
@@ -69,12 +70,16 @@ def test_what_is_said_of_this_processor():
     assert precision_in_words(STRATEGY_WEIGHTS) == f"processor: {processor()}"
 
 
+def module_of(name):
+    return import_module(f"crib_env.train.{LEARNERS[name].place.partition(':')[0]}")
+
+
 @pytest.mark.parametrize("name", SETTINGS)
 def test_every_learner_trains_in_either_precision(name, tmp_path, monkeypatch):
     learn_from_a_small_game(monkeypatch)
-    learner, found = module_of(name), []
+    found = []
     for one in FORMATS:
-        agent, _ = new_run(learner, replace(SETTINGS[name], precision=one, evaluations=0), tmp_path / one)
+        agent, _ = new_run(module_of(name), replace(SETTINGS[name], precision=one, evaluations=0), tmp_path / one)
         agent.save(tmp_path / f"{one}{SUFFIX}")
         weights, _ = load_tensors(tmp_path / f"{one}{SUFFIX}")
         assert all(tensor.dtype != torch.bfloat16 and tensor.isfinite().all() for tensor in weights.values())
@@ -86,10 +91,10 @@ def test_a_run_keeps_the_precision_that_it_began_with(fastest, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     begin = ["train", "td", "--folder", "mine", "--episodes", "64", "--hidden", "8", "--hidden-discard", "8"]
     monkeypatch.setattr(sys, "argv", [*begin, "--evaluations", "0", "--final-games", "20"])
-    stop = SimpleNamespace(**vars(module_of("td")) | {"train": interrupted})
-    monkeypatch.setattr(train_command, "module_of", lambda name: stop)
-    with pytest.raises(SystemExit):
-        train_command.main()
+    with monkeypatch.context() as patch:
+        patch.setattr(TDLearner, "play_and_learn", interrupted)
+        with pytest.raises(SystemExit):
+            train_command.main()
     here = processor()
     assert f"precision: {fastest}; processor: {here}\n" in capsys.readouterr().out
     config = json.loads((tmp_path / "mine" / "config.json").read_text())
@@ -97,7 +102,6 @@ def test_a_run_keeps_the_precision_that_it_began_with(fastest, tmp_path, monkeyp
     assert config["processor"] == here
     # On the other kind of processor:
     take(*({*FORMATS} - {fastest}), monkeypatch)
-    monkeypatch.setattr(train_command, "module_of", module_of)
     monkeypatch.setattr(sys, "argv", ["train", "td", "--resume", "mine"])
     train_command.main()
     said = capsys.readouterr().out
@@ -118,27 +122,30 @@ def interrupted(*_):
 def test_a_run_is_compared_with_the_row_of_its_precision(name, tmp_path, capsys):
     """A small learner, whose expected rows are what its runs come to, then those of each other's precision."""
     small = replace(DDQN, episodes=256, evaluations=0)
-    learner = SimpleNamespace(NAME="ddqn", PRESETS={"default": small}, train=ddqn.train, EXPECTED={})
+
+    class Learner(ddqn.DDQN):
+        PRESETS = {"default": small}
+        EXPECTED = dict.fromkeys(FORMATS, "never")
+
     folder = RunFolder.create("ddqn", small, tmp_path)
     settings = replace(small, precision=name)
-    learner.EXPECTED = dict.fromkeys(FORMATS, "never")
-    run_learner(learner, settings, folder, lambda: Progress(disable=True))
+    run_learner(Learner, settings, folder, lambda: Progress(disable=True))
     assert f"this run, in {name}: not the digits expected" in capsys.readouterr().out
     result = json.loads((folder.path / "summary.json").read_text())["strength"]["greedy"]
-    learner.EXPECTED[name] = f"{result['win_rate']:.2%} ({result['interval'][0]:.2%} to {result['interval'][1]:.2%})"
-    run_learner(learner, settings, RunFolder.create("ddqn", small, tmp_path), lambda: Progress(disable=True))
+    Learner.EXPECTED[name] = f"{result['win_rate']:.2%} ({result['interval'][0]:.2%} to {result['interval'][1]:.2%})"
+    run_learner(Learner, settings, RunFolder.create("ddqn", small, tmp_path), lambda: Progress(disable=True))
     said = capsys.readouterr().out
-    rows = [f"{learner.EXPECTED[one]} in {one}" for one in FORMATS]
+    rows = [f"{Learner.EXPECTED[one]} in {one}" for one in FORMATS]
     assert f"expected against greedy: {' and '.join(rows)}\n" in said
     assert f"this run, in {name}: as expected\n" in said
 
 
 def test_only_the_default_run_is_compared():
     default = ddqn.PRESETS["default"]
-    assert _is_expected(ddqn, replace(default, precision="float32", evaluations=0, checkpoint_seconds=1.0))
+    assert _is_expected(ddqn.DDQN, replace(default, precision="float32", evaluations=0, checkpoint_seconds=1.0))
     for change in ({"seed": 1}, {"final_games": 1_000}, {"threads": 2}, {"episodes": 1_024}):
-        assert not _is_expected(ddqn, replace(default, **change))
-    assert not _is_expected(module_of("td"), module_of("td").PRESETS["default"])
+        assert not _is_expected(ddqn.DDQN, replace(default, **change))
+    assert not _is_expected(TDLearner, TDLearner.PRESETS["default"])
 
 
 @pytest.mark.slow
@@ -149,4 +156,4 @@ def test_the_default_run_comes_to_the_digits_of_its_precision(name, tmp_path):
     said = subprocess.run(line, check=True, capture_output=True, **options).stdout
     assert f"this run, in {chosen(name)}: as expected\n" in said
     rate = re.search(r"greedy\D+10,000\D+([\d.]+%)\D+([\d.]+% to [\d.]+%)", said)
-    assert f"{rate[1]} ({rate[2]})" == ddqn.EXPECTED[chosen(name)]
+    assert f"{rate[1]} ({rate[2]})" == ddqn.DDQN.EXPECTED[chosen(name)]

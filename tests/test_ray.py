@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from crib_env.agents import make_agent
+from crib_env.agents.networks.weights_file import load_tensors
 from crib_env.evaluate.commands.match import MatchArguments, match
 from crib_env.evaluate.executors.named import connected
 from crib_env.evaluate.executors.on_ray import load
@@ -33,10 +34,12 @@ from crib_env.evaluate.papers.measures import RUN, margin, net_points_of_pairs, 
 from crib_env.evaluate.papers.run import Reproduction
 from crib_env.train import ddqn
 from crib_env.train.loop.sweep import Sweep
-from tests.helpers.killed_once import GAMES, DDQNKilledOnce, KilledOnce, kill_once
+from tests.helpers.killed_once import GAMES, KilledOnce, Settings, kill_once
 from tests.helpers.learner_runs import ROOT, command
 from tests.helpers.refusals import refused
 from tests.helpers.small_settings import DDQN as SMALL
+
+LEARNER = "tests.helpers.killed_once:DDQNKilledOnce"
 
 
 @pytest.fixture(scope="module")
@@ -138,16 +141,17 @@ def test_a_league_equals_the_league_without_ray_though_a_worker_is_killed(cluste
 def test_a_sweep_equals_the_sweep_without_ray_though_a_worker_is_killed(address, monkeypatch, tmp_path, capfd):
     monkeypatch.chdir(ROOT)
     tiny = replace(SMALL, episodes=256, seed=3)
-    for name, learner, where in (("alone", ddqn, None), ("there", DDQNKilledOnce(tmp_path / "killed"), address)):
+    killed = Settings(**vars(tiny), marker=str(tmp_path / "killed"))
+    for name, settings, where in (("alone", replace(killed, marker=str(tmp_path)), None), ("there", killed, address)):
         (tmp_path / name).mkdir()
-        Sweep(learner, tiny, 2, tmp_path / name).run(where and f"ray:{where}")
+        Sweep(LEARNER, settings, 2, tmp_path / name).run(where and f"ray:{where}")
     assert (tmp_path / "killed").exists()
     lines = capfd.readouterr()
     for seed in (3, 4):
-        assert f"seed {seed}: ddqn" in lines.out + lines.err
-        alone, there = (make_agent(f"ddqn:{tmp_path / name / f'seed-{seed}'}/final") for name in ("alone", "there"))
-        for key, value in alone.state_dict().items():
-            assert np.array_equal(value.numpy(), there.state_dict()[key].numpy()), key
+        assert f"seed {seed}: {LEARNER}" in lines.out + lines.err
+        alone, there = (load_tensors(tmp_path / name / f"seed-{seed}" / "final")[0] for name in ("alone", "there"))
+        for key, value in alone.items():
+            assert np.array_equal(value.numpy(), there[key].numpy()), key
     summaries = [json.loads((tmp_path / name / "summary.json").read_text()) for name in ("alone", "there")]
     assert summaries[0] == summaries[1]
 

@@ -85,8 +85,16 @@ def test_folders_that_hold_no_finished_run_are_named(tmp_path):
         (sweep, "seed-1 is a run that is not finished"),
         (damaged, "damaged/summary.json is not the summary of a run"),
     ):
-        with refused(message):
-            read_runs(folder)
+        *_, run = read_runs(folder)
+        assert message in run.fault
+        if folder != sweep:  # it has one that is finished
+            with refused(message):
+                runs((folder,))
+    assert [row[:3] for row in table_of(damaged, sweep)[1]] == [
+        ["ddqn", "sweep/seed-0", "1,000"],
+        ["damaged", f"{damaged / 'summary.json'} is not the summary of a run (it has no 'strength')", "–"],
+        ["sweep/seed-1", f"{sweep / 'seed-1'} is a run that is not finished: it has no summary.json", "–"],
+    ]
     with pytest.raises(ValueError, match="there are no runs"):
         runs(())
 
@@ -124,3 +132,21 @@ def test_the_command(tmp_path, monkeypatch):
         done.errors
         == "error: elsewhere is not the folder of a run: it has no readable config.json (there is no config.json)\n"
     )
+
+
+def test_a_folder_that_cannot_be_read_is_a_row_beside_the_others(tmp_path, monkeypatch):
+    write_run(tmp_path / "run", summary=summary_of())
+    write_run(tmp_path / "cut", summary={"episodes": 3})
+    monkeypatch.chdir(tmp_path)
+    done = run_here(main, "runs", "cut", "run", "nowhere")
+    assert done.status == 0, done.errors
+    words = done.out.split()
+    assert {"ddqn", "90.00%", "cut", "nowhere"} <= set(words)
+    assert "cut/summary.json is not the summary of a run" in " ".join(words)
+
+
+def test_a_summary_without_what_a_learner_may_leave_open(tmp_path):
+    summary = summary_of()
+    del summary["simulation_share"], summary["updates"]
+    _, [row] = table_of(write_run(tmp_path / "run", summary=summary))
+    assert row[5:7] == ["–", "–"]

@@ -10,15 +10,17 @@ from crib_env.evaluate.ranges import Range
 from crib_env.train import clone, ddqn, drqn, escher, mmd, nfsp, rnad
 from crib_env.train.best import learner as best
 from crib_env.train.discard_game import learner as discard_game
+from crib_env.train.loop.contracts import presets_of
 from crib_env.train.mmd_tables import learner as mmd_tables
 from crib_env.train.ppo import learner as ppo
 from crib_env.train.strategy_weights import learner as strategy_weights
 from crib_env.train.td import learner as td
+from tests.helpers.learner_runs import class_of, name_of
 from tests.helpers.refusals import refused
 
 LEARNERS = (best, clone, ddqn, discard_game, drqn, escher, mmd, mmd_tables, nfsp, ppo, rnad, td, strategy_weights)
 PLAY = {"episode": "play", "opponent": "random", "rewards": "points"}
-NAMES = [learner.NAME for learner in LEARNERS]
+NAMES = [name_of(learner) for learner in LEARNERS]
 
 
 def notes_in(kind):
@@ -31,9 +33,13 @@ def notes_in(kind):
     return [found for part in get_args(kind) for found in notes_in(part)]
 
 
+def default_of(learner):
+    return presets_of(class_of(learner))["default"]
+
+
 def numbers_of(learner):
     """Name, whether it is one of several, and range of each setting that is a number."""
-    kind = type(learner.PRESETS["default"])
+    kind = type(default_of(learner))
     kinds = get_type_hints(kind, include_extras=True)
     for field in fields(kind):
         for _, notes in notes_in(kinds[field.name]):
@@ -42,7 +48,7 @@ def numbers_of(learner):
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=NAMES)
 def test_every_number_has_a_range_and_is_refused_outside_of_it(learner):
-    settings = learner.PRESETS["default"]
+    settings = default_of(learner)
     checked = 0
     for name, is_several, notes in numbers_of(learner):
         (allowed,) = notes
@@ -100,7 +106,7 @@ def test_every_number_has_a_range_and_is_refused_outside_of_it(learner):
 )
 def test_the_refusal_names_the_setting_and_what_is_allowed(learner, changes, message):
     with refused(message):
-        replace(learner.PRESETS["default"], **changes)
+        replace(default_of(learner), **changes)
 
 
 def test_a_range():

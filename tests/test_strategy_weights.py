@@ -46,7 +46,7 @@ from crib_env.train.strategy_weights.games import (
 )
 from crib_env.train.strategy_weights.learner import PRESETS
 from crib_env.train.strategy_weights.tournament import Tournament
-from tests.helpers.learner_runs import finished_run, new_run, run, stopped_run
+from tests.helpers.learner_runs import class_of, finished_run, new_run, run, stopped_run
 from tests.helpers.refusals import refused
 from tests.helpers.small_settings import STRATEGY_WEIGHTS as SMALL
 
@@ -360,8 +360,8 @@ def test_a_run_killed_in_its_last_measuring_keeps_the_last_point_of_its_curves(t
     with monkeypatch.context() as patch:
         patch.setattr(strength.Matches, "measure", killed)
         with pytest.raises(KeyboardInterrupt):
-            train_run.run_learner(learner, settings, folder)
-    train_run.run_learner(learner, settings, RunFolder(folder.path))
+            train_run.run_learner(class_of(learner), settings, folder)
+    train_run.run_learner(class_of(learner), settings, RunFolder(folder.path))
     for tag in ("learning/exploration", "speed/episodes per second", "evaluation/win rate against greedy"):
         assert read_scalars(folder.path, tag)[0][-1] == 2_000, tag
     assert read_scalars(folder.path, "learning/exploration")[0] == [1_000, 2_000]
@@ -383,7 +383,7 @@ def test_a_tournament_stopped_between_rounds_ends_alike(tmp_path):
 
 def test_winners_go_ahead_and_losers_start_over(tmp_path, monkeypatch):
     settings = replace(SMALL, opponent="other", rounds=2)
-    tournament = Tournament(settings, RunFolder.create("strategy-weights", settings, tmp_path))
+    tournament = Tournament(settings, tmp_path)
     before = tournament.weights.copy()
     results = iter([[0, 121], [121, 0], [121, 0]])
     monkeypatch.setattr(
@@ -401,7 +401,7 @@ def test_winners_go_ahead_and_losers_start_over(tmp_path, monkeypatch):
 
 def test_a_static_opponent_never_learns(tmp_path):
     settings = replace(SMALL, opponent="static", episodes=200, start="crib_min_avg")
-    tournament = Tournament(settings, RunFolder.create("strategy-weights", settings, tmp_path))
+    tournament = Tournament(settings, tmp_path)
     before = tournament.weights.copy()
     tournament.play(0, 0, 200)
     assert (tournament.weights[0] != before[0]).any()

@@ -23,7 +23,7 @@ TINY = replace(SMALL, episodes=128, episodes_at_once=64, seed=3)
 
 def sweep(path):
     path.mkdir(exist_ok=True)
-    Sweep(ddqn, TINY, 2, path).run()
+    Sweep("ddqn", TINY, 2, path).run()
 
 
 def weights_of(run):

@@ -26,7 +26,7 @@ from crib_env.train.td import learner as td
 from crib_env.train.td.learner import PRESETS
 from crib_env.train.td.returns import Explorer, Returns, lambda_returns, moves_of, rewards_of_moves
 from crib_env.train.td.traces import (
-    UPDATES,
+    MOVES,
     Traces,
     Weights,
     fade_and_add_gradient,
@@ -37,7 +37,7 @@ from crib_env.train.td.traces import (
     weights_of,
 )
 from crib_env.views import views_of
-from tests.helpers.learner_runs import new_run, run, stopped_run
+from tests.helpers.learner_runs import class_of, new_run, run, stopped_run
 from tests.helpers.small_settings import TD as SMALL
 from tests.helpers.small_settings import TD_PAPER as PAPER
 
@@ -266,7 +266,7 @@ def a_deal_learned_slowly(agent, episode, seed, rate, td_lambda):
         update(seat, lead(seat) - last[seat][1])
 
 
-@pytest.mark.parametrize("episode", UPDATES)
+@pytest.mark.parametrize("episode", MOVES)
 @pytest.mark.parametrize("td_lambda", [0.0, 0.7])
 def test_deals_are_learned_from_as_the_rule_says(td_lambda, episode):
     for seed in range(12):
@@ -276,7 +276,7 @@ def test_deals_are_learned_from_as_the_rule_says(td_lambda, episode):
         tally = np.zeros(4)
         traces = no_traces(weights), no_traces(weights)
         play_and_learn(games, EPISODES.index(episode), 1, weights, traces, 0.02, td_lambda, tally)
-        assert tally[0] == UPDATES[episode]
+        assert tally[0] == MOVES[episode]
         a_deal_learned_slowly(slow, episode, seed, 0.02, td_lambda)
         before = new_agent("bits", (6,), seed).state_dict()
         for key, tensor in slow.state_dict().items():
@@ -460,7 +460,7 @@ def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path, settings):
 @pytest.mark.parametrize("settings", [SMALL, PAPER], ids=["default", "paper"])
 def test_the_command_leaves_weights_that_play(tmp_path, settings):
     folder = RunFolder.create("td", settings, tmp_path)
-    run_learner(td, settings, folder)
+    run_learner(class_of(td), settings, folder)
     assert json.loads((folder.path / "summary.json").read_text())["strength"]["random"]["games"] == 20
     assert (folder.path / "learning-curve.png").exists()
     views = GameBatch(streams(0, 30)).views(np.arange(30))

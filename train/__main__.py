@@ -4,59 +4,18 @@ from __future__ import annotations
 
 import shlex
 import sys
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from inspect import getdoc
 
 from crib_env.evaluate.command_line import choose
 from crib_env.evaluate.ending import reported_errors
-
-if TYPE_CHECKING:
-    from crib_env.train.loop.contracts import Learner
+from crib_env.players.agent_from_text import is_outside
+from crib_env.train.registry import LEARNERS, learner_named
 
 _ABOUT = """Trains an agent and measures its strength.
 
 A run is saved in runs/LEARNER/TIME-sSEED, with its TensorBoard curves. --resume FOLDER continues a \
-stopped run; --seeds 5 trains five times and reports mean and spread."""
-
-
-class Entry(NamedTuple):
-    """A learner on the command line."""
-
-    module: str
-    """The module in this package, a :class:`crib_env.train.loop.contracts.Learner`."""
-    about: str
-    """Its line in the help."""
-
-
-LEARNERS: dict[str, Entry] = {
-    "best": Entry("best.learner", "The networks of the agent `best`: policies from the solved play. An hour."),
-    "clone": Entry("clone", "Behaviour cloning from a dataset (--data FOLDER). A minute."),
-    "ddqn": Entry("ddqn", "Double DQN by self-play (Sharan and Pawar, Anderson et al. 2022). What `make train` runs."),
-    "discard-game": Entry("discard_game.learner", "A network for the discard game (O'Connor 2000). Half a minute."),
-    "drqn": Entry("drqn", "Double DQN with an LSTM, which can remember the cards of a deal (Sharan and Pawar 2022)."),
-    "escher": Entry("escher", "Regret minimisation with a value of histories, by self-play (McAleer et al. 2022)."),
-    "mmd": Entry("mmd", "Magnetic mirror descent by self-play: a policy that is hard to exploit (Sokota et al. 2023)."),
-    "mmd-tables": Entry(
-        "mmd_tables.learner",
-        "Magnetic mirror descent with tables in place of networks, some fifty times as fast. Ten minutes.",
-    ),
-    "nfsp": Entry(
-        "nfsp",
-        "Neural fictitious self-play: the average of best responses to its own average (Heinrich and Silver 2016).",
-    ),
-    "ppo": Entry("ppo.learner", "Stable-Baselines3's MaskablePPO by self-play."),
-    "rnad": Entry("rnad", "Regularised Nash dynamics (DeepNash) by self-play, hard to exploit (Perolat et al. 2022)."),
-    "strategy-weights": Entry(
-        "strategy_weights.learner",
-        "Weights for eight discard strategies at every pair of scores (Lang 2018). A minute.",
-    ),
-    "td": Entry("td.learner", "TD learning of afterstate values (O'Connor 2000). Two minutes."),
-}
-
-
-def module_of(name: str) -> Learner[Any]:
-    """Imports the module of a learner, and of no other learner."""
-    return cast("Learner[Any]", import_module(f"crib_env.train.{LEARNERS[name].module}"))
+stopped run; --seeds 5 trains five times and reports mean and spread. module:Class trains by a learner in a file of \
+your own."""
 
 
 def main() -> None:
@@ -68,7 +27,10 @@ def train(words: list[str]) -> None:
     """Trains as the words after ``crib-env train`` say."""
     with reported_errors():
         abouts = {name: learner.about for name, learner in LEARNERS.items()}
-        name, arguments = choose("crib-env train", "learner", _ABOUT, abouts, words)
+        if words and is_outside(words[0]):
+            name, arguments = words[0], words[1:]
+        else:
+            name, arguments = choose("crib-env train", "learner", _ABOUT, abouts, words)
         import tensorboard  # noqa: F401 -- the first import, so that the extra that is named has torch and all of them
 
         # Imported here: torch and other imports take seconds.
@@ -79,8 +41,9 @@ def train(words: list[str]) -> None:
         from crib_env.train.loop.run_folder import RunFolder
         from crib_env.train.loop.sweep import Sweep
 
-        learner = module_of(name)
-        start, given, opponent = read_command(learner, LEARNERS[name].about, arguments)
+        learner = learner_named(name)
+        about = LEARNERS[name].about if name in LEARNERS else (getdoc(learner) or name).partition("\n\n")[0]
+        start, given, opponent = read_command(name, learner, about, arguments)
         seeds = start.seeds
         if start.resume is not None:
             folder, found = RunFolder.open(start.resume, name)
@@ -101,7 +64,7 @@ def train(words: list[str]) -> None:
         if seeds is None:
             run_learner(learner, settings, folder)
         else:
-            Sweep(learner, settings, seeds, folder.path).run(start.executor)
+            Sweep(name, settings, seeds, folder.path).run(start.executor)
 
 
 if __name__ == "__main__":

@@ -19,20 +19,18 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from rich.progress import Progress
 
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.agents.networks.policy import CloneAgent
 from crib_env.evaluate.matches.dataset.dataset import GAMES_A_SHARD, read_manifest, read_shard
 from crib_env.evaluate.matches.dataset.rows import Rows, action_masks, observations
 from crib_env.evaluate.ranges import Positive
+from crib_env.evaluate.runs.format import SIMULATION_SECONDS
 from crib_env.train.loop.contracts import Parts, by_network
-from crib_env.train.loop.learning import Count, Descent, LearningSettings, NotNegative, Widths, follow
+from crib_env.train.loop.learning import Count, Descent, LearningSettings, NotNegative, Widths, follow, mean_of_steps
 from crib_env.train.loop.number_format import precision
-from crib_env.train.loop.rounds import Round, train_in_rounds
-from crib_env.train.loop.run_folder import RunFolder, RunSummary
+from crib_env.train.loop.rounds import Round
 
-NAME = "clone"
 _DISCARDS = 4  # cards of a deal
 _AVERAGED = 500  # steps: those that the average of the weights reaches back
 
@@ -57,9 +55,6 @@ class CloneSettings(LearningSettings):
     """Decisions in a gradient step."""
     learning_rate: NotNegative = 1e-3
     """Initial learning rate of Adam."""
-
-
-PRESETS = {"default": CloneSettings()}
 
 
 class DatasetChoices(NamedTuple):
@@ -92,31 +87,45 @@ class Cloning(Parts):
 
     Attributes:
         agent: has the average of the weights of ``trained``.
+
+    Raises:
+        ValueError: ``data`` is not the folder of a finished dataset.
     """
 
-    def __init__(self, trained: DDQNAgent, settings: CloneSettings) -> None:
-        self.trained, self._settings = trained, settings
+    Settings = CloneSettings
+
+    def __init__(self, settings: CloneSettings) -> None:
+        if not settings.data:
+            raise ValueError("data='' is not allowed: give the folder of a dataset, from crib-env dataset FOLDER")
+        self._shards = read_manifest(Path(settings.data)).shards
+        self.trained = trained = DDQNAgent.new("split", "209", "ranks", settings.hidden, settings.hidden_discard)
+        self._settings = settings
         self.agent = CloneAgent(copy.deepcopy(trained), temperature=settings.temperature)
         self._descents = {name: Descent(network, f"the {name} network") for name, network in trained.networks.items()}
         super().__init__(trained=trained, average=self.agent.networks, **by_network("adam", self._descents))
 
-    @property
-    def updates(self) -> int:
-        """Gradient steps of all networks so far."""
-        return sum(descent.steps for descent in self._descents.values())
+    def play_and_learn(self, now: Round) -> dict[str, float]:
+        """Reads a shard and learns from it; scalars for TensorBoard.
+
+        Raises:
+            ValueError: the shard is damaged.
+        """
+        started = time.perf_counter()
+        shard = self._shards[now.episodes_before // self._settings.episodes_at_once % len(self._shards)]
+        choices = choices_of(read_shard(Path(self._settings.data), shard))
+        seconds = time.perf_counter() - started
+        return self.learn(choices, now.learning_rate, now.rng) | {SIMULATION_SECONDS: seconds}
 
     def learn(self, choices: DatasetChoices, rate: float, rng: np.random.Generator) -> dict[str, float]:
-        """Goes once through the choices; loss and share of equal choices by tag."""
-        values: dict[str, float] = {}
+        """Goes once through the choices; scalars for TensorBoard."""
+        steps = {}
         size = self._settings.batch_size
         for name in self.trained.networks:
             rows = rng.permutation(self.trained.rows_of(name, choices.is_discard))
-            measured = [self._update(name, choices, rows[k : k + size], rate) for k in range(0, len(rows), size)]
-            loss, agreed = np.mean(measured, axis=0).tolist()
-            values |= {f"learning/{name} loss": loss, f"learning/{name} agreement": agreed}
-        return values
+            steps[name] = [self._update(name, choices, rows[k : k + size], rate) for k in range(0, len(rows), size)]
+        return mean_of_steps(steps)
 
-    def _update(self, name: str, choices: DatasetChoices, rows: np.ndarray, rate: float) -> tuple[float, float]:
+    def _update(self, name: str, choices: DatasetChoices, rows: np.ndarray, rate: float) -> dict[str, float]:
         chosen = torch.from_numpy(choices.chosen[rows])
         seen = self.trained.inputs.see(choices.observation[rows], choices.masks[rows], choices.is_discard[rows])
         network = self.trained.networks[name]
@@ -124,33 +133,14 @@ class Cloning(Parts):
             outputs = network(self.trained.inputs_of(name, seen.inputs))
         logits = with_gains(outputs, torch.from_numpy(seen.gains)) / self._settings.temperature
         loss = (logits.logsumexp(1) - logits.masked_fill(~chosen, -torch.inf).logsumexp(1)).mean()
-        self._descents[name].step(loss, rate)
+        norm = self._descents[name].step(loss, rate)
         share = 1 / min(self._descents[name].steps, _AVERAGED)  # at first the mean of all weights so far
         follow(self.agent.networks.networks[name], network, share)
         agreed = chosen.gather(1, logits.argmax(dim=1, keepdim=True)).float().mean()
-        return loss.item(), agreed.item()
-
-
-def train(settings: CloneSettings, folder: RunFolder, progress: Progress) -> tuple[CloneAgent, RunSummary]:
-    """Trains an agent, from the last checkpoint in the folder if there is one; the agent and a summary.
-
-    Raises:
-        ValueError: ``data`` is not the folder of a finished dataset, or a shard of it is damaged.
-    """
-    if not settings.data:
-        raise ValueError("data='' is not allowed: give the folder of a dataset, from crib-env dataset FOLDER")
-    torch.set_num_threads(settings.threads)
-    torch.manual_seed(settings.seed)
-    data = Path(settings.data)
-    shards = read_manifest(data).shards
-    learner = Cloning(DDQNAgent.new("split", "209", "ranks", settings.hidden, settings.hidden_discard), settings)
-
-    def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
-        started = time.perf_counter()
-        shard = shards[now.episodes_before // settings.episodes_at_once % len(shards)]
-        choices = choices_of(read_shard(data, shard))
-        seconds = time.perf_counter() - started
-        return learner.learn(choices, now.learning_rate, now.rng), seconds
-
-    summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
-    return learner.agent, {**summary, "updates": learner.updates}
+        entropy = torch.special.entr(logits.detach().softmax(dim=1)).sum(dim=1).mean()
+        return {
+            "loss": loss.item(),
+            "agreement": agreed.item(),
+            "gradient norm": norm,
+            "entropy": entropy.item(),
+        }

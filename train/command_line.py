@@ -15,7 +15,7 @@ import tyro
 
 from crib_env.evaluate.command_line import MARKERS, read
 from crib_env.evaluate.runs.format import SEEDS
-from crib_env.train.loop.contracts import Learner
+from crib_env.train.loop.contracts import Learner, presets_of
 from crib_env.train.loop.learning import RunSettings
 
 # The groups that ``--help`` shows, in order. Settings that no group names are in "learning".
@@ -87,8 +87,8 @@ class Command(NamedTuple):
     opponent: str | None = None
 
 
-def read_command(learner: Learner[Any], about: str, arguments: Sequence[str]) -> Command:
-    """Reads the options of a learner; prints help or an error and exits.
+def read_command(name: str, learner: type[Learner], about: str, arguments: Sequence[str]) -> Command:
+    """Reads the options of a learner of this name; prints help or an error and exits.
 
     Raises:
         ValueError: a setting has a value that is not allowed, or is given together with ``--resume``.
@@ -96,9 +96,10 @@ def read_command(learner: Learner[Any], about: str, arguments: Sequence[str]) ->
     # A preset changes the defaults, so it is read first. An unknown one is left to the parser, which lists the allowed
     # ones.
     chosen, _ = tyro.cli(_Preset, args=arguments, add_help=False, return_unknown_args=True, console_outputs=False)
-    default = learner.PRESETS.get(chosen.preset, learner.PRESETS["default"])
-    groups = read(_parser(Start(), default), f"crib-env train {learner.NAME}", about, arguments)
-    found = {name: value for group in vars(groups).values() for name, value in vars(group).items()}
+    presets = presets_of(learner)
+    default = presets.get(chosen.preset, presets["default"])
+    groups = read(_parser(Start(), default), f"crib-env train {name}", about, arguments)
+    found = {key: value for group in vars(groups).values() for key, value in vars(group).items()}
     start = Start(**{one.name: found.pop(one.name) for one in fields(Start)})
     if start.resume is not None:
         asked, others = tyro.cli(_Resume, args=arguments, return_unknown_args=True, config=MARKERS)
@@ -117,7 +118,9 @@ def _parser(*defaults: Any) -> type:
             value = getattr(default, one.name)
             hint = "" if value is None else None  # or it would say "(default: None)"
             metavar = "AGENT" if one.name == "opponent" and kinds[one.name] is str else None
-            note = tyro.conf.arg(prefix_name=False, help=texts[one.name], metavar=metavar, help_behavior_hint=hint)
+            note = tyro.conf.arg(
+                prefix_name=False, help=texts.get(one.name, ""), metavar=metavar, help_behavior_hint=hint
+            )
             group = groups[_GROUP_OF.get(one.name, "learning")]
             group.append((one.name, Annotated[kinds[one.name], note], field(default=value)))
     parsers = [(name, make_dataclass(name, options)) for name, options in groups.items() if options]

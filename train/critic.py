@@ -57,7 +57,7 @@ class Judged(NamedTuple):
 
     values: torch.Tensor  # (B, 52), of each card, before the step
     errors: torch.Tensor  # (B, 1), by how much the return of the card played was more
-    loss: float
+    scalars: dict[str, float]
 
 
 class Critic:
@@ -109,4 +109,5 @@ class Critic:
         errors = torch.from_numpy(returns)[:, None] - values.gather(1, torch.from_numpy(batch.card)[:, None])
         loss = errors.square().mean()
         self._descents[name].step(loss, rate)
-        return Judged(values.detach(), errors.detach(), loss.item())
+        mean = float(returns.mean()) - errors.mean().item()
+        return Judged(values.detach(), errors.detach(), {"critic loss": loss.item(), "mean value": mean})

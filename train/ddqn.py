@@ -29,11 +29,10 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
-from rich.progress import Progress
 
 from crib_env.agents import make_agent
 from crib_env.agents.features.seen import Coding, Inputs
@@ -43,11 +42,7 @@ from crib_env.train.experience import Episodes, Memory, Transitions, explore, pl
 from crib_env.train.loop.contracts import Parts, by_network
 from crib_env.train.loop.learning import SHARAN_PAWAR, Count, Descent, QSettings, Widths, follow, mean_of_steps
 from crib_env.train.loop.number_format import precision
-from crib_env.train.loop.rounds import Round, train_in_rounds
-from crib_env.train.loop.run_folder import RunFolder, RunSummary
-
-NAME = "ddqn"
-EXPECTED = {"bfloat16": "60.06% (59.38% to 60.74%)", "float32": "60.64% (59.95% to 61.32%)"}
+from crib_env.train.loop.rounds import Round
 
 
 @dataclass(frozen=True)
@@ -151,33 +146,27 @@ class DoubleDQN(Parts):
         parts = by_network("replay", self.memories) | by_network("adam", self.descents)
         super().__init__(online=online, target=self.target, **parts)
 
-    @property
-    def updates(self) -> dict[str, int]:
-        """Gradient steps of each network so far."""
-        return {name: descent.steps for name, descent in self.descents.items()}
-
     def learn(
         self, new: Transitions, is_discard: np.ndarray, rate: float | None, rng: np.random.Generator
-    ) -> dict[str, float]:
-        """Adds new transitions and makes the gradient steps due for them; returns scalars for TensorBoard.
+    ) -> dict[str, list[dict[str, float]]]:
+        """Adds new transitions and makes the gradient steps due for them; returns the scalars of each, by network.
 
         Args:
             new: M transitions.
             is_discard: (M,) bool, which of them are discards.
             rate: learning rate; ``None`` means no step yet.
         """
-        settings, values = self.settings, dict[str, float]()
+        settings, steps = self.settings, dict[str, list[dict[str, float]]]()
         for name, memory in self.memories.items():
             rows = self.online.rows_of(name, is_discard)
             memory.add(new[rows])
             if rate is not None and len(memory):
-                steps = max(1, round(len(rows) * settings.reuse / settings.batch_size))
-                measured = [self.update(name, memory.sample(settings.batch_size, rng), rate) for _ in range(steps)]
-                values |= mean_of_steps(name, measured)
-        return values
+                due = max(1, round(len(rows) * settings.reuse / settings.batch_size))
+                steps[name] = [self.update(name, memory.sample(settings.batch_size, rng), rate) for _ in range(due)]
+        return steps
 
     def update(self, name: str, batch: Transitions, rate: float) -> dict[str, float]:
-        """One gradient step of a network; its loss, mean absolute TD error and mean output.
+        """One gradient step of a network; its scalars.
 
         Raises:
             FloatingPointError: the loss is no longer finite.
@@ -188,12 +177,18 @@ class DoubleDQN(Parts):
             taken = outputs.gather(1, torch.from_numpy(batch.card)[:, None]).squeeze(1)
             errors = self.targets(batch) - taken
             loss = errors.square().mean()
-        self.descents[name].step(loss, rate)
+        norm = self.descents[name].step(loss, rate)
         if not self.settings.target_sync:
             follow(target, network, self.settings.target_rate)
         elif self.descents[name].steps % self.settings.target_sync == 0:
             target.load_state_dict(network.state_dict())
-        return {"loss": loss.item(), "TD error": errors.abs().mean().item(), "mean output": taken.mean().item()}
+        return {
+            "loss": loss.item(),
+            "TD error": errors.abs().mean().item(),
+            "mean value": taken.mean().item(),
+            "gradient norm": norm,
+            "share of the buffer": self.memories[name].filled,
+        }
 
     @torch.no_grad()
     def targets(self, batch: Transitions) -> torch.Tensor:
@@ -209,30 +204,29 @@ class DoubleDQN(Parts):
         return targets.index_add(0, torch.from_numpy(on), torch.from_numpy(batch.discount[on]) * ahead)
 
 
-def train(settings: DDQNSettings, folder: RunFolder, progress: Progress) -> tuple[DDQNAgent, RunSummary]:
-    """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary.
+class DDQN(DoubleDQN):
+    """Double DQN as a learner: an agent that plays itself, or another one."""
 
-    All that is random follows from the seed and the round's number, so a stopped run continues exactly.
-    """
-    torch.set_num_threads(settings.threads)
-    torch.manual_seed(settings.seed)
-    agent = new_agent(settings)
-    learner = DoubleDQN(agent, settings)
-    opponent = None if settings.opponent == "self" else make_agent(settings.opponent)
+    Settings, PRESETS = DDQNSettings, PRESETS
+    EXPECTED: ClassVar = {"bfloat16": "60.06% (59.38% to 60.74%)", "float32": "60.64% (59.95% to 61.32%)"}
 
-    def play(now: Round) -> Episodes:
+    def __init__(self, settings: DDQNSettings) -> None:
+        super().__init__(new_agent(settings), settings)
+        self._opponent = None if settings.opponent == "self" else make_agent(settings.opponent)
+        self.play(Round.first())  # compiles the kernels before the clocks start
+
+    def play(self, now: Round) -> Episodes:
+        """The episodes of a round."""
+        settings = self.settings
         games = now.deal(settings.episode, settings.skip_forced, settings.cards)
-        policy = explore(agent, now.epsilon, now.rng)
-        return play_episodes(games, policy, opponent, settings.observation, settings.precision)
+        policy = explore(self.online, now.epsilon, now.rng)
+        return play_episodes(games, policy, self._opponent, settings.observation, settings.precision)
 
-    def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
-        played = play(now)
+    def play_and_learn(self, now: Round) -> dict[str, float]:
+        """A round; scalars for TensorBoard."""
+        settings, played = self.settings, self.play(now)
         decisions = played.decisions
         rewards, ends = rewards_of(decisions, settings.rewards == "settled")
-        new = transitions_of(agent, decisions, rewards, ends, settings.n_step, settings.gamma)
-        learned = learner.learn(new, decisions.is_discard, now.rate_after(settings.warm_up), now.rng)
-        return played.values(rewards, ends) | learned, played.simulation_seconds
-
-    play(Round.first())  # compiles the kernels before the clocks start
-    summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
-    return learner.agent, {**summary, "updates": learner.updates}
+        new = transitions_of(self.online, decisions, rewards, ends, settings.n_step, settings.gamma)
+        learned = self.learn(new, decisions.is_discard, now.rate_after(settings.warm_up), now.rng)
+        return played.values(rewards, ends) | mean_of_steps(learned)

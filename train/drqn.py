@@ -31,7 +31,6 @@ from typing import Literal
 
 import numpy as np
 import torch
-from rich.progress import Progress
 
 from crib_env.agents import make_agent
 from crib_env.agents.features.seen import Coding, Inputs
@@ -43,11 +42,8 @@ from crib_env.train.experience import Episodes, Memory, Policy, epsilon_greedy, 
 from crib_env.train.loop.contracts import Parts
 from crib_env.train.loop.learning import SHARAN_PAWAR, Count, Descent, QSettings, Width, Widths, mean_of_steps
 from crib_env.train.loop.number_format import precision
-from crib_env.train.loop.rounds import Round, train_in_rounds
-from crib_env.train.loop.run_folder import RunFolder, RunSummary
+from crib_env.train.loop.rounds import Round
 from crib_env.train.sequences import Sequences, sequences_of
-
-NAME = "drqn"
 
 
 @dataclass(frozen=True)
@@ -108,16 +104,50 @@ PRESETS = {
 class DRQN(Parts):
     """The network of an agent in training, with its target, optimizer and replay buffer of sequences."""
 
-    def __init__(self, agent: DRQNAgent, settings: DRQNSettings) -> None:
-        self.agent, self.settings = agent, settings
-        self.target = copy.deepcopy(agent.network)
-        self.descent = Descent(agent.network, "the network")
+    Settings, PRESETS = DRQNSettings, PRESETS
+
+    def __init__(self, settings: DRQNSettings) -> None:
+        self.settings = settings
+        self.agent = DRQNAgent.new(
+            networks=settings.networks,
+            observation=settings.observation,
+            memory=settings.memory,
+            hidden=settings.hidden,
+            direct=settings.direct,
+            inputs=settings.inputs,
+            lasts="game" if settings.episode == "game" else "deal",
+            skip_forced=settings.skip_forced,
+        )
+        self.target = copy.deepcopy(self.agent.network)
+        self.descent = Descent(self.agent.network, "the network")
+        self._opponent = None if settings.opponent == "self" else make_agent(settings.opponent)
         size, longest = OBSERVATIONS[settings.observation].size, settings.burn_in + settings.length + 1
         self.replay = Memory(Sequences.zeros(settings.replay, longest, size))
-        super().__init__(online=agent.network, target=self.target, replay=self.replay, adam=self.descent)
+        super().__init__(online=self.agent.network, target=self.target, replay=self.replay, adam=self.descent)
+        self.play(Round.first())  # compiles the kernels before the clocks start
+
+    def play(self, now: Round) -> Episodes:
+        """The episodes of a round."""
+        settings = self.settings
+        policy = explore(self.agent, now.epsilon, now.rng, now.episodes)
+        games = now.deal(settings.episode, settings.skip_forced, settings.cards)
+        return play_episodes(games, policy, self._opponent, settings.observation, settings.precision)
+
+    def play_and_learn(self, now: Round) -> dict[str, float]:
+        """A round; scalars for TensorBoard."""
+        settings, played = self.settings, self.play(now)
+        rewards, ends = rewards_of(played.decisions, settings.rewards == "settled")
+        new = sequences_of(played.decisions, rewards, ends, settings.burn_in, settings.length, settings.gamma)
+        self.replay.add(new)
+        values = played.values(rewards, ends)
+        if (rate := now.rate_after(settings.warm_up)) is not None:
+            steps = max(1, round(len(new) * settings.reuse / settings.batch_size))
+            measured = [self.update(self.replay.sample(settings.batch_size, now.rng), rate) for _ in range(steps)]
+            values |= mean_of_steps({"all": measured})
+        return values
 
     def update(self, batch: Sequences, rate: float) -> dict[str, float]:
-        """One gradient step; its loss, mean absolute TD error and mean Q.
+        """One gradient step; its scalars.
 
         Raises:
             FloatingPointError: the loss is no longer finite.
@@ -126,10 +156,16 @@ class DRQN(Parts):
             values, targets = self.values_and_targets(batch)
             errors = targets - values
             loss = errors.square().mean()
-        self.descent.step(loss, rate)
+        norm = self.descent.step(loss, rate)
         if self.descent.steps % self.settings.target_sync == 0:
             self.target.load_state_dict(self.agent.network.state_dict())
-        return {"loss": loss.item(), "TD error": errors.abs().mean().item(), "mean Q": values.mean().item()}
+        return {
+            "loss": loss.item(),
+            "TD error": errors.abs().mean().item(),
+            "mean value": values.mean().item(),
+            "gradient norm": norm,
+            "share of the buffer": self.replay.filled,
+        }
 
     def values_and_targets(self, batch: Sequences) -> tuple[torch.Tensor, torch.Tensor]:
         """Values of the chosen cards in all decisions to learn from, (D,), and their targets.
@@ -178,42 +214,3 @@ def explore(agent: DRQNAgent, epsilon: float, rng: np.random.Generator, games: i
         return epsilon_greedy(cards, masks, epsilon, rng)
 
     return policy
-
-
-def train(settings: DRQNSettings, folder: RunFolder, progress: Progress) -> tuple[DRQNAgent, RunSummary]:
-    """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary."""
-    torch.set_num_threads(settings.threads)
-    torch.manual_seed(settings.seed)
-    agent = DRQNAgent.new(
-        networks=settings.networks,
-        observation=settings.observation,
-        memory=settings.memory,
-        hidden=settings.hidden,
-        direct=settings.direct,
-        inputs=settings.inputs,
-        lasts="game" if settings.episode == "game" else "deal",
-        skip_forced=settings.skip_forced,
-    )
-    learner = DRQN(agent, settings)
-    opponent = None if settings.opponent == "self" else make_agent(settings.opponent)
-
-    def play(now: Round) -> Episodes:
-        policy = explore(agent, now.epsilon, now.rng, now.episodes)
-        games = now.deal(settings.episode, settings.skip_forced, settings.cards)
-        return play_episodes(games, policy, opponent, settings.observation, settings.precision)
-
-    def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
-        played = play(now)
-        rewards, ends = rewards_of(played.decisions, settings.rewards == "settled")
-        new = sequences_of(played.decisions, rewards, ends, settings.burn_in, settings.length, settings.gamma)
-        learner.replay.add(new)
-        values = played.values(rewards, ends)
-        if (rate := now.rate_after(settings.warm_up)) is not None:
-            steps = max(1, round(len(new) * settings.reuse / settings.batch_size))
-            measured = [learner.update(learner.replay.sample(settings.batch_size, now.rng), rate) for _ in range(steps)]
-            values |= mean_of_steps("all", measured)
-        return values, played.simulation_seconds
-
-    play(Round.first())  # compiles the kernels before the clocks start
-    summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
-    return agent, {**summary, "updates": learner.descent.steps}

@@ -40,7 +40,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from rich.progress import Progress
 
 from crib_env.agents.features.seen import Seen
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
@@ -53,12 +52,9 @@ from crib_env.train.experience import Columns, Decisions, Episodes, play_episode
 from crib_env.train.loop.contracts import Parts, by_network
 from crib_env.train.loop.learning import Count, Descent, NotNegative, mean_of_steps, split_into_batches
 from crib_env.train.loop.number_format import precision
-from crib_env.train.loop.rounds import Round, train_in_rounds
-from crib_env.train.loop.run_folder import RunFolder, RunSummary
+from crib_env.train.loop.rounds import Round
 from crib_env.train.reservoir import Reservoir
 from crib_env.train.self_play import Played, SelfPlay
-
-NAME = "escher"
 
 
 @dataclass(frozen=True)
@@ -77,9 +73,6 @@ class ESCHERSettings(CriticSettings):
     """Capacity of each reservoir, in information states: regrets have one, and the average policy, for each network."""
     reuse: Positive = 4.0
     """How often an information state of a reservoir is used on average."""
-
-
-PRESETS = {"default": ESCHERSettings()}
 
 
 @dataclass(frozen=True)
@@ -109,7 +102,7 @@ class Visits(Columns):
 class RegretMatching(SparsePolicyAgent):
     """π_t: a card is the likelier the higher its regret R is; the values of its networks, with gains, are R."""
 
-    learner = NAME
+    learner = "escher"
 
     @torch.inference_mode()
     def chances(self, seen: Seen, discards: np.ndarray) -> np.ndarray:
@@ -163,20 +156,21 @@ class Fitted(Parts):
         parts = by_network("reservoir", self.reservoirs) | by_network("adam", self.descents)
         super().__init__(networks=networks, **parts)
 
-    def learn(self, visits: Visits, now: Round) -> dict[str, float]:
-        """Adds the visits of an iteration, and makes the gradient steps due for them; scalars for TensorBoard."""
-        values: dict[str, float] = {}
+    def learn(self, visits: Visits, now: Round) -> dict[str, list[dict[str, float]]]:
+        """Adds the visits of an iteration, and makes the gradient steps due for them; their scalars by network."""
+        steps = {}
         for name, reservoir in self.reservoirs.items():
             new, size = visits[self.networks.rows_of(name, visits.is_discard)], self._settings.batch_size
             reservoir.add_sample(new, now.rng)
             if len(new):  # pegging has no discards
                 due = max(1, round(self._settings.reuse * len(new) / size))
-                losses = [self.fit(name, reservoir.sample(size, now.rng), now.learning_rate) for _ in range(due)]
-                values[f"learning/{self.what} {name} loss"] = float(np.mean(losses))
-        return values
+                steps[f"{self.what} {name}"] = [
+                    self.fit(name, reservoir.sample(size, now.rng), now.learning_rate) for _ in range(due)
+                ]
+        return steps
 
-    def fit(self, name: str, batch: Visits, rate: float) -> float:
-        """One gradient step of a network; its loss.
+    def fit(self, name: str, batch: Visits, rate: float) -> dict[str, float]:
+        """One gradient step of a network; its scalars.
 
         Raises:
             FloatingPointError: the loss is no longer finite.
@@ -188,12 +182,15 @@ class Fitted(Parts):
         numbers, gains = torch.from_numpy(batch.numbers).repeat(1, N_ACTIONS // N_RANKS), torch.from_numpy(seen.gains)
         losses = self._loss(with_gains(outputs, gains), numbers, gains > -torch.inf)
         loss = (weights * losses).sum() / weights.sum()
-        self.descents[name].step(loss, rate)
-        return loss.item()
+        norm = self.descents[name].step(loss, rate)
+        filled = self.reservoirs[name].filled
+        return {f"{self.what} loss": loss.item(), "gradient norm": norm, "share of the buffer": filled}
 
 
 class ESCHER(Parts):
     """q, R with π_t, and π̄ with the agent."""
+
+    Settings = ESCHERSettings
 
     def __init__(self, settings: ESCHERSettings) -> None:
         self.settings = settings
@@ -201,14 +198,9 @@ class ESCHER(Parts):
         self.agent = ESCHERAgent(settings.new_networks(), seed=settings.seed)
         self.q = Critic(self.pi.networks, settings)
         self.regret = Fitted("regret", self.pi.networks, squared, settings)
-        self.average = Fitted("average", self.agent.networks, cross_entropy, settings)
+        self.average = Fitted("policy", self.agent.networks, cross_entropy, settings)
         super().__init__(regret=self.regret, average=self.average, **self.q.parts)
-
-    @property
-    def updates(self) -> dict[str, int]:
-        """Gradient steps of each network of R and π̄ so far."""
-        both = (self.regret, self.average)
-        return {f"{one.what} {name}": descent.steps for one in both for name, descent in one.descents.items()}
+        self.play(Round.first())
 
     def play(self, now: Round) -> tuple[Episodes, Played]:
         """The games of an iteration."""
@@ -216,19 +208,20 @@ class ESCHER(Parts):
         policy = Sampling(self.pi, games, now.rng)
         return play_episodes(games, policy, None, "209", self.settings.precision), policy.played()
 
-    def play_and_learn(self, now: Round) -> tuple[dict[str, float], float]:
-        """An iteration t; scalars for TensorBoard, and the seconds of simulation."""
+    def play_and_learn(self, now: Round) -> dict[str, float]:
+        """An iteration t; scalars for TensorBoard."""
         episodes, played = self.play(now)
         decisions, t = episodes.decisions, now.episodes_before + now.episodes
-        values = self.learn_values(played, decisions, now)
+        steps = self.learn_values(played, decisions, now)
         i = of_update_player(decisions.chain)
-        values |= self.regret.learn(Visits.of(decisions[i], self.regrets(played[i]), t), now)
-        values |= self.average.learn(Visits.of(decisions[~i], played.chances[~i], t), now)
-        return values, episodes.simulation_seconds
+        steps |= self.regret.learn(Visits.of(decisions[i], self.regrets(played[i]), t), now)
+        steps |= self.average.learn(Visits.of(decisions[~i], played.chances[~i], t), now)
+        entropy = torch.special.entr(torch.from_numpy(played.chances)).sum(dim=1).mean().item()
+        return mean_of_steps(steps) | {"entropy": entropy} | episodes.simulated
 
-    def learn_values(self, played: Played, decisions: Decisions, now: Round) -> dict[str, float]:
-        """The gradient steps of q for the decisions (D) of an iteration; scalars for TensorBoard."""
-        values: dict[str, float] = {}
+    def learn_values(self, played: Played, decisions: Decisions, now: Round) -> dict[str, list[dict[str, float]]]:
+        """The gradient steps of q for the decisions (D) of an iteration; their scalars by network."""
+        steps: dict[str, list[dict[str, float]]] = {}
         for _ in range(self.settings.value_passes):
             returns = self.returns(played, decisions)
             for name in self.q.networks:
@@ -238,8 +231,8 @@ class ESCHER(Parts):
                 if len(rows := now.rng.permutation(rows)):  # pegging has no discards
                     batches = split_into_batches(rows, self.settings.batch_size)
                     judged = [self.q.step(name, played[batch], returns[batch], now.learning_rate) for batch in batches]
-                    values |= mean_of_steps(name, [{"critic loss": one.loss} for one in judged])
-        return values
+                    steps[f"critic {name}"] = [one.scalars for one in judged]
+        return steps
 
     def returns(self, played: Played, decisions: Decisions) -> np.ndarray:
         """What q(h, a) learns of the cards that were played, (D,) float32.
@@ -267,16 +260,3 @@ class ESCHER(Parts):
         """r(h, a) of each card, (D, 52) float32; what it says of a card that is not legal means nothing."""
         q = self.q.judge_all(played)
         return q - (played.chances * q).sum(axis=1, keepdims=True)
-
-
-def train(settings: ESCHERSettings, folder: RunFolder, progress: Progress) -> tuple[SparsePolicyAgent, RunSummary]:
-    """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary.
-
-    All that is random follows from the seed and the round's number, so a stopped run continues exactly.
-    """
-    torch.set_num_threads(settings.threads)
-    torch.manual_seed(settings.seed)
-    learner = ESCHER(settings)
-    learner.play(Round.first())  # compiles the kernels before the clocks start
-    summary = train_in_rounds(NAME, settings, folder, progress, learner, learner.play_and_learn)
-    return learner.agent, {**summary, "updates": learner.updates}

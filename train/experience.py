@@ -14,7 +14,7 @@ from crib_env.agents import Agent
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD
-from crib_env.evaluate.runs.format import EPISODE_RETURN, NET_POINTS_IN_TRAINING
+from crib_env.evaluate.runs.format import EPISODE_RETURN, NET_POINTS_IN_TRAINING, SIMULATION_SECONDS
 from crib_env.train.loop.number_format import Precision, precision
 from crib_env.train.settled import standings
 
@@ -62,9 +62,14 @@ class Episodes:
     net_points: np.ndarray | None  # (N,) of the learner against its opponent; in self-play the difference is luck alone
     simulation_seconds: float  # spent on rules, observations and native opponents, not in networks
 
+    @property
+    def simulated(self) -> dict[str, float]:
+        """The seconds of simulation by their tag."""
+        return {SIMULATION_SECONDS: self.simulation_seconds}
+
     def values(self, rewards: np.ndarray, ends: np.ndarray) -> dict[str, float]:
         """Scalars for TensorBoard, with the rewards and ends of :func:`rewards_of`."""
-        values = {EPISODE_RETURN: float(rewards.sum() / ends.sum())}
+        values = {EPISODE_RETURN: float(rewards.sum() / ends.sum()), **self.simulated}
         if self.net_points is not None:
             values[NET_POINTS_IN_TRAINING] = float(self.net_points.mean())
         return values
@@ -142,6 +147,11 @@ class Memory(Generic[C]):
 
     def __len__(self) -> int:
         return min(self._added, len(self._rows))
+
+    @property
+    def filled(self) -> float:
+        """The share of its rows that it holds."""
+        return len(self) / len(self._rows)
 
     def __getitem__(self, rows: np.ndarray) -> C:
         return self._rows[rows]

@@ -22,16 +22,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from rich.progress import Progress
 
-from crib_env.agents.networks.policy import MMDAgent, SparsePolicyAgent
+from crib_env.agents.networks.policy import MMDAgent
 from crib_env.evaluate.ranges import Positive
-from crib_env.train.loop.rounds import Round, train_in_rounds
-from crib_env.train.loop.run_folder import RunFolder, RunSummary
+from crib_env.train.loop.rounds import Round
 from crib_env.train.policy_and_critic import PolicyAndCritic, PolicyAndCriticSettings, returns_of
 from crib_env.train.self_play import Played
-
-NAME = "mmd"
 
 
 @dataclass(frozen=True)
@@ -46,18 +42,18 @@ class MMDSettings(PolicyAndCriticSettings):
     """η, for each point."""
 
 
-PRESETS = {"default": MMDSettings()}
-
-
 class MMD(PolicyAndCritic):
     """π and its critic, and the paper's update."""
+
+    Settings = MMDSettings
 
     def __init__(self, settings: MMDSettings) -> None:
         super().__init__(MMDAgent, settings)
         self.settings = settings
+        self.play(Round.first())
 
-    def play_and_learn(self, now: Round) -> tuple[dict[str, float], float]:
-        """One step t; scalars for TensorBoard, and the seconds of simulation."""
+    def play_and_learn(self, now: Round) -> dict[str, float]:
+        """One step t; scalars for TensorBoard."""
         episodes, played = self.play(now)
         settings, returns = self.settings, returns_of(episodes.decisions)
         share = now.episodes_before / settings.episodes
@@ -67,12 +63,12 @@ class MMD(PolicyAndCritic):
             return self.update(name, played[rows], returns[rows], temperature, now.learning_rate)
 
         values = self.in_batches(played, now.rng, update)
-        return values | {"learning/temperature": temperature}, episodes.simulation_seconds
+        return values | {"temperature": temperature} | episodes.simulated
 
     def update(
         self, name: str, batch: Played, returns: np.ndarray, temperature: float, rate: float
     ) -> dict[str, float]:
-        """One gradient step of a critic, and one of its policy; losses, entropy and KL from π_t.
+        """One gradient step of a critic, and one of its policy; their scalars.
 
         Raises:
             FloatingPointError: a loss is no longer finite.
@@ -80,22 +76,15 @@ class MMD(PolicyAndCritic):
         values, critic_loss = self.step_critic(name, batch, returns, rate)
         legal = torch.from_numpy(batch.gains) > -torch.inf
         log_pi = self.log_policy(self.online, name, batch)
-        log_pi_t = torch.from_numpy(batch.chances).clamp_min(1e-10).log().masked_fill(~legal, 0)
-        pi = log_pi.exp() * legal
-        minus_entropy, kl = (pi * log_pi).sum(dim=1).mean(), (pi * (log_pi - log_pi_t)).sum(dim=1).mean()
+        pi, change = log_pi.exp() * legal, log_pi - self.policy_of_round(batch)
+        minus_entropy, kl = (pi * log_pi).sum(dim=1).mean(), (pi * change).sum(dim=1).mean()
         expected = (pi * values).sum(dim=1).mean()
-        self.step_policy(name, temperature * minus_entropy + kl / self.settings.step_size - expected, rate)
-        return {"critic loss": critic_loss, "entropy": -minus_entropy.item(), "KL": kl.item()}
-
-
-def train(settings: MMDSettings, folder: RunFolder, progress: Progress) -> tuple[SparsePolicyAgent, RunSummary]:
-    """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary.
-
-    All that is random follows from the seed and the round's number, so a stopped run continues exactly.
-    """
-    torch.set_num_threads(settings.threads)
-    torch.manual_seed(settings.seed)
-    learner = MMD(settings)
-    learner.play(Round.first())  # compiles the kernels before the clocks start
-    summary = train_in_rounds(NAME, settings, folder, progress, learner, learner.play_and_learn)
-    return learner.agent, {**summary, "updates": learner.updates}
+        loss = temperature * minus_entropy + kl / self.settings.step_size - expected
+        return {
+            "gradient norm": self.step_policy(name, loss, rate),
+            "policy loss": loss.item(),
+            "critic loss": critic_loss,
+            "entropy": -minus_entropy.item(),
+            "KL": kl.item(),
+            "mean value": expected.item(),
+        }

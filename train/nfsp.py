@@ -20,9 +20,8 @@ from typing import Annotated, Literal
 
 import numpy as np
 import torch
-from rich.progress import Progress
 
-from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
+from crib_env.agents.networks.ddqn import with_gains
 from crib_env.agents.networks.policy import NFSPAgent
 from crib_env.agents.networks.sparse import make_sparse
 from crib_env.evaluate.ranges import Positive, Range, Share
@@ -40,13 +39,10 @@ from crib_env.train.experience import (
     transitions_of,
 )
 from crib_env.train.loop.contracts import Parts, by_network
-from crib_env.train.loop.learning import Count, Descent, NotNegative
+from crib_env.train.loop.learning import Count, Descent, NotNegative, mean_of_steps
 from crib_env.train.loop.number_format import precision
-from crib_env.train.loop.rounds import Round, train_in_rounds
-from crib_env.train.loop.run_folder import RunFolder, RunSummary
+from crib_env.train.loop.rounds import Round
 from crib_env.train.reservoir import Reservoir
-
-NAME = "nfsp"
 
 
 @dataclass(frozen=True)
@@ -75,9 +71,6 @@ class NFSPSettings(DDQNSettings):
     final_epsilon: Share = 0.0
 
 
-PRESETS = {"default": NFSPSettings()}
-
-
 @dataclass(frozen=True)
 class BestResponses(Columns):
     """M decisions of the best response and the cards that it chose."""
@@ -97,26 +90,42 @@ class BestResponses(Columns):
 class NFSP(Parts):
     """The best response, which Double DQN trains, and the average policy, with optimizers and memories.
 
-    Args:
-        best: the best response, trained in place.
-        agent: the average policy, trained in place.
-        settings: the settings of the run.
+    Attributes:
+        agent: the average policy.
     """
 
-    def __init__(self, best: DDQNAgent, agent: NFSPAgent, settings: NFSPSettings) -> None:
-        self.best, self.agent, self.settings = DoubleDQN(best, settings), agent, settings
-        self.networks = agent.networks.networks
+    Settings = NFSPSettings
+
+    def __init__(self, settings: NFSPSettings) -> None:
+        best, average = (new_agent(settings) for _ in range(2))
+        for network in best.networks.values():
+            make_sparse(network.body)
+        self.best, self.settings = DoubleDQN(best, settings), settings
+        self.agent, self.networks = NFSPAgent(average, seed=settings.seed), average.networks
         size = OBSERVATIONS[settings.observation].size
         self.descents = {n: Descent(net, f"network {n!r} of the average policy") for n, net in self.networks.items()}
         self.reservoirs = {name: Reservoir(BestResponses.zeros(settings.reservoir, size)) for name in self.networks}
         parts = by_network("reservoir", self.reservoirs) | by_network("adam", self.descents)
-        super().__init__(best=self.best, average=agent.networks, **parts)
+        super().__init__(best=self.best, average=average, **parts)
+        self.play(Round.first())  # compiles the kernels before the clocks start
 
-    @property
-    def updates(self) -> dict[str, int]:
-        """Gradient steps of each network of either policy so far."""
-        average = {f"average {name}": descent.steps for name, descent in self.descents.items()}
-        return {**self.best.updates, **average}
+    def play(self, now: Round) -> tuple[Episodes, np.ndarray]:
+        """The episodes of a round, and which of their decisions are of the best response, (D,) bool."""
+        settings, best = self.settings, self.best.online
+        games = now.deal(settings.episode, settings.skip_forced, settings.cards)
+        plays_best = now.rng.random(2 * now.episodes) < settings.anticipation
+        policy = mix(explore(best, now.epsilon, now.rng), self.agent, plays_best, now.rng)
+        played = play_episodes(games, policy, None, settings.observation, settings.precision)
+        return played, plays_best[played.decisions.chain]
+
+    def play_and_learn(self, now: Round) -> dict[str, float]:
+        """A round; scalars for TensorBoard."""
+        settings, (played, of_best) = self.settings, self.play(now)
+        decisions = played.decisions
+        rewards, ends = rewards_of(decisions, settings.rewards == "settled")
+        new = transitions_of(self.best.online, decisions, rewards, ends, settings.n_step, settings.gamma)
+        learned = self.learn(decisions, new, of_best, now.rate_after(settings.warm_up), now.rng)
+        return played.values(rewards, ends) | learned
 
     def learn(
         self, decisions: Decisions, new: Transitions, of_best: np.ndarray, rate: float | None, rng: np.random.Generator
@@ -133,8 +142,7 @@ class NFSP(Parts):
         Returns:
             Scalars for TensorBoard.
         """
-        settings, before = self.settings, dict(self.best.updates)
-        values = self.best.learn(new, decisions.is_discard, rate, rng)
+        settings, steps = self.settings, self.best.learn(new, decisions.is_discard, rate, rng)
         rows = np.flatnonzero(of_best)
         kinds = decisions.observation, decisions.mask, decisions.card, decisions.is_discard
         choices = BestResponses(*(column[rows] for column in kinds))
@@ -142,15 +150,14 @@ class NFSP(Parts):
             reservoir.add_sample(choices[self.best.online.rows_of(name, choices.is_discard)], rng)
             if rate is not None and len(reservoir):
                 own_rate = rate * settings.average_learning_rate / settings.learning_rate
-                losses = [
+                steps[f"average {name}"] = [
                     self.imitate(name, reservoir.sample(settings.average_batch_size, rng), own_rate)
-                    for _ in range(self.best.updates[name] - before[name])
+                    for _ in steps.get(name, ())
                 ]
-                values[f"learning/average {name} loss"] = float(np.mean(losses))
-        return values
+        return mean_of_steps(steps)
 
-    def imitate(self, name: str, batch: BestResponses, rate: float) -> float:
-        """One gradient step of a network of the average policy towards these choices; its loss.
+    def imitate(self, name: str, batch: BestResponses, rate: float) -> dict[str, float]:
+        """One gradient step of a network of the average policy towards these choices; its scalars.
 
         Raises:
             FloatingPointError: the loss is no longer finite.
@@ -162,7 +169,8 @@ class NFSP(Parts):
         chances = with_gains(outputs, torch.from_numpy(seen.gains)).log_softmax(dim=1)
         loss = -chances.gather(1, torch.from_numpy(seen.named(batch.card))[:, None]).mean()
         self.descents[name].step(loss, rate)
-        return loss.item()
+        entropy = torch.special.entr(chances.detach().exp()).sum(dim=1).mean()
+        return {"policy loss": loss.item(), "entropy": entropy.item()}
 
 
 def mix(best: Policy, agent: NFSPAgent, plays_best: np.ndarray, rng: np.random.Generator) -> Policy:
@@ -178,33 +186,3 @@ def mix(best: Policy, agent: NFSPAgent, plays_best: np.ndarray, rng: np.random.G
         return cards
 
     return policy
-
-
-def train(settings: NFSPSettings, folder: RunFolder, progress: Progress) -> tuple[NFSPAgent, RunSummary]:
-    """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary."""
-    torch.set_num_threads(settings.threads)
-    torch.manual_seed(settings.seed)
-    best, average = (new_agent(settings) for _ in range(2))
-    for network in best.networks.values():
-        make_sparse(network.body)
-    learner = NFSP(best, NFSPAgent(average, seed=settings.seed), settings)
-
-    def play(now: Round) -> tuple[Episodes, np.ndarray]:
-        """The episodes, and which of their decisions are of the best response, (D,) bool."""
-        games = now.deal(settings.episode, settings.skip_forced, settings.cards)
-        plays_best = now.rng.random(2 * now.episodes) < settings.anticipation
-        policy = mix(explore(best, now.epsilon, now.rng), learner.agent, plays_best, now.rng)
-        played = play_episodes(games, policy, None, settings.observation, settings.precision)
-        return played, plays_best[played.decisions.chain]
-
-    def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
-        played, of_best = play(now)
-        decisions = played.decisions
-        rewards, ends = rewards_of(decisions, settings.rewards == "settled")
-        new = transitions_of(best, decisions, rewards, ends, settings.n_step, settings.gamma)
-        learned = learner.learn(decisions, new, of_best, now.rate_after(settings.warm_up), now.rng)
-        return played.values(rewards, ends) | learned, played.simulation_seconds
-
-    play(Round.first())  # compiles the kernels before the clocks start
-    summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
-    return learner.agent, {**summary, "updates": learner.updates}

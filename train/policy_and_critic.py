@@ -61,11 +61,6 @@ class PolicyAndCritic(Parts):
             **self.critic.parts,
         )
 
-    @property
-    def updates(self) -> dict[str, int]:
-        """Gradient steps of each network of π so far; its critic has as many."""
-        return {name: descent.steps for name, descent in self.policy_descents.items()}
-
     def play(self, now: Round) -> tuple[Episodes, Played]:
         """Plays a round with π in both seats."""
         games = now.deal(self._settings.episode, skip_forced=True, cards=self._settings.cards)
@@ -82,13 +77,12 @@ class PolicyAndCritic(Parts):
             rng: for the order.
             update: makes a gradient step of a network by name with these decisions, (B,) indices.
         """
-        values: dict[str, float] = {}
+        steps = {}
         for name in self.policy_descents:
             rows = rng.permutation(self.online.networks.rows_of(name, played.is_discard))
             if len(rows):  # pegging has no discards
-                steps = [update(name, batch) for batch in split_into_batches(rows, self._settings.batch_size)]
-                values |= mean_of_steps(name, steps)
-        return values
+                steps[name] = [update(name, batch) for batch in split_into_batches(rows, self._settings.batch_size)]
+        return mean_of_steps(steps)
 
     def step_critic(self, name: str, batch: Played, returns: np.ndarray, rate: float) -> tuple[torch.Tensor, float]:
         """One gradient step of a critic towards the returns (B,) of the cards played.
@@ -101,7 +95,7 @@ class PolicyAndCritic(Parts):
         """
         judged, card = self.critic.step(name, batch, returns, rate), torch.from_numpy(batch.card)[:, None]
         chances = torch.from_numpy(batch.chances).gather(1, card)
-        return judged.values.scatter_add(1, card, judged.errors / chances), judged.loss
+        return judged.values.scatter_add(1, card, judged.errors / chances), judged.scalars["critic loss"]
 
     def log_policy(self, policy: SparsePolicyAgent, name: str, batch: Played) -> torch.Tensor:
         """log π of each card by a policy, (B, 52), 0 for a card that is not legal."""
@@ -110,16 +104,22 @@ class PolicyAndCritic(Parts):
             outputs = policy.networks.networks[name](policy.networks.inputs_of(name, batch.inputs))
         return with_gains(outputs, gains).log_softmax(dim=1).masked_fill(gains == -torch.inf, 0)
 
-    def step_policy(self, name: str, loss: torch.Tensor, rate: float) -> None:
-        """One gradient step of π, which the average follows.
+    def step_policy(self, name: str, loss: torch.Tensor, rate: float) -> float:
+        """One gradient step of π, which the average follows; returns the norm of its gradient.
 
         Raises:
             FloatingPointError: the loss is no longer finite.
         """
         descent, average = self.policy_descents[name], self.agent.networks.networks[name]
-        descent.step(loss, rate)
+        norm = descent.step(loss, rate)
         share = max(self._settings.average_rate, 9 / (descent.steps + 10))
         follow(average, self.online.networks.networks[name], share)
+        return norm
+
+    def policy_of_round(self, batch: Played) -> torch.Tensor:
+        """log π_t of each card, (B, 52), 0 for a card that is not legal."""
+        legal = torch.from_numpy(batch.gains) > -torch.inf
+        return torch.from_numpy(batch.chances).clamp_min(1e-10).log().masked_fill(~legal, 0)
 
 
 def returns_of(decisions: Decisions) -> np.ndarray:

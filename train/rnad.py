@@ -30,17 +30,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from rich.progress import Progress
 
-from crib_env.agents.networks.policy import RNaDAgent, SparsePolicyAgent
+from crib_env.agents.networks.policy import RNaDAgent
 from crib_env.evaluate.ranges import Positive
 from crib_env.train.loop.learning import Count, NotNegative, follow
-from crib_env.train.loop.rounds import Round, train_in_rounds
-from crib_env.train.loop.run_folder import RunFolder, RunSummary
+from crib_env.train.loop.rounds import Round
 from crib_env.train.policy_and_critic import PolicyAndCritic, PolicyAndCriticSettings, returns_of
 from crib_env.train.self_play import Played
-
-NAME = "rnad"
 
 
 @dataclass(frozen=True)
@@ -58,11 +54,10 @@ class RNaDSettings(PolicyAndCriticSettings):
     """Advantages are clipped to this size, in points."""
 
 
-PRESETS = {"default": RNaDSettings()}
-
-
 class RNaD(PolicyAndCritic):
     """π and its critic, the two last reference policies, and the update."""
+
+    Settings = RNaDSettings
 
     def __init__(self, settings: RNaDSettings) -> None:
         super().__init__(RNaDAgent, settings)
@@ -70,9 +65,10 @@ class RNaD(PolicyAndCritic):
         self.target, self.reference, self.last_reference = (copy.deepcopy(self.agent) for _ in range(3))
         others = {"target": self.target, "reference": self.reference, "last reference": self.last_reference}
         self._parts |= {name: policy.networks for name, policy in others.items()}
+        self.play(Round.first())
 
-    def play_and_learn(self, now: Round) -> tuple[dict[str, float], float]:
-        """A round; scalars for TensorBoard, and the seconds of simulation."""
+    def play_and_learn(self, now: Round) -> dict[str, float]:
+        """A round; scalars for TensorBoard."""
         episodes, played = self.play(now)
         settings, decisions = self.settings, episodes.decisions
         steps = settings.references / settings.episodes  # of the outer loop, in each episode
@@ -85,7 +81,7 @@ class RNaD(PolicyAndCritic):
         def update(name: str, rows: np.ndarray) -> dict[str, float]:
             return self.update(name, played[rows], returns[rows], log_reg[rows], now.learning_rate)
 
-        return self.in_batches(played, now.rng, update), episodes.simulation_seconds
+        return self.in_batches(played, now.rng, update) | episodes.simulated
 
     @torch.no_grad()
     def log_reference(self, played: Played, alpha: float) -> np.ndarray:
@@ -121,7 +117,7 @@ class RNaD(PolicyAndCritic):
     def update(
         self, name: str, batch: Played, returns: np.ndarray, log_reg: np.ndarray, rate: float
     ) -> dict[str, float]:
-        """One gradient step of a critic, and one of its policy; loss, entropy and KL from π_reg.
+        """One gradient step of a critic, and one of its policy; their scalars.
 
         Raises:
             FloatingPointError: a loss is no longer finite.
@@ -137,20 +133,13 @@ class RNaD(PolicyAndCritic):
         advantages = (q - (pi * q).sum(dim=1, keepdim=True)).clip(-settings.advantage_bound, settings.advantage_bound)
         inside = centred.detach() * advantages.sign() < settings.logit_bound
         loss = -(centred * advantages * inside).sum(dim=1).mean()
-        self.step_policy(name, loss, rate)
+        norm = self.step_policy(name, loss, rate)
         follow(self.target.networks.networks[name], self.online.networks.networks[name], settings.average_rate)
-        entropy, kl = -(pi * log_pi).sum(dim=1).mean(), (pi * ratio).sum(dim=1).mean()
-        return {"critic loss": critic_loss, "entropy": entropy.item(), "KL from reference": kl.item()}
-
-
-def train(settings: RNaDSettings, folder: RunFolder, progress: Progress) -> tuple[SparsePolicyAgent, RunSummary]:
-    """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary.
-
-    All that is random follows from the seed and the round's number, so a stopped run continues exactly.
-    """
-    torch.set_num_threads(settings.threads)
-    torch.manual_seed(settings.seed)
-    learner = RNaD(settings)
-    learner.play(Round.first())  # compiles the kernels before the clocks start
-    summary = train_in_rounds(NAME, settings, folder, progress, learner, learner.play_and_learn)
-    return learner.agent, {**summary, "updates": learner.updates}
+        means = {
+            "entropy": -pi * log_pi,
+            "KL": pi * (log_pi - self.policy_of_round(batch)),
+            "KL from reference": pi * ratio,
+            "mean value": pi * values,
+        }
+        measured = {key: value.sum(dim=1).mean().item() for key, value in means.items()}
+        return {"gradient norm": norm, "policy loss": loss.item(), "critic loss": critic_loss, **measured}

@@ -98,7 +98,13 @@ def make(target: str, settings: str, called: str) -> Agent:
     Raises:
         ValueError: there is no such module, class or setting, or the class makes no agent; the message names it.
     """
-    maker = _load(target, called)
+    maker = find(target, called)
+    if hasattr(maker, "play_and_learn"):
+        from crib_env.agents.of_learner import loader_of  # as in as_agent
+
+        maker = loader_of(maker, target)
+    elif inspect.isclass(maker):
+        _check_is_agent(maker, target)
     known = settings_of(maker)
     given = _read_all(settings, known, called)
     for name, parameter in inspect.signature(maker).parameters.items():
@@ -121,7 +127,7 @@ def make(target: str, settings: str, called: str) -> Agent:
 
 def has_setting(target: str, setting: str) -> bool:
     """Whether a ``module:Class`` or ``module:Class.method`` has a setting of this name."""
-    return setting in settings_of(_load(target, target))
+    return setting in settings_of(find(target, target))
 
 
 def settings_of(maker: Callable[..., Any]) -> dict[str, Setting]:
@@ -154,8 +160,17 @@ def _kind(hint: Any, default: Any) -> tuple[Any, bool]:
     return (hint if get_origin(hint) is Literal or hint in _TEXT_OF_KIND else None), False
 
 
-def _load(target: str, called: str) -> Callable[..., Any]:
-    """Imports a module, also from the current folder, and looks up a class or its method."""
+def find(target: str, called: str, what: str = "agent") -> Callable[..., Any]:
+    """Imports a module, also from the current folder, and looks up a class or its method.
+
+    Args:
+        target: ``module:Class`` or ``module:Class.method``.
+        called: its name in error messages.
+        what: the text is to name, in words.
+
+    Raises:
+        ValueError: there is no such module or class.
+    """
     module_name, _, path = target.partition(":")
     if not {"", os.getcwd()} & set(sys.path):
         sys.path.append(os.getcwd())
@@ -165,21 +180,19 @@ def _load(target: str, called: str) -> Callable[..., Any]:
         if error.name and f"{module_name}.".startswith(f"{error.name}."):
             hint = f"; write it without .py: {target.replace('.py:', ':')}" if module_name.endswith(".py") else ""
             raise ValueError(
-                f"there is no agent {target!r}: no module {module_name!r} in this folder or on Python's path{hint}"
+                f"there is no {what} {target!r}: no module {module_name!r} in this folder or on Python's path{hint}"
             ) from None
         if error.name in ("torch", "safetensors") and module_name.startswith("crib_env.agents."):
             raise ValueError(missing(f"agent {called!r} is a network and", error)) from None
-        raise ValueError(f"there is no agent {target!r}: {module_name} cannot be imported ({error})") from None
+        raise ValueError(f"there is no {what} {target!r}: {module_name} cannot be imported ({error})") from None
     except (ImportError, SyntaxError) as error:
-        raise ValueError(f"there is no agent {target!r}: {module_name} cannot be imported ({error})") from None
+        raise ValueError(f"there is no {what} {target!r}: {module_name} cannot be imported ({error})") from None
     for name in path.split("."):
         if not hasattr(found, name):
-            raise ValueError(f"there is no agent {target!r}: {_name(found)} has no {name!r}{_classes_of(found)}")
+            raise ValueError(f"there is no {what} {target!r}: {_name(found)} has no {name!r}{_classes_of(found)}")
         found = getattr(found, name)
-    if inspect.isclass(found):
-        _check_is_agent(found, target)
-    elif not callable(found):
-        raise ValueError(f"{target!r} is not an agent: give a class, or a method that makes one")
+    if not callable(found):
+        raise ValueError(f"{target!r} is no {what}: give a class, or a method that makes one")
     return found
 
 

@@ -15,14 +15,17 @@ from crib_env.evaluate.runs.table import CAPTION, read_runs, rows_of, tables_of
 
 
 def runs(folders: Runs) -> None:
-    """Shows finished runs in one table: training time, speed and strength.
+    """Shows finished runs in one table: training time, speed and strength. What cannot be read is a row that says so.
 
     Args:
         folders: Folders of runs, or of runs of several seeds.
     """
     if not folders:
         raise ValueError("there are no runs: give the folder of one, or of several")
-    console.print(*tables_of(*rows_of([run for folder in folders for run in read_runs(folder)])), CAPTION)
+    found = [run for folder in folders for run in read_runs(folder)]
+    if all(run.fault for run in found):
+        raise ValueError("; ".join(run.fault for run in found))
+    console.print(*tables_of(*rows_of(found)), CAPTION)
 
 
 def curves(

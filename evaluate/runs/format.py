@@ -2,6 +2,7 @@
 
 A curve is a TensorBoard scalar. Its tag is ``group/name``; the two ends of its band have tags of their own in the group
 ``uncertainty``. TensorBoard sorts tags by name, so ``evaluation/win rate against greedy`` comes first and bands last.
+The interval of the finished player is in ``summary.json``.
 """
 
 from __future__ import annotations
@@ -31,8 +32,11 @@ EPISODE_RETURN = "learning/episode return"
 NET_POINTS_IN_TRAINING = "learning/net points against the opponent"
 EPISODES_PER_SECOND, SIMULATION_SHARE = "speed/episodes per second", "speed/share of time in simulation"
 PROCESSOR_SECONDS = "speed/processor seconds"  # of training, from its start
+# What a learner says of a round beside its curves: seconds, whose share is a curve, and how often weights changed.
+SIMULATION_SECONDS, UPDATES = "speed/seconds in simulation", "speed/updates"
 EXPLOITABILITY = "strength/exploitability"
 _FINAL = "final/"
+BY_SECONDS = "strength by processor seconds/"
 STRENGTH = ("evaluation/", "net points a game/", "strength/", _FINAL)  # what tags of strength begin with
 _BANDS = "uncertainty/"
 _ENDS = (" low", " high")
@@ -132,12 +136,17 @@ def final_tags(values: dict[str, float]) -> dict[str, float]:
 
     It has other deals and more games than those of the learning curve, so it is no point of that curve.
     """
-    final: dict[str, float] = {}
-    for tag, value in values.items():
-        if not is_end(tag):
-            low, high = (values[end] for end in band_of(tag))
-            final |= with_band(final_tag(tag), value, low, high)
-    return final
+    return {final_tag(tag): value for tag, value in values.items() if not is_end(tag)}
+
+
+def by_processor_seconds(values: dict[str, float]) -> dict[str, float]:
+    """The values of a measurement by the tags of curves over processor seconds of training."""
+    return {f"{BY_SECONDS}{title_of(tag)}": value for tag, value in values.items() if not is_end(tag)}
+
+
+def description_of(tag: str) -> str:
+    """What TensorBoard says of a tag: what its step counts."""
+    return f"Step: {'processor seconds of training' if tag.startswith(BY_SECONDS) else 'episodes played'}."
 
 
 def final_tag(tag: str) -> str:
@@ -172,6 +181,8 @@ def is_strength(tag: str) -> bool:
 
 def title_of(tag: str) -> str:
     """A tag in words, without its group if the group adds nothing to the curve's name."""
+    if tag.startswith(BY_SECONDS):
+        return f"{tag.removeprefix(BY_SECONDS)}, over processor seconds"
     for group in ("evaluation/", "learning/", "speed/", "strength/"):
         tag = tag.removeprefix(group)
     return tag.replace("net points a game/", "net points a game ")

@@ -7,7 +7,7 @@ import math
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -23,10 +23,11 @@ from crib_env.evaluate.runs.format import (
     band_of,
     curve_in_words,
     curve_tag,
-    final_tag,
+    is_finished,
     labels_of,
     no_curve,
     read_config,
+    read_summary,
     runs_in,
 )
 from crib_env.evaluate.statistics import student_quantile
@@ -95,6 +96,23 @@ def read_points(run: Path, tag: str, over: Over = "episodes") -> Points:
     return Points(places, np.array(values), np.array(low), np.array(high))
 
 
+def read_final(run: Path, tag: str, over: Over = "episodes") -> Points:
+    """The finished player's result by the tag of its curve: one point, or none.
+
+    Raises:
+        ValueError: the summary is damaged.
+    """
+
+    def build(summary: dict[str, Any]) -> Points:
+        values, place = summary["scalars"], summary.get(over.replace("-", "_"))
+        if tag not in values or place is None:
+            return NO_POINTS
+        numbers = (place, *(values[one] for one in (tag, *band_of(tag))))
+        return Points(*(np.array([number], np.float32).astype(float) for number in numbers))  # as event files have them
+
+    return read_summary(run, build) if is_finished(run) else NO_POINTS
+
+
 def read_curve(run: Path, against: str, over: Over) -> Curve:
     """A run's win rates against a baseline, or its exploitability.
 
@@ -103,7 +121,7 @@ def read_curve(run: Path, against: str, over: Over) -> Curve:
     """
     tag = curve_tag(against)
     try:
-        curve = Curve(read_points(run, tag, over), read_points(run, final_tag(tag), over))
+        curve = Curve(read_points(run, tag, over), read_final(run, tag, over))
     except KeyError:
         curve = Curve(NO_POINTS, NO_POINTS)
     if not any(len(part.places) for part in curve):

@@ -19,12 +19,14 @@ CAPTION = "a run: ± half of the 95 % interval; several seeds: mean ± standard 
 
 
 class Run(NamedTuple):
-    """A finished run: its name in the table, its learner and settings, and the content of its ``summary.json``."""
+    """A finished run: its name in the table, its learner and settings, and the content of its ``summary.json``; or why
+    that cannot be read."""
 
     name: str
     learner: str
     settings: dict[str, Any]
     summary: dict[str, Any]
+    fault: str = ""
 
     @property
     def title(self) -> str:
@@ -72,40 +74,46 @@ _COLUMNS = (
     Column("seconds", "{:,.0f}", lambda run: run.summary["seconds"]),
     Column("episodes a second", "{:,.0f}", lambda run: run.summary["episodes_per_second"]),
     Column("updates a second", "{:,.0f}", lambda run: run.updates_per_second),
-    Column("in simulation", "{:.1%}", lambda run: run.summary["simulation_share"]),
+    Column("in simulation", "{:.1%}", lambda run: run.summary.get("simulation_share")),
 )
 
 
 def read_runs(folder: Path) -> list[Run]:
-    """The run of a folder, or those of a folder of several seeds.
-
-    Raises:
-        ValueError: it is not the folder of a run, or a run is not finished.
-    """
-    learner, settings, _ = read_config(folder)
+    """The run of a folder, or those of a folder of several seeds; one that cannot be read says why."""
     name = folder.resolve().name
-    if (parts := runs_in(folder)) != [folder]:
-        return [run._replace(name=f"{name}/{run.name}") for part in parts for run in read_runs(part)]
+    try:
+        learner, settings, _ = read_config(folder)
+        if (parts := runs_in(folder)) != [folder]:
+            return [run._replace(name=f"{name}/{run.name}") for part in parts for run in read_runs(part)]
+        return [_read_run(folder, name, learner, settings)]
+    except ValueError as error:
+        return [Run(name, "", {}, {}, str(error))]
 
+
+def _read_run(folder: Path, name: str, learner: str, settings: dict[str, Any]) -> Run:
     def build(content: dict[str, Any]) -> Run:
         run = Run(name, learner, settings, content)
         _row(run, tuple(run.strength))  # asks for all that the table will
         return run
 
-    return [read_summary(folder, build)]
+    return read_summary(folder, build)
 
 
 def rows_of(runs: Sequence[Run]) -> tuple[list[str], list[list[str]]]:
-    """Header and rows: runs that differ only in their seeds are grouped, with their mean and spread below."""
+    """Header and rows: runs that differ only in their seeds are grouped, with their mean and spread below. Those that
+    cannot be read come last, each with its fault in the place of its name."""
     groups: dict[str, list[Run]] = {}
-    for run in runs:
+    read = [run for run in runs if not run.fault]
+    for run in read:
         groups.setdefault(but_for_the_seed(RunConfig(run.learner, run.settings)), []).append(run)
-    measures = tuple(dict.fromkeys(measure for run in runs for measure in run.strength))
+    measures = tuple(dict.fromkeys(measure for run in read for measure in run.strength))
     rows = []
     for group in groups.values():
         rows += [_row(run, measures) for run in group]
         if len({run.settings["seed"] for run in group}) == len(group) > 1:
             rows.append(_spread(group, measures))
+    unknown = [_UNKNOWN] * (len(_COLUMNS) + len(measures) + 1)
+    rows += [[run.name, run.fault, *unknown] for run in runs if run.fault]
     return ["learner", "run", *(column.header for column in _COLUMNS), *measures, "games or hands"], rows
 
 

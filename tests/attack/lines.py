@@ -11,8 +11,9 @@ from pathlib import Path
 
 from crib_env.evaluate.__main__ import main as evaluate
 from crib_env.evaluate.commands.registry import COMMANDS
-from crib_env.train.__main__ import LEARNERS, module_of
 from crib_env.train.__main__ import main as train
+from crib_env.train.loop.contracts import presets_of
+from crib_env.train.registry import LEARNERS, learner_named
 from tests.attack.attempts import Attempts, Sizes
 from tests.helpers.command_lines import NEEDED, answer, bad_numbers, numbers_of
 
@@ -72,6 +73,6 @@ def hostile_lines() -> Iterator[tuple[Callable[[], None], list[str]]]:
         yield train, [name, "--no-such-option", "1"]
         yield train, [name, "--resume", "nowhere"]
         yield train, [name + "x"]
-        for number in numbers_of(type(module_of(name).PRESETS["default"])):
+        for number in numbers_of(type(presets_of(learner_named(name))["default"])):
             for value in (*bad_numbers(number), *NO_NUMBERS):
                 yield train, [name, *number.given(value)]

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from dataclasses import dataclass
 from pathlib import Path
 
 from crib_env.agents import make_agent
@@ -31,21 +32,19 @@ class KilledOnce:
         return self.agent.act(views)
 
 
-class DDQNKilledOnce:
+@dataclass(frozen=True)
+class Settings(ddqn.DDQNSettings):
+    """Those of the learner, and the file that says that it has been killed."""
+
+    marker: str = ""
+
+
+class DDQNKilledOnce(ddqn.DDQN):
     """The learner, killed after the first checkpoint of one seed."""
 
-    NAME, PRESETS = ddqn.NAME, ddqn.PRESETS
+    Settings, PRESETS = Settings, None
 
-    def __init__(self, marker):
-        self.marker = marker
-
-    def train(self, settings, folder, progress):
-        update = progress.update
-
-        def and_kill(task, **changes):
-            update(task, **changes)
-            if settings.seed == 4 and folder.load_checkpoint() is not None:
-                kill_once(self.marker)
-
-        progress.update = and_kill
-        return ddqn.train(settings, folder, progress)
+    def play_and_learn(self, now):
+        if self.settings.seed == 4 and now.episodes_before:
+            kill_once(Path(self.settings.marker))
+        return super().play_and_learn(now)

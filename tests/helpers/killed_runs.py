@@ -19,10 +19,9 @@ from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.mmd_tables import learner as mmd_tables
 from crib_env.train.ppo import learner as ppo
 from crib_env.train.strategy_weights import learner as strategy_weights
-from crib_env.train.strategy_weights.learner import _CHUNK
 from crib_env.train.td import learner as td
 from tests.helpers import small_ppo, small_settings
-from tests.helpers.learner_runs import killed_run
+from tests.helpers.learner_runs import class_of, killed_run, name_of
 
 
 class Kind(NamedTuple):
@@ -34,7 +33,7 @@ class Kind(NamedTuple):
 
     @property
     def at_once(self):
-        return getattr(self.settings, "episodes_at_once", _CHUNK)
+        return self.settings.episodes_at_once
 
 
 KINDS = {
@@ -76,9 +75,9 @@ def kill_and_compare(kind: Kind, runs: Path, after: float = 0.0) -> None:
     settings = replace(kind.settings, episodes=kind.rounds * kind.at_once, evaluations=1, checkpoint_seconds=0.0)
     folder = killed_run(kind.learner, settings, runs, after)
     position = folder.load_checkpoint()[1]
-    whole, begun = RunFolder.create(kind.learner.NAME, settings, runs), Begun()
-    run_learner(kind.learner, settings, folder, lambda: begun)
-    run_learner(kind.learner, settings, whole)
+    whole, begun = RunFolder.create(name_of(kind.learner), settings, runs), Begun()
+    run_learner(class_of(kind.learner), settings, folder, lambda: begun)
+    run_learner(class_of(kind.learner), settings, whole)
     assert position["episodes"] in begun.at, f"it goes on at {begun.at} episodes, and had {position['episodes']}"
     tensors, expected = (load_tensors(one.final)[0] for one in (folder, whole))
     assert tensors.keys() == expected.keys()

@@ -10,32 +10,45 @@ import time
 from pathlib import Path
 
 import pytest
-import torch
 from rich.progress import Progress
 
+from crib_env.train.loop.run import train
 from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.registry import LEARNERS, learner_named
 
 ROOT = Path(__file__).parents[2]
 _LONGEST_WAIT = 1_800  # seconds until a run's first checkpoint: a busy machine has taken more than 300
 
 
-def run(learner, settings, folder):
-    """Trains on one thread, in a run folder; returns the agent and a summary."""
-    torch.set_num_threads(1)
-    with Progress(disable=True) as progress:
-        return learner.train(settings, folder, progress)
+def name_of(module):
+    """The name of the learner that a module defines."""
+    (name,) = (
+        name for name, entry in LEARNERS.items() if module.__name__ == f"crib_env.train.{entry.place.partition(':')[0]}"
+    )
+    return name
+
+
+def class_of(module):
+    """The learner that a module defines."""
+    return learner_named(name_of(module))
+
+
+def run(learner, settings, folder, progress=None):
+    """Trains, in a run folder; returns the agent and a summary."""
+    with progress or Progress(disable=True) as progress:
+        rounds, agent, about = train(class_of(learner), settings, folder, progress)
+    return agent, rounds.position.summary() | about
 
 
 def new_run(learner, settings, runs):
     """Trains in a new run folder below a path; returns the agent and a summary."""
-    return run(learner, settings, RunFolder.create(learner.NAME, settings, runs))
+    return run(learner, settings, RunFolder.create(name_of(learner), settings, runs))
 
 
 def finished_run(learner, settings, runs):
     """A run below a path to its end: its folder, agent and summary."""
-    folder = RunFolder.create(learner.NAME, settings, runs)
+    folder = RunFolder.create(name_of(learner), settings, runs)
     agent, summary = run(learner, settings, folder)
-    agent.save(folder.final)
     folder.finish(summary)
     return folder, agent, summary
 
@@ -54,18 +67,17 @@ class InterruptedProgress(Progress):
 
 def stopped_run(learner, settings, runs, after):
     """A run stopped by Ctrl-C after some episodes; its folder."""
-    torch.set_num_threads(1)
-    folder = RunFolder.create(learner.NAME, settings, runs)
+    folder = RunFolder.create(name_of(learner), settings, runs)
     with pytest.raises(KeyboardInterrupt):
-        learner.train(settings, folder, InterruptedProgress(after))
+        run(learner, settings, folder, InterruptedProgress(after))
     assert folder.load_checkpoint()[1]["episodes"] == after
     return folder
 
 
 def killed_run(learner, settings, runs, after=0.0):
     """A run that is killed so many seconds after its first checkpoint; returns its folder."""
-    folder = RunFolder.create(learner.NAME, settings, runs)
-    arguments, options = command("train", learner.NAME, "--resume", str(folder.path), cwd=runs)
+    folder = RunFolder.create(name_of(learner), settings, runs)
+    arguments, options = command("train", name_of(learner), "--resume", str(folder.path), cwd=runs)
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options) as process:
         try:
             deadline = time.monotonic() + _LONGEST_WAIT

@@ -7,9 +7,11 @@ from dataclasses import replace
 from crib_env.train import ddqn, drqn, escher, mmd, nfsp, rnad
 from crib_env.train.best import learner as best
 from crib_env.train.discard_game import learner as discard_game
+from crib_env.train.loop.contracts import presets_of
 from crib_env.train.mmd_tables import learner as mmd_tables
 from crib_env.train.strategy_weights import learner as strategy_weights
 from crib_env.train.td import learner as td
+from tests.helpers.learner_runs import class_of
 
 _FEW = {"episodes": 1_024, "episodes_at_once": 128, "evaluations": 1, "evaluation_games": 20, "final_games": 20}
 _HANDS = {"evaluation_games": 100, "final_games": 100}
@@ -17,7 +19,9 @@ _HANDS = {"evaluation_games": 100, "final_games": 100}
 
 def small(learner, preset="default", **changes):
     """A preset of a learner with few episodes and games, and a checkpoint after every round."""
-    return replace(learner.PRESETS[preset], checkpoint_seconds=0.0, precision="float32", **{**_FEW, **changes})
+    return replace(
+        presets_of(class_of(learner))[preset], checkpoint_seconds=0.0, precision="float32", **{**_FEW, **changes}
+    )
 
 
 BEST = small(best, hidden=(16,), decisions=1_300, episodes=131_072, episodes_at_once=65_536, threads=1)
@@ -28,7 +32,7 @@ DRQN = small(drqn, memory=8, hidden=(16,), warm_up=1, replay=500)
 DRQN_GAMES = {"episode": "game", "rewards": "points", "length": 5, "burn_in": 3}
 ESCHER = small(escher, hidden=(16, 8), hidden_discard=(16, 8), batch_size=256, memory=2_000)
 MMD = small(mmd, hidden=(16, 8), hidden_discard=(16, 8), batch_size=256)
-MMD_TABLES = replace(mmd_tables.PRESETS["default"], bits=6, checkpoint_seconds=0.0, **_FEW)
+MMD_TABLES = replace(mmd_tables.MMDTablesSettings(), bits=6, checkpoint_seconds=0.0, **_FEW)
 NFSP = small(nfsp, hidden=(16,), warm_up=1, replay=2_000, reservoir=300)
 RNAD = small(rnad, hidden=(16, 8), hidden_discard=(16, 8), batch_size=256)
 STRATEGY_WEIGHTS = strategy_weights.StrategyWeightsSettings(

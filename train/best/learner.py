@@ -23,9 +23,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-import numpy as np
 import torch
 from rich.progress import Progress
 
@@ -40,12 +39,19 @@ from crib_env.solver.public_state import start_of_play
 from crib_env.tables.prior import prior_of_discards
 from crib_env.train.best.solved_decisions import Decisions, SolvedPlay
 from crib_env.train.loop.contracts import Parts
-from crib_env.train.loop.learning import Count, Descent, LearningSettings, NotNegative, Widths, split_into_batches
+from crib_env.train.loop.learning import (
+    Count,
+    Descent,
+    LearningSettings,
+    NotNegative,
+    Widths,
+    mean_of_steps,
+    split_into_batches,
+)
 from crib_env.train.loop.number_format import precision
-from crib_env.train.loop.rounds import Round, train_in_rounds
-from crib_env.train.loop.run_folder import RunFolder, RunSummary, in_all
+from crib_env.train.loop.rounds import Round, Rounds
+from crib_env.train.loop.run_folder import RunFolder, in_all
 
-NAME = "best"
 _NO_STARTER = -1
 
 
@@ -84,9 +90,6 @@ class BestSettings(LearningSettings):
         super().__post_init__()
         if self.simple_players == 1:
             raise ValueError("simple_players=1 is not allowed: give at least 0 and less than 1")
-
-
-PRESETS = {"default": BestSettings()}
 
 
 class Solving(NamedTuple):
@@ -145,28 +148,34 @@ class Distillation(Parts):
     Args:
         agent: the player; the network is trained in place.
         game: which of its policy networks.
+        decisions: makes the decisions to learn from; called once, if there is something left to learn.
     """
 
-    def __init__(self, agent: BestAgent, game: str, settings: LearningSettings) -> None:
+    def __init__(
+        self, agent: BestAgent, game: str, decisions: Callable[[], Decisions], settings: LearningSettings
+    ) -> None:
         self.agent, self._network, self._settings = agent, agent.policies[game], settings
+        self._decisions = cache(decisions)
         self.descent = Descent(self._network, "the policy network", decay=0.01)
         super().__init__(policy=self._network, adam=self.descent)
 
-    def learn(self, decisions: Decisions, rows: np.ndarray, rate: float) -> dict[str, float]:
-        """Learns once from these decisions (m,), in batches; returns scalars for TensorBoard.
+    def play_and_learn(self, now: Round) -> dict[str, float]:
+        """Learns once from some of the decisions, in batches; returns scalars for TensorBoard.
 
         Raises:
             FloatingPointError: a loss is not finite.
         """
-        losses = []
+        decisions, steps = self._decisions(), []
+        rows = now.rng.integers(len(decisions), size=now.episodes)
         for batch in split_into_batches(rows, self._settings.batch_size):
             inputs, chances = (torch.from_numpy(column) for column in decisions.at(batch))
             with precision(self._settings.precision):
                 logits = self._network(inputs)
             loss = divergence(logits, chances).mean()
-            self.descent.step(loss, rate)
-            losses.append(loss.item())
-        return {"learning/divergence": float(np.mean(losses))}
+            norm = self.descent.step(loss, now.learning_rate)
+            entropy = torch.special.entr(logits.detach().float().softmax(dim=1)).sum(dim=1).mean()
+            steps.append({"loss": loss.item(), "gradient norm": norm, "entropy": entropy.item()})
+        return mean_of_steps({"policy": steps})
 
 
 def divergence(logits: torch.Tensor, chances: torch.Tensor) -> torch.Tensor:
@@ -175,58 +184,49 @@ def divergence(logits: torch.Tensor, chances: torch.Tensor) -> torch.Tensor:
     return (torch.special.xlogy(chances, chances) - chances * log_policy).sum(dim=1)
 
 
-def distil(
-    agent: BestAgent,
-    game: str,
-    decisions: Callable[[], Decisions],
-    settings: LearningSettings,
-    folder: RunFolder,
-    progress: Progress,
-) -> RunSummary:
-    """Trains a policy network of an agent, from the last checkpoint in the folder if there is one; returns a summary.
+class Best:
+    """Both policies. The last is that of the run's folder; the other one has a folder within it.
 
-    Args:
-        agent: its network is trained in place.
-        game: one of :data:`crib_env.agents.best.agent.GAMES`.
-        decisions: makes the decisions to learn from; called only if there is something left to learn.
+    Attributes:
+        agent: has the networks of both.
     """
-    learner, sampled = Distillation(agent, game, settings), cache(decisions)
 
-    def learn(now: Round) -> tuple[dict[str, float], float]:
-        found = sampled()
-        return learner.learn(found, now.rng.integers(len(found), size=now.episodes), now.learning_rate), 0.0
+    Settings = BestSettings
 
-    summary = train_in_rounds(f"policy of {game}", settings, folder, progress, learner, learn)
-    return {**summary, "updates": learner.descent.steps}
+    def __init__(self, settings: BestSettings) -> None:
+        torch.set_num_threads(1)  # the settings' are the solver's
+        self._settings, self._folder = settings, Path()
+        self._games = ("pegging",) if settings.episode == "pegging" else ("pegging", "deals")
+        self.agent = BestAgent(dict.fromkeys(self._games, settings.hidden))
+        self._progress = Progress(disable=True)
+        self._learner = self._learner_of(self._games[-1])
+        self.play_and_learn = self._learner.play_and_learn
+        self.state_dict, self.load_state_dict = self._learner.state_dict, self._learner.load_state_dict
 
+    def _learner_of(self, game: str) -> Distillation:
+        return Distillation(self.agent, game, lambda: self._solve(game), self._settings)
 
-def train(settings: BestSettings, folder: RunFolder, progress: Progress) -> tuple[BestAgent, RunSummary]:
-    """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary.
+    def _solve(self, game: str) -> Decisions:
+        settings, is_pegging = self._settings, game == "pegging"
+        iterations = settings.pegging_iterations if is_pegging else settings.iterations
+        share = 0.0 if is_pegging else settings.simple_players
+        how = Solving(iterations, share, settings.decisions, settings.seed, settings.threads)
+        return (pegging_game if is_pegging else deals)(how, self._folder, self._progress)
 
-    The last policy is the run of this folder; the other one is a run in a folder within it.
-    """
-    torch.set_num_threads(1)
-    torch.manual_seed(settings.seed)
-    *first, last = ("pegging",) if settings.episode == "pegging" else ("pegging", "deals")
-    agent = BestAgent(dict.fromkeys((*first, last), settings.hidden))
-    parts = []
-    for game in first:
-        its, path = replace(settings, evaluations=0), folder.path / f"policy-{game}"
-        path.mkdir(exist_ok=True)
-        within = RunFolder.begin(path, "policy", asdict(its))
-        parts.append(_learn(agent, game, its, within, progress))
-    parts.append(_learn(agent, last, settings, folder, progress))
-    return agent, {**in_all(parts), "updates": {game: part["updates"] for game, part in zip((*first, last), parts)}}
-
-
-def _learn(agent: BestAgent, game: str, settings: BestSettings, folder: RunFolder, progress: Progress) -> RunSummary:
-    """Solves a game and trains the agent's policy network for it; returns a summary."""
-    is_pegging = game == "pegging"
-    iterations = settings.pegging_iterations if is_pegging else settings.iterations
-    share = 0.0 if is_pegging else settings.simple_players
-    how = Solving(iterations, share, settings.decisions, settings.seed, settings.threads)
-    sample, found = (pegging_game if is_pegging else deals), folder.path / "decisions"
-    found.mkdir(exist_ok=True)
-    summary = distil(agent, game, lambda: sample(how, found, progress), settings, folder, progress)
-    shutil.rmtree(found)
-    return summary
+    def own_loop(self, rounds: Rounds) -> dict[str, Any]:
+        """Solves and distils one game after the other; the summary of both."""
+        self._progress, parts = rounds.progress, []
+        for game in self._games:
+            learner, its = self._learner, rounds
+            if game != self._games[-1]:
+                path, settings = rounds.folder.path / f"policy-{game}", replace(self._settings, evaluations=0)
+                path.mkdir(exist_ok=True)
+                within = RunFolder.begin(path, "policy", asdict(settings))
+                learner = self._learner_of(game)
+                its = Rounds(settings, within, rounds.progress, learner, what=f"policy of {game}")
+            self._folder = its.folder.path / "decisions"
+            self._folder.mkdir(exist_ok=True)
+            its.run()
+            shutil.rmtree(self._folder)
+            parts.append(its.position.summary())
+        return in_all(parts)

@@ -20,12 +20,12 @@ from typing import Literal
 
 import numpy as np
 import torch
-from rich.progress import Progress
 
 from crib_env.agents.networks.discard_game import DiscardPlayer, kept_of, write_kept
 from crib_env.agents.networks.td import gaussian_weights
 from crib_env.engine import GAME, shuffle
 from crib_env.evaluate.ranges import Seed
+from crib_env.evaluate.runs.format import SIMULATION_SECONDS, UPDATES
 from crib_env.exact.discard_means import STARTERS
 from crib_env.kernels import kernel, mask_of
 from crib_env.observation import N_ACTIONS
@@ -40,16 +40,13 @@ from crib_env.train.loop.learning import (
     LearningSettings,
     NotNegative,
     Widths,
+    mean_of_steps,
     one_width,
     split_into_batches,
 )
 from crib_env.train.loop.number_format import Precision, precision
-from crib_env.train.loop.rounds import Round, train_in_rounds
-from crib_env.train.loop.run_folder import RunFolder, RunSummary
+from crib_env.train.loop.rounds import Round
 from crib_env.train.td.traces import learn_from_move, means_of, no_traces, value, weights_of
-
-NAME = "discard-game"
-STRENGTH = discard_strength
 
 
 @dataclass(frozen=True)
@@ -135,17 +132,16 @@ class Sampled(Parts):
         self._trace = no_traces(self._weights)
         super().__init__(network=agent.network)
 
-    def play_and_learn(self, now: Round) -> tuple[dict[str, float], float]:
-        """Deals the hands of a round, and learns from each; returns scalars for TensorBoard, and the seconds it took.
+    def play_and_learn(self, now: Round) -> dict[str, float]:
+        """Deals the hands of a round, and learns from each; returns scalars for TensorBoard.
 
         Raises:
             FloatingPointError: the errors are no longer finite.
         """
-        started = time.perf_counter()
         games, tally = np.zeros(1, GAME), np.zeros(4)
         games["deal_stream"] = now.rng.integers(2**64, dtype=np.uint64)
         _play_and_learn(games, now.episodes, self._weights, self._trace, now.learning_rate, tally)
-        return means_of(tally), time.perf_counter() - started
+        return means_of(tally) | {UPDATES: now.episodes}
 
 
 class Exact(Parts):
@@ -160,19 +156,19 @@ class Exact(Parts):
         self.descent = Descent(agent.network, "the network")
         super().__init__(network=agent.network, adam=self.descent)
 
-    def update(self, states: np.ndarray, means: np.ndarray, rate: float) -> float:
-        """One gradient step towards the means (B,) float32 of four cards each, (B, 52); its loss.
+    def update(self, states: np.ndarray, means: np.ndarray, rate: float) -> dict[str, float]:
+        """One gradient step towards the means (B,) float32 of four cards each, (B, 52); its scalars.
 
         Raises:
             FloatingPointError: the loss is no longer finite.
         """
         with precision(self._compute):
-            errors = self.agent.network(torch.from_numpy(states).float()) - torch.from_numpy(means)
-            loss = errors.square().mean()
-        self.descent.step(loss, rate)
-        return loss.item()
+            values = self.agent.network(torch.from_numpy(states).float())
+            loss = (values - torch.from_numpy(means)).square().mean()
+        norm = self.descent.step(loss, rate)
+        return {"loss": loss.item(), "gradient norm": norm, "mean value": values.mean().item()}
 
-    def play_and_learn(self, now: Round) -> tuple[dict[str, float], float]:
+    def play_and_learn(self, now: Round) -> dict[str, float]:
         """Deals the hands of a round, and learns all fifteen ways to keep four of each; returns as :class:`Sampled`."""
         started = time.perf_counter()
         hands = random_hands(now.rng, now.episodes)
@@ -180,29 +176,33 @@ class Exact(Parts):
         seconds = time.perf_counter() - started
         rows = now.rng.permutation(len(states))
         batches = split_into_batches(rows, self._batch_size)
-        losses = [self.update(states[batch], means[batch], now.learning_rate) for batch in batches]
-        return {"learning/loss": float(np.mean(losses))}, seconds
+        steps = [self.update(states[batch], means[batch], now.learning_rate) for batch in batches]
+        return {**mean_of_steps({"all": steps}), SIMULATION_SECONDS: seconds}
 
 
-def train(settings: DiscardGameSettings, folder: RunFolder, progress: Progress) -> tuple[DiscardPlayer, RunSummary]:
-    """Trains a player, from the last checkpoint in the folder if there is one; returns the player and a summary.
+class DiscardGame:
+    """Either way to learn: :class:`Sampled` or :class:`Exact`.
 
-    The summary counts gradient steps as updates; with sampled values, every hand is one.
+    Attributes:
+        agent: trained in place.
     """
-    torch.set_num_threads(settings.threads)
-    torch.manual_seed(settings.seed)
-    agent = DiscardPlayer(settings.activation, settings.hidden)
-    learner: Sampled | Exact
-    if settings.values == "sampled":
-        gaussian_weights(agent.network)
-        learner = Sampled(agent)
-        learner.play_and_learn(Round(0, 0, 0.0, 0.0, np.random.default_rng(0)))  # compiles before the clocks start
-    else:
-        learner = Exact(agent, settings.batch_size, settings.precision)
-        hands = random_hands(np.random.default_rng(0), 1)
-        kept_of(hands), hand_totals(hands)  # as above
-    summary = train_in_rounds(
-        NAME, settings, folder, progress, learner, learner.play_and_learn, strength=discard_strength
-    )
-    updates = learner.descent.steps if isinstance(learner, Exact) else summary["episodes"]
-    return agent, {**summary, "updates": updates}
+
+    Settings, PRESETS, STRENGTH = DiscardGameSettings, PRESETS, discard_strength
+
+    def __init__(self, settings: DiscardGameSettings) -> None:
+        self.agent = DiscardPlayer(settings.activation, settings.hidden)
+        self._way: Sampled | Exact
+        if settings.values == "sampled":
+            gaussian_weights(self.agent.network)
+            self._way = Sampled(self.agent)
+            nothing = Round(0, 0, 0.0, 0.0, np.random.default_rng(0))
+            self._way.play_and_learn(nothing)  # compiles the kernels before the clocks start
+        else:
+            self._way = Exact(self.agent, settings.batch_size, settings.precision)
+            hands = random_hands(np.random.default_rng(0), 1)
+            kept_of(hands), hand_totals(hands)  # as above
+        self.state_dict, self.load_state_dict = self._way.state_dict, self._way.load_state_dict
+
+    def play_and_learn(self, now: Round) -> dict[str, float]:
+        """A round; scalars for TensorBoard."""
+        return self._way.play_and_learn(now)

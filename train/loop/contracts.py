@@ -4,48 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import torch
-from rich.progress import Progress
 from rich.table import Table
 
-from crib_env.train.loop.learning import RunSettings
-
 if TYPE_CHECKING:
-    from crib_env.train.loop.run_folder import RunFolder, RunSummary
+    from crib_env.train.loop.rounds import Round
 
-S = TypeVar("S", bound=RunSettings)
 PlayerT_contra = TypeVar("PlayerT_contra", contravariant=True)
 Result = TypeVar("Result")
 
 
-class TrainedPlayer(Protocol):
-    """The player that a learner trains."""
+class Stateful(Protocol):
+    """What a checkpoint saves."""
 
-    def save(self, path: Path) -> None:
-        """Writes the weights to a file."""
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """Its tensors; a learner may also give NumPy arrays."""
+
+    def load_state_dict(self, tensors: dict[str, torch.Tensor], /) -> object:
+        """Restores the tensors of :meth:`state_dict`."""
 
 
-@runtime_checkable
-class Learner(Protocol[S]):
-    """A module of ``train`` that trains a player.
+class Learner(Stateful, Protocol):
+    """A player in training, made from its settings (docs/guides/your-own-learner.md).
 
-    A learner whose player cannot play matches of cribbage also has ``STRENGTH``: a :class:`StrengthMeasure`.
+    Its class also has ``Settings``, a dataclass that inherits :class:`crib_env.train.RunSettings`, and may have:
+
+    * ``PRESETS``, settings by the name of their preset, ``default`` among them;
+    * ``STRENGTH``, a :class:`StrengthMeasure`, if the player cannot play matches of cribbage;
+    * ``own_loop(rounds)``, in place of ``play_and_learn``, if it or a library calls
+      :class:`crib_env.train.loop.rounds.Rounds` itself; returns what else belongs in the summary.
+
+    torch's seed and threads are set before it is made. If it compiles kernels then, no clock runs.
     """
 
-    NAME: str
-    """Its name on the command line."""
+    def __init__(self, settings: Any, /) -> None: ...
 
     @property
-    def PRESETS(self) -> Mapping[str, S]:  # a constant of the module
-        """Settings by the name of their preset, including ``default``."""
+    def agent(self) -> Any:
+        """The player whose strength is measured."""
 
-    def train(self, settings: S, folder: RunFolder, progress: Progress) -> tuple[TrainedPlayer, RunSummary]:
-        """Trains a player, from the last checkpoint in the folder if there is one; returns player and summary.
+    def play_and_learn(self, now: Round, /) -> dict[str, float]:
+        """Plays a round and learns from it; returns scalars for TensorBoard by tag.
 
-        The summary is that of :meth:`crib_env.train.loop.run_folder.Position.summary`, with ``updates``.
+        Everything random in it follows from ``now.rng``, so that a stopped run continues exactly.
         """
+
+
+def presets_of(learner: type[Learner]) -> Mapping[str, Any]:
+    """Settings by the name of their preset."""
+    kind: Any = learner
+    found: Mapping[str, Any] = getattr(kind, "PRESETS", None) or {"default": kind.Settings()}
+    return found
 
 
 class StrengthMeasure(Protocol[PlayerT_contra, Result]):
@@ -76,24 +87,6 @@ class StrengthMeasure(Protocol[PlayerT_contra, Result]):
 
     def draw(self, folder: Path, title: str) -> Path:
         """Draws the learning curve of a run into its folder; returns the path of the picture."""
-
-
-class Stateful(Protocol):
-    """What a checkpoint saves."""
-
-    def state_dict(self) -> dict[str, torch.Tensor]:
-        """Its tensors."""
-
-    def load_state_dict(self, tensors: dict[str, torch.Tensor], /) -> object:
-        """Restores the tensors of :meth:`state_dict`."""
-
-
-class Trainee(Stateful, Protocol):
-    """A player in training, with everything that a checkpoint saves."""
-
-    @property
-    def agent(self) -> Any:
-        """The player whose strength is measured."""
 
 
 class Parts:

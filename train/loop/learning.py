@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
@@ -12,6 +13,7 @@ from torch import nn
 from crib_env.agents import make_agent
 from crib_env.engine import WIN
 from crib_env.evaluate.ranges import Games, Positive, Range, Seed, Share, Threads, WholeNumber, check_values
+from crib_env.evaluate.runs.format import UPDATES
 from crib_env.observation import observation_named
 from crib_env.train.loop.number_format import Precision, chosen
 
@@ -33,6 +35,10 @@ class RunSettings:
 
     seed: Seed = 0
     """Random seed for initial weights, deals and exploration."""
+    episodes: Count = 600_000
+    """Episodes to play."""
+    episodes_at_once: Count = 1_024
+    """Episodes in a round, played side by side."""
     evaluations: WholeNumber = 20
     """How often to measure strength during training; if at all, also at the start."""
     evaluation_games: Games = 1_000
@@ -47,21 +53,24 @@ class RunSettings:
 
     def __post_init__(self) -> None:
         check_values(vars(self), get_type_hints(type(self), include_extras=True))
+        for name in ("episodes", "episodes_at_once"):  # a subclass from outside may state no range
+            check_values({name: getattr(self, name)}, {name: Count})
         if self.exploitability and getattr(self, "episode", None) != "pegging":
             raise ValueError(f"exploitability={self.exploitability} is only measured in episode='pegging': give 0")
         cards: int = getattr(self, "cards", 4)
         if cards != 4 and getattr(self, "episode", None) != "pegging":
             raise ValueError(f"cards={cards} is only for episode='pegging': give 4")
 
+    @property
+    def all_episodes(self) -> int:
+        """How many episodes the run plays."""
+        return self.episodes
+
 
 @dataclass(frozen=True)
 class LearningSettings(RunSettings):
-    """Settings of a learner that descends gradients in rounds (:func:`crib_env.train.loop.rounds.train_in_rounds`)."""
+    """Settings of a learner that descends gradients."""
 
-    episodes: Count = 600_000
-    """Episodes to play."""
-    episodes_at_once: Count = 1_024
-    """Episodes in a round, played side by side."""
     batch_size: Count = 256
     """Samples in a gradient step."""
     learning_rate: NotNegative = 2e-3
@@ -192,8 +201,9 @@ class Descent(SavedOptimizer):
         super().__init__(kind(network.parameters(), weight_decay=decay, fused=True))
         self._network, self._what = network, what
 
-    def step(self, loss: torch.Tensor, rate: float) -> None:
-        """Takes a step at a learning rate, with the gradient of the loss, a scalar, clipped to a norm of 10.
+    def step(self, loss: torch.Tensor, rate: float) -> float:
+        """Takes a step at a learning rate, with the gradient of the loss, a scalar, clipped to a norm of 10; returns
+        the norm before.
 
         Raises:
             FloatingPointError: the loss or its gradient is not finite, and the network has not changed; or the norm of
@@ -211,6 +221,7 @@ class Descent(SavedOptimizer):
         size = nn.utils.get_total_norm([parameter.detach() for parameter in self._network.parameters()])
         if not torch.isfinite(size):  # the next games would be played, and a checkpoint saved, with these weights
             raise FloatingPointError(f"the norm of the weights of {self._what} is {size.item()}")
+        return length.item()
 
 
 @torch.no_grad()
@@ -225,6 +236,14 @@ def split_into_batches(rows: np.ndarray, size: int) -> list[np.ndarray]:
     return np.array_split(rows, max(1, round(len(rows) / size)))
 
 
-def mean_of_steps(name: str, steps: list[dict[str, float]]) -> dict[str, float]:
-    """The means of what gradient steps of a network measured, under TensorBoard's tags."""
-    return {f"learning/{name} {key}": float(np.mean([step[key] for step in steps])) for key in steps[0]}
+def mean_of_steps(steps: Mapping[str, list[dict[str, float]]]) -> dict[str, float]:
+    """The means of what gradient steps measured, by network: of all, and of each of several networks; their number."""
+    values: dict[str, list[float]] = {}
+    for name, measured in steps.items():
+        for step in measured:
+            for key, value in step.items():
+                values.setdefault(f"learning/{key}", []).append(value)
+                if len(steps) > 1:
+                    values.setdefault(f"networks/{name} {key}", []).append(value)
+    means = {tag: float(np.mean(found)) for tag, found in values.items()}
+    return {**means, UPDATES: sum(map(len, steps.values()))}

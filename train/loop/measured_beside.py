@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import redirect_stdout, suppress
 from functools import cache
@@ -23,7 +23,6 @@ from crib_env.evaluate.skill.exploitability.asking import use_threads
 from crib_env.evaluate.skill.exploitability.pegging_game import Gain, exploitability
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
-from crib_env.train.loop.contracts import TrainedPlayer
 from crib_env.train.loop.run_folder import RunFolder
 
 _FOLDER = "to-measure"  # of weights, in a run's folder
@@ -55,11 +54,11 @@ class MeasuredBeside:
         """How many are not logged yet."""
         return len(self._waiting)
 
-    def begin(self, player: TrainedPlayer, episodes: int) -> None:
-        """Saves a player after so many episodes, and has it measured."""
+    def begin(self, save: Callable[[Path], None], episodes: int) -> None:
+        """Has ``save`` write the player after so many episodes, and has it measured."""
         self._folder.mkdir(exist_ok=True)
         path = self._path(episodes)
-        player.save(path)
+        save(path)
         self._waiting[episodes] = self._asking.submit(self._ask, path)
 
     def log(self) -> Iterator[str]:

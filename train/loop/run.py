@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import torch
 from rich.progress import Progress
 
+from crib_env.agents.of_learner import settings_of
 from crib_env.agents.registry import check_names_of_file
 from crib_env.evaluate.console import console
 from crib_env.evaluate.folder_lock import held
 from crib_env.evaluate.matches.match import MatchResult
 from crib_env.evaluate.progress import progress_bar
-from crib_env.evaluate.runs.format import final_tags, read_config
+from crib_env.evaluate.runs.format import read_config
 from crib_env.evaluate.runs.table import CAPTION, read_runs, rows_of, tables_of
-from crib_env.train.loop.contracts import Learner, S
+from crib_env.train.loop.contracts import Learner, presets_of
 from crib_env.train.loop.learning import LearningSettings, RunSettings, with_precision
 from crib_env.train.loop.number_format import chosen, is_emulated, processor
+from crib_env.train.loop.recording import print_line
+from crib_env.train.loop.rounds import Rounds
 from crib_env.train.loop.run_folder import RUNS, RunFolder
 from crib_env.train.loop.strength import strength_of
-from crib_env.train.loop.tensorboard import summaries
 
 
-def load_settings(learner: Learner[S], found: dict[str, Any], folder: Path, said: Collection[str] = ()) -> S:
+def load_settings(learner: type[Learner], found: dict[str, Any], folder: Path, said: Collection[str] = ()) -> Any:
     """Reads the settings of a run from its ``config.json``.
 
     Args:
@@ -34,16 +37,11 @@ def load_settings(learner: Learner[S], found: dict[str, Any], folder: Path, said
         ValueError: a setting is unknown or not allowed, or names another agent outside this project.
     """
     check_names_of_file(found.values(), said, folder)
-    default = learner.PRESETS["default"]
-    known = {field.name for field in fields(default)}
-    if unknown := sorted(set(found) - known):
-        raise ValueError(f"the run's config.json has settings that {learner.NAME} does not know: {', '.join(unknown)}")
-    given: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in found.items()}
-    return replace(default, **given)
+    return settings_of(presets_of(learner)["default"], found, "the run's config.json")
 
 
 def run_learner(
-    learner: Learner[S], settings: S, folder: RunFolder, bar: Callable[[], Progress] = progress_bar
+    learner: type[Learner], settings: RunSettings, folder: RunFolder, bar: Callable[[], Progress] = progress_bar
 ) -> None:
     """Trains, saves the final weights, measures and prints their strength; writes everything to the folder.
 
@@ -53,54 +51,48 @@ def run_learner(
         ValueError: another process works in the folder.
     """
     if folder.is_finished:
-        _print(f"finished already: {folder.path}")
+        print_line(f"finished already: {folder.path}")
         console.print(*tables_of(*rows_of(read_runs(folder.path))), CAPTION)
         return
     with held(folder.path):
-        _train_and_measure(learner, settings, folder, bar)
+        _say_how(learner, settings, folder)
+        presets = presets_of(learner)
+        start = with_precision(presets.get(getattr(settings, "preset", ""), presets["default"]))
+        with bar() as progress:
+            rounds, agent, about = train(learner, settings, folder, progress)
+            result = rounds.finish(agent, progress, asdict(settings), asdict(start), **about)
+        if _is_expected(learner, settings):
+            for line in _expected_lines(learner, settings, result["greedy"]):
+                print_line(line)
 
 
-def _train_and_measure(learner: Learner[S], settings: S, folder: RunFolder, bar: Callable[[], Progress]) -> None:
-    measured_by = strength_of(learner, settings)
-    _print(f"run folder: {folder.path}")
-    _print(precision_in_words(settings))
+def train(
+    learner: type[Learner], settings: RunSettings, folder: RunFolder, progress: Progress
+) -> tuple[Rounds, Any, dict[str, Any]]:
+    """Trains from the last checkpoint in the folder, if there is one, and saves the final weights.
+
+    Returns:
+        The rounds, the trained player, and what the summary says beside their position.
+    """
+    torch.set_num_threads(getattr(settings, "threads", 1))
+    torch.manual_seed(settings.seed)
+    trainee: Any = learner(settings)
+    rounds = Rounds(settings, folder, progress, trainee, strength_of(learner, settings))
+    about: dict[str, Any] | None = getattr(trainee, "own_loop", Rounds.run)(rounds)
+    rounds.save_player(folder.final)
+    return rounds, trainee.agent, about or {}
+
+
+def _say_how(learner: type[Learner], settings: RunSettings, folder: RunFolder) -> None:
+    print_line(f"run folder: {folder.path}")
+    print_line(precision_in_words(settings))
     begun_on = read_config(folder.path).processor
     if begun_on not in ("", processor()):
-        _print(f"begun on {begun_on}: digits may differ from those of a run on one processor")
-    _print(f"curves: tensorboard --logdir {RUNS if RUNS in folder.path.parents else folder.path}")
+        print_line(f"begun on {begun_on}: digits may differ from those of a run on one processor")
+    print_line(f"curves: tensorboard --logdir {RUNS if RUNS in folder.path.parents else folder.path}")
     if settings.evaluations:
-        games = f"{settings.evaluation_games:,} {measured_by.SAMPLE}"
-        _print(f"strength at the start and {settings.evaluations} times during training: {games}")
-    with bar() as progress:
-        agent, summary = learner.train(settings, folder, progress)
-        agent.save(folder.final)
-        task = progress.add_task("measuring its strength", total=measured_by.total(settings.final_games))
-        results = measured_by.measure(
-            agent, settings.final_games, settings.seed + 1, lambda done: progress.update(task, advance=done)
-        )
-    values = measured_by.scalars(results)
-    folder.begin_end()
-    folder.log(final_tags(values), summary["episodes"])
-    start = with_precision(learner.PRESETS.get(getattr(settings, "preset", ""), learner.PRESETS["default"]))
-    folder.log_hparams(summaries(learner.NAME, settings, start))
-    folder.flush()
-    curve = measured_by.draw(folder.path, f"{learner.NAME}, seed {settings.seed}")
-    folder.finish({**summary, "strength": measured_by.as_json(results), "scalars": values})
-    console.print(measured_by.table(learner.NAME, results))
-    if _is_expected(learner, settings):
-        for line in _expected_lines(learner, settings, results["greedy"]):
-            _print(line)
-    _print(
-        f"{summary['episodes']:,} episodes in {summary['seconds']:.0f} s, "
-        f"{summary['simulation_share']:.1%} of the time in simulation"
-    )
-    _print(f"weights: {folder.final}")
-    _print(f"curve: {curve}")
-
-
-def _print(line: str) -> None:
-    """Prints a line without wrapping it, so that its path can be copied."""
-    console.print(line, soft_wrap=True)
+        games = f"{settings.evaluation_games:,} {strength_of(learner, settings).SAMPLE}"
+        print_line(f"strength at the start and {settings.evaluations} times during training: {games}")
 
 
 def precision_in_words(settings: RunSettings) -> str:
@@ -117,12 +109,12 @@ def precision_in_words(settings: RunSettings) -> str:
 _FREE = ("precision", "evaluations", "evaluation_games", "checkpoint_seconds")
 
 
-def _is_expected(learner: Learner[S], settings: S) -> bool:
+def _is_expected(learner: Any, settings: RunSettings) -> bool:
     """Whether it is known what a run with these settings comes to."""
-    default: Any = learner.PRESETS["default"]
-    return hasattr(learner, "EXPECTED") and settings == replace(
-        default, **{name: getattr(settings, name) for name in _FREE}
-    )
+    if not hasattr(learner, "EXPECTED"):
+        return False
+    default: Any = presets_of(learner)["default"]
+    return settings == replace(default, **{name: getattr(settings, name) for name in _FREE})
 
 
 def _expected_lines(learner: Any, settings: Any, result: MatchResult) -> Iterator[str]:

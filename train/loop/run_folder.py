@@ -24,13 +24,15 @@ from crib_env.evaluate.runs.format import (
     FINAL,
     PROCESSOR_SECONDS,
     SUMMARY,
+    by_processor_seconds,
     is_finished,
+    is_strength,
     read_config,
 )
 from crib_env.files.json_text import typed
 from crib_env.train.loop.learning import RunSettings
 from crib_env.train.loop.number_format import processor
-from crib_env.train.loop.tensorboard import layout_of
+from crib_env.train.loop.tensorboard import layout_of, scalar
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure  # takes half a second, and few runs draw
@@ -55,6 +57,7 @@ class RunFolder:
         self._checkpoints.mkdir(exist_ok=True)
         self._writer: SummaryWriter | None = None
         self._tags: dict[str, None] = {}  # of the scalars written, in order
+        self._described: set[str] = set()  # tags in this event file
         self._restored = -1  # number of episodes at the checkpoint that the run continues from
 
     @classmethod
@@ -76,7 +79,9 @@ class RunFolder:
             ValueError: ``folder`` already exists.
         """
         return cls.begin(
-            _new_run(runs / learner, settings.seed, seeds) if folder is None else new_folder(folder, runs),
+            new_run(runs / learner.replace(":", "."), settings.seed, seeds)
+            if folder is None
+            else new_folder(folder, runs),
             learner,
             asdict(settings) | ({"seeds": seeds} if seeds else {}),
         )
@@ -99,8 +104,8 @@ class RunFolder:
             raise ValueError(f"{path} is a run of {found!r}, not of {learner!r}")
         return cls(path), settings
 
-    def log(self, values: dict[str, float], episodes: int) -> None:
-        """Writes scalars to TensorBoard, over the number of episodes played.
+    def log(self, values: dict[str, float], step: int) -> None:
+        """Writes scalars to TensorBoard, over the number of episodes played, or what :func:`description_of` says.
 
         Raises:
             OSError: values do not fit on the disk; perhaps those of an earlier call, as TensorBoard writes in a thread.
@@ -116,7 +121,8 @@ class RunFolder:
                 self._tags |= dict.fromkeys(values)
                 self._writer.add_custom_scalars(layout_of(self._tags))  # TensorBoard uses the last one
             for tag, value in values.items():
-                self._writer.add_scalar(tag, value, episodes)
+                self._add(scalar(tag, float(value), tag not in self._described), step)
+            self._described |= values.keys()
         except OSError as error:
             raise OSError(error.errno, error.strerror, error.filename or str(self.path)) from None
 
@@ -131,7 +137,7 @@ class RunFolder:
         return tags
 
     def begin_end(self) -> None:
-        """Begins a file of events for what is logged from now on, after training.
+        """Begins a file of events for what is logged from now on, after training, with curves over processor seconds.
 
         A run that is killed before its summary is written writes this file anew.
         """
@@ -139,6 +145,13 @@ class RunFolder:
         assert self._writer is not None
         self._writer.close()
         self._writer = SummaryWriter(str(self.path), filename_suffix=_END)
+        events = EventAccumulator(str(self.path)).Reload()
+        tags = events.Tags()["scalars"]
+        clock = {0: 0.0} | {each.step: each.value for each in events.Scalars(PROCESSOR_SECONDS)}
+        for tag in filter(is_strength, tags):
+            for each in events.Scalars(tag):
+                if each.step in clock:
+                    self.log(by_processor_seconds({tag: each.value}), round(clock[each.step]))
 
     def flush(self) -> None:
         """Writes to the disk what was logged."""
@@ -153,9 +166,12 @@ class RunFolder:
 
     def log_hparams(self, summaries: Iterable[Summary]) -> None:
         """Writes the summaries of :func:`crib_env.train.loop.tensorboard.summaries`."""
-        assert self._writer is not None
         for summary in summaries:
-            self._writer.file_writer.add_summary(summary)  # type: ignore[attr-defined]  # declared None
+            self._add(summary)
+
+    def _add(self, summary: Summary, step: int | None = None) -> None:
+        assert self._writer is not None
+        self._writer.file_writer.add_summary(summary, step)  # type: ignore[attr-defined]  # declared None
 
     def save_checkpoint(self, episodes: int, tensors: dict[str, torch.Tensor], about: dict[str, Any]) -> None:
         """Saves a checkpoint and deletes all but the last two, and damaged ones that a run has skipped."""
@@ -215,7 +231,7 @@ class RunFolder:
             self._writer.close()
 
 
-def _new_run(folder: Path, seed: int, seeds: int | None) -> Path:
+def new_run(folder: Path, seed: int, seeds: int | None = None) -> Path:
     """Makes a folder named after the time within ``folder``; runs that begin in the same second are numbered."""
     stamp = f"{time.strftime('%Y%m%d-%H%M%S')}-s{seed}" + (f"-x{seeds}" if seeds else "")
     for again in itertools.count():
@@ -237,6 +253,7 @@ class Position:
     seconds: float = 0.0
     processor_seconds: float = 0.0
     simulation_seconds: float = 0.0
+    updates: int = 0
 
     @classmethod
     def restored(
@@ -255,10 +272,10 @@ class Position:
             return cls()
         tensors, about = checkpoint
         try:
-            # Checkpoints of earlier versions hold no settings.
+            # Checkpoints of earlier versions hold no settings and no updates.
             if other := difference(typed(about.pop("settings", {}), dict[str, Any]), settings):
                 raise ValueError(f"it was saved with {other}")
-            position = typed(about, cls)
+            position = typed({"updates": 0} | about, cls)
             if not all(value >= 0 for value in vars(position).values()):
                 raise ValueError("its position is before the start of the run")
             if position.episodes and not position.seconds:
@@ -270,17 +287,16 @@ class Position:
         return position
 
     def summary(self) -> RunSummary:
-        """The position for ``summary.json``.
-
-        A learner adds ``updates``, how often it has changed its weights: a number, or one for each network.
-        """
-        return {
+        """The position for ``summary.json``, with ``simulation_share`` and ``updates`` if the learner says them."""
+        summary: RunSummary = {
             "episodes": self.episodes,
             "seconds": self.seconds,
             "processor_seconds": self.processor_seconds,
-            "episodes_per_second": self.episodes / self.seconds,
-            "simulation_share": self.simulation_seconds / self.seconds,
+            "episodes_per_second": self.episodes / self.seconds if self.seconds else 0.0,
         }
+        if self.simulation_seconds:
+            summary["simulation_share"] = self.simulation_seconds / self.seconds
+        return summary | ({"updates": self.updates} if self.updates else {})
 
 
 def difference(found: dict[str, Any], settings: RunSettings) -> str | None:
@@ -291,11 +307,12 @@ def difference(found: dict[str, Any], settings: RunSettings) -> str | None:
 
 
 def in_all(parts: list[RunSummary]) -> RunSummary:
-    """The summary, except updates, of a run in consecutive parts: the episodes of the last, and the time of all."""
+    """The summary of a run in consecutive parts: the episodes of the last, and the time of all."""
     whole = Position(
         episodes=parts[-1]["episodes"],
         seconds=sum(part["seconds"] for part in parts),
         processor_seconds=sum(part["processor_seconds"] for part in parts),
-        simulation_seconds=sum(part["simulation_share"] * part["seconds"] for part in parts),
+        updates=sum(part.get("updates", 0) for part in parts),
+        simulation_seconds=sum(part.get("simulation_share", 0.0) * part["seconds"] for part in parts),
     )
     return whole.summary()

@@ -21,14 +21,14 @@ from crib_env.evaluate.matches.mirrored import mean_of_pairs
 from crib_env.evaluate.matches.single_deals import play_deals
 from crib_env.evaluate.runs.format import (
     LEARNING_CURVE,
-    final_tag,
     margin_tag,
     read_config,
     win_rate_tag,
     with_band,
 )
 from crib_env.evaluate.statistics import half_width, mean_interval
-from crib_env.train.loop.contracts import Learner, S, StrengthMeasure
+from crib_env.players.agent_from_text import as_agent
+from crib_env.train.loop.contracts import StrengthMeasure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes  # matplotlib takes half a second, so it is imported where pictures are drawn
@@ -39,7 +39,7 @@ OnProgress = Callable[[int], None]
 R = TypeVar("R")
 
 
-def strength_of(learner: Learner[S], settings: S) -> StrengthMeasure[Any, Any]:
+def strength_of(learner: Any, settings: Any) -> StrengthMeasure[Any, Any]:
     """The measure for a run: that of its learner, else pegging games for players of pegging, else whole games."""
     own: StrengthMeasure[Any, Any] | None = getattr(learner, "STRENGTH", None)
     return own or measure_of(settings)
@@ -74,9 +74,10 @@ class _AgainstBaselines(Generic[R]):
         """How many games a measurement of ``games`` against each baseline plays in all."""
         return games * len(BASELINES)
 
-    def measure(self, agent: Agent, games: int, seed: int, on_progress: OnProgress = lambda done: None) -> dict[str, R]:
+    def measure(self, agent: Any, games: int, seed: int, on_progress: OnProgress = lambda done: None) -> dict[str, R]:
         """Plays ``games`` against each baseline; ``on_progress`` receives the number of further games."""
-        return {name: self.against(agent, make_agent(name), games, seed, on_progress) for name in BASELINES}
+        player = as_agent(agent)
+        return {name: self.against(player, make_agent(name), games, seed, on_progress) for name in BASELINES}
 
     def against(self, agent: Agent, opponent: Agent, games: int, seed: int, on_progress: OnProgress) -> R:
         """The result against one of them."""
@@ -203,9 +204,9 @@ class PeggingGames(_AgainstBaselines[PeggingResult]):
 def draw_tag(axes: Axes, folder: Path, tag: str, colour: str, label: str, scale: float = 1.0) -> None:
     """The curve of a run under a tag, with its finished player."""
     from crib_env.evaluate.figures import number_ticks
-    from crib_env.evaluate.runs.learning_curves import Curve, draw_curve, read_points
+    from crib_env.evaluate.runs.learning_curves import Curve, draw_curve, read_final, read_points
 
-    draw_curve(axes, Curve(read_points(folder, tag), read_points(folder, final_tag(tag))), colour, label, scale)
+    draw_curve(axes, Curve(read_points(folder, tag), read_final(folder, tag)), colour, label, scale)
     number_ticks(axes.xaxis)
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Generic
+from typing import Any
 
 import numpy as np
 from rich.progress import Progress
@@ -14,6 +14,7 @@ from rich.table import Table
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torch.utils.tensorboard import SummaryWriter
 
+from crib_env.agents.of_learner import settings_of
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.executors.named import connected
 from crib_env.evaluate.files import write_json
@@ -23,6 +24,7 @@ from crib_env.evaluate.runs.format import (
     EVENTS,
     SUMMARY,
     band_of,
+    final_tags,
     is_begun,
     is_end,
     is_finished,
@@ -34,21 +36,24 @@ from crib_env.evaluate.runs.format import (
 )
 from crib_env.evaluate.runs.learning_curves import draw_curves, mean_of, read_curve, read_points
 from crib_env.files.json_text import typed
-from crib_env.train.loop.contracts import Learner, S
+from crib_env.train.loop.contracts import presets_of
+from crib_env.train.loop.learning import RunSettings
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder, difference
 from crib_env.train.loop.strength import BASELINES, strength_of
 from crib_env.train.loop.tensorboard import layout_of
+from crib_env.train.registry import learner_named
 
 
-class Sweep(Generic[S]):
+class Sweep:
     """Runs in the folders ``seed-K`` of one folder, whose own TensorBoard curves are their means with 95 % intervals.
 
     Args:
+        learner: by name.
         settings: the settings of the first run; the others have the following seeds.
     """
 
-    def __init__(self, learner: Learner[S], settings: S, seeds: int, path: Path) -> None:
+    def __init__(self, learner: str, settings: RunSettings, seeds: int, path: Path) -> None:
         self._learner = learner
         self._settings = [replace(settings, seed=settings.seed + k) for k in range(seeds)]
         self._path = path
@@ -85,7 +90,7 @@ class Sweep(Generic[S]):
         else:
             with connected(executor, getattr(self._settings[0], "threads", 1)) as cluster:
                 here = Path.cwd()
-                calls = [(self._learner, one, path, here) for one, path in zip(self._settings, self._runs)]
+                calls = [(self._learner, asdict(one), path, here) for one, path in zip(self._settings, self._runs)]
                 for _ in cluster.each(_train_there, calls):
                     pass
 
@@ -98,9 +103,7 @@ class Sweep(Generic[S]):
                 continue
             from crib_env.evaluate.figures import save_figure  # matplotlib takes half a second
 
-            save_figure(
-                draw_curves({self._learner.NAME: curves}, baseline, "episodes"), self._path / f"against-{baseline}"
-            )
+            save_figure(draw_curves({self._learner: curves}, baseline, "episodes"), self._path / f"against-{baseline}")
 
     def _spreads(self) -> dict[str, dict[str, float]]:
         """The spread of every final result."""
@@ -109,13 +112,14 @@ class Sweep(Generic[S]):
 
     def table(self) -> Table:
         """The spread of every final result, as a table."""
-        games = f"{self._settings[0].final_games:,} {strength_of(self._learner, self._settings[0]).SAMPLE}"
+        sample = strength_of(learner_named(self._learner), self._settings[0]).SAMPLE
+        games = f"{self._settings[0].final_games:,} {sample}"
         rows = []
         for tag, spread in self._spreads().items():
             mean, deviation, lowest, highest = (in_figures(tag, value) for value in spread.values())
             rows.append((title_of(tag), f"{mean} ± {deviation}", lowest, highest))
         columns = ("", "mean ± standard deviation", "lowest", "highest")
-        return table_of(f"{self._learner.NAME}: {len(self._runs)} seeds, {games}", columns, rows)
+        return table_of(f"{self._learner}: {len(self._runs)} seeds, {games}", columns, rows)
 
     def _log_curves(self) -> None:
         """Writes the mean of each curve of strength under its own name, with its 95 % interval."""
@@ -123,35 +127,40 @@ class Sweep(Generic[S]):
             old.unlink()  # of a sweep that was stopped while it wrote them: all are written again
         first, *others = (EventAccumulator(str(run)).Reload().Tags()["scalars"] for run in self._runs)
         shared = [tag for tag in first if all(tag in written for written in others)]
-        tags = [tag for tag in shared if is_strength(tag)]
+        tags = [tag for tag in shared if is_strength(tag) and set(band_of(tag)) <= set(shared)]
         with SummaryWriter(str(self._path)) as writer:
-            writer.add_custom_scalars(layout_of([name for tag in tags for name in (tag, *band_of(tag))]))
+            finals = final_tags({tag: spread["mean"] for tag, spread in self._spreads().items()})
+            means = {tag: value for tag, value in finals.items() if tag in shared}
+            writer.add_custom_scalars(layout_of([*(name for tag in tags for name in (tag, *band_of(tag))), *means]))
             for tag in tags:
                 for place, *mean_low_high in zip(*mean_of([read_points(run, tag) for run in self._runs])):
                     for name, value in with_band(tag, *mean_low_high).items():
                         writer.add_scalar(name, value, int(place))
+            for tag, value in means.items():
+                writer.add_scalar(tag, value, self._settings[0].all_episodes)
 
 
 def _scalars_of(run: Path) -> dict[str, float]:
     return read_summary(run, lambda content: typed(content["scalars"], dict[str, float]))
 
 
-def _train(learner: Learner[S], settings: S, path: Path, bar: Callable[[], Progress] = progress_bar) -> None:
+def _train(learner: str, settings: RunSettings, path: Path, bar: Callable[[], Progress] = progress_bar) -> None:
     if is_finished(path):
         return
     if is_begun(path):
-        folder, found = RunFolder.open(path, learner.NAME)
+        folder, found = RunFolder.open(path, learner)
         if other := difference(found, settings):
             raise ValueError(f"{path} was begun with {other}: delete it to train it again")
     else:
         path.mkdir(exist_ok=True)
-        folder = RunFolder.begin(path, learner.NAME, asdict(settings))
-    run_learner(learner, settings, folder, bar)
+        folder = RunFolder.begin(path, learner, asdict(settings))
+    run_learner(learner_named(learner), settings, folder, bar)
 
 
-def _train_there(learner: Learner[S], settings: S, path: Path, here: Path) -> None:
+def _train_there(learner: str, values: dict[str, Any], path: Path, here: Path) -> None:
     """Trains on a worker, from the folder in which the command was given; prints lines in place of a progress bar."""
     os.chdir(here)
+    settings = settings_of(presets_of(learner_named(learner))["default"], values, "the command")
     _train(learner, settings, path, lambda: ProgressLines(f"seed {settings.seed}"))
 
 

@@ -11,21 +11,29 @@ last value it shows.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from dataclasses import asdict
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.plugins.hparams import api_pb2, metadata
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData, SessionEndInfo, SessionStartInfo
+from tensorboard.plugins.scalar import metadata as metadata_of_scalars
 
-from crib_env.evaluate.runs.format import POINTS_A_HAND, STRENGTH, band_of, final_tag, title_of, win_rate_tag
-from crib_env.train.loop.learning import RunSettings
+from crib_env.evaluate.runs.format import (
+    BY_SECONDS,
+    POINTS_A_HAND,
+    STRENGTH,
+    band_of,
+    description_of,
+    final_tag,
+    title_of,
+    win_rate_tag,
+)
 
 # Titles and the prefixes of their tags; the last prefixes of learning and of speed are Stable-Baselines3's.
 _GROUPS = {
-    "evaluation (bands: 95 % intervals)": STRENGTH,
-    "learning": ("learning/", "rollout/", "train/"),
+    "evaluation (bands: 95 % intervals)": (*STRENGTH, BY_SECONDS),
+    "learning": ("learning/", "networks/", "rollout/", "train/"),
     "speed": ("speed/", "time/"),
 }
 
@@ -53,6 +61,12 @@ def layout_of(tags: Collection[str]) -> dict[str, dict[str, list[Any]]]:
     return layout
 
 
+def scalar(tag: str, value: float, with_description: bool) -> Summary:
+    """A scalar as event files have it. TensorBoard reads the description from the first of a tag."""
+    text = metadata_of_scalars.create_summary_metadata("", description_of(tag)) if with_description else None
+    return Summary(value=[Summary.Value(tag=tag, simple_value=value, metadata=text)])
+
+
 _TEXT, _NUMBER = api_pb2.DATA_TYPE_STRING, api_pb2.DATA_TYPE_FLOAT64
 _COLUMNS = {
     "learner": _TEXT,
@@ -75,19 +89,19 @@ _METRICS = {
 _ASIDE = {"evaluations", "evaluation_games", "final_games", "checkpoint_seconds", "threads"}
 
 
-def hparams_of(learner: str, settings: RunSettings, start: RunSettings) -> dict[str, str | float]:
+def hparams_of(learner: str, given: Mapping[str, Any], start: Mapping[str, Any]) -> dict[str, str | float]:
     """The columns of a run.
 
     Args:
+        given: its settings.
         start: the settings of its preset; other settings that differ from them are in ``other settings``.
     """
-    given, before = asdict(settings), asdict(start)
-    others = (name for name in given if name not in _COLUMNS and name not in _ASIDE and given[name] != before[name])
+    others = (name for name in given if name not in _COLUMNS and name not in _ASIDE and given[name] != start.get(name))
     columns = {"learner": learner, "other settings": ", ".join(f"{name} {_plain(given[name])}" for name in others)}
     return columns | {name: _plain(value) for name, value in given.items() if name in _COLUMNS}
 
 
-def summaries(learner: str, settings: RunSettings, start: RunSettings) -> list[Summary]:
+def summaries(learner: str, given: Mapping[str, Any], start: Mapping[str, Any]) -> list[Summary]:
     """The columns as a finished run writes them into its event file; arguments as for :func:`hparams_of`."""
     experiment = api_pb2.Experiment(
         hparam_infos=[
@@ -98,7 +112,7 @@ def summaries(learner: str, settings: RunSettings, start: RunSettings) -> list[S
         ],
     )
     begun = SessionStartInfo()
-    for name, value in hparams_of(learner, settings, start).items():
+    for name, value in hparams_of(learner, given, start).items():
         if isinstance(value, str):
             begun.hparams[name].string_value = value
         else:

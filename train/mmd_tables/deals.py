@@ -75,7 +75,8 @@ def play_and_learn(g, episode, n, tables, rates, deal, known, tally):
         rates: a :class:`Rates`.
         deal: work arrays.
         known: a :class:`~crib_env.train.mmd_tables.known_discards.KnownDiscards`, filled as deals come up.
-        tally: (2,) float64, to which are added: decisions of the play, and squared errors of the critic.
+        tally: (4,) float64, to which are added: decisions of the play, squared errors of the critic, values of the
+            policy there, and its entropies.
     """
     cards = np.empty(13, np.int64)
     values = np.empty(N_DISCARDS)
@@ -110,8 +111,10 @@ def play_and_learn(g, episode, n, tables, rates, deal, known, tally):
             for k in range(t - 1, -1, -1):
                 if deal.seat[k] == seat:
                     target = lead - deal.lead[k] + ahead
-                    error, value = learn(tables, deal, k, target, rates)
+                    error, value, entropy = learn(tables, deal, k, target, rates)
                     ahead = rates.td_lambda * target + (1 - rates.td_lambda) * value
                     lead = deal.lead[k]
                     tally[0] += 1
                     tally[1] += error * error
+                    tally[2] += value
+                    tally[3] += entropy

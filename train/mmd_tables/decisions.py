@@ -179,7 +179,8 @@ def learning_share(seen, recency):
 
 @kernel
 def learn(tables, deal, t, target, rates):
-    """Learns from decision ``t``, whose return is ``target``; returns the critic's error, and the value of π there."""
+    """Learns from decision ``t``, whose return is ``target``; returns the critic's error, and π's value and entropy
+    there."""
     n, place = deal.n[t], deal.place[t]
     error = target - deal.values[t, place]
     correction = error / max(deal.probability[t], _LEAST)
@@ -201,4 +202,5 @@ def learn(tables, deal, t, target, rates):
         bucket[_VALUE, place] += learning_share(seen, rates.critic_recency) * error / N_TABLES
     for table in range(N_CRITIC_TABLES):
         tables.both[table, deal.both[t, table], place] += rates.both * error
-    return error, value
+    likely = max(deal.chances[t, place], _LEAST)
+    return error, value, deal.logits[t, place] - np.log(likely) - mean_logit

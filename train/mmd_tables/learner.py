@@ -15,21 +15,18 @@ from typing import Annotated, Literal
 
 import numpy as np
 import torch
-from rich.progress import Progress
 
 from crib_env.agents.tables.agent import TablesAgent
 from crib_env.agents.tables.buckets import BUCKET, N_TABLES
 from crib_env.agents.tables.discards import N_LEARNED
 from crib_env.engine import EPISODES, GAME
 from crib_env.evaluate.ranges import Positive, Range, Share
+from crib_env.evaluate.runs.format import UPDATES
 from crib_env.train.loop.learning import Count, PeggingCards, RunSettings
-from crib_env.train.loop.rounds import Rounds
-from crib_env.train.loop.run_folder import RunFolder, RunSummary
+from crib_env.train.loop.rounds import Round
 from crib_env.train.mmd_tables.deals import play_and_learn
 from crib_env.train.mmd_tables.decisions import N_CRITIC_TABLES, Rates, Tables, no_deal
 from crib_env.train.mmd_tables.known_discards import no_known_discards
-
-NAME = "mmd-tables"
 
 
 @dataclass(frozen=True)
@@ -83,15 +80,14 @@ class MMDTablesSettings(RunSettings):
         )
 
 
-PRESETS = {"default": MMDTablesSettings()}
-
-
 class MMDTables:
     """Policy and critic in training.
 
     Attributes:
         agent: has the policy, in the same memory.
     """
+
+    Settings = MMDTablesSettings
 
     def __init__(self, settings: MMDTablesSettings) -> None:
         self._settings, self._deal, self._known = settings, no_deal(), no_known_discards()
@@ -102,23 +98,24 @@ class MMDTables:
         self._tensors = {name: torch.from_numpy(table) for name, table in self._tables._asdict().items()}
         play, discards = self._tensors["play"], self._tensors["discards"]
         self.agent = TablesAgent(play, discards[0], settings.temperature, seed=settings.seed)
+        self.play_and_learn(Round(0, 0, 0.0, 0.0, np.random.default_rng(0)))  # compiles before the clocks start
 
-    def play_and_learn(self, episodes: int, share: float, rng: np.random.Generator) -> dict[str, float]:
-        """Plays deals after a share of the run, and learns from each; returns scalars for TensorBoard.
+    def play_and_learn(self, now: Round) -> dict[str, float]:
+        """Plays deals, and learns from each; returns scalars for TensorBoard.
 
         Raises:
             FloatingPointError: the critic's errors are no longer finite.
         """
-        games, tally, rates = np.zeros(1, GAME), np.zeros(2), self._settings.rates(share)
-        games["episode_stream"] = rng.integers(2**64, dtype=np.uint64)
+        games, tally = np.zeros(1, GAME), np.zeros(4)
+        rates = self._settings.rates(now.episodes_before / self._settings.episodes)
+        games["episode_stream"] = now.rng.integers(2**64, dtype=np.uint64)
         games["fewer"] = 4 - self._settings.cards
         episode, self.agent.temperature = EPISODES.index(self._settings.episode), rates.temperature
-        play_and_learn(games[0], episode, episodes, self._tables, rates, self._deal, self._known, tally)
-        decisions, squares = tally
-        if not np.isfinite(squares):
-            raise FloatingPointError(f"the squared errors of the critic are {squares}")
-        loss = {"learning/critic loss": squares / decisions} if decisions else {}
-        return {**loss, "learning/temperature": rates.temperature}
+        play_and_learn(games[0], episode, now.episodes, self._tables, rates, self._deal, self._known, tally)
+        if not np.isfinite(tally[1]):
+            raise FloatingPointError(f"the squared errors of the critic are {tally[1]}")
+        means = zip(("critic loss", "mean value", "entropy"), (tally[1:] / max(tally[0], 1)).tolist())
+        return {**dict(means), "temperature": rates.temperature, UPDATES: now.episodes}
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """The tensors that a checkpoint saves."""
@@ -128,20 +125,3 @@ class MMDTables:
         """Restores the tensors of :meth:`state_dict`."""
         for name, tensor in self._tensors.items():
             tensor.copy_(tensors[name].view(tensor.shape))
-
-
-def train(settings: MMDTablesSettings, folder: RunFolder, progress: Progress) -> tuple[TablesAgent, RunSummary]:
-    """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary.
-
-    All that is random follows from the seed and the round's number, so a stopped run continues exactly.
-    """
-    learner, total = MMDTables(settings), settings.episodes
-    learner.play_and_learn(0, 0.0, np.random.default_rng(0))  # compiles the kernels before the clocks start
-    rounds = Rounds(NAME, settings, folder, progress, learner, total)
-
-    def play_and_learn(episodes: int) -> tuple[dict[str, float], None]:
-        rng = np.random.default_rng([settings.seed, rounds.position.rounds])
-        return learner.play_and_learn(episodes, rounds.position.episodes / total, rng), None
-
-    summary = rounds.run(lambda before: min(settings.episodes_at_once, total - before), play_and_learn)
-    return learner.agent, {**summary, "updates": summary["episodes"]}

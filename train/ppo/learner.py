@@ -5,7 +5,8 @@ cards laid, so all deals end with the round. The opponent is the agent itself as
 ago. Rewards are settled (:class:`crib_env.train.ppo.sb3_vec_env.SettledDeals`), like those of Double DQN. They follow a
 card almost at once, so ``gae_lambda`` is far lower than usual.
 
-In TensorBoard, Stable-Baselines3's own values are under ``train/``, ``rollout/`` and ``time/``, over episodes.
+In TensorBoard, Stable-Baselines3's own values are under ``train/``, ``rollout/`` and ``time/``, over episodes; what
+other learners have too is also under their names.
 Agent ``ppo`` uses ``final.safetensors``. Beside it is ``final.zip`` in Stable-Baselines3's format, for
 ``MaskablePPO.load`` from a checkout. It is a pickle: this project never reads it, and you should not load one from a
 stranger.
@@ -18,8 +19,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 import numpy as np
-import torch
-from rich.progress import Progress
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger
@@ -29,16 +28,15 @@ from torch import nn
 from crib_env.agents import make_agent
 from crib_env.agents.networks.policy import PPOAgent
 from crib_env.evaluate.ranges import Positive, Range, Share
+from crib_env.evaluate.runs.format import SIMULATION_SECONDS, UPDATES
 from crib_env.files.whole_file import whole_file
 from crib_env.players.policies import NATIVE
 from crib_env.train.loop.contracts import Parts
 from crib_env.train.loop.learning import Count, LearningSettings, NotNegative, PeggingCards, SavedOptimizer, Widths
 from crib_env.train.loop.rounds import Interrupt, Rounds
-from crib_env.train.loop.run_folder import Position, RunFolder, RunSummary
-from crib_env.train.ppo.policy import CribbagePolicy, FrozenSelf, check_gradients
+from crib_env.train.loop.run_folder import Position, RunFolder
+from crib_env.train.ppo.policy import CribbagePolicy, FrozenSelf, Gradients
 from crib_env.train.ppo.sb3_vec_env import SettledVecEnv
-
-NAME = "ppo"
 
 
 @dataclass(frozen=True)
@@ -88,12 +86,9 @@ class PPOSettings(LearningSettings):
         return 6 if self.episode == "deal" else self.cards
 
     @property
-    def whole_episodes(self) -> int:
+    def all_episodes(self) -> int:
         """``episodes``, rounded up to whole rounds."""
         return -(-self.episodes // self.episodes_at_once) * self.episodes_at_once
-
-
-PRESETS = {"default": PPOSettings()}
 
 
 class PPO(MaskablePPO):
@@ -111,6 +106,8 @@ class PPO(MaskablePPO):
 
 class PPOLearner(Parts):
     """MaskablePPO with its games, its opponent, and the agent that shares its weights."""
+
+    Settings = PPOSettings
 
     def __init__(self, settings: PPOSettings) -> None:
         self.settings = settings
@@ -145,7 +142,7 @@ class PPOLearner(Parts):
             device="cpu",
         )
         policy = self.model.policy
-        policy.optimizer.register_step_pre_hook(check_gradients)
+        self.gradients = Gradients(policy.optimizer)
         self.agent = PPOAgent.new(settings.observation, settings.hidden)
         self.agent.network.body = policy.mlp_extractor.policy_net
         self.agent.network.cards = cast(nn.Linear, policy.action_net)
@@ -168,10 +165,31 @@ class PPOLearner(Parts):
         """Time spent on rules, observations and native opponents, not in networks."""
         return self.games.seconds - self.frozen.seconds
 
+    def own_loop(self, rounds: Rounds) -> None:
+        """``MaskablePPO.learn``, which owns the loop, with the work of a run between its rounds."""
+        model, settings, decisions = self.model, self.settings, self.settings.decisions
+        model.go_on(rounds.position, decisions)
+        self.games.reset()
+        self.games.step(self.games.action_masks().argmax(axis=1))  # compiles the kernels before the clocks start
+        model.set_logger(Logger(folder=None, output_formats=[IntoFolder(rounds.folder, decisions)]))
+        with rounds.under_way() as interrupt:
+            left = decisions * settings.all_episodes - model.num_timesteps
+            model.learn(left, BetweenRounds(self, rounds, interrupt), reset_num_timesteps=False)
+        self.save_model(rounds.folder.path / "final.zip")
+
     def save_model(self, path: Path) -> None:
         """Writes Stable-Baselines3's own file, whole or not at all."""
         with whole_file(path) as temporary:
             self.model.save(temporary)
+
+
+# Of Stable-Baselines3's values, those that other learners have too: their names there, and their sign.
+_OURS = {
+    "train/value_loss": ("critic loss", 1),
+    "train/policy_gradient_loss": ("policy loss", 1),
+    "train/entropy_loss": ("entropy", -1),
+    "train/approx_kl": ("KL", 1),
+}
 
 
 class IntoFolder(KVWriter):
@@ -183,7 +201,8 @@ class IntoFolder(KVWriter):
     def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
         """See ``KVWriter``."""
         shown = {key: value for key, value in key_values.items() if "tensorboard" not in (key_excluded[key] or ())}
-        self._folder.log(shown, step // self._decisions)
+        ours = {f"learning/{tag}": sign * shown[key] for key, (tag, sign) in _OURS.items() if key in shown}
+        self._folder.log({**shown, **ours}, step // self._decisions)
 
     def close(self) -> None:
         """The folder closes its own file."""
@@ -210,6 +229,10 @@ class BetweenRounds(BaseCallback):
         self._simulated = self._learner.simulation_seconds
         self._rounds.begin_round()
 
+    def _on_rollout_end(self) -> None:
+        values: np.ndarray = self.locals["rollout_buffer"].values
+        self._mean_value = float(values.mean())
+
     def _on_step(self) -> bool:
         return not self._is_to_stop
 
@@ -225,25 +248,12 @@ class BetweenRounds(BaseCallback):
         self.logger.dump(self.model.num_timesteps)  # now: the library would keep them until after the checkpoint
         if (position.rounds + 1) % settings.refresh == 0:
             self._learner.refresh_opponent()
-        self._rounds.end_round(n, self._learner.simulation_seconds - self._simulated, {})
+        values = {
+            "mean value": self._mean_value,
+            "gradient norm": float(np.mean(self._learner.gradients.norms)),
+            SIMULATION_SECONDS: self._learner.simulation_seconds - self._simulated,
+            UPDATES: len(self._learner.gradients.norms),
+        }
+        self._learner.gradients.norms.clear()
+        self._rounds.end_round(n, values)
         self._rounds.save_if_due()
-
-
-def train(settings: PPOSettings, folder: RunFolder, progress: Progress) -> tuple[PPOAgent, RunSummary]:
-    """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary.
-
-    A stopped run continues exactly from its last checkpoint.
-    """
-    torch.set_num_threads(settings.threads)
-    learner = PPOLearner(settings)
-    rounds = Rounds(NAME, settings, folder, progress, learner, settings.whole_episodes)
-    model, decisions = learner.model, settings.decisions
-    model.go_on(rounds.position, decisions)
-    learner.games.reset()
-    learner.games.step(learner.games.action_masks().argmax(axis=1))  # compiles the kernels before the clocks start
-    model.set_logger(Logger(folder=None, output_formats=[IntoFolder(folder, decisions)]))
-    with rounds.under_way() as interrupt:  # the library owns the loop
-        left = decisions * settings.whole_episodes - model.num_timesteps
-        model.learn(left, BetweenRounds(learner, rounds, interrupt), reset_num_timesteps=False)
-    learner.save_model(folder.path / "final.zip")
-    return learner.agent, rounds.position.summary() | {"updates": learner.optimizer.steps}

@@ -79,15 +79,31 @@ class CribbagePolicy(MaskableActorCriticPolicy):
         return self.action_dist.proba_distribution(action_logits=logits)
 
 
-def check_gradients(optimizer: torch.optim.Optimizer, *_: Any) -> None:
-    """Runs before each step of an optimizer, because MaskablePPO itself checks neither loss nor gradients.
+class Gradients:
+    """The gradients of an optimizer's steps, whose loss and gradients MaskablePPO itself does not check.
 
-    Raises:
-        FloatingPointError: a gradient is not finite; no weight has changed.
+    Attributes:
+        norms: of the steps, before they are clipped.
     """
-    for parameter in optimizer.param_groups[0]["params"]:
-        if not torch.isfinite(parameter.grad).all():
+
+    def __init__(self, optimizer: torch.optim.Optimizer) -> None:
+        self.norms: list[float] = []
+        self._squares: list[torch.Tensor] = []
+        optimizer.register_step_pre_hook(self._before_step)
+        for parameter in optimizer.param_groups[0]["params"]:
+            parameter.register_post_accumulate_grad_hook(lambda one: self._squares.append(one.grad.square().sum()))
+
+    def _before_step(self, *_: Any) -> None:
+        """Runs before each step.
+
+        Raises:
+            FloatingPointError: a gradient is not finite; no weight has changed.
+        """
+        norm = torch.stack(self._squares).sum().sqrt()
+        self._squares.clear()
+        if not torch.isfinite(norm):
             raise FloatingPointError("the loss of policy and values has a gradient that is not finite")
+        self.norms.append(norm.item())
 
 
 class FrozenSelf:

@@ -40,25 +40,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.progress import Progress
 
 from crib_env.agents.strategy_weights import StrategyWeightsAgent
 from crib_env.engine import DEALER, PONE, ROLES
-from crib_env.evaluate.runs.format import snapshots_of
+from crib_env.evaluate.runs.format import UPDATES, snapshots_of
 from crib_env.tables.lang_strategies import STRATEGIES
-from crib_env.train.loop.rounds import Rounds
-from crib_env.train.loop.run_folder import RunFolder, RunSummary
+from crib_env.train.loop.rounds import Round, Rounds
 from crib_env.train.strategy_weights.tournament import StrategyWeightsSettings, Tournament
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-NAME = "strategy-weights"
-_CHUNK = 1_000  # games between two checks of the clock
 
 PRESETS = {
     "default": StrategyWeightsSettings(baseline=0.02, credit_decay=0.9, neighbours=1.0),
@@ -66,39 +61,36 @@ PRESETS = {
 }
 
 
-def train(
-    settings: StrategyWeightsSettings, folder: RunFolder, progress: Progress
-) -> tuple[StrategyWeightsAgent, RunSummary]:
-    """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary.
+class StrategyWeights(Tournament):
+    """The agents of a run, which play and learn in pairs. The winner is the agent."""
 
-    A stopped run continues exactly from its last checkpoint. The summary counts every game as an update. It changes the
-    weights of one place for each of its deals.
-    """
-    tournament = Tournament(settings, folder)
-    Tournament(replace(settings, opponent="self", rounds=1), folder).play(0, 0, 1)  # compiles before the clocks start
-    rounds = Rounds(NAME, settings, folder, progress, tournament, settings.all_episodes)
+    Settings, PRESETS = StrategyWeightsSettings, PRESETS
 
-    def size(before: int) -> int:
-        return min(_CHUNK, settings.episodes - before % settings.episodes)
+    def __init__(self, settings: StrategyWeightsSettings) -> None:
+        super().__init__(settings)
+        Tournament(replace(settings, opponent="self", rounds=1)).play(0, 0, 1)  # compiles before the clocks start
 
-    def play(n: int) -> tuple[dict[str, float], None]:
-        before = rounds.position.episodes
-        return tournament.play(tournament.turn(before)[1], before, n), None
+    def play_and_learn(self, now: Round) -> dict[str, float]:
+        """Games of the pair whose turn it is; scalars for TensorBoard."""
+        values = self.play(self.turn(now.episodes_before)[1], now.episodes_before, now.episodes)
+        return values | {UPDATES: now.episodes}  # each changes the weights of one place for each of its deals
 
-    tournament.keep_and_pair_off(rounds.position.episodes, rounds.position.episodes)
-    summary = rounds.run(size, play, tournament.keep_and_pair_off)
-    winner = int(tournament.order[0])
-    agent = tournament.player(winner)
-    from crib_env.evaluate.figures import save_figure  # matplotlib takes half a second
+    def own_loop(self, rounds: Rounds) -> dict[str, Any]:
+        """All rounds of the tournament, and pictures of its winner; what the summary says of it."""
+        self.folder, before = rounds.folder.path, rounds.position.episodes
+        self.keep_and_pair_off(before, before)
+        rounds.run(self.keep_and_pair_off)
+        self.learner = int(self.order[0])
+        from crib_env.evaluate.figures import save_figure  # matplotlib takes half a second
 
-    pictures = {
-        "strategies": draw_strategies(agent.weights),
-        "history": draw_history(snapshots_of(folder.path, winner)),
-    }
-    for name, picture in pictures.items():
-        save_figure(picture, folder.path / name)
-        folder.log_picture(f"strategies/{name}", picture, summary["episodes"])
-    return agent, {**summary, "updates": summary["episodes"], "agent": winner}
+        pictures = {
+            "strategies": draw_strategies(self.agent.weights),
+            "history": draw_history(snapshots_of(self.folder, self.learner)),
+        }
+        for name, picture in pictures.items():
+            save_figure(picture, self.folder / name)
+            rounds.folder.log_picture(f"strategies/{name}", picture, rounds.position.episodes)
+        return {"agent": self.learner}
 
 
 def _draw_weights(axes: Axes, square: np.ndarray) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shutil
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
@@ -19,7 +20,6 @@ from crib_env.evaluate.runs.format import NET_POINTS_IN_TRAINING, snapshot, snap
 from crib_env.tables.lang_strategies import pegging_values
 from crib_env.tables.standard import standard_pegging
 from crib_env.train.loop.learning import Count, RunSettings, StartSpread
-from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.loop.strength import is_due
 from crib_env.train.strategy_weights.games import COUNTED, Rule, blend_all, play_and_learn
 
@@ -44,6 +44,8 @@ class StrategyWeightsSettings(RunSettings):
     """Games start from random scores at most this many points apart."""
     episodes: Count = 1_000_000
     """Games that each pair plays in a round."""
+    episodes_at_once: Count = 1_000
+    """Games between two looks at the clock."""
     scaling: Annotated[float, Range(0, 100, above=True)] = 2.0
     """s: change of a weight per point of margin, in percent."""
     credit_decay: Share = 0.1
@@ -118,8 +120,8 @@ class Tournament:
         order: (n,) agents, neighbours play each other; the winners' bracket comes first.
     """
 
-    def __init__(self, settings: StrategyWeightsSettings, folder: RunFolder) -> None:
-        self.settings, self._folder = settings, folder
+    def __init__(self, settings: StrategyWeightsSettings, folder: Path = Path()) -> None:
+        self.settings, self.folder = settings, folder
         n = settings.n_agents
         starts = [settings.start] * n if settings.opponent != "static" else [settings.start, "random"]
         self.weights = np.stack(
@@ -129,7 +131,7 @@ class Tournament:
         if settings.baseline > 0:  # the lead so far is a good first guess
             self.expected += (np.arange(SHAPE[0])[:, None] - np.arange(SHAPE[1]))[..., None]
         self.order = np.arange(n)
-        self._learner = 0
+        self.learner = 0
         self._pegging = pegging_values(standard_pegging())
 
     def pair(self, pair: int) -> tuple[int, int]:
@@ -139,7 +141,7 @@ class Tournament:
     @property
     def agent(self) -> StrategyWeightsAgent:
         """The player of the pair that played last; of two learners, the first."""
-        return self.player(self._learner)
+        return self.player(self.learner)
 
     def learners(self, pair: int) -> list[int]:
         """Those of a pair that learn."""
@@ -157,7 +159,7 @@ class Tournament:
             FloatingPointError: a weight is NaN.
         """
         first, second = self.pair(pair)
-        self._learner = self.learners(pair)[0]
+        self.learner = self.learners(pair)[0]
         games, tally = np.zeros(1, GAME), np.zeros(len(COUNTED))
         games["episode_stream"] = seed_of(self.settings.seed, _DEALS, episodes_before)
         learns = self.settings.opponent != "static"
@@ -191,13 +193,13 @@ class Tournament:
             winners.append(winner)
             losers.append(loser)
             self.weights[loser] = starting_weights(settings.start, seed + 1)
-            shutil.rmtree(snapshot_folder(self._folder.path, loser), ignore_errors=True)
+            shutil.rmtree(snapshot_folder(self.folder, loser), ignore_errors=True)
         self.order[:size] = winners + losers
 
     def save_snapshots(self, pair: int, games: int) -> None:
         """Saves the weights of a pair's learners after a number of games."""
         for k in self.learners(pair):
-            path = snapshot(self._folder.path, k, games).with_suffix(SUFFIX)
+            path = snapshot(self.folder, k, games).with_suffix(SUFFIX)
             path.parent.mkdir(parents=True, exist_ok=True)
             self.player(k).save(path)
 

@@ -28,25 +28,20 @@ weaker against others.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import torch
-from rich.progress import Progress
 
 from crib_env.agents.networks.td import TDAgent
 from crib_env.evaluate.ranges import Share
+from crib_env.evaluate.runs.format import UPDATES
 from crib_env.train.experience import Episodes, play_episodes
 from crib_env.train.loop.learning import Count, ExploringSettings, NotNegative, PeggingCards, Widths, one_width
 from crib_env.train.loop.number_format import Precision
-from crib_env.train.loop.rounds import Round, train_in_rounds
-from crib_env.train.loop.run_folder import RunFolder, RunSummary
+from crib_env.train.loop.rounds import Round
 from crib_env.train.td.returns import Explorer, Returns, lambda_returns, moves_of, rewards_of_moves
-from crib_env.train.td.traces import UPDATES, Traces
-
-NAME = "td"
+from crib_env.train.td.traces import MOVES, Traces
 
 
 @dataclass(frozen=True)
@@ -114,45 +109,42 @@ PRESETS = {
 }
 
 
-def train(settings: TDSettings, folder: RunFolder, progress: Progress) -> tuple[TDAgent, RunSummary]:
-    """Trains an agent, from the last checkpoint in the folder if there is one; returns the agent and a summary."""
-    torch.set_num_threads(settings.threads)
-    torch.manual_seed(settings.seed)
-    train_by = _train_by_traces if settings.updates == "traces" else _train_by_returns
-    return train_by(settings, folder, progress)
+class TD:
+    """Either way to learn: :class:`Traces` or :class:`Returns`.
 
+    Attributes:
+        agent: whose strength is measured.
+    """
 
-def _train_by_traces(settings: TDSettings, folder: RunFolder, progress: Progress) -> tuple[TDAgent, RunSummary]:
-    learner = Traces(TDAgent.new("bits", settings.hidden), settings.td_lambda, settings.episode)
+    Settings, PRESETS = TDSettings, PRESETS
 
-    def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
-        started = time.perf_counter()
-        values = learner.play_and_learn(now.rng, now.episodes, now.learning_rate)
-        return values, time.perf_counter() - started  # a kernel plays and learns at once: it all counts as simulation
+    def __init__(self, settings: TDSettings) -> None:
+        self._settings = settings
+        self._way: Traces | Returns
+        if settings.updates == "traces":
+            self._way = Traces(TDAgent.new("bits", settings.hidden), settings.td_lambda, settings.episode)
+            self._way.play_and_learn(np.random.default_rng(0), 0, 0.0)  # compiles the kernels before the clocks start
+        else:
+            online = TDAgent.new("features", settings.hidden, settings.hidden_discard)
+            self._way = Returns(online, settings.precision, settings.average_rate)
+            self._play(self._way, Round.first())  # as above
+        self.agent = self._way.agent
+        self.state_dict, self.load_state_dict = self._way.state_dict, self._way.load_state_dict
 
-    learner.play_and_learn(np.random.default_rng(0), 0, 0.0)  # compiles the kernels before the clocks start
-    summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
-    return learner.agent, {**summary, "updates": UPDATES[settings.episode] * summary["episodes"]}
-
-
-def _train_by_returns(settings: TDSettings, folder: RunFolder, progress: Progress) -> tuple[TDAgent, RunSummary]:
-    online = TDAgent.new("features", settings.hidden, settings.hidden_discard)
-    learner = Returns(online, settings.precision, settings.average_rate)
-
-    def play(now: Round) -> tuple[Episodes, Explorer]:
-        games = now.deal(settings.episode, skip_forced=True, cards=settings.cards)
-        explorer = Explorer(online, now.epsilon, now.rng)
-        return play_episodes(games, explorer, None, "209", settings.precision), explorer
-
-    def play_and_learn(now: Round) -> tuple[dict[str, float], float]:
-        played, explorer = play(now)
+    def play_and_learn(self, now: Round) -> dict[str, float]:
+        """A round; scalars for TensorBoard."""
+        if isinstance(self._way, Traces):
+            values = self._way.play_and_learn(now.rng, now.episodes, now.learning_rate)
+            return values | {UPDATES: MOVES[self._settings.episode] * now.episodes}
+        settings, (played, explorer) = self._settings, self._play(self._way, now)
         moves = moves_of(played.decisions)
         rewards, ends = rewards_of_moves(played.decisions, moves)
         ahead, explored = (thought[moves] for thought in explorer.thoughts())
         targets = lambda_returns(rewards, ends, ahead, explored, settings.td_lambda)
-        values = learner.learn(played.decisions, moves, targets, settings.batch_size, now.learning_rate, now.rng)
-        return played.values(rewards, ends) | values, played.simulation_seconds
+        values = self._way.learn(played.decisions, moves, targets, settings.batch_size, now.learning_rate, now.rng)
+        return played.values(rewards, ends) | values
 
-    play(Round.first())  # compiles, as above
-    summary = train_in_rounds(NAME, settings, folder, progress, learner, play_and_learn)
-    return learner.agent, {**summary, "updates": learner.updates}
+    def _play(self, way: Returns, now: Round) -> tuple[Episodes, Explorer]:
+        games = now.deal(self._settings.episode, skip_forced=True, cards=self._settings.cards)
+        explorer = Explorer(way.online, now.epsilon, now.rng)
+        return play_episodes(games, explorer, None, "209", self._settings.precision), explorer

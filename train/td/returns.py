@@ -111,14 +111,8 @@ class Returns(Parts):
         self._descents = {name: Descent(net, f"network {name!r}") for name, net in online.networks.items()}
         super().__init__(online=online, average=self.agent, **by_network("adam", self._descents))
 
-    @property
-    def updates(self) -> int:
-        """Gradient steps of all networks so far."""
-        return sum(descent.steps for descent in self._descents.values())
-
     def update(self, states: np.ndarray, targets: np.ndarray, is_discard: bool, rate: float) -> dict[str, float]:
-        """One gradient step of a phase's network towards ``targets`` (B,) for after-states (B, 209); its loss, mean
-        absolute error and mean value.
+        """One gradient step of a phase's network towards ``targets`` (B,) for after-states (B, 209); its scalars.
 
         Raises:
             FloatingPointError: the loss is no longer finite.
@@ -129,9 +123,14 @@ class Returns(Parts):
             values = self.online.values(states, is_discard)
             errors = torch.from_numpy(targets) - values
             loss = errors.square().mean()
-        self._descents[name].step(loss, rate)
+        norm = self._descents[name].step(loss, rate)
         follow(average, network, self._average_rate)
-        return {"loss": loss.item(), "TD error": errors.abs().mean().item(), "mean value": values.mean().item()}
+        return {
+            "loss": loss.item(),
+            "TD error": errors.abs().mean().item(),
+            "mean value": values.mean().item(),
+            "gradient norm": norm,
+        }
 
     def learn(
         self,
@@ -145,12 +144,12 @@ class Returns(Parts):
         """Trains on every move (M,) of ``decisions`` once, in batches, towards its target (M,); returns scalars for
         TensorBoard."""
         states = moved(decisions.observation[moves], decisions.card[moves], decisions.is_discard[moves])
-        values: dict[str, float] = {}
+        steps = {}
         for is_discard in (True, False):
             rows = rng.permutation(np.flatnonzero(decisions.is_discard[moves] == is_discard))
             if not len(rows):  # pegging has no discards
                 continue
             batches = split_into_batches(rows, batch_size)
             measured = [self.update(states[batch], targets[batch], is_discard, rate) for batch in batches]
-            values |= mean_of_steps(self.agent.network_of(is_discard), measured)
-        return values
+            steps[self.agent.network_of(is_discard)] = measured
+        return mean_of_steps(steps)

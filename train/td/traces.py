@@ -26,7 +26,7 @@ from crib_env.kernels import kernel, popcount
 from crib_env.observation import N_ACTIONS, N_BITS, write_mask, write_observation
 
 # In an episode: each player lays four cards, and in a deal discards two before, which is one move.
-UPDATES = {"deal": 10, "pegging": 8}
+MOVES = {"deal": 10, "pegging": 8}
 
 
 class Weights(NamedTuple):
@@ -176,7 +176,7 @@ class Traces:
 
     Args:
         agent: with inputs ``"bits"`` and one hidden layer; is trained in place.
-        episode: the episode to play, a key of ``UPDATES``.
+        episode: the episode to play, a key of ``MOVES``.
     """
 
     def __init__(self, agent: TDAgent, td_lambda: float, episode: str = "deal") -> None:

@@ -1,0 +1,92 @@
+"""The names of curves: learners share them, descriptions say what a step is, strength stands over processor seconds."""
+
+from dataclasses import replace
+
+import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from crib_env.evaluate.runs.learning_curves import read_scalars
+from crib_env.train import ddqn, drqn, escher, mmd, nfsp, rnad
+from crib_env.train.discard_game import learner as discard_game
+from crib_env.train.mmd_tables import learner as mmd_tables
+from crib_env.train.ppo import learner as ppo
+from crib_env.train.td import learner as td
+from tests.helpers import small_ppo, small_settings
+from tests.helpers.learner_runs import finished_run
+
+VALUES = {"loss", "gradient norm", "mean value"}
+POLICY = {"critic loss", "policy loss", "gradient norm", "entropy", "KL", "mean value"}
+NAMES = {
+    ddqn: VALUES | {"share of the buffer"},
+    discard_game: VALUES,
+    drqn: VALUES | {"share of the buffer"},
+    escher: POLICY - {"KL"} | {"share of the buffer"},
+    mmd: POLICY,
+    mmd_tables: {"critic loss", "entropy", "mean value"},
+    nfsp: VALUES | {"policy loss", "entropy", "share of the buffer"},
+    ppo: POLICY,
+    rnad: POLICY,
+    td: VALUES,
+}
+SHARED = {f"learning/{name}" for name in VALUES | POLICY | {"share of the buffer"}}
+SETTINGS = {
+    ddqn: small_settings.DDQN,
+    discard_game: small_settings.DISCARD_GAME,
+    drqn: small_settings.DRQN,
+    escher: small_settings.ESCHER,
+    mmd: small_settings.MMD,
+    mmd_tables: small_settings.MMD_TABLES,
+    nfsp: small_settings.NFSP,
+    ppo: small_ppo.PPO,
+    rnad: small_settings.RNAD,
+    td: small_settings.TD,
+}
+
+
+@pytest.mark.parametrize("learner", NAMES, ids=lambda learner: learner.__name__.rpartition("train.")[2])
+def test_every_learner_writes_the_same_names(learner, tmp_path):
+    settings = replace(SETTINGS[learner], episodes=256, episodes_at_once=128, evaluations=0)
+    folder, _, _ = finished_run(learner, settings, tmp_path)
+    events = EventAccumulator(str(folder.path)).Reload()
+    written = {tag for tag in events.Tags()["scalars"] if tag in SHARED}
+    assert written == {f"learning/{name}" for name in NAMES[learner]}
+    for tag in written:
+        steps, values = read_scalars(folder.path, tag)
+        assert steps[-1] == 256
+        assert all(value == value for value in values)
+        assert "entropy" not in tag or all(0 <= value < 3 for value in values)
+        assert "share" not in tag or all(0 < value <= 1 for value in values)
+
+
+@pytest.fixture(scope="module")
+def events(tmp_path_factory):
+    settings = replace(small_settings.DDQN, episodes=512, evaluations=2)
+    folder, _, _ = finished_run(ddqn, settings, tmp_path_factory.mktemp("runs"))
+    return EventAccumulator(str(folder.path)).Reload()
+
+
+def test_a_description_says_what_the_step_is(events):
+    def said(tag):
+        return events.SummaryMetadata(tag).summary_description
+
+    assert said("evaluation/win rate against greedy") == "Step: episodes played."
+    assert said("learning/gradient norm") == "Step: episodes played."
+    over_seconds = "strength by processor seconds/win rate against greedy"
+    assert said(over_seconds) == "Step: processor seconds of training."
+
+
+def test_strength_stands_over_processor_seconds(events):
+    over_episodes, over_seconds = (
+        events.Scalars(f"{group}/win rate against greedy") for group in ("evaluation", "strength by processor seconds")
+    )
+    assert [point.value for point in over_seconds] == [point.value for point in over_episodes]
+    assert [point.step for point in over_episodes] == [0, 256, 512]
+    clock = events.Scalars("speed/processor seconds")
+    assert [point.step for point in over_seconds] == [0, *(round(p.value) for p in clock if p.step in (256, 512))]
+
+
+def test_ends_of_intervals_are_few_and_last(events):
+    tags = sorted(events.Tags()["scalars"])
+    ends = [tag for tag in tags if tag.startswith("uncertainty/")]
+    assert tags[-len(ends) :] == ends
+    assert len(ends) == 8  # two for each of four curves of strength
