@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from typing import Any
+
 import numpy as np
 
 from crib_env.cards import format_card, format_cards
@@ -150,6 +153,8 @@ def _native_cards(games, rows, policy, cards):
 class GameBatch:
     """``n`` games that run side by side, each to its own end.
 
+    Threads may share a batch: a call waits until another thread's is through.
+
     Methods take ``rows``: (B,) integers from 0 to n - 1, in any order, each at most once.
 
     Args:
@@ -197,9 +202,19 @@ class GameBatch:
         self.tally = np.zeros((len(seeds), 2, len(ROLES), len(SOURCES)), np.int32)
         self.game_ids = np.arange(first_id, first_id + len(seeds), dtype=np.int64)
         self._skip_forced = bool(skip_forced)
+        # Kernels run without the interpreter's lock. Two in the same games could leave impossible hands, and then
+        # write out of bounds.
+        self._lock = threading.Lock()
         spread = -1 if start_spread is None else int(start_spread)
         begins = EPISODES.index(episode), start.first_dealer, *start.scores, spread
         _begin_all(self.games, np.arange(len(seeds)), self.tally, self._skip_forced, begins)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_lock": None}  # it cannot be copied or pickled
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self.games)
@@ -218,7 +233,8 @@ class GameBatch:
         bad = _first_bad_row(rows, len(self.games))
         if bad >= 0:
             _refuse(rows, bad, len(self))
-        return views_of(self.games, rows, self.games["turn"][rows].astype(np.int64), self.game_ids[rows])
+        with self._lock:
+            return views_of(self.games, rows, self.games["turn"][rows].astype(np.int64), self.game_ids[rows])
 
     def observe(self, rows: np.ndarray, observation: str = "209") -> tuple[np.ndarray, np.ndarray]:
         """Observations (B, size) and masks (B, 52), int8, of the players to act.
@@ -230,7 +246,8 @@ class GameBatch:
         rows, seen = _as_rows(rows), observation_named(observation)
         out = np.zeros((len(rows), seen.size), np.int8)
         masks = np.zeros((len(rows), N_ACTIONS), np.int8)
-        bad = writing(_observe_all, seen.write)(self.games, rows, out, masks)
+        with self._lock:
+            bad = writing(_observe_all, seen.write)(self.games, rows, out, masks)
         if bad >= 0:
             _refuse(rows, bad, len(self))
         return out, masks
@@ -246,7 +263,8 @@ class GameBatch:
             names = ", ".join(f"{index} ({name})" for index, name in enumerate(NATIVE))
             raise ValueError(f"policy={policy!r} is not allowed: give {names}")
         cards = np.empty(len(rows), np.int64)
-        bad = _native_cards(self.games, rows, int(policy), cards)
+        with self._lock:
+            bad = _native_cards(self.games, rows, int(policy), cards)
         if bad >= 0:
             _refuse(rows, bad, len(self))
             raise ValueError(f"game {self.game_ids[rows[bad]]} is over")
@@ -260,8 +278,9 @@ class GameBatch:
                 has changed.
         """
         rows = _as_rows(rows)
-        cards = checked_cards(self.games, rows, cards, self.game_ids)
-        _step_all(self.games, rows, cards, self.tally, self._skip_forced)
+        with self._lock:
+            cards = checked_cards(self.games, rows, cards, self.game_ids)
+            _step_all(self.games, rows, cards, self.tally, self._skip_forced)
 
 
 def checked_cards(games: np.ndarray, rows: np.ndarray, cards: np.ndarray, ids: np.ndarray | None = None) -> np.ndarray:
