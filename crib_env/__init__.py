@@ -6,7 +6,7 @@ registers the Gymnasium ids ``crib_env/Cribbage-v0``, ``crib_env/CribbagePlay-v0
 measures one. Players that are networks need torch.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crib_env.aec import Event, env, raw_env
 from crib_env.batch import GameBatch
@@ -56,18 +56,24 @@ __all__ = [
 register_all()
 
 
-def __getattr__(name: str) -> Any:
-    # Imported on first use: the exact values build tables, and the agents import this package.
-    if name in ("crib_distribution", "discard_statistics", "hand_distribution"):
-        from crib_env.exact import discard_statistics
+if TYPE_CHECKING:
+    from crib_env.agents import make_agent
+    from crib_env.exact.discard_statistics import crib_distribution, discard_statistics, hand_distribution
+    from crib_env.tables.analysis import analyse_discard
+else:
 
-        return getattr(discard_statistics, name)
-    if name == "analyse_discard":
-        from crib_env.tables.analysis import analyse_discard
+    def __getattr__(name: str) -> Any:
+        # Imported on first use: the exact values build tables, and the agents import this package.
+        if name in ("crib_distribution", "discard_statistics", "hand_distribution"):
+            from crib_env.exact import discard_statistics
 
-        return analyse_discard
-    if name == "make_agent":
-        from crib_env.agents import make_agent
+            return getattr(discard_statistics, name)
+        if name == "analyse_discard":
+            from crib_env.tables.analysis import analyse_discard
 
-        return make_agent
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            return analyse_discard
+        if name == "make_agent":
+            from crib_env.agents import make_agent
+
+            return make_agent
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

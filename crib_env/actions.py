@@ -6,9 +6,23 @@ import operator
 from typing import Any
 
 import numpy as np
+from gymnasium.spaces import Discrete
 
 from crib_env.cards import format_card
 from crib_env.observation import N_ACTIONS
+
+
+class CardSpace(Discrete):
+    """``Discrete(52)``, whose ``sample`` takes boolean masks (``dtype="float32"``) too: Gymnasium takes int8 alone."""
+
+    def __init__(self) -> None:
+        super().__init__(N_ACTIONS)
+
+    def sample(self, mask: np.ndarray | None = None, probability: np.ndarray | None = None) -> Any:
+        """A random card, of those in ``mask`` (52,) int8 or bool, or by ``probability`` (52,) float64."""
+        if isinstance(mask, np.ndarray) and mask.dtype == np.bool_:
+            mask = mask.view(np.int8)
+        return super().sample(mask, probability)
 
 
 def read_card(action: Any) -> int:

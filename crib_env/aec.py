@@ -120,13 +120,13 @@ their checks (order of calls, bounds, legality) itself.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
 
-from crib_env.actions import name_card, read_card
+from crib_env.actions import CardSpace, name_card, read_card
 from crib_env.cards import format_cards
 from crib_env.engine import (
     DEAL,
@@ -161,6 +161,11 @@ from crib_env.picture.seen import see
 from crib_env.picture.table import draw_table
 from crib_env.picture.text import write_table
 from crib_env.views import PlayerViews, views_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from crib_env.options import GameOptions
 
 PLAYERS = ("player_0", "player_1")
 
@@ -298,7 +303,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
     scores: Any = SetByReset()
     dealer: Any = SetByReset()
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: Unpack[GameOptions]) -> None:
         super().__init__()
         self.options = Options.read(options)
         self.render_mode = self.options.render_mode
@@ -311,7 +316,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
         self._dtype, self._mask_dtype = DTYPES[self.options.dtype]
         shape = self._size, self.options.dtype, self.options.mask
         self.observation_spaces = _ByPlayer({player: observation_space(*shape) for player in PLAYERS})
-        self.action_spaces = _ByPlayer({player: spaces.Discrete(N_ACTIONS) for player in PLAYERS})
+        self.action_spaces = _ByPlayer({player: CardSpace() for player in PLAYERS})
         self._record = np.zeros(GAME.itemsize, np.uint8)
         self.games["episode_stream"], self.games["fewer"] = streams(None, 1), 4 - self.options.cards
         self.n_resets = 0
@@ -511,10 +516,11 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
         self._renderer.close()
 
 
-def env(**options: Any) -> raw_env:
+def env(**options: Unpack[GameOptions]) -> raw_env:
     """The environment for most uses: an illegal card ends the game. The module's docstring describes the options.
 
     Raises:
         OptionError: an option does not exist or has a value that is not allowed; the message names it.
     """
-    return raw_env(**{"illegal": "end", **options})
+    options.setdefault("illegal", "end")
+    return raw_env(**options)

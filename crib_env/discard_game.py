@@ -37,27 +37,28 @@ The id of a card in the hand, ``13 * suit + rank`` (suits C D H S, ranks A … K
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
-from gymnasium import spaces
 
-from crib_env.actions import name_card, read_card
+from crib_env.actions import CardSpace, name_card, read_card
 from crib_env.aec import SetByReset
 from crib_env.cards import format_card, format_cards
 from crib_env.engine import GAME, shuffle
 from crib_env.kernels import kernel, streams
 from crib_env.observation import DTYPES, N_ACTIONS, observation_space
-from crib_env.options import RENDER_MODES, Options, Start, check_names
+from crib_env.options import RENDER_MODES, DiscardOptions, Options, Start, check_names
 from crib_env.picture.cards import HIDDEN
 from crib_env.picture.drawing import Drawing
 from crib_env.picture.rendering import FPS, Renderer
 from crib_env.picture.table import draw_discard_game
 from crib_env.scoring import show_points
 
-# The options of :mod:`crib_env.aec` that mean something here.
-OPTIONS = ("dtype", "mask", "illegal", "illegal_reward", "render_mode")
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+OPTIONS = tuple(DiscardOptions.__annotations__)
 
 
 @kernel
@@ -75,16 +76,16 @@ class DiscardGame(gymnasium.Env[Any, Any]):
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": FPS}
     _hand: Any = SetByReset()
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: Unpack[DiscardOptions]) -> None:
         check_names(options, OPTIONS)
         # No hand scores below 0, so -1 is worse than every hand.
-        self.options = Options(**{"illegal": "end", "reward": "win", **options})
+        self.options = Options.read({"illegal": "end", "reward": "win", **options})
         self._mask_in_info = self.options.mask == "info"
         self.render_mode = self.options.render_mode
         self._renderer = Renderer(self.render_mode)
         self._dtype, self._mask_dtype = DTYPES[self.options.dtype]
         self.observation_space = observation_space(N_ACTIONS, self.options.dtype, self.options.mask)
-        self.action_space = spaces.Discrete(N_ACTIONS)
+        self.action_space = CardSpace()
         self._deal = np.zeros(1, GAME)  # only its stream and its cards are used
         self._deal["deal_stream"] = streams(None, 1)
 

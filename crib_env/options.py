@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -34,6 +34,27 @@ class OptionError(TypeError, ValueError):
     """
 
 
+class DiscardOptions(TypedDict, total=False):
+    """What the discard game takes, for type checkers."""
+
+    dtype: str
+    mask: str
+    illegal: str
+    illegal_reward: float | None
+    render_mode: str | None
+
+
+class GameOptions(DiscardOptions, total=False):
+    """What the environments of whole games take."""
+
+    episode: str
+    cards: int
+    reward: str
+    observation: str
+    events: bool
+    start_spread: int | None
+
+
 @dataclass(frozen=True)
 class Options:
     """Checked options of an environment; see :mod:`crib_env.aec` for their meaning.
@@ -55,7 +76,7 @@ class Options:
     render_mode: str | None = None
 
     @classmethod
-    def read(cls, options: dict[str, Any]) -> Options:
+    def read(cls, options: Mapping[str, Any]) -> Options:
         """Options by name.
 
         Raises:

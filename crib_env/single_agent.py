@@ -37,7 +37,7 @@ NumPy scalars and arrays, as TorchRL requires, with the same keys at every step:
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import gymnasium
 import numpy as np
@@ -53,6 +53,12 @@ from crib_env.players.opponents import ask_opponent, read_opponent
 from crib_env.players.policies import NATIVE, choose
 from crib_env.views import PlayerViews
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from crib_env.options import GameOptions
+    from crib_env.players.agent import Agent
+
 
 class SingleAgentCribbage(gymnasium.Env[Any, Any]):
     """Cribbage against an opponent; see the module's docstring.
@@ -64,7 +70,11 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": FPS}
 
     def __init__(
-        self, *, opponent: Any = "random", seat: Literal[0, 1, "alternate"] = "alternate", **options: Any
+        self,
+        *,
+        opponent: Agent | str = "random",
+        seat: Literal[0, 1, "alternate"] = "alternate",
+        **options: Unpack[GameOptions],
     ) -> None:
         check_names(options, ("opponent", "seat", *OPTIONS))
         self.opponent = read_opponent(opponent)

@@ -50,6 +50,12 @@ def test_api(make, options):
     assert warned_by(api_test, make(**options), num_cycles=100) <= allowed
 
 
+@pytest.mark.parametrize("mask", ["observation", "info"])
+def test_api_with_boolean_masks(make, mask):
+    allowed = WARNINGS_ABOUT_A_DICT if mask == "observation" else set()
+    assert warned_by(api_test, make(mask=mask, dtype="float32"), num_cycles=100) <= allowed
+
+
 @pytest.mark.parametrize("options", OPTIONS, ids=name)
 def test_seed(make, options):
     assert not warned_by(seed_test, functools.partial(make, **options), num_cycles=30)

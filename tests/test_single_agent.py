@@ -37,6 +37,22 @@ def test_gymnasium_checker(env_id, mask, dtype):
     check_env(gymnasium.make(env_id, mask=mask, dtype=dtype).unwrapped)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "float32"])
+@pytest.mark.parametrize("env_id", IDS)
+def test_the_action_space_samples_legal_cards_by_the_environments_own_masks(env_id, dtype):
+    env = gymnasium.make(env_id, dtype=dtype, illegal="raise")
+    env.action_space.seed(3)
+    observation, info = env.reset(seed=3)
+    for mask in (observation["action_mask"], info["action_mask"], None):
+        cards = {int(env.action_space.sample(mask)) for _ in range(300)}
+        assert cards == {*range(52)} if mask is None else cards == {*mask.nonzero()[0]}
+    assert env.action_space.sample(probability=np.eye(52)[7]) == 7
+    assert env.action_space == gymnasium.spaces.Discrete(52)
+    envs = gymnasium.make_vec(env_id, 2, vectorization_mode="vector_entry_point", dtype=dtype, illegal="raise")
+    _, infos = envs.reset()
+    envs.step(envs.action_space.sample(tuple(infos["action_mask"].view("int8"))))
+
+
 @pytest.mark.parametrize("observation", ["209", "board", "ranks"])
 @pytest.mark.parametrize("reward", ["points", "win", "match"])
 @pytest.mark.parametrize("env_id", GAMES)
