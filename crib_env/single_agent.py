@@ -8,7 +8,8 @@ seen from one seat. The differences:
 
 * ``opponent`` plays the other seat: ``"random"`` (default), ``"greedy"``, ``"careful"``, any other agent that
   :func:`crib_env.make_agent` makes of a text, such as ``"best"`` or your own ``"module:Class"``, or any object with an
-  agent's ``act(views)``. An illegal card of such an object raises ``ValueError``, which names it.
+  agent's ``act(views)``. An illegal card of such an object raises ``ValueError``, which names it. The object is not
+  copied: what it learns meanwhile, it plays, as self-play wants. ``env.spec.to_json()`` takes opponents of text alone.
 * ``seat`` is 0, 1 or ``"alternate"`` (default: seat 0 in the first episode after a seeded reset, then 1, then 0 …).
 * The reward of a step covers everything since this player's last card, including the opponent's answers.
 * An illegal card ends the episode with ``illegal_reward`` (by default the worst possible loss, so that a learner

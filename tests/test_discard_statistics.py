@@ -97,6 +97,13 @@ def test_text_and_any_order_are_read():
     assert format_cards(best["discard"].tolist()) == "3D 2H"
 
 
+@pytest.mark.parametrize("form", [list, tuple, np.array, lambda hands: [hand.split() for hand in hands]])
+def test_hands_of_text_equal_hands_of_ids(form):
+    ids = [parse_cards(text) for text in SPECIAL]
+    for function in (discard_statistics, hand_distribution, crib_distribution):
+        assert (function(form(SPECIAL)) == function(ids)).all()
+
+
 def test_no_hands_give_no_rows():
     assert crib_env.discard_statistics([]).shape == (0, 15)
 
@@ -109,6 +116,10 @@ def test_no_hands_give_no_rows():
         ([[0, 1, 2, 3, 4, 52]], "hand 0: 52 is not a card"),
         ([[0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, -1]], "hand 1: -1 is not a card"),
         ([[0, 1, 2, 3, 4, 4]], "hand 0: 5C is given twice"),
+        (["5H 5C JD QS 2H 3D", "5H 5C JD QS 2H 5H"], "hand 1: 5H is given twice"),
+        (["5H", "5C", "JD", "QS", "2H", "3D"], "hand 0: one card given, six are needed"),
+        ([["5H", "5C", "JD", "QS", "2H", "XX"]], "hand 0: 'XX' is not a card"),
+        (np.array(None), "hands must be (N, 6)"),
         ([[0.5, 1, 2, 3, 4, 5]], "integer card ids"),
         ([0, 1, 2, 3, 4, 5], "hands must be (N, 6)"),
     ],

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from unittest.mock import Mock
 
 import gymnasium
 import numpy as np
@@ -195,6 +196,20 @@ def test_infos_are_numbers_of_the_same_keys_and_the_mask_of_a_finished_game_is_a
 def test_there_are_no_masks_before_the_first_reset(env_id):
     with pytest.raises(AttributeError, match=r"does not exist before reset\(\): call it first"):
         gymnasium.make(env_id).unwrapped.action_masks()
+
+
+@pytest.mark.parametrize("mode", [None, "sync", "vector_entry_point"])
+def test_an_opponents_object_is_not_copied(mode):
+    """So it may learn what it is trained against meanwhile."""
+    opponent = FirstCard()
+    if mode is None:
+        env = gymnasium.make("crib_env/Cribbage-v0", opponent=opponent, seat=0)
+    else:
+        env = gymnasium.make_vec("crib_env/Cribbage-v0", 2, mode, opponent=opponent, seat=0)
+    env.reset(seed=0)
+    opponent.act = asked = Mock(side_effect=opponent.act)
+    env.reset(seed=0, options={"first_dealer": 0})
+    assert asked.called
 
 
 def test_an_opponents_illegal_card_is_an_error_that_names_the_opponent():

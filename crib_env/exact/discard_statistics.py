@@ -251,28 +251,32 @@ def one_hand(cards: str | Iterable[Card]) -> list[int]:
 
 
 def six_cards(hands: ArrayLike | str) -> np.ndarray:
-    """(N, 6) int64, each row sorted, from an array of ids or from one hand as text.
+    """(N, 6) int64, each row sorted, from hands of ids or of text, or from one hand as text.
 
     Raises:
-        ValueError: the shape is wrong, the values are not integers, or a hand has a bad or repeated card; the message
-            names hand and card.
+        ValueError: the shape is wrong, the values are neither integers nor text, or a hand has a bad or repeated card;
+            the message names hand and card.
     """
-    if isinstance(hands, str):
-        hands = [one_hand(hands)]
-    cards = np.asarray(hands)
+
+    def nth(n: int, hand: str | Iterable[Card]) -> list[int]:
+        try:
+            return one_hand(hand)
+        except ValueError as error:
+            raise ValueError(f"hand {n}: {error}") from None
+
+    cards = np.asarray([hands] if isinstance(hands, str) else hands)
+    if cards.dtype.kind == "U" and cards.ndim:
+        cards = np.array([nth(n, hand) for n, hand in enumerate(cards.tolist())], np.int64)
     if cards.size == 0:
         cards = cards.reshape(0, 6).astype(np.int64)
     if cards.ndim != 2 or cards.shape[1] != 6:
-        raise ValueError(f"hands must be (N, 6), or one hand of six cards as text, not {cards.shape}")
+        raise ValueError(f"hands must be (N, 6), or hands of six cards as text, not {cards.shape}")
     if cards.dtype.kind not in "iu":
-        raise ValueError(f"hands must be integer card ids, not {cards.dtype}")
+        raise ValueError(f"hands must be integer card ids or text, not {cards.dtype}")
     cards = np.sort(cards.astype(np.int64), axis=1)
     bad = _first_bad(cards)
     if bad >= 0:
-        try:
-            parse_cards(cards[bad].tolist())  # says what is wrong
-        except ValueError as error:
-            raise ValueError(f"hand {bad}: {error}") from None
+        nth(bad, cards[bad].tolist())  # says what is wrong
     return cards
 
 
@@ -280,7 +284,7 @@ def discard_statistics(hands: ArrayLike | str) -> np.ndarray:
     """Exact statistics of the fifteen discards of six-card hands.
 
     Args:
-        hands: (N, 6) card ids, or one hand as text such as ``"5H 5C JD QS 2H 3D"``.
+        hands: (N, 6) card ids, a hand as text such as ``"5H 5C JD QS 2H 3D"``, or N of these.
 
     Returns:
         (N, 15) of dtype ``STATISTICS``, discards in the order of their ids: ``discard`` (two ids); ``hand_min``,
@@ -289,8 +293,8 @@ def discard_statistics(hands: ArrayLike | str) -> np.ndarray:
         and a starter come from the 46 unseen cards.
 
     Raises:
-        ValueError: the shape is wrong, the values are not integers, or a hand has a bad or repeated card; the message
-            names hand and card.
+        ValueError: the shape is wrong, the values are neither integers nor text, or a hand has a bad or repeated card;
+            the message names hand and card.
     """
     cards = six_cards(hands)
     totals = np.zeros((len(cards), N_DISCARDS), TOTALS)

@@ -117,7 +117,7 @@ def desirabilities(hands: ArrayLike | str, *, dealer: ArrayLike, records: Peggin
     """How desirable each discard is by each strategy.
 
     Args:
-        hands: (N, 6) card ids, or one hand as text such as ``"5H 5C JD QS 2H 3D"``.
+        hands: (N, 6) card ids, a hand as text such as ``"5H 5C JD QS 2H 3D"``, or N of these.
         dealer: whether the player deals, one for all or (N,); it selects the role in the pegging records.
         records: points gained and given in the play by the kept cards.
 
