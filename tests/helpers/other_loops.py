@@ -5,8 +5,9 @@ from pathlib import Path
 
 PAGE = (Path(__file__).parents[2] / "docs" / "other-loops.md").read_text()
 _BLOCKS = [
-    (heading.partition(",")[0], block)
-    for heading, block in re.findall(r"^### (.*?)$.*?```python\n(.*?)```", PAGE, re.DOTALL | re.MULTILINE)
+    (re.split("[,\n]", section)[0], block)
+    for section in re.split("^### ", PAGE, flags=re.MULTILINE)[1:]
+    for block in re.findall(r"```python\n(.*?)```", section, re.DOTALL)
 ]
 LIBRARIES = {library for library, _ in _BLOCKS}
 

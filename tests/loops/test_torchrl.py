@@ -4,11 +4,12 @@ import pytest
 
 pytest.importorskip("torchrl")
 
+import gymnasium
 import torch
 from tensordict.nn import TensorDictModule, TensorDictSequential
 from torch import nn
 from torchrl.collectors import Collector
-from torchrl.envs import GymEnv, PettingZooWrapper, check_env_specs
+from torchrl.envs import ActionMask, GymEnv, GymWrapper, PettingZooWrapper, TransformedEnv, check_env_specs
 from torchrl.modules import MaskedCategorical, ProbabilisticActor
 from torchrl.objectives.value.functional import reward2go
 
@@ -52,6 +53,16 @@ def test_the_gymnasium_ids_and_their_infos(env_id):
     episode = env.rollout(200, policy)
     assert episode["next", "done"][-1]
     assert not episode["next", "illegal_action"].any()
+
+
+@pytest.mark.parametrize("env_id", IDS)
+def test_the_native_vector_environments_play_legal_cards(env_id):
+    options = {"dtype": "float32", "illegal": "raise", "autoreset_mode": "Disabled"}
+    envs = gymnasium.make_vec(env_id, 3, "vector_entry_point", **options)
+    env = TransformedEnv(GymWrapper(envs, categorical_action_encoding=True), ActionMask())
+    frames = env.rollout(200, break_when_any_done=False)
+    assert frames["next", "done"].any(dim=1).all()
+    assert frames["action_mask"].gather(-1, frames["action"].unsqueeze(-1)).all()
 
 
 def test_games_by_one_policy_and_a_gradient_step():
