@@ -82,7 +82,7 @@ class GameSoFar:
         if not all(0 <= score < WIN for score in self.scores):
             raise ValueError(f"scores={self.scores} is not allowed: give two of 0 to {WIN - 1}, yours and the agent's")
         if self.people and (len({*self.people}) != 2 or not all(_is_name(name) for name in self.people)):
-            raise ValueError(f"people={self.people} is not allowed: give two names of up to {_LONGEST} letters")
+            raise ValueError(f"people={self.people} is not allowed: give two different names, up to {_LONGEST} letters")
         if self.people and (self.practice or self.counting != "table" or self.coach != "off"):
             raise ValueError(
                 "a game of two people is no practice, the table counts for both, and there is no coach: "
