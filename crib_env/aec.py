@@ -322,7 +322,7 @@ class SetByReset:
         self._name = name.lstrip("_")
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        raise AttributeError(f"{self._name} does not exist before reset(): call it first")
+        raise AttributeError(f"{self._name} does not exist before reset(): call it first, and after close() again")
 
 
 class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no types
@@ -647,10 +647,12 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
 
     def _repr_html_(self) -> str | None:
         """The table as the player to act sees it, for a notebook."""
-        return self.picture(self.agent_selection) if self.n_resets else None
+        return self.picture(self.agent_selection) if "agents" in vars(self) else None
 
     def close(self) -> None:
-        """Closes the window, if there is one."""
+        """Ends the episode, and closes the window, if there is one. ``reset`` starts anew."""
+        for name in ("agents", "agent_selection"):  # without these nothing steps on
+            self.__dict__.pop(name, None)
         self._renderer.close()
 
 

@@ -161,7 +161,8 @@ class DiscardGame(gymnasium.Env[Any, Any]):
         return str(self._draw()) if "_hand" in vars(self) else None
 
     def close(self) -> None:
-        """Closes the window, if there is one."""
+        """Ends the episode, and closes the window, if there is one. ``reset`` starts anew."""
+        vars(self).pop("_hand", None)
         self._renderer.close()
 
     def _bits(self, dtype: Any) -> np.ndarray:

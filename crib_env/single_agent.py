@@ -140,10 +140,11 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
 
     def _repr_html_(self) -> str | None:
         """The table as this player sees it, for a notebook."""
-        return str(self._draw()) if self._game.n_resets else None
+        return str(self._draw()) if "agents" in vars(self._game) else None
 
     def close(self) -> None:
-        """Closes the window, if there is one."""
+        """Ends the episode, and closes the window, if there is one. ``reset`` starts anew."""
+        self._game.close()
         self._renderer.close()
 
     def _let_opponent_act(self) -> None:

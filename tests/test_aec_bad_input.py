@@ -323,6 +323,20 @@ def test_a_call_before_reset_says_so(make, call):
         call(make(render_mode="ansi"))
 
 
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@both_environments
+def test_after_close_too_until_the_next_reset(make, call):
+    env = make(render_mode="ansi")
+    env.reset(seed=1)
+    for _ in range(2):
+        env.close()
+    with pytest.raises(AttributeError, match=r"before reset\(\): call it first, and after close"):
+        call(env)
+    assert env._repr_html_() is None
+    env.reset(seed=1)
+    env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
+
+
 @pytest.mark.parametrize("name", ATTRIBUTES)
 @both_environments
 def test_attributes_set_by_reset_do_not_exist_before(make, name):

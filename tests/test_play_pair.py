@@ -113,3 +113,4 @@ def test_other_names_are_refused(page, people):
     status, found = page.ask("pair", people=people)
     assert status == 400
     assert "people=" in found["error"]
+    assert "give two different names, up to 20 letters" in found["error"]

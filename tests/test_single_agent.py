@@ -198,6 +198,18 @@ def test_there_are_no_masks_before_the_first_reset(env_id):
         gymnasium.make(env_id).unwrapped.action_masks()
 
 
+@pytest.mark.parametrize("env_id", IDS)
+def test_nothing_steps_on_after_close(env_id):
+    env = gymnasium.make(env_id)
+    _, info = env.reset(seed=1)
+    env.close()
+    with pytest.raises(AttributeError, match=r"does not exist before reset\(\): call it first, and after close"):
+        env.step(int(info["action_mask"].argmax()))
+    assert env.unwrapped._repr_html_() is None
+    _, info = env.reset(seed=1)
+    env.step(int(info["action_mask"].argmax()))
+
+
 @pytest.mark.parametrize("mode", [None, "sync", "vector_entry_point"])
 def test_an_opponents_object_is_not_copied(mode):
     """So it may learn what it is trained against meanwhile."""

@@ -4,6 +4,7 @@ import gc
 
 import numpy as np
 import pytest
+from gymnasium.error import ClosedEnvironmentError
 
 from crib_env.options import OptionError
 from crib_env.vector.environments import CribbageVectorEnv, DiscardVectorEnv
@@ -105,6 +106,18 @@ def test_games_that_are_over_or_have_not_begun_refuse_a_card():
     assert envs._table.games.tobytes() == before
 
 
+@pytest.mark.parametrize("kind", [CribbageVectorEnv, DiscardVectorEnv])
+def test_nothing_steps_on_after_close(kind):
+    envs = kind(2)
+    _, infos = envs.reset(seed=0)
+    envs.close()
+    before = envs.games.tobytes()
+    for call in (lambda: envs.step(infos["action_mask"].argmax(axis=1)), envs.reset):
+        with refused("after close()", error=ClosedEnvironmentError):
+            call()
+    assert envs.games.tobytes() == before
+
+
 def test_masks_before_the_first_reset_are_refused():
     with pytest.raises(RuntimeError, match=r"before reset\(\): call it first"):
         CribbageVectorEnv(2).action_masks()
@@ -158,7 +171,7 @@ def test_bad_resets_change_nothing():
     envs = CribbageVectorEnv(3)
     envs.reset(seed=0)
     before = [array.tobytes() for array in envs._table]
-    for seed in (-1, 1.5, [1, 2], [1, 2, -3]):
+    for seed in (-1, 1.5, [1, 2], [1, 2, -3], np.array(5), np.array(None)):
         with refused("seed"):
             envs.reset(seed=seed)
     for options in ({"scores": (1, 200)}, {"deals": [[1] * 13]}, {"reset_mask": np.zeros(3, bool)}, {"reset_masks": 1}):

@@ -13,6 +13,7 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
+from gymnasium.error import ClosedEnvironmentError
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
@@ -74,7 +75,7 @@ _SETTLED = {"action_masks", *_SHARED, *VECTOR_OPTIONS, "opponent", "seat", *OPTI
 
 
 def _by_one_thread(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that refuses to start while another such call runs in the same environment.
+    """A method that refuses to start while another such call runs in the same environment, and after ``close``.
 
     Kernels run without the interpreter's lock. Two of them in the same games could leave impossible hands, and
     then write out of bounds.
@@ -88,6 +89,8 @@ def _by_one_thread(method: Callable[..., Any]) -> Callable[..., Any]:
                 "call it from one thread at a time, or give each thread an environment of its own"
             )
         try:
+            if self.closed:
+                raise ClosedEnvironmentError(f"{method.__name__}() was called after close(): make another environment")
             return method(self, *args, **kwargs)
         finally:
             self._lock.release()
@@ -368,7 +371,7 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         is_seeded, states = np.zeros(self.num_envs, np.bool_), np.zeros(self.num_envs, np.uint64)
         if seed is None:
             return is_seeded, states
-        if not isinstance(seed, (list, tuple, np.ndarray)):
+        if not isinstance(seed, (list, tuple, np.ndarray)) or np.shape(seed) == ():
             check_seed(seed)
             seed = range(int(seed), int(seed) + self.num_envs)
         if len(seed) != self.num_envs:

@@ -84,7 +84,7 @@ class GameSoFar:
         if not self.opponent.isprintable():
             raise ValueError(f"opponent={self.opponent!r} is not allowed: give a name without invisible characters")
         if self.people and (len({*self.people}) != 2 or not all(_is_name(name) for name in self.people)):
-            raise ValueError(f"people={self.people} is not allowed: give two names of up to {_LONGEST} letters")
+            raise ValueError(f"people={self.people} is not allowed: give two different names, up to {_LONGEST} letters")
         if self.people and (self.practice or self.counting != "table" or self.coach != "off"):
             raise ValueError(
                 "a game of two people is no practice, the table counts for both, and there is no coach: "
