@@ -113,6 +113,19 @@ learning unstable, or better, use the mask.
 PettingZoo's three standard wrappers take twenty times as long as a step of this environment, so the environment does
 their checks (order of calls, bounds, legality) itself.
 
+## Copies, searches, critics
+
+| call                         | what                                                                                    |
+|------------------------------|-----------------------------------------------------------------------------------------|
+| ``copy.copy(env)``, ``copy.deepcopy(env)`` | the same: an environment whose game goes on by itself. It shares the spaces, and opens no window |
+| ``env.restore(games)``       | goes on from a copy of ``env.games``, or from one game of a ``GameBatch``; rewards count from there. It sets all attributes, which writing into ``env.games`` does not |
+| ``env.redeal(agent, seed)``  | deals anew what the agent cannot know: the opponent's cards, its discards, the uncut starter, all later deals. All that agree with what the agent has seen, every go included, are equally likely |
+| ``env.legal_actions()``      | the legal cards as a list of ids, empty at the end: the fastest way to play              |
+| ``env.state()``              | (1319,) in ``env.state_space``, for a critic that sees both hands: the board observation of player_0, that of player_1, and 1 if player_1 is to act |
+
+``examples/search.py`` in the repository is a search of twenty lines. Restoring takes 2 µs and dealing 1 µs, where a step takes 2; a
+copy takes 20.
+
 ## Version history
 
 * v0: first version.
@@ -120,6 +133,7 @@ their checks (order of calls, bounds, legality) itself.
 
 from __future__ import annotations
 
+import copy
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -143,17 +157,19 @@ from crib_env.engine import (
     shuffle,
 )
 from crib_env.engine import winner_pays as _winner_pays
-from crib_env.kernels import kernel, streams
+from crib_env.hidden import deal_hidden
+from crib_env.kernels import kernel, lowest, mix, streams
 from crib_env.observation import (
     DTYPES,
     N_ACTIONS,
+    N_BOARD,
     OBSERVATIONS,
     observation_space,
     write_mask,
     write_observation,
     writing,
 )
-from crib_env.options import RENDER_MODES, Options, Start, check_seed
+from crib_env.options import RENDER_MODES, Options, Start, check_seed, is_integer
 from crib_env.picture.colours import LIGHT, Palette
 from crib_env.picture.drawing import Drawing
 from crib_env.picture.rendering import FPS, Renderer
@@ -177,6 +193,9 @@ _SEAT = _ByPlayer({player: seat for seat, player in enumerate(PLAYERS)})
 # The bytes of event_player, event_kind and event_points in a record: three fields of equal length, one after the other.
 _FIELDS: Any = GAME.fields
 _EVENT_BYTES = slice(_FIELDS["event_player"][1], _FIELDS["event_points"][1] + N_EVENTS)
+
+# The cards in twelve bits of a summary.
+_PAIRS = [tuple([card - 1 for card in (pair & 63, pair >> 6) if card]) for pair in range(64 * 64)]
 
 
 class Event(NamedTuple):
@@ -207,13 +226,16 @@ def _deal(record, is_given):
 
 
 @kernel
-def _act(record, card, deal_next):
-    """Plays one decision and returns the summary of the new state; -1, and no change, if the card is not legal."""
+def _act(record, card, n_given):
+    """Plays one decision and returns the summary of the new state; -1, and no change, if the card is not legal.
+
+    The next deal, if one is due, is left to :func:`_deal` while the caller has given cards for it.
+    """
     g = record.view(GAME)[0]
     if not 0 <= card < 52 or not (legal_cards(g) >> card) & 1:
         return np.int64(-1)
     act(g, card)
-    if g["phase"] == DEAL and deal_next:
+    if g["phase"] == DEAL and not n_given:
         shuffle(g)
         begin_deal(g)
     return _summary(g)
@@ -227,10 +249,32 @@ def _call_off(record):
 
 
 @kernel
+def _told(record):
+    return _summary(record.view(GAME)[0])
+
+
+@kernel
+def _deal_hidden(record, seat, seed):
+    g = record.view(GAME)[0]
+    deal_hidden(g, seat, True, seed)
+    g["policy_stream"] = mix(g["episode_stream"])
+    return _summary(g)
+
+
+@kernel
 def _summary(g):
-    """All values that Python needs after a step, packed into one number, because each returned value costs time."""
+    """All values that Python needs after a step, packed into one number, because each returned value costs time.
+
+    The legal cards come last, the lowest first: six bits each, its id and 1.
+    """
+    legal, cards, place = legal_cards(g), np.int64(0), 24
+    while legal:
+        cards |= lowest(legal) + 1 << place
+        legal &= legal - 1
+        place += 6
     return (
-        np.int64(g["phase"])
+        cards
+        | np.int64(g["phase"])
         | np.int64(g["turn"]) << 2
         | np.int64(g["dealer"]) << 3
         | np.int64(g["n_events"]) << 4
@@ -297,6 +341,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
     infos: Any = SetByReset()
     scores: Any = SetByReset()
     dealer: Any = SetByReset()
+    _legal: Any = SetByReset()
 
     def __init__(self, **options: Any) -> None:
         super().__init__()
@@ -306,19 +351,22 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
         self.possible_agents = list(PLAYERS)
         self._mask_in_info = self.options.mask == "info"
         self._tells_events = self.options.events
+        self._pays_points = self.options.reward == "points"
         seen = OBSERVATIONS[self.options.observation]
         self._size, self._write = seen.size, writing(_observe, seen.write)
         self._dtype, self._mask_dtype = DTYPES[self.options.dtype]
         shape = self._size, self.options.dtype, self.options.mask
         self.observation_spaces = _ByPlayer({player: observation_space(*shape) for player in PLAYERS})
         self.action_spaces = _ByPlayer({player: spaces.Discrete(N_ACTIONS) for player in PLAYERS})
+        self.state_space = spaces.Box(0, 1, (2 * N_BOARD + 1,), self._dtype)
         self._record = np.zeros(GAME.itemsize, np.uint8)
         self.games["episode_stream"], self.games["fewer"] = streams(None, 1), 4 - self.options.cards
+        self._episode = EPISODES.index(self.options.episode)
         self.n_resets = 0
 
     @property
     def games(self) -> np.ndarray:
-        """(1,) ``GAME``: the game's own record, not a copy."""
+        """(1,) ``GAME``: the game's own record, not a copy; :meth:`restore` takes one over."""
         return self._record.view(GAME)
 
     @property
@@ -346,14 +394,58 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
         if seed is not None:
             self.games["episode_stream"] = streams(seed, 1)
         spread = -1 if self.options.start_spread is None else self.options.start_spread
-        _begin(self._record, EPISODES.index(self.options.episode), start.first_dealer, *start.scores, spread)
-        self.n_resets += 1
+        _begin(self._record, self._episode, start.first_dealer, *start.scores, spread)
         self._deals_to_come = list(start.deals)
-        summary = self._deal_next()
+        self._start(self._deal_next())
+
+    def restore(self, games: np.ndarray) -> None:
+        """Goes on from the state of a game: a copy of ``games`` of an environment, or one game of a ``GameBatch``.
+
+        Rewards count from here, and later deals come from the game's own random stream.
+
+        Args:
+            games: (1,) ``GAME``, which is copied.
+
+        Raises:
+            ValueError: it is anything else, or of another kind of episode; nothing has changed.
+        """
+        if not isinstance(games, np.ndarray) or games.dtype != GAME or games.shape != (1,) or games["n_deals"][0] < 1:
+            raise ValueError("restore takes a game that has begun: (1,) records of crib_env.engine.GAME")
+        kind, own = (games["episode"][0], 4 - games["fewer"][0]), (self._episode, self.options.cards)
+        if kind != own:
+            raise ValueError(
+                f"the game is of episode={EPISODES[kind[0]]!r}, cards={kind[1]}, and the environment of "
+                f"episode={self.options.episode!r}, cards={own[1]}: make it with the same options"
+            )
+        self._record[:] = games.view(np.uint8)
+        self._deals_to_come = []
+        self._start(_told(self._record))
+
+    def redeal(self, agent: str, seed: int) -> None:
+        """Deals the cards anew that an agent cannot know: the opponent's, the crib's, the uncut starter, all later deals.
+
+        All cards that agree with what the agent has seen, every go included, are equally likely. The same seed, from 0
+        to 2**63 - 1, gives the same cards.
+
+        Raises:
+            AttributeError: before the first ``reset``.
+            ValueError: there is no such agent, or the seed is not allowed.
+            RuntimeError: the episode is over.
+        """
+        if not self.legal_actions():
+            raise RuntimeError("the episode is over, and nothing is left to deal: call reset()")
+        if not is_integer(seed) or not 0 <= seed < 2**63:
+            raise ValueError(f"seed={seed!r} is not allowed: give a whole number from 0 to 2**63 - 1")
+        self._read(_deal_hidden(self._record, _SEAT[agent], int(seed)))
+        self._deals_to_come = []
+
+    def _start(self, summary: int) -> None:
+        """Sets all that an episode begins with."""
+        self.n_resets += 1
         self.agents = list(PLAYERS)
         self.rewards = dict.fromkeys(PLAYERS, 0.0)
         self._cumulative_rewards = dict.fromkeys(PLAYERS, 0.0)
-        self.terminations = dict.fromkeys(PLAYERS, False)
+        self.terminations = dict.fromkeys(PLAYERS, summary & 3 == OVER)
         self.truncations = dict.fromkeys(PLAYERS, False)
         self._skip_agent_selection = None
         self._events: list[tuple[Event, ...]] = [(), ()]
@@ -372,7 +464,8 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
         """Updates the public attributes from the game."""
         self.agent_selection = PLAYERS[summary >> 2 & 1]
         self.dealer = dealer = summary >> 3 & 1
-        self.scores = scores = (summary >> 8 & 255, summary >> 16)
+        self.scores = scores = (summary >> 8 & 255, summary >> 16 & 255)
+        self._legal = summary >> 24
         if self._tells_events:
             first, second = self._events
             self.infos = {
@@ -402,6 +495,26 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
         self._write(self._record, _SEAT[agent], observation, mask)
         return observation if self._mask_in_info else {"observation": observation, "action_mask": mask}
 
+    def legal_actions(self) -> list[int]:
+        """The cards that the player to act may discard or lay, lowest id first; none when the episode is over.
+
+        Raises:
+            AttributeError: before the first ``reset``.
+        """
+        legal = self._legal
+        return [*_PAIRS[legal & 4095], *_PAIRS[legal >> 12 & 4095], *_PAIRS[legal >> 24]]
+
+    def state(self) -> np.ndarray:
+        """All that the two players see together, in a fresh array of ``state_space``, for a critic.
+
+        The board observation of player_0 (:mod:`crib_env.observation`), that of player_1, and 1 if player_1 is to act.
+        """
+        state, mask = np.zeros(2 * N_BOARD + 1, self._dtype), np.zeros(N_ACTIONS, self._mask_dtype)
+        for seat in range(2):
+            _observe(self._record, seat, state[seat * N_BOARD : (seat + 1) * N_BOARD], mask)
+        state[-1] = self.agent_selection == PLAYERS[1]
+        return state
+
     def views(self, agent: str) -> PlayerViews:
         """What an agent sees now as a batch of one, which any agent of this project can act on."""
         self.agents  # noqa: B018 -- the order check
@@ -424,24 +537,20 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
             return
         card = action if type(action) is int else read_card(action)
         # A huge integer would not fit a kernel's int64.
-        summary = _act(self._record, card, not self._deals_to_come) if 0 <= card < N_ACTIONS else -1
+        summary = _act(self._record, card, len(self._deals_to_come)) if 0 <= card < N_ACTIONS else -1
         if summary < 0:
             self._refuse(agent, card)
             return
         before_0, before_1 = self.scores
-        seat = _SEAT[agent]
-        self._events[seat] = ()
-        n_events = summary >> 4 & 15
-        if n_events and self._tells_events:
-            players, kinds, points = self._record[_EVENT_BYTES].reshape(3, N_EVENTS).tolist()
-            new = tuple([Event(players[k], points[k], EVENTS[kinds[k]]) for k in range(n_events)])
-            self._events = [self._events[0] + new, self._events[1] + new]
+        if self._tells_events:
+            self._tell(agent, summary >> 4 & 15)
         if summary & 3 == DEAL:
             summary = self._deal_next()
         self._read(summary)
         over = summary & 3 == OVER
-        if self.options.reward == "points":
-            reward = float(self.scores[0] - before_0 - self.scores[1] + before_1)
+        if self._pays_points:
+            score_0, score_1 = self.scores
+            reward = float(score_0 - before_0 - score_1 + before_1)
         else:
             reward = float(_pays(self._record, self.options.reward == "match")) if over else 0.0
         self._pay(agent, reward)
@@ -449,6 +558,13 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
             self._end(agent)
         if self.render_mode == "human":
             self.render()
+
+    def _tell(self, mover: str, n: int) -> None:
+        """Adds the ``n`` records of the last transition to what both have not yet been told, the mover's new from here."""
+        players, kinds, points = self._record[_EVENT_BYTES].reshape(3, N_EVENTS).tolist()
+        new = tuple([Event(players[k], points[k], EVENTS[kinds[k]]) for k in range(n)])
+        self._events[_SEAT[mover]] = ()
+        self._events = [self._events[0] + new, self._events[1] + new]
 
     def _refuse(self, agent: str, card: int) -> None:
         """Raises an error or ends the game, depending on the option ``illegal``."""
@@ -470,13 +586,35 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
     def _pay(self, mover: str, reward_of_0: float) -> None:
         """Clears the mover's cumulative reward, then adds this step's rewards for both players."""
         self.rewards = {"player_0": reward_of_0, "player_1": 0.0 - reward_of_0}
-        self._cumulative_rewards[mover] = 0.0
-        self._cumulative_rewards["player_0"] += reward_of_0
-        self._cumulative_rewards["player_1"] -= reward_of_0
+        earned = self._cumulative_rewards
+        earned[mover] = 0.0
+        if reward_of_0:
+            earned["player_0"] += reward_of_0
+            earned["player_1"] -= reward_of_0
 
     def _end(self, mover: str) -> None:
         self.terminations = dict.fromkeys(PLAYERS, True)
         self.agent_selection = PLAYERS[1 - _SEAT[mover]]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> raw_env:
+        """A copy whose game goes on by itself. It shares the options, the code and the spaces, and opens no window."""
+        shared = (
+            self.options,
+            self.observation_spaces,
+            self.action_spaces,
+            self.state_space,
+            self._write,
+            self._renderer,
+        )
+        memo |= {id(part): part for part in shared}
+        memo[id(self)] = twin = object.__new__(type(self))
+        twin.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        if self.render_mode == "human":
+            twin.render_mode = None
+        return twin
+
+    def __copy__(self) -> raw_env:
+        return copy.deepcopy(self)
 
     def render(self) -> str | np.ndarray | None:
         """The table as the player to act sees it, in the form of the ``render_mode``; pictures show player_0 below.

@@ -48,6 +48,9 @@ def environments() -> None:
     for _ in range(4):
         env.step(int(env.last()[0]["action_mask"].argmax()))
     env.views(env.agent_selection)
+    env.restore(env.games.copy())
+    env.redeal(env.agent_selection, 0)
+    env.state()
     list(stages(env.games, int(env.last()[0]["action_mask"].argmax())))
     env.step(int(env.last()[0]["action_mask"].argmin()))  # an illegal card, which ends the game
     for opponent in ("greedy", _LowestCard()):

@@ -104,9 +104,7 @@ GAME = np.dtype(
 )
 
 # Cards that fit when `room` is left up to 31, for room 0 … 10.
-_FITS = np.array(
-    [sum(1 << card for card in range(52) if card_value(card % 13) <= room) for room in range(11)], np.int64
-)
+FITS = np.array([sum(1 << card for card in range(52) if card_value(card % 13) <= room) for room in range(11)], np.int64)
 
 
 @kernel
@@ -225,7 +223,7 @@ def _remove_what_pegging_lacks(g):
 def legal_cards(g):
     """The cards that the seat to act may discard or lay, as a mask; never empty before the game ends."""
     # No branches: they would be mispredicted too often. During the discards the count is 0, and every card fits.
-    fits = _FITS[min(COUNT_LIMIT - g["count"], 10)]
+    fits = FITS[min(COUNT_LIMIT - g["count"], 10)]
     return g["hand"][g["turn"]] & fits & (-1 if g["phase"] <= PLAY else 0)
 
 
@@ -310,7 +308,7 @@ def lay(g, card):
         if points:
             peg(g, seat, points, RUN)
 
-    fits = _FITS[min(COUNT_LIMIT - count, 10)]
+    fits = FITS[min(COUNT_LIMIT - count, 10)]
     others_turn = g["hand"][other] & fits != 0
     g["turn"] = other if others_turn else seat
     if not others_turn and not g["hand"][seat] & fits:  # else the other says go and this seat goes on

@@ -20,7 +20,8 @@ from pettingzoo.test import api_test
 from crib_env.aec import raw_env
 from crib_env.batch import GameBatch
 from crib_env.cards import format_card, format_cards
-from crib_env.engine import PEGGING_EPISODE, PLAY
+from crib_env.engine import PLAY
+from crib_env.hidden import deal_hidden
 from crib_env.kernels import streams
 from crib_env.players.agent import Agent, cheats, mixes
 from crib_env.players.agent_from_text import as_agent
@@ -204,50 +205,10 @@ def _check_probabilities(agent: Agent, course: list[_Asked]) -> None:
             )
 
 
-def _cards_of(mask: int) -> list[int]:
-    return [card for card in range(52) if int(mask) >> card & 1]
-
-
-def _mask_of(cards: Iterable[int]) -> int:
-    return sum(1 << int(card) for card in cards)
-
-
-def deal_hidden_again(game: Any, seat: int, rng: np.random.Generator) -> None:
-    """Changes what a seat does not see in a game: the opponent's cards, its discards, the starter, all later deals.
-
-    Conclusions from a go about the opponent's hand are ignored, which makes a check stricter.
-
-    Args:
-        game: a record (:data:`crib_env.engine.GAME`), which is changed.
-        seat: 0 or 1.
-        rng: deals.
-    """
-    other = 1 - seat
-    laid = game["laid"][: game["n_laid"]].tolist()
-    laid_by_other = [card for card, by in zip(laid, game["laid_by"]) if by == other]
-    known = {*_cards_of(game["hand"][seat]), *_cards_of(game["discards"][seat]), *laid}
-    is_pegging = game["episode"] == PEGGING_EPISODE
-    is_cut = game["phase"] == PLAY and not is_pegging
-    if is_cut:
-        known.add(int(game["cards"][12]))
-    unseen = rng.permutation([card for card in range(52) if card not in known])
-
-    n_hand, n_discarded = len(_cards_of(game["hand"][other])), len(_cards_of(game["discards"][other]))
-    hand, discarded, uncut = unseen[:n_hand], unseen[n_hand : n_hand + n_discarded], unseen[n_hand + n_discarded]
-    game["hand"][other], game["discards"][other] = _mask_of(hand), _mask_of(discarded)
-    if game["kept"][other]:
-        game["kept"][other] = _mask_of([*hand, *laid_by_other])
-    theirs = [*laid_by_other, *hand, *discarded]
-    game["cards"][6 * other : 6 * other + len(theirs)] = theirs
-    if not is_cut and not is_pegging:
-        game["cards"][12] = uncut
-    game["deal_stream"], game["episode_stream"] = rng.integers(2**63, size=2)
-
-
 def _with_hidden_dealt_again(asked: _Asked) -> PlayerViews:
-    games, rng = asked.games.copy(), np.random.default_rng(0)
-    for game, seat in zip(games, asked.seats):
-        deal_hidden_again(game, int(seat), rng)
+    games = asked.games.copy()
+    for k, seat in enumerate(asked.seats.tolist()):
+        deal_hidden(games[k], seat, False, k)
     return asked.views(games)
 
 
@@ -341,7 +302,7 @@ def _hides(env: Any, seen: list[np.ndarray]) -> bool:
         return True
     games = env.unwrapped.games
     before = games.copy()
-    deal_hidden_again(games[0], int(games["turn"][0]), np.random.default_rng(0))
+    deal_hidden(games[0], int(games["turn"][0]), False, 0)
     again = _arrays(env.observe(env.agent_selection))
     games[:] = before
     return all(map(np.array_equal, seen, again))

@@ -9,6 +9,7 @@ from crib_env.evaluate.commands.benchmark import benchmark
 from crib_env.evaluate.speed.measuring import ROUNDS, Measurement, Rates, measure
 from crib_env.evaluate.speed.processes import can_be_measured, memory_by_games, memory_over_steps
 from crib_env.evaluate.speed.report import draw_speeds, ratios
+from crib_env.evaluate.speed.single import single_games
 from crib_env.evaluate.speed.vector import RandomPlay, _decisions_a_step, pick_legal
 from crib_env.kernels import streams
 
@@ -68,6 +69,12 @@ def test_envpool_is_compared_by_its_fastest_game():
         "vector env, learner's steps / EnvPool fast": Rates([3.0, 2.0]),
         "vector env, copy=False, learner's steps / EnvPool fast": Rates([4.0, 2.0]),
     }
+
+
+def test_one_game_at_a_time_is_compared_with_openspiel():
+    ours, theirs = "random full games, raw_env", "random full games, OpenSpiel, chance picked as actions are"
+    assert ours in [row.name for row in single_games()]
+    assert ratios({ours: Rates([6.0]), theirs: Rates([3.0])}) == {f"{ours} / {theirs}": Rates([2.0])}
 
 
 def test_each_unit_has_a_panel_of_its_own():

@@ -238,6 +238,9 @@ while len(rows := batch.acting()):
     batch.step(rows, batch.observe(rows, "ranks")[1].argmax(axis=1))
 env = crib_env.env(reward="match", observation="ranks", dtype="float32", mask="info", render_mode="ansi")
 env.reset(seed=2, options={"deals": [["5H", "5C", "JD", "QS", "2H", "3D", "6H", "6C", "TD", "KS", "AH", "4D", "7S"]]})
+env.restore(env.games.copy())
+env.redeal(env.agent_selection, 1)
+env.state()
 while env.agents:
     ended = env.terminations[env.agent_selection]
     env.step(None if ended else int(env.infos[env.agent_selection]["action_mask"].argmax()))

@@ -16,6 +16,7 @@ from crib_env.aec import PLAYERS
 from crib_env.batch import GameBatch
 from crib_env.cards import N_CARDS
 from crib_env.engine import CRIB, DEAL, DEALERS_HAND, DISCARD, EPISODES, EVENTS, OVER, PLAY, PONES_HAND, WIN
+from crib_env.hidden import deal_hidden
 from crib_env.kernels import streams
 from crib_env.picture import letters
 from crib_env.picture.board import hole_at
@@ -25,7 +26,6 @@ from crib_env.picture.seen import see, stages
 from crib_env.picture.table import draw_discard_game, draw_table
 from crib_env.players.policies import RANDOM
 from crib_env.single_agent import SingleAgentCribbage
-from crib_env.testing import deal_hidden_again
 from tests.helpers import engine_calls
 from tests.helpers.aec_play import act_randomly, is_over
 from tests.helpers.hidden_cards import cards_of
@@ -106,7 +106,7 @@ def test_hidden_cards_change_nothing_in_a_players_picture_and_much_in_a_spectato
     for games in moments():
         for seat in (0, 1):
             again = games.copy()
-            deal_hidden_again(again[0], seat, rng)
+            deal_hidden(again[0], seat, False, rng.integers(2**63))
             assert draw_table(see(again, seat)) == draw_table(see(games, seat))
             n_differ += draw_table(see(again, None)) != draw_table(see(games, None))
             n += 1

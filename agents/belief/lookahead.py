@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from crib_env.hidden import least_value
 from crib_env.kernels import kernel, lowest
 from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
 
@@ -102,29 +103,6 @@ def unseen_by(hand, discards, starter, laid):
     """How many cards of each rank a player has not seen, packed: four minus those in the given views (ids, or -1)."""
     unseen = np.int64(0x4444444444444) - packed(hand) - packed(discards) - packed(laid)
     return unseen if starter < 0 else unseen - one_of(starter % 13)
-
-
-@kernel
-def least_value(laid, laid_by, pile_start, n_laid):
-    """The lowest value that a card of the opponent can still have, for a player who is to lay.
-
-    Whenever it was the opponent's turn and it said go, all its cards were too high for the count.
-
-    Args:
-        laid, laid_by, pile_start: one row of :class:`crib_env.PlayerViews`.
-    """
-    count, least = np.int64(0), np.int64(1)
-    for k in range(n_laid):
-        value = card_value(laid[k] % 13)
-        if count + value > COUNT_LIMIT:  # a new count: nobody could continue the last one
-            least = max(least, COUNT_LIMIT + 1 - count)
-            count = np.int64(0)
-        elif k > 0 and laid_by[k - 1] == 0 and laid_by[k] == 0:
-            least = max(least, COUNT_LIMIT + 1 - count)
-        count += value
-    if n_laid > 0 and (pile_start == n_laid or laid_by[n_laid - 1] == 0):
-        least = max(least, COUNT_LIMIT + 1 - count)
-    return least
 
 
 @kernel

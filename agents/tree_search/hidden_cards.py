@@ -10,15 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env import PlayerViews
-from crib_env.agents.belief.lookahead import least_value, possible_hands, unseen_by
+from crib_env.agents.belief.lookahead import possible_hands, unseen_by
 from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, posterior
 from crib_env.agents.belief.rest_of_deal import DEALT
 from crib_env.cards import ACES
 from crib_env.engine import DEAL_EPISODE, DEALER, DISCARD, GAME, PEGGING_EPISODE, PLAY, PONE
+from crib_env.hidden import DECK, least_value
 from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mask_of, mix, popcount
 from crib_env.players.policies import random_card
-
-_DECK = np.int64((1 << 52) - 1)
 
 
 def known_games(views: PlayerViews) -> np.ndarray:
@@ -103,7 +102,7 @@ def unseen_cards(g):
     seen = g["hand"][0] | g["discards"][0] | mask_of(g["laid"])
     if g["cards"][12] >= 0:
         seen |= bit(g["cards"][12])
-    return _DECK ^ seen
+    return DECK ^ seen
 
 
 @kernel

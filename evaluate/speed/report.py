@@ -10,6 +10,7 @@ from crib_env.evaluate.figures import GREEN, GREY, new_figure
 from crib_env.evaluate.speed.engine import ENGINE
 from crib_env.evaluate.speed.measuring import ROUNDS, Rates
 from crib_env.evaluate.speed.others import ENVPOOL, FAST, REPLAYED, SAMPLED
+from crib_env.evaluate.speed.single import ONE_GAME
 from crib_env.evaluate.speed.vector import COPIES, ONE_THREAD, TWO_THREADS, YARDSTICK, YARDSTICK_OF_TWO, ZERO_COPY
 
 # The pairs of speeds whose ratio is shown, if both were measured.
@@ -19,6 +20,8 @@ _RATIOS = (
     (ENGINE, SAMPLED),
     (ENGINE, FAST),
     (ENGINE, REPLAYED),
+    (ONE_GAME, SAMPLED),
+    (ONE_GAME, FAST),
 )
 _THEIRS = ("OpenSpiel", "CartPole", "EnvPool", "tictactoe", "connect_four")
 # What speeds count, by words in their names; all others count the steps of a learner.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
@@ -12,6 +13,8 @@ import numpy as np
 import crib_env
 from crib_env.evaluate.speed.measuring import Measurement, say_skipped
 from crib_env.single_agent import SingleAgentCribbage
+
+ONE_GAME = "random full games, raw_env"
 
 
 def _single_steps(env: Any, episodes: int) -> Callable[[], int]:
@@ -53,6 +56,20 @@ def _aec_turns(env: Any, episodes: int) -> Callable[[], int]:
     return run
 
 
+def _full_games(env: crib_env.raw_env, episodes: int) -> Callable[[], int]:
+    """Random play without observations, as in the rows of OpenSpiel."""
+    pick = random.Random(0)
+
+    def run() -> int:
+        for _ in range(episodes):
+            env.reset()
+            while legal := env.legal_actions():
+                env.step(legal[int(pick.random() * len(legal))])
+        return episodes
+
+    return run
+
+
 def single_games() -> list[Measurement]:
     """Random play, in whole episodes."""
     rows = [
@@ -61,6 +78,7 @@ def single_games() -> list[Measurement]:
             "single env by gymnasium.make, learner's steps",
             _single_steps(gymnasium.make("crib_env/Cribbage-v0"), 20),
         ),
+        Measurement(ONE_GAME, _full_games(crib_env.raw_env(), 20)),
         Measurement("crib_env raw_env, turns", _aec_turns(crib_env.raw_env(), 20)),
         Measurement("crib_env env, turns", _aec_turns(crib_env.env(), 20)),
     ]

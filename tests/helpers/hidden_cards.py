@@ -6,9 +6,9 @@ import numpy as np
 
 from crib_env.batch import GameBatch
 from crib_env.engine import EPISODES
+from crib_env.hidden import deal_hidden
 from crib_env.kernels import streams
 from crib_env.players.policies import RANDOM
-from crib_env.testing import deal_hidden_again
 from crib_env.views import views_of
 
 N_GAMES = 200
@@ -37,7 +37,7 @@ def mask_of(cards):
 def with_hidden_dealt_again(games, rows, seats, rng):
     games = games.copy()
     for row, seat in zip(rows, seats):
-        deal_hidden_again(games[row], int(seat), rng)
+        deal_hidden(games[row], int(seat), False, rng.integers(2**63))
     return games
 
 
