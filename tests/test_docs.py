@@ -132,6 +132,9 @@ def test_figures_show_the_data_beside_them():
     for name, (data, _) in figures.DRAWN.items():
         with image.open(DOCS / name) as picture:
             assert picture.text[figures.CHECKSUM] == figures.checksum(ROOT / data), f"{name}: make figures"
+    page = (DOCS / "guides" / "reproducing.md").read_text()
+    for name, (data, _) in figures.DRAWN.items():
+        assert re.search(rf"`{name}`.*`{data}`", page), f"{name}: docs/guides/reproducing.md says how it is made"
     pictures = {path.name for path in DOCS.iterdir() if path.suffix in (".png", ".gif")}
     played = {name for name in pictures if name.startswith("play")}  # screenshots of the page
     assert pictures - played == {*figures.DRAWN, figures.MOVING}

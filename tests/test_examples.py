@@ -41,6 +41,8 @@ def test_each_example_is_tested():
         "open_spiel_cfr",  # loops/test_openspiel.py
         "ppo",
         "dqn",
+        "search",
+        "self_play",
         NOTEBOOK.stem,
     }
 
@@ -97,6 +99,16 @@ def test_ppo_in_one_file(run, tmp_path):
     assert re.search(WIN_RATE, shown[-1])
     assert curve[-1]["low"] < curve[-1]["win_rate"] < curve[-1]["high"]
     assert list(tmp_path.glob("events.*"))
+
+
+def test_a_search_of_ones_own(run):
+    assert int(run("search").split()[0]) >= 8
+
+
+def test_self_play_in_one_file(run):
+    decisions, shown = run("self_play", 2).splitlines()
+    assert decisions.startswith(f"{2 * 1_024 * 12:,} decisions")
+    assert re.match(WIN_RATE, shown)
 
 
 def test_dqn_in_one_file(run):
