@@ -43,9 +43,8 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from crib_env.actions import name_card, read_card
 from crib_env.aec import SetByReset
-from crib_env.cards import format_card, format_cards
+from crib_env.cards import format_card, format_cards, name_card, read_card
 from crib_env.engine import GAME, shuffle
 from crib_env.kernels import kernel, streams
 from crib_env.observation import DTYPES, N_ACTIONS, observation_space
