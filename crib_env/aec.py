@@ -140,35 +140,23 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
 
-from crib_env.actions import CardSpace, name_card, read_card
-from crib_env.cards import format_cards
-from crib_env.engine import (
-    DEAL,
-    EPISODES,
-    EVENTS,
-    GAME,
-    N_EVENTS,
-    OVER,
-    act,
-    begin_deal,
-    begin_game,
-    call_off,
-    legal_cards,
-    shuffle,
+from crib_env.aec_kernels import (
+    EVENT_BYTES,
+    PAIRS,
+    begin,
+    deal,
+    deal_anew,
+    end_game,
+    observe,
+    pays,
+    play_card,
+    told,
+    write_masks,
 )
-from crib_env.engine import winner_pays as _winner_pays
-from crib_env.hidden import deal_hidden
-from crib_env.kernels import kernel, lowest, mix, streams
-from crib_env.observation import (
-    DTYPES,
-    N_ACTIONS,
-    N_BOARD,
-    OBSERVATIONS,
-    observation_space,
-    write_mask,
-    write_observation,
-    writing,
-)
+from crib_env.cards import format_cards, name_card, read_card
+from crib_env.engine import DEAL, EPISODES, EVENTS, GAME, N_EVENTS, OVER
+from crib_env.kernels import streams
+from crib_env.observation import DTYPES, N_ACTIONS, N_BOARD, OBSERVATIONS, CardSpace, observation_space, writing
 from crib_env.options import RENDER_MODES, Options, Start, check_seed, is_integer
 from crib_env.picture.colours import LIGHT, Palette
 from crib_env.picture.drawing import Drawing
@@ -195,13 +183,6 @@ class _ByPlayer(dict[str, Any]):
 
 _SEAT = _ByPlayer({player: seat for seat, player in enumerate(PLAYERS)})
 
-# The bytes of event_player, event_kind and event_points in a record: three fields of equal length, one after the other.
-_FIELDS: Any = GAME.fields
-_EVENT_BYTES = slice(_FIELDS["event_player"][1], _FIELDS["event_points"][1] + N_EVENTS)
-
-# The cards in twelve bits of a summary.
-_PAIRS = [tuple([card - 1 for card in (pair & 63, pair >> 6) if card]) for pair in range(64 * 64)]
-
 
 class Event(NamedTuple):
     """Points scored: the seat that pegged them, how many, and the reason, in the words of ``engine.EVENTS``."""
@@ -209,107 +190,6 @@ class Event(NamedTuple):
     player: int
     points: int
     kind: str
-
-
-# The kernels below take the game as the bytes of its record: Numba unpacks bytes in half the time that an array of
-# records takes.
-
-
-@kernel
-def _begin(record, episode, first_dealer, score_0, score_1, start_spread):
-    begin_game(record.view(GAME)[0], episode, first_dealer, score_0, score_1, start_spread)
-
-
-@kernel
-def _deal(record, is_given):
-    """Starts the next deal: with the caller's thirteen cards if ``is_given``, else with cards from the stream."""
-    g = record.view(GAME)[0]
-    if not is_given:
-        shuffle(g)
-    begin_deal(g)
-    return _summary(g)
-
-
-@kernel
-def _act(record, card, n_given):
-    """Plays one decision and returns the summary of the new state; -1, and no change, if the card is not legal.
-
-    The next deal, if one is due, is left to :func:`_deal` while the caller has given cards for it.
-    """
-    g = record.view(GAME)[0]
-    if not 0 <= card < 52 or not (legal_cards(g) >> card) & 1:
-        return np.int64(-1)
-    act(g, card)
-    if g["phase"] == DEAL and not n_given:
-        shuffle(g)
-        begin_deal(g)
-    return _summary(g)
-
-
-@kernel
-def _call_off(record):
-    g = record.view(GAME)[0]
-    call_off(g)
-    return _summary(g)
-
-
-@kernel
-def _told(record):
-    return _summary(record.view(GAME)[0])
-
-
-@kernel
-def _deal_hidden(record, seat, seed):
-    g = record.view(GAME)[0]
-    deal_hidden(g, seat, True, seed)
-    g["policy_stream"] = mix(g["episode_stream"])
-    return _summary(g)
-
-
-@kernel
-def _summary(g):
-    """All values that Python needs after a step, packed into one number, because each returned value costs time.
-
-    The legal cards come last, the lowest first: six bits each, its id and 1.
-    """
-    legal, cards, place = legal_cards(g), np.int64(0), 24
-    while legal:
-        cards |= lowest(legal) + 1 << place
-        legal &= legal - 1
-        place += 6
-    return (
-        cards
-        | np.int64(g["phase"])
-        | np.int64(g["turn"]) << 2
-        | np.int64(g["dealer"]) << 3
-        | np.int64(g["n_events"]) << 4
-        | np.int64(g["scores"][0]) << 8
-        | np.int64(g["scores"][1]) << 16
-    )
-
-
-@kernel
-def _observe(record, seat, observation, mask):
-    g = record.view(GAME)[0]
-    write_observation(g, seat, observation.reshape((1, -1)), np.int64(0))
-    write_mask(g, seat, mask.reshape((1, -1)), np.int64(0))
-
-
-@kernel
-def _write_masks(record, masks):
-    g = record.view(GAME)[0]
-    for seat in range(2):
-        write_mask(g, seat, masks, seat)
-
-
-@kernel
-def _pays(record, match):
-    return _winner_pays(record.view(GAME)[0], match)
-
-
-@kernel
-def _legal(record):
-    return legal_cards(record.view(GAME)[0])
 
 
 class SetByReset:
@@ -358,7 +238,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
         self._tells_events = self.options.events
         self._pays_points = self.options.reward == "points"
         seen = OBSERVATIONS[self.options.observation]
-        self._size, self._write = seen.size, writing(_observe, seen.write)
+        self._size, self._write = seen.size, writing(observe, seen.write)
         self._dtype, self._mask_dtype = DTYPES[self.options.dtype]
         shape = self._size, self.options.dtype, self.options.mask
         self.observation_spaces = _ByPlayer({player: observation_space(*shape) for player in PLAYERS})
@@ -399,7 +279,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
         if seed is not None:
             self.games["episode_stream"] = streams(seed, 1)
         spread = -1 if self.options.start_spread is None else self.options.start_spread
-        _begin(self._record, self._episode, start.first_dealer, *start.scores, spread)
+        begin(self._record, self._episode, start.first_dealer, *start.scores, spread)
         self._deals_to_come = list(start.deals)
         self._start(self._deal_next())
 
@@ -424,7 +304,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
             )
         self._record[:] = games.view(np.uint8)
         self._deals_to_come = []
-        self._start(_told(self._record))
+        self._start(told(self._record))
 
     def redeal(self, agent: str, seed: int) -> None:
         """Deals the cards anew that an agent cannot know: the opponent's, the crib's, the uncut starter, all later deals.
@@ -441,7 +321,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
             raise RuntimeError("the episode is over, and nothing is left to deal: call reset()")
         if not is_integer(seed) or not 0 <= seed < 2**63:
             raise ValueError(f"seed={seed!r} is not allowed: give a whole number from 0 to 2**63 - 1")
-        self._read(_deal_hidden(self._record, _SEAT[agent], int(seed)))
+        self._read(deal_anew(self._record, _SEAT[agent], int(seed)))
         self._deals_to_come = []
 
     def _start(self, summary: int) -> None:
@@ -461,9 +341,9 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
     def _deal_next(self) -> int:
         """Deals the given cards while there are any, then cards from the generator."""
         if not self._deals_to_come:
-            return _deal(self._record, False)
+            return deal(self._record, False)
         self.games["cards"][0] = self._deals_to_come.pop(0)
-        return _deal(self._record, True)
+        return deal(self._record, True)
 
     def _read(self, summary: int) -> None:
         """Updates the public attributes from the game."""
@@ -484,7 +364,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
             }
         if self._mask_in_info:
             masks = np.zeros((2, N_ACTIONS), self._mask_dtype)
-            _write_masks(self._record, masks)
+            write_masks(self._record, masks)
             self.infos["player_0"]["action_mask"], self.infos["player_1"]["action_mask"] = masks
 
     def observe(self, agent: str) -> Any:
@@ -507,7 +387,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
             AttributeError: before the first ``reset``.
         """
         legal = self._legal
-        return [*_PAIRS[legal & 4095], *_PAIRS[legal >> 12 & 4095], *_PAIRS[legal >> 24]]
+        return [*PAIRS[legal & 4095], *PAIRS[legal >> 12 & 4095], *PAIRS[legal >> 24]]
 
     def state(self) -> np.ndarray:
         """All that the two players see together, in a fresh array of ``state_space``, for a critic.
@@ -516,7 +396,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
         """
         state, mask = np.zeros(2 * N_BOARD + 1, self._dtype), np.zeros(N_ACTIONS, self._mask_dtype)
         for seat in range(2):
-            _observe(self._record, seat, state[seat * N_BOARD : (seat + 1) * N_BOARD], mask)
+            observe(self._record, seat, state[seat * N_BOARD : (seat + 1) * N_BOARD], mask)
         state[-1] = self.agent_selection == PLAYERS[1]
         return state
 
@@ -542,7 +422,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
             return
         card = action if type(action) is int else read_card(action)
         # A huge integer would not fit a kernel's int64.
-        summary = _act(self._record, card, len(self._deals_to_come)) if 0 <= card < N_ACTIONS else -1
+        summary = play_card(self._record, card, len(self._deals_to_come)) if 0 <= card < N_ACTIONS else -1
         if summary < 0:
             self._refuse(agent, card)
             return
@@ -557,7 +437,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
             score_0, score_1 = self.scores
             reward = float(score_0 - before_0 - score_1 + before_1)
         else:
-            reward = float(_pays(self._record, self.options.reward == "match")) if over else 0.0
+            reward = float(pays(self._record, self.options.reward == "match")) if over else 0.0
         self._pay(agent, reward)
         if over:
             self._end(agent)
@@ -566,21 +446,20 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
 
     def _tell(self, mover: str, n: int) -> None:
         """Adds the ``n`` records of the last transition to what both have not yet been told, the mover's new from here."""
-        players, kinds, points = self._record[_EVENT_BYTES].reshape(3, N_EVENTS).tolist()
+        players, kinds, points = self._record[EVENT_BYTES].reshape(3, N_EVENTS).tolist()
         new = tuple([Event(players[k], points[k], EVENTS[kinds[k]]) for k in range(n)])
         self._events[_SEAT[mover]] = ()
         self._events = [self._events[0] + new, self._events[1] + new]
 
     def _refuse(self, agent: str, card: int) -> None:
         """Raises an error or ends the game, depending on the option ``illegal``."""
-        legal = int(_legal(self._record))
-        allowed = format_cards(card for card in range(N_ACTIONS) if legal >> card & 1)
+        allowed = format_cards(self.legal_actions())
         why = f"{name_card(card)} is not a legal action of {agent}: give the id of one of {allowed}"
         if self.options.illegal == "raise":
             raise ValueError(why)
         seat = _SEAT[agent]
         self._events[seat] = ()
-        self._read(_call_off(self._record))
+        self._read(end_game(self._record))
         for info in self.infos.values():
             info["illegal_action"] = True
             if self._tells_events:

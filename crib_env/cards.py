@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Iterable, Iterator
-from typing import SupportsIndex, TypeAlias
+from typing import Any, SupportsIndex, TypeAlias
 
 import numpy as np
 
@@ -86,3 +86,26 @@ def format_card(card: SupportsIndex) -> str:
 def format_cards(cards: Iterable[SupportsIndex]) -> str:
     """Cards as text with a space between them."""
     return " ".join(format_card(card) for card in cards)
+
+
+def read_card(action: Any) -> int:
+    """Converts an integer, or an integer array of one element (Stable-Baselines3's ``predict`` returns one), to an int.
+
+    It does not check that the integer is a card's id or that the card is legal.
+
+    Raises:
+        TypeError: the action is anything else.
+    """
+    if not isinstance(action, bool):
+        try:
+            return operator.index(action)
+        except TypeError:  # NumPy refuses arrays of one element
+            array = np.asarray(action) if hasattr(action, "__array__") else None
+            if array is not None and array.size == 1 and array.dtype.kind in "iu":
+                return int(array.item())
+    raise TypeError(f"{action!r} is not the id of a card: give an integer, or an integer array of one element")
+
+
+def name_card(card: int) -> str:
+    """The name of a chosen card for an error message, or the bare number if it is not a card."""
+    return f"{format_card(card)} (action {card})" if 0 <= card < N_CARDS else str(card)

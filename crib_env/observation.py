@@ -83,6 +83,19 @@ DTYPES: dict[str, tuple[Any, Any]] = {"int8": (np.int8, np.int8), "float32": (np
 _BITS = np.array([1 << card for card in range(52)], np.int64)
 
 
+class CardSpace(spaces.Discrete):
+    """``Discrete(52)``, whose ``sample`` takes boolean masks (``dtype="float32"``) too: Gymnasium takes int8 alone."""
+
+    def __init__(self) -> None:
+        super().__init__(N_ACTIONS)
+
+    def sample(self, mask: np.ndarray | None = None, probability: np.ndarray | None = None) -> Any:
+        """A random card, of those in ``mask`` (52,) int8 or bool, or by ``probability`` (52,) float64."""
+        if isinstance(mask, np.ndarray) and mask.dtype == np.bool_:
+            mask = mask.view(np.int8)
+        return super().sample(mask, probability)
+
+
 def observation_space(size: int, dtype: str, mask: str) -> spaces.Space[Any]:
     """The space of observations of this size, by the options ``dtype`` and ``mask``."""
     of_observation, of_mask = DTYPES[dtype]

@@ -21,10 +21,10 @@ from crib_env.aec import raw_env
 from crib_env.batch import GameBatch
 from crib_env.cards import format_card, format_cards
 from crib_env.engine import PLAY
-from crib_env.hidden import deal_hidden
 from crib_env.kernels import streams
 from crib_env.players.agent import Agent, cheats, mixes
 from crib_env.players.agent_from_text import as_agent
+from crib_env.players.hidden import deal_hidden
 from crib_env.players.policies import RANDOM
 from crib_env.views import PlayerViews, views_of
 

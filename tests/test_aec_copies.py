@@ -9,8 +9,8 @@ import pytest
 import crib_env
 from crib_env.aec import PLAYERS
 from crib_env.engine import EPISODES, GAME, OVER
-from crib_env.hidden import deal_hidden
 from crib_env.observation import N_BOARD
+from crib_env.players.hidden import deal_hidden
 from tests.helpers.aec_play import act_randomly, is_over
 from tests.helpers.hidden_cards import cards_of
 from tests.helpers.refusals import refused

@@ -16,7 +16,6 @@ from crib_env.aec import PLAYERS
 from crib_env.batch import GameBatch
 from crib_env.cards import N_CARDS
 from crib_env.engine import CRIB, DEAL, DEALERS_HAND, DISCARD, EPISODES, EVENTS, OVER, PLAY, PONES_HAND, WIN
-from crib_env.hidden import deal_hidden
 from crib_env.kernels import streams
 from crib_env.picture import letters
 from crib_env.picture.board import hole_at
@@ -24,6 +23,7 @@ from crib_env.picture.cards import HIDDEN, card_face, card_name
 from crib_env.picture.colours import DARK, LIGHT, STYLED, four_colours, style_variables
 from crib_env.picture.seen import see, stages
 from crib_env.picture.table import draw_discard_game, draw_table
+from crib_env.players.hidden import deal_hidden
 from crib_env.players.policies import RANDOM
 from crib_env.single_agent import SingleAgentCribbage
 from tests.helpers import engine_calls

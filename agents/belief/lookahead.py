@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.hidden import least_value
 from crib_env.kernels import kernel, lowest
+from crib_env.players.hidden import least_value
 from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
 
 MOST_CARDS = 8  # cards laid in one deal

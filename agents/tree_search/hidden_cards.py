@@ -15,8 +15,8 @@ from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, posterior
 from crib_env.agents.belief.rest_of_deal import DEALT
 from crib_env.cards import ACES
 from crib_env.engine import DEAL_EPISODE, DEALER, DISCARD, GAME, PEGGING_EPISODE, PLAY, PONE
-from crib_env.hidden import DECK, least_value
 from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mask_of, mix, popcount
+from crib_env.players.hidden import DECK, least_value
 from crib_env.players.policies import random_card
 
 

@@ -17,7 +17,7 @@ from gymnasium.error import ClosedEnvironmentError
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from crib_env.actions import name_card, read_card
+from crib_env.cards import name_card, read_card
 from crib_env.discard_game import DiscardGame
 from crib_env.engine import GAME, OVER
 from crib_env.kernels import streams

@@ -6,8 +6,8 @@ import numpy as np
 
 from crib_env.batch import GameBatch
 from crib_env.engine import EPISODES
-from crib_env.hidden import deal_hidden
 from crib_env.kernels import streams
+from crib_env.players.hidden import deal_hidden
 from crib_env.players.policies import RANDOM
 from crib_env.views import views_of
 
