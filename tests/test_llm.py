@@ -9,14 +9,15 @@ import time
 import numpy as np
 import pytest
 
-from crib_env import GameBatch, decisions, streams
+from crib_env import GameBatch, analyse_discard, decisions, parse_cards, streams
 from crib_env.agents import make_agent
 from crib_env.agents.llm import endpoint, kept
-from crib_env.agents.llm.agent import UnansweredError
+from crib_env.agents.llm.agent import EXAMPLES, UnansweredError, question
 from crib_env.agents.registry import check_names_of_file, is_outside_agent
 from crib_env.evaluate.skill.positions import chosen_cards
 from crib_env.players.turns import play_out
 from crib_env.testing import check_agent
+from crib_env.text.answer import read_answer
 from crib_env.text.position import in_words
 from tests.helpers.hidden_cards import batches, views
 from tests.helpers.model_server import PlayerInWords, completion, game_told, model_server
@@ -309,6 +310,46 @@ def test_a_file_does_not_decide_where_the_key_is_sent(tmp_path):
     assert is_outside_agent(name)
     with refused(name):
         check_names_of_file([name], [], tmp_path)
+
+
+def schema_of(form):
+    return form["json_schema"]["schema"] if form["type"] == "json_schema" else form["schema"]
+
+
+@pytest.mark.parametrize("schema", ["json_schema", "json_object"])
+@pytest.mark.parametrize("example", ["yes", "no"])
+def test_a_schema_allows_the_legal_answers(schema, example):
+    games, player, allowed = positions(8), PlayerInWords("greedy"), []
+
+    def answer(messages):
+        assert 'Answer in JSON, {"answer": "…"}, with the' in messages[-1]["content"]
+        return json.dumps({"answer": player.cards(messages[-1]["content"])})
+
+    with model_server(answer) as (url, asked):
+        agent = llm(url, schema=schema, example=example, answer_tokens=30)
+        assert cards_of(agent, games) == cards_of(make_agent("greedy"), games)
+    for body, _ in asked:
+        form = body["response_format"]
+        assert (form["type"], body["max_tokens"]) == (schema, 30)
+        answers = schema_of(form)["properties"]["answer"]["enum"]
+        told = re.search(r"You hold (.*)\.", body["messages"][-1]["content"])[1]
+        assert {card for text in answers for card in parse_cards(text)} <= set(parse_cards(told))
+        allowed.append(len(answers))
+        assert len(body["messages"]) == (4 if example == "yes" else 2)
+    assert max(allowed) == 15
+    assert min(allowed) > 1
+    assert f"schema={schema}" in agent.name
+
+
+def test_the_examples_are_good_answers_of_their_kind():
+    (discard, thrown), (lead, card) = EXAMPLES
+    assert set(read_answer(thrown, discard)) == set(analyse_discard(discard.hand, dealer=discard.is_dealer)[0]["discard"])
+    assert discard.hand == tuple(sorted({*lead.hand, *lead.discards}))
+    assert read_answer(card, lead)
+    for view, answer in EXAMPLES:
+        *_, asked, given, last = question(view, example=True)
+        assert asked == last
+        assert given["content"] == f"Answer: {answer}"
 
 
 def test_forced_cards_are_not_asked_for():

@@ -3,35 +3,65 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
-from crib_env.agents.llm.endpoint import Calls, Endpoint, Messages
-from crib_env.agents.llm.kept import Exchange
+from crib_env.agents.llm.endpoint import OPENAI, Asker, Calls, Endpoint, Messages
+from crib_env.cards import parse_cards
 from crib_env.players.agent import Powers
 from crib_env.players.one_at_a_time import Decision, decisions
-from crib_env.text.answer import how_to_answer, read_answer
+from crib_env.text.answer import answers, how_to_answer, read_answer
 from crib_env.text.position import in_words, to_discard
 from crib_env.text.rules import RULES
 from crib_env.views import PlayerViews
 
 FOLDER = Path("runs/llm")
-SYSTEM = f"You play two-player cribbage, and choose what wins the game most often. The rules:\n{RULES}"
-"""What a model is told before each decision."""
+Schema = Literal["no", "json_schema", "json_object"]
 _REPEATED = 1_000  # characters of an answer that could not be used, as the model is shown it again
 
+_SIX, _FOUR = tuple(parse_cards("5C JD 2H 5H QS KS")), tuple(parse_cards("5C JD 5H QS"))
+_DISCARD = Decision(_SIX, (), (), (), None, (), (), (), 0, (False, False), (0, 0), False, 6, 0, 0)
+_LEAD = replace(_DISCARD, hand=_FOUR, legal=_FOUR, discards=(_SIX[2], _SIX[5]), starter=_SIX[0] - 1, opponent_cards=4)
+EXAMPLES = ((_DISCARD, "2H KS"), (_LEAD, "JD"))
+"""A discard and a card of the play, each with a good answer."""
+SYSTEM = f"You play two-player cribbage, and choose what wins the game most often. The rules:\n{RULES}"
+"""What a model is told before each decision."""
 
-def question(view: Decision) -> Messages:
-    """What a model is asked about a decision."""
-    return (
-        {"role": "system", "content": SYSTEM},
-        {"role": "user", "content": f"{in_words(view)}\n{how_to_answer(view)}"},
-    )
+
+def question(view: Decision, example: bool = False, in_json: bool = False) -> Messages:
+    """What a model is asked about a decision.
+
+    Args:
+        example: whether an answered question of the same kind comes first.
+        in_json: whether the answer is JSON.
+    """
+    messages = [{"role": "system", "content": SYSTEM}]
+    if example:
+        like, cards = EXAMPLES[not to_discard(view)]
+        answer = json.dumps({"answer": cards}) if in_json else f"Answer: {cards}"
+        messages += [{"role": "user", "content": _asked(like, in_json)}, {"role": "assistant", "content": answer}]
+    return (*messages, {"role": "user", "content": _asked(view, in_json)})
+
+
+def _asked(view: Decision, in_json: bool) -> str:
+    return f"{in_words(view)}\n{how_to_answer(view, in_json)}"
+
+
+def _form(view: Decision, schema: Schema) -> dict[str, Any]:
+    """What asks an endpoint for JSON that holds one of the answers that may be given."""
+    if schema == "no":
+        return {}
+    answer = {"type": "string", "enum": answers(view)}
+    wanted = {"type": "object", "properties": {"answer": answer}, "required": ["answer"], "additionalProperties": False}
+    form = {"schema": wanted}
+    named = form if schema == "json_object" else {schema: {"name": "answer", "strict": True} | form}
+    return {"response_format": {"type": schema} | named}
 
 
 class UnansweredError(ValueError):
@@ -60,6 +90,9 @@ class LLMAgent:
         retries: how often a call is made again that brought no answer.
         asks: how many answers it has to name a legal card.
         temperature, answer_tokens: of its answers; by default the endpoint's.
+        example: whether an answered question comes before each.
+        schema: how the endpoint is asked for JSON that holds one of the legal answers, as OpenAI (``"json_schema"``) or
+            as llama-cpp-python has it (``"json_object"``); by default it is not.
         calls, tokens: the most that may be spent, counted over the whole file.
         file: where every exchange is kept, by default ``runs/llm/MODEL.jsonl``; what is answered there is not asked
             again.
@@ -79,13 +112,15 @@ class LLMAgent:
         self,
         model: str,
         *,
-        base_url: str = "https://api.openai.com/v1",
+        base_url: str = OPENAI,
         threads: int = 8,
         seconds: float = 120.0,
         retries: int = 5,
         asks: int = 3,
         temperature: float | None = None,
         answer_tokens: int | None = None,
+        example: bool = False,
+        schema: Schema = "no",
         calls: int | None = None,
         tokens: int | None = None,
         file: Path | None = None,
@@ -96,7 +131,7 @@ class LLMAgent:
         self.name = f"llm:model={model}"
         self.faults: Counter[str] = Counter()
         self.first_answers: Counter[str] = Counter()
-        self._asks = asks
+        self._asks, self._example, self._schema = asks, example, schema
         self._endpoint = Endpoint(
             Calls(model, base_url, temperature, answer_tokens, threads, seconds, retries, calls, tokens, kept),
             self.faults,
@@ -122,7 +157,7 @@ class LLMAgent:
             raise UnansweredError(str(unanswered[0]), *(error.game_ids[0] for error in unanswered))
         return [card for card in found if isinstance(card, int)]
 
-    async def _card(self, ask: Callable[[Messages], Awaitable[Exchange]], view: Decision) -> int:
+    async def _card(self, ask: Asker, view: Decision) -> int:
         if not to_discard(view) and len(view.legal) == 1:
             return view.legal[0]
         if view.discards and to_discard(view):  # the first of two is made: was it of this model's pair?
@@ -141,12 +176,13 @@ class LLMAgent:
             raise UnansweredError(str(found), view.game_id)
         return found[0]
 
-    async def _answer(self, ask: Callable[[Messages], Awaitable[Exchange]], view: Decision) -> tuple[int, ...]:
+    async def _answer(self, ask: Asker, view: Decision) -> tuple[int, ...]:
         """Asks until the answer names legal cards."""
-        messages = question(view)
+        in_json, form = self._schema != "no", _form(view, self._schema)
+        messages = question(view, self._example, in_json)
         self.first_answers["asked"] += 1
         for number in range(self._asks):
-            exchange = await ask(messages)
+            exchange = await ask(messages, form)
             answer, kind, fault = exchange.answer or "", "illegal", ""
             try:
                 if exchange.end not in ("stop", None):
@@ -161,7 +197,7 @@ class LLMAgent:
             self.faults[kind] += 1
             messages += (
                 {"role": "assistant", "content": answer[:_REPEATED] or "(nothing)"},
-                {"role": "user", "content": f"That cannot be played: {fault}. {how_to_answer(view)}"},
+                {"role": "user", "content": f"That cannot be played: {fault}. {how_to_answer(view, in_json)}"},
             )
         where = f"in game {view.game_id}, decision {view.decision}"
         raise UnansweredError(

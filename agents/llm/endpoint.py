@@ -22,7 +22,9 @@ from crib_env.text.answer import LONGEST
 
 KEY = "OPENAI_API_KEY"
 """The environment variable with the key, for endpoints that ask for one."""
+OPENAI = "https://api.openai.com/v1"
 Messages = tuple[dict[str, str], ...]
+Asker = Callable[[Messages, dict[str, Any]], Awaitable[Exchange]]
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds before a call is made again; the wait doubles
 _LARGEST = 1 << 24  # bytes of what an endpoint sends
 _SHOWN = 300  # characters of an endpoint's error
@@ -106,8 +108,10 @@ class Endpoint:
         self._stopped: ValueError | None = None
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[Callable[[Messages], Awaitable[Exchange]]]:
+    async def connection(self) -> AsyncIterator[Asker]:
         """What asks within one event loop: a question that was answered before is answered from the file.
+
+        It takes messages, and what else is sent beside them.
 
         It raises ``ValueError`` when the endpoint gives no answer or the budget is spent. Then no further calls begin,
         and those under way still bring their answers.
@@ -128,8 +132,8 @@ class Endpoint:
                     finally:
                         del self._under_way[question]
 
-            async def ask(messages: Messages) -> Exchange:
-                sent = self._sent(messages)
+            async def ask(messages: Messages, form: dict[str, Any]) -> Exchange:
+                sent = self._sent(messages) | form
                 question = _hash([self._calls.base_url, sent])
                 if question in self._kept.answers:
                     return self._kept.answers[question]
@@ -140,7 +144,8 @@ class Endpoint:
             yield ask
 
     def _sent(self, messages: Messages) -> dict[str, Any]:
-        settings = {"temperature": self._calls.temperature, "max_completion_tokens": self._calls.answer_tokens}
+        most = "max_completion_tokens" if self._calls.base_url == OPENAI else "max_tokens"  # as others call it
+        settings = {"temperature": self._calls.temperature, most: self._calls.answer_tokens}
         given = {name: value for name, value in settings.items() if value is not None}
         return {"model": self._calls.model, "messages": list(messages), **given}
 

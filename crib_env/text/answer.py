@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
@@ -21,9 +22,16 @@ _ANSWER = re.compile(r".*\banswer\b[^\w:]*:\W*(?=\w)", re.IGNORECASE | re.DOTALL
 _FENCE = "```"
 
 
-def how_to_answer(view: Decision) -> str:
+def how_to_answer(view: Decision, in_json: bool = False) -> str:
     """The sentence that asks for an answer which :func:`read_answer` reads."""
-    return f'End with a line that holds "Answer:" and the {_COUNTED[_wanted(view)]} alone.'
+    how = 'Answer in JSON, {"answer": "…"}, with' if in_json else 'End with a line that holds "Answer:" and'
+    return f"{how} the {_COUNTED[_wanted(view)]} alone."
+
+
+def answers(view: Decision) -> list[str]:
+    """All that may be answered."""
+    cards = view.hand if to_discard(view) else view.legal
+    return [format_cards(chosen) for chosen in itertools.combinations(cards, _wanted(view))]
 
 
 def read_answer(text: str, view: Decision) -> tuple[int, ...]:
