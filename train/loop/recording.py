@@ -127,7 +127,8 @@ class Recording:
         share = summary.get("simulation_share")
         told = "" if share is None else f", {share:.1%} of the time in simulation"
         print_line(f"{summary['episodes']:,} episodes in {summary['seconds']:.0f} s{told}")
-        print_line(f"weights: {folder.final}")
+        if folder.final.exists():
+            print_line(f"weights: {folder.final}")
         print_line(f"curve: {curve}")
         return result
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.plugins.scalar.summary_v2 import scalar_pb
 from torch.utils.tensorboard import SummaryWriter
 
 from crib_env.agents.networks.weights_file import SUFFIX, load_tensors, save_tensors
@@ -25,6 +26,7 @@ from crib_env.evaluate.runs.format import (
     PROCESSOR_SECONDS,
     SUMMARY,
     by_processor_seconds,
+    description_of,
     is_finished,
     is_strength,
     read_config,
@@ -32,7 +34,7 @@ from crib_env.evaluate.runs.format import (
 from crib_env.files.json_text import typed
 from crib_env.train.loop.learning import RunSettings
 from crib_env.train.loop.number_format import processor
-from crib_env.train.loop.tensorboard import layout_of, scalar
+from crib_env.train.loop.tensorboard import layout_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure  # takes half a second, and few runs draw
@@ -121,7 +123,9 @@ class RunFolder:
                 self._tags |= dict.fromkeys(values)
                 self._writer.add_custom_scalars(layout_of(self._tags))  # TensorBoard uses the last one
             for tag, value in values.items():
-                self._add(scalar(tag, float(value), tag not in self._described), step)
+                if tag not in self._described:  # once more, in the form in which TensorBoard reads descriptions
+                    self._add(scalar_pb(tag, float(value), description_of(tag)), step)
+                self._writer.add_scalar(tag, value, step)
             self._described |= values.keys()
         except OSError as error:
             raise OSError(error.errno, error.strerror, error.filename or str(self.path)) from None

@@ -17,14 +17,12 @@ from typing import Any
 from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.plugins.hparams import api_pb2, metadata
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData, SessionEndInfo, SessionStartInfo
-from tensorboard.plugins.scalar import metadata as metadata_of_scalars
 
 from crib_env.evaluate.runs.format import (
     BY_SECONDS,
     POINTS_A_HAND,
     STRENGTH,
     band_of,
-    description_of,
     final_tag,
     title_of,
     win_rate_tag,
@@ -59,12 +57,6 @@ def layout_of(tags: Collection[str]) -> dict[str, dict[str, list[Any]]]:
         layout[title] = {title_of(tag): ["Margin", [tag, *band_of(tag)]] for tag in reversed(banded)}
         layout[title] |= {title_of(tag): ["Multiline", [f"{re.escape(tag)}$"]] for tag in curves if tag not in banded}
     return layout
-
-
-def scalar(tag: str, value: float, with_description: bool) -> Summary:
-    """A scalar as event files have it. TensorBoard reads the description from the first of a tag."""
-    text = metadata_of_scalars.create_summary_metadata("", description_of(tag)) if with_description else None
-    return Summary(value=[Summary.Value(tag=tag, simple_value=value, metadata=text)])
 
 
 _TEXT, _NUMBER = api_pb2.DATA_TYPE_STRING, api_pb2.DATA_TYPE_FLOAT64
