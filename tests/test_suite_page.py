@@ -27,6 +27,12 @@ COLUMNS = {
     "wins against careful less luck, %": "`careful`, %",
     "wins against expert less luck, %": "`expert`, %",
 }
+MODEL_COLUMNS = (
+    "positions answered, %",
+    "points lost an answer in words",
+    "best discards in words, %",
+    f"cards laid in words that lose less than {play.BEST}, %",
+)
 BEGIN, END = "<!-- table -->\n", "<!-- end of table -->\n"
 
 
@@ -83,6 +89,17 @@ def with_table(path):
 @pytest.mark.parametrize("path", [PAGE, LEADERBOARD], ids=lambda path: path.stem)
 def test_the_table_is_that_of_the_runs(path):
     assert path.read_text(encoding="utf-8") == with_table(path)
+
+
+@pytest.mark.parametrize("path", sorted((DOCS / "language-models").glob("*.json")), ids=lambda path: path.stem)
+def test_a_language_model_has_the_figures_of_its_run(path):
+    page, run = (DOCS / "language-models.md").read_text(encoding="utf-8"), json.loads(path.read_text(encoding="utf-8"))
+    (found,) = map(outcome_of, run["outcomes"])
+    answered = found.figures["positions answered, %"]
+    cells = [" ".join(shown(found.figures[name])) for name in MODEL_COLUMNS]
+    assert f"| {answered.sample} | {' | '.join(cells)} |" in page
+    options = f"--only text --share {run['share']:g} --json docs/language-models/{path.name}"
+    assert f"crib-env suite {found.agent} {options}" in page
 
 
 def test_rows_of_the_leaderboard_are_whole():
