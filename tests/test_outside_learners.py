@@ -25,6 +25,7 @@ from tests.helpers.command_here import run_here
 from tests.helpers.refusals import refused
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "own_learner.py"
+PAGE = EXAMPLE.parents[1] / "docs" / "guides" / "your-own-learner.md"
 NAME = "own_learner:MonteCarlo"
 SMALL = (
     "--episodes 512 --episodes-at-once 128 --evaluation-games 4 --final-games 4 --checkpoint-seconds 0 --batch-size 64"
@@ -220,6 +221,16 @@ def test_its_runs_stand_in_tables_and_curves(script, whole):
     assert read_curve(script, "greedy", "processor-seconds").final.values.tolist() == [0.5]
     done = run_here(evaluate, "runs", "curves", "cleanrl", "whole", "--picture", "both.png")
     assert done.status == 0, done.errors
+
+
+def test_the_script_of_the_page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (script,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    quick = script.replace('"seed": 1', '"seed": 1, "evaluation_games": 2, "final_games": 2')
+    exec(compile(quick, "page", "exec"), {"agent": make_agent("greedy"), "network": torch.nn.Linear(1, 1)})
+    (run,) = tmp_path.glob("runs/my-ppo/*-s1")
+    assert json.loads((run / "summary.json").read_text())["episodes"] == 2_048
+    assert load_tensors(run / "final")[0].keys() == {"weight", "bias"}
 
 
 def test_what_a_script_may_not_give_is_named(tmp_path):
