@@ -21,7 +21,12 @@ from docs.pages import current
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *(path for path in sorted(DOCS.rglob("*.md")) if "_build" not in path.parts)]
-ELSEWHERE = ("README.md", "other-loops.md", "your-own-agent.md", "your-own-learner.md")  # tests of their own run their Python
+ELSEWHERE = (
+    "README.md",
+    "other-loops.md",
+    "your-own-agent.md",
+    "your-own-learner.md",
+)  # tests of their own run their Python
 BLOCKS = [
     pytest.param(block, id=f"{page.stem}-{number}")
     for page in PAGES
