@@ -15,6 +15,7 @@ from crib_env.agents import make_agent
 from crib_env.agents.networks.weights_file import load_tensors
 from crib_env.batch import GameBatch
 from crib_env.evaluate.__main__ import main as evaluate
+from crib_env.evaluate.runs import learning_curves
 from crib_env.evaluate.runs.learning_curves import read_curve, read_scalars
 from crib_env.kernels import streams
 from crib_env.train import Run
@@ -212,6 +213,17 @@ def test_a_script_has_the_folder_and_the_tags_of_a_learner(script, whole):
         "learning-curve.png",
     }
     assert json.loads((script / "config.json").read_text())["settings"]["lr"] == 0.1
+
+
+def test_the_picture_has_the_finished_player(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        learning_curves, "draw_curve", lambda axes, curve, *_: drawn.append(curve.final.values.tolist())
+    )
+    run = Run("mine", {"evaluation_games": 2, "final_games": 2}, tmp_path / "run")
+    run.log({}, 10)
+    run.save("greedy")
+    assert drawn == [[0.5], [1.0]]
 
 
 def test_its_runs_stand_in_tables_and_curves(script, whole):
