@@ -80,7 +80,7 @@ def test_a_sampled_hand_is_learned_by_hand():
 def test_exact_values_are_learned():
     player = new_player(hidden=(64,))
     learner = Exact(player, 30, "float32")
-    losses = [learner.play_and_learn(a_round(20, 3e-3))["loss"] for _ in range(120)]  # the same hands
+    losses = [learner.play_and_learn(a_round(20, 3e-3))["learning/loss"] for _ in range(120)]  # the same hands
     assert losses[-1] < 0.5 < 10 < losses[0]
     hands = random_hands(np.random.default_rng(0), 20)
     means = hand_totals(hands) / 46

@@ -21,7 +21,12 @@ from docs.pages import current
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *(path for path in sorted(DOCS.rglob("*.md")) if "_build" not in path.parts)]
-ELSEWHERE = ("README.md", "other-loops.md", "your-own-agent.md")  # tests of their own run their Python
+ELSEWHERE = (
+    "README.md",
+    "other-loops.md",
+    "your-own-agent.md",
+    "your-own-learner.md",
+)  # tests of their own run their Python
 BLOCKS = [
     pytest.param(block, id=f"{page.stem}-{number}")
     for page in PAGES
@@ -53,6 +58,7 @@ def options_of(name):
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(shown), redirect_stderr(shown):
         patch.setattr("sys.argv", ["crib-env", *name.split(), "--help"])
         patch.setenv("COLUMNS", "200")
+        patch.syspath_prepend(ROOT / "examples")
         with pytest.raises(SystemExit):
             main()
     return set(re.findall(r"--[a-z][-a-z0-9]*", shown.getvalue()))
@@ -60,7 +66,7 @@ def options_of(name):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_exist_and_have_these_options(page):
-    known = {*COMMANDS, *(f"train {learner}" for learner in LEARNERS)}
+    known = {*COMMANDS, *(f"train {learner}" for learner in (*LEARNERS, "own_learner:MonteCarlo"))}
     for name, *words in commands(page):
         if words and (f"{name} {words[0]}" in known or name == "train"):
             name = f"{name} {words[0]}"

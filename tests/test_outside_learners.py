@@ -15,6 +15,7 @@ from crib_env.agents import make_agent
 from crib_env.agents.networks.weights_file import load_tensors
 from crib_env.batch import GameBatch
 from crib_env.evaluate.__main__ import main as evaluate
+from crib_env.evaluate.runs import learning_curves
 from crib_env.evaluate.runs.learning_curves import read_curve, read_scalars
 from crib_env.kernels import streams
 from crib_env.train import Run
@@ -25,6 +26,7 @@ from tests.helpers.command_here import run_here
 from tests.helpers.refusals import refused
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "own_learner.py"
+PAGE = EXAMPLE.parents[1] / "docs" / "guides" / "your-own-learner.md"
 NAME = "own_learner:MonteCarlo"
 SMALL = (
     "--episodes 512 --episodes-at-once 128 --evaluation-games 4 --final-games 4 --checkpoint-seconds 0 --batch-size 64"
@@ -213,6 +215,17 @@ def test_a_script_has_the_folder_and_the_tags_of_a_learner(script, whole):
     assert json.loads((script / "config.json").read_text())["settings"]["lr"] == 0.1
 
 
+def test_the_picture_has_the_finished_player(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        learning_curves, "draw_curve", lambda axes, curve, *_: drawn.append(curve.final.values.tolist())
+    )
+    run = Run("mine", {"evaluation_games": 2, "final_games": 2}, tmp_path / "run")
+    run.log({}, 10)
+    run.save("greedy")
+    assert drawn == [[0.5], [1.0]]
+
+
 def test_its_runs_stand_in_tables_and_curves(script, whole):
     done = run_here(evaluate, "runs", "cleanrl", "whole")
     assert done.status == 0, done.errors
@@ -220,6 +233,16 @@ def test_its_runs_stand_in_tables_and_curves(script, whole):
     assert read_curve(script, "greedy", "processor-seconds").final.values.tolist() == [0.5]
     done = run_here(evaluate, "runs", "curves", "cleanrl", "whole", "--picture", "both.png")
     assert done.status == 0, done.errors
+
+
+def test_the_script_of_the_page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (script,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    quick = script.replace('"seed": 1', '"seed": 1, "evaluation_games": 2, "final_games": 2')
+    exec(compile(quick, "page", "exec"), {"agent": make_agent("greedy"), "network": torch.nn.Linear(1, 1)})
+    (run,) = tmp_path.glob("runs/my-ppo/*-s1")
+    assert json.loads((run / "summary.json").read_text())["episodes"] == 2_048
+    assert load_tensors(run / "final")[0].keys() == {"weight", "bias"}
 
 
 def test_what_a_script_may_not_give_is_named(tmp_path):

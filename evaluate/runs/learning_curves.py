@@ -96,21 +96,13 @@ def read_points(run: Path, tag: str, over: Over = "episodes") -> Points:
     return Points(places, np.array(values), np.array(low), np.array(high))
 
 
-def read_final(run: Path, tag: str, over: Over = "episodes") -> Points:
-    """The finished player's result by the tag of its curve: one point, or none.
-
-    Raises:
-        ValueError: the summary is damaged.
-    """
-
-    def build(summary: dict[str, Any]) -> Points:
-        values, place = summary["scalars"], summary.get(over.replace("-", "_"))
-        if tag not in values or place is None:
-            return NO_POINTS
-        numbers = (place, *(values[one] for one in (tag, *band_of(tag))))
-        return Points(*(np.array([number], np.float32).astype(float) for number in numbers))  # as event files have them
-
-    return read_summary(run, build) if is_finished(run) else NO_POINTS
+def final_of(summary: dict[str, Any], tag: str, over: Over = "episodes") -> Points:
+    """The finished player's result in a summary, by the tag of its curve: one point, or none."""
+    values, place = summary["scalars"], summary.get(over.replace("-", "_"))
+    if tag not in values or place is None:
+        return NO_POINTS
+    numbers = (place, *(values[one] for one in (tag, *band_of(tag))))
+    return Points(*(np.array([number], np.float32).astype(float) for number in numbers))  # as event files have them
 
 
 def read_curve(run: Path, against: str, over: Over) -> Curve:
@@ -121,7 +113,8 @@ def read_curve(run: Path, against: str, over: Over) -> Curve:
     """
     tag = curve_tag(against)
     try:
-        curve = Curve(read_points(run, tag, over), read_final(run, tag, over))
+        final = read_summary(run, lambda summary: final_of(summary, tag, over)) if is_finished(run) else NO_POINTS
+        curve = Curve(read_points(run, tag, over), final)
     except KeyError:
         curve = Curve(NO_POINTS, NO_POINTS)
     if not any(len(part.places) for part in curve):

@@ -113,14 +113,14 @@ def table(name: str, result: Result) -> Table:
     return table_of(title, ("player", "mean", "95 % interval"), rows)
 
 
-def draw(folder: Path, title: str) -> Path:
+def draw(folder: Path, title: str, summary: dict[str, Any]) -> Path:
     """Draws points a hand over hands dealt into a run folder, as ``learning-curve.png`` and ``.svg``; the path."""
     from crib_env.evaluate.figures import BLUE, GREY, new_figure  # matplotlib takes half a second
     from crib_env.train.loop.strength import draw_tag, saved
 
     figure = new_figure(7, 3.6)
     axes = figure.subplots()
-    draw_tag(axes, folder, POINTS_A_HAND, BLUE, "")
+    draw_tag(axes, folder, summary, POINTS_A_HAND, BLUE, "")
     for player, mean in EXACT_MEANS.items():
         axes.axhline(float(mean), color=GREY, lw=0.8, ls=":")
         axes.annotate(player, (1.01, float(mean)), xycoords=("axes fraction", "data"), va="center")

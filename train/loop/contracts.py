@@ -85,8 +85,8 @@ class StrengthMeasure(Protocol[PlayerT_contra, Result]):
     def table(self, name: str, result: Result, /) -> Table:
         """The result of a player of this name as a table."""
 
-    def draw(self, folder: Path, title: str) -> Path:
-        """Draws the learning curve of a run into its folder; returns the path of the picture."""
+    def draw(self, folder: Path, title: str, summary: dict[str, Any]) -> Path:
+        """Draws the learning curve of a run with this summary into its folder; returns the path of the picture."""
 
 
 class Parts:

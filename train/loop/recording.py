@@ -116,13 +116,14 @@ class Recording:
         result = measured_by.measure(
             agent, settings.final_games, settings.seed + 1, lambda done: progress.update(task, advance=done)
         )
-        values, summary = measured_by.scalars(result), {**self.position.summary(), **about}
+        values = measured_by.scalars(result)
+        summary = {**self.position.summary(), **about, "strength": measured_by.as_json(result), "scalars": values}
         folder.begin_end()
         folder.log(final_tags(values), summary["episodes"])
         folder.log_hparams(summaries(folder.learner, given, start))
         folder.flush()
-        curve = measured_by.draw(folder.path, f"{folder.learner}, seed {settings.seed}")
-        folder.finish({**summary, "strength": measured_by.as_json(result), "scalars": values})
+        curve = measured_by.draw(folder.path, f"{folder.learner}, seed {settings.seed}", summary)
+        folder.finish(summary)
         console.print(measured_by.table(folder.learner, result))
         share = summary.get("simulation_share")
         told = "" if share is None else f", {share:.1%} of the time in simulation"

@@ -122,13 +122,13 @@ class Matches(_AgainstBaselines[MatchResult]):
         """The results as a table."""
         return strength_table(name, results)
 
-    def draw(self, folder: Path, title: str) -> Path:
+    def draw(self, folder: Path, title: str, summary: dict[str, Any]) -> Path:
         """Draws the learning curve into a run folder: a panel for each baseline, as wide as its rates; the path."""
         from crib_env.evaluate.figures import BLUE, RED, new_figure
 
         figure = new_figure(3.6 * len(BASELINES), 3.2)
         for axes, name, colour in zip(figure.subplots(1, len(BASELINES)), BASELINES, (RED, BLUE)):
-            draw_tag(axes, folder, win_rate_tag(name), colour, "", 100)
+            draw_tag(axes, folder, summary, win_rate_tag(name), colour, "", 100)
             axes.set(xlabel="episodes", title=f"against {name}")
         figure.axes[0].set_ylabel("games won, %, with 95 % interval")
         return saved(figure, folder, title)
@@ -187,26 +187,28 @@ class PeggingGames(_AgainstBaselines[PeggingResult]):
         columns = ("against", "games", "net points a game", "95 % interval")
         return table_of(f"{name}, mirrored pegging games", columns, rows)
 
-    def draw(self, folder: Path, title: str) -> Path:
+    def draw(self, folder: Path, title: str, summary: dict[str, Any]) -> Path:
         """Draws the net points into a run folder; returns the path."""
         from crib_env.evaluate.figures import BLUE, GREY, RED, new_figure
 
         figure = new_figure(7, 3.6)
         axes = figure.subplots()
         for name, colour in zip(BASELINES, (RED, BLUE)):
-            draw_tag(axes, folder, margin_tag(name), colour, f"against {name}")
+            draw_tag(axes, folder, summary, margin_tag(name), colour, f"against {name}")
         axes.axhline(0, color=GREY, lw=0.8, ls=":")
         axes.set(xlabel="episodes", ylabel="net points a game, with 95 % interval")
         axes.legend(loc="best")
         return saved(figure, folder, title)
 
 
-def draw_tag(axes: Axes, folder: Path, tag: str, colour: str, label: str, scale: float = 1.0) -> None:
+def draw_tag(
+    axes: Axes, folder: Path, summary: dict[str, Any], tag: str, colour: str, label: str, scale: float = 1.0
+) -> None:
     """The curve of a run under a tag, with its finished player."""
     from crib_env.evaluate.figures import number_ticks
-    from crib_env.evaluate.runs.learning_curves import Curve, draw_curve, read_final, read_points
+    from crib_env.evaluate.runs.learning_curves import Curve, draw_curve, final_of, read_points
 
-    draw_curve(axes, Curve(read_points(folder, tag), read_final(folder, tag)), colour, label, scale)
+    draw_curve(axes, Curve(read_points(folder, tag), final_of(summary, tag)), colour, label, scale)
     number_ticks(axes.xaxis)
 
 
