@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -25,9 +25,10 @@ from crib_env.solver.hand_weights import pairs_dealt
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.train.best import learner as best
-from crib_env.train.best.learner import Solving, distil, divergence
+from crib_env.train.best.learner import Distillation, Solving, divergence
 from crib_env.train.best.solved_decisions import SolvedPlay
 from crib_env.train.loop.learning import LearningSettings
+from crib_env.train.loop.rounds import Rounds
 from crib_env.train.loop.run_folder import RunFolder
 from tests.helpers.learner_runs import InterruptedProgress
 from tests.helpers.refusals import refused
@@ -175,7 +176,10 @@ def learn(decisions, path, progress=None):
     agent = BestAgent({"pegging": (64,)})
     path.mkdir(exist_ok=True)
     with progress or Progress(disable=True) as progress:
-        return agent, distil(agent, "pegging", decisions, SMALL, RunFolder(path), progress)
+        learner = Distillation(agent, "pegging", decisions, SMALL)
+        rounds = Rounds(SMALL, RunFolder.begin(path, "policy", asdict(SMALL)), progress, learner)
+        rounds.run()
+        return agent, rounds.position.summary()
 
 
 def test_it_learns_the_policy(solved, tmp_path):

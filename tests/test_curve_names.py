@@ -62,6 +62,8 @@ def test_every_learner_writes_the_same_names(learner, tmp_path):
 def events(tmp_path_factory):
     settings = replace(small_settings.DDQN, episodes=512, evaluations=2)
     folder, _, _ = finished_run(ddqn, settings, tmp_path_factory.mktemp("runs"))
+    folder.begin_end()
+    folder.flush()
     return EventAccumulator(str(folder.path)).Reload()
 
 

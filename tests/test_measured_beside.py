@@ -11,7 +11,7 @@ from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.train import mmd
 from crib_env.train.loop.measured_beside import MeasuredBeside
-from crib_env.train.loop.run_folder import Position, RunFolder
+from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.td import learner as td
 from tests.helpers.learner_runs import finished_run, run, stopped_run
 from tests.helpers.refusals import refused
@@ -21,7 +21,7 @@ TD = td.TDSettings(episodes=1_024, episodes_at_once=256, exploitability=2, **TWO
 
 
 def waiting(folder):
-    return sorted(path.name.partition("-")[0] for path in folder.path.glob("to-measure/*"))
+    return sorted(path.stem for path in folder.path.glob("to-measure/*"))
 
 
 def measured(folder):
@@ -63,7 +63,7 @@ def test_what_came_after_the_last_checkpoint_is_not_measured_twice(tmp_path, mon
     for episodes, left in ((0, []), (300, [0, 256])):
         before = MeasuredBeside(folder, 2, 0)
         for n in (0, 256, 512):
-            before.begin(agent.save, Position(episodes=n))
+            before.begin(agent.save, n)
         before.close()
         after = MeasuredBeside(folder, 2, episodes)
         assert len(after) == len(left)
@@ -82,7 +82,7 @@ def logged(beside):
 def test_a_player_that_cannot_be_measured_is_an_error(finished, tmp_path):
     folder = RunFolder.create("mmd", mmd.MMDSettings(**TWO_CARDS), tmp_path)
     beside = MeasuredBeside(folder, 2, 0)
-    beside.begin(make_agent(f"td:path={finished.final}").save, Position(episodes=64))
+    beside.begin(make_agent(f"td:path={finished.final}").save, 64)
     with refused("does not hold the weights of a mmd agent"):
         logged(beside)
     beside.close()
@@ -93,12 +93,12 @@ def test_the_end_of_the_other_process_is_an_error(finished, tmp_path):
     folder = RunFolder.create("td", TD, tmp_path)
     beside = MeasuredBeside(folder, 2, 0)
     agent = make_agent(f"td:path={finished.final}")
-    beside.begin(agent.save, Position(episodes=64))
+    beside.begin(agent.save, 64)
     (line,) = logged(beside)
     assert line.startswith("64 episodes: exploitability 0.")
     beside._process.kill()
     beside._process.wait()
-    beside.begin(agent.save, Position(episodes=128))
+    beside.begin(agent.save, 128)
     with pytest.raises(OSError, match="the process that measures has ended"):
         logged(beside)
     beside.close()

@@ -24,10 +24,10 @@ from crib_env.evaluate.play.imported import imported
 from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.page import server
 from crib_env.evaluate.play.page.open_game import in_thread
-from crib_env.evaluate.play.page.times import PageLink
 from crib_env.evaluate.play.saved_game import AGENT, FINISHED, PERSON, GameSoFar, SavedGame
 from tests.full_disk import full_disk
 from tests.helpers.page import served_page
+from tests.helpers.page_link import PageLink
 
 SLOW = "ismcts:iterations=10000000"
 

@@ -43,7 +43,7 @@ def played(folder, seed):
 
 @pytest.fixture(autouse=True)
 def games_stay_in_memory(monkeypatch):
-    monkeypatch.setattr(SavedGame, "_keep", lambda game: None)
+    monkeypatch.setattr(SavedGame, "_keep", lambda game, *_: None)
 
 
 def check_notes(game, notes, kinds, every, most):

@@ -16,7 +16,7 @@ from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.loop.strength import Matches
 from crib_env.train.td import learner as td
 from tests.full_disk import full_disk
-from tests.helpers.learner_runs import run, stopped_run
+from tests.helpers.learner_runs import class_of, run, stopped_run
 from tests.helpers.refusals import refused
 from tests.helpers.small_settings import TD as SMALL
 
@@ -96,8 +96,8 @@ def test_a_run_killed_at_its_end_comes_to_the_same_files(tmp_path, monkeypatch, 
     with monkeypatch.context() as killing:
         killing.setattr(place, name, kill)
         with pytest.raises(Killed):
-            run_learner(td, settings, folder)
-    run_learner(td, settings, RunFolder(folder.path))
+            run_learner(class_of(td), settings, folder)
+    run_learner(class_of(td), settings, RunFolder(folder.path))
     assert {"learning-curve.png", "learning-curve.svg", "summary.json"} <= {path.name for path in folder.path.iterdir()}
     events = EventAccumulator(str(folder.path)).Reload()
     tags = [tag for tag in events.Tags()["scalars"] if "final" in tag]

@@ -117,7 +117,7 @@ class Endpoint:
         and those under way still bring their answers.
         """
         self._stopped, free = None, asyncio.Semaphore(self._calls.threads)
-        limits = {"timeout": None, "limits": self._httpx.Limits()}  # none but ours
+        limits: dict[str, Any] = {"timeout": None, "limits": self._httpx.Limits()}  # none but ours
         async with self._httpx.AsyncClient(verify=self._ssl, follow_redirects=True, **limits) as client:
 
             async def asked(sent: dict[str, Any], question: str) -> Exchange:
