@@ -102,7 +102,7 @@ def test_a_run_killed_at_its_end_comes_to_the_same_files(tmp_path, monkeypatch, 
     events = EventAccumulator(str(folder.path)).Reload()
     tags = [tag for tag in events.Tags()["scalars"] if "final" in tag]
     assert len(tags) == 4
-    assert [len(events.Scalars(tag)) for tag in tags] == [1] * 12
+    assert [len(events.Scalars(tag)) for tag in tags] == [1] * 4
 
 
 def cut(content):
