@@ -160,7 +160,8 @@ def njit(**_options: Any) -> Callable[[Callable[..., Any]], Kernel]:
 
 
 config = SimpleNamespace(DISABLE_JIT=1)  # no kernel is kept
-types = None
-_same = SimpleNamespace(intrinsic=lambda function: function, register_jitable=lambda function: function)
-_same.overload = lambda _plain: lambda function: function  # the library has the instructions
+errors = types = None
+_same = SimpleNamespace(intrinsic=lambda function=None, **_: function or (lambda one: one))
+_same.register_jitable = lambda function: function
+_same.overload = lambda _plain, **_: lambda function: function  # the library has the instructions
 sys.modules["numba.extending"], sys.modules["llvmlite"] = _same, SimpleNamespace(ir=None)  # type: ignore[assignment]
