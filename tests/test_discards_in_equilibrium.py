@@ -49,7 +49,7 @@ def test_all_discards_have_shares(found, role):
 
 def test_pages_say_how_far_the_solution_is_from_an_equilibrium():
     responses = standard_deals().responses
-    pages = ("BENCHMARKS.md", "docs/casebook.md", "docs/findings.md", "docs/benchmarks/solved-play.md")
+    pages = ("README.md", "BENCHMARKS.md", "docs/casebook.md", "docs/findings.md", "docs/benchmarks/solved-play.md")
     for page in pages:
         assert f"{responses.sum():.3f}" in (ROOT / page).read_text(encoding="utf-8"), page
     bounds = f"{-responses[PONE]:.3f} and {responses[DEALER]:.3f}"

@@ -256,3 +256,14 @@ def test_what_a_script_may_not_give_is_named(tmp_path):
     with refused("episodes=5 is not allowed: 10 were played before"):
         run.log({}, 5)
     assert isinstance(run, Recording)
+
+
+def test_a_run_may_end_without_a_curve(tmp_path):
+    class Lowest:
+        name = "lowest"
+
+        def act(self, views):
+            return views.action_mask.argmax(axis=1)
+
+    Run("mine", {"final_games": 2}, tmp_path / "run").save(Lowest())
+    assert (tmp_path / "run" / "summary.json").is_file()

@@ -63,7 +63,7 @@ def test_a_step_into_the_own_buffers_allocates_nothing_that_grows_with_the_games
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
         peaks.append(peak)
-    few = 2048 if np.lib.NumpyVersion(np.__version__) >= "2.1.0" else 4 * 4096  # NumPy 2.0 takes 3 bytes a game itself
+    few = 2048 if np.lib.NumpyVersion(np.__version__) >= "2.1.0" else 4 * 4096  # the oldest libraries: 3 bytes a game
     assert peaks[1] - peaks[0] < few
 
 

@@ -151,6 +151,8 @@ class RunFolder:
         self._writer = SummaryWriter(str(self.path), filename_suffix=_END)
         events = EventAccumulator(str(self.path)).Reload()
         tags = events.Tags()["scalars"]
+        if PROCESSOR_SECONDS not in tags:  # nothing was logged before the end
+            return
         clock = {0: 0.0} | {each.step: each.value for each in events.Scalars(PROCESSOR_SECONDS)}
         for tag in filter(is_strength, tags):
             for each in events.Scalars(tag):
