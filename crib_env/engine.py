@@ -334,18 +334,17 @@ def end_of_count(g, seat, other):
 def show(g):
     """Scores pone's hand, dealer's hand and crib, in that order. Then the next deal is due, or the episode ends."""
     if not is_play_alone(g):
-        dealer = np.int64(g["dealer"])
-        count_hand(g, 1 - dealer, g["kept"][1 - dealer], PONES_HAND)
-        count_hand(g, dealer, g["kept"][dealer], DEALERS_HAND)
-        count_hand(g, dealer, g["discards"][0] | g["discards"][1], CRIB)
+        cut, dealer = starter(g), np.int64(g["dealer"])
+        count_hand(g, 1 - dealer, show_points(g["kept"][1 - dealer], cut, False), PONES_HAND)
+        count_hand(g, dealer, show_points(g["kept"][dealer], cut, False), DEALERS_HAND)
+        count_hand(g, dealer, show_points(g["discards"][0] | g["discards"][1], cut, True), CRIB)
     if g["phase"] != OVER:
         g["phase"] = DEAL if g["episode"] == GAME_EPISODE else OVER
 
 
 @kernel
-def count_hand(g, seat, cards, kind):
+def count_hand(g, seat, points, kind):
     """Gives a hand or the crib to its owner, less what is missed; then to the other player what is claimed of that."""
-    points = show_points(cards, starter(g), kind == CRIB)
     missed = g["missed"][kind - PONES_HAND]
     peg(g, seat, points - missed, kind)
     if missed and g["claimed"][kind - PONES_HAND]:

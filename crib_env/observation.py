@@ -113,7 +113,8 @@ def observation_space(size: int, dtype: str, mask: str) -> spaces.Space[Any]:
 def write_bits(cards, out, row, offset):
     """Writes a mask of cards as 52 bits into a row of ``out`` from ``offset`` on."""
     for card in range(52):  # a table lookup without branches: Numba turns it into a few vector instructions
-        out[row, offset + card] = cards & _BITS[card] != 0
+        # uint64: a signed index might be negative, and Numba would check each one.
+        out[row, np.uint64(offset + card)] = cards & _BITS[card] != 0
 
 
 @kernel
