@@ -20,7 +20,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "site_pages",
 ]
-exclude_patterns = ["_build", "listing.md"]  # texts to send elsewhere
+exclude_patterns = ["_build"]
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3

@@ -19,17 +19,13 @@ from crib_env.agents.equilibrium.blueprint import load_blueprint
 from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.commands.league import draw_matrix
-from crib_env.evaluate.commands.match_budgets import Plan, draw_curves
 from crib_env.evaluate.commands.tables.win_table import draw_win_table
-from crib_env.evaluate.figures import AMOUNT, GREY, new_figure, number_ticks
+from crib_env.evaluate.figures import AMOUNT, new_figure
 from crib_env.evaluate.matches.game_records import read_records
-from crib_env.evaluate.matches.match import MatchResult
 from crib_env.evaluate.play.replay import frames, write_gif
 from crib_env.evaluate.rules_for_discards import pairs_discarded, solved
 from crib_env.evaluate.runs.learning_curves import curve_of_json
 from crib_env.evaluate.runs.learning_curves import draw_curves as draw_learning_curves
-from crib_env.evaluate.speed.measuring import Rates
-from crib_env.evaluate.speed.report import draw_speeds
 from crib_env.evaluate.tables.calibration.making import Calibration
 from crib_env.evaluate.tables.calibration.report import draw_calibration
 from crib_env.files.json_text import read_json, typed
@@ -42,15 +38,6 @@ DOCS = ROOT / "docs"
 CHECKSUM = "Data"  # the key in a picture
 
 
-def budget(data: Path) -> Figure:
-    """Strength of the tree search against its budget."""
-    content = json.loads(data.read_text())
-    plan, matches = typed(content["plan"], Plan), typed(content["matches"], dict[str, MatchResult])
-    return draw_curves(
-        plan, {agent: [matches[agent.format(budget)] for budget in plan.budgets] for agent in plan.agents}
-    )
-
-
 def calibration(data: Path) -> Figure:
     """Stated chances to win against played ones."""
     return draw_calibration(read_json(data, str(data), lambda content: typed(content, Calibration)))
@@ -59,21 +46,6 @@ def calibration(data: Path) -> Figure:
 def win_table(data: Path) -> Figure:
     """Chances to win from every pair of scores."""
     return draw_win_table(WinTable.load(data))
-
-
-def example(data: Path) -> Figure:
-    """The curve of examples/ppo.py, over decisions."""
-    curve = json.loads(data.read_text())["curve"]
-    columns = ("decisions", "win_rate", "low", "high")
-    steps, rate, low, high = (np.array([point[name] for point in curve]) for name in columns)
-    figure = new_figure(7, 3.2)
-    axes = figure.subplots()
-    (line,) = axes.plot(steps, 100 * rate)
-    axes.fill_between(steps, 100 * low, 100 * high, color=line.get_color(), alpha=0.25, lw=0)
-    axes.axhline(50, color=GREY, lw=0.8, ls=":")
-    axes.set(xlabel="decisions", ylabel="games won against greedy, % (95 %)")
-    number_ticks(axes.xaxis)
-    return figure
 
 
 def league(data: Path) -> Figure:
@@ -86,12 +58,6 @@ def league(data: Path) -> Figure:
         rates[i, j], rates[j, i] = rate, 1 - rate
         widths[i, j] = widths[j, i] = width
     return draw_matrix(list(places), rates, widths, content["games"])
-
-
-def speeds(data: Path) -> Figure:
-    """What `evaluate benchmark --json` kept."""
-    rates = json.loads(data.read_text())["per_second"]
-    return draw_speeds({name: Rates(values) for name, values in rates.items()})
 
 
 def learners(data: Path) -> Figure:
@@ -126,16 +92,11 @@ def discards(data: Path) -> Figure:
 
 # Pictures by name, each with its data and what draws it.
 DRAWN: dict[str, tuple[str, Callable[[Path], Figure]]] = {
-    "ismcts-budget.png": ("docs/ismcts-budget.json", budget),
     "win-table.png": ("crib_env/tables/data/win_table.npz", win_table),
     "calibration.png": ("docs/calibration.json", calibration),
-    "example-ppo.png": ("docs/example-ppo.json", example),
     "learners.png": ("docs/learners.json", learners),
-    "ladder-2.png": ("docs/ladder-2.json", learners),
-    "ladder-3.png": ("docs/ladder-3.json", learners),
     "ladder-4.png": ("docs/ladder-4.json", learners),
     "league.png": ("docs/league.json", league),
-    "speed.png": ("docs/speed.json", speeds),
     "discards.png": ("crib_env/tables/data/deals.npz", discards),
 }
 MOVING, GAME = "deal.gif", "docs/game.jsonl"

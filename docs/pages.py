@@ -1,10 +1,9 @@
 """Writes into the pages of the environments what their sources say: `make pages`.
 
-So the pages can be read as files too. What lies between one of these lines and the next `<!-- end -->` is written:
+So the pages can be read as files too. What lies between such a line and the next `<!-- end -->` is written, the docstring
+of a module. What stands below its title may follow after bars: a picture, and the id of a table of specification.
 
-    <!-- docstring: crib_env.aec -->               the docstring of a module; what stands below its title may follow
-                                                   after bars: a picture, and the id of a table of specification
-    <!-- specification: crib_env/Cribbage-v0 -->   a table of a Gymnasium id, from the environment itself
+    <!-- docstring: crib_env.single_agent | ![a picture](table.svg) | crib_env/Cribbage-v0 -->
 
 The pictures beside the pages are drawn too, each from the middle of an episode, and beside the suite's positions lies
 their description in Croissant. A test finds what is out of date.
@@ -36,9 +35,7 @@ MODULES = {
     "crib_env.observation": "observation.md",
     "crib_env.vector.environments": "vector.md",
 }
-_MARKED = re.compile(
-    r"^(<!-- (docstring|specification): (\S+)(?: \| ([^\n]*))? -->)\n.*?^<!-- end -->$", re.MULTILINE | re.DOTALL
-)
+_MARKED = re.compile(r"^(<!-- docstring: (\S+)(?: \| ([^\n]*))? -->)\n.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
 _ROLE = re.compile(r":(?:mod|class|func|meth|data|attr):`~?([^`]+)`")
 
 
@@ -46,9 +43,8 @@ def written(page: str) -> str:
     """The text of a page with what its markers name between them and their ends."""
 
     def one(match: re.Match[str]) -> str:
-        marker, kind, name, more = match.groups()
-        text = docstring(name, more) if kind == "docstring" else specification(name)
-        return f"{marker}\n{text}\n<!-- end -->"
+        marker, module, more = match.groups()
+        return f"{marker}\n{docstring(module, more)}\n<!-- end -->"
 
     return _MARKED.sub(one, page)
 
@@ -97,8 +93,6 @@ def pictures() -> dict[str, str]:
     drawn = {"cribbage-aec.svg": table.picture()}
     for file, name, n_steps in (
         ("cribbage.svg", "Cribbage", 4),
-        ("cribbage-play.svg", "CribbagePlay", 1),
-        ("cribbage-pegging.svg", "CribbagePegging", 1),
         ("cribbage-discard.svg", "CribbageDiscard", 1),
     ):
         env = gymnasium.make(f"crib_env/{name}-v0")
@@ -117,7 +111,7 @@ def suite_in_croissant() -> str:
         "crib_env suite",
         "Positions of two-player cribbage with known answers: 100,000 discards, 10,000 choices of the play of a deal, "
         "20 endgames of the play. Each file holds the arrays that the class in the file of its task describes, in "
-        "evaluate/skill/suite; docs/suite.md says what is asked and what is the truth.",
+        "evaluate/skill/suite; docs/evaluate/suite.md says what is asked and what is the truth.",
         date.fromisoformat(published[1]),
         [File(path.name, "application/zip", hash_of(path)) for path in sorted(SUITE.glob("*.npz"))],
         {},

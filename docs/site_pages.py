@@ -16,10 +16,10 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 # The pages that show a file of the checkout.
 FILES = {
-    "about/changelog.md": "CHANGELOG.md",
-    "about/contributing.md": "CONTRIBUTING.md",
-    "reference/reproduction.md": "evaluate/REPRODUCTION.md",
-    "reference/results.md": "BENCHMARKS.md",
+    "benchmarks/index.md": "BENCHMARKS.md",
+    "reference/changelog.md": "CHANGELOG.md",
+    "reference/contributing.md": "CONTRIBUTING.md",
+    "reference/papers.md": "evaluate/REPRODUCTION.md",
 }
 _PAGES = {file: page for page, file in FILES.items()} | {"README.md": "index.md"}
 _LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)|(!\[[^\]]*\])\(([^)\s]+)\)")

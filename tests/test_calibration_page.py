@@ -4,18 +4,11 @@ from pathlib import Path
 
 from crib_env.evaluate.files import markdown_table, whole_text
 from crib_env.evaluate.tables.calibration.making import Calibration
-from crib_env.evaluate.tables.calibration.report import (
-    CARDS_HEADER,
-    HEADER,
-    about_discards,
-    about_scores,
-    rows_of_cards,
-    rows_of_losses,
-)
+from crib_env.evaluate.tables.calibration.report import HEADER, about_scores, rows_of_losses
 from crib_env.files.json_text import read_json, typed
 
 DOCS = Path(__file__).parents[1] / "docs"
-DATA, PAGE = DOCS / "calibration.json", DOCS / "guides" / "calibration.md"
+DATA, PAGE = DOCS / "calibration.json", DOCS / "evaluate" / "exact-values.md"
 BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->\n"
 
 
@@ -31,9 +24,7 @@ def with_figures(page):
         f"{found.plan.deals:,} deals for each discard:\n\n"
     )
     losses = markdown_table(list(HEADER), rows_of_losses(found))
-    cards = "\nWhat a rank comes to in the play, above the mean of the ranks that could be laid:\n\n"
-    cards += markdown_table(list(CARDS_HEADER), rows_of_cards(found))
-    return f"{before}{BEGIN}{about}{losses}\n{about_discards(found)}\n{cards}{END}{rest.partition(END)[2]}"
+    return f"{before}{BEGIN}{about}{losses}{END}{rest.partition(END)[2]}"
 
 
 def test_the_page_has_the_figures_of_the_data():

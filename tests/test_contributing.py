@@ -192,7 +192,7 @@ def test_card_values_are_stated_once():
 
 
 def test_the_annotated_tree_names_existing_files():
-    (tree,) = re.findall(r"```text\n(.*?)```", (ROOT / "docs" / "architecture.md").read_text(), re.DOTALL)
+    (tree,) = re.findall(r"```text\n(.*?)```", (ROOT / "docs" / "reference" / "architecture.md").read_text(), re.DOTALL)
     package, missing = "", []
     for line in tree.splitlines():
         names = re.findall(r"[\w/]+(?:\.py|/)(?=\s|$|;)", re.split(r"\s{2,}(?=\S)", line.strip())[0])

@@ -87,7 +87,7 @@ def test_cards_are_given_as_people_write_them_and_the_table_fits(cards, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     assert not any("…" in line for line in lines)
-    page = (Path(__file__).parents[1] / "docs" / "guides" / "exact-values.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[1] / "docs" / "evaluate" / "exact-values.md").read_text(encoding="utf-8")
     shown = page.partition("--scores 96 101\n```")[2].split("```")[1].splitlines()[1:]
     assert {line.strip() for line in shown} - {"…"} <= {line.strip() for line in lines}
     row = next(line.split() for line in lines if line.split()[:2] == ["2H", "3D"] and "%" in line)

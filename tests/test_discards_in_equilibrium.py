@@ -49,13 +49,13 @@ def test_all_discards_have_shares(found, role):
 
 def test_pages_say_how_far_the_solution_is_from_an_equilibrium():
     responses = standard_deals().responses
-    pages = ("README.md", "BENCHMARKS.md", "docs/casebook.md", "docs/findings.md", "docs/benchmarks/solved-play.md")
+    pages = ("README.md", "docs/casebook.md", "docs/findings.md", "docs/benchmarks/solved-play.md")
     for page in pages:
         assert f"{responses.sum():.3f}" in (ROOT / page).read_text(encoding="utf-8"), page
     bounds = f"{-responses[PONE]:.3f} and {responses[DEALER]:.3f}"
     assert bounds in (ROOT / "docs/benchmarks/solved-play.md").read_text(encoding="utf-8")
     bounds = f"{-responses[PONE]:.2f} to {responses[DEALER]:.2f} points"
-    for page in ("README.md", "docs/benchmarks/exploitability.md"):
+    for page in ("README.md", "docs/benchmarks/learners.md"):
         assert bounds in (ROOT / page).read_text(encoding="utf-8"), page
 
 

@@ -223,8 +223,8 @@ def test_careless_writing_is_found(source):
 
 
 def rooms():
-    """The sheet of docs/architecture.md: who may import each room, as names, and names with ``/*`` for all in them."""
-    page = (ROOT / "docs" / "architecture.md").read_text()
+    """The sheet of docs/reference/architecture.md: who may import each room, as names, and names with ``/*`` for all in them."""
+    page = (ROOT / "docs" / "reference" / "architecture.md").read_text()
     sheet = page.partition("| room |")[2].partition("\n\n")[0]
     rows = re.findall(r"^\| `([\w/]+)` \| [^|]+ \| ([^|]+) \|", sheet, re.MULTILINE)
     assert len(rows) == sheet.count("\n| `")

@@ -26,7 +26,7 @@ from tests.helpers.command_here import run_here
 from tests.helpers.refusals import refused
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "own_learner.py"
-PAGE = EXAMPLE.parents[1] / "docs" / "guides" / "your-own-learner.md"
+PAGE = EXAMPLE.parents[1] / "docs" / "train" / "your-own-learner.md"
 NAME = "own_learner:MonteCarlo"
 SMALL = (
     "--episodes 512 --episodes-at-once 128 --evaluation-games 4 --final-games 4 --checkpoint-seconds 0 --batch-size 64"

@@ -32,7 +32,7 @@ from tests.helpers.hidden_cards import batches, views
 from tests.helpers.refusals import refused
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs" / "programs.md").read_text()
+PAGE = (ROOT / "docs" / "agents" / "programs.md").read_text()
 HAS_PERL = shutil.which("perl") and not subprocess.run(["perl", "-MJSON::PP", "-e1"], capture_output=True).returncode
 # A program that names the first legal cards; before its fifth answer, and only then, it does what its argument says.
 BOT = """

@@ -1,4 +1,4 @@
-"""The pages of suite and leaderboard have the figures of runs; ``python -m tests.test_suite_page`` writes them anew."""
+"""The page of the suite has the figures of runs; ``python -m tests.test_suite_page`` writes its table anew."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from crib_env.evaluate.skill.suite.suite import TASKS, outcome_of, shown
 from crib_env.evaluate.skill.suite.task import SEED, Work
 
 DOCS = Path(__file__).parent.parent / "docs"
-PAGE, LEADERBOARD = DOCS / "suite.md", DOCS / "leaderboard.md"
+PAGE = DOCS / "evaluate" / "suite.md"
 COLUMNS = {
     "points lost a discard at 0–0": "discard, points",
     "chance to win lost a discard, %": "discard, % points to win",
@@ -59,41 +59,22 @@ def page_table(outcomes):
 
 
 def submissions():
-    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted((DOCS / "leaderboard").glob("*.json"))]
+    return [run for run in runs() if "commit" in run]
 
 
-def leaderboard_table(rows):
-    """All rows in Markdown, a line each."""
-    best = sorted(rows, key=lambda row: figures_of(row)["wins against greedy less luck, %"].mean, reverse=True)
-    lines = []
-    for row in best:
-        figures = figures_of(row)
-        cells = [" ".join(shown(figures[name])).strip() if name in figures else "–" for name in COLUMNS]
-        lines.append([f"`{row['agent']}`", *cells, row["source"], row["release"], f"`{(row['commit'] or '–')[:10]}`"])
-    return markdown_table(["agent", *COLUMNS.values(), "source", "release", "commit"], lines)
+def with_table(page):
+    before, _, rest = page.partition(BEGIN)
+    return f"{before}{BEGIN}{page_table(outcomes())}{END}{rest.partition(END)[2]}"
 
 
-def figures_of(row):
-    return {name: figure for one in row["outcomes"] for name, figure in outcome_of(one).figures.items()}
-
-
-def tables():
-    return {PAGE: page_table(outcomes()), LEADERBOARD: leaderboard_table(submissions())}
-
-
-def with_table(path):
-    before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
-    return f"{before}{BEGIN}{tables()[path]}{END}{rest.partition(END)[2]}"
-
-
-@pytest.mark.parametrize("path", [PAGE, LEADERBOARD], ids=lambda path: path.stem)
-def test_the_table_is_that_of_the_runs(path):
-    assert path.read_text(encoding="utf-8") == with_table(path)
+def test_the_table_is_that_of_the_runs():
+    page = PAGE.read_text(encoding="utf-8")
+    assert page == with_table(page)
 
 
 @pytest.mark.parametrize("path", sorted((DOCS / "language-models").glob("*.json")), ids=lambda path: path.stem)
 def test_a_language_model_has_the_figures_of_its_run(path):
-    page, run = (DOCS / "language-models.md").read_text(encoding="utf-8"), json.loads(path.read_text(encoding="utf-8"))
+    page, run = (DOCS / "agents" / "language-models.md").read_text(encoding="utf-8"), json.loads(path.read_text(encoding="utf-8"))
     (found,) = map(outcome_of, run["outcomes"])
     answered = found.figures["positions answered, %"]
     cells = [" ".join(shown(found.figures[name])) for name in MODEL_COLUMNS]
@@ -102,7 +83,7 @@ def test_a_language_model_has_the_figures_of_its_run(path):
     assert f"crib-env suite {found.agent} {options}" in page
 
 
-def test_rows_of_the_leaderboard_are_whole():
+def test_submitted_rows_are_whole():
     versions = {task.NAME: task.VERSION for task in TASKS}
     for row in submissions():
         found = list(map(outcome_of, row["outcomes"]))
@@ -144,13 +125,12 @@ def test_baselines_are_measured_again(agent, task):
 def test_commands_on_the_page_name_the_agents_of_their_runs():
     page = PAGE.read_text(encoding="utf-8").replace("\\\n", "")  # commands of two lines become one
     for path in (DOCS / "suite").glob("*.json"):
-        (command,) = re.findall(rf"crib-env suite ([^\n]*) --json docs/suite/{path.name}", page)
+        (command,) = re.findall(rf"crib-env suite ([^\n]*) --(?:json|submit) docs/suite/{path.name}", page)
         stated = {one["agent"] for one in json.loads(path.read_text(encoding="utf-8"))["outcomes"]}
         assert set(re.split(r" --", command)[0].split()) == stated
 
 
 if __name__ == "__main__":
-    for page in (PAGE, LEADERBOARD):
-        written = with_table(page)
-        with whole_text(page) as page_file:
-            page_file.write(written)
+    written = with_table(PAGE.read_text(encoding="utf-8"))
+    with whole_text(PAGE) as page_file:
+        page_file.write(written)

@@ -33,7 +33,7 @@ def test_every_target_is_in_the_makefile():
 
 
 def test_the_commands_without_make_are_those_of_the_page_about_installing():
-    page = (ROOT / "docs" / "guides" / "installing.md").read_text()
+    page = (ROOT / "docs" / "installing.md").read_text()
     for line in lines(JOBS["windows"]):
         _, _, command = line.replace("\\", "/").rpartition("Scripts/")
         command, extras, _ = command.partition('".[')

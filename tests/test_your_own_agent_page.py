@@ -1,4 +1,4 @@
-"""The blocks of docs/your-own-agent.md work as pasted, its commands in a folder that holds its file."""
+"""The blocks of docs/agents/your-own-agent.md work as pasted, its commands in a folder that holds its file."""
 
 import re
 import shlex
@@ -10,7 +10,7 @@ import pytest
 from crib_env.evaluate.speed import decision_times
 from crib_env.train.console_command import main
 
-PAGE = (Path(__file__).parents[1] / "docs" / "your-own-agent.md").read_text()
+PAGE = (Path(__file__).parents[1] / "docs" / "agents" / "your-own-agent.md").read_text()
 MY_FILE, *BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 COMMANDS = [line for block in re.findall(r"```bash\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
 

@@ -1,6 +1,6 @@
 """``pipe:COMMAND``: the player is a program, which gets a line of JSON for each decision and answers with one.
 
-``docs/programs.md`` describes the protocol for its authors. ``pipe:seconds=2 COMMAND`` sets the time limit.
+``docs/agents/programs.md`` describes the protocol for its authors. ``pipe:seconds=2 COMMAND`` sets the time limit.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def in_notation(view: Decision) -> str:
 
 def as_json(view: Decision) -> dict[str, Any]:
     """The fields of :class:`crib_env.Decision` as JSON has them, with cards as text, and which decision it is: ``ask``
-    is ``"discard"`` or ``"lay"``. ``docs/programs.md`` describes them."""
+    is ``"discard"`` or ``"lay"``. ``docs/agents/programs.md`` describes them."""
     is_discard = to_discard(view) > 0
     return {
         "ask": "discard" if is_discard else "lay",

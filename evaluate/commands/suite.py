@@ -41,13 +41,13 @@ def suite(
 ) -> None:
     """Measures agents on fixed tasks with known answers: discards, the play, endgames, matches, time.
 
-    A fast agent takes some minutes. docs/suite.md says what the tasks are, and has the figures of all agents.
+    A fast agent takes some minutes. docs/evaluate/suite.md says what the tasks are, and has the figures of all agents.
 
     Args:
         agents: Names, names with settings after a colon, folders of runs, module:Class, or pipe:COMMAND.
         share: Share of the positions and games to take, above 0, at most 1, for slow agents; by default all. Other
             shares of single tasks follow, as in 0.01 play=0.1.
-        skip: Tasks to leave out, by their names in docs/suite.md.
+        skip: Tasks to leave out, by their names in docs/evaluate/suite.md.
         only: Tasks to do, all others are left out; `text` is for language models.
         folder: A new folder for finished tasks, by default runs/suite/<time>.
         resume: Folder of a stopped suite to continue; give no other settings then, but name agents from your own
@@ -56,7 +56,7 @@ def suite(
         json_file: Also write all figures to this file, as JSON.
         executor: Do all tasks side by side past this machine: ray:ADDRESS, dask:ADDRESS or submitit:slurm. Without an
             address, on all cores.
-        submit: Write a row for the leaderboard to this file, of one agent and the whole suite; docs/leaderboard.md says
+        submit: Write a row for the leaderboard to this file, of one agent and the whole suite; docs/evaluate/suite.md says
             what else a submission needs.
     """
     check_outputs(json_file, submit)

@@ -1,7 +1,7 @@
 """Episodes as a taskset and an environment of verifiers: single decisions, deals, games, and both seats of a table.
 
 verifiers finds an environment by the name of a module at the top level, so a file of two lines names these classes:
-``docs/language-models.md`` has it.
+``docs/agents/language-models.md`` has it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The programs of docs/other-loops.md, by the library that they are for."""
+"""The programs of docs/train/other-loops.md, by the library that they are for."""
 
 import re
 from pathlib import Path
 
-PAGE = (Path(__file__).parents[2] / "docs" / "other-loops.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "train" / "other-loops.md").read_text()
 _BLOCKS = [
     (re.split("[,\n]", section)[0], block)
     for section in re.split("^### ", PAGE, flags=re.MULTILINE)[1:]

@@ -27,7 +27,7 @@ class Stateful(Protocol):
 
 
 class Learner(Stateful, Protocol):
-    """A player in training, made from its settings (docs/guides/your-own-learner.md).
+    """A player in training, made from its settings (docs/train/your-own-learner.md).
 
     Its class also has ``Settings``, a dataclass that inherits :class:`crib_env.train.RunSettings`, and may have:
 

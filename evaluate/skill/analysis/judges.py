@@ -102,7 +102,7 @@ class SolvedJudge:
 
 
 JudgeName = Literal["solution", "expert"]
-"""The judges of the play. The solution is nearer to what games come to (docs/guides/calibration.md), and takes twelve
+"""The judges of the play. The solution is nearer to what games come to (docs/evaluate/exact-values.md), and takes twelve
 times as long."""
 
 

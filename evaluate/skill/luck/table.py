@@ -74,7 +74,7 @@ class LuckTable(SavedArrays, kind=_KIND, version=VERSION, columns=_COLUMNS):
 
 @cache
 def standard_luck_table() -> LuckTable:
-    """The table that ships with the project; docs/benchmarks/luck.md has the command that made it."""
+    """The table that ships with the project; docs/benchmarks/players.md has the command that made it."""
     return LuckTable.load(_DATA)
 
 
