@@ -1,7 +1,7 @@
 """Writes into the pages of the environments what their sources say: `make pages`.
 
-So the pages can be read as files too. What lies between such a line and the next `<!-- end -->` is written, the docstring
-of a module. What stands below its title may follow after bars: a picture, and the id of a table of specification.
+So the pages can be read as files too. Between such a line and the next `<!-- end -->` stands the docstring of a module.
+After bars follows what stands below its title: a picture, and the id of a table of specification.
 
     <!-- docstring: crib_env.single_agent | ![a picture](table.svg) | crib_env/Cribbage-v0 -->
 

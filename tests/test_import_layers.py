@@ -223,7 +223,7 @@ def test_careless_writing_is_found(source):
 
 
 def rooms():
-    """The sheet of docs/reference/architecture.md: who may import each room, as names, and names with ``/*`` for all in them."""
+    """The sheet of the page on architecture: who may import each room; names with ``/*`` stand for all in them."""
     page = (ROOT / "docs" / "reference" / "architecture.md").read_text()
     sheet = page.partition("| room |")[2].partition("\n\n")[0]
     rows = re.findall(r"^\| `([\w/]+)` \| [^|]+ \| ([^|]+) \|", sheet, re.MULTILINE)

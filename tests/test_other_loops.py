@@ -1,4 +1,4 @@
-"""docs/train/other-loops.md: the programs for what the workbench has; ``make loops`` runs the others, in ``tests/loops``."""
+"""docs/train/other-loops.md: the programs for what the workbench has; ``make loops`` runs those of ``tests/loops``."""
 
 import re
 

@@ -74,7 +74,8 @@ def test_the_table_is_that_of_the_runs():
 
 @pytest.mark.parametrize("path", sorted((DOCS / "language-models").glob("*.json")), ids=lambda path: path.stem)
 def test_a_language_model_has_the_figures_of_its_run(path):
-    page, run = (DOCS / "agents" / "language-models.md").read_text(encoding="utf-8"), json.loads(path.read_text(encoding="utf-8"))
+    page = (DOCS / "agents" / "language-models.md").read_text(encoding="utf-8")
+    run = json.loads(path.read_text(encoding="utf-8"))
     (found,) = map(outcome_of, run["outcomes"])
     answered = found.figures["positions answered, %"]
     cells = [" ".join(shown(found.figures[name])) for name in MODEL_COLUMNS]

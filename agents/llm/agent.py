@@ -1,4 +1,4 @@
-"""The agent ``llm``: asks a language model for each decision, in words. ``docs/agents/language-models.md`` shows how."""
+"""The agent ``llm``: asks a language model for each decision. ``docs/agents/language-models.md`` shows how."""
 
 from __future__ import annotations
 

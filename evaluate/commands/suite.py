@@ -56,8 +56,8 @@ def suite(
         json_file: Also write all figures to this file, as JSON.
         executor: Do all tasks side by side past this machine: ray:ADDRESS, dask:ADDRESS or submitit:slurm. Without an
             address, on all cores.
-        submit: Write a row for the leaderboard to this file, of one agent and the whole suite; docs/evaluate/suite.md says
-            what else a submission needs.
+        submit: Write a row for the table of baselines to this file, of one agent and the whole suite;
+            docs/evaluate/suite.md says what else a submission needs.
     """
     check_outputs(json_file, submit)
     if executor is not None:

@@ -106,8 +106,8 @@ LEVELS: tuple[Level, ...] = (
         0.0,
     ),
 )
-"""Measured in docs/benchmarks/players.md, without muggins. A level overlooks an item in fifty for each point by which it
-misjudges."""
+"""Measured in docs/benchmarks/players.md, without muggins. A level overlooks an item in fifty for each point by which
+it misjudges."""
 FIRST = LEVELS[2]
 """The level that a first player is offered."""
 

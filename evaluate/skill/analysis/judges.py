@@ -102,8 +102,8 @@ class SolvedJudge:
 
 
 JudgeName = Literal["solution", "expert"]
-"""The judges of the play. The solution is nearer to what games come to (docs/evaluate/exact-values.md), and takes twelve
-times as long."""
+"""The judges of the play. The solution is nearer to what games come to (docs/evaluate/exact-values.md), and takes
+twelve times as long."""
 
 
 def play_judge(name: JudgeName = "solution", threads: int = 2) -> PlayJudge:
