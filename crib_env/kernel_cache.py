@@ -153,7 +153,10 @@ class KernelCache:
                     (self.path / path).unlink()
         if damaged:
             _say(f"compiled kernels in {self.path} are not as they were written: they are compiled anew")
-        return {path: checksum for path, checksum in listed.items() if _kernel_of(path) not in bad}
+        sound = {path: checksum for path, checksum in listed.items() if _kernel_of(path) not in bad}
+        if damaged:  # at the end of the process the same names may stand for other contents
+            self._write_list(sound)
+        return sound
 
     def _borrow(self, folders: list[Path]) -> None:
         """Copies kernels that other processes have listed, and that are as they listed them."""
@@ -176,8 +179,12 @@ class KernelCache:
         """At the end of a process: lists its files, if there are others than before."""
         assert self.path is not None
         if os.getpid() == process and set(files := self._files()) != set(_listed(self.path)):  # not in a forked process
-            with suppress(OSError, ValueError), whole_file(self.path / _LIST) as part, open(part, "wb") as file:
-                file.write(json.dumps({path: _checksum(self.path / path) for path in files}).encode())
+            self._write_list({path: _checksum(self.path / path) for path in files})
+
+    def _write_list(self, checksums: dict[str, int]) -> None:
+        assert self.path is not None
+        with suppress(OSError, ValueError), whole_file(self.path / _LIST) as part, open(part, "wb") as file:
+            file.write(json.dumps(checksums).encode())
 
 
 def _listed(folder: Path) -> dict[str, int]:

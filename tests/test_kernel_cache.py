@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import shutil
 import subprocess
@@ -284,3 +285,16 @@ def test_the_command_that_compiles_ahead_names_a_player_that_there_is_not(monkey
     monkeypatch.setattr(sys, "argv", ["compile", "export"])
     assert compile.main() == 1
     assert "there is no agent 'export'" in capsys.readouterr().err
+
+
+def test_kernels_that_are_not_as_listed_are_compiled_anew_once(tmp_path):
+    folder = copy_of_the_package(tmp_path)
+    kernels = tmp_path / "kernels"
+    choose(folder, NUMBA_CACHE_DIR=str(kernels))
+    (file,) = kernels.rglob("checksums")
+    listed = json.loads(file.read_text())
+    damaged = next(path for path in listed if "greedy_play" in path)
+    file.write_text(json.dumps({**listed, damaged: 0}))  # as if another content had been written
+    for said in (1, 0):
+        card, _, err = choose(folder, NUMBA_CACHE_DIR=str(kernels))
+        assert (card, err.count("not as they were written")) == (22, said)
