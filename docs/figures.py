@@ -24,8 +24,7 @@ from crib_env.evaluate.figures import AMOUNT, new_figure
 from crib_env.evaluate.matches.game_records import read_records
 from crib_env.evaluate.play.replay import frames, write_gif
 from crib_env.evaluate.rules_for_discards import pairs_discarded, solved
-from crib_env.evaluate.runs.learning_curves import curve_of_json
-from crib_env.evaluate.runs.learning_curves import draw_curves as draw_learning_curves
+from crib_env.evaluate.runs.learning_curves import curve_of_json, draw_curves
 from crib_env.evaluate.tables.calibration.making import Calibration
 from crib_env.evaluate.tables.calibration.report import draw_calibration
 from crib_env.files.json_text import read_json, typed
@@ -64,7 +63,7 @@ def learners(data: Path) -> Figure:
     """Learning curves that `evaluate runs curves --json` kept, and players to compare with."""
     content = json.loads(data.read_text())
     curves = {label: [curve_of_json(curve) for curve in of_label] for label, of_label in content["curves"].items()}
-    return draw_learning_curves(curves, content["against"], content["over"], content.get("levels"))
+    return draw_curves(curves, content["against"], content["over"], content.get("levels"))
 
 
 def discards(data: Path) -> Figure:

@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from crib_env.agents import make_agent
-from crib_env.evaluate.commands.match_budgets import Plan, play_curves
 from crib_env.evaluate.commands.reproduce import lang_tournament
 from crib_env.evaluate.commands.runs import runs
 from crib_env.evaluate.ending import reported_errors
@@ -105,11 +104,10 @@ def test_typed_values():
 
 @each_hostile
 def test_hostile_json_is_one_error_wherever_it_is_read(content, tmp_path):
-    for name in ("config.json", "summary.json", "curves.json", "games.jsonl"):
+    for name in ("config.json", "summary.json", "games.jsonl"):
         (tmp_path / name).write_bytes(content)
     good = write_run(tmp_path / "run", summary=good_summary())
     (good / "summary.json").write_bytes(content)
-    plan = Plan(("ismcts:iterations={}",), (1, 2), "greedy", 2, 0)
     for read in (
         lambda: make_agent(str(tmp_path)),
         lambda: read_config(tmp_path),
@@ -120,7 +118,6 @@ def test_hostile_json_is_one_error_wherever_it_is_read(content, tmp_path):
         lambda: lang_tournament(tmp_path),
         lambda: _scalars_of(tmp_path),
         lambda: read_record(tmp_path / "games.jsonl", 0),
-        lambda: play_curves(plan, tmp_path / "curves.json"),
         lambda: DiscardTable(tmp_path / "config.json"),
     ):
         with refused(tmp_path.name):

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from crib_env.agents.networks.weights_file import load_tensors, save_tensors
-from crib_env.evaluate.commands import benchmark, match, match_budgets, runs
+from crib_env.evaluate.commands import benchmark, match, runs
 from crib_env.evaluate.commands.tables import deals, win_table
 from crib_env.evaluate.figures import new_figure, save_figure
 from crib_env.evaluate.files import check_outputs, write_json
@@ -98,7 +98,6 @@ COMMANDS = {
     "match --json": lambda path: match.match(match.MatchArguments("no agent", "greedy", json_file=path)),
     "match --record": lambda path: match.match(match.MatchArguments("no agent", "greedy", record=path)),
     "runs curves": lambda path: runs.curves((), path.with_suffix(".png")),
-    "match budgets": lambda path: match_budgets.budgets((), (), path),
     "make-table discards": lambda path: deals.discards(path),
     "make-table cribs": lambda path: deals.cribs(path),
     "make-table win": lambda path: win_table.win_table(path, "no agent"),
@@ -221,15 +220,10 @@ def simulated_pegging(path, monkeypatch):
     deals.pegging(path, standard_error=1.0)
 
 
-def drawn_budgets(path, monkeypatch):
-    match_budgets.budgets(("random:seed={}",), (1, 2), path, "random", 20, picture=path.with_suffix(".png"))
-
-
 REPORTS = {
     "make-table win": (win_table, solved_win_table),
     "make-table cribs": (deals, solved_cribs),
     "make-table pegging": (deals, simulated_pegging),
-    "match budgets": (match_budgets, drawn_budgets),
     "match": (match, lambda path, monkeypatch: play(None, path, games=20)),
 }
 
@@ -244,7 +238,7 @@ def test_results_are_written_before_they_are_printed(tmp_path, monkeypatch, comm
 
 
 @pytest.mark.usefixtures("compiled")
-@pytest.mark.parametrize("command", [name for name in REPORTS if name != "match budgets"])
+@pytest.mark.parametrize("command", REPORTS)
 def test_results_that_cannot_be_written_are_printed(tmp_path, monkeypatch, command, capsys):
     with full_disk(100), refused("result", error=OSError):
         REPORTS[command][1](tmp_path / "result", monkeypatch)

@@ -39,7 +39,6 @@ class Command(NamedTuple):
 COMMANDS = {
     "match": Command("match:match", takes_agents=True),
     "match endgames": Command("match_endgames:endgames", takes_agents=True),
-    "match budgets": Command("match_budgets:budgets", takes_agents=True),
     "league": Command("league:league", takes_agents=True),
     "play": Command("play:play", takes_agents=True),
     "play mcp": Command("play:mcp", takes_agents=True),

@@ -56,22 +56,6 @@ COMMANDS = {
         ("evaluate", "suite", "careful", "--share", "0.01", "--skip", "time", "pegging", "--folder", "a", *ONE),
         ("evaluate", "suite", "--resume", "a", *ONE),
     ),
-    "match budgets": Long(
-        (
-            "evaluate",
-            "match",
-            "budgets",
-            "ismcts:iterations={}",
-            "--budgets",
-            "5",
-            "10",
-            "20",
-            "--json",
-            "c.json",
-            "--games",
-            "40",
-        )
-    ),
     "dataset": Long(("evaluate", "dataset", "a", "--agents", "greedy", "careful", "--games", "5000", *ONE)),
     "reproduce": Long(
         ("evaluate", "reproduce", "mueller-1987", "--quick", "--folder", "a", *ONE),

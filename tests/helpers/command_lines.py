@@ -24,7 +24,6 @@ NEEDED = {
     "league": ["greedy", "random"],
     "match endgames": ["greedy", "random"],
     "suite": ["greedy"],
-    "match budgets": ["ismcts:iterations={}", "--budgets", "1", "--json", "curve.json"],
     "runs curves": ["run", "--picture", "curve.png"],
     "runs": ["run"],
     "analyse replay": ["games.jsonl"],

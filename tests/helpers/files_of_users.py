@@ -8,7 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from crib_env.evaluate.commands.match_budgets import Plan, play_curves
 from crib_env.evaluate.matches.dataset.dataset import Dataset
 from crib_env.evaluate.matches.game_records import read_record
 from crib_env.evaluate.matches.league import League
@@ -52,10 +51,8 @@ def one_of_each_kind(tmp_path: Path) -> dict[Path, Callable[[], Any]]:
         Calibration(AgreementPlan("best", 1, 2, 1, 2, 1, 0), (), (), ()),
     )
     calibration.save(tmp_path / "calibration.json")
-    curves = Plan(("ismcts:iterations={}",), (1,), "greedy", 2, 0)
     game = GameSoFar("greedy", 0, None, (0, 0), ())
     saved = {
-        "curves.json": {"plan": asdict(curves), "matches": {}},
         "kept.json": asdict(game),
         "plan.json": table._asdict(),
         "outcome.json": Outcome("greedy", "play", 1, 1.0, {})._asdict(),
@@ -75,5 +72,4 @@ def one_of_each_kind(tmp_path: Path) -> dict[Path, Callable[[], Any]]:
         tmp_path / "calibration.json": lambda: Calibration.of(calibration.plan, tmp_path / "calibration.json"),
         tmp_path / "kept.json": lambda: read_game(tmp_path / "kept.json"),
         tmp_path / "games.jsonl": lambda: read_record(tmp_path / "games.jsonl", 0),
-        tmp_path / "curves.json": lambda: play_curves(curves, tmp_path / "curves.json"),
     }
