@@ -24,7 +24,6 @@ _AGENTS = {
     "equilibrium": "crib_env.agents.equilibrium.agent:EquilibriumAgent",
     "ismcts": "crib_env.agents.tree_search.agents:ISMCTSAgent",
     "uct-determinized": "crib_env.agents.tree_search.agents:DeterminizedUCTAgent",
-    "uct-cheating": "crib_env.agents.tree_search.agents:CheatingUCTAgent",
     "best": "crib_env.agents.best.agent:load",
     "erring": "crib_env.agents.best.erring:ErringAgent",
     "human": "crib_env.agents.human:HumanAgent",

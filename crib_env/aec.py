@@ -67,12 +67,11 @@ Scores stop at 121: points beyond 121 do not count.
 | ``mask``       | ``"observation"``, ``"info"``                | ``"info"``: the observation is the bare Box and the mask is in ``infos[agent]["action_mask"]`` |
 | ``events``     | ``False``, ``True``                          | ``True``: the infos also say in words what happened, see below. Libraries that turn every info into an array cannot take them |
 | ``illegal``    | ``"raise"``, ``"end"``                       | what an illegal card does, see below. The default is ``"raise"`` in ``raw_env`` and ``"end"`` in ``env`` |
-| ``illegal_reward`` | ``None``, a number up to 0               | what an illegal card costs with ``illegal="end"``; ``None`` is the worst possible loss, see below |
 | ``start_spread``| ``None``, 0 … 120                           | random starting scores at most this far apart (Lang 2018: 60) |
 | ``render_mode``| ``None``, ``"human"``, ``"ansi"``, ``"rgb_array"`` | show the table in a window after each step, return it as text, or as (720, 960, 3) uint8. Window and pixels need the extra ``render`` |
 
 ``reset(seed, options)`` takes these options, each for one episode: ``options["first_dealer"]`` 0 or 1 (else a fair
-coin), also under its name in the infos, ``"dealer"``; ``options["scores"]`` a pair of 0 … 120; ``options["deals"]`` a
+coin); ``options["scores"]`` a pair of 0 … 120; ``options["deals"]`` a
 sequence of deals, each of 13 cards, ids or text: six for player_0, six for player_1, the starter (in ``"pegging"`` of
 8: four for each, or twice ``cards``). The episode uses them in order; later deals come from the random generator. Any other name raises
 ``ValueError`` (but ``"options"``, which PettingZoo's own test passes, does nothing). The same seed, options and actions
@@ -103,12 +102,10 @@ With ``events=True`` also:
 | ``illegal=`` | an illegal card                                                                                |
 |--------------|------------------------------------------------------------------------------------------------|
 | ``"raise"``  | raises ``ValueError`` and changes nothing. ``raw_env`` does this by default                    |
-| ``"end"``    | ends the game; ``illegal_reward`` to the offender and its opposite to the opponent. ``env`` and the Gymnasium environments do this by default |
+| ``"end"``    | ends the game; the worst possible loss to the offender and its opposite to the opponent. ``env`` and the Gymnasium environments do this by default |
 
-``illegal_reward`` is by default the worst possible loss: -121 with ``reward="points"``, -1 with ``"win"``, -3 with
-``"match"``. The -1 of PettingZoo's wrapper would teach a learner without a mask to play illegal cards: ending the game
-at once for -1 is better than losing it by tens of points. Set ``illegal_reward`` yourself if such large rewards make
-learning unstable, or better, use the mask.
+The worst possible loss is -121 with ``reward="points"``, -1 with ``"win"``, -3 with ``"match"``. The -1 of PettingZoo's wrapper would teach a learner without a mask to play illegal cards: ending the game
+at once for -1 is better than losing it by tens of points. Better than either is to use the mask.
 
 PettingZoo's three standard wrappers take twenty times as long as a step of this environment, so the environment does
 their checks (order of calls, bounds, legality) itself.

@@ -12,7 +12,7 @@ Six cards are dealt, two are discarded one after the other, and the four that ar
 | Episode end       | after the second card                                                                   |
 | Infos             | ``action_mask``, all ones when the episode is over; ``starter``, the card's id once it is cut, -1 before; ``illegal_action``, whether an illegal card has ended the episode |
 
-An illegal card ends the episode with ``illegal_reward`` (by default -1, which is below the score of any hand). With
+An illegal card ends the episode with -1, which is below the score of any hand. With
 ``illegal="raise"`` it raises ``ValueError`` instead. Over all deals, the best play without knowledge of the starter
 scores 8.29 points on average (O'Connor measured 8.1 over 20,000 hands, and 4.7 for random play).
 
@@ -28,7 +28,7 @@ The id of a card in the hand, ``13 * suit + rank`` (suits C D H S, ranks A … K
 
 ## Options
 
-``dtype``, ``mask``, ``illegal``, ``illegal_reward`` and ``render_mode``, as in :mod:`crib_env.aec`.
+``dtype``, ``mask``, ``illegal`` and ``render_mode``, as in :mod:`crib_env.aec`.
 
 ## Version history
 

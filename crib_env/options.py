@@ -19,7 +19,7 @@ MASKS = ("observation", "info")
 ILLEGAL = ("raise", "end")
 RENDER_MODES = ("human", "ansi", "rgb_array")
 
-RESET_OPTIONS = ("first_dealer", "dealer", "scores", "deals")
+RESET_OPTIONS = ("first_dealer", "scores", "deals")
 
 # The largest possible loss in an episode, by reward: a game lost 0 to 121, a loss, a skunk.
 _WORST_LOSS = {"points": -float(WIN), "win": -1.0, "match": -3.0}
@@ -40,7 +40,6 @@ class DiscardOptions(TypedDict, total=False):
     dtype: str
     mask: str
     illegal: str
-    illegal_reward: float | None
     render_mode: str | None
 
 
@@ -71,7 +70,6 @@ class Options:
     mask: str = "observation"
     events: bool = False
     illegal: str = "raise"
-    illegal_reward: float | None = None
     start_spread: int | None = None
     render_mode: str | None = None
 
@@ -103,10 +101,6 @@ class Options:
             raise OptionError(f"cards={self.cards!r} is not allowed: choose one of {', '.join(map(str, CARDS))}")
         if self.cards != 4 and self.episode != EPISODES[PEGGING_EPISODE]:
             raise OptionError(f"cards={self.cards} is only for episode='pegging', not {self.episode!r}: give 4")
-        reward = self.illegal_reward
-        is_number = isinstance(reward, (int, float, np.integer, np.floating)) and not isinstance(reward, bool)
-        if reward is not None and not (is_number and -np.inf < reward <= 0):
-            raise OptionError(f"illegal_reward={reward!r} is not allowed: give None or a number that is not above 0")
         spread = self.start_spread
         if spread is not None and (not is_integer(spread) or not 0 <= spread < WIN):
             raise OptionError(
@@ -115,11 +109,11 @@ class Options:
 
     @property
     def penalty(self) -> float:
-        """Reward of an illegal card with ``illegal="end"``: ``illegal_reward``, or else the worst possible loss.
+        """Reward of an illegal card with ``illegal="end"``: the worst possible loss.
 
         With a smaller penalty, a learner without a mask would learn to end each game at once with an illegal card.
         """
-        return _WORST_LOSS[self.reward] if self.illegal_reward is None else float(self.illegal_reward)
+        return _WORST_LOSS[self.reward]
 
 
 OPTIONS = tuple(field.name for field in fields(Options))
@@ -187,7 +181,9 @@ class Start:
         if not isinstance(options, Mapping):
             raise ValueError(f"options={options!r} is not allowed: give None or a dict")
         _check_reset_names(options, allowed)
-        first_dealer = _read_dealer(options)
+        first_dealer = options.get("first_dealer")
+        if first_dealer is not None and (not is_integer(first_dealer) or first_dealer not in (0, 1)):
+            raise ValueError(f"options['first_dealer']={first_dealer!r} is not allowed: give 0 or 1")
         scores = _as_list(options.get("scores"))
         if scores is not None:
             is_pair = isinstance(scores, Sequence) and not isinstance(scores, (str, bytes)) and len(scores) == 2
@@ -209,17 +205,6 @@ def _check_reset_names(options: Mapping[str, Any], allowed: Sequence[str]) -> No
             meant = f"did you mean {alike[0]!r}? " if alike else ""
             known = f"the options of reset are {', '.join(map(repr, allowed))}" if allowed else "reset has no options"
             raise ValueError(f"options has no {name!r}: {meant}{known}")
-
-
-def _read_dealer(options: Mapping[str, Any]) -> int | None:
-    """Who deals first: ``first_dealer``, or ``dealer``, its name in the infos."""
-    given = {name: options[name] for name in ("first_dealer", "dealer") if options.get(name) is not None}
-    for name, dealer in given.items():
-        if not is_integer(dealer) or dealer not in (0, 1):
-            raise ValueError(f"options[{name!r}]={dealer!r} is not allowed: give 0 or 1")
-    if len(set(given.values())) > 1:
-        raise ValueError(f"options={given} is not allowed: 'dealer' and 'first_dealer' mean the same, give one of them")
-    return next(iter(given.values()), None)
 
 
 def check_seed(seed: Any) -> None:

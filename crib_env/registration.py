@@ -24,8 +24,6 @@ def register_all() -> None:
         "crib_env/CribbageDiscard-v0",
         entry_point="crib_env.discard_game:DiscardGame",
         vector_entry_point="crib_env.vector.environments:DiscardVectorEnv",
-        # Some libraries need a limit. Episodes have two steps, and a limit of two would mark each end as truncated too.
-        max_episode_steps=3,
     )
     if hasattr(pettingzoo, "register"):
         pettingzoo.register("aec", "crib_env/cribbage-v0", "crib_env:env")

@@ -12,7 +12,7 @@ seen from one seat. The differences:
   copied: what it learns meanwhile, it plays, as self-play wants. ``env.spec.to_json()`` takes opponents of text alone.
 * ``seat`` is 0, 1 or ``"alternate"`` (default: seat 0 in the first episode after a seeded reset, then 1, then 0 …).
 * The reward of a step covers everything since this player's last card, including the opponent's answers.
-* An illegal card ends the episode with ``illegal_reward`` (by default the worst possible loss, so that a learner
+* An illegal card ends the episode with the worst possible loss (so that a learner
   without a mask does not learn to play illegal cards), unless ``illegal="raise"``.
 * When the episode is over the mask is all ones: with Gymnasium's autoreset the next action is ignored, and a mask of
   zeros would turn all logits of a learner that samples it into minus infinity.

@@ -22,7 +22,7 @@ from crib_env.batch import GameBatch
 from crib_env.cards import format_card, format_cards
 from crib_env.engine import PLAY
 from crib_env.kernels import streams
-from crib_env.players.agent import Agent, cheats, mixes
+from crib_env.players.agent import Agent, mixes
 from crib_env.players.agent_from_text import as_agent
 from crib_env.players.hidden import deal_hidden
 from crib_env.players.policies import RANDOM
@@ -55,7 +55,7 @@ def check_agent(agent: Any, games: int = 20, seed: int = 0, episodes: Iterable[s
 
     * Every card is legal.
     * Copies of the agent choose the same cards, asked for one decision at a time or for many at once.
-    * Hidden cards change nothing, unless it ``cheats``.
+    * Hidden cards change nothing.
     * What it declares is true: ``mixes``, ``remembers``, ``remembers_discards``, ``sees_starter`` and ``suits``. Its
       ``probabilities`` add up to 1, and ``act`` chooses as often as they say.
 
@@ -75,8 +75,7 @@ def check_agent(agent: Any, games: int = 20, seed: int = 0, episodes: Iterable[s
         raise ValueError(f"agent {agent.name!r} plays once: it cannot be asked the same again")
     for episode in episodes:
         course = _play(_copy(agent), GameBatch(streams(seed, games), episode=episode))
-        if not agent.powers.cheats:
-            _check(agent, course, "uses hidden cards", _with_hidden_dealt_again)
+        _check(agent, course, "uses hidden cards", _with_hidden_dealt_again)
         if agent.powers.copyable:
             _check_copies(agent, course)
 
@@ -86,8 +85,6 @@ def _copy(agent: Agent) -> Agent:
 
 
 def _choices(agent: Agent, seen: _Asked, views: PlayerViews | None = None) -> np.ndarray:
-    if cheats(agent):
-        return agent.act_cheating(seen.games.copy(), seen.ids)
     return agent.act(seen.views() if views is None else views)
 
 
@@ -117,8 +114,6 @@ def _check_copies(agent: Agent, course: list[_Asked]) -> None:
         _Asked(*(column[k : k + 1] for column in asked)) for asked in course for k in reversed(range(len(asked.ids)))
     ]
     _check(agent, one_by_one, "chooses by what else is in the batch", _Asked.views)
-    if powers.cheats:
-        return
     if powers.mixes == "no":
         _check(
             agent, course, "declares mixes='no', but draws its cards by game id",

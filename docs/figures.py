@@ -9,26 +9,31 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from PIL import Image
 
+from crib_env import parse_cards
 from crib_env.agents.equilibrium.blueprint import load_blueprint
 from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.commands.league import draw_matrix
 from crib_env.evaluate.commands.tables.win_table import draw_win_table
 from crib_env.evaluate.figures import AMOUNT, new_figure
-from crib_env.evaluate.matches.game_records import read_records
-from crib_env.evaluate.play.replay import frames, write_gif
+from crib_env.evaluate.matches.game_records import GameRecord, read_records
 from crib_env.evaluate.rules_for_discards import pairs_discarded, solved
 from crib_env.evaluate.runs.learning_curves import curve_of_json, draw_curves
 from crib_env.evaluate.tables.calibration.making import Calibration
 from crib_env.evaluate.tables.calibration.report import draw_calibration
 from crib_env.files.json_text import read_json, typed
 from crib_env.files.whole_file import whole_file
+from crib_env.picture.colours import LIGHT
+from crib_env.picture.rendering import to_pixels
+from crib_env.picture.seen import Table, see, stages
+from crib_env.picture.table import draw_table
 from crib_env.tables.deal_values import DealValues
 from crib_env.tables.win_table import WinTable
 
@@ -101,6 +106,39 @@ DRAWN: dict[str, tuple[str, Callable[[Path], Figure]]] = {
 MOVING, GAME = "deal.gif", "docs/game.jsonl"
 
 
+def tables(record: GameRecord, deal: int) -> Iterator[Table]:
+    """A deal, counted from 1, from its first cards to the last count, both hands and the crib face up."""
+    env = record.begin()
+    for number, cards in enumerate(record.cards, start=1):
+        dealt = env.games.copy()
+        dealt["n_events"] = 0  # these are the events of the deal before
+        if number == deal:
+            yield see(dealt, None, names=record.names)
+        for card in parse_cards(cards):
+            if number == deal:
+                yield from (see(games, None, names=record.names) for games in stages(env.games, card))
+            env.step(card)
+
+
+def write_gif(path: Path, moments: list[Table]) -> None:
+    """Writes a moving picture that repeats, with one list of colours, so that it holds changes only."""
+    pixels = [to_pixels(draw_table(table, LIGHT), 640) for table in moments]
+    sample = np.concatenate([pixels[k] for k in {0, len(pixels) // 2, len(pixels) - 1}])
+    colours = Image.fromarray(sample).quantize(64, dither=Image.Dither.NONE)
+    first, *others = (Image.fromarray(one).quantize(palette=colours, dither=Image.Dither.NONE) for one in pixels)
+    times = [900 if table.count is None else 2_600 if table.counted else 1_100 for table in moments]
+    with whole_file(path) as file:
+        first.save(
+            file,
+            format="GIF",
+            save_all=True,
+            append_images=others,
+            duration=[*times[:-1], 4_000],
+            loop=0,
+            optimize=True,
+        )
+
+
 def checksum(data: Path) -> str:
     """Of a data file, as pictures keep it."""
     return hashlib.sha256(data.read_bytes()).hexdigest()
@@ -125,7 +163,7 @@ def main() -> None:
             figure.savefig(file, format="png", metadata={CHECKSUM: checksum(ROOT / data)})
         print(f"docs/{name} from {data}")
     (game,) = read_records(ROOT / GAME)
-    write_gif(DOCS / MOVING, [frame.table for frame in frames(game, 3)])
+    write_gif(DOCS / MOVING, list(tables(game, 3)))
     print(f"docs/{MOVING} from {GAME}")
 
 

@@ -71,14 +71,6 @@ def test_a_bad_start_spread_is_named_with_its_range(make, value):
     assert "None or a whole number from 0 to 120" in str(error.value)
 
 
-@pytest.mark.parametrize("value", [1, 0.001, float("nan"), -float("inf"), "-1", True, [0], np.array([-1.0])], ids=repr)
-@both_environments
-def test_a_bad_illegal_reward_is_named_with_its_range(make, value):
-    with pytest.raises(OptionError, match=re.escape(f"illegal_reward={value!r} is not allowed")) as error:
-        make(illegal_reward=value)
-    assert "None or a number that is not above 0" in str(error.value)
-
-
 @pytest.mark.parametrize("value", [0, 1, "yes", np.array([True])], ids=repr)
 @both_environments
 def test_events_are_on_or_off(make, value):
@@ -105,10 +97,8 @@ BAD_SCORES = [
 BAD_RESETS = [
     *((value, "options=", "give None or a dict") for value in ([1], "deals", 5, ("deals",), True)),
     *(({"first_dealer": value}, "options['first_dealer']=", "give 0 or 1") for value in BAD_FIRST_DEALERS),
-    *(({"dealer": value}, "options['dealer']=", "give 0 or 1") for value in BAD_FIRST_DEALERS),
-    ({"dealer": 0, "first_dealer": 1}, "'dealer' and 'first_dealer' mean the same", "give one of them"),
-    ({"score": (0, 0)}, "options has no 'score': did you mean 'scores'?", "'first_dealer', 'dealer', "),
-    ({"reset_mask": 1}, "options has no 'reset_mask': the options of reset are", "'first_dealer', 'dealer'"),
+    ({"score": (0, 0)}, "options has no 'score': did you mean 'scores'?", "'first_dealer', "),
+    ({"reset_mask": 1}, "options has no 'reset_mask': the options of reset are", "'first_dealer', 'scores'"),
     *(({"scores": value}, "options['scores']=", "give a pair of 0 to 120") for value in BAD_SCORES),
     *(({"deals": value}, "options['deals']=", "a sequence of deals") for value in (5, 1.5, DEAL, np.array(5))),
     *(({"deals": value}, "options['deals'][0]=", "13 cards") for value in ([5], [None], range(13), [np.array(5)])),
@@ -230,13 +220,6 @@ def test_env_ends_the_game_at_an_illegal_card_which_costs_as_much_as_the_worst_l
     assert env.infos["player_0"]["illegal_action"] is False
 
 
-@pytest.mark.parametrize("loss", [-1, 0, -7.5, np.float32(-2)])
-def test_the_cost_of_an_illegal_card_is_an_option(loss):
-    env = begun(crib_env.env, illegal_reward=loss)
-    env.step(51)
-    assert env.rewards == {"player_0": loss, "player_1": -loss}
-
-
 def test_env_and_raw_env_accept_both_values_of_illegal():
     with pytest.raises(ValueError, match="is not a legal action of player_0"):
         begun(crib_env.env, illegal="raise").step(51)
@@ -274,13 +257,13 @@ def test_the_offender_may_be_player_1():
 
 
 def test_the_opponent_keeps_points_made_before_an_illegal_action():
-    """last() returns a sum since the agent's last act: here two for a pair and one for the illegal card."""
-    env = crib_env.env(episode="play", illegal_reward=-1, events=True)
+    """last() returns a sum since the agent's last act: here two for a pair and 121 for the illegal card."""
+    env = crib_env.env(episode="play", events=True)
     env.reset(options={"deals": ["KC QC AC 9C 2S 3S KD TD TH QH 4S 5S 6S"], "first_dealer": 1})
     for card in ("KC", "KD", "TD"):  # a card, its pair, and a card that player_0 does not hold
         env.step(parse_card(card))
-    assert env.rewards == {"player_0": -1.0, "player_1": 1.0}
-    assert env._cumulative_rewards == {"player_0": -1.0, "player_1": 3.0}
+    assert env.rewards == {"player_0": -121.0, "player_1": 121.0}
+    assert env._cumulative_rewards == {"player_0": -121.0, "player_1": 123.0}
     assert env.infos["player_0"]["events"] == ()
     assert env.infos["player_1"]["events"] == ((1, 2, "pair"),)
 

@@ -113,15 +113,6 @@ def test_the_option_that_pettingzoos_own_test_gives_does_nothing(make):
     assert list(play_on(plain)) == list(play_on(other))
 
 
-def test_dealer_is_first_dealer_under_its_name_in_the_infos():
-    env = crib_env.raw_env()
-    for dealer in (0, 1, 0):
-        env.reset(options={"dealer": dealer})
-        assert env.dealer == dealer
-        env.reset(options={"dealer": dealer, "first_dealer": dealer})
-        assert env.infos["player_0"]["dealer"] == dealer
-
-
 @pytest.mark.parametrize("spread", [0, 10, 60, 120])
 def test_start_spread_draws_scores_that_lie_close_together(spread):
     env = crib_env.raw_env(start_spread=spread)

@@ -13,7 +13,6 @@ from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.cards import format_cards
 from crib_env.engine import DEALER
 from crib_env.evaluate.commands.analyse import analyse_games, ladder, players_table
-from crib_env.evaluate.commands.analyse_replay import replay
 from crib_env.evaluate.matches.game_records import add_records
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
@@ -236,8 +235,6 @@ def test_the_command(games, tmp_path, capsys):
         analyse_games(path, picture=tmp_path / "game.png")
     analyse_games(path, game=1, judge="expert", picture=tmp_path / "game.png")
     assert (tmp_path / "game.svg").stat().st_size > 5_000
-    with refused("--losses"):
-        replay(path, losses=True, html=tmp_path / "page.html")
     (tmp_path / "none.jsonl").write_text("")
     with refused("none.jsonl"):
         analyse_games(tmp_path / "none.jsonl")

@@ -182,27 +182,3 @@ def test_a_rule_is_changed_in_the_scoring_and_in_the_reference(monkeypatch):
         assert scoring.show_points(sum(1 << card for card in flush), starter, crib) == 6
         assert sum(item.points for item in scoring.explain_show(flush, starter, crib=crib)) == 6
         assert reference.score_show(flush, starter, crib) == 6
-
-
-def test_card_values_are_stated_once():
-    """``explain_show`` states it again on purpose, as a check."""
-    sources = [path for layer in ("crib_env", "agents", "evaluate", "train") for path in (ROOT / layer).rglob("*.py")]
-    found = {str(path.relative_to(ROOT)): len(re.findall(r"\+ 1, 10\)", path.read_text())) for path in sources}
-    assert {path: n for path, n in found.items() if n} == {"crib_env/scoring.py": 2}
-
-
-def test_the_annotated_tree_names_existing_files():
-    (tree,) = re.findall(r"```text\n(.*?)```", (ROOT / "docs" / "reference" / "architecture.md").read_text(), re.DOTALL)
-    package, missing = "", []
-    for line in tree.splitlines():
-        names = re.findall(r"[\w/]+(?:\.py|/)(?=\s|$|;)", re.split(r"\s{2,}(?=\S)", line.strip())[0])
-        if not line.startswith(" "):
-            package, names = names[0], names[1:]
-        missing += [name for name in names if not (ROOT / package / name).exists()]
-    assert not missing
-
-
-def test_paths_in_contributing_exist():
-    examples = set(re.findall(r"```python\n# (\S+)\n", PAGE))
-    paths = set(re.findall(r"(?:crib_env|agents|evaluate|train|tests)/[\w/]+\.py", PAGE)) - examples
-    assert not [path for path in paths if not (ROOT / path).is_file()]

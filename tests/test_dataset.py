@@ -194,7 +194,6 @@ def test_files_outside_the_folder_are_not_read(tmp_path):
         ({"seed": -1}, "seed=-1 is not allowed"),
         ({"agents": ("greedy", "nobody")}, "there is no agent 'nobody'"),
         ({"agents": ("human", "greedy")}, "cannot play many games"),
-        ({"agents": ("greedy", "uct-cheating")}, "sees hidden cards: give another"),
         ({"losses": True, "minari": True}, "losses=True is not allowed with --minari"),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 from crib_env.agents import make_agent
 from crib_env.evaluate import __main__ as evaluate_main
 from crib_env.evaluate.commands import match as match_command
-from crib_env.evaluate.commands.analyse_replay import replay
+from crib_env.evaluate.commands.analyse import analyse_games
 from crib_env.evaluate.commands.match import MatchArguments, match
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import printable, reported_errors
@@ -196,7 +196,7 @@ def test_a_recorded_name_cannot_control_the_terminal(tmp_path, capsys):
     (game, _) = Games.merged(list(play_games(*agents, 2, keep_records=True))).records
     path = tmp_path / "games.jsonl"
     path.write_text(replace(game, players=(HOSTILE, "greedy")).to_line())
-    replay(path, 0)
+    analyse_games(path, judge="expert")
     shown = capsys.readouterr().out
     assert printable(HOSTILE) in shown
     assert all(c.isprintable() or c == "\n" for c in shown)

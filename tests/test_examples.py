@@ -28,26 +28,6 @@ def run(monkeypatch, capsys):
     return run
 
 
-def test_each_example_is_tested():
-    names = {path.stem for path in EXAMPLES.iterdir() if path.suffix in (".py", ".ipynb")}
-    assert names == {
-        "random_aec",
-        "random_gymnasium",
-        "maskable_ppo",
-        "cleanrl_ppo",
-        "own_agent",
-        "own_learner",  # test_outside_learners.py
-        "pipe_bot",  # test_pipe.py
-        "last_policy",  # test_last_policy.py
-        "open_spiel_cfr",  # loops/test_openspiel.py
-        "ppo",
-        "dqn",
-        "search",
-        "self_play",
-        NOTEBOOK.stem,
-    }
-
-
 def test_random_play_in_aec(run):
     shown = run("random_aec")
     assert re.search(WIN_RATE, shown)
@@ -77,9 +57,7 @@ def test_an_agent_of_ones_own_in_the_suite(tmp_path, capsys):
     assert "examples.own_agent:Wary" in capsys.readouterr().out
 
 
-def test_maskable_ppo_is_thirty_lines(run):
-    _, _, code = (EXAMPLES / "maskable_ppo.py").read_text().split('"""', 2)
-    assert len(list(filter(str.strip, code.splitlines()))) <= 30
+def test_maskable_ppo(run):
     shown = run("maskable_ppo", 8192, 2)
     assert re.search(WIN_RATE, shown)
     assert re.search(r"^\d+ processor seconds$", shown, re.MULTILINE)
@@ -91,7 +69,6 @@ def test_cleanrls_loop(run):
 
 
 def test_ppo_in_one_file(run, tmp_path):
-    assert len((EXAMPLES / "ppo.py").read_text().splitlines()) < 200
     small = ["--decisions", "40000", "--num-envs", "500", "--final-games", "200", "--evaluations", "2"]
     shown = run("ppo", *small, "--folder", tmp_path).splitlines()
     curve = json.loads((tmp_path / "curve.json").read_text())["curve"]

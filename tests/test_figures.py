@@ -1,6 +1,5 @@
 """Pictures: one style for all, saved as PNG and SVG; learning curves of several runs."""
 
-import ast
 import json
 from pathlib import Path
 
@@ -27,18 +26,6 @@ from crib_env.evaluate.runs.learning_curves import (
 from tests.helpers.refusals import refused
 
 ROOT = Path(__file__).resolve().parent.parent
-
-
-def test_only_one_module_makes_and_saves_figures():
-    for folder in ("crib_env", "agents", "evaluate", "train"):
-        for path in (ROOT / folder).rglob("*.py"):
-            if path != ROOT / "evaluate" / "figures.py":
-                calls = {
-                    ast.unparse(node.func).rpartition(".")[2]
-                    for node in ast.walk(ast.parse(path.read_text()))
-                    if isinstance(node, ast.Call)
-                }
-                assert not calls & {"Figure", "savefig", "rc_context", "subplot_mosaic"}, path
 
 
 @pytest.mark.parametrize("name", ["curve", "curve.png", "curve.svg"])

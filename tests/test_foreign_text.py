@@ -69,7 +69,6 @@ def test_names_of_recorded_players(name, tmp_path):
     path = tmp_path / "games.jsonl"
     path.write_text(json.dumps(json.loads(game.to_line()) | {"players": [name, "random"]}) + "\n")
     assert_shown(name, "analyse", path, "--judge", "expert", "--picture", tmp_path / "game.png")
-    assert_shown(name, "analyse", "replay", path)
 
 
 def test_names_of_folders(name, tmp_path):

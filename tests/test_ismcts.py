@@ -1,4 +1,4 @@
-"""Tree search: ``ismcts``, ``uct-determinized`` and ``uct-cheating``."""
+"""Tree search: ``ismcts`` and ``uct-determinized``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import time
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +27,6 @@ from crib_env.tables.outlook import outlook
 from tests.helpers import engine_calls
 from tests.helpers.drawn_worlds import NO_LIKELIHOOD, drawn, weighed
 from tests.helpers.hidden_cards import cards_of, mask_of
-from tests.helpers.refusals import refused
 
 HONEST = ("ismcts", "uct-determinized")
 NO_SHIFT, NO_BOARD = np.zeros((2, 13, 13)), np.zeros((0, 0))
@@ -227,26 +225,6 @@ def test_against_every_hand_of_an_ending():
     assert apart > 10
 
 
-def minimax(game, seat):
-    """The net points of a seat from a game whose cards all are known, by trying everything."""
-    if game["phase"] == OVER:
-        return int(game["scores"][seat]) - int(game["scores"][1 - seat])
-    values = [minimax(after(game, card), seat) for card in legal(game)]
-    return max(values) if game["turn"] == seat else min(values)
-
-
-def test_the_cheat_finds_the_best_move_of_endings_that_it_sees():
-    games = endings(25, own=2, others=2, seed=6)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        agent = make_agent("uct-cheating:iterations=3000")
-    assert "for benchmarks only" in str(said[0].message)
-    assert "sees every card" in agent.name
-    for game, card in zip(games, agent.act_cheating(games.copy(), np.arange(len(games)))):
-        values = {move: minimax(after(game, move), int(game["turn"])) for move in legal(game)}
-        assert values[int(card)] == max(values.values())
-
-
 def test_the_show_of_a_discard_counts_as_its_mean():
     batch = GameBatch(streams(2, 4), episode="deal")
     views = batch.views(batch.acting())
@@ -313,17 +291,6 @@ def test_a_search_changes_nothing_outside_it(spec):
     cards = make_agent(spec).act(views)
     assert (batch.games.tobytes(), [field.tobytes() for field in vars(views).values()]) == before
     assert views.action_mask[np.arange(len(cards)), cards].all()
-
-
-def test_a_match_gives_whole_games_to_the_cheat_only_as_copies():
-    with pytest.warns(UserWarning, match="sees every card"):
-        cheat = make_agent("uct-cheating:iterations=200")
-    result = play_match(cheat, make_agent("greedy"), games=20)
-    assert result.win_rate > 0.7
-    assert result.a == "uct-cheating:iterations=200 (sees every card)"
-    batch, rows = games_after(0)
-    with refused("uct-cheating"):
-        cheat.act(batch.views(rows))
 
 
 def test_the_time_limit_is_kept():

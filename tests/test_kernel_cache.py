@@ -276,9 +276,8 @@ def test_nothing_is_left_to_compile_after_the_command_that_compiles_ahead():
 
 def test_the_command_that_compiles_ahead_takes_every_player_that_needs_no_file():
     needs_no_compiler = {"human", "llm", "random"}
-    sees_every_card = {"uct-determinized", "uct-cheating"}  # searches of `ismcts`'s kernels
     learners = {"clone", "ddqn", "drqn", "escher", "mmd", "mmd-tables", "nfsp", "ppo", "rnad", "strategy-weights", "td"}
-    assert {*compile._PLAYERS, *compile._WITH_TORCH} == set(NAMES) - needs_no_compiler - sees_every_card - learners
+    assert {*compile._PLAYERS, *compile._WITH_TORCH} == set(NAMES) - needs_no_compiler - {"uct-determinized"} - learners
 
 
 def test_the_command_that_compiles_ahead_names_a_player_that_there_is_not(monkeypatch, capsys):

@@ -142,7 +142,6 @@ def test_a_position_tells_what_its_player_sees_and_no_more():
         (("play", play.N), "number=10000 is not allowed: give a whole number from 0 to 9,999"),
         (("play", 1, "careful", "chance"), "the pegging game has points alone"),
         (("deal", 1, "nobody"), "there is no agent 'nobody'"),
-        (("deal", 1, "uct-cheating"), "sees hidden cards"),
         (("deal", None), "number=None is not allowed"),
     ],
 )

@@ -210,13 +210,6 @@ def test_luck_is_subtracted_from_a_lopsided_match_without_harm():
     assert half_width(less.interval) < 1.05 * half_width(result.interval)
 
 
-def test_a_player_who_sees_the_starter_is_refused():
-    with refused("'uct-cheating"):
-        play_shard(make_agent("uct-cheating"), make_agent("greedy"), Shard.of(0, 0, 1, measure_luck=True))
-    with refused("'uct-cheating"):
-        League(("greedy", "uct-cheating"), 2, 0, luck_adjusted=True)
-
-
 def test_a_luck_adjusted_league_can_be_resumed(tmp_path):
     league = League(("greedy", "careful", "random"), 20, 1, luck_adjusted=True)
     folder = league.begin(tmp_path / "league")

@@ -174,11 +174,6 @@ def test_the_wheel_runs_without_what_windows_lacks_in_a_folder_that_cannot_be_wr
     assert left <= {"runs", "games.jsonl", ".games.jsonl.lock", "match.json"}
 
 
-def test_every_example_is_among_these():
-    others = {"pipe_bot", "open_spiel_cfr", "last_policy", "own_learner", "search", "self_play"}  # tested elsewhere
-    assert {path.stem for path in (ROOT / "examples").glob("*.py")} == {*SIZES, *others}
-
-
 @pytest.mark.slow
 def test_best_plays_expert_in_another_folder(installed, tmp_path):
     code = (

@@ -9,7 +9,7 @@ import crib_env
 from crib_env.agents import make_agent
 from crib_env.agents.registry import NAMES
 from crib_env.evaluate.matches.mirrored import check_players
-from crib_env.players.agent import cheats, counts_faults, mixes, watches
+from crib_env.players.agent import counts_faults, mixes, watches
 from crib_env.players.agent_from_text import as_agent
 from tests.helpers.refusals import refused
 
@@ -28,9 +28,6 @@ class Everything(Plain):
 
     def probabilities(self, views):
         return np.eye(52)[self.act(views)]
-
-    def act_cheating(self, games, game_ids):
-        raise NotImplementedError
 
     def observe_deal(self, deals):
         raise NotImplementedError
@@ -73,13 +70,13 @@ def test_an_object_without_powers_has_the_defaults():
     agent = Plain()
     assert as_agent(agent) is agent
     assert agent.powers == crib_env.Powers()
-    assert not any(has(agent) for has in (mixes, cheats, watches, counts_faults))
+    assert not any(has(agent) for has in (mixes, watches, counts_faults))
 
 
 def test_an_object_without_powers_has_those_of_its_methods():
     agent = as_agent(Everything())
-    assert agent.powers == crib_env.Powers(mixes="known", cheats=True, watches=True, counts_faults=True)
-    assert all(has(agent) for has in (mixes, cheats, watches, counts_faults))
+    assert agent.powers == crib_env.Powers(mixes="known", watches=True, counts_faults=True)
+    assert all(has(agent) for has in (mixes, watches, counts_faults))
 
 
 def test_an_object_without_a_name_has_that_of_its_class():
@@ -136,7 +133,6 @@ def test_a_player_of_single_decisions_declares_powers_too():
 
 def test_agents_that_need_no_file_say_what_they_are():
     powers = {name: make_agent(name).powers for name in NAMES if name not in NEED_MORE}
-    assert {name for name, power in powers.items() if power.cheats} == {"uct-cheating"}
     assert {name for name, power in powers.items() if power.plays_once} == {"human"}
     assert {name for name, power in powers.items() if not power.copyable} == {"human"}
     assert {name for name, power in powers.items() if power.mixes == "known"} == {
@@ -149,7 +145,6 @@ def test_agents_that_need_no_file_say_what_they_are():
     assert {name for name, power in powers.items() if power.mixes == "unknown"} == {
         "ismcts",
         "uct-determinized",
-        "uct-cheating",
     }
 
 
@@ -169,7 +164,6 @@ NEED_MORE = (
 )
 
 
-@pytest.mark.parametrize(("name", "says"), [("uct-cheating", "sees hidden cards"), ("human", "cannot play many games")])
-def test_some_powers_keep_an_agent_out_of_many_games(name, says):
-    with refused(name, says):
-        check_players([name])
+def test_who_plays_once_is_kept_out_of_many_games():
+    with refused("human", "cannot play many games"):
+        check_players(["human"])

@@ -1,7 +1,6 @@
 """Tables of the benchmarks that come from data; ``python -m tests.test_tables_of_pages`` writes them anew."""
 
 import json
-import re
 from functools import cache, partial
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 
 from crib_env.agents.equilibrium.blueprint import load_blueprint
 from crib_env.engine import DEALER, PONE, ROLES
-from crib_env.evaluate.commands.tables.win_table import HEADER, NEAR, rows_of
+from crib_env.evaluate.commands.tables.win_table import HEADER, rows_of
 from crib_env.evaluate.files import markdown_table, whole_text
 from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.progress import rating_of_loss
@@ -155,22 +154,6 @@ def with_table(name):
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_is_that_of_its_data(name):
     assert page_of(name).read_text(encoding="utf-8") == with_table(name)
-
-
-def test_the_table_of_four_cards_has_what_curves_of_five_seeds_end_with():
-    page = page_of("four cards on the way").read_text(encoding="utf-8")
-    learners = {name.split(",")[0]: runs for name, runs in kept("ladder-4")["curves"].items() if len(runs) == 5}
-    assert learners
-    for name, runs in learners.items():
-        (told,) = re.findall(rf"^\| `{name}[ `][^|]*\| 2,048,000 \| .* \| (.*) \|$", page, re.MULTILINE)
-        assert told == at_the_end(runs), name
-
-
-def test_the_page_says_how_the_shipped_win_table_was_made():
-    page, table = page_of("win table").read_text(encoding="utf-8"), standard_win_table()
-    assert f"--agent {table.agent} --deals {table.deals} --rounds" in page
-    near = 1.96 * table.win_error[NEAR:, NEAR:]
-    assert f"± {100 * near.mean():.2f} % points on\naverage and ± {100 * near.max():.2f} at most" in page
 
 
 if __name__ == "__main__":

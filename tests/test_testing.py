@@ -20,7 +20,7 @@ from crib_env.testing import check_agent, check_env
 from tests.helpers.players import NETWORKS, PLAYERS, player
 from tests.helpers.refusals import refused
 
-SLOW = {"equilibrium": 2, "minimax": 6, "uct-cheating": 6, "uct-determinized": 6}
+SLOW = {"equilibrium": 2, "minimax": 6, "uct-determinized": 6}
 MANY = 60  # games: among their discards are ties, which the rounding of a network's sums must not decide
 
 

@@ -18,7 +18,7 @@ reveal_type(crib_env.discard_statistics("5H 5C 5S JD 2C 3C"))  # note: ndarray
 reveal_type(crib_env.hand_distribution)  # note: -> numpy.ndarray
 reveal_type(crib_env.crib_distribution)  # note: -> numpy.ndarray
 reveal_type(crib_env.analyse_discard)  # note: dealer: bool
-reveal_type(crib_env.env(episode="deal", illegal_reward=-5, render_mode=None))  # note: crib_env.aec.raw_env
+reveal_type(crib_env.env(episode="deal", render_mode=None))  # note: crib_env.aec.raw_env
 crib_env.nonsense  # error: Module has no attribute "nonsense"
 crib_env.env(epsiode="deal")  # error: Unexpected keyword argument "epsiode" for "env"
 crib_env.raw_env(events=1.5)  # error: Argument "events"

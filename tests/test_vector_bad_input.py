@@ -148,10 +148,7 @@ def test_an_opponents_illegal_card_is_named():
         ("render_mode", "ansi"),
         ("events", True),
         ("copy", 1),
-        ("statistics", None),
-        ("max_episode_steps", 0),
         ("illegal", "ignore"),
-        ("illegal_reward", 5),
     ],
 )
 @pytest.mark.filterwarnings("error")  # among others, of a destructor that fails
@@ -163,7 +160,7 @@ def test_bad_options_are_named(option, value):
 
 @pytest.mark.parametrize("kind", [CribbageVectorEnv, DiscardVectorEnv])
 def test_the_error_for_an_unknown_option_lists_all_options(kind):
-    with refused("'frameskip'", "statistics, threads", error=OptionError):
+    with refused("'frameskip'", "copy, threads", error=OptionError):
         kind(2, frameskip=1)
 
 

@@ -5,7 +5,7 @@ import itertools
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.vector import AutoresetMode
 
 import crib_env  # noqa: F401 -- registers the ids
 from crib_env.engine import OVER
@@ -104,15 +104,6 @@ def test_what_gymnasiums_own_sampling_and_masked_sampling_do_under_the_default_a
     envs.close()
 
 
-@pytest.mark.parametrize("limit", [1, 3, 5])
-@pytest.mark.parametrize("mode", MODES)
-def test_max_episode_steps_is_gymnasiums_time_limit(mode, limit):
-    """Four cards are the learner's in the play: limits below that cut it, one above does nothing."""
-    native = CribbageVectorEnv(4, autoreset_mode=mode, episode="play", max_episode_steps=limit)
-    single = [lambda: gymnasium.make("crib_env/CribbagePlay-v0", max_episode_steps=limit)] * 4
-    assert compare(native, SyncVectorEnv(single, autoreset_mode=mode), steps=30, seed=2, share_of_any_card=0.05) > 12
-
-
 @pytest.mark.parametrize("env_id", GAMES)
 @pytest.mark.filterwarnings("error")
 def test_make_vec(env_id):
@@ -126,41 +117,6 @@ def test_make_vec(env_id):
     assert observations in envs.observation_space
     assert rewards.shape == (3,)
     envs.close()
-
-
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.filterwarnings("error")
-def test_episode_statistics_are_those_of_gymnasiums_wrapper(mode):
-    native = CribbageVectorEnv(4, autoreset_mode=mode, episode="deal", statistics=True)
-    wrapped = gymnasium.wrappers.vector.RecordEpisodeStatistics(
-        CribbageVectorEnv(4, autoreset_mode=mode, episode="deal")
-    )
-    rng = np.random.default_rng(1)
-    _, infos = native.reset(seed=1)
-    wrapped.reset(seed=1)
-    n_ended = 0
-    for _ in range(20):
-        cards = some_cards(infos["action_mask"], rng)
-        over, infos = native.step(cards)[2::2]
-        expected = wrapped.step(cards)[4]
-        assert ("episode" in infos) == ("episode" in expected) == over.any()
-        if over.any():
-            np.testing.assert_array_equal(infos["_episode"], expected["_episode"])
-            assert set(infos["episode"]) == set(expected["episode"])
-            ended = infos["_episode"]
-            n_ended += ended.sum()
-            # The wrapper's own length and return are only kept right across ends in the modes that reset by themselves.
-            if mode != AutoresetMode.DISABLED:
-                np.testing.assert_array_equal(infos["episode"]["r"], expected["episode"]["r"])
-                if (
-                    mode == AutoresetMode.NEXT_STEP or gymnasium.__version__ >= "1.3"
-                ):  # before, it counted a step too many
-                    np.testing.assert_array_equal(infos["episode"]["l"], expected["episode"]["l"])
-            assert (infos["episode"]["t"][ended] > 0).all()
-            if mode == AutoresetMode.DISABLED:
-                _, infos = native.reset(options={"reset_mask": over})
-                wrapped.reset(options={"reset_mask": over})
-    assert n_ended >= 4
 
 
 @pytest.mark.parametrize("n", [1, 10_000])

@@ -33,22 +33,10 @@ def test_make_vec_of_the_discard_game():
         DiscardVectorEnv(3, mask="beside")
 
 
-@pytest.mark.parametrize("vectorization_mode", ["vector_entry_point", "sync"])
-def test_the_limit_in_the_spec_of_the_discard_game_truncates_nothing(vectorization_mode):
-    assert gymnasium.spec("crib_env/CribbageDiscard-v0").max_episode_steps == 3
-    envs = gymnasium.make_vec("crib_env/CribbageDiscard-v0", num_envs=3, vectorization_mode=vectorization_mode)
-    _, infos = envs.reset(seed=0)
-    for step in range(9):
-        _, _, terminated, truncated, infos = envs.step(infos["action_mask"].argmax(axis=1))
-        assert terminated.all() == (step % 3 == 1)
-        assert not truncated.any()
-    envs.close()
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_an_illegal_discard_ends_its_game_as_in_the_single_environment(mode):
-    native = DiscardVectorEnv(5, autoreset_mode=mode, illegal_reward=-3)
-    sync = SyncVectorEnv([lambda: DiscardGame(illegal_reward=-3)] * 5, autoreset_mode=mode)
+    native = DiscardVectorEnv(5, autoreset_mode=mode)
+    sync = SyncVectorEnv([lambda: DiscardGame()] * 5, autoreset_mode=mode)
     assert compare(native, sync, steps=20, seed=12, share_of_any_card=0.3) >= 30
 
 

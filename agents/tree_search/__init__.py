@@ -1,1 +1,1 @@
-"""``ismcts``, ``uct-determinized`` and ``uct-cheating``: Monte Carlo tree search."""
+"""``ismcts`` and ``uct-determinized``: Monte Carlo tree search."""

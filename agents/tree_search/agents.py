@@ -1,4 +1,4 @@
-"""``ismcts``, ``uct-determinized`` and ``uct-cheating``: agents that search a tree.
+"""``ismcts`` and ``uct-determinized``: agents that search a tree.
 
 The tree is in :mod:`crib_env.agents.tree_search.search`, the hidden cards are in
 :mod:`crib_env.agents.tree_search.hidden_cards`.
@@ -7,7 +7,6 @@ The tree is in :mod:`crib_env.agents.tree_search.search`, the hidden cards are i
 from __future__ import annotations
 
 import time
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 
@@ -29,7 +28,6 @@ from crib_env.agents.tree_search.search import (
     only_card,
     search,
 )
-from crib_env.engine import DEAL_EPISODE
 from crib_env.hands import N_FOURS
 from crib_env.kernels import kernel, streams
 from crib_env.players.agent import Powers
@@ -104,7 +102,6 @@ class TreeSearchAgent:
             exploration=float(self.exploration),
             rollout=NATIVE.index(self.rollout),
             trees=0,
-            knows_all=False,
             mean_show=False,
             likely=np.zeros((0, N_FOURS)),
             crib_shift=np.zeros((2, 13, 13)),
@@ -202,41 +199,3 @@ class DeterminizedUCTAgent(ISMCTSAgent):
 
     def _kernel_settings(self) -> Settings:
         return super()._kernel_settings()._replace(trees=self.determinizations)
-
-
-@dataclass(kw_only=True)
-class CheatingUCTAgent(TreeSearchAgent):
-    """UCT that sees every card, the starter and the opponent's hand: a benchmark for fair agents, not a player.
-
-    It receives whole games through :meth:`act_cheating`, which only :func:`crib_env.evaluate.matches.match.play_match`
-    calls.
-    """
-
-    name = "uct-cheating"
-    powers = Powers(mixes="unknown", cheats=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.name += " (sees every card)"
-        warnings.warn("uct-cheating sees every card: it is for benchmarks only", stacklevel=3)
-
-    def _kernel_settings(self) -> Settings:
-        return super()._kernel_settings()._replace(trees=1, knows_all=True)
-
-    def act_cheating(self, games: np.ndarray, game_ids: np.ndarray) -> np.ndarray:
-        """One card for the seat to act in each of ``games`` (B,) GAME records, with all hidden cards: (B,) card ids.
-
-        Args:
-            games: copies; they will be changed.
-            game_ids: (B,) int64, keys of the random streams.
-        """
-        games["episode"] = np.maximum(games["episode"], DEAL_EPISODE)  # only this deal of a game is searched
-        return self._search(games, game_ids, games["decisions"])
-
-    def act(self, views: PlayerViews) -> np.ndarray:
-        """Raises an error, because views hold no hidden cards.
-
-        Raises:
-            ValueError: always.
-        """
-        raise ValueError("uct-cheating plays only in matches, which give it the hidden cards")

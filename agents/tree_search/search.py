@@ -76,8 +76,6 @@ class Settings(NamedTuple):
     """The native policy that plays a deal to its end."""
     trees: int
     """How many trees with one world each; 0 is one tree with a new world for each iteration."""
-    knows_all: bool
-    """The root is the only world."""
     mean_show: bool
     """Whether to use the mean value of the show."""
     likely: np.ndarray
@@ -323,9 +321,6 @@ def begin_decision(work, settings, root, word):
     state["word"] = word
     work.votes[:] = 0
     work.show_value[:] = 0.0
-    if settings.knows_all:
-        work.games[_WORLD] = g
-        return
     state["unseen"] = unseen_cards(g)
     state["n_hands"] = weigh_hands(g, settings.likely, work.hands, work.weights)
     if settings.mean_show and g["episode"] != PEGGING_EPISODE:
@@ -353,7 +348,7 @@ def begin_tree(work, settings):
     work.path[0] = 0
     root = work.nodes[0]
     root["reward"], root["visits"], root["available"], root["tried"] = 0.0, 0, 0, 0
-    if settings.trees and not settings.knows_all:
+    if settings.trees:
         draw_world(work)
 
 

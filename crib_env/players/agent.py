@@ -36,8 +36,6 @@ class Powers:
     suits: Suits = "all"
     """What the rank that it lays depends on. ``"unseen"``: on ranks alone. ``"ties"``: on ranks, and where these leave
     it open on which of the cards held has the lower id. ``"all"``: perhaps on every suit that it sees."""
-    cheats: bool = False
-    """It is given whole games, hidden cards included, through ``act_cheating(games, game_ids)`` in place of ``act``."""
     watches: bool = False
     """It is told the results of deals and games through ``observe_deal(deals)`` and ``observe_end(games)``."""
     copyable: bool = True
@@ -57,7 +55,6 @@ class Powers:
 # What each power needs. An object that declares no powers has those of which it has everything.
 _NEEDS = {
     "mixes": ("probabilities",),
-    "cheats": ("act_cheating",),
     "watches": ("observe_deal", "observe_end"),
     "counts_faults": ("faults",),
 }
@@ -103,14 +100,6 @@ class MixedAgent(Agent, Protocol):
         ...
 
 
-class CheatingAgent(Agent, Protocol):
-    """An agent that is given whole games."""
-
-    def act_cheating(self, games: np.ndarray, game_ids: np.ndarray) -> np.ndarray:
-        """One legal card for the seat to act in each of B games (:data:`crib_env.engine.GAME`): (B,) card ids."""
-        ...
-
-
 class WatchingAgent(Agent, Protocol):
     """An agent that is told results."""
 
@@ -133,11 +122,6 @@ class FaultCounter(Agent, Protocol):
 def mixes(agent: Agent) -> TypeGuard[MixedAgent]:
     """Whether an agent has ``probabilities``."""
     return agent.powers.mixes == "known"
-
-
-def cheats(agent: Agent) -> TypeGuard[CheatingAgent]:
-    """Whether an agent is given whole games."""
-    return agent.powers.cheats
 
 
 def watches(agent: Agent) -> TypeGuard[WatchingAgent]:

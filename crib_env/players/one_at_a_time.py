@@ -152,8 +152,8 @@ class OneAtATime:
             raise ValueError(f"{type(player).__name__} is no player for OneAtATime: it has no {lacks}")
         self.player, self.name = player, player.name
         self.powers = powers = declared(player)
-        if powers.cheats or powers.mixes == "known":
-            raise ValueError(f"agent {self.name!r}: a player for OneAtATime has neither act_cheating nor probabilities")
+        if powers.mixes == "known":
+            raise ValueError(f"agent {self.name!r}: a player for OneAtATime has no probabilities")
         if powers.watches:
             self.observe_deal, self.observe_end = self._observe_deal, self._observe_end
         if powers.counts_faults:

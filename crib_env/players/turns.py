@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from time import perf_counter
 from typing import NamedTuple
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from crib_env.batch import GameBatch
 from crib_env.engine import OVER
-from crib_env.players.agent import Agent, cheats, watches
+from crib_env.players.agent import Agent, watches
 from crib_env.players.agent_from_text import as_agent
 from crib_env.players.results import deal_results, ended_deals, game_results
 from crib_env.views import PlayerViews
@@ -60,12 +59,8 @@ def turns(batch: GameBatch, players: Sequence[Agent]) -> Iterator[Turn]:
             if not len(mine):
                 continue
             views = batch.views(mine)
-            if cheats(agent):
-                ask = partial(agent.act_cheating, batch.games[mine], views.game_ids)
-            else:
-                ask = partial(agent.act, views)
             before = perf_counter()
-            cards = ask()
+            cards = agent.act(views)
             yield Turn(batch, agent, player, mine, views, cards, perf_counter() - before)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +21,7 @@ from crib_env.discard_game import DiscardGame
 from crib_env.engine import GAME, OVER
 from crib_env.kernels import streams
 from crib_env.observation import DTYPES, N_ACTIONS
-from crib_env.options import OPTIONS, RESET_OPTIONS, OptionError, Start, check_bool, check_from_one, check_seed
+from crib_env.options import RESET_OPTIONS, OptionError, Start, check_bool, check_from_one, check_seed
 from crib_env.single_agent import SingleAgentCribbage
 from crib_env.vector import kernels as vector_kernels
 
@@ -42,17 +41,12 @@ class VectorOptions:
     num_envs: int = 1
     autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP
     copy: bool = True
-    statistics: bool = False
     threads: int = 1
-    max_episode_steps: int | None = None
 
     def __post_init__(self) -> None:
         check_from_one("num_envs", self.num_envs)
         check_from_one("threads", self.threads)
         check_bool("copy", self.copy)
-        check_bool("statistics", self.statistics)
-        if self.max_episode_steps is not None:
-            check_from_one("max_episode_steps", self.max_episode_steps)
         modes = list(AutoresetMode)
         if self.autoreset_mode not in (*modes, *(mode.value for mode in modes)):
             allowed = ", ".join(repr(mode.value) for mode in modes)
@@ -71,7 +65,6 @@ _SHARED = {
     "render_mode": "render_mode",
     "spec": "spec",
 }
-_SETTLED = {"action_masks", *_SHARED, *VECTOR_OPTIONS, "opponent", "seat", *OPTIONS}
 
 
 def _by_one_thread(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -132,21 +125,14 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         self._stream = stream
         self._raises = single.options.illegal == "raise"
         self._copy = read.copy
-        self._statistics = read.statistics
-        self._max_episode_steps = read.max_episode_steps
         self._threads = int(read.threads)
         self._lock = threading.Lock()
-        self._attributes: dict[str, tuple[Any, ...]] = {}  # set by set_attr
 
         self._games = np.zeros(n, GAME)
         self._games[stream] = streams(None, n)
         self._games["phase"] = OVER  # until the first reset
         self._games["fewer"] = 4 - self._cards
-        self._accounts = vector_kernels.Accounts(
-            np.zeros(n), np.zeros(n, np.int64), np.zeros(n), np.zeros(n), np.zeros(n, np.int64), np.zeros(n)
-        )
-        self._lengths = np.zeros(n, np.int64)  # steps in this episode, counted if there is a limit
-        self._truncations = np.zeros(n, np.bool_)
+        self._truncations = np.zeros(n, np.bool_)  # never
         self._has_begun = False
         self._to_begin = np.zeros(n, np.bool_)  # games that the next step begins anew, in mode NEXT_STEP
         self._is_waiting = np.ones(n, np.bool_)  # games that are over, or have not begun, until they are reset
@@ -263,17 +249,11 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         if self._to_begin.any():
             self.on_begin(np.flatnonzero(self._to_begin))
         self.on_step(out.rewards, out.over)
-        ended = self._end_late_episodes(out.over)
-        if self._statistics:
-            self._account(out.rewards, ended)
-
+        ended = out.over
         last: dict[str, Any] = {}
         truncations = self._truncations.copy() if self._copy else self._truncations
         if ended.any():
             ended = ended.copy()
-            if self._statistics:
-                returns, lengths, seconds = self._accounts[3:]
-                last |= {"episode": {"r": returns, "l": lengths, "t": seconds}, "_episode": ended}
             if self.autoreset_mode == AutoresetMode.SAME_STEP:
                 rows = np.flatnonzero(ended)
                 last |= {"final_obs": self._final_observations(rows), "_final_obs": ended}
@@ -298,35 +278,18 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         """
         if name == "action_masks":
             return tuple(self.action_masks(*args, **kwargs))
-        if name in self._attributes:
-            return self._attributes[name]
         if name not in _SHARED:
-            known = ", ".join(["action_masks", *_SHARED, *self._attributes])
+            known = ", ".join(["action_masks", *_SHARED])
             raise AttributeError(f"the games of a native vector environment have no {name!r}, only {known}")
         return (getattr(self, _SHARED[name]),) * self.num_envs
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
-        """An attribute of each game: a shared one (spaces, ``metadata``, ``render_mode``, ``spec``) or one that was
-        set.
+        """An attribute that all games share: spaces, ``metadata``, ``render_mode``, ``spec``.
 
         Raises:
             AttributeError: there is no such attribute.
         """
         return self.call(name)
-
-    def set_attr(self, name: str, values: Any) -> None:
-        """Saves a value for each game under a name of your choice, for :meth:`get_attr`: N values, or one for all.
-
-        Raises:
-            AttributeError: the name is an option or something else that is fixed when the environment is made.
-            ValueError: there are not N values.
-        """
-        if name in _SETTLED:
-            raise AttributeError(f"{name!r} cannot be set: it is fixed when the vector environment is made")
-        values = values if isinstance(values, (list, tuple)) else [values] * self.num_envs
-        if len(values) != self.num_envs:
-            raise ValueError(f"{name}: {len(values)} values were given for {self.num_envs} games")
-        self._attributes[name] = tuple(values)
 
     def action_masks(self) -> np.ndarray:
         """(N, 52) bool, the legal cards now. sb3-contrib's MaskablePPO calls a method of this name.
@@ -420,16 +383,6 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
                 cards[i] = card
         return cards
 
-    def _end_late_episodes(self, over: np.ndarray) -> np.ndarray:
-        """Truncates episodes at ``max_episode_steps``, as Gymnasium's TimeLimit does; returns which ended, (N,)
-        bool."""
-        if self._max_episode_steps is None:
-            return over
-        self._lengths += 1
-        self._lengths[self._to_begin] = 0
-        np.greater_equal(self._lengths, self._max_episode_steps, out=self._truncations)
-        return over | self._truncations
-
     def _run(
         self, function: Callable[..., Any], state: Any, rows: np.ndarray, *rest: Any, chunk: int | None = None
     ) -> list[Any]:
@@ -468,13 +421,6 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         unseeded = np.zeros(self.num_envs, np.bool_)
         self._start(rows, start or Start(), unseeded if is_seeded is None else is_seeded)
         self.on_begin(rows)
-        self._lengths[rows] = 0
-        self._clear_statistics(rows)
-
-    def _clear_statistics(self, rows: np.ndarray) -> None:
-        """Clears the statistics of games that have just begun."""
-        accounts = self._accounts
-        accounts.returns[rows], accounts.lengths[rows], accounts.start_times[rows] = 0.0, 0, time.perf_counter()
 
     def _observation(self) -> Any:
         if self._mask_in_info:
@@ -496,12 +442,3 @@ class NativeVectorEnv(VectorEnv[Any, Any, np.ndarray]):
             last[over] = final[key][over]
             final[key] = last
         return final
-
-    def _account(self, rewards: np.ndarray, ended: np.ndarray) -> None:
-        """Updates the statistics of episodes, like Gymnasium's RecordEpisodeStatistics."""
-        if self._copy:
-            fresh = np.empty(self.num_envs), np.empty(self.num_envs, np.int64), np.empty(self.num_envs)
-            self._accounts = vector_kernels.Accounts(*self._accounts[:3], *fresh)
-        now = time.perf_counter()
-        given = self._accounts, self._all_rows, self._to_begin, rewards, ended, now
-        self._run(vector_kernels.account_all, *given, chunk=LIGHT_CHUNK)

@@ -21,9 +21,7 @@ options are those of the single environment (without ``render_mode`` and ``event
 |-----------------------|---------------|---------------------------------------------------------------------------------|
 | ``autoreset_mode``    | ``NEXT_STEP`` | any of ``gymnasium.vector.AutoresetMode``, with the semantics of ``SyncVectorEnv`` |
 | ``copy``              | ``True``      | ``False`` returns the environment's own arrays, which the next call overwrites  |
-| ``statistics``        | ``False``     | ``True``: ``infos["episode"]`` at ends, as ``RecordEpisodeStatistics`` would add it, at less cost |
 | ``threads``           | 1             | number of threads that share the games; results do not depend on it             |
-| ``max_episode_steps`` | ``None``      | truncates episodes after this many of the learner's steps, as ``TimeLimit`` does |
 
 ## Infos
 
@@ -35,7 +33,6 @@ Each has its ``_key`` (N,) bool as in Gymnasium:
 | ``scores``         | (N, 2) int16: player_0's, player_1's                                                       |
 | ``dealer``, ``seat`` | (N,) int8                                                                                |
 | ``illegal_action`` | (N,) bool: the game has just ended because of an illegal card                              |
-| ``episode``        | at ends, with ``statistics``: ``{"r", "l", "t"}`` (return, length in the learner's steps, seconds) |
 | ``final_obs``, ``final_info`` | at ends, with ``SAME_STEP``                                                     |
 
 There are no lists of events; use the single environment for them.
@@ -66,8 +63,8 @@ Memory is linear in N, 1.7 to 1.9 KB a game, of which 1.06 KB are the bounds of 
 
 ## The discard game
 
-``crib_env/CribbageDiscard-v0`` (:mod:`crib_env.discard_game`) takes the same options, ``dtype``, ``mask``, ``illegal``
-and ``illegal_reward``; its infos are ``action_mask``, ``starter`` (N,) int8 (-1 until a game is over), ``illegal_action``.
+``crib_env/CribbageDiscard-v0`` (:mod:`crib_env.discard_game`) takes the same options, ``dtype``, ``mask`` and
+``illegal``; its infos are ``action_mask``, ``starter`` (N,) int8 (-1 until a game is over), ``illegal_action``.
 """
 
 from __future__ import annotations

@@ -209,34 +209,6 @@ def against(policy: np.int64) -> tuple[Any, Any]:
     return variant(begin_all, "_go_on", go_on), variant(step_all, "_go_on", go_on)
 
 
-class Accounts(NamedTuple):
-    """Return and length of each episode so far, and of episodes that just ended: zeros for the others."""
-
-    returns: np.ndarray  # (N,) float64
-    lengths: np.ndarray  # (N,) int64
-    start_times: np.ndarray  # (N,) float64, seconds
-    last_returns: np.ndarray  # (N,) float64
-    last_lengths: np.ndarray  # (N,) int64
-    last_seconds: np.ndarray  # (N,) float64, to the microsecond
-
-
-@kernel
-def account_all(accounts, rows, to_begin, rewards, over, now):
-    """Adds a step to return and length of each episode, or restarts them where ``to_begin`` is set."""
-    returns, lengths, start_times = accounts.returns, accounts.lengths, accounts.start_times
-    last_returns, last_lengths, last_seconds = accounts.last_returns, accounts.last_lengths, accounts.last_seconds
-    for i in rows:
-        if to_begin[i]:
-            returns[i], lengths[i], start_times[i] = 0.0, 0, now
-        else:
-            returns[i] += rewards[i]
-            lengths[i] += 1
-        last_returns[i], last_lengths[i], last_seconds[i] = 0.0, 0, 0.0
-        if over[i]:
-            last_returns[i], last_lengths[i] = returns[i], lengths[i]
-            last_seconds[i] = np.rint((now - start_times[i]) * 1e6) / 1e6
-
-
 # The discard game. It uses only the cards, the stream, the hand of seat 0 and the phase of a record.
 
 

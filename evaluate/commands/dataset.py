@@ -1,4 +1,4 @@
-"""Writes games between two agents as a dataset, and prompts for language models."""
+"""Writes games between two agents as a dataset."""
 
 from __future__ import annotations
 
@@ -6,19 +6,15 @@ from typing import Annotated
 
 import tyro
 
-from crib_env.evaluate.commands.arguments import File, Folder
+from crib_env.evaluate.commands.arguments import Folder
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import reported_errors
-from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.folder_lock import held
-from crib_env.evaluate.language.episode import Unit
-from crib_env.evaluate.language.prompts import write_prompts
 from crib_env.evaluate.matches.dataset.dataset import Dataset, write_card
 from crib_env.evaluate.matches.dataset.minari_episodes import load_minari, write_episodes
 from crib_env.evaluate.matches.dataset.rows import load_pyarrow
 from crib_env.evaluate.progress import advancing
-from crib_env.evaluate.ranges import Amount, Seed, Threads, WholeNumber
-from crib_env.evaluate.skill.suite import text
+from crib_env.evaluate.ranges import Amount, Seed, Threads
 
 
 def dataset(
@@ -64,17 +60,3 @@ def dataset(
         console.print(f'{games:,} episodes; minari.MinariDataset("{path}") reads them', soft_wrap=True)
     else:
         console.print(f"{games:,} games, {manifest.decisions:,} decisions; {folder / 'README.md'} has more")
-
-
-def prompts(file: File, hands: Amount = 10_000, first: WholeNumber = text.N, unit: Unit = "points") -> None:
-    """Writes prompts for language models: hands before the discard, with the values of all fifteen discards.
-
-    Args:
-        file: Where to write them, as Parquet.
-        hands: Number of hands, of the suite's 100,000.
-        first: The first of them. The suite's task `text` asks those below 400: train on others.
-        unit: Values are net points of the deal at 0-0, or chances to win at the scores of the hands.
-    """
-    check_outputs(file)
-    write_prompts(file, first, hands, unit)
-    console.print(f"{hands:,} prompts with the values of all discards, hands {first:,} to {first + hands - 1:,}")

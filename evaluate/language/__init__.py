@@ -1,1 +1,1 @@
-"""Cribbage for the training of language models: positions in words, exact losses, and doors to other people's loops."""
+"""Cribbage for the training of language models: positions as text, with the exact loss of each choice."""

@@ -1,4 +1,4 @@
-"""Cribbage in words with exact rewards: whoever is to act is told its position and loses what its choice loses.
+"""Cribbage as text with exact rewards: the player to act is told its position and loses what its choice loses.
 
 What a choice loses is the value of the best one less its own, by what the player could see, so no luck is in it.
 Discards are valued by the exact analysis, cards by a judge of the play, and the cards of ``play`` by the equilibrium.
@@ -209,20 +209,16 @@ def _begin(task: Task, number: int, unit: Unit) -> tuple[GameBatch, np.ndarray |
     """The game, and the losses (13,) of ranks where they are known."""
     zeros, row = np.zeros((1, 2), np.int64), slice(number, number + 1)
     if task == "discards":
-        return batch_of(hands_before_discard(row, unit)), None
+        hands = discards.standard()
+        sixes, scores = hands.sixes[row].astype(np.int64), hands.scores[row].astype(np.int64)
+        games = before_discards(sixes, hands.deals[row] == 1, scores if unit == "chance" else zeros)
+        return batch_of(games), None
     if task == "play":
         known = play.standard()
         games = after_cards(known.deals[row], known.dealers[row], zeros, known.cards[row])
         return batch_of(games), known.losses[number].astype(float)
     spread = _SPREAD if task == "deal" and unit == "chance" else None
     return GameBatch(streams(number, 1), episode=task, start_spread=spread), None
-
-
-def hands_before_discard(rows: slice, unit: Unit) -> np.ndarray:
-    """Games (N,) of some of the suite's hands: at 0–0 for points, at the scores of the hands for chances."""
-    hands = discards.standard()
-    sixes, scores = hands.sixes[rows].astype(np.int64), hands.scores[rows].astype(np.int64)
-    return before_discards(sixes, hands.deals[rows] == 1, scores if unit == "chance" else np.zeros_like(scores))
 
 
 def _opponent(name: str) -> Agent:

@@ -132,11 +132,8 @@ def play_shard(a: Agent, b: Agent, shard: Shard, on_progress: Callable[[int], No
         on_progress: called from time to time with the number of further games done.
 
     Raises:
-        ValueError: an agent chose an illegal card, plays single games only, or sees hidden cards although luck is
-            measured.
+        ValueError: an agent chose an illegal card, or plays single games only.
     """
-    if shard.measure_luck:
-        check_no_cheat(a, b)
     for agent in (a, b):
         if as_agent(agent).powers.plays_once and not shard.is_single:
             raise ValueError(
@@ -189,28 +186,14 @@ def _faults(agent: Agent) -> Counter[str]:
     return Counter(agent.faults if counts_faults(agent) else ())
 
 
-def check_no_cheat(*agents: Agent) -> None:
-    """Checks that players do not see hidden cards: for a player who knows the starter, it is not chance.
-
-    Raises:
-        ValueError: a player sees hidden cards.
-    """
-    for agent in agents:
-        if as_agent(agent).powers.cheats:
-            raise ValueError(f"agent {agent.name!r} sees the starter before it is cut: luck cannot be told from skill")
-
-
 def check_players(names: Iterable[str]) -> None:
-    """Checks that named agents can play many games, and see no hidden cards in them.
+    """Checks that named agents can play many games.
 
     Raises:
-        ValueError: an agent cannot be made, sees hidden cards, or plays single games only, as a person does.
+        ValueError: an agent cannot be made, or plays single games only, as a person does.
     """
     for name in names:
-        powers = make_agent(name).powers
-        if powers.cheats:
-            raise ValueError(f"agent {name!r} sees hidden cards: give another")
-        if powers.plays_once:
+        if make_agent(name).powers.plays_once:
             raise ValueError(f"agent {name!r} cannot play many games: give another")
 
 

@@ -24,7 +24,6 @@ from crib_env.files.json_text import read_json, typed
 from crib_env.kernels import mask_of
 from crib_env.options import check_seed
 from crib_env.picture.seen import stages
-from crib_env.players.agent import cheats
 from crib_env.players.turns import Observers
 from crib_env.views import views_of
 
@@ -244,8 +243,6 @@ class SavedGame:
 
     def agents_card(self) -> int:
         """The agent's choice, where it is to act."""
-        if cheats(self.agent):
-            return int(self.agent.act_cheating(self.games.copy(), self._batch.game_ids)[0])
         return int(self.agent.act(self._batch.views(_ROW))[0])
 
     def play(self, card: int) -> list[np.ndarray]:

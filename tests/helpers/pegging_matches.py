@@ -6,13 +6,6 @@ import numpy as np
 
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
-from crib_env.players.agent import cheats
-
-
-def choices(agent, batch, rows):
-    if cheats(agent):
-        return agent.act_cheating(batch.games[rows], batch.game_ids[rows])
-    return agent.act(batch.views(rows))
 
 
 def net_points(one, other, pairs, seed=8):
@@ -23,7 +16,7 @@ def net_points(one, other, pairs, seed=8):
         is_ones = batch.games["turn"][rows] == seats[rows]
         for agent, mine in ((one, rows[is_ones]), (other, rows[~is_ones])):
             if len(mine):
-                batch.step(mine, choices(agent, batch, mine))
+                batch.step(mine, agent.act(batch.views(mine)))
     scores = batch.games["scores"].astype(float)
     net = ((scores[:, 0] - scores[:, 1]) * (1 - 2 * seats)).reshape(-1, 2).mean(axis=1)
     return net.mean(), net.std() / np.sqrt(pairs)

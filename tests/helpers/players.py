@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import torch
 
 from crib_env.agents import make_agent
@@ -42,7 +40,6 @@ SETTINGS = {
     "expert": "expert:hands=5",
     "ismcts": "ismcts:iterations=30",
     "uct-determinized": "uct-determinized:iterations=30",
-    "uct-cheating": "uct-cheating:iterations=30",
     "strategy-weights": "strategy-weights:random",
 }
 MORE = ["halscrib:adaptive=yes", "ismcts:iterations=30,draw=uniform,show=drawn,reward=win", "best:scores=no"]
@@ -54,6 +51,4 @@ def player(name):
     if name in NETWORKS:
         torch.manual_seed(1)
         return NETWORKS[name]()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # uct-cheating says that it cheats
-        return make_agent(SETTINGS.get(name, name))
+    return make_agent(SETTINGS.get(name, name))

@@ -46,7 +46,7 @@ def test_a_deal_is_that_of_the_environment(seed):
     state, rng = pyspiel.load_game("crib_deal").new_initial_state(), np.random.default_rng(seed)
     cards = rng.permutation(52)[:13].tolist()
     env = aec.env(episode="deal")
-    env.reset(options={"dealer": DEALER, "deals": [cards]})
+    env.reset(options={"first_dealer": DEALER, "deals": [cards]})
     for card in cards[:12]:
         state.apply_action(card)
     observer = state.get_game().make_py_observer()

@@ -48,16 +48,17 @@ class CribbageVecEnv(VecEnv):
     Args:
         num_envs: the number of games.
         kind: the vector environment, ``CribbageVectorEnv`` or ``DiscardVectorEnv``.
-        options: the options of that environment (:mod:`crib_env.vector.environments`), except ``mask``,
-            ``autoreset_mode`` and ``statistics``, which are fixed.
+        options: the options of that environment (:mod:`crib_env.vector.environments`), except ``mask``
+            and ``autoreset_mode``, which are fixed.
 
     Raises:
         OptionError: an option does not exist or has a value that is not allowed; the message names it.
     """
 
     def __init__(self, num_envs: int, *, kind: Callable[..., Any] = CribbageVectorEnv, **options: Any) -> None:
-        self._envs = kind(num_envs, mask="info", autoreset_mode=AutoresetMode.SAME_STEP, statistics=True, **options)
+        self._envs = kind(num_envs, mask="info", autoreset_mode=AutoresetMode.SAME_STEP, **options)
         self._started = time.time()
+        self._returns, self._lengths = np.zeros(num_envs), np.zeros(num_envs, np.int64)  # of the episodes so far
         self._actions = np.zeros(num_envs, np.int64)
         self._shared = {
             "observation_space": self._envs.single_observation_space,
@@ -77,6 +78,7 @@ class CribbageVecEnv(VecEnv):
         if any(other != options for other in self._options):
             raise ValueError("set_options: all games of a CribbageVecEnv begin with the same options")
         is_seeded = any(seed is not None for seed in self._seeds)
+        self._returns[:], self._lengths[:] = 0.0, 0
         observation, _ = self._envs.reset(seed=list(self._seeds) if is_seeded else None, options=options or None)
         self._reset_seeds()
         self._reset_options()
@@ -94,18 +96,21 @@ class CribbageVecEnv(VecEnv):
             ValueError: with ``illegal="raise"``, a card is not legal; the message names the game, and none has changed.
         """
         observation, rewards, over, _, vector_infos = self._envs.step(self._actions)
+        self._returns += rewards
+        self._lengths += 1
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]  # each its own: wrappers write into them
         if over.any():
             seconds = round(time.time() - self._started, 6)
-            final, episode = vector_infos["final_info"], vector_infos["episode"]
+            final = vector_infos["final_info"]
             columns = {key: values for key, values in final.items() if not key.startswith("_")}
             for i in np.flatnonzero(over):
                 infos[i] = {
                     **{key: values[i] for key, values in columns.items()},
                     "terminal_observation": vector_infos["final_obs"][i],
                     "TimeLimit.truncated": False,
-                    "episode": {"r": float(episode["r"][i]), "l": int(episode["l"][i]), "t": seconds},
+                    "episode": {"r": float(self._returns[i]), "l": int(self._lengths[i]), "t": seconds},
                 }
+            self._returns[over], self._lengths[over] = 0.0, 0
         return observation, rewards.astype(np.float32), over, infos
 
     def action_masks(self) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Episodes as an environment of OpenEnv: ``uvicorn crib_env.evaluate.language.openenv_server:app`` serves it.
+"""Serves episodes as an environment of OpenEnv: ``uvicorn --app-dir examples cribbage_openenv:app``.
 
 The server of uvicorn listens on this machine alone unless it is told otherwise. A client, such as OpenEnv's
 ``GenericEnvClient``, names opponents without settings: it must not choose what code runs or which files are read.
@@ -93,4 +93,3 @@ class CribbageEnvironment(Environment[CribbageAction, CribbageObservation, State
 
 
 app = create_fastapi_app(CribbageEnvironment, CribbageAction, CribbageObservation, max_concurrent_envs=_SESSIONS)
-"""The ASGI application."""

@@ -1,7 +1,7 @@
-"""Episodes as a taskset and an environment of verifiers: single decisions, deals, games, and both seats of a table.
+"""Trains or measures a language model with verifiers: single decisions, deals, games, and both seats of a table.
 
-verifiers finds an environment by the name of a module at the top level, so a file of two lines names these classes:
-``docs/agents/language-models.md`` has it.
+    PYTHONPATH=examples vf-eval cribbage_verifiers --env.taskset.kind deal -n 10 --model NAME \\
+      --client.base-url http://127.0.0.1:8000/v1 --no-push
 """
 
 from __future__ import annotations
