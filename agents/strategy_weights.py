@@ -15,7 +15,7 @@ from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import bit, kernel, lowest, mask_of
 from crib_env.players.agent import Powers
 from crib_env.tables.lang_strategies import STRATEGIES, pegging_values, weigh_discards
-from crib_env.tables.standard import standard_pegging
+from crib_env.tables.shipped import standard_pegging
 
 SHAPE = (WIN, WIN, 2, len(STRATEGIES))
 STARTS = ("random", *STRATEGIES)

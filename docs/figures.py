@@ -21,21 +21,19 @@ from crib_env.agents.equilibrium.blueprint import load_blueprint
 from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.commands.league import draw_matrix
-from crib_env.evaluate.commands.tables.win_table import draw_win_table
-from crib_env.evaluate.figures import AMOUNT, new_figure
+from crib_env.evaluate.figures import AMOUNT, BLUE, GOOD_AND_BAD, GREY, RED, new_figure
+from crib_env.evaluate.makers.calibration import in_band, losses
+from crib_env.evaluate.makers.played_out import BANDS, Calibration
 from crib_env.evaluate.matches.game_records import GameRecord, read_records
 from crib_env.evaluate.rules_for_discards import pairs_discarded, solved
 from crib_env.evaluate.runs.learning_curves import curve_of_json, draw_curves
-from crib_env.evaluate.tables.calibration.making import Calibration
-from crib_env.evaluate.tables.calibration.report import draw_calibration
 from crib_env.files.json_text import read_json, typed
 from crib_env.files.whole_file import whole_file
 from crib_env.picture.colours import LIGHT
 from crib_env.picture.rendering import to_pixels
 from crib_env.picture.seen import Table, see, stages
 from crib_env.picture.table import draw_table
-from crib_env.tables.deal_values import DealValues
-from crib_env.tables.win_table import WinTable
+from crib_env.tables.shipped import DealValues, WinTable
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -44,12 +42,42 @@ CHECKSUM = "Data"  # the key in a picture
 
 def calibration(data: Path) -> Figure:
     """Stated chances to win against played ones."""
-    return draw_calibration(read_json(data, str(data), lambda content: typed(content, Calibration)))
+    found = read_json(data, str(data), lambda content: typed(content, Calibration))
+    figure = new_figure(10, 2.9)
+    axes = figure.subplots(1, 1 + len(BANDS))
+    stated, expected = (np.array([row[k] for row in found.scores]) for k in (2, 4))
+    groups = [[(stated, expected, BLUE, "")]]
+    axes[0].set(title=f"the dealer wins, {len(stated)} pairs of scores", ylabel="played, %")
+    for place, band in zip(axes[1:], BANDS):
+        rows = in_band(found.discards, band)
+        groups.append([(*losses(rows, rank), (BLUE, RED)[rank], ("second", "fourth")[rank]) for rank in range(2)])
+        place.set(title=f"a discard loses, {band[0]} to {band[1]}")
+    for place, of_place in zip(axes, groups):
+        values = 100 * np.concatenate([part for group in of_place for part in group[:2]])
+        place.plot([values.min(), values.max()], [values.min(), values.max()], color=GREY, linewidth=1)
+        for stated, expected, colour, name in of_place:
+            place.plot(100 * stated, 100 * expected, ".", color=colour, label=name, markersize=4)
+    for place in axes[1:]:
+        place.legend()
+    figure.supxlabel("stated, %", fontsize="medium")
+    return figure
 
 
 def win_table(data: Path) -> Figure:
     """Chances to win from every pair of scores."""
-    return draw_win_table(WinTable.load(data))
+    table = WinTable.load(data)
+    figure = new_figure(10, 4.4)
+    pictures = (
+        ("dealer wins", table.win_probability, 0, 1),
+        ("dealer's net match points", table.match_points, -3, 3),
+    )
+    for axes, (title, values, low, high) in zip(figure.subplots(1, 2), pictures):
+        image = axes.imshow(values, origin="lower", cmap=GOOD_AND_BAD, vmin=low, vmax=high)
+        axes.contour(values, levels=np.linspace(low, high, 9)[1:-1], colors="black", linewidths=0.4)
+        axes.set(title=title, xlabel="pone's score", ylabel="dealer's score")
+        figure.colorbar(image, ax=axes)
+    figure.suptitle(f"{table.agent} against itself, {table.deals:,} deals")
+    return figure
 
 
 def league(data: Path) -> Figure:

@@ -117,8 +117,8 @@ def suite_in_croissant() -> str:
         {},
         Responsible(
             "Positions are drawn by a seed, or reached in games between two players of an equilibrium; the answers are "
-            "computed: exactly, by an equilibrium of known distance, or by full search. `crib-env make-table suite` "
-            "makes each file again.",
+            "computed: exactly, by an equilibrium of known distance, or by full search. `python -m "
+            "crib_env.evaluate.makers.suite` makes each file again.",
             "Measuring and comparing players of cribbage by `crib-env suite`. Not for training: what is fitted to "
             "these positions cannot be compared by them.",
             "Discards are valued by the win table of one player, and choices of the play by an equilibrium with a "

@@ -15,7 +15,7 @@ from crib_env.hands import FOURS, HANDS
 from crib_env.scoring import card_value
 from crib_env.solver.deal.shows import choices
 from crib_env.solver.deal.sixes import sixes
-from crib_env.tables.deal_values import DealValues
+from crib_env.tables.shipped import DealValues
 
 _FIVE, _NINE = RANKS.index("5"), RANKS.index("9")
 _UNLIKELY = 1e-6

@@ -14,7 +14,7 @@ from crib_env.cards import RANKS
 from crib_env.evaluate.console import table_of
 from crib_env.hands import HANDS, N_RANKS
 from crib_env.scoring import card_value
-from crib_env.tables.leads import Leads
+from crib_env.tables.shipped import Leads
 
 _ranks = HANDS[4]  # (1820, 4) ranks, lowest first
 _values = np.array([card_value(rank) for rank in range(N_RANKS)])[_ranks]

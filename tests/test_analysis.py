@@ -22,7 +22,7 @@ from crib_env.evaluate.skill.analysis.judges import ExpertJudge, Worth, play_jud
 from crib_env.evaluate.skill.analysis.picture import draw_game
 from crib_env.evaluate.skill.analysis.summary import BLUNDERS, summarise_players
 from crib_env.evaluate.statistics import paired_rate_interval
-from crib_env.tables.discard_values import discard_points
+from crib_env.tables.outlook import discard_points
 from tests.helpers.refusals import refused
 
 HANDS = 5  # fewer than usual, for speed

@@ -159,7 +159,6 @@ def test_the_console_command_has_the_commands_of_both(monkeypatch, capsys):
     assert max(map(len, shown.splitlines())) <= 80
     for arguments, start in (
         (["match", "--help"], COMMANDS["match"].about),
-        (["make-table", "win", "--help"], COMMANDS["make-table win"].about),
         (["train", "td", "--help"], LEARNERS["td"].about),
     ):
         monkeypatch.setattr(sys, "argv", ["crib-env", *arguments])
@@ -169,18 +168,6 @@ def test_the_console_command_has_the_commands_of_both(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["crib-env", "trian"])
     shown, status = shown_by(capsys, crib_env)
     assert (shown.partition("?")[0], status) == ("error: there is no command 'trian': did you mean train", 2)
-
-
-def test_the_list_of_tables_to_make(monkeypatch, capsys):
-    for arguments, status in ((["--help"], 0), ([], 2)):
-        monkeypatch.setattr(sys, "argv", ["evaluate", "make-table", *arguments])
-        shown, found = shown_by(capsys, evaluate)
-        assert found == status
-        words = " ".join(shown.replace("│", " ").split())
-        assert all(f"{name} {about}" in words for name, about in names_under("make-table").items())
-    monkeypatch.setattr(sys, "argv", ["evaluate", "make-table", "wins"])
-    shown, status = shown_by(capsys, evaluate)
-    assert (shown.partition("?")[0], status) == ("error: there is no table 'wins': did you mean win", 2)
 
 
 def test_the_list_of_commands_imports_none_of_them():

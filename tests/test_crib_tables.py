@@ -5,13 +5,12 @@ import pytest
 
 from crib_env import discard_statistics, score_show_many
 from crib_env.engine import DEALER, PONE
-from crib_env.evaluate.commands.tables.deals import print_tables
+from crib_env.evaluate.makers import cribs as crib_tables
+from crib_env.evaluate.makers.cribs import _Deals, crib_mean_over_starters, solve_crib_tables
 from crib_env.exact.deal_classes import N_CLASSES, cards_of, class_sizes
 from crib_env.hands import HANDS
-from crib_env.tables import crib_tables
-from crib_env.tables.crib_tables import _Deals, crib_mean_over_starters, solve_crib_tables
 
-DEALS = "crib_env.tables.crib_tables._Deals"  # most of the time of a small solution
+DEALS = "crib_env.evaluate.makers.cribs._Deals"  # most of the time of a small solution
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -85,12 +84,3 @@ def test_the_result_depends_on_the_seed_and_not_on_threads(deals, monkeypatch):
     two, other = (solve_crib_tables(rounds=1, draws=20, seed=seed, threads=2) for seed in (3, 4))
     assert (one.mean == two.mean).all()
     assert not (one.mean == other.mean).all()
-
-
-def test_printed_tables_show_every_number_in_80_columns(tables, capsys):
-    print_tables(tables, 3_000)
-    shown = capsys.readouterr().out
-    assert max(map(len, shown.splitlines())) <= 80
-    for player in (DEALER, PONE):
-        for row in tables.mean[player]:
-            assert " ".join(f"{mean:.2f}" for mean in row) in " ".join(shown.split())

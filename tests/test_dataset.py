@@ -16,7 +16,7 @@ from crib_env.evaluate.matches.dataset.dataset import Dataset, read_dataset, rea
 from crib_env.evaluate.matches.dataset.rows import Rows, action_masks, observations, play_rows, read_rows, write_rows
 from crib_env.evaluate.skill.suite import task
 from crib_env.kernels import streams
-from crib_env.tables.standard import standard_win_table
+from crib_env.tables.shipped import standard_win_table
 from tests.helpers.refusals import refused
 
 pytest.importorskip("pyarrow")

@@ -12,7 +12,7 @@ import torch
 from crib_env import discard_statistics, score_show
 from crib_env.agents.networks.discard_game import DiscardPlayer, kept_of
 from crib_env.engine import GAME
-from crib_env.exact.discard_game_means import EXACT_MEANS
+from crib_env.exact.discard_means import EXACT_MEANS
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.train.discard_game import learner as discard_game
 from crib_env.train.discard_game.learner import PRESETS, Exact, Sampled

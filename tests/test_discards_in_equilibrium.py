@@ -12,9 +12,8 @@ from crib_env.evaluate.rules_for_discards import overall, pairs_discarded, solve
 from crib_env.exact.deal_classes import cards_of
 from crib_env.exact.discard_statistics import TOTALS, fill_totals
 from crib_env.kernels import kernel
-from crib_env.tables.deal_values import DealValues
-from crib_env.tables.discard_values import fill_discard_points, standard_values
-from crib_env.tables.standard import standard_deals
+from crib_env.tables.outlook import fill_discard_points, standard_values
+from crib_env.tables.shipped import DealValues, standard_deals
 from tests.helpers.refusals import refused
 
 ROOT = Path(__file__).parents[1]

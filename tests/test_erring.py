@@ -12,7 +12,7 @@ from crib_env.agents.choosing import six_dealt
 from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.play.levels import LEVELS, in_words
 from crib_env.exact.discard_statistics import PLACES
-from crib_env.tables.discard_values import discard_points
+from crib_env.tables.outlook import discard_points
 
 
 def decisions(n_cards, n=300):

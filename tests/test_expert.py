@@ -30,7 +30,7 @@ from crib_env.engine import DISCARD, PLAY, WIN
 from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
 from crib_env.players.policies import CAREFUL, RANDOM
-from crib_env.tables.standard import standard_win_table
+from crib_env.tables.shipped import standard_win_table
 from tests.helpers import reference
 from tests.helpers.aec_play import lay, play_of
 from tests.helpers.engine_calls import deal

@@ -21,13 +21,16 @@ from crib_env.evaluate.papers.trainings import summary_of
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import MOST_GAMES
 from crib_env.evaluate.runs.format import read_config
-from crib_env.exact.discard_table import DiscardTable
 from crib_env.files.checked_file import save_arrays
 from crib_env.files.json_text import parse_json, read_json, typed
-from crib_env.tables.crib_tables import CribTables
-from crib_env.tables.pegging import PeggingRecords
-from crib_env.tables.standard import standard_cribs, standard_pegging, standard_win_table
-from crib_env.tables.win_table import WinTable
+from crib_env.tables.shipped import (
+    CribTables,
+    PeggingRecords,
+    WinTable,
+    standard_cribs,
+    standard_pegging,
+    standard_win_table,
+)
 from crib_env.train.experience import Memory, Transitions
 from crib_env.train.loop.rounds import Rounds
 from crib_env.train.loop.run import load_settings
@@ -118,7 +121,6 @@ def test_hostile_json_is_one_error_wherever_it_is_read(content, tmp_path):
         lambda: lang_tournament(tmp_path),
         lambda: _scalars_of(tmp_path),
         lambda: read_record(tmp_path / "games.jsonl", 0),
-        lambda: DiscardTable(tmp_path / "config.json"),
     ):
         with refused(tmp_path.name):
             read()

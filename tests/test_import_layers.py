@@ -151,3 +151,12 @@ def test_files_are_written_whole_everywhere():
     assert {path: calls for path, calls in careless.items() if calls} == {
         "crib_env/files/whole_file.py": {"os.replace"}
     }
+
+
+MAKERS = "crib_env.evaluate.makers"
+
+
+def test_only_makers_import_makers():
+    """What plays, trains or measures needs no code that makes tables."""
+    others = [path for path in MODULES if ROOT / "evaluate" / "makers" not in path.parents]
+    assert not [path for path in others if any(name.startswith(MAKERS) for name in imported(path.read_text()))]

@@ -12,7 +12,7 @@ from crib_env.cards import format_cards
 from crib_env.engine import DEALER, PONE
 from crib_env.hands import N_FOURS, hand_of_mask
 from crib_env.tables.lang_strategies import STRATEGIES, desirabilities, pegging_values
-from crib_env.tables.pegging import GAINED, GIVEN, PeggingRecords
+from crib_env.tables.shipped import GAINED, GIVEN, PeggingRecords
 from tests.helpers.refusals import refused
 
 

@@ -10,8 +10,7 @@ from crib_env.cards import RANKS
 from crib_env.evaluate.commands.leads import leads
 from crib_env.evaluate.rules_of_thumb import ANSWERS, LEADS, answer_habits, lead_habits, tally_answers, tally_leads
 from crib_env.hands import HANDS, hand_number
-from crib_env.tables.leads import Leads
-from crib_env.tables.standard import standard_leads
+from crib_env.tables.shipped import Leads, standard_leads
 from tests.helpers.refusals import refused
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -10,12 +10,12 @@ from crib_env import parse_cards, score_show
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, OVER, PONE
+from crib_env.evaluate.makers.luck import exact_means, solve_luck_table
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match import pairs_less_luck, play_games, play_match, summarise
 from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play_shard
 from crib_env.evaluate.matches.standings import Standings
-from crib_env.evaluate.skill.luck.exact_means import exact_means
-from crib_env.evaluate.skill.luck.table import RESULTS, WINS, LuckTable, solve_luck_table, standard_luck_table
+from crib_env.evaluate.skill.luck.table import RESULTS, WINS, LuckTable, standard_luck_table
 from crib_env.evaluate.skill.luck.usual_deal import PLAYS, SHARES, new_scratch, usual_discards, value_cards
 from crib_env.evaluate.skill.luck.variates import (
     CARDS,
@@ -33,7 +33,7 @@ from crib_env.exact.discard_means import hand_total
 from crib_env.exact.disjoint_hands import N_DISJOINT, disjoint_total
 from crib_env.hands import hand_of_mask
 from crib_env.kernels import kernel, mask_of, streams
-from crib_env.tables.discard_values import standard_values
+from crib_env.tables.outlook import standard_values
 from tests.helpers.refusals import refused
 
 VALUES = standard_values()

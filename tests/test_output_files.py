@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -11,15 +10,13 @@ import torch
 
 from crib_env.agents.networks.weights_file import load_tensors, save_tensors
 from crib_env.evaluate.commands import benchmark, match, runs
-from crib_env.evaluate.commands.tables import deals, win_table
 from crib_env.evaluate.figures import new_figure, save_figure
 from crib_env.evaluate.files import check_outputs, write_json
+from crib_env.evaluate.makers import cribs, pegging, win_table
 from crib_env.evaluate.matches import blocks
 from crib_env.evaluate.matches.game_records import read_record
-from crib_env.exact import discard_table as table_of_deals
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
 from crib_env.files.whole_file import check_output, whole_file
-from crib_env.tables.standard import standard_cribs, standard_pegging, standard_win_table
 from tests.full_disk import full_disk
 from tests.helpers.refusals import refused
 
@@ -98,13 +95,9 @@ COMMANDS = {
     "match --json": lambda path: match.match(match.MatchArguments("no agent", "greedy", json_file=path)),
     "match --record": lambda path: match.match(match.MatchArguments("no agent", "greedy", record=path)),
     "runs curves": lambda path: runs.curves((), path.with_suffix(".png")),
-    "make-table discards": lambda path: deals.discards(path),
-    "make-table cribs": lambda path: deals.cribs(path),
-    "make-table win": lambda path: win_table.win_table(path, "no agent"),
-    "make-table win --picture": lambda path: win_table.win_table(
-        path.parent / "win-table", "no agent", picture=path.with_suffix(".png")
-    ),
-    "make-table pegging": lambda path: deals.pegging(path, "no agent"),
+    "makers.cribs": lambda path: cribs.cribs(path),
+    "makers.win_table": lambda path: win_table.win_table(path, "no agent"),
+    "makers.pegging": lambda path: pegging.pegging(path, "no agent"),
     "benchmark": lambda path: benchmark.benchmark((), json_file=path),
 }
 
@@ -139,13 +132,6 @@ def test_on_a_full_disk_the_old_file_stays_and_is_named(tmp_path, name):
         WRITERS[name](path)
     assert [file.name for file in tmp_path.iterdir()] == [name]
     assert path.read_text() == "before"
-
-
-def test_a_table_that_does_not_fit_is_refused_before_it_is_computed(tmp_path, monkeypatch):
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(2**20, 0, 2**20))
-    monkeypatch.setattr(table_of_deals, "fill_totals", None)
-    with refused("173,341,936", "1,048,576", error=OSError):
-        table_of_deals.build_table(tmp_path / "deals")
 
 
 def play(record, json_file, a="random", b="greedy", games=320):
@@ -205,25 +191,7 @@ class BrokenConsole:
         raise BrokenPipeError
 
 
-def solved_win_table(path, monkeypatch):
-    monkeypatch.setattr(win_table, "make_win_table", lambda *args: iter([standard_win_table()]))
-    win_table.win_table(path, "greedy", 600, picture=path.with_suffix(".png"))
-
-
-def solved_cribs(path, monkeypatch):
-    monkeypatch.setattr(deals, "solve_crib_tables", lambda **settings: standard_cribs())
-    deals.cribs(path, 1, 1)
-
-
-def simulated_pegging(path, monkeypatch):
-    monkeypatch.setattr(deals, "simulate_pegging", lambda *args, **settings: standard_pegging())
-    deals.pegging(path, standard_error=1.0)
-
-
 REPORTS = {
-    "make-table win": (win_table, solved_win_table),
-    "make-table cribs": (deals, solved_cribs),
-    "make-table pegging": (deals, simulated_pegging),
     "match": (match, lambda path, monkeypatch: play(None, path, games=20)),
 }
 

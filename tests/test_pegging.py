@@ -14,12 +14,13 @@ import pytest
 
 from crib_env import discard_statistics, parse_cards
 from crib_env.engine import DEALER, GAME, PONE
-from crib_env.evaluate.__main__ import main
+from crib_env.evaluate.makers import run
+from crib_env.evaluate.makers.pegging import _draw_cards, _play_deals, pegging, simulate_pegging
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
 from crib_env.hands import FOUR_SIZES, FOURS, N_FOURS, hand_of_mask
 from crib_env.kernels import streams
 from crib_env.players.policies import GREEDY, RANDOM
-from crib_env.tables.pegging import GAINED, GIVEN, N_BINS, PeggingRecords, _draw_cards, _play_deals, simulate_pegging
+from crib_env.tables.shipped import GAINED, GIVEN, N_BINS, PeggingRecords
 from tests.helpers.command_here import run_here
 from tests.helpers.reference import ReferenceGame, score_play, value
 from tests.helpers.refusals import refused
@@ -299,19 +300,16 @@ def test_a_save_that_breaks_off_leaves_the_old_file(saved, monkeypatch):
 
 
 def evaluate(*arguments):
-    return run_here(main, "make-table", "pegging", *arguments)
+    return run_here(lambda: run(pegging), *arguments)
 
 
 def test_the_command(tmp_path):
     path = tmp_path / "p.npz"
     done = evaluate(path, "--policy", "greedy", "--against", "random", "--standard-error", "0.3", "--seed", "1")
     assert done.status == 0, done.errors
-    assert "5 5 J Q" in done.out
     records = PeggingRecords.load(path)
     assert (records.policy, records.against) == ("greedy", "random")
-    mean, error = records.mean[PONE, class_of(parse_cards("5C 5D JH QS")), GAINED], records.standard_error.max()
-    assert f"{mean:.2f} ±" in done.out
-    assert f"largest standard error {error:.4f}" in done.out
+    assert f"largest standard error {records.standard_error.max():.4f}" in done.out
 
 
 @pytest.mark.parametrize(

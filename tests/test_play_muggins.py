@@ -22,7 +22,7 @@ from crib_env.evaluate.play.words import tell_count
 from crib_env.evaluate.skill.analysis.counts import count_losses
 from crib_env.evaluate.skill.analysis.decisions import RecordedGames
 from crib_env.evaluate.skill.luck.variates import LuckMeter
-from crib_env.tables.standard import standard_win_table
+from crib_env.tables.shipped import standard_win_table
 from tests.helpers.reference import ReferenceGame
 from tests.helpers.refusals import refused
 

@@ -16,28 +16,34 @@ from crib_env.exact.discard_statistics import PLACES, discard_statistics, hand_d
 from crib_env.files import checked_file
 from crib_env.hands import FOURS, N_FOURS
 from crib_env.players.policies import NATIVE
-from crib_env.tables import crib_tables, pegging, standard, win_table
-from crib_env.tables.crib_tables import CribTables
-from crib_env.tables.standard import standard_cribs, standard_pegging, standard_win_table
+from crib_env.tables import shipped
+from crib_env.tables.shipped import (
+    CribTables,
+    PeggingRecords,
+    WinTable,
+    standard_cribs,
+    standard_pegging,
+    standard_win_table,
+)
 from tests.helpers.refusals import refused
 
 
 def test_each_is_read_once_and_is_of_this_version():
-    for load, module, name in (
-        (standard_cribs, crib_tables, "cribs"),
-        (standard_pegging, pegging, "pegging"),
-        (standard_win_table, win_table, "win_table"),
+    for load, table, name in (
+        (standard_cribs, CribTables, "cribs"),
+        (standard_pegging, PeggingRecords, "pegging"),
+        (standard_win_table, WinTable, "win_table"),
     ):
         assert load() is load()
-        path = standard._DATA / f"{name}.npz"
-        with refused(module.VERSION, module.VERSION + 1):
-            checked_file.load_arrays(path, module._KIND, module.VERSION + 1, {})
+        path, version = shipped._DATA / f"{name}.npz", table._version
+        with refused(version, version + 1):
+            checked_file.load_arrays(path, table._kind, version + 1, {})
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="needs Python 3.11")
 def test_they_are_small():
     """That the wheel holds them, ``test_package`` says."""
-    files = list(standard._DATA.iterdir())
+    files = list(shipped._DATA.iterdir())
     assert {path.name for path in files} >= {"cribs.npz", "pegging.npz", "win_table.npz"}
     assert all(path.stat().st_size < 2_000_000 for path in files)
 
@@ -155,7 +161,7 @@ def test_pegging_is_known_to_three_hundredths_of_a_point():
     records = standard_pegging()
     assert records.policy in NATIVE
     assert records.against in NATIVE
-    assert records.counts.shape == (2, N_FOURS, 2, pegging.N_BINS)
+    assert records.counts.shape == (2, N_FOURS, 2, shipped.N_BINS)
     assert (records.standard_error <= 0.031).all()
     np.testing.assert_allclose(records.distribution.sum(axis=-1), 1)
 
@@ -164,9 +170,9 @@ def test_pegging_of_both_sides_agrees():
     """What the hands that dealers keep gain is what pones give away, and the other way round."""
     mean, kept = standard_pegging().mean, standard_cribs().kept
     pone, dealer = kept[PONE] @ mean[PONE], kept[DEALER] @ mean[DEALER]
-    assert pone[pegging.GAINED] == pytest.approx(dealer[pegging.GIVEN], abs=0.1)
-    assert dealer[pegging.GAINED] == pytest.approx(pone[pegging.GIVEN], abs=0.1)
-    assert 1.5 < pone[pegging.GAINED] < dealer[pegging.GAINED] < 4.5
+    assert pone[shipped.GAINED] == pytest.approx(dealer[shipped.GIVEN], abs=0.1)
+    assert dealer[shipped.GAINED] == pytest.approx(pone[shipped.GIVEN], abs=0.1)
+    assert 1.5 < pone[shipped.GAINED] < dealer[shipped.GAINED] < 4.5
 
 
 # The win table.

@@ -28,7 +28,7 @@ from crib_env.evaluate.runs.learning_curves import read_scalars
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
 from crib_env.tables.lang_strategies import desirabilities, pegging_values
-from crib_env.tables.standard import standard_pegging
+from crib_env.tables.shipped import standard_pegging
 from crib_env.train.loop import run as train_run
 from crib_env.train.loop import strength
 from crib_env.train.loop.run_folder import RunFolder

@@ -8,12 +8,11 @@ import pytest
 
 from crib_env.agents.equilibrium.blueprint import load_blueprint
 from crib_env.engine import DEALER, PONE, ROLES
-from crib_env.evaluate.commands.tables.win_table import HEADER, rows_of
 from crib_env.evaluate.files import markdown_table, whole_text
 from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.progress import rating_of_loss
 from crib_env.evaluate.rules_for_discards import pairs_discarded, solved, tally_discards
-from crib_env.tables.standard import standard_deals, standard_win_table
+from crib_env.tables.shipped import standard_deals
 
 DOCS = Path(__file__).parents[1] / "docs"
 END = "<!-- end of table -->\n"
@@ -22,10 +21,6 @@ _PAIRS = 10
 
 def kept(name):
     return json.loads((DOCS / f"{name}.json").read_text(encoding="utf-8"))
-
-
-def win_table():
-    return list(HEADER), rows_of(standard_win_table())
 
 
 def middle(values):
@@ -131,7 +126,6 @@ TABLES = {
     "discards of pone": ("findings", partial(pairs_of, PONE)),
     "rules of pone": ("findings", partial(rules_of, PONE)),
     "levels": ("benchmarks/players", levels),
-    "win table": ("benchmarks/solved-play", win_table),
     "four cards on the way": ("benchmarks/learners", four_cards_on_the_way),
     "ladder with two cards": ("benchmarks/learners", partial(ladder, 2)),
     "ladder with three cards": ("benchmarks/learners", partial(ladder, 3)),

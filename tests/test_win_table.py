@@ -12,26 +12,54 @@ from crib_env.agents import make_agent
 from crib_env.agents.registry import with_win_table
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, DISCARD, GAME, OVER, PONE, WIN, begin_deal, begin_game, shuffle, step
-from crib_env.evaluate.commands.tables import win_table as command
+from crib_env.evaluate.makers import win_table as command
+from crib_env.evaluate.makers.endings import (
+    N_VARIATES,
+    PARTS,
+    FromNothing,
+    Played,
+    solve_endings,
+    variates,
+    weights_of,
+)
+from crib_env.evaluate.makers.late_play import (
+    Sums,
+    fill_crib_means,
+    fit_plays,
+    fit_styles,
+    smoothed_parts,
+    sums_of,
+)
+from crib_env.evaluate.makers.pegging import simulate_pegging
+from crib_env.evaluate.makers.played_deals import (
+    LATE_SCORES,
+    SIZE,
+    LateDeals,
+    deals_at,
+    explore_late,
+    explore_plays,
+    points_of,
+    roles_of,
+    scores_about,
+    scores_from,
+)
+from crib_env.evaluate.makers.played_out import Positions, draw_positions
+from crib_env.evaluate.makers.win_table import Plan, make_win_table
 from crib_env.evaluate.skill.positions import before_discards
-from crib_env.evaluate.tables.calibration.discards import Positions, draw_positions
-from crib_env.evaluate.tables.win_table.deals import deals_at, points_of, scores_about, scores_from
-from crib_env.evaluate.tables.win_table.explore import roles_of
-from crib_env.evaluate.tables.win_table.late_deals import LATE_SCORES, SIZE, LateDeals, explore_late
-from crib_env.evaluate.tables.win_table.late_play import Sums, fill_crib_means, fit_styles, smoothed_parts, sums_of
-from crib_env.evaluate.tables.win_table.making import Plan, make_win_table
-from crib_env.evaluate.tables.win_table.plays import explore_plays, fit_plays
-from crib_env.evaluate.tables.win_table.solve import PARTS, FromNothing, Played, solve_endings, weights_of
-from crib_env.evaluate.tables.win_table.variates import N_VARIATES, variates
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.hands import FOURS, hand_of_mask
 from crib_env.kernels import kernel, mask_of, streams
 from crib_env.players.policies import GREEDY, native_card
 from crib_env.tables.analysis import late_play
 from crib_env.tables.outlook import outlook
-from crib_env.tables.pegging import simulate_pegging
-from crib_env.tables.standard import standard_pegging, standard_win_table
-from crib_env.tables.win_table import LATE, N_STYLES, WinTable, as_from_nothing
+from crib_env.tables.shipped import (
+    LATE,
+    N_STYLES,
+    WinTable,
+    as_from_nothing,
+    standard_pegging,
+    standard_win_table,
+)
 from crib_env.views import views_of
 from tests.helpers.reference import ReferenceGame
 from tests.helpers.refusals import refused
@@ -42,7 +70,7 @@ NOWHERE = np.zeros((0, 2), np.int64)
 
 
 def table_of(start, *played):
-    return WinTable("greedy", len(start.points), *solve_endings(start, played), **as_from_nothing())
+    return WinTable("greedy", len(start.points), **solve_endings(start, played), **as_from_nothing())
 
 
 def solved_from_nothing(points, luck=None):
@@ -233,18 +261,16 @@ def small(monkeypatch):
 @pytest.mark.usefixtures("small")
 def test_the_table_follows_from_the_plan_alone(tmp_path):
     """It depends neither on threads nor on an interruption, and deals of another plan are refused."""
-    plan = Plan("greedy", PARTS, 2, 1)
-    first, second = make_win_table(plan, tmp_path / "one", 1)
-    (tmp_path / "one" / "round-2" / "near-0-15.npz").unlink()
-    (tmp_path / "one" / "round-1.npz").unlink()
+    plan = Plan("greedy", PARTS, 1)
+    first = make_win_table(plan, tmp_path / "one", 1)
+    (tmp_path / "one" / "near-0-15.npz").unlink()
     told = []
-    again = list(make_win_table(plan, tmp_path / "one", 2, lambda done, what: told.append(done)))[1]
+    again = make_win_table(plan, tmp_path / "one", 2, told.append)
     assert sum(told) == plan.steps()
-    assert (again.endings == second.endings).all()
-    assert (again.errors == second.errors).all()
-    assert (first.endings == second.endings).all()  # `greedy` does not use it
+    assert (again.endings == first.endings).all()
+    assert (again.errors == first.errors).all()
     with refused("greedy"):
-        next(make_win_table(plan._replace(seed=2), tmp_path / "one", 1))
+        make_win_table(plan._replace(seed=2), tmp_path / "one", 1)
 
 
 # Discards near the end.
@@ -334,16 +360,17 @@ def test_styles_of_discarding_are_found_again():
             deals.shown[rows, k, 0] = rng.choice(30, len(rows), p=chances / chances.sum())
         deals.shown[rows, :, 1] = rng.poisson(np.maximum(mean[:, None] - near, 0.2))
     found = fit_styles(deals, usual)
-    assert np.allclose(found.styles.sum(axis=-1), 1, atol=1e-4)
+    assert np.allclose(found["styles"].sum(axis=-1), 1, atol=1e-4)
     for role in (PONE, DEALER):
         for at in [(85, 85), (100, 110), (119, 120)]:
-            weights = found.styles[role][at[0] - LATE, at[1] - LATE]
+            weights = found["styles"][role][at[0] - LATE, at[1] - LATE]
             shift = near[(at[0] - LATE) * 36 + at[1] - LATE]
             planted = usual.hands[role, 0] * (1 - 0.6 * shift * more)
             assert (
-                np.abs(weights @ found.style_hands[role] + usual.hands[role, 0] - planted / planted.sum()).max() < 0.02
+                np.abs(weights @ found["style_hands"][role] + usual.hands[role, 0] - planted / planted.sum()).max()
+                < 0.02
             )
-            assert weights @ found.style_cribs[role] == pytest.approx(-shift, abs=0.2)
+            assert weights @ found["style_cribs"][role] == pytest.approx(-shift, abs=0.2)
 
 
 def test_what_hands_differ_in_is_found_again():
@@ -386,7 +413,7 @@ def test_points_of_an_agents_play_are_found_again():
     seeds = streams(4, 6_000)
     plays = explore_plays(make_agent("greedy"), seeds)
     assert (plays.roles == roles_of(seeds)).all()
-    (found, errors), known = fit_plays(plays), standard_pegging().mean
+    (found, errors), known = fit_plays(plays).values(), standard_pegging().mean
     weights = np.stack([np.bincount(plays.hands[plays.roles == role], minlength=1820) for role in range(2)])
     weights = weights[..., None] / weights.sum(axis=1)[:, None, None]
     noise = (weights * records.standard_error**2).sum(axis=1)
@@ -404,7 +431,7 @@ def test_the_analysis_takes_points_of_the_play_from_the_table(tmp_path):
     assert np.allclose(found.sum(axis=-1), 1)
 
 
-def test_players_to_the_score_use_the_table_of_the_round_before():
+def test_players_to_the_score_use_another_table():
     table = Path("some.npz")
     assert with_win_table("expert", table) == "expert:win_table=some.npz"
     assert with_win_table("best:scores=yes", table) == "best:scores=yes,win_table=some.npz"
@@ -420,12 +447,11 @@ def test_a_saved_win_table_is_read_back(win_table, tmp_path):
 
 @pytest.mark.usefixtures("small")
 def test_the_command(tmp_path, capsys):
-    path, picture = tmp_path / "b.npz", tmp_path / "b.png"
-    command.win_table(path, "greedy", PARTS, rounds=1, picture=picture)
-    assert "intervals from 85–85 up" in " ".join(capsys.readouterr().out.split())
+    path = tmp_path / "b.npz"
+    command.win_table(path, "greedy", PARTS)
+    assert "b.npz: the dealer wins " in capsys.readouterr().out
     assert WinTable.load(path).deals == PARTS
-    assert picture.stat().st_size > 10_000
     with refused(f"deals={PARTS - 1}"):
         command.win_table(path, "greedy", PARTS - 1)
     with refused(tmp_path / "no"):
-        command.win_table(path, "greedy", PARTS, picture=tmp_path / "no" / "b.png")
+        command.win_table(tmp_path / "no" / "b.npz", "greedy", PARTS)

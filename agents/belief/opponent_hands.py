@@ -2,7 +2,7 @@
 
 Suits do not matter in the play, so a hand is a packed number: four bits to a rank, as in
 :func:`scoring.add_rank`. Its probability is proportional to the frequency with which a sensible opponent keeps it
-(:class:`crib_env.tables.crib_tables.CribTables`), times the number of ways to draw it from the unseen cards,
+(:class:`crib_env.tables.shipped.CribTables`), times the number of ways to draw it from the unseen cards,
 times the likelihood of the cards that the opponent has laid. A go, or a count that ended below 31, excludes
 hands.
 
@@ -55,7 +55,7 @@ def keeping_weights(kept: np.ndarray) -> np.ndarray:
     """The probability of keeping one given set of four cards, by its number (1820,), up to a factor.
 
     Args:
-        kept: (1820,) how often each class is kept, of :class:`crib_env.tables.crib_tables.CribTables`.
+        kept: (1820,) how often each class is kept, of :class:`crib_env.tables.shipped.CribTables`.
     """
     anything = FOUR_SIZES / FOUR_SIZES.sum()
     return ((1 - _UNUSUAL) * kept + _UNUSUAL * anything) / FOUR_SIZES

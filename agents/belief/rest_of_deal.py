@@ -17,7 +17,7 @@ from crib_env.hands import FOURS, N_FOURS
 from crib_env.kernels import bit, kernel
 from crib_env.scoring import add_rank, rank_points, show_points
 from crib_env.tables.deal_chances import fill_before_crib
-from crib_env.tables.standard import standard_cribs
+from crib_env.tables.shipped import standard_cribs
 
 # The third row of ``Habits.keeping``: in a hand that was dealt, not kept of six, all sets of four are equally likely.
 DEALT = len(ROLES)

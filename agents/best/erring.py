@@ -17,7 +17,7 @@ from crib_env.agents.choosing import card_chances, chances_of_pairs, draw, pairs
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
 from crib_env.players.agent import Powers
-from crib_env.tables.discard_values import discard_points
+from crib_env.tables.outlook import discard_points
 
 _PER_POINT = 1.5  # logits of the network that are worth about a point
 

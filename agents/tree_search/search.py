@@ -42,7 +42,7 @@ from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mix, popcount
 from crib_env.players.policies import native_card
 from crib_env.scoring import show_points
 from crib_env.tables.deal_chances import chance_after_deal, chance_with_crib
-from crib_env.tables.discard_values import show_value
+from crib_env.tables.outlook import show_value
 
 NODE = np.dtype(
     [

@@ -12,6 +12,7 @@ for each discard instead of 15,180 evaluations. Flush and nobs have closed forms
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cache
 from itertools import permutations
 from typing import NamedTuple
@@ -26,6 +27,14 @@ from crib_env.scoring import SUIT, add_rank, rank_points
 STARTERS = 46
 COMPLETIONS = 46 * 45 // 2 * 44  # 45,540 ways to fill a crib and cut a starter
 HAND_SCALE = COMPLETIONS // STARTERS  # 990
+EXACT_MEANS = {
+    "random": Fraction(60_759, 12_740),  # 4.769
+    "ideal": Fraction(11_422_361, 1_377_194),  # 8.294
+    "cheating": Fraction(300_743_917, 33_446_140),  # 8.992
+}
+"""Mean points of a hand over all deals and starters, by players of O'Connor's discard game: ``random`` discards any two
+cards, ``ideal`` keeps the four with the best mean, and ``cheating`` knows the starter. `python -m
+crib_env.evaluate.makers.papers oconnor-2000` computes them."""
 
 
 def _rank_points_of_five() -> np.ndarray:

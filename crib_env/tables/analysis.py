@@ -37,11 +37,8 @@ from crib_env.exact.discard_statistics import (
 from crib_env.hands import hand_of_mask
 from crib_env.kernels import bit, kernel, mask_of
 from crib_env.tables.deal_chances import DealChances, fill_dealer_wins
-from crib_env.tables.discard_values import discard_points, standard_values
-from crib_env.tables.outlook import outlook
-from crib_env.tables.pegging import GAINED, GIVEN
-from crib_env.tables.standard import standard_cribs, standard_win_table
-from crib_env.tables.win_table import LATE, N_STYLES
+from crib_env.tables.outlook import discard_points, outlook, standard_values
+from crib_env.tables.shipped import GAINED, GIVEN, LATE, N_STYLES, standard_cribs, standard_win_table
 
 ANALYSIS = np.dtype(
     [

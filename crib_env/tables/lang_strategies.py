@@ -15,7 +15,7 @@ from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.exact.discard_statistics import N_DISCARDS, TOTALS, fill_totals, six_cards
 from crib_env.hands import FOURS, hand_of_mask
 from crib_env.kernels import bit, cards_in, kernel, mask_of
-from crib_env.tables.pegging import GAINED, GIVEN, PeggingRecords
+from crib_env.tables.shipped import GAINED, GIVEN, PeggingRecords
 
 STRATEGIES = (
     "hand_max_min",
@@ -35,7 +35,7 @@ def fill_desirabilities(totals, cards, pegging, out):
     """Fills ``out`` (8, 15) for one hand.
 
     Args:
-        totals: (15,) of ``discard_statistics.TOTALS``, from ``fill_totals`` or a ``DiscardTable``.
+        totals: (15,) of ``discard_statistics.TOTALS``, from ``fill_totals``.
         cards: (6,) the hand, sorted ids.
         pegging: (1820, 3) of the player's role, from :func:`pegging_values`.
         out: float64.

@@ -21,7 +21,7 @@ from crib_env.hands import N_FOURS, N_RANKS, ORDERINGS, hand_of_mask
 from crib_env.kernels import bit, kernel, mask_of
 from crib_env.solver.hand_weights import fitted_weights, pairs_dealt
 from crib_env.solver.public_state import start_of_play
-from crib_env.tables.discard_values import fill_discard_points, standard_values
+from crib_env.tables.outlook import fill_discard_points, standard_values
 
 UNUSUAL = 0.03
 """How often a player is assumed to keep four random cards, so that even unlikely hands get a policy."""

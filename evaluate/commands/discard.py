@@ -19,7 +19,7 @@ from crib_env.evaluate.rules_of_thumb import rules_table
 from crib_env.exact.deal_classes import class_of, representatives
 from crib_env.solver.deal.shows import choices_of as choices_of_deals
 from crib_env.tables.analysis import WinShares, analyse_discard, win_shares
-from crib_env.tables.standard import standard_deals, standard_win_table
+from crib_env.tables.shipped import standard_deals, standard_win_table
 
 _NAMED = 4  # pairs that the sentence names
 _PAIRS_SHOWN = 20

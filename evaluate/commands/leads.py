@@ -23,8 +23,7 @@ from crib_env.evaluate.rules_of_thumb import (
     tally_leads,
 )
 from crib_env.hands import hand_number
-from crib_env.tables.leads import Leads
-from crib_env.tables.standard import standard_leads
+from crib_env.tables.shipped import Leads, standard_leads
 
 _NEVER = 0.0005  # a lead so rare is none in equilibrium, which leaves open how it is answered
 

@@ -1,6 +1,6 @@
 """The commands by name: a measurement is a file in this folder and an entry here.
 
-A name of two words is a command under another one, as ``match endgames``, or in a group, as ``make-table win``.
+A name of two words is a command under another one, as ``match endgames``, or in a group, as ``solve play``.
 """
 
 from __future__ import annotations
@@ -56,18 +56,8 @@ COMMANDS = {
     "reproduce lang-tournament": Command("reproduce:lang_tournament"),
     "benchmark": Command("benchmark:benchmark"),
     "benchmark decisions": Command("benchmark:decisions", takes_agents=True),
-    "make-table cribs": Command("tables.deals:cribs"),
-    "make-table pegging": Command("tables.deals:pegging"),
-    "make-table win": Command("tables.win_table:win_table", takes_agents=True),
-    "make-table calibration": Command("tables.calibration:calibration", takes_agents=True),
-    "make-table leads": Command("tables.solutions:leads"),
-    "make-table blueprint": Command("tables.solutions:blueprint"),
-    "make-table luck": Command("tables.deals:luck", takes_agents=True),
-    "make-table discards": Command("tables.deals:discards"),
-    "make-table suite": Command("tables.solutions:suite"),
 }
 GROUPS = {
-    "make-table": "Makes a table that the library, an agent or a page reads.",
     "solve": "Solves the play, or whole deals, for their equilibrium, to a stated distance from it.",
 }
 """What the commands of a group have in common, by the first word of their names."""

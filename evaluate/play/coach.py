@@ -20,7 +20,7 @@ from crib_env.evaluate.skill.analysis.judges import PlayJudge, discard_worth
 from crib_env.evaluate.skill.analysis.summary import PlayerSummary, summarise_players
 from crib_env.evaluate.skill.luck.table import NET_POINTS, RESULTS, WINS
 from crib_env.exact.discard_statistics import PLACES
-from crib_env.tables.standard import standard_win_table
+from crib_env.tables.shipped import standard_win_table
 from crib_env.views import views_of
 
 HOW = (

@@ -13,10 +13,14 @@ import numpy as np
 from crib_env.agents import make_agent
 from crib_env.agents.networks.weights_file import load_tensors
 from crib_env.players.tabular import TabularAgent
-from crib_env.tables.crib_tables import CribTables
-from crib_env.tables.pegging import PeggingRecords
-from crib_env.tables.standard import standard_cribs, standard_pegging, standard_win_table
-from crib_env.tables.win_table import WinTable
+from crib_env.tables.shipped import (
+    CribTables,
+    PeggingRecords,
+    WinTable,
+    standard_cribs,
+    standard_pegging,
+    standard_win_table,
+)
 from tests.attack.attempts import Attempts, Sizes
 from tests.helpers.files_of_users import HOSTILE, one_of_each_kind
 from tests.helpers.players import NETWORKS, player

@@ -28,9 +28,7 @@ class Long(NamedTuple):
 
 
 SMALL_TD = ("--hidden", "16", "--evaluations", "1", "--evaluation-games", "20", "--final-games", "20")
-CALIBRATION = (
-    "make-table calibration c.json --agent greedy --pairs 3 --games 200 --positions 3 --deals 200 --cards 1000"
-)
+CALIBRATION = "c.json --agent greedy --pairs 3 --games 200 --positions 3 --deals 200 --cards 1000"
 COMMANDS = {
     "match": Long(
         (
@@ -65,11 +63,9 @@ COMMANDS = {
         ("train", "td", "--seeds", "2", "--episodes", "20000", "--checkpoint-seconds", "0", *SMALL_TD, "--folder", "a"),
         ("train", "td", "--resume", "a"),
     ),
-    "make-table luck": Long((SMALL, "make-table", "luck", "l.npz", "--agent", "greedy", "--deals", "20000")),
-    "make-table win": Long(
-        (SMALL, "make-table", "win", "w.npz", "--agent", "greedy", "--deals", "20", "--rounds", "2", *ONE)
-    ),
-    "make-table calibration": Long(("evaluate", *CALIBRATION.split(), *ONE)),
+    "maker of the luck table": Long((SMALL, "luck", "l.npz", "--agent", "greedy", "--deals", "20000")),
+    "maker of the win table": Long((SMALL, "win_table", "w.npz", "--agent", "greedy", "--deals", "20", *ONE)),
+    "calibration": Long(("crib_env.evaluate.makers.calibration", *CALIBRATION.split(), *ONE)),
     "solve play": Long(
         (SMALL, "solve", "play", "play", "--cards", "3", "--nash-conv", "0.002", "--json", "p.json", *ONE)
     ),

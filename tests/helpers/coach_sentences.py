@@ -11,7 +11,7 @@ import pytest
 from crib_env import format_card, parse_cards
 from crib_env.engine import DEALER, PONE
 from crib_env.tables.analysis import analyse_discard, win_shares
-from crib_env.tables.discard_values import standard_values
+from crib_env.tables.outlook import standard_values
 from tests.helpers.plain_beliefs import NUMBER_OF_RANKS, plain_beliefs
 from tests.helpers.plain_play import points_of
 from tests.helpers.positions import Position

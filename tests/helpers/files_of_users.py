@@ -8,6 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from crib_env.evaluate.makers import win_table
+from crib_env.evaluate.makers.played_out import Calibration
+from crib_env.evaluate.makers.played_out import Plan as AgreementPlan
 from crib_env.evaluate.matches.dataset.dataset import Dataset
 from crib_env.evaluate.matches.game_records import read_record
 from crib_env.evaluate.matches.league import League
@@ -15,9 +18,6 @@ from crib_env.evaluate.papers.run import Reproduction
 from crib_env.evaluate.play.saved_game import GameSoFar, read_game
 from crib_env.evaluate.runs.format import read_config
 from crib_env.evaluate.skill.suite.suite import TASKS, Outcome, Suite, outcome_of
-from crib_env.evaluate.tables.calibration.making import Calibration
-from crib_env.evaluate.tables.calibration.making import Plan as AgreementPlan
-from crib_env.evaluate.tables.win_table import making as win_table
 from crib_env.files.json_text import read_json
 from tests.helpers.written_runs import write_run
 
@@ -47,7 +47,7 @@ def one_of_each_kind(tmp_path: Path) -> dict[Path, Callable[[], Any]]:
     dataset.begin(tmp_path / "dataset")
     run = write_run(tmp_path / "run")
     table, calibration = (
-        win_table.Plan("greedy", 1, 1, 0),
+        win_table.Plan("greedy", 1, 0),
         Calibration(AgreementPlan("best", 1, 2, 1, 2, 1, 0), (), (), ()),
     )
     calibration.save(tmp_path / "calibration.json")

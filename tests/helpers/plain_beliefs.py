@@ -11,7 +11,7 @@ import numpy as np
 from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, keeping_weights, posterior
 from crib_env.engine import DEALER, PONE
 from crib_env.hands import FOURS
-from crib_env.tables.standard import standard_cribs
+from crib_env.tables.shipped import standard_cribs
 from tests.helpers import reference
 from tests.helpers.plain_play import OPPONENT, begin_play, chances_now, replay
 from tests.helpers.positions import laid_arrays, mask

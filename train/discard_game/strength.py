@@ -1,7 +1,7 @@
 """Strength of a player of the discard game: the exact mean of the hands it keeps, over random deals.
 
 The player's average loss to the best discard, by exact means, is subtracted from the mean of the best player over
-all deals (:data:`crib_env.exact.discard_game_means.EXACT_MEANS`). This removes the luck of deals and starters,
+all deals (:data:`crib_env.exact.discard_means.EXACT_MEANS`). This removes the luck of deals and starters,
 and the interval is that of the loss alone.
 """
 
@@ -20,8 +20,7 @@ from crib_env.engine import GAME, shuffle
 from crib_env.evaluate.console import table_of
 from crib_env.evaluate.runs.format import POINTS_A_HAND, with_band
 from crib_env.evaluate.statistics import half_width, mean_interval
-from crib_env.exact.discard_game_means import EXACT_MEANS
-from crib_env.exact.discard_means import STARTERS, hand_total
+from crib_env.exact.discard_means import EXACT_MEANS, STARTERS, hand_total
 from crib_env.kernels import bit, kernel, mask_of
 
 SAMPLE = "hands"  # what ``games`` counts

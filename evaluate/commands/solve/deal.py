@@ -33,7 +33,7 @@ from crib_env.solver.deal.saved import (
 )
 from crib_env.solver.deal.solver import DealSolver
 from crib_env.solver.play_game import PlayGame
-from crib_env.tables.deal_values import DealValues
+from crib_env.tables.shipped import DealValues
 
 _SAVE_EVERY = 900.0  # seconds; a state is eleven gigabytes
 

@@ -21,7 +21,7 @@ from crib_env.files.whole_file import whole_file
 from crib_env.kernels import streams
 from crib_env.observation import N_ACTIONS, OBSERVATIONS
 from crib_env.players.turns import Turn, turns
-from crib_env.tables.standard import standard_win_table
+from crib_env.tables.shipped import standard_win_table
 
 if TYPE_CHECKING:
     import pyarrow

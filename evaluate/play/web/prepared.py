@@ -16,10 +16,8 @@ from crib_env.agents.equilibrium.blueprint import Blueprint, load_blueprint
 from crib_env.agents.equilibrium.situation import rank_shows
 from crib_env.evaluate.skill.luck.table import standard_luck_table
 from crib_env.exact.discard_means import crib_sums
-from crib_env.tables.discard_values import standard_values
-from crib_env.tables.outlook import outlook
-from crib_env.tables.standard import standard_cribs, standard_pegging, standard_win_table
-from crib_env.tables.win_table import WinTable
+from crib_env.tables.outlook import outlook, standard_values
+from crib_env.tables.shipped import WinTable, standard_cribs, standard_pegging, standard_win_table
 
 TABLES: tuple[Callable[[], Any], ...] = (
     crib_sums,

@@ -13,7 +13,7 @@ from crib_env import parse_cards
 from crib_env.engine import PONES_HAND, WIN
 from crib_env.evaluate.matches.game_records import GameRecord
 from crib_env.evaluate.matches.muggins import HANDS, hands_shown, write_missed
-from crib_env.tables.standard import standard_win_table
+from crib_env.tables.shipped import standard_win_table
 
 
 class CountLoss(NamedTuple):

@@ -14,7 +14,7 @@ from crib_env.agents.choosing import six_dealt
 from crib_env.agents.equilibrium.agent import EquilibriumAgent
 from crib_env.agents.equilibrium.blueprint import N_CARDS
 from crib_env.agents.expert.agent import ExpertAgent
-from crib_env.tables.discard_values import discard_points
+from crib_env.tables.outlook import discard_points
 
 _ITERATIONS = 20  # of the solution of the rest of a play
 

@@ -17,7 +17,7 @@ from crib_env.hands import hand_of_mask
 from crib_env.kernels import bit, cards_in, kernel, lowest
 from crib_env.players.policies import CAREFUL, GREEDY, native_card
 from crib_env.scoring import add_rank, rank_points
-from crib_env.tables.discard_values import show_value
+from crib_env.tables.outlook import show_value
 
 PARTS = ("pone's hand", "dealer's hand and heels", "crib", "pone's play", "dealer's play")
 """The parts of the value of twelve cards, by the source of the points."""

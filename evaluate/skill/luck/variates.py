@@ -46,7 +46,7 @@ from crib_env.evaluate.statistics import match_points
 from crib_env.kernels import kernel, mask_of
 from crib_env.scoring import show_points
 from crib_env.tables.deal_chances import scores_after_show
-from crib_env.tables.discard_values import DiscardValues
+from crib_env.tables.outlook import DiscardValues
 
 CHANCES = ("first deal", "cards", "starter")
 """The events of chance, in the order of the game."""

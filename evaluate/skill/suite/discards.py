@@ -25,8 +25,7 @@ from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_t
 from crib_env.files.checked_file import Column, SavedArrays
 from crib_env.kernels import bit, kernel, streams
 from crib_env.tables.analysis import discard_chances
-from crib_env.tables.discard_values import discard_points
-from crib_env.tables.outlook import outlook
+from crib_env.tables.outlook import discard_points, outlook
 from crib_env.views import views_of
 
 NAME, VERSION = "discards", 2

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+import tyro
 
 from crib_env.agents.choosing import without_rare
 from crib_env.agents.equilibrium.blueprint import Blueprint, first_cards
 from crib_env.engine import ROLES
+from crib_env.evaluate.commands.arguments import File
+from crib_env.evaluate.commands.solve.play import PEGGING_GAME
+from crib_env.evaluate.console import console
+from crib_env.evaluate.files import check_outputs
+from crib_env.evaluate.makers import run
+from crib_env.evaluate.progress import advancing
 from crib_env.exact.discard_statistics import N_DISCARDS
 from crib_env.hands import N_RANKS, ORDERINGS
-from crib_env.solver.cfr import load_solution
+from crib_env.solver.cfr import check_solution, load_solution
 from crib_env.solver.deal.holdings import by_choice, hand_weights
-from crib_env.solver.deal.saved import load_discards, load_play
+from crib_env.solver.deal.saved import load_discards, load_play, newest
 from crib_env.solver.hand_weights import pairs_dealt
 from crib_env.solver.play_game import SPLIT
 from crib_env.solver.public_state import start_of_play
@@ -48,3 +56,30 @@ def _weights(chances: np.ndarray) -> np.ndarray:
     starters = [pairs_dealt(start_of_play(starter=starter)) for starter in range(N_RANKS)]
     beside = [hand_weights(possible, starter, pairs) for starter, pairs in enumerate(starters)]
     return np.array([*beside, [ORDERINGS[4]] * len(ROLES)], np.float32)
+
+
+def blueprint(
+    path: File,
+    pegging: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="PEGGING")],
+    deals: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DEALS")],
+) -> None:
+    """Makes the blueprint that `equilibrium` plays by: the discards and the first three cards of solved deals.
+
+    Args:
+        path: The file of the blueprint; an existing file is replaced.
+        pegging: The file of `solve play`, for the pegging game.
+        deals: The folder of `solve deal`.
+    """
+    check_outputs(path)
+    check_solution(pegging, PEGGING_GAME)
+    state = newest(deals)
+    if state is None:
+        raise ValueError(f"{deals} holds no solution: give the folder of solve deal")
+    with advancing("solutions", N_RANKS + 1) as on_progress:
+        made = make_blueprint((pegging, PEGGING_GAME), state, on_progress)
+    made.save(path)
+    console.print(f"{path}: {path.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    run(blueprint)

@@ -10,39 +10,23 @@ hands that play alike.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from crib_env.engine import PONE, ROLES, WIN
-from crib_env.evaluate.tables.win_table.alike import smoothed
-from crib_env.evaluate.tables.win_table.late_deals import LATE_SCORES, SIZE, LateDeals
+from crib_env.evaluate.makers.played_deals import LATE_SCORES, SIZE, LateDeals, Plays
 from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, PLACES, TOTALS, fill_totals
-from crib_env.hands import N_FOURS, hand_of_mask
+from crib_env.hands import FOURS, N_FOURS, hand_of_mask
 from crib_env.kernels import bit, kernel, mask_of
+from crib_env.scoring import card_value
 from crib_env.tables.analysis import DiscardParts, discard_parts, fill_wins, fill_wins_in_style
 from crib_env.tables.outlook import Outlook
-from crib_env.tables.pegging import N_BINS
-from crib_env.tables.win_table import LATE, N_STYLES, PARTS_OF_LATE_PLAY
+from crib_env.tables.shipped import GAINED, GIVEN, LATE, N_BINS, N_STYLES, PARTS_OF_LATE_PLAY, standard_pegging
 
 _NOT_PLAYED = np.zeros((2, N_BINS))
 _NOT_PLAYED[:, 0] = 1.0
 _SHARES = 4  # of the deals; sums depend on it in their last digits
-
-
-class Styles(NamedTuple):
-    """See :class:`crib_env.tables.win_table.WinTable`."""
-
-    style_hands: np.ndarray
-    style_cribs: np.ndarray
-    styles: np.ndarray
-
-
-class LatePlay(NamedTuple):
-    """See :class:`crib_env.tables.win_table.WinTable`."""
-
-    late_hands: np.ndarray
-    late_scores: np.ndarray
 
 
 @kernel
@@ -60,8 +44,10 @@ def fill_crib_means(sixes, places, is_dealer, outlook, out):
         out[n] = _parts_of(sixes[n], places[n], is_dealer, outlook).crib_mean
 
 
-def fit_styles(deals: LateDeals, outlook: Outlook) -> Styles:
-    """The styles in which opponents discarded: the principal components of what they showed and what the crib brought,
+def fit_styles(deals: LateDeals, outlook: Outlook) -> dict[str, Any]:
+    """``style_hands``, ``style_cribs`` and ``styles`` of :class:`crib_env.tables.shipped.WinTable`.
+
+    The styles in which opponents discarded are the principal components of what they showed and what the crib brought,
     each as it differs from 0–0.
 
     Args:
@@ -89,7 +75,8 @@ def fit_styles(deals: LateDeals, outlook: Outlook) -> Styles:
         styles[role, :, 1:] = u[:, : N_STYLES - 1] * np.sqrt(len(LATE_SCORES))
         styles[role, :, 0] = 1 - styles[role, :, 1:].sum(axis=1)
     late = styles.reshape(len(ROLES), *SIZE, N_STYLES)
-    return Styles(hands.astype(np.float32), cribs.astype(np.float32), late.astype(np.float32))
+    fields = {"style_hands": hands, "style_cribs": cribs, "styles": late}
+    return {name: array.astype(np.float32) for name, array in fields.items()}
 
 
 @kernel
@@ -153,8 +140,8 @@ def _value(chances: np.ndarray, weights: np.ndarray, scores: np.ndarray) -> np.n
     return value
 
 
-def fit_late_play(deals: LateDeals, outlook: Outlook, threads: int) -> LatePlay:
-    """What the play adds to a hand, smoothed.
+def fit_late_play(deals: LateDeals, outlook: Outlook, threads: int) -> dict[str, Any]:
+    """``late_hands`` and ``late_scores`` of :class:`crib_env.tables.shipped.WinTable`, smoothed.
 
     The first part is the mean over all deals; the others are the principal components of what hands differ in.
 
@@ -172,7 +159,7 @@ def fit_late_play(deals: LateDeals, outlook: Outlook, threads: int) -> LatePlay:
         sums = Sums(*(np.sum(part, axis=0) for part in zip(*each)))
         hands[role], scores[role] = smoothed_parts(sums, role)
     late = scores.reshape(len(ROLES), *SIZE, -1)
-    return LatePlay(hands.astype(np.float32), late.astype(np.float32))
+    return {"late_hands": hands.astype(np.float32), "late_scores": late.astype(np.float32)}
 
 
 def smoothed_parts(sums: Sums, role: int) -> tuple[np.ndarray, np.ndarray]:
@@ -189,3 +176,102 @@ def smoothed_parts(sums: Sums, role: int) -> tuple[np.ndarray, np.ndarray]:
     hands[:, used] = smoothed(means @ parts.T, sums.n, role)
     scores[:, used] = parts.T
     return hands, scores
+
+
+def fit_plays(plays: Plays) -> dict[str, Any]:
+    """``plays`` and ``play_errors`` of :class:`crib_env.tables.shipped.WinTable`: mean points by role and ranks kept.
+
+    For the errors, means from half of the plays predict the points of the other half. What is left, beyond how much
+    the points of the same ranks vary, is the error of these means; that of all plays together is lower.
+    """
+    means, errors = np.zeros_like(standard_pegging().mean), np.zeros((len(ROLES), 2))
+    for role in range(len(ROLES)):
+        rows = np.flatnonzero(plays.roles == role)
+        means[role] = _smoothed(plays, rows, role)
+        halves = rows[::2], rows[1::2]
+        squares = [_error(plays, other, _smoothed(plays, half, role)) for half, other in (halves, halves[::-1])]
+        errors[role] = np.sqrt(np.maximum(np.mean(squares, axis=0), 0.0))
+    return {"plays": means.astype(np.float32), "play_errors": errors.astype(np.float32)}
+
+
+def _error(plays: Plays, rows: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """(2,) mean square of the error of means (1820, 2), by other plays."""
+    hands, points = plays.hands[rows], plays.points[rows].astype(float)
+    n = np.bincount(hands, minlength=N_FOURS)
+    sums = np.stack([np.bincount(hands, side, N_FOURS) for side in points.T], axis=1)
+    within = ((points - (sums / np.maximum(n, 1)[:, None])[hands]) ** 2).sum(axis=0) / max(len(rows) - (n > 0).sum(), 1)
+    found: np.ndarray = ((points - means[hands]) ** 2).mean(axis=0) - within
+    return found
+
+
+def _smoothed(plays: Plays, rows: np.ndarray, role: int) -> np.ndarray:
+    """(1820, 2) mean points, of the plays ``rows``."""
+    known = standard_pegging().mean[role]
+    hands, more = plays.hands[rows], plays.points[rows] - known[plays.hands[rows]]
+    n, mean = np.bincount(hands, minlength=N_FOURS), more.mean(axis=0)
+    sums = np.stack([np.bincount(hands, side, N_FOURS) for side in (more - mean).T], axis=1)
+    return np.maximum(known + mean + smoothed(sums / np.maximum(n, 1)[:, None], n, role), 0.0)
+
+
+_VALUES = np.array([card_value(rank) for rank in range(13)])
+
+
+def _likeness(role: int) -> np.ndarray:
+    """(1820, F) what matters of four ranks in the play, each feature with mean 0 and standard deviation 1."""
+    ranks = FOURS.astype(np.int64)
+    values, counts = _VALUES[ranks], (ranks[:, :, None] == np.arange(13)).sum(axis=1)
+    a, b = np.triu_indices(4, 1)
+    apart, sums = np.abs(ranks[:, a] - ranks[:, b]), values[:, a] + values[:, b]
+    play = standard_pegging().distribution[role]
+    means = play @ np.arange(N_BINS)
+    low = (values <= 4).sum(axis=1)
+    features = [
+        *counts.T,
+        *(
+            (values == 10).sum(axis=1),
+            low,
+            low > 0,
+            low > 1,
+            values.sum(axis=1),
+            values.min(axis=1),
+            values.max(axis=1),
+        ),
+        *((apart == 0).sum(axis=1), ((apart == 1) | (apart == 2)).sum(axis=1)),
+        *((sums == 15).sum(axis=1), (sums == 5).sum(axis=1)),
+        *(means[:, GAINED], means[:, GIVEN], play[:, GAINED, 0], play[:, GIVEN, 0]),
+    ]
+    table = np.stack(features, axis=1).astype(float)
+    table = table[:, table.std(axis=0) > 0]  # the dealer always makes a point, and pone always concedes one
+    standard: np.ndarray = (table - table.mean(axis=0)) / table.std(axis=0)
+    return standard
+
+
+_LENGTHS = (3.0, 5.0, 8.0, 12.0)
+_RATIOS = (0.03, 0.06, 0.12, 0.25, 0.5)  # standard deviation between hands over that between deals of a hand
+
+
+def smoothed(means: np.ndarray, n: np.ndarray, role: int) -> np.ndarray:
+    """Gaussian process regression of columns (1820, C), each with the length and the ratio of the highest likelihood.
+
+    Args:
+        means: (1820, C) the mean of each hand over its deals.
+        n: (1820,) deals of each hand.
+        role: of the player with the hand.
+    """
+    features = _likeness(role)
+    squares = (features**2).sum(axis=1)
+    seen = np.flatnonzero(n)
+    distances = np.maximum(squares[:, None] + squares[seen] - 2 * features @ features[seen].T, 0)
+    y, best = means[seen], np.full(means.shape[1], -np.inf)
+    out = np.zeros_like(means)
+    for length in _LENGTHS:
+        alike = np.exp(-distances / (2 * length**2))
+        for ratio in _RATIOS:
+            covariance = ratio**2 * alike[seen] + np.diag(1 / n[seen])
+            solved = np.linalg.solve(covariance, y)
+            variance = (y * solved).mean(axis=0)
+            likelihood = -0.5 * (len(seen) * np.log(variance + 1e-12) + np.linalg.slogdet(covariance)[1])
+            better = likelihood > best
+            best[better] = likelihood[better]
+            out[:, better] = ratio**2 * alike @ solved[:, better]
+    return out

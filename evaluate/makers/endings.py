@@ -5,19 +5,25 @@ the game or the table's own value at the scores after the deal. Where both score
 deals from 0–0 serve.
 
 Luck is taken out without bias: the mean over the deals is adjusted by linear regression on numbers whose mean over all
-deals is known to be zero (:func:`crib_env.evaluate.tables.win_table.variates.variates`). This comes down to one weight
-for each deal.
+deals is known to be zero (:func:`variates`). This comes down to one weight for each deal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from crib_env.engine import WIN
-from crib_env.kernels import kernel
+from crib_env.batch import GameBatch
+from crib_env.cards import JACK
+from crib_env.engine import DEALER, PONE, WIN
+from crib_env.evaluate.makers.played_deals import score_after
+from crib_env.evaluate.skill.luck.table import standard_luck_table
+from crib_env.evaluate.skill.luck.usual_deal import PARTS as PARTS_OF_LUCK
+from crib_env.evaluate.skill.luck.usual_deal import UNSEEN, new_scratch, usual_discards, value_cards
+from crib_env.kernels import kernel, mask_of
+from crib_env.scoring import show_points
 from crib_env.tables.deal_chances import ENDINGS, MATCH_POINTS, ending_of
 
 PARTS = 20
@@ -34,7 +40,7 @@ class Played(NamedTuple):
     after: np.ndarray
     """(n, C, 2) int8, of dealer and pone after it."""
     luck: np.ndarray
-    """(n, …) of :func:`crib_env.evaluate.tables.win_table.variates.variates`."""
+    """(n, …) of :func:`variates`."""
 
     def part(self, number: int) -> Played:
         """One of ``PARTS`` parts of the deals."""
@@ -47,7 +53,7 @@ class FromNothing(NamedTuple):
     points: np.ndarray
     """(n, 32, 2) int8 points in order, of dealer and of pone."""
     luck: np.ndarray
-    """(n, …) of :func:`crib_env.evaluate.tables.win_table.variates.variates`."""
+    """(n, …) of :func:`variates`."""
 
     def part(self, number: int) -> FromNothing:
         """One of ``PARTS`` parts of the deals."""
@@ -73,17 +79,6 @@ def _add_end(endings, dealer, pone, weight, here):
             here[ending] += weight * after[(ending + 3) % 6]
     else:
         here[ending_of(dealer, pone)] += weight
-
-
-@kernel
-def score_after(points, dealer, pone):
-    """The scores of dealer and pone after a deal, whose points (32, 2) are in order; whoever reaches 121 is first."""
-    for k in range(len(points)):
-        dealer += points[k, 0]
-        pone += points[k, 1]
-        if dealer >= WIN or pone >= WIN:
-            break
-    return dealer, pone
 
 
 class _Deals(NamedTuple):
@@ -136,17 +131,10 @@ def _solved(start: FromNothing, played: Sequence[Played]) -> np.ndarray:
     return endings
 
 
-class Solved(NamedTuple):
-    """Fields of :class:`crib_env.tables.win_table.WinTable`."""
-
-    endings: np.ndarray
-    errors: np.ndarray
-
-
 def solve_endings(
     start: FromNothing, played: Sequence[Played], on_progress: Callable[[int], None] = lambda done: None
-) -> Solved:
-    """How games end from every pair of scores, as it follows from deals.
+) -> dict[str, Any]:
+    """``endings`` and ``errors`` of :class:`crib_env.tables.shipped.WinTable`, as they follow from deals.
 
     Args:
         start: deals from 0–0, for all pairs of scores at which none were played.
@@ -170,4 +158,58 @@ def solve_endings(
     errors = found.std(axis=0, ddof=1) / np.sqrt(PARTS)
     chances = np.maximum(whole, 0.0)  # the adjustment may take a chance of nearly nothing below it
     chances /= chances.sum(axis=-1, keepdims=True)
-    return Solved(chances.astype(np.float32), errors.astype(np.float32))
+    return {"endings": chances.astype(np.float32), "errors": errors.astype(np.float32)}
+
+
+N_VARIATES = len(PARTS_OF_LUCK) + 4
+
+
+@kernel
+def _mean_show(four, unseen, is_crib):
+    """The mean points of four cards over the starters ``unseen`` (a mask)."""
+    total = 0.0
+    for card in range(52):
+        if (unseen >> card) & 1:
+            total += show_points(four, card, is_crib)
+    return total / UNSEEN
+
+
+@kernel
+def _fill_variates(games, values, means, scratch, out):
+    pairs, weights = np.zeros((2, 2), np.int64), np.zeros(2, np.int64)
+    worth = np.zeros(len(means))
+    for n in range(len(games)):
+        cards, dealer = games[n]["cards"], np.int64(games[n]["dealer"])
+        pones_six = mask_of(cards[6 * (1 - dealer) : 6 * (1 - dealer) + 6])
+        dealers_six = mask_of(cards[6 * dealer : 6 * dealer + 6])
+        value_cards(pones_six, dealers_six, values, scratch, worth)
+        out[n, : len(worth)] = worth - means
+        usual_discards(pones_six, PONE, values, pairs[PONE], weights)
+        usual_discards(dealers_six, DEALER, values, pairs[DEALER], weights)
+        unseen = ((np.int64(1) << 52) - 1) ^ pones_six ^ dealers_six
+        starter, jacks = np.int64(cards[12]), np.int64(0)
+        for suit in range(4):
+            jacks += (unseen >> (13 * suit + JACK)) & 1
+        k = len(worth)
+        out[n, k] = (starter % 13 == JACK) - jacks / UNSEEN
+        shown = (
+            (pones_six ^ pairs[PONE, 0], False),
+            (dealers_six ^ pairs[DEALER, 0], False),
+            (pairs[PONE, 0] | pairs[DEALER, 0], True),
+        )
+        for four, is_crib in shown:
+            k += 1
+            out[n, k] = show_points(four, starter, is_crib) - _mean_show(four, unseen, is_crib)
+
+
+def variates(seeds: np.ndarray) -> np.ndarray:
+    """The luck in the cards of n deals, (n, ``N_VARIATES``): numbers whose mean over all deals is exactly zero.
+
+    First the parts of :mod:`crib_env.evaluate.skill.luck.usual_deal`, in points above their exact means; then what the
+    starter does: his heels, pone's hand, the dealer's hand and the crib, after usual discards, above their means over
+    all starters.
+    """
+    table, out = standard_luck_table(), np.empty((len(seeds), N_VARIATES))
+    games = GameBatch(seeds, episode="deal", first_dealer=0).games
+    _fill_variates(games, table.discard_values, table.means, new_scratch(), out)
+    return out

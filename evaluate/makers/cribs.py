@@ -11,31 +11,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
+from crib_env.evaluate.commands.arguments import File
+from crib_env.evaluate.console import console
+from crib_env.evaluate.files import check_outputs
+from crib_env.evaluate.makers import run
+from crib_env.evaluate.progress import advancing
+from crib_env.evaluate.ranges import Amount, Seed, Threads
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_sizes
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS, hand_total, show_total
 from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, PLACES, TOTALS, fill_totals, hand_counts
-from crib_env.files.checked_file import Column, SavedArrays
 from crib_env.hands import HANDS, N_FOURS, PAIR_NUMBER, hand_of_mask
 from crib_env.kernels import GOLDEN, below, bit, cards_in, kernel, mask_of, mix, popcount, streams
+from crib_env.tables.shipped import CribTables
 
 SIGNS = (-1, 1)
 """By role: whether a point in the crib counts against the player or for it."""
-VERSION = 3
-_KIND = "file of crib tables"
-_COLUMNS = {
-    "mean": Column("f", (2, 13, 13)),
-    "error": Column("f", (2, 13, 13), has_gaps=True),
-    "share": Column("f", (2, 13, 13)),
-    "change": Column("f"),
-    "against_random": Column("f", (13, 13)),
-    "kept": Column("f", (2, N_FOURS)),
-    "hand_points": Column("f", (2, N_POINTS)),
-}
 
 
 @kernel
@@ -115,30 +109,6 @@ def _sample_pair(hands, discards, weights, draws, table, sign, word):
         squares += mean * mean
     mean = total / draws
     return mean, np.sqrt(max(squares / draws - mean * mean, 0.0) / draws)
-
-
-@dataclass(frozen=True)
-class CribTables(SavedArrays, kind=_KIND, version=VERSION, columns=_COLUMNS):
-    """Mean crib points by ranks discarded; symmetric (13, 13) arrays by role (``crib_env.engine.ROLES``).
-
-    Attributes:
-        mean: (2, 13, 13) mean points of the crib when this player has discarded these two ranks.
-        error: (2, 13, 13) standard errors.
-        share: (2, 13, 13) how often the pair is discarded, over all deals; each player's upper triangle adds up to 1.
-            Where it is 0, the pair is never discarded, ``error`` is NaN, and ``mean`` is over the hands that hold it.
-        change: how far the mean of any pair that is discarded changed in the last round; near 0 at the fixed point.
-        against_random: (13, 13) exact mean of the crib by ranks discarded, against uniformly random opposing discards.
-        kept: (2, 1820) how often each hand of four ranks is kept; each player's row adds up to 1.
-        hand_points: (2, 30) how often the kept four show 0 … 29 points; each player's row adds up to 1.
-    """
-
-    mean: np.ndarray
-    error: np.ndarray
-    share: np.ndarray
-    change: float
-    against_random: np.ndarray
-    kept: np.ndarray
-    hand_points: np.ndarray
 
 
 def solve_crib_tables(
@@ -236,3 +206,30 @@ class _Deals:
         weights = np.cumsum(self.sizes[rows])
         mean, error = _sample_pair(self.cards[rows], discards, weights, draws, table, sign, word)
         return mean, error, share
+
+
+def cribs(path: File, draws: Amount = 40_000, rounds: Amount = 5, seed: Seed = 0, threads: Threads = 2) -> None:
+    """Solves for the mean crib by the ranks discarded, when both players discard by hand and crib.
+
+    Args:
+        path: The file to write; an existing file is replaced.
+        draws: Opposing hands for each pair of ranks in the last round.
+        rounds: Iterations, each of which updates both tables.
+        seed: Random seed of the samples.
+        threads: Number of threads.
+    """
+    check_outputs(path)
+    with advancing("mean cribs", rounds * 2 * len(HANDS[2])) as on_progress:
+        tables = solve_crib_tables(rounds=rounds, draws=draws, seed=seed, threads=threads, on_progress=on_progress)
+    tables.save(path)
+    # Both players discard to the same crib, so both roles' tables must agree on its mean over all deals.
+    pone, dealer = (np.triu(tables.share) * tables.mean).sum(axis=(1, 2))
+    console.print(
+        f"{path}: standard errors at most {np.nanmax(tables.error):.3f}; largest change in the last round "
+        f"{tables.change:.3f}; average crib {dealer:.3f} by the dealer's discards, {pone:.3f} by pone's",
+        soft_wrap=True,
+    )
+
+
+if __name__ == "__main__":
+    run(cribs)

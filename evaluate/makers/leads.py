@@ -1,55 +1,29 @@
-"""The first card of each player in equilibrium of the pegging game: how often each is laid, and what it costs.
-
-The pegging game is the play alone: eight cards dealt at random, four each, no crib and no starter. Suits do not
-matter. The value of a card is what its player earns net to the end of the play, by going on as well as possible against
-an opponent who plays the equilibrium.
-"""
+"""Reads leads and answers, their frequencies and costs, from a solution of the pegging game."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
+import tyro
 
 from crib_env.engine import DEALER, PONE
-from crib_env.files.checked_file import Column, SavedArrays
+from crib_env.evaluate.commands.arguments import File
+from crib_env.evaluate.commands.solve.play import PEGGING_GAME
+from crib_env.evaluate.console import console
+from crib_env.evaluate.files import check_outputs
+from crib_env.evaluate.makers import run
+from crib_env.evaluate.ranges import Threads
 from crib_env.hands import HAND_TABLES, HANDS, N_RANKS, ORDERINGS
+from crib_env.solver.cfr import PlaySolver, check_solution
 from crib_env.solver.hand_weights import pairs_dealt
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
+from crib_env.tables.shipped import Leads
 
-VERSION = 1
-_KIND = "table of leads"
 _HANDS = HANDS[4]
 _N = len(_HANDS)
-_SHAPES = {
-    "lead_chance": (_N, 4),
-    "lead_cost": (_N, 4),
-    "lead_value": (_N,),
-    "led": (N_RANKS, _N),
-    "answer_chance": (N_RANKS, _N, 4),
-    "answer_cost": (N_RANKS, _N, 4),
-    "answer_value": (N_RANKS, _N),
-    "nash_conv": (),
-}
-
-
-@dataclass(frozen=True)
-class Leads(SavedArrays, kind=_KIND, version=VERSION, columns={k: Column("f", shape) for k, shape in _SHAPES.items()}):
-    """Pone's leads and the dealer's answers, by hand of four ranks (:data:`crib_env.hands.HANDS`, lowest first).
-
-    Chances and costs are in the order of the hand's cards. Cards of one rank are one choice and share its numbers.
-    """
-
-    lead_chance: np.ndarray  # (1820, 4) how often each rank is led
-    lead_cost: np.ndarray  # (1820, 4) points lost by leading it, at least 0
-    lead_value: np.ndarray  # (1820,) what pone earns net with the best lead
-    led: np.ndarray  # (13, 1820) how likely pone leads a rank, given the dealer's hand
-    answer_chance: np.ndarray  # (13, 1820, 4) by rank led, how often each rank is the answer
-    answer_cost: np.ndarray  # (13, 1820, 4) points lost by it
-    answer_value: np.ndarray  # (13, 1820) what the dealer earns net with the best answer, after the points of the lead
-    nash_conv: np.floating[Any]  # of the solution: bounds the error of each number of points, in the mean over hands
 
 
 def leads_of(game: PlayGame, policy: np.ndarray) -> Leads:
@@ -104,3 +78,26 @@ def _choices(
 def _rounded(numbers: np.ndarray, kind: type[np.floating[Any]]) -> np.ndarray:
     """Rounds to thousandths: the solution is no more exact, and the file is a third smaller."""
     return numbers.round(3).astype(kind)
+
+
+def leads(
+    solution: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="SOLUTION")], path: File, threads: Threads = 2
+) -> None:
+    """Reads leads and answers, their frequencies and costs, from what `solve play` has found.
+
+    Args:
+        solution: A file of `solve play`, without a starter.
+        path: The file to write; an existing file is replaced.
+        threads: Number of threads.
+    """
+    check_outputs(path)
+    check_solution(solution, PEGGING_GAME)
+    solver = PlaySolver(PlayGame(threads=threads))
+    solver.load(solution, PEGGING_GAME)
+    found = leads_of(solver.game, solver.average)
+    found.save(path)
+    console.print(f"{path}: of a solution with NashConv {float(found.nash_conv):.5f}", soft_wrap=True)
+
+
+if __name__ == "__main__":
+    run(leads)

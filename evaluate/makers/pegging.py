@@ -1,18 +1,13 @@
-"""Pegging records: points that four kept cards gain and concede in the play, by the ranks kept, as pone and as dealer.
-
-Suits do not matter in the play, so 1,820 hands of four ranks cover all (:mod:`crib_env.hands`).
-For each class and role a record counts how often these cards gained each number of points, and how often they
-conceded it; means, medians and distributions follow. Simulation fills the records (:func:`simulate_pegging`; Lang 2018,
-section 3.1).
-"""
+"""Simulates pegging records: points that all kept hands gain and concede in the play (Lang 2018, section 3.1)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
+import tyro
 
 from crib_env.engine import (
     CRIB,
@@ -29,85 +24,20 @@ from crib_env.engine import (
     begin_game,
     random_word,
 )
-from crib_env.files.checked_file import Column, SavedArrays
+from crib_env.evaluate.commands.arguments import File
+from crib_env.evaluate.console import console
+from crib_env.evaluate.files import check_outputs
+from crib_env.evaluate.makers import run
+from crib_env.evaluate.progress import advancing
+from crib_env.evaluate.ranges import Range, Seed, Threads
 from crib_env.hands import FOURS, N_FOURS
 from crib_env.kernels import below, bit, kernel, streams
 from crib_env.players.policies import NATIVE, native_card
+from crib_env.tables.shipped import GAINED, GIVEN, PeggingRecords
+from crib_env.tables.shipped import standard_error as error_of
 
-GAINED, GIVEN = range(2)  # by the kept cards, and by the opponent's four
-N_BINS = 61  # 0 … 60 points: each of four cards earns at most 12 for four of a kind, 2 for its count, 1 for go
-VERSION = 2
-_KIND = "file of pegging records"
-_COLUMNS = {
-    "policy": Column("U"),
-    "against": Column("U"),
-    "counts": Column("i", (len(ROLES), N_FOURS, 2, N_BINS)),
-}
+PolicyName = Annotated[str, tyro.conf.arg(metavar="POLICY")]
 _BATCH = 200  # deals between two checks of the standard error
-
-
-@dataclass(frozen=True)
-class PeggingRecords(SavedArrays, kind=_KIND, version=VERSION, columns=_COLUMNS):
-    """Points gained and conceded in the play by four kept cards, under a named pair of playing policies.
-
-    Attributes:
-        policy: the policy that plays the kept cards.
-        against: the policy that discarded and plays the opponent's cards.
-        counts: (2, 1820, 2, 61) int64, how often, by role (``ROLES``), hand, ``GAINED`` or ``GIVEN``, and
-            points.
-
-    Statistics have the first axes of ``counts``. They are NaN where they need more plays than are recorded.
-    """
-
-    policy: str
-    against: str
-    counts: np.ndarray = field(default_factory=lambda: np.zeros((len(ROLES), N_FOURS, 2, N_BINS), np.int64))
-
-    @property
-    def n(self) -> np.ndarray:
-        """(2, 1820) int64: how many plays are recorded, by role and hand."""
-        return self.counts[..., GAINED, :].sum(axis=-1)
-
-    @property
-    def distribution(self) -> np.ndarray:
-        """(2, 1820, 2, 61) share of plays with 0 … 60 points."""
-        return _divide(self.counts, self.n[..., None, None])
-
-    @property
-    def mean(self) -> np.ndarray:
-        """(2, 1820, 2) mean points."""
-        return _mean(self.counts)
-
-    @property
-    def standard_error(self) -> np.ndarray:
-        """(2, 1820, 2) standard error of :attr:`mean`, in points."""
-        return _standard_error(self.counts)
-
-    @property
-    def median(self) -> np.ndarray:
-        """(2, 1820, 2) median points, halfway between the two in the middle of an even number of plays."""
-        below_or_at = self.counts.cumsum(axis=-1)
-        n = below_or_at[..., -1:]
-        low, high = ((below_or_at <= middle).sum(axis=-1) for middle in ((n - 1) // 2, n // 2))
-        return np.where(n[..., 0] > 0, (low + high) / 2, np.nan)
-
-
-def _divide(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """NaN where the denominator is 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return numerator / denominator
-
-
-def _mean(counts: np.ndarray) -> np.ndarray:
-    """Means of histograms (..., 61)."""
-    return _divide(counts @ np.arange(N_BINS), counts.sum(axis=-1))
-
-
-def _standard_error(counts: np.ndarray) -> np.ndarray:
-    """Standard errors of the means of histograms (..., 61)."""
-    n = counts.sum(axis=-1)
-    squares = (counts * (np.arange(N_BINS) - _mean(counts)[..., None]) ** 2).sum(axis=-1)
-    return np.sqrt(_divide(squares, n * (n - 1)))
 
 
 @kernel
@@ -194,10 +124,43 @@ def simulate_pegging(
         counts = records.counts[role, hand]
         games = np.zeros(1, GAME)
         games["episode_stream"] = seeds[record]
-        while not (_standard_error(counts) <= standard_error).all():
+        while not (error_of(counts) <= standard_error).all():
             _play_deals(games, FOURS[hand], role, first, second, _BATCH, counts)
 
     with ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(fill, range(len(seeds))):
             on_progress(1)
     return records
+
+
+def pegging(
+    path: File,
+    policy: PolicyName = "greedy",
+    against: PolicyName = "greedy",
+    standard_error: Annotated[float, Range(0.001, 1)] = 0.02,
+    seed: Seed = 0,
+    threads: Threads = 2,
+) -> None:
+    """Simulates the points that every four kept cards gain and concede in the play, as pone and as dealer.
+
+    Args:
+        path: The file to write; an existing file is replaced.
+        policy: Policy of the kept cards: random, greedy or another native policy.
+        against: Policy of the opponent's discards and play.
+        standard_error: Standard error of every mean, in points; halving it takes four times as long.
+        seed: Random seed of the deals.
+        threads: Number of threads.
+    """
+    check_outputs(path)
+    with advancing(f"{policy} against {against}", len(ROLES) * N_FOURS) as on_progress:
+        records = simulate_pegging(
+            policy, against, standard_error=standard_error, threads=threads, seed=seed, on_progress=on_progress
+        )
+    records.save(path)
+    console.print(
+        f"{path}: {records.n.sum():,} deals, largest standard error {records.standard_error.max():.4f}", soft_wrap=True
+    )
+
+
+if __name__ == "__main__":
+    run(pegging)

@@ -1,1 +1,0 @@
-"""Commands that compute the tables behind exact values, pegging, winning chances and luck."""

@@ -1,1 +1,0 @@
-"""What is stated against what happens: chances to win and losses, played out."""
