@@ -23,6 +23,7 @@ from crib_env.tables.shipped import standard_deals, standard_win_table
 PAGE = Path(__file__).parents[1] / "docs" / "casebook.md"
 CASE_COLUMNS = ["cards", "as", "scores", "the solution", "answers, and what they lose"]
 EXPERT_COLUMNS = ["expert", "answers", "within 0.05", "within 0.3", "mean loss, points"]
+SHOWN = 0.3  # points: positions with an answer that loses more to the solution stand on the page
 BEGIN, MIDDLE, END = "<!-- cases -->\n", "<!-- experts -->\n", "<!-- end -->\n"
 
 
@@ -52,6 +53,8 @@ def losses(case):
 def rows_of_cases():
     for case in casebook():
         points, shares, wins = losses(case)
+        if max(points[name] for name in case.answers) <= SHOWN:
+            continue
         own = ", ".join(f"{name} {share:.0%}" for name, share in sorted(shares.items(), key=lambda s: -s[1]) if share)
         answers = "; ".join(
             f"{name} ({', '.join(who.split()[-1] for who in people)}): {points[name]:.2f}"

@@ -16,7 +16,7 @@ from crib_env.tables.shipped import standard_deals
 
 DOCS = Path(__file__).parents[1] / "docs"
 END = "<!-- end of table -->\n"
-_PAIRS = 10
+_PAIRS = 6
 
 
 def kept(name):
