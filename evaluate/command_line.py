@@ -1,19 +1,38 @@
-"""Shared parts of the command lines of ``evaluate`` and ``train``: the choice of a command, and the look of options."""
+"""What all command lines share: arguments, the choice of a command, the look of options."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import tyro
 from rich.panel import Panel
 from rich.table import Table
 
+from crib_env.engine import WIN
 from crib_env.evaluate.console import console
+from crib_env.evaluate.ranges import Amount, Games, Range, Seed, WholeNumber
 
-# No option accepts the text "None", so the help does not mention it.
+Score = Annotated[int, Range(0, WIN - 1)]
+AgentName = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="AGENT")]
+AgentNames = Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="AGENT ...", help_behavior_hint="")]
+AgentOption = Annotated[str, tyro.conf.arg(metavar="AGENT")]
+File = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
+Folder = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]
+Runs = Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN ...", help_behavior_hint="")]
+# Options without a default value: the help of each says what happens if it is not given.
+SomeFile = Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")]
+SomeJson = Annotated[Path | None, tyro.conf.arg(name="json", metavar="FILE", help_behavior_hint="")]
+SomeFolder = Annotated[Path | None, tyro.conf.arg(metavar="FOLDER", help_behavior_hint="")]
+SomeNumber = Annotated[WholeNumber | None, tyro.conf.arg(help_behavior_hint="")]
+SomeGames = Annotated[Games | None, tyro.conf.arg(help_behavior_hint="")]
+SomeAmount = Annotated[Amount | None, tyro.conf.arg(help_behavior_hint="")]
+SomeSeed = Annotated[Seed | None, tyro.conf.arg(help_behavior_hint="")]
+SomeExecutor = Annotated[str | None, tyro.conf.arg(metavar="NAME", help_behavior_hint="")]
 MARKERS = (tyro.conf.DisallowNone,)
+"""For ``tyro.cli``: no option accepts the text "None", so the help does not mention it."""
 
 
 def choose(
@@ -32,7 +51,12 @@ def choose(
     """
     word = arguments[0] if arguments else "--help"
     if word in ("-h", "--help"):
-        _print_help(prog, what, about, commands)
+        list_of = Table.grid(padding=(0, 2))
+        for name, text in commands.items():
+            list_of.add_row(name, text)
+        console.print(f"usage: {prog} {what.upper()} [OPTIONS]\n\n{about}\n", highlight=False)
+        console.print(Panel(list_of, title=f"{what}s", title_align="left", border_style="dim"))
+        console.print(f"\nOptions of a {what}: {prog} {what.upper()} --help", highlight=False)
         raise SystemExit(0 if arguments else 2)
     if word not in commands:
         alike = difflib.get_close_matches(word, commands, n=2)
@@ -41,24 +65,15 @@ def choose(
     return word, list(arguments[1:])
 
 
-def _print_help(prog: str, what: str, about: str, commands: Mapping[str, str]) -> None:
-    list_of = Table.grid(padding=(0, 2))
-    for name, text in commands.items():
-        list_of.add_row(name, text)
-    console.print(f"usage: {prog} {what.upper()} [OPTIONS]", highlight=False)
-    console.print(f"\n{about}\n", highlight=False)
-    console.print(Panel(list_of, title=f"{what}s", title_align="left", border_style="dim"))
-    console.print(f"\nOptions of a {what}: {prog} {what.upper()} --help", highlight=False)
-
-
-def read(options: Any, prog: str, about: str, arguments: Sequence[str]) -> Any:
+def read(options: Any, prog: str, about: str, arguments: Sequence[str], **more: Any) -> Any:
     """Reads options by tyro; prints help or an error and exits if necessary.
 
     Args:
         options: a dataclass, or a function to be called with them.
         prog: as in ``crib-env match``.
         about: a description of the command, for the help.
+        more: other arguments of ``tyro.cli``.
     """
     if not {"-h", "--help"}.isdisjoint(arguments):
         console.print(f"{about}\n", highlight=False)  # tyro would not break its lines
-    return tyro.cli(options, args=arguments, prog=prog, description="", config=MARKERS)
+    return tyro.cli(options, args=arguments, prog=prog, description="", config=MARKERS, **more)

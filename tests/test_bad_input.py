@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crib_env.evaluate.__main__ import main
-from crib_env.evaluate.commands.registry import COMMANDS
+from crib_env.evaluate.__main__ import COMMANDS, main
 from crib_env.evaluate.skill.suite.suite import TASKS
 from tests.helpers.command_lines import NEEDED, answer, bad_numbers, numbers_of
 

@@ -10,12 +10,10 @@ from pathlib import Path
 import pytest
 
 from crib_env.agents.registry import NAMES as AGENTS
+from crib_env.evaluate.__main__ import COMMANDS, names, names_under
 from crib_env.evaluate.__main__ import main as evaluate
 from crib_env.evaluate.command_line import choose
-from crib_env.evaluate.commands.registry import COMMANDS, names, names_under
-from crib_env.train.__main__ import main
-from crib_env.train.command_line import _GROUPS, Start, docstrings_of, read_command
-from crib_env.train.console_command import main as crib_env
+from crib_env.train.__main__ import Start, crib_env, main, read_command
 from crib_env.train.loop.contracts import presets_of
 from crib_env.train.ppo import learner as ppo
 from crib_env.train.registry import LEARNERS, learner_named
@@ -92,25 +90,14 @@ def test_an_unreadable_option_is_answered_with_a_command_that_runs(given, messag
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_help_of_a_learner_groups_all_its_options(name, capsys):
+def test_help_of_a_learner_has_all_its_options(name, capsys):
     shown, status = shown_by(capsys, read, name, "--help")
     assert status == 0
     assert shown.startswith("What it is.\n\nusage: crib-env train")
-    said = docstrings_of(Start) | docstrings_of(settings_of(name))
     for one in (*fields(Start), *fields(settings_of(name))):
         assert f"--{one.name.replace('_', '-')}" in shown
-        assert one.name in said
-    for group in ("run options", "learning options", "strength options"):
-        assert f" {group} " in shown
     assert "None" not in shown
     assert max(map(len, shown.splitlines())) <= 80
-
-
-def test_every_name_in_a_group_is_a_setting_of_a_learner():
-    known = {one.name for one in fields(Start)}
-    for name in LEARNERS:
-        known |= {one.name for one in fields(settings_of(name))}
-    assert {name for names in _GROUPS.values() for name in names} <= known
 
 
 def test_the_list_of_learners_says_what_each_is(monkeypatch, capsys):
@@ -171,9 +158,9 @@ def test_the_console_command_has_the_commands_of_both(monkeypatch, capsys):
 
 
 def test_the_list_of_commands_imports_none_of_them():
-    code = "import crib_env.train.console_command, sys; print(*sys.modules)"
+    code = "import crib_env.train.__main__, sys; print(*sys.modules)"
     imported = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
-    assert "crib_env.evaluate.commands.registry" in imported
+    assert "crib_env.evaluate.__main__" in imported
     assert not {"matplotlib", "torch", "crib_env.agents", "crib_env.evaluate.commands.match"} & set(imported)
 
 

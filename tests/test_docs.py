@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crib_env.evaluate.commands.registry import COMMANDS
+from crib_env.evaluate.__main__ import COMMANDS
 from crib_env.train.registry import LEARNERS
 from docs.pages import current
 
@@ -42,7 +42,7 @@ def commands(page):
 @cache
 def options_of(name):
     """The options that the help of a command lists."""
-    from crib_env.train.console_command import main
+    from crib_env.train.__main__ import crib_env as main
 
     shown = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(shown), redirect_stderr(shown):

@@ -30,7 +30,7 @@ class Without(PathFinder):
             return next(filter(None, (finder.find_spec(name, path, target) for finder in cls.finders)), None)
 
 sys.meta_path[:] = [Without]
-from crib_env.train.console_command import main
+from crib_env.train.__main__ import crib_env as main
 for arguments in {lines!r}:
     sys.argv = ["crib-env", *arguments]
     try:

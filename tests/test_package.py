@@ -134,7 +134,7 @@ def test_the_console_command_plays_a_player_of_this_folder(installed, tmp_path):
         shutil.copy(ROOT / "examples" / f"{name}.py", tmp_path)
     for player in ("own_agent:Wary", f"pipe:{sys.executable} pipe_bot.py"):
         code = f"import sys; sys.argv[1:] = ['match', {player!r}, 'greedy', '--games', '2']"
-        code += "; from crib_env.train.console_command import main; main()"
+        code += "; from crib_env.train.__main__ import crib_env as main; main()"
         assert "deals a game" in python(code, tmp_path, installed)
     assert {path.name for path in tmp_path.iterdir()} <= {"own_agent.py", "pipe_bot.py", "__pycache__"}
 
@@ -160,7 +160,7 @@ def test_the_wheel_runs_without_what_windows_lacks_in_a_folder_that_cannot_be_wr
     settings = {"PYTHONUTF8": "0", "PYTHONIOENCODING": "cp1252", "PYTHONWARNDEFAULTENCODING": "1", "LC_ALL": "C"}
     paths = {"PYTHONPATH": str(ROOT / "tests" / "helpers" / "other_system"), "HOME": str(tmp_path / "home")}
     done = subprocess.run(
-        [installed, "-c", "from crib_env.train.console_command import main; main()", *arguments.split()],
+        [installed, "-c", "from crib_env.train.__main__ import crib_env as main; main()", *arguments.split()],
         cwd=tmp_path / "here",
         env={**os.environ, **settings, **paths, "READ_ONLY": str(package)},
         stdin=subprocess.DEVNULL,

@@ -21,7 +21,7 @@ from crib_env.evaluate.skill.suite import discards, text
 from crib_env.evaluate.skill.suite.task import Work
 from tests.helpers.model_server import PlayerInWords
 
-CODE = "from crib_env.train.console_command import main; main()"
+CODE = "from crib_env.train.__main__ import crib_env as main; main()"
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crib_env.evaluate.speed import decision_times
-from crib_env.train.console_command import main
+from crib_env.train.__main__ import crib_env as main
 
 PAGE = (Path(__file__).parents[1] / "docs" / "agents" / "your-own-agent.md").read_text()
 MY_FILE, *BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)

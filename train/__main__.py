@@ -1,26 +1,101 @@
-"""``crib-env train LEARNER``, in a checkout also ``python -m train``: trains an agent and measures its strength."""
+"""``crib-env COMMAND`` and ``crib-env train LEARNER``, in a checkout also ``python -m train``: trains an agent."""
 
 from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, make_dataclass
 from inspect import getdoc
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from crib_env.evaluate.command_line import choose
+import tyro
+
+from crib_env.evaluate.__main__ import ABOUT, PROG, names, run
+from crib_env.evaluate.command_line import SomeExecutor, SomeFolder, choose, read
 from crib_env.evaluate.ending import reported_errors
+from crib_env.evaluate.runs.format import SEEDS
 from crib_env.players.agent_from_text import is_outside
 from crib_env.train.registry import LEARNERS, learner_named
+
+if TYPE_CHECKING:
+    from crib_env.train.loop.contracts import Learner
+    from crib_env.train.loop.learning import RunSettings
 
 _ABOUT = """Trains an agent and measures its strength.
 
 A run is saved in runs/LEARNER/TIME-sSEED, with its TensorBoard curves. --resume FOLDER continues a \
 stopped run; --seeds 5 trains five times and reports mean and spread. module:Class trains by a learner in a file of \
 your own."""
+_COMMANDS = names() | {"train": "Trains an agent by one of several learners and measures its strength."}
 
 
-def main() -> None:
-    """Reads the command line and trains."""
-    train(sys.argv[1:])
+@dataclass(frozen=True)
+class Start:
+    """How to start or resume."""
+
+    resume: SomeFolder = None
+    """Continue the run in this folder, or the runs of several seeds, with the same settings. The only other options
+    allowed are --executor, and --opponent to name your own module's class again."""
+    folder: SomeFolder = None
+    """New folder of the run, by default runs/LEARNER/TIME-sSEED."""
+    seeds: Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="")] = None
+    """Train N times, 2 to 10,000, with the given seed and the ones after it; report mean and spread."""
+    executor: SomeExecutor = None
+    """Train the seeds in parallel past this machine: ray:ADDRESS, dask:ADDRESS or submitit:slurm, whose machines share
+    the folder. Without an address, on all cores."""
+
+    def __post_init__(self) -> None:
+        if self.seeds is not None and self.seeds not in SEEDS:
+            raise ValueError(f"seeds={self.seeds} is not allowed: give how many times to train, {SEEDS}")
+
+
+@dataclass(frozen=True)
+class _Preset:
+    preset: str = "default"
+
+
+@dataclass(frozen=True)
+class _Resume:
+    resume: Path
+    executor: str | None = None
+    opponent: str | None = None
+
+
+class Command(NamedTuple):
+    """A parsed command line."""
+
+    start: Start
+    settings: RunSettings | None
+    """Of the run; ``None`` when resuming."""
+    opponent: str | None = None
+    """The class named again when resuming; the file in a folder never decides whose code runs."""
+
+
+def read_command(name: str, learner: type[Learner], about: str, arguments: Sequence[str]) -> Command:
+    """Reads the options of a learner of this name; prints help or an error and exits.
+
+    Raises:
+        ValueError: a setting has a value that is not allowed, or is given together with ``--resume``.
+    """
+    from crib_env.train.loop.contracts import presets_of
+
+    prog, given = f"{PROG} train {name}", {word.partition("=")[0] for word in arguments}
+    if "--resume" in given and given.isdisjoint(("-h", "--help")):
+        asked, others = tyro.cli(_Resume, args=arguments, prog=prog, return_unknown_args=True)
+        if others:
+            raise ValueError(f"--resume keeps the settings of the run: {others[0]} cannot be combined with it")
+        return Command(Start(asked.resume, executor=asked.executor), None, asked.opponent)
+    # A preset changes the defaults, so it is read first. An unknown one is left to the parser, which lists the allowed
+    # ones.
+    chosen, _ = tyro.cli(_Preset, args=arguments, add_help=False, return_unknown_args=True, console_outputs=False)
+    presets = presets_of(learner)
+    default = presets.get(chosen.preset, presets["default"])
+    kinds = (("run", Start), ("learner", type(default)))
+    options = make_dataclass("Options", [(of, Annotated[kind, tyro.conf.arg(name="")]) for of, kind in kinds])
+    found = read(options, prog, about, arguments, default=options(Start(), default))
+    return Command(found.run, found.learner)
 
 
 def train(words: list[str]) -> None:
@@ -30,12 +105,11 @@ def train(words: list[str]) -> None:
         if words and is_outside(words[0]):
             name, arguments = words[0], words[1:]
         else:
-            name, arguments = choose("crib-env train", "learner", _ABOUT, abouts, words)
+            name, arguments = choose(f"{PROG} train", "learner", _ABOUT, abouts, words)
         import tensorboard  # noqa: F401 -- the first import, so that the extra that is named has torch and all of them
 
         # Imported here: torch and other imports take seconds.
         from crib_env.evaluate.executors.named import check_executor
-        from crib_env.train.command_line import read_command
         from crib_env.train.loop.learning import with_precision
         from crib_env.train.loop.run import load_settings, run_learner
         from crib_env.train.loop.run_folder import RunFolder
@@ -58,13 +132,26 @@ def train(words: list[str]) -> None:
         if given is not None:
             settings = with_precision(given)
             folder = RunFolder.create(name, settings, seeds=seeds, folder=start.folder)
-    with reported_errors(
-        f"stopped; continue with: crib-env train {name} --resume {shlex.quote(folder.path.as_posix())}"
-    ):
+    with reported_errors(f"stopped; continue with: {PROG} train {name} --resume {shlex.quote(folder.path.as_posix())}"):
         if seeds is None:
             run_learner(learner, settings, folder)
         else:
             Sweep(name, settings, seeds, folder.path).run(start.executor)
+
+
+def crib_env() -> None:
+    """Reads the command line of ``crib-env``, and runs the command it names."""
+    with reported_errors():
+        name, arguments = choose(PROG, "command", ABOUT, _COMMANDS, sys.argv[1:])
+        if name != "train":
+            run(name, arguments)
+            return
+    train(arguments)
+
+
+def main() -> None:
+    """Reads the command line of ``python -m train``."""
+    train(sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import Any
 from rich.table import Table
 
 from crib_env.cards import format_cards
-from crib_env.evaluate.commands.arguments import File, SomeFile, SomeJson, SomeNumber
+from crib_env.evaluate.command_line import File, SomeFile, SomeJson, SomeNumber
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.figures import save_figure
 from crib_env.evaluate.files import check_outputs, picture_paths, write_json

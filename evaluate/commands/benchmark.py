@@ -12,7 +12,7 @@ import tyro
 from rich import box
 
 from crib_env.engine import GAME
-from crib_env.evaluate.commands.arguments import AgentNames, SomeFile, SomeJson
+from crib_env.evaluate.command_line import AgentNames, SomeFile, SomeJson
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.figures import save_figure
 from crib_env.evaluate.files import check_outputs, picture_paths, write_json

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import tyro
 
-from crib_env.evaluate.commands.arguments import Folder
+from crib_env.evaluate.command_line import Folder
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import reported_errors
 from crib_env.evaluate.folder_lock import held

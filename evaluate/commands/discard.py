@@ -12,7 +12,7 @@ from rich.box import SIMPLE_HEAD
 from crib_env.agents.equilibrium.blueprint import load_blueprint, pair_chances
 from crib_env.cards import format_cards, parse_cards
 from crib_env.engine import DEALER, PONE, WIN
-from crib_env.evaluate.commands.arguments import Score
+from crib_env.evaluate.command_line import Score
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.rules_for_discards import overall, pairs_discarded, solved, tally_discards
 from crib_env.evaluate.rules_of_thumb import rules_table

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from crib_env.agents.registry import is_outside_agent
 from crib_env.evaluate.begun import going_on
-from crib_env.evaluate.commands.arguments import AgentNames, SomeExecutor, SomeFolder, SomeGames, SomeSeed
+from crib_env.evaluate.command_line import AgentNames, SomeExecutor, SomeFolder, SomeGames, SomeSeed
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.ending import reported_errors
 from crib_env.evaluate.executors.named import check_executor, connected

@@ -13,7 +13,7 @@ import tyro
 from rich.progress import Progress
 
 from crib_env.agents import Agent, make_agent
-from crib_env.evaluate.commands.arguments import AgentName, SomeAmount, SomeExecutor, SomeFile, SomeJson
+from crib_env.evaluate.command_line import AgentName, SomeAmount, SomeExecutor, SomeFile, SomeJson
 from crib_env.evaluate.console import console
 from crib_env.evaluate.executors.named import connected
 from crib_env.evaluate.files import check_outputs, write_json

@@ -8,7 +8,7 @@ import numpy as np
 
 from crib_env.agents import Agent, make_agent
 from crib_env.engine import WIN
-from crib_env.evaluate.commands.arguments import AgentName
+from crib_env.evaluate.command_line import AgentName
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.matches.blocks import Pace, play_pairs, working
 from crib_env.evaluate.matches.match import check_games, pairs_less_luck

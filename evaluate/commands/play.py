@@ -15,7 +15,7 @@ import tyro
 
 from crib_env.agents import make_agent
 from crib_env.distribution import missing
-from crib_env.evaluate.commands.arguments import Score, SomeFile, SomeSeed
+from crib_env.evaluate.command_line import Score, SomeFile, SomeSeed
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.play.levels import FIRST, LEVELS

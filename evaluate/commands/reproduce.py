@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import tyro
 
 from crib_env.agents import make_agent
-from crib_env.evaluate.commands.arguments import SomeExecutor, SomeFolder, SomeSeed
+from crib_env.evaluate.command_line import SomeExecutor, SomeFolder, SomeSeed
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.ending import reported_errors
 from crib_env.evaluate.papers import NAMES, Name

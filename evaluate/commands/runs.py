@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from crib_env.evaluate.commands.arguments import Runs, SomeJson
+from crib_env.evaluate.command_line import Runs, SomeJson
 from crib_env.evaluate.console import console
 from crib_env.evaluate.figures import save_figure
 from crib_env.evaluate.files import check_outputs, picture_paths, write_json

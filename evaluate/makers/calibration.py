@@ -9,7 +9,7 @@ import numpy as np
 
 from crib_env.agents import make_agent
 from crib_env.engine import WIN
-from crib_env.evaluate.commands.arguments import AgentOption, File
+from crib_env.evaluate.command_line import AgentOption, File
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run

@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy as np
 
-from crib_env.evaluate.commands.arguments import File
+from crib_env.evaluate.command_line import File
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run

@@ -20,7 +20,7 @@ import numpy as np
 from crib_env.agents import Agent, make_agent
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, PONE, WIN
-from crib_env.evaluate.commands.arguments import AgentOption, File
+from crib_env.evaluate.command_line import AgentOption, File
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run

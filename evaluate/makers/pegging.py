@@ -24,7 +24,7 @@ from crib_env.engine import (
     begin_game,
     random_word,
 )
-from crib_env.evaluate.commands.arguments import File
+from crib_env.evaluate.command_line import File
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from crib_env.evaluate.commands.arguments import File
+from crib_env.evaluate.command_line import File
 from crib_env.evaluate.commands.solve.play import PEGGING_GAME
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs

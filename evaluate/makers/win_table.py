@@ -19,7 +19,7 @@ import numpy as np
 
 from crib_env.agents import Agent, make_agent
 from crib_env.agents.registry import with_win_table
-from crib_env.evaluate.commands.arguments import AgentOption, File
+from crib_env.evaluate.command_line import AgentOption, File
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.folder_lock import held

@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from crib_env.evaluate.__main__ import COMMANDS
 from crib_env.evaluate.__main__ import main as evaluate
-from crib_env.evaluate.commands.registry import COMMANDS
 from crib_env.train.__main__ import main as train
 from crib_env.train.loop.contracts import presets_of
 from crib_env.train.registry import LEARNERS, learner_named

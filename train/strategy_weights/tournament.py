@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 import torch
+import tyro
 
 from crib_env.agents.networks.weights_file import SUFFIX
 from crib_env.agents.strategy_weights import SHAPE, STARTS, StrategyWeightsAgent, starting_weights
@@ -54,7 +55,7 @@ class StrategyWeightsSettings(RunSettings):
     """How many strategies get credit for a discard; those tied with the last of them do too."""
     forgiveness: Share = 1.0
     """Weight of a loss relative to a win; 0.25 in the thesis's forgiving punishments."""
-    cap: Positive | None = None
+    cap: Annotated[Positive | None, tyro.conf.arg(help_behavior_hint="")] = None
     """K: upper limit of a weight after an update; none, or 0.5 to 0.8 in the thesis."""
     neighbours: Share = 0.0
     """Y: share of the weights at neighbouring scores in a decision."""

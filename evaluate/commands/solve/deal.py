@@ -10,7 +10,7 @@ import numpy as np
 from rich.progress import Progress
 from rich.table import Table
 
-from crib_env.evaluate.commands.arguments import Folder, SomeJson
+from crib_env.evaluate.command_line import Folder, SomeJson
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.folder_lock import held

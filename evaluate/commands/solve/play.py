@@ -12,7 +12,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from crib_env.agents.belief.simple_players import simple_policy
-from crib_env.evaluate.commands.arguments import File, SomeJson
+from crib_env.evaluate.command_line import File, SomeJson
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.folder_lock import held_file
