@@ -69,7 +69,7 @@ newest: $(TESTED)
 	.venv-newest/bin/python $(INSTALL) --upgrade numba
 	.venv-newest/bin/python -m pytest -m "not slow" -n 2 $(OLDEST) tests/test_kernel_cache.py
 
-# Extras that can be installed together, between commas, are an environment.
+# Libraries that can be installed together, between commas, are an environment.
 LOOPS := torchrl,tianshou,supersuit rllib agilerl trl,verifiers,openenv openspiel
 comma := ,
 
@@ -131,7 +131,7 @@ web: .venv/play-ready
 	export NUMBA_CACHE_DIR=$$(mktemp -d) && $(BIN)/python -m crib_env.evaluate.play.web docs/_build/html/play \
 	  .venv/web/node_modules/pyodide; status=$$?; rm -rf $$NUMBA_CACHE_DIR; exit $$status
 
-docs: .venv/docs-ready
+docs: .venv/ready
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	$(BIN)/python -m sphinx -W -q -b doctest docs docs/_build/doctest
 	@echo 'docs/_build/html/index.html'
@@ -142,7 +142,8 @@ pages: setup
 figures: setup
 	$(BIN)/python -m docs.figures
 
-dist: .venv/release-ready
+dist: .venv/ready
+	$(BIN)/python $(INSTALL) build twine
 	rm -rf build dist
 	$(BIN)/python -m build
 	$(BIN)/twine check --strict dist/*
@@ -164,13 +165,8 @@ setup: .venv/ready
 	touch $@
 
 $(TESTED): .venv/made pyproject.toml constraints.txt
-	$(BIN)/python $(INSTALL) -c constraints.txt -e ".[workbench,dev,datasets,docs,ray,dask,submitit,llm,mcp]"
+	$(BIN)/python $(INSTALL) -c constraints.txt -e ".[workbench,dev,datasets,ray,dask,submitit,llm,mcp]"
 	touch .venv/ready $@
-
-# Requirements of a single target.
-.venv/%-ready: .venv/ready
-	$(BIN)/python $(INSTALL) -c constraints.txt -e ".[$*]"
-	touch $@
 
 # The oldest supported Numba, Gymnasium and PettingZoo, in an environment of their own.
 .venv-oldest/ready: pyproject.toml
@@ -181,5 +177,5 @@ $(TESTED): .venv/made pyproject.toml constraints.txt
 
 .venv-loops/%/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-loops/$*
-	.venv-loops/$*/bin/python $(INSTALL) -c constraints.txt -e ".[$*]" pytest
+	.venv-loops/$*/bin/python $(INSTALL) -c constraints.txt -e . pytest $(patsubst %,-r tests/loops/%.txt,$(subst $(comma), ,$*))
 	touch $@

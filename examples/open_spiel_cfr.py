@@ -1,6 +1,6 @@
 """OpenSpiel's CFR+ and MCCFR in the pegging game with two cards, measured by the exact best responses of this project.
 
-    pip install -e ".[openspiel]"
+    pip install "open_spiel>=2"
     python examples/open_spiel_cfr.py
 
 The average policy of a learner becomes an agent, and its exploitability is printed in points a deal: of CFR+ after

@@ -1,4 +1,4 @@
-"""Games of OpenSpiel (extra ``openspiel``): ``pyspiel.load_game("crib_pegging(cards=2)")``, and ``"crib_deal"``.
+"""Games of OpenSpiel (``pip install open_spiel``): ``pyspiel.load_game("crib_pegging(cards=2)")``, and ``"crib_deal"``.
 
 Importing this package registers both. Player 0 is pone, player 1 the dealer. Cards are laid by
 :mod:`crib_env.engine`, so go, last card and points are those of every environment here. Returns are net points.

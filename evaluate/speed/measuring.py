@@ -74,6 +74,6 @@ def _per_second(run: Callable[[], int], seconds: float) -> float:
     return done / spent
 
 
-def say_skipped(what: str, package: str, extra: str) -> None:
-    """Prints that a measurement is skipped, because a package is not installed, and the extra that installs it."""
-    console.print(f"skipped: {what} ({package} is not installed; the extra {extra!r} installs it)")
+def say_skipped(what: str, package: str) -> None:
+    """Prints that a measurement is skipped, because a package is not installed."""
+    console.print(f"skipped: {what} ({package} is not installed)")

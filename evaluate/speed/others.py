@@ -85,7 +85,7 @@ def openspiel() -> list[Measurement]:
     try:
         import pyspiel
     except ImportError:
-        say_skipped("OpenSpiel's cribbage", "open_spiel", "compare")
+        say_skipped("OpenSpiel's cribbage", "open_spiel")
         return []
     game = pyspiel.load_game("cribbage(players=2)")
     return [
@@ -134,6 +134,6 @@ def other_vectors() -> list[Measurement]:
     try:
         import envpool  # noqa: F401
     except ImportError:
-        say_skipped("EnvPool's games", "envpool", "compare")
+        say_skipped("EnvPool's games", "envpool")
         return rows
     return [*rows, *(Measurement(f"{ENVPOOL}{game}, {GAMES:,}", _envpool_steps(game)) for game in _ENVPOOL_GAMES)]

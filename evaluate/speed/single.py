@@ -85,7 +85,7 @@ def single_games() -> list[Measurement]:
     try:
         from pettingzoo.classic import connect_four_v3, tictactoe_v3
     except ImportError:
-        say_skipped("PettingZoo's tictactoe and connect_four", "pygame", "render")
+        say_skipped("PettingZoo's tictactoe and connect_four", "pygame")
         return rows
     return [
         *rows,
@@ -127,7 +127,7 @@ def pictures() -> list[Measurement]:
         table.step(int(table.observe(table.agent_selection)["action_mask"].argmax()))
     rows = [Measurement("pictures of the table, SVG", _svg(table))]
     if find_spec("resvg_py") is None:
-        say_skipped("pictures in pixels", "resvg-py", "render")
+        say_skipped("pictures in pixels", "resvg-py")
         return rows
     env = gymnasium.make("crib_env/Cribbage-v0", render_mode="rgb_array")
     env.reset(seed=7)
