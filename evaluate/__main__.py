@@ -63,8 +63,6 @@ COMMANDS = {
     "dataset": Command("dataset:dataset", takes_agents=True),
     "runs": Command("runs:runs"),
     "runs curves": Command("runs:curves"),
-    "reproduce": Command("reproduce:reproduce"),
-    "reproduce lang-tournament": Command("reproduce:lang_tournament"),
     "benchmark": Command("benchmark:benchmark"),
     "benchmark decisions": Command("benchmark:decisions", takes_agents=True),
 }

@@ -209,7 +209,6 @@ def test_bad_input_is_one_line_and_creates_no_folder(arguments, message, monkeyp
     [
         ("train.loop.run", "run_learner", main, ("td",)),
         ("evaluate.commands.league", "play_and_report", evaluate, ("league", "random", "greedy")),
-        ("evaluate.papers.report", "reproduce_and_report", evaluate, ("reproduce", "mueller-1987")),
         ("evaluate.commands.suite", "_measure_and_report", evaluate, ("suite", "random")),
     ],
 )

@@ -11,9 +11,8 @@ from crib_env.evaluate.commands.league import play_and_report
 from crib_env.evaluate.commands.solve.play import solve_play
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.folder_lock import held, held_file
+from crib_env.evaluate.makers.papers.__main__ import papers
 from crib_env.evaluate.matches.league import League
-from crib_env.evaluate.papers.report import reproduce_and_report
-from crib_env.evaluate.papers.run import Reproduction
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.loop.sweep import Sweep
@@ -104,8 +103,8 @@ def a_league(path):
 
 
 def a_reproduction(path):
-    plan = Reproduction(("mueller-1987",), True, 0)
-    return plan.begin(path), lambda: reproduce_and_report(plan, path, 1, None)
+    (path / "full-0").mkdir(parents=True)
+    return path / "full-0", lambda: papers("mueller-1987", folder=path)
 
 
 @pytest.mark.parametrize("kind", [a_run, a_sweep, a_league, a_reproduction])

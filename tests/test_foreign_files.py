@@ -10,14 +10,12 @@ import pytest
 import torch
 
 from crib_env.agents import make_agent
-from crib_env.evaluate.commands.reproduce import lang_tournament
 from crib_env.evaluate.commands.runs import runs
 from crib_env.evaluate.ending import reported_errors
+from crib_env.evaluate.makers.papers.measures import summary_of
 from crib_env.evaluate.matches.game_records import read_record
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match import play_match
-from crib_env.evaluate.papers.run import Reproduction
-from crib_env.evaluate.papers.trainings import summary_of
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import MOST_GAMES
 from crib_env.evaluate.runs.format import read_config
@@ -117,8 +115,6 @@ def test_hostile_json_is_one_error_wherever_it_is_read(content, tmp_path):
         lambda: runs((good,)),
         lambda: RunFolder.open(tmp_path, "td"),
         lambda: League.of_folder(tmp_path),
-        lambda: Reproduction.of_folder(tmp_path),
-        lambda: lang_tournament(tmp_path),
         lambda: _scalars_of(tmp_path),
         lambda: read_record(tmp_path / "games.jsonl", 0),
     ):

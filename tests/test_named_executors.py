@@ -8,7 +8,6 @@ import pytest
 
 from crib_env.evaluate.commands.league import league
 from crib_env.evaluate.commands.match import MatchArguments, match
-from crib_env.evaluate.commands.reproduce import reproduce
 from crib_env.evaluate.executors.named import check_executor, connected
 from crib_env.evaluate.executors.on_ray import load
 from crib_env.train.__main__ import main
@@ -32,7 +31,6 @@ def test_without_ray_the_extra_is_named(monkeypatch, tmp_path):
     for command in (
         lambda: match(MatchArguments("greedy", "random", 20, executor="ray")),
         lambda: league(("greedy", "random"), folder=tmp_path / "league", executor="ray"),
-        lambda: reproduce("oconnor-2000", quick=True, folder=tmp_path / "reproduction", executor="ray"),
     ):
         with refused("executor='ray'", "extra 'ray'"):
             command()

@@ -26,15 +26,9 @@ from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
 from crib_env.evaluate.matches.stopping import Narrow
-from crib_env.evaluate.papers import report, trainings
-from crib_env.evaluate.papers import run as run_module
-from crib_env.evaluate.papers.anderson_2022.measures import Listed, greedy_listing
-from crib_env.evaluate.papers.claims import Claim, Paper, Training, shown
-from crib_env.evaluate.papers.measures import RUN, margin, net_points_of_pairs, win_rate
-from crib_env.evaluate.papers.run import Reproduction
 from crib_env.train import ddqn
 from crib_env.train.loop.sweep import Sweep
-from tests.helpers.killed_once import GAMES, KilledOnce, Settings, kill_once
+from tests.helpers.killed_once import GAMES, KilledOnce, Settings
 from tests.helpers.learner_runs import ROOT, command
 from tests.helpers.refusals import refused
 from tests.helpers.small_settings import DDQN as SMALL
@@ -154,67 +148,6 @@ def test_a_sweep_equals_the_sweep_without_ray_though_a_worker_is_killed(address,
             assert np.array_equal(value.numpy(), there[key].numpy()), key
     summaries = [json.loads((tmp_path / name / "summary.json").read_text()) for name in ("alone", "there")]
     assert summaries[0] == summaries[1]
-
-
-TRAININGS = [
-    Training(
-        f"td-{k}", "td", ("--episodes-at-once", "64", "--hidden", f"{k}", "--checkpoint-seconds", "0"), (640, 1), 1
-    )
-    for k in (8, 9)
-]
-
-
-def a_claim(key, measure, trainings=()):
-    return Claim(key, "nowhere", key, shown("nothing"), "a way", measure, samples=(GAMES, GAMES), trainings=trainings)
-
-
-SMALL_PAPER = Paper(
-    "oconnor-2000",
-    "A small paper",
-    (
-        a_claim("listed", win_rate(lambda: Listed("greedy", greedy_listing), "random")),
-        a_claim("trained", margin(RUN, "greedy"), (TRAININGS[0],)),
-        a_claim("trained, deals", net_points_of_pairs(RUN, "greedy"), (TRAININGS[1],)),
-    ),
-    (),
-)
-train_there = trainings._train_there
-
-
-def train_killed_once(folder, training, quick, seed):
-    """On a worker, which is killed after a checkpoint of one training."""
-
-    def kill():
-        while not list(folder.glob(f"trainings/{TRAININGS[1].name}/checkpoints/*.safetensors")):
-            time.sleep(0.001)
-        kill_once(folder / "killed")
-
-    if training == TRAININGS[1]:
-        threading.Thread(target=kill, daemon=True).start()
-    train_there(folder, training, quick, seed)
-
-
-@pytest.mark.slow
-def test_a_reproduction_equals_the_one_without_ray_though_a_worker_is_killed(address, monkeypatch, tmp_path):
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(blocks, "_MOST", GAMES // 12)
-    monkeypatch.setattr(trainings, "_train_there", train_killed_once)
-    monkeypatch.setitem(run_module.PAPERS, "oconnor-2000", SMALL_PAPER)
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # as on a worker of one core
-    plan, found = Reproduction(("oconnor-2000",), True, 3), []
-    for name, where in (("alone", None), ("there", address)):
-        folder = plan.begin(tmp_path / name)
-        report.reproduce_and_report(plan, folder, 1, where and f"ray:{where}")
-        claims = (
-            json.loads((folder / "claims" / "oconnor-2000" / f"{c.key}.json").read_text()) for c in SMALL_PAPER.claims
-        )
-        found.append([claim["measured"] for claim in claims])
-        for training in TRAININGS:
-            assert trainings.is_finished(trainings.find_run(folder, training))
-    assert found[0] == found[1]
-    assert (tmp_path / "there" / "killed").exists()
-    events = "events*"  # a file from each start
-    assert [len(list((tmp_path / "there" / "trainings").glob(f"{t.name}/{events}"))) for t in TRAININGS] == [1, 2]
 
 
 @pytest.mark.parametrize("wrong", ["nonsense", "127.0.0.1:1"])

@@ -21,7 +21,6 @@ from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.agents.strategy_weights import SHAPE, StrategyWeightsAgent, starting_weights
 from crib_env.batch import GameBatch
 from crib_env.engine import GAME
-from crib_env.evaluate.commands.reproduce import lang_tournament
 from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.matches.series import Series, play_series
 from crib_env.evaluate.runs.learning_curves import read_scalars
@@ -321,18 +320,6 @@ def test_a_run_leaves_weights_pictures_and_snapshots(finished):
     views = views_of(some_games(0))
     for spec in (f"strategy-weights:{folder.final}", str(folder.path)):
         np.testing.assert_array_equal(make_agent(spec).act(views), agent.act(views))
-
-
-def test_the_report_plays_the_winner_against_its_snapshots(finished, monkeypatch, capsys, tmp_path):
-    folder, agent, _ = finished
-    monkeypatch.setattr("crib_env.evaluate.commands.reproduce.LENGTHS", (3, 10, 20, 30))
-    lang_tournament(folder.path, 0)
-    shown = capsys.readouterr().out
-    rows = [line for line in shown.splitlines() if line.startswith("│")]
-    assert [row.split("│")[1].strip() for row in rows] == ["0", "2,000", "2,500"]
-    assert f"{play_series(agent, agent, 30, 2).spread(20):+,}" in rows[2]  # the last snapshot is the agent itself
-    with refused("strategy-weights"):
-        lang_tournament(tmp_path, 0)
 
 
 @pytest.mark.slow

@@ -53,8 +53,9 @@ Differences from the paper, and what it leaves open:
   risky cards, expected net points decide.
 * "Inferior card between 50–80 % of the time" (page 6) contradicts "made that selection 65 %, 80 %, 50 %" (page 7). We
   use the second, because it gives one value for each situation. It comes near the matrix's 40 % where there is a
-  choice, though not over all leads (``crib-env reproduce mueller-1987`` measures both). It is not said which
-  end of 35–65 % belongs to which situation. Here the safe player pairs least, since the opponent may pair again.
+  choice, though not over all leads (``python -m crib_env.evaluate.makers.papers mueller-1987`` measures both). It is
+  not said which end of 35–65 % belongs to which situation. Here the safe player pairs least, since the opponent may
+  pair again.
 * If the pair does not net most (two fives, say), mixing would only lose points, and the best card is led. An adaptive
   player mixes whenever it has both choices, by the matrix, in every situation.
 """

@@ -33,8 +33,8 @@ EXACT_MEANS = {
     "cheating": Fraction(300_743_917, 33_446_140),  # 8.992
 }
 """Mean points of a hand over all deals and starters, by players of O'Connor's discard game: ``random`` discards any two
-cards, ``ideal`` keeps the four with the best mean, and ``cheating`` knows the starter. `python -m
-crib_env.evaluate.makers.papers oconnor-2000` computes them."""
+cards, ``ideal`` keeps the four with the best mean, and ``cheating`` knows the starter. ``python -m
+crib_env.evaluate.makers.papers oconnor-2000`` computes them."""
 
 
 def _rank_points_of_five() -> np.ndarray:

@@ -55,10 +55,7 @@ COMMANDS = {
         ("evaluate", "suite", "--resume", "a", *ONE),
     ),
     "dataset": Long(("evaluate", "dataset", "a", "--agents", "greedy", "careful", "--games", "5000", *ONE)),
-    "reproduce": Long(
-        ("evaluate", "reproduce", "mueller-1987", "--quick", "--folder", "a", *ONE),
-        ("evaluate", "reproduce", "--resume", "a", *ONE),
-    ),
+    "papers": Long(("crib_env.evaluate.makers.papers", "mueller-1987", "--quick", "--folder", "a", *ONE)),
     "train --seeds": Long(
         ("train", "td", "--seeds", "2", "--episodes", "20000", "--checkpoint-seconds", "0", *SMALL_TD, "--folder", "a"),
         ("train", "td", "--resume", "a"),

@@ -34,8 +34,6 @@ NEEDED = {
     "exploitability": ["greedy"],
     "leads": [],
     "benchmark decisions": ["greedy"],
-    "reproduce lang-tournament": ["run"],
-    "reproduce": ["mueller-1987"],
     "benchmark": ["games"],
 }
 

@@ -14,7 +14,6 @@ from crib_env.evaluate.makers.played_out import Plan as AgreementPlan
 from crib_env.evaluate.matches.dataset.dataset import Dataset
 from crib_env.evaluate.matches.game_records import read_record
 from crib_env.evaluate.matches.league import League
-from crib_env.evaluate.papers.run import Reproduction
 from crib_env.evaluate.play.saved_game import GameSoFar, read_game
 from crib_env.evaluate.runs.format import read_config
 from crib_env.evaluate.skill.suite.suite import TASKS, Outcome, Suite, outcome_of
@@ -42,7 +41,6 @@ def one_of_each_kind(tmp_path: Path) -> dict[Path, Callable[[], Any]]:
     league = League(("greedy", "random"), 2, 0)
     league.play(league.begin(tmp_path / "league"))
     suite = Suite(("random",), 0.01, skip=tuple(task.NAME for task in TASKS[1:])).begin(tmp_path / "suite")
-    reproduction = Reproduction(("lang-2018",), quick=True, seed=0).begin(tmp_path / "reproduction")
     dataset = Dataset(("greedy", "random"), 2)
     dataset.begin(tmp_path / "dataset")
     run = write_run(tmp_path / "run")
@@ -65,7 +63,6 @@ def one_of_each_kind(tmp_path: Path) -> dict[Path, Callable[[], Any]]:
         tmp_path / "league" / "matches" / "1-2.json": lambda: league.play(tmp_path / "league"),
         suite / "config.json": lambda: Suite.of_folder(suite),
         tmp_path / "outcome.json": lambda: read_json(tmp_path / "outcome.json", "outcome.json is damaged", outcome_of),
-        reproduction / "config.json": lambda: Reproduction.of_folder(reproduction),
         tmp_path / "dataset" / "config.json": lambda: dataset.begin(tmp_path / "dataset"),
         run / "config.json": lambda: read_config(run),
         tmp_path / "plan.json": lambda: win_table._check_folder(table, tmp_path),

@@ -28,7 +28,7 @@ A kernel plays and learns at once (:mod:`crib_env.train.strategy_weights.games`)
 simulation. With ``opponent="other"`` there are ``2 ** rounds`` agents with separate weights; neighbours of a bracket
 play ``episodes`` games, then matches of ``match_games`` halve the winners' bracket. The episodes of a run are those
 of all its pairs. ``snapshots/`` keeps the winner's weights during training; ``strategies.png`` and ``history.png``
-draw them, and ``crib-env reproduce lang-tournament RUN`` plays the winner against them.
+draw them.
 
 ``--preset paper`` has the parameters from which section 4.2 starts all its experiments, on its pairs of agents. Those
 experiments are settings: ``--forgiveness 0.25``, ``--scaling 0.4``, ``--credit-decay 0.5``, ``--neighbours 0.5``,

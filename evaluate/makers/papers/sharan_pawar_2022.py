@@ -10,14 +10,11 @@ five trials of 2,000 episodes, where the paper has 6,000. Its search is ``ismcts
 from __future__ import annotations
 
 import math
-import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from crib_env.evaluate.papers.claims import Effort, Measure, Measured, exact
-from crib_env.evaluate.papers.measures import match
+from crib_env.evaluate.makers.papers.measures import Effort, Measured, exact
 from crib_env.evaluate.runs.format import NET_POINTS_IN_TRAINING
 from crib_env.evaluate.runs.learning_curves import read_scalars
 
@@ -67,40 +64,14 @@ def _fluctuation(episodes: np.ndarray, points: np.ndarray) -> float:
 
 def _second_less_first(values: np.ndarray) -> Measured:
     first, second = values[:TRIALS], values[TRIALS:]
-    measured = _over_trials(second - first)
-    remark = f"{second.mean():.3f} less {first.mean():.3f}; by trial {measured.remark}"
-    return Measured(measured.value, measured.interval, measured.sample, remark)
+    return _over_trials(second - first)
 
 
 def _over_trials(values: np.ndarray) -> Measured:
     mean, error = float(values.mean()), _T * float(values.std(ddof=1)) / math.sqrt(len(values))
-    each = ", ".join(f"{value:+.2f}" for value in values)
-    return Measured(mean, (mean - error, mean + error), f"{len(values)} trials", each)
-
-
-def seconds_a_game(search: str) -> Measure:
-    """Processor seconds of a game of this player against ``random``."""
-
-    def measure(effort: Effort) -> Measured:
-        alone = replace(effort, cluster=None)  # a time of this machine
-        match(search, "random", replace(alone, n=2))  # compiles
-        started = time.process_time()
-        match(search, "random", alone)
-        return exact((time.process_time() - started) / effort.n, f"{effort.n:,} games side by side")
-
-    return measure
+    return Measured(mean, (mean - error, mean + error), f"{len(values)} trials")
 
 
 def shares_of_400(effort: Effort) -> Measured:
     """The distance of 48.66 % and 45.33 % from the nearest whole number of 400 games, in games."""
-    return exact(max(abs(400 * p - round(400 * p)) for p in (0.4866, 0.4533)), "exact")
-
-
-def face_up(effort: Effort) -> Measured:
-    """Discards of both players, and the orders of their four cards."""
-    return exact((15 * math.factorial(4)) ** 2)
-
-
-def opposing_hands(effort: Effort) -> Measured:
-    """Fours of 37 cards."""
-    return exact(math.comb(37, 4), "exact", "fours of 41 are 101,270, of 45 unseen cards 148,995")
+    return exact(max(abs(400 * p - round(400 * p)) for p in (0.4866, 0.4533)))

@@ -17,8 +17,6 @@ minimax calls functions that are not printed.
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -28,11 +26,8 @@ from crib_env.agents.baselines import GreedyAgent
 from crib_env.agents.choosing import by_phase, next_discard, six_dealt
 from crib_env.agents.heuristic import CARD_VALUES
 from crib_env.cards import RANKS
-from crib_env.evaluate.papers.claims import Effort, Measure, Measured, exact
-from crib_env.evaluate.papers.measures import Player, player
-from crib_env.evaluate.speed.decision_times import enumerate_cribs, time_deals
+from crib_env.evaluate.makers.papers.measures import Player
 from crib_env.exact.discard_statistics import PLACES
-from crib_env.kernels import streams
 from crib_env.players.agent import Powers
 
 _STRUCK_RANKS = [RANKS.index(rank) for rank in "3478JQ"]
@@ -90,33 +85,3 @@ def listed(name: str) -> Player:
     return lambda: Listed(
         name, {"greedy": greedy_listing, "heuristic": heuristic_listing, "minimax": minimax_listing}[name]
     )
-
-
-def milliseconds(of: Player, is_discard: bool) -> Measure:
-    """The mean time of a discard, or of a card in the play, of a player in single deals against itself."""
-
-    def measure(effort: Effort) -> Measured:
-        agent = player(of, effort)
-        time_deals(agent, streams(effort.seed + 1, 3))  # compiles
-        seconds = time_deals(agent, streams(effort.seed, effort.n))[not is_discard]
-        return exact(1e3 * seconds, f"{effort.n:,} deals, one decision at a time")
-
-    return measure
-
-
-def enumeration_seconds(effort: Effort) -> Measured:
-    """The time in which plain Python enumerates every crib of one hand."""
-    six = np.random.default_rng(effort.seed).choice(52, 6, replace=False).tolist()
-    started = time.perf_counter()
-    enumerate_cribs(six)
-    return exact(time.perf_counter() - started, "1 hand")
-
-
-def cribs(effort: Effort) -> Measured:
-    """Fifteen discards times three of 46 cards."""
-    return exact(15 * math.comb(46, 3))
-
-
-def orders_of_play(effort: Effort) -> Measured:
-    """Four own cards in any order, with 46, 45, 44 and 43 unseen ones in between."""
-    return exact(math.factorial(4) * 46 * 45 * 44 * 43)

@@ -12,9 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.cards import JACK
-from crib_env.evaluate.papers.claims import Effort, Measure, Measured, exact, mean_of
-from crib_env.evaluate.papers.measures import trained
-from crib_env.evaluate.papers.trainings import summary_of
+from crib_env.evaluate.makers.papers.measures import Effort, Measure, Measured, exact, mean_of, summary_of, trained
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_sizes
 from crib_env.exact.discard_means import STARTERS
 from crib_env.kernels import bit, kernel, mask_of
@@ -81,10 +79,9 @@ def mean_points(player: str, nobs: bool, flushes: bool) -> Measure:
             totals = np.empty((len(hands), len(PLAYERS)), np.int64)
             fill_totals(hands, Rules(nobs, flushes), totals)
             points[first : first + len(hands)] = totals[:, column]
-            effort.on_progress(len(hands))
         scale = STARTERS * (15 if player == "random" else 1)
         if whole:
-            return exact((points * sizes).sum() / N_DEALS / scale, f"exact, all {N_DEALS:,} deals")
+            return exact((points * sizes).sum() / N_DEALS / scale, "exact, all deals")
         return mean_of(points / scale, f"{effort.n:,} deals, every starter")
 
     return measure
@@ -92,7 +89,6 @@ def mean_points(player: str, nobs: bool, flushes: bool) -> Measure:
 
 def discard_network(effort: Effort) -> Measured:
     """Points a hand of the trained network, as its training has measured them."""
-    found = summary_of(trained(effort))
-    result, hands = found["strength"], found["episodes"]
+    result = summary_of(trained(effort))["strength"]
     low, high = result["interval"]
-    return Measured(result["mean"], (low, high), f"{result['hands']:,} deals", f"after {hands:,} hands")
+    return Measured(result["mean"], (low, high), f"{result['hands']:,} deals")

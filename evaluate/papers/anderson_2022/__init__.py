@@ -1,1 +1,0 @@
-"""The claims of Anderson et al. (2022)."""

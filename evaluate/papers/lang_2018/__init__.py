@@ -1,1 +1,0 @@
-"""The claims of Lang (2018)."""

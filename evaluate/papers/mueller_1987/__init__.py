@@ -1,1 +1,0 @@
-"""The claims of Mueller (1987)."""

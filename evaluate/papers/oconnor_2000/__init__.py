@@ -1,1 +1,0 @@
-"""The claims of O'Connor (2000)."""

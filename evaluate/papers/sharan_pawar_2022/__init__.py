@@ -1,1 +1,0 @@
-"""The claims of Sharan and Pawar (2022)."""

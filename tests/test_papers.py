@@ -1,0 +1,440 @@
+"""The papers' claims: their files, their verdicts, one tiny sample of each paper, trainings, and resumed work."""
+
+import json
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from crib_env import discard_statistics, parse_cards
+from crib_env.agents import make_agent
+from crib_env.agents.networks.td import TDAgent
+from crib_env.agents.strategy_weights import StrategyWeightsAgent, starting_weights
+from crib_env.batch import SOURCES
+from crib_env.evaluate.makers.papers import __main__ as script
+from crib_env.evaluate.makers.papers import sharan_pawar_2022
+from crib_env.evaluate.makers.papers.anderson_2022 import Listed, greedy_listing, heuristic_listing, minimax_listing
+from crib_env.evaluate.makers.papers.claims import (
+    NAMES,
+    Claim,
+    Paper,
+    Published,
+    Training,
+    mean,
+    number,
+    read_paper,
+    share,
+    spread,
+)
+from crib_env.evaluate.makers.papers.measures import DiscardsAndLays, Effort, Measured, exact
+from crib_env.evaluate.makers.papers.oconnor_2000 import PLAYERS, Rules, fill_totals
+from crib_env.evaluate.makers.papers.sharan_pawar_2022 import TRIALS
+from crib_env.evaluate.matches.single_deals import play_deals
+from crib_env.exact.deal_classes import N_CLASSES
+from crib_env.exact.discard_means import EXACT_MEANS
+from crib_env.tables.lang_strategies import STRATEGIES
+from tests.helpers.refusals import refused
+
+PAPERS = {name: read_paper(name) for name in NAMES}
+BY_KEY = {(name, claim.key): claim for name, paper in PAPERS.items() for claim in paper.claims}
+
+
+# The claims.
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_claims_are_told_apart_and_can_be_measured(name):
+    claims = PAPERS[name].claims
+    assert len({claim.key for claim in claims}) == len(claims)
+    for claim in claims:
+        quick, full = claim.samples
+        assert 0 <= quick <= full > 0
+        assert callable(claim.measure)
+        assert claim.published.low <= claim.published.high
+        assert all(0 <= one.episodes[0] <= one.episodes[1] for one in claim.trainings)
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value", "word"),
+    [
+        ("lang-2018", "table-4-misprints", 1, "fails"),
+        ("anderson-2022", "cribs", 227_700, "fails"),
+        ("anderson-2022", "orders-of-play", 93_994_560, "fails"),
+        ("sharan-pawar-2022", "opposing-hands", 66_045, "fails"),
+        ("sharan-pawar-2022", "shares-of-400", 0.36, "fails"),
+        ("mueller-1987", "table-1-lead", 0.4, "holds"),
+        ("mueller-1987", "table-2-answer", 0.47 / 1.12, "holds"),
+        ("mueller-1987", "tally", 72 / 125 - 20 / 51, "holds"),
+    ],
+)
+def test_claims_that_need_no_sample(name, key, value, word):
+    claim = BY_KEY[name, key]
+    measured = claim.measure(Effort(1))
+    assert measured.value == pytest.approx(value, abs=1e-9)
+    assert claim.verdict(measured) == word
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "n"),
+    [
+        ("lang-2018", "martin-dealer", 40),
+        ("oconnor-2000", "ideal", 200),
+        ("oconnor-2000", "cheating-without-nobs-and-flushes", 200),
+        ("oconnor-2000", "maximiser", 20),
+        ("anderson-2022", "greedy-random", 10),
+        ("anderson-2022", "listed-random-heuristic", 10),
+        ("sharan-pawar-2022", "greedy-random-play", 10),
+        ("sharan-pawar-2022", "no-updates", 40),
+        ("mueller-1987", "leads-by-choice", 30),
+        ("mueller-1987", "answers-by-choice", 30),
+    ],
+)
+def test_a_tiny_sample_of_each_paper(name, key, n):
+    claim = BY_KEY[name, key]
+    measured = claim.measure(Effort(n, seed=3))
+    assert measured.interval[0] <= measured.value <= measured.interval[1]
+    assert claim.measure(Effort(n, seed=3)) == measured
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("player", PLAYERS)
+def test_the_exact_means_of_the_discard_game(player):
+    measured = BY_KEY["oconnor-2000", player].measure(Effort(N_CLASSES))
+    assert measured.value == pytest.approx(float(EXACT_MEANS[player]), abs=1e-12)
+
+
+# When claims agree.
+
+
+def test_a_printed_number_stands_for_its_rounding_and_its_sample():
+    assert number("4.7", 4.7, 0.1)[1:3] == pytest.approx((4.65, 4.75))
+    assert number("29", 29)[1:3] == (29, 29)
+    low, high = mean("4.7", 4.7, 0.1, 20_000, 3.1)[1:3]
+    assert high == pytest.approx(4.7 + 0.05 + 1.959964 * 3.1 / math.sqrt(20_000))
+    assert low + high == pytest.approx(2 * 4.7)
+    low, high = share("98 %", 0.98, 0.01, 1000)[1:3]
+    # Wilson's interval of 980 of 1,000 is 96.93 to 98.70 %.
+    assert (low, high) == pytest.approx((0.9693 - 0.005, 0.9870 + 0.005), abs=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("published", "interval", "word"),
+    [
+        # A range without a sample: confirmed inside, undecided across an end.
+        (number("8.1", 8.1, 0.1), (8.1, 8.14), "confirmed"),
+        (number("8.1", 8.1, 0.1), (8.14, 8.2), "undecided"),
+        (number("8.1", 8.1, 0.1), (8.0, 8.2), "undecided"),
+        (number("8.1", 8.1, 0.1), (8.16, 8.2), "differs"),
+        (number("8.1", 8.1, 0.1), (7.9, 8.04), "differs"),
+        (number("8.1", 8.1, 0.1), (8.16, 9.0), "differs"),  # wider than the range, and still apart
+        (Published("7.3 to 7.6", 7.25, 7.65), (7.4, 7.5), "confirmed"),
+        (Published("better", 0.5), (0.51, 0.6), "confirmed"),
+        (Published("better", 0.5), (0.49, 0.6), "undecided"),
+        (Published("better", 0.5), (0.4, 0.49), "differs"),
+        (Published("worse", high=0.5), (0.4, 0.49), "confirmed"),
+        (Published("worse", high=0.5), (0.4, 0.51), "undecided"),
+        (Published("worse", high=0.5), (0.51, 0.6), "differs"),
+        # A sample: 96.9 to 98.7 % of 1,000 games with the rounding, and 32 to 51 % of 100 games.
+        (share("98 %", 0.98, 0.01, 1000), (0.98, 0.999), "confirmed"),  # they meet
+        (share("98 %", 0.98, 0.01, 1000), (0.994, 0.999), "differs"),
+        (share("98 %", 0.98, 0.01, 1000), (0.95, 0.99), "undecided"),  # ours is the wider
+        (share("41 of 100", 0.41, 0.0, 100), (0.45, 0.46), "not refuted"),
+        (share("41 of 100", 0.41, 0.0, 100), (0.49, 0.52), "not refuted"),  # so would half of all games be
+        (share("41 of 100", 0.41, 0.0, 100), (0.52, 0.54), "differs"),
+        (share("41 of 100", 0.41, 0.0, 100), (0.3, 0.6), "undecided"),
+        (spread("-523 in 100 games", -5.23, 100, 21.0), (-3.0, -2.6), "not refuted"),
+        (spread("-523 in 100 games", -5.23, 100, 21.0), (-1.0, -0.6), "differs"),
+        (spread("-5230 in 1,000 games", -5.23, 1000, 21.0), (-5.0, -4.4), "confirmed"),
+        (Published("ten seconds"), (0.1, 0.2), "shown"),
+    ],
+)
+def test_verdicts_by_hand(published, interval, word):
+    claim = Claim("key", "place", "says", published, exact)
+    assert claim.verdict(Measured(sum(interval) / 2, interval, "by hand")) == word
+
+
+def test_a_training_that_was_cut_short_gives_no_verdict():
+    short, whole = (Training("some", "td", "", (quick, 100)) for quick in (10, 100))
+    claim = replace(BY_KEY["lang-2018", "table-2-loses"], trainings=(short,))
+    measured = Measured(0.4, (0.39, 0.41), "by hand")
+    assert claim.verdict(measured, quick=True) == "no verdict"
+    assert claim.verdict(measured) == replace(claim, trainings=(whole,)).verdict(measured, quick=True) == "confirmed"
+
+
+# Players of the claims.
+
+
+def test_the_discard_game_by_the_rules_is_the_packages():
+    hands = np.array([sorted(parse_cards("5H 5C JD QS 2H 3D")), sorted(parse_cards("2H 4H 6H 8H TH JH"))])
+    totals = np.empty((2, len(PLAYERS)), np.int64)
+    fill_totals(hands, Rules(), totals)
+    means = discard_statistics(hands)["hand_mean"]
+    assert totals[:, 0] / 46 / 15 == pytest.approx(means.mean(axis=1))
+    assert totals[:, 1] / 46 == pytest.approx(means.max(axis=1))
+    assert (totals[:, 2] >= totals[:, 1]).all()
+    without = np.empty((2, len(PLAYERS)), np.int64)
+    fill_totals(hands, Rules(flushes=False), without)
+    assert (without[0] == totals[0]).all()
+    # Any four of six hearts are a flush: five with each of the 7 other hearts, four with each other starter.
+    assert totals[1, 0] - without[1, 0] == 15 * (7 * 5 + 39 * 4)
+    fill_totals(hands, Rules(nobs=False), without)
+    # The jack of diamonds is kept in 10 of 15 hands and 10 of its suit are unseen; that of hearts likewise, with 7.
+    assert (totals[:, 0] - without[:, 0]).tolist() == [10 * 11, 10 * 7]
+
+
+def test_listings_discard_what_they_say():
+    six = np.array([sorted(parse_cards("5H 5C JD QS 2H 3D"))])
+    statistics = discard_statistics(six)[0]
+    for is_dealer in (False, True):
+        dealer = np.array([is_dealer])
+        assert greedy_listing(six, dealer)[0].argmax() == statistics["crib_mean"].argmin()
+        most = statistics["crib_mean"].argmax() if is_dealer else statistics["crib_mean"].argmin()
+        assert minimax_listing(six, dealer)[0].argmax() == most
+    assert heuristic_listing(six, np.array([True]))[0].argmax() == statistics["hand_mean"].argmin()
+    # As pone: no jack, queen or three, not 2 and 3, not one suit; 5H 5C and 5C 2H are left.
+    left = heuristic_listing(six, np.array([False]))[0] > -100
+    assert left.sum() == 2
+
+
+def test_all_listings_play():
+    for listing in (greedy_listing, heuristic_listing, minimax_listing):
+        agent = Listed("some", listing)
+        assert play_deals(agent, agent, 3, seed=1).sum() > 0
+
+
+def test_deals_are_mirrored_and_dealers_get_the_crib():
+    greedy = make_agent("greedy")
+    tally = play_deals(greedy, greedy, 50, seed=2)
+    assert tally.shape == (100, 2, 2, 4)
+    assert (tally[::2] == tally[1::2, ::-1]).all()
+    crib = tally[..., SOURCES.index("crib")]
+    assert (crib[:, :, 0] == 0).all()
+    assert crib.sum(axis=(1, 2)).mean() > 3
+
+
+def test_a_player_discards_as_one_and_lays_as_another():
+    mixed, greedy, random = (
+        DiscardsAndLays(make_agent("greedy"), make_agent("random")),
+        make_agent("greedy"),
+        make_agent("random"),
+    )
+    seen = []
+
+    def watch(views, cards):
+        discarding = views.discards[:, 1] < 0
+        expected = np.where(discarding, greedy.act(views), random.act(views))
+        seen.extend((cards == expected).tolist())
+
+    play_deals(mixed, mixed, 5, seed=4, watch=watch)
+    assert len(seen) > 100
+    assert all(seen)
+
+
+# Claims on trained agents, on runs made by hand.
+
+
+def make_run(folder, training, summary, agent):
+    run = folder / "trainings" / training.name
+    run.mkdir(parents=True)
+    (run / "config.json").write_text(json.dumps({"learner": training.learner, "settings": {}}))
+    (run / "summary.json").write_text(json.dumps(summary))
+    agent.save(run / "final.safetensors")
+    return run
+
+
+@pytest.fixture
+def lang_run(tmp_path):
+    training = BY_KEY["lang-2018", "table-2"].trainings[0]
+    weights = starting_weights("random", 1)
+    run = make_run(tmp_path, training, {"agent": 0}, StrategyWeightsAgent(weights))
+    (run / "snapshots" / "agent-0").mkdir(parents=True)
+    for k in range(11):
+        learned = weights.copy()
+        if k == 10:  # all at leads of 2 to 25 learn to keep the best worst hand, and nothing else
+            lead = np.arange(121)[:, None] - np.arange(121)
+            learned[(lead >= 2) & (lead <= 25)] = np.eye(8, dtype=np.float32)[STRATEGIES.index("hand_max_min")]
+        StrategyWeightsAgent(learned).save(run / "snapshots" / "agent-0" / f"games-{k:010d}.safetensors")
+    return run
+
+
+@pytest.mark.parametrize(
+    ("key", "n"),
+    [
+        ("table-2", 10),
+        ("table-3-4", 10),
+        ("table-3-together", 40),
+        ("table-3-spread-4", 10),
+        ("table-3-spread-together", 40),
+    ],
+)
+def test_claims_on_a_run_of_langs_learner_play_it(key, n, lang_run):
+    measured = BY_KEY["lang-2018", key].measure(Effort(n, runs=(lang_run,)))
+    assert math.isfinite(measured.value)
+    assert measured.interval[0] <= measured.value <= measured.interval[1]
+
+
+def test_preferences_are_read_off_the_places_that_have_learned(lang_run):
+    lead = BY_KEY["lang-2018", "figure-3-lead"].measure(Effort(1, runs=(lang_run,)))
+    assert lead.value == 1.0
+    assert lead.sample == f"{sum(121 - k for k in range(2, 26)):,} places"
+    assert BY_KEY["lang-2018", "figure-3-close"].measure(Effort(1, runs=(lang_run,))).sample == "0 places"
+    useful = BY_KEY["lang-2018", "useful-strategies"].measure(Effort(1, runs=(lang_run,)))
+    assert useful.value == pytest.approx(0.5)
+
+
+def test_claims_on_oconnors_networks(tmp_path):
+    claim = BY_KEY["oconnor-2000", "full-game"]
+    run = make_run(tmp_path, claim.trainings[0], {}, TDAgent.new("bits", (4,)))
+    measured = claim.measure(Effort(10, runs=(run,)))
+    assert measured.sample == "10 pairs of deals"
+    claim = BY_KEY["oconnor-2000", "discard-network-20"]
+    strength = {"mean": 7.5, "interval": [7.4, 7.6], "hands": 100}
+    run = make_run(tmp_path, claim.trainings[0], {"strength": strength, "episodes": 5}, TDAgent.new("bits", (4,)))
+    assert claim.measure(Effort(1, runs=(run,))) == Measured(7.5, (7.4, 7.6), "100 deals")
+
+
+@pytest.fixture
+def curves(monkeypatch):
+    """Five trials of two learners, by hand: rounds of 50 episodes, 3,000 in all, with these mean net points."""
+    ends = list(range(50, 3_050, 50))
+    calm = [0.0] * 40 + [1.0] * 20  # the last 1,000 episodes gain a point each
+    wild = [0.0] * 10 + [(-1.0) ** (k // 2) for k in range(50)]  # blocks of 100 of +1 and -1 by turns
+    points = {f"calm-{k}": calm for k in range(TRIALS)} | {f"wild-{k}": [v + k for v in wild] for k in range(TRIALS)}
+    monkeypatch.setattr(sharan_pawar_2022, "read_scalars", lambda run, tag: (ends, points[run.name]))
+    return tuple(map(Path, points))
+
+
+def test_trials_by_hand(curves):
+    gain = sharan_pawar_2022.late_gain(Effort(1, runs=curves[:TRIALS]))
+    assert (gain.value, gain.interval, gain.sample) == (1.0, (1.0, 1.0), "5 trials")
+    wilder = sharan_pawar_2022.stabler(Effort(1, runs=curves))
+    assert wilder.value == pytest.approx(2 - math.sqrt(1 / 24))  # changes of 2, against one of 1 among 24
+    assert wilder.interval == pytest.approx((wilder.value, wilder.value))
+    # Mean net points are 1/3 a trial of one learner, and those of the other a point more from trial to trial.
+    slower = sharan_pawar_2022.slower(Effort(1, runs=curves))
+    assert slower.value == pytest.approx(2 + 2 / 60 - 1 / 3)
+    error = 2.776445 * np.std([0, 1, 2, 3, 4], ddof=1) / math.sqrt(5)
+    assert slower.interval == pytest.approx((slower.value - error, slower.value + error))
+
+
+def test_a_round_counts_by_its_episodes():
+    episodes, points = np.array([16, 16, 8]), np.array([1.0, 2.0, 5.0])
+    assert sharan_pawar_2022.mean_net_points(episodes, points) == pytest.approx((16 + 32 + 40) / 40)
+    assert sharan_pawar_2022.mean_net_points(episodes, points, last=24) == pytest.approx((32 + 40) / 24)
+
+
+# Trainings.
+
+
+TRAINING = Training("small", "td", "--preset paper", (0, 50))
+
+
+class FakeTrain:
+    """Stands in for a process of ``crib-env train``: notes the command, and leaves what a run leaves."""
+
+    status, commands, finishes = 0, [], True
+
+    def __init__(self, command):
+        self.commands.append(command[1:])
+        run = Path(command[-1])  # of --folder, or of --resume
+        run.mkdir(parents=True, exist_ok=True)
+        (run / "config.json").write_text("{}")
+        if self.finishes:
+            (run / "summary.json").write_text("{}")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def wait(self):
+        return self.status
+
+
+@pytest.mark.parametrize("status", [130, 143])
+def test_trainings_begin_go_on_and_are_not_repeated(tmp_path, monkeypatch, status):
+    monkeypatch.setattr(script.subprocess, "Popen", FakeTrain)
+    monkeypatch.setattr(FakeTrain, "commands", [])
+    monkeypatch.setattr(FakeTrain, "finishes", False)
+    monkeypatch.setattr(FakeTrain, "status", status)
+    place, training = tmp_path / "small", TRAINING._replace(seed=3)
+    with pytest.raises(KeyboardInterrupt):
+        script.train(place, training, False, 7)
+    begun = "-m crib_env.train td --preset paper --episodes 50 --evaluations 0 --final-games 1000 --seed 10"
+    assert " ".join(FakeTrain.commands[0]) == f"{begun} --folder {place}"
+
+    monkeypatch.setattr(FakeTrain, "finishes", True)
+    monkeypatch.setattr(FakeTrain, "status", 0)
+    for _ in range(2):
+        assert script.train(place, training, False, 7) == place
+    assert [" ".join(words) for words in FakeTrain.commands[1:]] == [f"-m crib_env.train td --resume {place}"]
+
+
+def test_a_training_that_fails_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(script.subprocess, "Popen", FakeTrain)
+    monkeypatch.setattr(FakeTrain, "status", 2)
+    with refused("training small"):
+        script.train(tmp_path / "small", TRAINING, False, 7)
+
+
+# Whole reproductions.
+
+
+@pytest.fixture
+def computed(monkeypatch):
+    """The keys that are computed, of a small paper in place of O'Connor's."""
+    keys = []
+
+    def claim(key, published, value, **settings):
+        def measure(effort):
+            keys.append(key)
+            return Measured(value, (value - 0.01, value + 0.01), f"{effort.n} games")
+
+        return Claim(key, "Section 1", f"says {key}", published, measure, "{:.1%}", (2, 20), **settings)
+
+    claims = [
+        claim("one", share("50 %", 0.5, 0.01, 100), 0.52),
+        claim("two", share("90 %", 0.9, 0.01, 100), 0.1, why="Because."),
+        claim("three", Published("better", 0.5), 0.505),
+        replace(claim("long", Published("blank"), 0.5), samples=(0, 20)),
+    ]
+    paper = Paper("oconnor-2000", "Author (2000): a small paper", claims)
+    monkeypatch.setattr(script, "read_paper", lambda name: paper)
+    return keys, claims
+
+
+def stop(effort):
+    raise KeyboardInterrupt
+
+
+def test_a_stopped_reproduction_goes_on_and_reports(computed, tmp_path):
+    keys, claims = computed
+    whole = claims[2]
+    claims[2] = replace(whole, measure=stop)
+    with pytest.raises(KeyboardInterrupt):
+        script.papers("oconnor-2000", quick=True, seed=5, folder=tmp_path)
+    claims[2] = whole
+    script.papers("oconnor-2000", quick=True, seed=5, folder=tmp_path)
+    assert keys == ["one", "two", "three"]
+    report = (tmp_path / "quick-5" / "report.md").read_text()
+    assert "1 not refuted, 1 differs, 1 undecided; " in report
+    assert "says one | 50 % | 52.0% (51.0%, 53.0%) | 2 games | not refuted\n" in report
+    assert report.count("* Because.") == 1
+    script.papers("oconnor-2000", seed=5, folder=tmp_path)
+    assert "| 20 games | shown" in (tmp_path / "full-5" / "report.md").read_text()
+    (tmp_path / "quick-5" / "claims" / "oconnor-2000" / "one.json").write_text("{}")
+    with refused("one.json"):
+        script.papers("oconnor-2000", quick=True, seed=5, folder=tmp_path)
+
+
+def test_the_table_of_the_repository_has_every_claim():
+    page = (Path(__file__).parents[1] / "evaluate" / "REPRODUCTION.md").read_text()
+    assert page.startswith(script.INTRODUCTION)
+    for paper in PAPERS.values():
+        (section,) = re.findall(rf"^## {re.escape(paper.title)}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+        told = [row.split(" | ")[:2] for row in section.splitlines() if " | " in row]
+        assert told[2:] == [[claim.says, claim.published.printed] for claim in paper.claims]
