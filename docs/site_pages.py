@@ -21,6 +21,7 @@ FILES = {
     "reference/contributing.md": "CONTRIBUTING.md",
     "reference/papers.md": "evaluate/REPRODUCTION.md",
 }
+SHOWN = (".md", ".png", ".svg", ".gif")  # other files are no part of the site
 _PAGES = {file: page for page, file in FILES.items()} | {"README.md": "index.md"}
 _LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)|(!\[[^\]]*\])\(([^)\s]+)\)")
 
@@ -35,7 +36,7 @@ def relative_link(target: str, origin: Path, page: Path) -> str | None:
         file = DOCS / _PAGES[str(file.relative_to(ROOT))]
     elif not file.exists():
         return target  # Sphinx says that it is missing
-    elif file.suffix not in (".md", ".png", ".svg", ".gif") or not file.is_relative_to(ROOT):
+    elif not file.is_relative_to(DOCS if file.suffix == ".md" else ROOT) or file.suffix not in SHOWN:
         return None
     return os.path.relpath(file, page.parent) + (f"#{anchor}" if anchor else "")
 

@@ -23,7 +23,7 @@ from crib_env.tables.shipped import standard_deals, standard_win_table
 PAGE = Path(__file__).parents[1] / "docs" / "casebook.md"
 CASE_COLUMNS = ["cards", "as", "scores", "the solution", "answers, and what they lose"]
 EXPERT_COLUMNS = ["expert", "answers", "within 0.05", "within 0.3", "mean loss, points"]
-SHOWN = 0.3  # points: positions with an answer that loses more to the solution stand on the page
+SHOWN = 1.0  # points: positions with an answer that loses more to the solution stand on the page
 BEGIN, MIDDLE, END = "<!-- cases -->\n", "<!-- experts -->\n", "<!-- end -->\n"
 
 

@@ -11,12 +11,11 @@ from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.evaluate.files import markdown_table, whole_text
 from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.progress import rating_of_loss
-from crib_env.evaluate.rules_for_discards import pairs_discarded, solved, tally_discards
+from crib_env.evaluate.rules_for_discards import solved, tally_discards
 from crib_env.tables.shipped import standard_deals
 
 DOCS = Path(__file__).parents[1] / "docs"
 END = "<!-- end of table -->\n"
-_PAIRS = 6
 
 
 def kept(name):
@@ -30,38 +29,43 @@ def middle(values):
     return sum(kept) / len(kept)
 
 
-def values_near(runs, deals):
-    """Exploitability after so many deals, or up to a fiftieth more or less: rounds end where they end."""
-    return [
-        value
-        for run in runs
-        for place, value in zip(run["training"]["places"], run["training"]["values"])
-        if abs(place - deals) <= deals / 50
-    ]
-
-
-def four_cards_on_the_way():
-    """Interquartile mean over seeds by deals learned from, the least exploitable at the end first."""
-    rows, places = [], (4_096, 16_384, 65_536, 256_000, 512_000, 1_024_000, 2_048_000)
-    for name, runs in kept("ladder-4")["curves"].items():
-        values = (f"{middle(found):.3f}" if (found := values_near(runs, n)) else "" for n in places)
-        rows.append([f"`{name.split(',')[0]}`", *values])
-    return ["learner", *(f"{n:,}" for n in places)], sorted(rows, key=lambda row: row[-1])
-
-
 def at_the_end(runs):
     """Interquartile mean and range over seeds of the last exploitability."""
     values = [run["training"]["values"][-1] for run in runs]
     return f"{middle(values):.3f} ({min(values):.3f} to {max(values):.3f})"
 
 
-def ladder(cards):
-    """Exploitability at the end by learner, the least exploitable first."""
-    rows = []
-    for name, runs in kept(f"ladder-{cards}")["curves"].items():
-        seconds = [run["training"]["places"][-1] for run in runs]
-        rows.append([f"`{name.split(',')[0]}`", at_the_end(runs), f"{sum(seconds) / len(seconds):.0f}"])
-    return ["learner", "exploitability", "processor seconds"], sorted(rows, key=lambda row: row[1])
+def ladder():
+    """Exploitability at the end and mean processor seconds by learner, with two cards and with three."""
+    found = {}
+    for cards in (2, 3):
+        for name, runs in kept(f"ladder-{cards}")["curves"].items():
+            seconds = [run["training"]["places"][-1] for run in runs]
+            row = found.setdefault(name.split(",")[0], [])
+            row += [at_the_end(runs), f"{sum(seconds) / len(seconds):.0f}"]
+    rows = sorted(([f"`{name}`", *row] for name, row in found.items()), key=lambda row: row[1])
+    return ["learner", "two cards", "processor seconds", "three cards", "processor seconds"], rows
+
+
+SPEEDS = (
+    "random full games, engine",
+    "random decisions, engine",
+    "greedy full games, engine",
+    "batch of both seats, decisions with observations and masks",
+    "discard statistics of 15, in a batch",
+    "discard statistics of 15, one call",
+    "vector env, learner's steps",
+    "vector env, 65,536 games, copy=False, two threads, learner's steps",
+    "single env, learner's steps",
+    "crib_env raw_env, turns",
+    "crib_env env, turns",
+    "tictactoe env, turns",
+    "connect_four env, turns",
+    "CartPole, SyncVectorEnv of 4,096",
+    "EnvPool NChain-v0, 4,096",
+    "random full games, OpenSpiel, chance sampled by its probabilities",
+    "random full games, OpenSpiel, chance picked as actions are",
+)
 
 
 def speeds():
@@ -72,7 +76,8 @@ def speeds():
         shown = [f"{value / scale:,.{digits}f}" for value in (low, median, high)]
         return [name, shown[1] + unit, "" if low == high else f"{shown[0]} to {shown[2]}{unit}"]
 
-    return ["", "a second", "range"], [row(name, *values) for name, values in kept("speed")["per_second"].items()]
+    measured = kept("speed")["per_second"]
+    return ["", "a second", "range"], [row(name, *measured[name]) for name in SPEEDS]
 
 
 def levels():
@@ -104,13 +109,6 @@ def discards_of(role):
     return solved(standard_deals(), load_blueprint().discards[role], role)
 
 
-def pairs_of(role):
-    """What a role discards most often in the solution of whole deals."""
-    rows = pairs_discarded(role, discards_of(role), standard_deals())[:_PAIRS]
-    titles = [f"{ROLES[role]} discards", "of all", "when both are held", "mean crib"]
-    return titles, [[row.ranks, f"{row.share:.1%}", f"{row.when_held:.0%}", f"{row.crib:.2f}"] for row in rows]
-
-
 def rules_of(role):
     """How rules of thumb for a role's discards fare against that solution."""
     rows = [
@@ -121,14 +119,10 @@ def rules_of(role):
 
 
 TABLES = {
-    "discards of the dealer": ("findings", partial(pairs_of, DEALER)),
     "rules of the dealer": ("findings", partial(rules_of, DEALER)),
-    "discards of pone": ("findings", partial(pairs_of, PONE)),
     "rules of pone": ("findings", partial(rules_of, PONE)),
     "levels": ("benchmarks/players", levels),
-    "four cards on the way": ("benchmarks/learners", four_cards_on_the_way),
-    "ladder with two cards": ("benchmarks/learners", partial(ladder, 2)),
-    "ladder with three cards": ("benchmarks/learners", partial(ladder, 3)),
+    "ladder": ("benchmarks/learners", ladder),
     "speeds": ("benchmarks/speed", speeds),
 }
 
