@@ -72,13 +72,12 @@ def _play(env: Any) -> None:
 
 
 def vector_environments() -> None:
-    """The native vector environments, with a native opponent and with an opponent in Python."""
+    """The native vector environment, with native opponents and with an opponent in Python."""
     outputs = [{"observation": name, "dtype": dtype} for name in OBSERVATIONS for dtype in DTYPES]
     games: list[dict[str, Any]] = [*({"opponent": name} for name in NATIVE), {"opponent": _LowestCard()}, *outputs]
-    discard_games: list[dict[str, Any]] = [{"dtype": dtype} for dtype in DTYPES]
-    for name, options in [("Cribbage", game) for game in games] + [("CribbageDiscard", game) for game in discard_games]:
+    for options in games:
         envs: Any = gymnasium.make_vec(
-            f"crib_env/{name}-v0",
+            "crib_env/Cribbage-v0",
             num_envs=2,
             vectorization_mode="vector_entry_point",
             mask="info",

@@ -23,7 +23,6 @@ def register_all() -> None:
     gymnasium.register(
         "crib_env/CribbageDiscard-v0",
         entry_point="crib_env.discard_game:DiscardGame",
-        vector_entry_point="crib_env.vector.environments:DiscardVectorEnv",
     )
     if hasattr(pettingzoo, "register"):
         pettingzoo.register("aec", "crib_env/cribbage-v0", "crib_env:env")

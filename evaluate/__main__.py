@@ -35,7 +35,7 @@ class Command(NamedTuple):
     def about(self) -> str:
         """One line of the help: how the function's docstring begins, read from its file, since imports take long."""
         module, _, function = self.place.partition(":")
-        file = Path(__file__).parent.joinpath("commands", *module.split(".")).with_suffix(".py")
+        file = Path(__file__).parent.joinpath("commands", module).with_suffix(".py")
         (line,) = re.findall(
             rf'^def {function}\(.*?"""(.*?)(?:\n\n|""")', file.read_text(encoding="utf-8"), re.S | re.M
         )
@@ -58,8 +58,8 @@ COMMANDS = {
     "leads": Command("leads:leads"),
     "suite": Command("suite:suite", takes_agents=True),
     "exploitability": Command("exploitability:exploitability", takes_agents=True),
-    "solve play": Command("solve.play:solve_play"),
-    "solve deal": Command("solve.deal:solve_deal"),
+    "solve play": Command("solve:solve_play"),
+    "solve deal": Command("solve:solve_deal"),
     "dataset": Command("dataset:dataset", takes_agents=True),
     "runs": Command("runs:runs"),
     "runs curves": Command("runs:curves"),

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from crib_env.evaluate.commands.league import play_and_report
-from crib_env.evaluate.commands.solve.play import solve_play
+from crib_env.evaluate.commands.solve import solve_play
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.folder_lock import held, held_file
 from crib_env.evaluate.makers.papers.__main__ import papers

@@ -13,7 +13,7 @@ from crib_env.agents.belief.opponent_hands import GREEDY_SHARE, SLIP, careful_ch
 from crib_env.agents.belief.simple_players import simple_policy
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, GAME, PEGGING_EPISODE, PONE, act, begin_deal, begin_game, legal_cards, shuffle
-from crib_env.evaluate.commands.solve.play import solve_play
+from crib_env.evaluate.commands.solve import solve_play
 from crib_env.exact.discard_statistics import PLACES, TOTALS, fill_totals
 from crib_env.hands import HANDS, N_RANKS, ORDERINGS, hand_number, hand_of_mask
 from crib_env.kernels import kernel, lowest, streams
@@ -465,7 +465,7 @@ def test_expert_keeps_nearly_the_same_hands():
 # --- The command -----------------------------------------------------------------------------------------------------
 
 
-COMMAND = "crib_env.evaluate.commands.solve.play"
+COMMAND = "crib_env.evaluate.commands.solve"
 SMALL_GAME = "the pegging game with two cards each"
 
 

@@ -17,12 +17,11 @@ from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
-from crib_env.discard_game import DiscardGame
 from crib_env.evaluate.speed.measuring import ROUNDS
 from crib_env.single_agent import SingleAgentCribbage
 from crib_env.train.ppo import speed as ppo_speed
 from crib_env.train.ppo.sb3_vec_env import CribbageVecEnv
-from crib_env.vector.environments import CribbageVectorEnv, DiscardVectorEnv
+from crib_env.vector.environments import CribbageVectorEnv
 from tests.helpers.refusals import refused
 from tests.helpers.single_games import IDS, FirstCard
 
@@ -77,11 +76,6 @@ def assert_same_games(adapter, theirs, steps, seed):
 def test_the_games_of_stable_baselines3s_own_loop(options):
     theirs = make_vec_env(SingleAgentCribbage, 4, env_kwargs={"mask": "info", **options}, vec_env_cls=DummyVecEnv)
     assert assert_same_games(CribbageVecEnv(4, **options), theirs, steps=150, seed=11) >= 4
-
-
-def test_the_discard_game():
-    theirs = make_vec_env(DiscardGame, 3, env_kwargs={"mask": "info"}, vec_env_cls=DummyVecEnv)
-    assert assert_same_games(CribbageVecEnv(3, kind=DiscardVectorEnv), theirs, steps=10, seed=2) == 15
 
 
 @pytest.mark.parametrize("env_id", IDS)

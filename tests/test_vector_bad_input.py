@@ -7,7 +7,7 @@ import pytest
 from gymnasium.error import ClosedEnvironmentError
 
 from crib_env.options import OptionError
-from crib_env.vector.environments import CribbageVectorEnv, DiscardVectorEnv
+from crib_env.vector.environments import CribbageVectorEnv
 from tests.helpers.refusals import refused
 from tests.helpers.single_games import FirstCard
 from tests.helpers.vector_games import MODES, assert_equal_steps
@@ -106,9 +106,8 @@ def test_games_that_are_over_or_have_not_begun_refuse_a_card():
     assert envs._table.games.tobytes() == before
 
 
-@pytest.mark.parametrize("kind", [CribbageVectorEnv, DiscardVectorEnv])
-def test_nothing_steps_on_after_close(kind):
-    envs = kind(2)
+def test_nothing_steps_on_after_close():
+    envs = CribbageVectorEnv(2)
     _, infos = envs.reset(seed=0)
     envs.close()
     before = envs.games.tobytes()
@@ -158,10 +157,9 @@ def test_bad_options_are_named(option, value):
     gc.collect(1)  # what was just made; all that there is would take a second
 
 
-@pytest.mark.parametrize("kind", [CribbageVectorEnv, DiscardVectorEnv])
-def test_the_error_for_an_unknown_option_lists_all_options(kind):
+def test_the_error_for_an_unknown_option_lists_all_options():
     with refused("'frameskip'", "copy, threads", error=OptionError):
-        kind(2, frameskip=1)
+        CribbageVectorEnv(2, frameskip=1)
 
 
 def test_bad_resets_change_nothing():

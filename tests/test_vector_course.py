@@ -79,8 +79,9 @@ def test_an_illegal_card_ends_its_game_as_in_the_single_environment(mode, reward
     assert compare(native, sync, steps=40, seed=3, share_of_any_card=0.2) >= 12
 
 
-@pytest.mark.parametrize("vectorization_mode", ["vector_entry_point", "sync"])
-@pytest.mark.parametrize("env_id", IDS)
+@pytest.mark.parametrize(
+    ("env_id", "vectorization_mode"), [*((one, "sync") for one in IDS), *((one, "vector_entry_point") for one in GAMES)]
+)
 def test_what_gymnasiums_own_sampling_and_masked_sampling_do_under_the_default_autoreset(env_id, vectorization_mode):
     """Actions drawn without a mask, and logits of minus infinity where the mask is 0, at finished games too."""
     envs = gymnasium.make_vec(env_id, num_envs=4, vectorization_mode=vectorization_mode)

@@ -60,37 +60,118 @@ A subclass may change the rewards: ``on_step`` gets those of every step, ``on_be
 Only one thread at a time may step or reset an environment: a concurrent call from another raises ``RuntimeError``.
 
 Memory is linear in N, 1.7 to 1.9 KB a game, of which 1.06 KB are the bounds of Gymnasium's batched spaces.
-
-## The discard game
-
-``crib_env/CribbageDiscard-v0`` (:mod:`crib_env.discard_game`) takes the same options, ``dtype``, ``mask`` and
-``illegal``; its infos are ``action_mask``, ``starter`` (N,) int8 (-1 until a game is over), ``illegal_action``.
 """
 
 from __future__ import annotations
 
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields
+from functools import wraps
 from typing import Any, Literal
 
 import numpy as np
+from gymnasium.error import ClosedEnvironmentError
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
 
-from crib_env.discard_game import OPTIONS as DISCARD_OPTIONS
-from crib_env.discard_game import DiscardGame
-from crib_env.engine import EPISODES, OVER
-from crib_env.observation import N_ACTIONS, OBSERVATIONS, writing
-from crib_env.options import OPTIONS, REWARDS, OptionError, Start, check_names
+from crib_env.cards import name_card, read_card
+from crib_env.engine import EPISODES, GAME, OVER
+from crib_env.kernels import streams
+from crib_env.observation import DTYPES, N_ACTIONS, OBSERVATIONS, writing
+from crib_env.options import (
+    OPTIONS,
+    RESET_OPTIONS,
+    REWARDS,
+    OptionError,
+    Start,
+    check_bool,
+    check_from_one,
+    check_names,
+    check_seed,
+)
 from crib_env.players.opponents import ask_opponent
 from crib_env.players.policies import NATIVE
 from crib_env.single_agent import SingleAgentCribbage
 from crib_env.vector import kernels as vector_kernels
-from crib_env.vector.base import VECTOR_OPTIONS, NativeVectorEnv
+
+# The number of games that a thread takes at once, in a step and in a kernel that does little for each. Small enough
+# that no thread waits long for a late one; large enough that taking a chunk costs little beside the work.
+CHUNK, LIGHT_CHUNK = 4_096, 32_768
 
 
-class CribbageVectorEnv(NativeVectorEnv):
+@dataclass(frozen=True)
+class VectorOptions:
+    """Checked options of a vector environment; see the module's docstring for their meaning.
+
+    Raises:
+        OptionError: an option has a value that is not allowed; the message names both.
+    """
+
+    num_envs: int = 1
+    autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP
+    copy: bool = True
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        check_from_one("num_envs", self.num_envs)
+        check_from_one("threads", self.threads)
+        check_bool("copy", self.copy)
+        modes = list(AutoresetMode)
+        if self.autoreset_mode not in (*modes, *(mode.value for mode in modes)):
+            allowed = ", ".join(repr(mode.value) for mode in modes)
+            raise OptionError(
+                f"autoreset_mode={self.autoreset_mode!r} is not allowed: give an AutoresetMode or {allowed}"
+            )
+
+
+VECTOR_OPTIONS = tuple(field.name for field in fields(VectorOptions))
+
+# The attributes that all games share, and the names of the vector environment's attributes that hold them.
+_SHARED = {
+    "observation_space": "single_observation_space",
+    "action_space": "single_action_space",
+    "metadata": "metadata",
+    "render_mode": "render_mode",
+    "spec": "spec",
+}
+
+
+def _by_one_thread(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that refuses to start while another such call runs in the same environment, and after ``close``.
+
+    Kernels run without the interpreter's lock. Two of them in the same games could leave impossible hands, and
+    then write out of bounds.
+    """
+
+    @wraps(method)
+    def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not self._lock.acquire(blocking=False):
+            raise RuntimeError(
+                f"{method.__name__}() was called while another step or reset of this vector environment is under way: "
+                "call it from one thread at a time, or give each thread an environment of its own"
+            )
+        try:
+            if self.closed:
+                raise ClosedEnvironmentError(f"{method.__name__}() was called after close(): make another environment")
+            return method(self, *args, **kwargs)
+        finally:
+            self._lock.release()
+
+    return guarded
+
+
+class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
     """N games of cribbage against an opponent; see the module's docstring.
 
     Raises:
         OptionError: an option does not exist or has a value that is not allowed; the message names it.
     """
+
+    _pool: tuple[int, ThreadPoolExecutor] | None = None  # with the id of its process
 
     def __init__(
         self,
@@ -101,15 +182,30 @@ class CribbageVectorEnv(NativeVectorEnv):
         **options: Any,
     ) -> None:
         check_names(options, ("opponent", "seat", *VECTOR_OPTIONS, *OPTIONS))
-        vector, options = _split({"num_envs": num_envs, **options})
-        single = SingleAgentCribbage(opponent=opponent, seat=seat, **options)
-        game = single.options
+        read = VectorOptions(num_envs, **{name: options.pop(name) for name in options.keys() & VECTOR_OPTIONS})
+        single = SingleAgentCribbage(opponent=opponent, seat=seat, **options)  # checks options; its spaces are used
+        if single.render_mode is not None:
+            raise OptionError(
+                f"render_mode={single.render_mode!r} is not allowed: the vector environment draws nothing; "
+                "make_vec(..., vectorization_mode='sync') does"
+            )
+        self._game = game = single.options
         if game.events:
             raise OptionError("events=True is not allowed: the vector environment has no lists of events; give False")
+        self.num_envs = n = int(read.num_envs)
+        self.autoreset_mode = AutoresetMode(read.autoreset_mode)
+        self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
+        self.single_observation_space = single.observation_space
+        self.single_action_space = single.action_space
+        self.observation_space = batch_space(self.single_observation_space, n)
+        self.action_space = batch_space(self.single_action_space, n)
+        self._dtype, self._mask_dtype = DTYPES[game.dtype]
         seen = OBSERVATIONS[game.observation]
         self._size, self._show_all = seen.size, writing(vector_kernels.show_all, seen.write)
-        self._episode, self._cards = game.episode, game.cards
-        super().__init__(single, "episode_stream", vector)
+        self._copy = read.copy
+        self._threads = int(read.threads)
+        self._lock = threading.Lock()
+
         self._opponent = opponent = single.opponent
         self._rules = vector_kernels.Rules(
             policy=np.int64(NATIVE.index(opponent)) if isinstance(opponent, str) else vector_kernels.NO_POLICY,
@@ -120,7 +216,10 @@ class CribbageVectorEnv(NativeVectorEnv):
             alternates=seat == "alternate",
         )
         self._begin_all, self._step_all = vector_kernels.against(self._rules.policy)
-        n = self.num_envs
+        self._games = np.zeros(n, GAME)
+        self._games["episode_stream"] = streams(None, n)
+        self._games["phase"] = OVER  # until the first reset
+        self._games["fewer"] = 4 - game.cards
         self._table = vector_kernels.Table(
             games=self._games,
             seats=np.full(n, 1 if seat == "alternate" else seat, np.int8),
@@ -129,11 +228,168 @@ class CribbageVectorEnv(NativeVectorEnv):
             margins=np.zeros(n, np.int64),
             n_begun=np.zeros(n, np.int64),
         )
+        self._truncations = np.zeros(n, np.bool_)  # never
+        self._has_begun = False
+        self._to_begin = np.zeros(n, np.bool_)  # games that the next step begins anew, in mode NEXT_STEP
+        self._is_waiting = np.ones(n, np.bool_)  # games that are over, or have not begun, until they are reset
+        self._n_waiting = n
+        self._all_rows = np.arange(n)
+        self._everybody = np.ones(n, np.bool_)
+        self._everybody.flags.writeable = False  # one array under many keys of the infos
+        self._out = self._allocate()
+        self._out.illegal[:] = False
+
+    @property
+    def games(self) -> np.ndarray:
+        """(N,) the games' own records (:data:`crib_env.engine.GAME`), hidden cards included; do not write to them."""
+        return self._games
 
     @property
     def seats(self) -> np.ndarray:
         """(N,) int8, the learner's seat in each game; do not write to it."""
         return self._table.seats
+
+    # A subclass with rewards of its own implements these.
+
+    def on_begin(self, rows: np.ndarray) -> None:
+        """Called when episodes of these games have begun."""
+
+    def on_step(self, rewards: np.ndarray, over: np.ndarray) -> None:
+        """Called in every step, while games that have ended are still as they ended.
+
+        Args:
+            rewards: (N,) the rewards of the step, to be changed in place; 0 in games that begin in this step.
+            over: (N,) bool, which games have ended.
+        """
+
+    # What Gymnasium calls.
+
+    @_by_one_thread
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Starts the next episode of every game.
+
+        Args:
+            seed: a number s seeds game i with s + i; a list holds a seed or ``None`` for each game.
+            options: as in :mod:`crib_env.aec`, the same for every game; ``options["reset_mask"]`` (N,) bool resets
+                only some games, as ``AutoresetMode.DISABLED`` needs. The infos' ``_key`` arrays name these games.
+
+        Raises:
+            ValueError: an option does not exist, or it or the seed has a value that is not allowed; nothing has
+                changed.
+            TypeError: the reset mask is not an array of bool.
+        """
+        start = Start.read(options, self._game.episode, self._game.cards, (*RESET_OPTIONS, "reset_mask"))
+        who = self._read_reset_mask(options)
+        is_seeded, states = self._read_seeds(seed)
+        super().reset(seed=int(seed) if isinstance(seed, (int, np.integer)) else None)
+        self._games["episode_stream"][who & is_seeded] = states[who & is_seeded]
+        self._begin(np.flatnonzero(who), start, is_seeded)
+        self._to_begin[who] = self._is_waiting[who] = False
+        self._n_waiting = int(self._is_waiting.sum())
+        self._has_begun = True
+        if self._copy:
+            self._out = self._allocate()
+        self._out.rewards[:] = 0.0
+        self._out.illegal[:] = False
+        self._out.over[:] = self._games["phase"] == OVER
+        self._show(self._all_rows, self._out)
+        return self._observation(), self._infos(who)
+
+    @_by_one_thread
+    def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Discards or lays a card in every game; ``actions`` (N,) are card ids.
+
+        With ``NEXT_STEP`` the games that ended at the step before begin anew instead, whatever their action is.
+
+        Returns:
+            Observations, rewards (N,) float64, terminations and truncations (N,) bool, infos.
+
+        Raises:
+            TypeError: the actions are not integers; no game has changed.
+            ValueError: there is not one action for each game, or, with ``illegal="raise"``, one is not a legal card;
+                the message names the game, and no game has changed.
+            RuntimeError: a game is over or has not begun, and has not been reset; no game has changed. Or another
+                thread is in a step or reset.
+            Exception: any error of the opponent's object, in the middle of the step; call ``reset`` before going on.
+        """
+        cards = self._read_actions(actions)
+        if self._copy:
+            self._out = self._allocate()
+        out = self._out
+        self._play(cards, out)
+        if self._to_begin.any():
+            self.on_begin(np.flatnonzero(self._to_begin))
+        self.on_step(out.rewards, out.over)
+        ended = out.over
+        last: dict[str, Any] = {}
+        truncations = self._truncations.copy() if self._copy else self._truncations
+        if ended.any():
+            ended = ended.copy()
+            if self.autoreset_mode == AutoresetMode.SAME_STEP:
+                rows = np.flatnonzero(ended)
+                last |= {"final_obs": self._final_observations(rows), "_final_obs": ended}
+                last |= {"final_info": self._final_infos(ended), "_final_info": ended}
+                self._begin(rows)
+                out.illegal[rows] = False
+                self._show(rows, out)
+        if self.autoreset_mode == AutoresetMode.NEXT_STEP:
+            self._to_begin[:] = ended
+        elif self.autoreset_mode == AutoresetMode.DISABLED:
+            self._is_waiting[:] = ended
+            self._n_waiting = int(ended.sum())
+        return self._observation(), out.rewards, out.over, truncations, self._infos(self._everybody) | last
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """The result for each game: of ``action_masks``, or of an attribute as in :meth:`get_attr`.
+
+        The games are rows of arrays, not objects, and have no other methods.
+
+        Raises:
+            AttributeError: there is no such method or attribute; the message lists those there are.
+        """
+        if name == "action_masks":
+            return tuple(self.action_masks(*args, **kwargs))
+        if name not in _SHARED:
+            known = ", ".join(["action_masks", *_SHARED])
+            raise AttributeError(f"the games of a native vector environment have no {name!r}, only {known}")
+        return (getattr(self, _SHARED[name]),) * self.num_envs
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """An attribute that all games share: spaces, ``metadata``, ``render_mode``, ``spec``.
+
+        Raises:
+            AttributeError: there is no such attribute.
+        """
+        return self.call(name)
+
+    def action_masks(self) -> np.ndarray:
+        """(N, 52) bool, the legal cards now. sb3-contrib's MaskablePPO calls a method of this name.
+
+        Raises:
+            RuntimeError: before the first ``reset``.
+        """
+        if not self._has_begun:
+            raise RuntimeError("there are no games before reset(): call it first")
+        out = self._allocate()
+        self._show(self._all_rows, out)
+        return out.action_mask.astype(np.bool_)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Stops the threads."""
+        if self._pool is not None and self._pool[0] == os.getpid():
+            self._pool[1].shutdown()
+        self._pool = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_pool": None, "_lock": None}  # neither can be copied or pickled
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
+
+    # Helpers of the methods above.
 
     def _allocate(self) -> vector_kernels.Shown:
         n = self.num_envs
@@ -168,11 +424,16 @@ class CribbageVectorEnv(NativeVectorEnv):
         self._run(self._show_all, self._table, rows, out)
 
     def _infos(self, who: np.ndarray) -> dict[str, Any]:
-        seats = self._table.seats.copy() if self._copy else self._table.seats
-        infos = super()._infos(who)
-        infos["scores"], infos["dealer"], infos["seat"] = self._out.scores, self._out.dealers, seats
-        infos["_scores"] = infos["_dealer"] = infos["_seat"] = who
-        return infos
+        """The current infos, with a bool array ``who`` (N,) under each ``_key``."""
+        out = self._out
+        infos = {
+            "action_mask": out.action_mask,
+            "illegal_action": out.illegal,
+            "scores": out.scores,
+            "dealer": out.dealers,
+            "seat": self._table.seats.copy() if self._copy else self._table.seats,
+        }
+        return infos | {f"_{key}": who for key in infos}
 
     def _give(self, rows: np.ndarray, deals: tuple[tuple[int, ...], ...]) -> None:
         """Saves the deals that a reset gave to some games."""
@@ -200,52 +461,127 @@ class CribbageVectorEnv(NativeVectorEnv):
             cards = ask_opponent(self._opponent, games, rows, ids)
             vector_kernels.take_all(self._table, rows, cards)
 
+    def _read_reset_mask(self, options: dict[str, Any] | None) -> np.ndarray:
+        """The games to reset, (N,) bool, checked as ``SyncVectorEnv`` does."""
+        if options is None or "reset_mask" not in options:
+            return self._everybody
+        mask = options["reset_mask"]
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+            raise TypeError(f"options['reset_mask']={mask!r} is not allowed: give a NumPy array of bool")
+        if mask.shape != (self.num_envs,) or not mask.any():
+            raise ValueError(f"options['reset_mask'] must have shape ({self.num_envs},) and a True, not be {mask!r}")
+        return mask.copy()
 
-class DiscardVectorEnv(NativeVectorEnv):
-    """N discard games (:mod:`crib_env.discard_game`); see the module's docstring.
+    def _read_seeds(self, seed: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Which games are seeded, (N,) bool, and the initial states of their streams, (N,) uint64."""
+        is_seeded, states = np.zeros(self.num_envs, np.bool_), np.zeros(self.num_envs, np.uint64)
+        if seed is None:
+            return is_seeded, states
+        if not isinstance(seed, (list, tuple, np.ndarray)) or np.shape(seed) == ():
+            check_seed(seed)
+            seed = range(int(seed), int(seed) + self.num_envs)
+        if len(seed) != self.num_envs:
+            raise ValueError(f"seed has {len(seed)} numbers: give one for each of the {self.num_envs} games")
+        for i, number in enumerate(seed):
+            check_seed(number)
+            if number is not None:
+                is_seeded[i], states[i] = True, streams(int(number), 1)[0]
+        return is_seeded, states
 
-    Raises:
-        OptionError: an option does not exist or has a value that is not allowed; the message names it.
-    """
+    def _read_actions(self, actions: Any) -> np.ndarray:
+        """The actions as (N,) int64; with ``illegal="raise"`` all legal except in games about to restart."""
+        if self._n_waiting:
+            raise RuntimeError(
+                f"game {self._is_waiting.argmax()}: the episode is over or has not begun: call reset(), or reset with "
+                "options['reset_mask']"
+            )
+        try:
+            cards = np.asarray(actions)
+        except ValueError:  # of different lengths
+            cards = np.empty(0)
+        is_list = isinstance(actions, (list, tuple))
+        is_mixed = is_list and not {bool, np.bool_}.isdisjoint(map(type, actions))  # NumPy would convert True to 1
+        if cards.shape != (self.num_envs,) or cards.dtype.kind not in "iu" or is_mixed:
+            cards = self._read_each(actions if is_list else cards)
+        cards = cards.astype(np.int64, copy=False)
+        if self._game.illegal == "raise":
+            given = self._games, self._all_rows, cards, self._to_begin
+            bad = min(self._run(vector_kernels.first_bad, *given, chunk=LIGHT_CHUNK))
+            if bad < self.num_envs:
+                raise ValueError(f"game {bad}: {name_card(int(cards[bad]))} is not a legal action")
+        return cards
 
-    _reset_options = ("reset_mask",)
-
-    def __init__(self, num_envs: int = 1, **options: Any) -> None:
-        check_names(options, (*VECTOR_OPTIONS, *DISCARD_OPTIONS))
-        vector, options = _split({"num_envs": num_envs, **options})
-        single = DiscardGame(**options)
-        super().__init__(single, "deal_stream", vector)
-        self._penalty = single.options.penalty
-
-    def _allocate(self) -> vector_kernels.DiscardShown:
+    def _read_each(self, actions: Any) -> np.ndarray:
+        """Converts actions that are not one array of integers; numbers that are not a card become -1."""
         n = self.num_envs
-        return vector_kernels.DiscardShown(
-            observation=np.empty((n, N_ACTIONS), self._dtype),
-            action_mask=np.empty((n, N_ACTIONS), self._mask_dtype),
-            starters=np.empty(n, np.int8),
-            rewards=np.empty(n),
-            over=np.empty(n, np.bool_),
-            illegal=np.empty(n, np.bool_),
-        )
+        if (isinstance(actions, np.ndarray) and actions.ndim == 0) or len(actions) != n:
+            raise ValueError(f"actions must be {n} integers, one a game, not {actions!r}")
+        cards = np.full(n, -1)
+        for i, action in enumerate(actions):
+            try:
+                card = read_card(action)
+            except TypeError as error:
+                raise TypeError(f"game {i}: {error}") from None
+            if 0 <= card < N_ACTIONS:
+                cards[i] = card
+        return cards
 
-    def _start(self, rows: np.ndarray, start: Start, is_seeded: np.ndarray) -> None:
-        self._run(vector_kernels.begin_discards, self._games, rows)
+    def _run(
+        self, function: Callable[..., Any], state: Any, rows: np.ndarray, *rest: Any, chunk: int | None = None
+    ) -> list[Any]:
+        """Calls the kernel ``function(state, rows, *rest)`` on all threads, each with some rows; returns each
+        result."""
+        chunk = chunk or CHUNK
+        if self._threads == 1 or len(rows) <= chunk:
+            return [function(state, rows, *rest)]
+        threads = min(self._threads, -(-len(rows) // chunk))
+        chunks = deque(rows[start : start + chunk] for start in range(0, len(rows), chunk))
+        found = []
 
-    def _play(self, cards: np.ndarray, out: Any) -> None:
-        rows = self._all_rows
-        self._run(vector_kernels.step_discards, self._games, rows, cards, self._to_begin, self._penalty, out)
-        self._show(rows, out)
+        def work() -> None:
+            while chunks:
+                try:
+                    part = chunks.popleft()
+                except IndexError:  # another thread was quicker
+                    return
+                found.append(function(state, part, *rest))
 
-    def _show(self, rows: np.ndarray, out: Any) -> None:
-        self._run(vector_kernels.show_discards, self._games, rows, out)
+        # This thread begins at once. At the end it does not wait for threads that have not started.
+        tasks = [self._threads_of_this_process().submit(work) for _ in range(threads - 1)]
+        work()
+        for task in tasks:
+            if not task.cancel():
+                task.result()
+        return found
 
-    def _infos(self, who: np.ndarray) -> dict[str, Any]:
-        infos = super()._infos(who)
-        infos["starter"], infos["_starter"] = self._out.starters, who
-        return infos
+    def _threads_of_this_process(self) -> ThreadPoolExecutor:
+        if self._pool is None or self._pool[0] != os.getpid():  # a forked process has no threads
+            self._pool = os.getpid(), ThreadPoolExecutor(self._threads - 1)
+        return self._pool[1]
 
+    def _begin(self, rows: np.ndarray, start: Start | None = None, is_seeded: np.ndarray | None = None) -> None:
+        """Starts the next episode of some games; by default as a reset without seed and options does."""
+        unseeded = np.zeros(self.num_envs, np.bool_)
+        self._start(rows, start or Start(), unseeded if is_seeded is None else is_seeded)
+        self.on_begin(rows)
 
-def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The options of every vector environment, and the others."""
-    names = options.keys() & VECTOR_OPTIONS
-    return {name: options[name] for name in names}, {name: options[name] for name in options.keys() - names}
+    def _observation(self) -> Any:
+        if self._game.mask == "info":
+            return self._out.observation
+        return {"observation": self._out.observation, "action_mask": self._out.action_mask}
+
+    def _final_observations(self, ended: np.ndarray) -> np.ndarray:
+        """(N,) objects: the last observation of each game that has ended, else ``None``."""
+        final = np.full(self.num_envs, None, object)
+        for i, observation, mask in zip(ended, self._out.observation[ended], self._out.action_mask[ended]):
+            final[i] = observation if self._game.mask == "info" else {"observation": observation, "action_mask": mask}
+        return final
+
+    def _final_infos(self, over: np.ndarray) -> dict[str, Any]:
+        """The last infos of the games that have ended, zeros elsewhere."""
+        final = self._infos(over)
+        for key in [key for key in final if not key.startswith("_")]:
+            last = np.zeros_like(final[key])
+            last[over] = final[key][over]
+            final[key] = last
+        return final

@@ -8,7 +8,6 @@ import numpy as np
 
 from crib_env.engine import (
     DEAL,
-    DISCARD,
     OVER,
     TO_DRAW,
     act,
@@ -19,10 +18,9 @@ from crib_env.engine import (
     shuffle,
     winner_pays,
 )
-from crib_env.kernels import bit, kernel, popcount, variant
+from crib_env.kernels import kernel, variant
 from crib_env.observation import N_ACTIONS, write_bits, write_observation
 from crib_env.players.policies import CHOICES, random_choice
-from crib_env.scoring import show_points
 
 _POINTS, _WIN, _MATCH = range(3)  # indices in options.REWARDS
 NO_POLICY = np.int64(-1)  # the opponent is an agent's object, outside the kernels
@@ -207,65 +205,3 @@ def against(policy: np.int64) -> tuple[Any, Any]:
     """:func:`begin_all` and :func:`step_all` against a native opponent. No other opponent is compiled with them."""
     go_on = variant(_go_on, "random_choice", random_choice if policy == NO_POLICY else CHOICES[policy])
     return variant(begin_all, "_go_on", go_on), variant(step_all, "_go_on", go_on)
-
-
-# The discard game. It uses only the cards, the stream, the hand of seat 0 and the phase of a record.
-
-
-class DiscardShown(NamedTuple):
-    """The output of a step or a reset of the discard game."""
-
-    observation: np.ndarray  # (N, 52) int8 or float32
-    action_mask: np.ndarray  # (N, 52) int8 or bool
-    starters: np.ndarray  # (N,) int8, -1 until the episode is over
-    rewards: np.ndarray  # (N,) float64
-    over: np.ndarray  # (N,) bool
-    illegal: np.ndarray  # (N,) bool, the episode has ended because the card was illegal
-
-
-@kernel
-def _begin_discards(g):
-    """Deals six cards and a starter."""
-    shuffle(g)
-    g["hand"][0], g["phase"], g["turn"] = 0, DISCARD, 0
-    for k in range(6):
-        g["hand"][0] |= bit(g["cards"][k])
-
-
-@kernel
-def begin_discards(games, rows):
-    """Deals six cards and a starter in each game."""
-    for i in rows:
-        _begin_discards(games[i])
-
-
-@kernel
-def step_discards(games, rows, cards, to_begin, penalty, out):
-    """Discards ``cards[i]`` in game i. The second card ends it, and so does an illegal card.
-
-    Games with a flag in ``to_begin`` restart instead.
-    """
-    for i in rows:
-        g = games[i]
-        out.over[i], out.illegal[i], out.rewards[i] = False, False, 0.0
-        if to_begin[i]:
-            _begin_discards(g)
-        elif _is_legal(g, cards[i]):
-            g["hand"][0] ^= bit(cards[i])
-            if popcount(g["hand"][0]) == 4:
-                g["phase"], out.over[i] = OVER, True
-                out.rewards[i] = show_points(g["hand"][0], np.int64(g["cards"][12]), False)
-        else:
-            call_off(g)
-            out.over[i], out.illegal[i], out.rewards[i] = True, True, penalty
-
-
-@kernel
-def show_discards(games, rows, out):
-    """The cards still in the hand, those that can be discarded, and the starter when the episode is over."""
-    observation, mask, starters = out.observation, out.action_mask, out.starters
-    for i in rows:
-        g = games[i]
-        write_bits(g["hand"][0], observation, i, np.int64(0))
-        write_bits(_learners_mask(g, np.int64(0)), mask, i, np.int64(0))
-        starters[i] = g["cards"][12] if g["phase"] == OVER else -1

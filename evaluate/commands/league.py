@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -148,22 +147,8 @@ def draw_matrix(names: Sequence[str], win_rates: np.ndarray, half_widths: np.nda
 
 
 def write_report(standings: Standings, folder: Path) -> None:
-    """Writes ``ratings.csv``, ``win-rates.csv`` (a row for each pair of agents), ``league.md`` and ``heat-map``."""
+    """Writes ``league.md`` and ``heat-map``."""
     names, order = standings.league.agents, standings.order
-    with whole_text(folder / "ratings.csv") as file:
-        writer = csv.writer(file)
-        writer.writerow(["agent", "rating", "half_width", "win_rate", "margin", "net_match_points", "microseconds"])
-        for k in order:
-            means = (standings.mean(k, name) for name in ("win_rate", "margin", "net_match_points"))
-            ratings = standings.ratings
-            writer.writerow([names[k], ratings.points[k], ratings.half_widths[k], *means, standings.microseconds[k]])
-    with whole_text(folder / "win-rates.csv") as file:
-        writer = csv.writer(file)
-        writer.writerow(["agent", "opponent", "games", *Cell._fields])
-        for i in order:
-            writer.writerows(
-                [names[i], names[j], standings.league.games, *standings.cells[i, j]] for j in order if j != i
-            )
     with whole_text(folder / "league.md") as file:
         tables = (markdown_table(*standing_rows(standings)), markdown_table(*matrix_rows(standings)))
         file.write("\n".join([f"{in_words(standings)}.\n", *tables]))

@@ -13,7 +13,7 @@ from crib_env.agents.choosing import without_rare
 from crib_env.agents.equilibrium.blueprint import Blueprint, first_cards
 from crib_env.engine import ROLES
 from crib_env.evaluate.command_line import File
-from crib_env.evaluate.commands.solve.play import PEGGING_GAME
+from crib_env.evaluate.commands.solve import PEGGING_GAME
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run

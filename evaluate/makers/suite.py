@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import tyro
 
 from crib_env.evaluate.command_line import File
-from crib_env.evaluate.commands.solve.play import PEGGING_GAME
+from crib_env.evaluate.commands.solve import PEGGING_GAME
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run

@@ -9,13 +9,13 @@ from crib_env.single_agent import SingleAgentCribbage
 from crib_env.vector.environments import CribbageVectorEnv
 
 MODES = list(AutoresetMode)
-INFOS = ("action_mask", "illegal_action", "scores", "dealer", "seat", "starter")
+INFOS = ("action_mask", "illegal_action", "scores", "dealer", "seat")
 
 
 def one_game_a_chunk(monkeypatch):
     """Lets threads share even a few games."""
-    monkeypatch.setattr("crib_env.vector.base.CHUNK", 1)
-    monkeypatch.setattr("crib_env.vector.base.LIGHT_CHUNK", 1)
+    monkeypatch.setattr("crib_env.vector.environments.CHUNK", 1)
+    monkeypatch.setattr("crib_env.vector.environments.LIGHT_CHUNK", 1)
 
 
 def some_cards(masks, rng):

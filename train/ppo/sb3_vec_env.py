@@ -47,7 +47,7 @@ class CribbageVecEnv(VecEnv):
 
     Args:
         num_envs: the number of games.
-        kind: the vector environment, ``CribbageVectorEnv`` or ``DiscardVectorEnv``.
+        kind: the vector environment, ``CribbageVectorEnv`` or a class derived from it.
         options: the options of that environment (:mod:`crib_env.vector.environments`), except ``mask``
             and ``autoreset_mode``, which are fixed.
 
@@ -180,11 +180,11 @@ class SettledDeals(CribbageVectorEnv):
         self._worth = np.zeros(num_envs)
 
     def on_begin(self, rows: np.ndarray) -> None:
-        """See :class:`crib_env.vector.base.NativeVectorEnv`."""
+        """See :class:`crib_env.vector.environments.CribbageVectorEnv`."""
         self._worth[rows] = self._worth_of(rows)
 
     def on_step(self, rewards: np.ndarray, over: np.ndarray) -> None:
-        """See :class:`crib_env.vector.base.NativeVectorEnv`."""
+        """See :class:`crib_env.vector.environments.CribbageVectorEnv`."""
         ended = np.flatnonzero(over)
         shows = np.empty(len(ended))
         _show_margins(self.games, ended, self.seats[ended].astype(np.int64), shows)

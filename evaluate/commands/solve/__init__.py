@@ -1,1 +1,0 @@
-"""Commands that solve games for their equilibrium."""
