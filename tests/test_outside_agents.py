@@ -14,10 +14,10 @@ from crib_env import OneAtATime
 from crib_env.agents import make_agent
 from crib_env.agents.registry import _AGENTS, NAMES
 from crib_env.evaluate.__main__ import main
+from crib_env.evaluate.commands.benchmark import decisions
 from crib_env.evaluate.commands.match import MatchArguments, match
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match import play_match
-from crib_env.evaluate.speed import decision_times
 from crib_env.players.agent_from_text import settings_of
 from crib_env.train import ddqn
 from crib_env.train.loop.run import load_settings
@@ -286,16 +286,17 @@ def test_a_run_is_resumed_against_code_of_ones_own_only_if_it_is_named_again(my_
     assert load_settings(ddqn.DDQN, found, folder.path).opponent == "best"
 
 
-def test_an_agent_of_ones_own_plays_wherever_agents_are_named(my_file, monkeypatch, capsys):
-    monkeypatch.setattr(decision_times, "enumerate_cribs", lambda six: [0.0] * 15)  # seconds, of plain Python
+def test_an_agent_of_ones_own_plays_wherever_agents_are_named(my_file, capsys):
     spec = "my_file:MyAgent:depth=3"
     match(MatchArguments("greedy", spec, 4, threads=1, json_file=Path("match.json")))
     assert json.loads(Path("match.json").read_text())["b"] == "mine:depth=3"
     league = League(("random", spec), 4, 0)
     (played,) = league.play(league.begin(my_file / "league"))
     assert played.result.b == spec
-    assert decision_times.measure_decisions([spec], deals=1)[0].name == spec
-    assert "mine:depth=3" in capsys.readouterr().out
+    decisions((spec,), deals=1)
+    shown = capsys.readouterr().out
+    assert spec in shown
+    assert "mine:depth=3" in shown
 
 
 def test_an_opponent_of_ones_own_is_named_in_gymnasium(my_file):

@@ -1,4 +1,4 @@
-"""Speed and memory by sections, and decision times of players beside the figures of Anderson et al. (2022)."""
+"""Speed and memory by sections, and decision times of players."""
 
 from __future__ import annotations
 
@@ -6,99 +6,130 @@ import platform
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
 import tyro
-from rich import box
 
+from crib_env.agents import make_agent
 from crib_env.engine import GAME
-from crib_env.evaluate.command_line import AgentNames, SomeFile, SomeJson
+from crib_env.evaluate.command_line import AgentNames, SomeJson
 from crib_env.evaluate.console import console, table_of
-from crib_env.evaluate.figures import save_figure
-from crib_env.evaluate.files import check_outputs, picture_paths, write_json
+from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.matches.mirrored import check_players
-from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.progress import advancing, progress_bar
 from crib_env.evaluate.ranges import Amount, Range, Seed
-from crib_env.evaluate.speed import SECTIONS, Section
-from crib_env.evaluate.speed.decision_times import measure_decisions
-from crib_env.evaluate.speed.engine import exact_values, games
-from crib_env.evaluate.speed.measuring import ROUNDS, Measurement, measure
-from crib_env.evaluate.speed.others import openspiel, other_vectors
+from crib_env.evaluate.skill.suite.decision_time import time_deals
+from crib_env.evaluate.speed.games import (
+    COPIES,
+    ENGINE,
+    ONE_GAME,
+    ONE_THREAD,
+    TWO_THREADS,
+    YARDSTICK,
+    YARDSTICK_OF_TWO,
+    ZERO_COPY,
+    bytes_a_step,
+    exact_values,
+    single_games,
+    vector_steps,
+    whole_games,
+)
+from crib_env.evaluate.speed.measuring import ROUNDS, Measurement, Rates, measure, ratio_table, speed_table
+from crib_env.evaluate.speed.others import ENVPOOL, FAST, SAMPLED, openspiel, other_vectors
 from crib_env.evaluate.speed.processes import CALLS, can_be_measured, memory_by_games, memory_over_steps, start_times
-from crib_env.evaluate.speed.report import draw_speeds, memory_tables, ratio_table, ratios, speed_table, start_table
-from crib_env.evaluate.speed.single import pictures, single_games
-from crib_env.evaluate.speed.vector import bytes_a_step, vector_steps
+from crib_env.kernels import streams
 
+Section = Literal["games", "exact-values", "vector", "single", "other-vectors", "openspiel", "start-up", "memory"]
 _SPEEDS: dict[str, Callable[[], list[Measurement]]] = {
-    "games": games,
+    "games": whole_games,
     "exact-values": exact_values,
     "vector": vector_steps,
     "single": single_games,
-    "pictures": pictures,
     "other-vectors": other_vectors,
     "openspiel": openspiel,
 }
+# The pairs of speeds whose ratio is shown, if both were measured.
+_RATIOS = (
+    (TWO_THREADS, ONE_THREAD),
+    (YARDSTICK_OF_TWO, YARDSTICK),
+    (ENGINE, SAMPLED),
+    (ENGINE, FAST),
+    (ONE_GAME, SAMPLED),
+    (ONE_GAME, FAST),
+)
 _PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo", "open_spiel", "envpool")
+_WARM_UP = 3  # deals
 
 
 def benchmark(
     sections: Annotated[
         tuple[Section, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[SECTION ...]", help_behavior_hint="")
-    ] = SECTIONS,
+    ] = get_args(Section),
     seconds: Annotated[float, Range(0, 3_600, above=True)] = 1.0,
     json_file: SomeJson = None,
-    picture: SomeFile = None,
 ) -> None:
     """Measures speed and memory in one run: engine, environments, and other environments for comparison.
 
     Args:
-        sections: What to measure: games, exact-values, vector, single, pictures, other-vectors, openspiel, start-up,
-            memory; by default all.
+        sections: What to measure: games, exact-values, vector, single, other-vectors, openspiel, start-up, memory; by
+            default all.
         seconds: Seconds for each speed in each of five rounds.
         json_file: Also write the figures of every round to this file.
-        picture: Also draw the speeds to this file, as PNG and as SVG.
     """
-    check_outputs(json_file, *picture_paths(picture))
+    check_outputs(json_file)
     sizes = {"the record of a game": GAME.itemsize, "handed out by a step, for each game": bytes_a_step()}
     content: dict[str, Any] = {"machine": _machine(), "bytes": sizes}
     if "memory" in sections and not can_be_measured():
         console.print("skipped: memory (this system has no /proc/self/status)")
         sections = tuple(section for section in sections if section != "memory")
+    tables = []
     with progress_bar() as progress:
         task = progress.add_task("setting up", total=None)
 
         def on_progress(what: str) -> None:
             progress.update(task, advance=1, description=what)
 
-        tables = []
         measurements = [row for section in sections if section in _SPEEDS for row in _SPEEDS[section]()]
-        if picture is not None and not measurements:
-            raise ValueError(f"{picture} would be empty: measure speeds too, by one of {', '.join(_SPEEDS)}")
         others = ("start-up" in sections) + ("memory" in sections) * CALLS
         progress.update(task, total=len(measurements) * (ROUNDS + 1) + others)
-        rates = measure(measurements, seconds, on_progress)
-        if rates:
+        if measurements:
+            rates = measure(measurements, seconds, on_progress)
             in_relation = ratios(rates)
             content["per_second"] = {name: rate.values for name, rate in rates.items()}
             content["ratios"] = {name: ratio.values for name, ratio in in_relation.items()}
             tables += [speed_table(rates), ratio_table(in_relation)]
         if "start-up" in sections:
             on_progress("start-up")
-            content["start_up_seconds"] = start_times()
-            tables.append(start_table(content["start_up_seconds"]))
+            content["start_up_seconds"] = found = start_times()
+            rows = [(name, f"{Rates(each).median:.2f}", Rates(each).range(".2f")) for name, each in found.items()]
+            tables.append(table_of("start-up: median (lowest to highest)", ("", "seconds", "range"), rows))
         if "memory" in sections:
-            by_games, over_steps = memory_by_games(on_progress), memory_over_steps(on_progress)
-            content["bytes_by_games"], content["bytes_over_steps"] = by_games, over_steps
-            tables += memory_tables(by_games, over_steps)
+            content["bytes_by_games"] = by_games = memory_by_games(on_progress)
+            content["bytes_over_steps"] = over_steps = memory_over_steps(on_progress)
+            of_games = [
+                (f"{n:,}", f"{peak / 1e6:,.1f}", f"{(peak - before) / n:,.0f}")
+                for n, (before, peak) in by_games.items()
+            ]
+            tables.append(table_of("memory of a process", ("games", "MB at most", "bytes a game"), of_games, words=0))
+            of_steps = [(f"{n:,}", f"{resident / 1e6:,.1f}") for n, resident in over_steps.items()]
+            tables.append(table_of("memory over steps", ("learner's steps", "MB"), of_steps, words=0))
     try:
         if json_file is not None:
             write_json(json_file, content)
-        if picture is not None:
-            save_figure(draw_speeds(rates), picture)
     finally:
         for table in tables:
             console.print(table)
         console.print("bytes: " + ", ".join(f"{what} {n:,}" for what, n in sizes.items()))
+
+
+def ratios(rates: dict[str, Rates]) -> dict[str, Rates]:
+    """Ratios of some speeds, round by round, by ``"one / other"``."""
+    pairs = [pair for pair in _RATIOS if set(pair) <= rates.keys()]
+    others = [name for name in rates if name.startswith(ENVPOOL)]
+    if others and COPIES in rates:
+        fastest = max(others, key=lambda name: rates[name].median)
+        pairs += [(COPIES, fastest), (ZERO_COPY, fastest)]
+    return {f"{one} / {other}": rates[one].over(rates[other]) for one, other in pairs}
 
 
 def _machine() -> dict[str, str]:
@@ -110,46 +141,27 @@ def _machine() -> dict[str, str]:
     return machine
 
 
-def _seconds(value: float | None) -> str:
-    if value is None:
-        return ""
-    return f"{value:.3g} s" if value >= 1 else f"{1e3 * value:.3g} ms" if value >= 1e-3 else f"{1e6 * value:.3g} µs"
-
-
-def _ratio(published: float | None, value: float | None) -> str:
-    if published is None or value is None:
-        return ""
-    return f"{published / value:,.0f}" if published > 100 * value else f"{published / value:.2f}"
-
-
 def decisions(
     agents: AgentNames = ("random", "greedy", "heuristic", "minimax", "halscrib"),
     deals: Amount = 100,
     seed: Seed = 0,
 ) -> None:
-    """Measures decision times of players, and compares them with Anderson et al. (2022).
+    """Measures decision times of players, one decision at a time, as in a game against a person.
 
     Args:
         agents: The players: names, names with settings after a colon, or folders of runs. By default random, greedy,
             heuristic, minimax and halscrib.
-        deals: Number of deals each plays against itself, one decision at a time.
+        deals: Number of deals each plays against itself.
         seed: Random seed of the deals.
     """
     check_players(agents)
-    with progress_bar() as progress:
-        task = progress.add_task("decisions", total=len(agents) + 1)
-        rows = measure_decisions(
-            agents, deals, seed, on_progress=lambda name: progress.update(task, advance=1, description=name)
-        )
-    columns = ("player", "discard", "paper", "ratio", "play", "paper", "ratio")
-    cells = (
-        (
-            row.name,
-            *(_seconds(row.discard), _seconds(row.published_discard), _ratio(row.published_discard, row.discard)),
-            *(_seconds(row.play), _seconds(row.published_play), _ratio(row.published_play, row.play)),
-        )
-        for row in rows
-    )
-    look: dict[str, Any] = {"box": box.SIMPLE, "pad_edge": False, "padding": (0, 1), "no_wrap": True}
-    console.print(table_of(f"mean time of a decision, {deals:,} deals", columns, cells, **look))
-    console.print("paper: Anderson et al. (2022); ratio: their time by ours")
+    rows = []
+    with advancing("decisions", len(agents)) as on_progress:
+        for name in agents:
+            player = make_agent(name)
+            time_deals(player, streams(seed + 1, _WARM_UP))  # compiles
+            discard, play = time_deals(player, streams(seed, deals))
+            rows.append((name, f"{1e6 * discard:,.2f}", f"{1e6 * play:,.2f}"))
+            on_progress(1)
+    columns = ("player", "a discard, µs", "a card laid, µs")
+    console.print(table_of(f"mean time of a decision, {deals:,} deals", columns, rows))

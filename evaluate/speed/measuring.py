@@ -7,7 +7,9 @@ import time
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from crib_env.evaluate.console import console
+from rich.table import Table
+
+from crib_env.evaluate.console import console, table_of
 
 ROUNDS = 5
 
@@ -18,12 +20,10 @@ class Measurement(NamedTuple):
     Attributes:
         name: its name, with the unit that is counted.
         run: does a fraction of a second of the work; returns the number of units.
-        also: the same work counted in another unit: the unit's name, and how many of them make one unit.
     """
 
     name: str
     run: Callable[[], int]
-    also: tuple[str, float] | None = None
 
 
 class Rates(NamedTuple):
@@ -58,12 +58,7 @@ def measure(
         for measurement in measurements:
             on_progress(measurement.name)
             rates[measurement.name].values.append(_per_second(measurement.run, seconds))
-    with_others: dict[str, Rates] = {}
-    for name, _, also in measurements:
-        with_others[name] = rates[name]
-        if also is not None:
-            with_others[also[0]] = Rates([value * also[1] for value in rates[name].values])
-    return with_others
+    return rates
 
 
 def _per_second(run: Callable[[], int], seconds: float) -> float:
@@ -77,3 +72,16 @@ def _per_second(run: Callable[[], int], seconds: float) -> float:
 def say_skipped(what: str, package: str) -> None:
     """Prints that a measurement is skipped, because a package is not installed."""
     console.print(f"skipped: {what} ({package} is not installed)")
+
+
+def speed_table(rates: dict[str, Rates]) -> Table:
+    """Speeds in units a second, a row each."""
+    rows = [(name, f"{rate.median:,.1f}", rate.range(",.1f")) for name, rate in rates.items()]
+    columns = ("one core, unless stated otherwise", "a second", "range")
+    return table_of(f"a second: median of {ROUNDS} rounds (lowest to highest)", columns, rows)
+
+
+def ratio_table(rates: dict[str, Rates]) -> Table:
+    """Ratios, a row each."""
+    rows = [(name, f"{ratio.median:.2f}", ratio.range(".2f")) for name, ratio in rates.items()]
+    return table_of("times as fast, in the same rounds", ("one / other", "times", "range"), rows)

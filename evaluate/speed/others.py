@@ -12,69 +12,31 @@ import numpy as np
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 from gymnasium.vector.utils import batch_space
 
+from crib_env.evaluate.speed.games import GAMES
 from crib_env.evaluate.speed.measuring import Measurement, say_skipped
-from crib_env.evaluate.speed.vector import GAMES
 
 SAMPLED = "random full games, OpenSpiel, chance sampled by its probabilities"
 FAST = "random full games, OpenSpiel, chance picked as actions are"
-REPLAYED = "games, OpenSpiel, one history replayed: no choices at all"
 PROCESSES = 16  # AsyncVectorEnv has a process for each environment
 ENVPOOL = "EnvPool "
 _ENVPOOL_GAMES = ("CartPole-v1", "Catch-v0", "Taxi-v3", "NChain-v0")
 
 
-def _sampled_chance(state: Any, rng: np.random.Generator) -> int:
-    """An outcome of a chance node, sampled as in OpenSpiel's own examples."""
-    outcomes, probabilities = zip(*state.chance_outcomes())
-    return int(rng.choice(outcomes, p=probabilities))
-
-
-def _sampled_games(game: Any, n: int) -> Callable[[], int]:
+def _openspiel_games(game: Any, n: int, by_probabilities: bool) -> Callable[[], int]:
+    """Whole games; chance is sampled by its probabilities, as in OpenSpiel's own examples, or picked like an action,
+    since all cards are equally likely."""
     rng, pick = np.random.default_rng(0), random.Random(0)
 
     def run() -> int:
         for _ in range(n):
             state = game.new_initial_state()
             while not state.is_terminal():
-                if state.is_chance_node():
-                    state.apply_action(_sampled_chance(state, rng))
+                if by_probabilities and state.is_chance_node():
+                    outcomes, probabilities = zip(*state.chance_outcomes())
+                    state.apply_action(int(rng.choice(outcomes, p=probabilities)))
                 else:
                     legal = state.legal_actions()
                     state.apply_action(legal[int(pick.random() * len(legal))])
-        return n
-
-    return run
-
-
-def _fast_game(game: Any, pick: random.Random) -> Any:
-    """Plays one game to its end. All cards are equally likely, so an outcome of chance can be picked like an action."""
-    state = game.new_initial_state()
-    while not state.is_terminal():
-        legal = state.legal_actions()
-        state.apply_action(legal[int(pick.random() * len(legal))])
-    return state
-
-
-def _fast_games(game: Any, n: int) -> Callable[[], int]:
-    pick = random.Random(0)
-
-    def run() -> int:
-        for _ in range(n):
-            _fast_game(game, pick)
-        return n
-
-    return run
-
-
-def _replayed_games(game: Any, n: int) -> Callable[[], int]:
-    """A lower bound on its engine's time when called move by move."""
-    history = _fast_game(game, random.Random(0)).history()
-
-    def run() -> int:
-        for _ in range(n):
-            state = game.new_initial_state()
-            for action in history:
-                state.apply_action(action)
         return n
 
     return run
@@ -89,9 +51,8 @@ def openspiel() -> list[Measurement]:
         return []
     game = pyspiel.load_game("cribbage(players=2)")
     return [
-        Measurement(SAMPLED, _sampled_games(game, 20)),
-        Measurement(FAST, _fast_games(game, 100)),
-        Measurement(REPLAYED, _replayed_games(game, 200)),
+        Measurement(SAMPLED, _openspiel_games(game, 20, True)),
+        Measurement(FAST, _openspiel_games(game, 100, False)),
     ]
 
 

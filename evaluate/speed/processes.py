@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from crib_env.evaluate.speed.games import GAMES, RandomPlay
 from crib_env.evaluate.speed.measuring import ROUNDS
-from crib_env.evaluate.speed.vector import GAMES, RandomPlay
 
 SIZES = (1, 1_000, 100_000, 1_000_000)
 STEPS = 100_000_000
