@@ -9,20 +9,16 @@ from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.engine import WIN
 from crib_env.evaluate.makers import calibration as command
-from crib_env.evaluate.makers import played_out
 from crib_env.evaluate.makers.calibration import agreement_of_losses, agreement_of_scores
 from crib_env.evaluate.makers.played_out import (
     AtScores,
     Plan,
     Positions,
     calibrate,
-    compare,
-    draw_choices,
     draw_positions,
     draw_scores,
     games_from,
     play_discards,
-    play_out_ranks,
 )
 from crib_env.evaluate.skill.luck.table import WINS
 from crib_env.evaluate.skill.luck.variates import LuckMeter
@@ -118,49 +114,13 @@ def test_agreement_is_found_where_it_is_planted():
     assert found.rms == pytest.approx(np.hypot(0.003, 0.005), rel=0.1)
 
 
-def test_choices_of_the_play_are_those_of_whole_deals():
-    """Every rank that fits is laid in the same deal, and what follows is the agent's."""
-    agent, table = make_agent("careful"), outlook().win_table
-    choices = draw_choices(agent, np.random.default_rng(2), 60, 111, 120)
-    assert 20 < len(choices) < 60
-    views, played = choices.views(np.arange(len(choices))), play_out_ranks(agent, choices, table)
-    assert (choices.games["start_scores"].max(axis=1) >= 111).all()
-    assert len(set(np.count_nonzero(views.laid >= 0, axis=1).tolist())) > 4
-    assert ((~np.isnan(played)).sum(axis=1) > 1).all()
-    for n in range(0, len(choices), 5):
-        for rank in np.flatnonzero(~np.isnan(played[n])).tolist():
-            batch, row = GameBatch(streams(0, 1), episode="deal"), np.zeros(1, np.int64)
-            batch.games[:] = choices.games[n : n + 1]
-            seat = int(batch.games["turn"][0])
-            held = [card for card in range(52) if views.action_mask[n, card] and card % 13 == rank]
-            batch.step(row, np.array(held[:1]))
-            while len(batch.acting()):
-                batch.step(row, agent.act(batch.views(row)))
-            own, other = batch.games["scores"][0, [seat, 1 - seat]].tolist()
-            if max(own, other) >= WIN:
-                expected = float(own >= WIN)
-            else:
-                expected = 1 - table[other, own] if batch.games["dealer"][0] == seat else table[own, other]
-            assert played[n, rank] == pytest.approx(expected)
-
-
-def test_a_judge_is_compared_with_what_is_played():
-    played = np.full((2, 13), np.nan)
-    played[0, [2, 5]], played[1, [0, 1, 12]] = (1.0, 0.0), (0.0, 0.6, 0.6)
-    stated = np.full((2, 13), -np.inf)
-    stated[0, [2, 5]], stated[1, [0, 1, 12]] = (0.5, 0.3), (0.9, 0.3, 0.3)
-    found = compare(stated, played)
-    assert found == pytest.approx((0.1 - 0.24, 0.02 + 0.24, 0.32 + 0.96, -0.1 + 0.1, 0.5 - 0.4))
-
-
-def test_the_command_goes_on_where_it_was_stopped(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(played_out, "_CARDS_AT_ONCE", 8)
-    asked = {"agent": "careful", "pairs": 16, "games": 40, "positions": 3, "deals": 30, "cards": 16}
+def test_the_command_goes_on_where_it_was_stopped(tmp_path, capsys):
+    asked = {"agent": "careful", "pairs": 16, "games": 40, "positions": 3, "deals": 30}
     whole, stopped = tmp_path / "whole.json", tmp_path / "stopped.json"
     command.calibration(whole, **asked)
     assert "At 16 pairs of scores the win table is " in capsys.readouterr().out
     parts = calibrate(Plan(**asked, seed=0), stopped, 1)
-    for _ in range(13):  # two blocks of pairs, nine positions, and two blocks of deals
+    for _ in range(9):  # two blocks of pairs, and seven positions
         next(parts)
     command.calibration(stopped, **asked)
     assert stopped.read_bytes() == whole.read_bytes()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -15,17 +15,15 @@ from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run
 from crib_env.evaluate.makers.played_out import (
     BANDS,
-    JUDGES,
     RANKS,
     AtScores,
     Calibration,
-    OfCards,
     OfDiscards,
     Plan,
     calibrate,
 )
 from crib_env.evaluate.progress import advancing
-from crib_env.evaluate.ranges import MOST_GAMES, Amount, Range, Seed, Threads
+from crib_env.evaluate.ranges import Amount, Range, Seed, Threads
 from crib_env.evaluate.statistics import half_width, mean_interval, student_quantile
 from crib_env.players.win_rate import Z
 
@@ -45,20 +43,6 @@ class AgreementOfScores(NamedTuple):
     furthest: float
     covered: float
     """Share of the pairs whose difference is within the 95 % interval of the statement and the games together."""
-
-
-class AgreementOfCards(NamedTuple):
-    """Over choices of the play of a band: what a rank comes to above the mean of its choice, in chance to win."""
-
-    slope: Estimate
-    """Of played by stated."""
-    level: Estimate
-    """The mean of stated less played, before that mean is taken off."""
-    excess: Estimate
-    """The mean square of played less stated of a choice, above that of the first judge."""
-    best: Estimate
-    """What the rank that is stated to be best comes to, above that of the first judge."""
-    choices: int
 
 
 class AgreementOfLosses(NamedTuple):
@@ -120,39 +104,8 @@ def each_band(rows: Sequence[OfDiscards]) -> dict[tuple[tuple[int, int], int], A
     }
 
 
-def agreement_of_cards(rows: Sequence[OfCards], judge: str) -> AgreementOfCards:
-    """Of blocks of choices; intervals are from the spread between blocks."""
-    first = np.array([row.judges[JUDGES[0]] for row in rows])
-    own, n = np.array([row.judges[judge] for row in rows]), np.array([row.choices for row in rows])
-    products, squares, _, levels, _ = own.T
-    slope = products.sum() / squares.sum()
-
-    def mean(totals: np.ndarray) -> Estimate:
-        value = totals.sum() / n.sum()
-        return Estimate(float(value), half_width(mean_interval((totals - value * n) / n.mean())))
-
-    return AgreementOfCards(
-        Estimate(float(slope), half_width(mean_interval((products - slope * squares) / squares.mean()))),
-        mean(levels),
-        mean((own - first)[:, 2]),
-        mean((own - first)[:, 4]),
-        int(n.sum()),
-    )
-
-
-def each_band_of_cards(found: Calibration) -> Iterator[tuple[tuple[int, int], bool, str, AgreementOfCards]]:
-    """The agreement by band, by whether the choices are early, and by judge."""
-    blocks = found.plan.blocks_of_cards()
-    for number, band in enumerate(BANDS):
-        of_band = found.cards[number * blocks : (number + 1) * blocks]
-        for is_early in (True, False):
-            rows = [row for block in of_band for row in block if row.is_early == is_early and row.choices]
-            for judge in JUDGES[: 1 if is_early else None]:
-                yield band, is_early, judge, agreement_of_cards(rows, judge)
-
-
 def print_agreement(found: Calibration) -> None:
-    """Prints how stated agrees with played; differences are in percentage points, squares in those of them."""
+    """Prints how stated agrees with played; differences are in percentage points."""
     at = agreement_of_scores(found.scores)
     console.print(
         f"At {found.plan.pairs} pairs of scores the win table is {100 * at.rms:.2f} % points off (root of the mean "
@@ -164,20 +117,6 @@ def print_agreement(found: Calibration) -> None:
     ]
     header = ["higher score", "discard", "slope", "stated less played", "positions"]
     console.print(table_of("what a discard loses, stated and played", header, rows, words=2))
-    cards = [
-        (
-            f"{band[0]} to {band[1]}",
-            "under 3" if is_early else "3 or more",
-            judge,
-            _text(fit.slope, 1, 3),
-            _text(fit.level),
-            *(("", "") if judge == JUDGES[0] else (_text(fit.best), _text(fit.excess, 1e4, 1))),
-            f"{fit.choices:,}",
-        )
-        for band, is_early, judge, fit in each_band_of_cards(found)
-    ]
-    header = ["score", "cards laid", "judge", "slope", "level", "its best", "square", "choices"]
-    console.print(table_of("what a rank comes to in the play, stated and played", header, cards, words=3))
 
 
 def _text(estimate: Estimate, scale: float = 100, digits: int = 2) -> str:
@@ -192,16 +131,14 @@ def calibration(
     games: Amount = 20_000,
     positions: Annotated[int, Range(3, 10_000)] = 100,
     deals: Amount = 20_000,
-    cards: Annotated[int, Range(1_000, MOST_GAMES)] = 10_000,
     seed: Seed = 0,
     threads: Threads = 2,
 ) -> None:
-    """Compares stated chances to win, at scores, after discards and after cards, with games that are played out.
+    """Compares stated chances to win, at scores and after discards, with games that are played out.
 
     The win table at random pairs of scores, against whole games of the agent against itself. And what the second and
-    the fourth best discard lose by the analysis, against deals played out with the same hidden cards. And what a rank
-    comes to in the play by two judges, against the same deal played out. `FILE` keeps what is finished, so the same
-    command continues what was interrupted.
+    the fourth best discard lose by the analysis, against deals played out with the same hidden cards. `FILE` keeps what
+    is finished, so the same command continues what was interrupted.
 
     Args:
         path: The JSON file of the results.
@@ -210,15 +147,14 @@ def calibration(
         games: Number of games at each pair.
         positions: Number of positions before a discard, in each of three bands of scores.
         deals: Number of deals in each position, for each discard.
-        cards: Number of deals for choices of the play, in each of three bands of scores.
         seed: Random seed.
         threads: Number of threads.
     """
     check_outputs(path)
     make_agent(agent)
-    plan = Plan(agent, pairs, games, positions, deals, cards, seed)
+    plan = Plan(agent, pairs, games, positions, deals, seed)
     found = Calibration.of(plan, path)
-    with advancing("played", pairs + (positions + plan.blocks_of_cards()) * len(BANDS)) as on_progress:
+    with advancing("played", pairs + positions * len(BANDS)) as on_progress:
         on_progress(found.parts())
         for more in calibrate(plan, path, threads):
             on_progress(more.parts() - found.parts())

@@ -1,4 +1,4 @@
-"""Stated chances to win against what happens: at pairs of scores, after discards, and after cards of the play.
+"""Stated chances to win against what happens: at pairs of scores, and after discards.
 
 Finished parts are kept in the file of the results, so that stopped work goes on. What they say is in
 :mod:`crib_env.evaluate.makers.calibration`.
@@ -14,12 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crib_env.agents import make_agent
-from crib_env.agents.choosing import lowest_of_rank
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.batch import GameBatch
 from crib_env.engine import DEAL_EPISODE, WIN
 from crib_env.evaluate.files import write_json
-from crib_env.evaluate.skill.analysis.judges import ExpertJudge, SolvedJudge
 from crib_env.evaluate.skill.luck.table import WINS
 from crib_env.evaluate.skill.luck.variates import LuckMeter, less_luck, results
 from crib_env.evaluate.skill.positions import before_discards, begin_all, play_after_discards
@@ -28,10 +26,9 @@ from crib_env.exact.discard_statistics import PLACES
 from crib_env.files.json_text import read_json, typed
 from crib_env.kernels import streams
 from crib_env.players.agent import Agent
-from crib_env.players.turns import play_out
 from crib_env.players.win_rate import Z
 from crib_env.tables.shipped import standard_win_table
-from crib_env.views import PlayerViews, views_of
+from crib_env.views import views_of
 
 BANDS = ((0, 95), (96, 110), (111, 120))
 """The higher of the two scores before a discard."""
@@ -40,12 +37,8 @@ RANKS = (1, 3)
 _PAIRS_AT_ONCE = 15  # that meet the same deals
 _GAMES_AT_ONCE = 250
 _DEALS_AT_ONCE = 1_000
-_CARDS_AT_ONCE = 500
 _NEAR = 100  # two thirds of the pairs of scores have one above this
 _FURTHEST = 30  # points between the two scores of a position at most
-_LAST_CHOICE = 7  # cards laid before the last card of a deal, which is no choice
-_EARLY = 3  # cards; the solution begins behind them
-JUDGES = ("expert", "solution")
 
 
 class Plan(NamedTuple):
@@ -61,13 +54,7 @@ class Plan(NamedTuple):
     """Before a discard, in each of ``BANDS``."""
     deals: int
     """In each of them, for each discard."""
-    cards: int
-    """Deals in each of ``BANDS`` from which a choice of the play is taken."""
     seed: int
-
-    def blocks_of_cards(self) -> int:
-        """Of each band."""
-        return -(-self.cards // _CARDS_AT_ONCE)
 
 
 class AtScores(NamedTuple):
@@ -99,24 +86,12 @@ class OfDiscards(NamedTuple):
     """Standard errors of what the second and the fourth lose, as played."""
 
 
-class OfCards(NamedTuple):
-    """Choices of the play in some deals."""
-
-    is_early: bool
-    """Whether fewer than three cards were laid before."""
-    choices: int
-    judges: dict[str, JudgedCards]
-    """By ``JUDGES``."""
-
-
 class Calibration(NamedTuple):
     """Everything measured so far."""
 
     plan: Plan
     scores: tuple[AtScores, ...]
     discards: tuple[OfDiscards, ...]
-    cards: tuple[tuple[OfCards, ...], ...]
-    """Blocks of deals, those of a band together."""
 
     @classmethod
     def of(cls, plan: Plan, path: Path) -> Calibration:
@@ -126,15 +101,15 @@ class Calibration(NamedTuple):
             ValueError: it is not of this plan, or damaged.
         """
         if not path.exists():
-            return cls(plan, (), (), ())
+            return cls(plan, (), ())
         found = read_json(path, f"{path} is not a calibration", lambda content: typed(content, cls))
         if found.plan != plan:
             raise ValueError(f"{path} has {found.plan}, not {plan}: give another file")
         return found
 
     def parts(self) -> int:
-        """How many are measured: pairs of scores, positions before a discard, blocks of deals."""
-        return len(self.scores) + len(self.discards) + len(self.cards)
+        """How many are measured: pairs of scores, and positions before a discard."""
+        return len(self.scores) + len(self.discards)
 
     def save(self, path: Path) -> None:
         """Writes it as JSON, whole or not at all."""
@@ -158,10 +133,6 @@ def calibrate(plan: Plan, path: Path, threads: int) -> Iterator[Calibration]:
             yield found
         while len(found.discards) < plan.positions * len(BANDS):
             found = found._replace(discards=(*found.discards, _play_discards(plan, len(found.discards), pool)))
-            found.save(path)
-            yield found
-        while len(found.cards) < plan.blocks_of_cards() * len(BANDS):
-            found = found._replace(cards=(*found.cards, _play_cards(plan, len(found.cards))))
             found.save(path)
             yield found
 
@@ -201,24 +172,6 @@ def _play_discards(plan: Plan, number: int, pool: ThreadPoolExecutor) -> OfDisca
         tuple(stated[discards].tolist()),
         tuple(played.mean(axis=0).tolist()),
         tuple((lost.std(axis=0, ddof=1) / np.sqrt(plan.deals)).tolist()),
-    )
-
-
-def _play_cards(plan: Plan, number: int) -> tuple[OfCards, ...]:
-    band, place = divmod(number, plan.blocks_of_cards())
-    rng, agent = np.random.default_rng([plan.seed, 2, band, place]), make_agent(plan.agent)
-    choices = draw_choices(agent, rng, _CARDS_AT_ONCE, *BANDS[band])
-    played = play_out_ranks(agent, choices, standard_win_table().win_probability.astype(float))
-    views = choices.views(np.arange(len(choices)))
-    stated = [judge.worth(views).chances for judge in (ExpertJudge(), SolvedJudge())]
-    is_early = np.count_nonzero(views.laid >= 0, axis=1) < _EARLY
-    return tuple(
-        OfCards(
-            early,
-            int(rows.sum()),
-            {name: compare(values[rows], played[rows]) for name, values in zip(JUDGES, stated)},
-        )
-        for early, rows in ((True, is_early), (False, ~is_early))
     )
 
 
@@ -348,95 +301,3 @@ def play_discards(
     seats = np.zeros(n, np.int64)
     play_after_discards(agent, batch, seats, np.tile(six[PLACES[discards]], (deals, 1)))
     return chances_after(batch.games, seats, win_table).reshape(deals, k)
-
-
-def ranks_that_fit(views: PlayerViews) -> np.ndarray:
-    """(B, 13) bool: the ranks that may be laid."""
-    return np.asarray(views.action_mask.reshape(-1, 4, 13).any(axis=1))
-
-
-def draw_choices(agent: Agent, rng: np.random.Generator, deals: int, lowest: int, highest: int) -> GameBatch:
-    """Choices between ranks in the play, at most one in each deal: games whose player to act has one.
-
-    The higher of the two scores before a deal is ``lowest`` to ``highest``. An agent plays both seats until a number of
-    cards is laid, which is drawn; a deal in which the next card is no choice is left out.
-
-    Args:
-        agent: both players.
-        deals: how many to begin.
-    """
-    cards = np.stack([rng.permutation(52)[:13] for _ in range(deals)])
-    batch = GameBatch(streams(int(rng.integers(2**32)), deals), episode="deal")
-    dealers, scores = rng.integers(2, size=deals), draw_late_scores(rng, deals, lowest, highest)
-    begin_all(batch.games, cards, dealers, scores, DEAL_EPISODE)
-    after, chosen = rng.integers(_LAST_CHOICE, size=deals), np.zeros(deals, bool)
-    rows = batch.acting()
-    while len(rows):
-        views = batch.views(rows)
-        there = ~views.is_discard & (np.count_nonzero(views.laid >= 0, axis=1) >= after[rows])
-        chosen[rows[there]] = np.count_nonzero(ranks_that_fit(views[there]), axis=1) > 1
-        batch.step(rows[~there], agent.act(views[~there]))
-        rows = np.intersect1d(rows[~there], batch.acting(), assume_unique=True)
-    return _of_games(batch.games[chosen])
-
-
-def _of_games(games: np.ndarray) -> GameBatch:
-    batch = GameBatch(streams(0, len(games)), episode="deal")
-    batch.games[:] = games
-    return batch
-
-
-def play_out_ranks(agent: Agent, choices: GameBatch, win_table: np.ndarray) -> np.ndarray:
-    """What each rank comes to, (B, 13), at B choices: 1 for a win in the deal, or the chance after it.
-
-    It is NaN for ranks that do not fit.
-
-    All ranks of a choice meet the same cards, those of its deal.
-
-    Args:
-        agent: plays everything that follows, in both seats.
-        choices: all to act.
-        win_table: (121, 121) the dealer's chance to win after the deal.
-    """
-    views = choices.views(np.arange(len(choices)))
-    row, rank = ranks_that_fit(views).nonzero()
-    batch = _of_games(choices.games[row])
-    seats = batch.games["turn"].astype(np.int64)
-    batch.step(np.arange(len(row)), lowest_of_rank(views[row], rank))
-    play_out(batch, [agent])
-    found = np.full((len(choices), 13), np.nan)
-    found[row, rank] = chances_after(batch.games, seats, win_table)
-    return found
-
-
-class JudgedCards(NamedTuple):
-    """How the chances that a judge states agree with those played, as sums over choices.
-
-    Stated and played are centred: what a rank comes to above the mean of the ranks of its choice.
-    """
-
-    products: float
-    """Of stated and played, over all ranks."""
-    squares: float
-    """Of stated."""
-    errors: float
-    """Squares of stated less played."""
-    levels: float
-    """Stated less played, the means of the ranks of a choice before they are centred."""
-    best: float
-    """Played, of the rank that the judge states to be best."""
-
-
-def compare(stated: np.ndarray, played: np.ndarray) -> JudgedCards:
-    """A judge's chances (B, 13) against those played (B, 13), which are NaN for ranks that do not fit."""
-    fits = ~np.isnan(played)
-    best = np.where(fits, stated, -np.inf).argmax(axis=1)
-    means = [np.where(fits, values, 0.0).sum(axis=1) / fits.sum(axis=1) for values in (stated, played)]
-    about = [np.where(fits, values - mean[:, None], 0.0) for values, mean in zip((stated, played), means)]
-    return JudgedCards(
-        float((about[0] * about[1]).sum()),
-        float((about[0] ** 2).sum()),
-        float(((about[0] - about[1]) ** 2).sum()),
-        float((means[0] - means[1]).sum()),
-        float(about[1][np.arange(len(best)), best].sum()),
-    )

@@ -28,7 +28,7 @@ class Long(NamedTuple):
 
 
 SMALL_TD = ("--hidden", "16", "--evaluations", "1", "--evaluation-games", "20", "--final-games", "20")
-CALIBRATION = "c.json --agent greedy --pairs 3 --games 200 --positions 3 --deals 200 --cards 1000"
+CALIBRATION = "c.json --agent greedy --pairs 3 --games 200 --positions 3 --deals 200"
 COMMANDS = {
     "match": Long(
         (

@@ -46,7 +46,7 @@ def one_of_each_kind(tmp_path: Path) -> dict[Path, Callable[[], Any]]:
     run = write_run(tmp_path / "run")
     table, calibration = (
         win_table.Plan("greedy", 1, 0),
-        Calibration(AgreementPlan("best", 1, 2, 1, 2, 1, 0), (), (), ()),
+        Calibration(AgreementPlan("best", 1, 2, 1, 2, 0), (), ()),
     )
     calibration.save(tmp_path / "calibration.json")
     game = GameSoFar("greedy", 0, None, (0, 0), ())
