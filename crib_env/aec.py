@@ -12,21 +12,13 @@ American Cribbage Congress (:mod:`crib_env.engine`).
 | Parallel API        | no: players act in turns                                                                |
 | Decisions in a game | about 100                                                                               |
 
-One decision is one card. In each deal pone discards two cards one after the other, then the dealer does. Then they lay
-one card at a time. Go is never a choice: the environment says it for a player. So the player to act always has a legal
-card, and the same player can act twice in a row.
+One decision is one card: two discards of pone, two of the dealer, then the cards of the play. Go is never a choice: the
+environment says it for a player. So the player to act always has a legal card, and can act twice in a row.
 
 ## Action
 
-The id of the card to discard or lay, ``13 * suit + rank``: an integer of any kind, or an integer array of one element.
-Anything else raises ``TypeError``.
-
-| action | card                  |
-|--------|-----------------------|
-| 0–12   | clubs, ace to king    |
-| 13–25  | diamonds, ace to king |
-| 26–38  | hearts, ace to king   |
-| 39–51  | spades, ace to king   |
+The id of the card to discard or lay, ``13 * suit + rank`` (suits clubs, diamonds, hearts, spades; ranks ace 0 to king
+12): an integer of any kind, or an integer array of one element. Anything else raises ``TypeError``.
 
 ## Observation
 
@@ -53,17 +45,14 @@ All are zero-sum. If an episode ends before 121, the player who made more points
 | ``"play"``   | after the play of one deal, or at 121. Four cards each from the start: the last two of the six dealt lie in the crib already; neither heels nor the show is counted |
 | ``"pegging"`` | after the last of eight cards, or at 121. Four cards each, and nothing else: no starter, no crib and no discards, whose bits are all 0 |
 
-Scores stop at 121: points beyond 121 do not count.
-
 ## Options
+
+``episode``, ``reward``, ``observation`` as above, and:
 
 | option         | values                                       | meaning                                                  |
 |----------------|----------------------------------------------|----------------------------------------------------------|
-| ``episode``    | ``"game"``, ``"deal"``, ``"play"``, ``"pegging"`` | see above                                                |
 | ``cards``      | ``4``, ``3``, ``2``                          | cards of each player in ``"pegging"``: two smaller games, to try an algorithm in |
-| ``reward``     | ``"points"``, ``"win"``, ``"match"``         | see above                                                |
-| ``observation``| ``"209"``, ``"board"``, ``"ranks"``          | see above                                                |
-| ``dtype``      | ``"int8"``, ``"float32"``                    | ``"float32"``: observations are float32 and masks boolean, as many libraries want them. Values are 0 and 1 either way |
+| ``dtype``      | ``"int8"``, ``"float32"``                    | ``"float32"``: observations are float32 and masks boolean, as many libraries want them |
 | ``mask``       | ``"observation"``, ``"info"``                | ``"info"``: the observation is the bare Box and the mask is in ``infos[agent]["action_mask"]`` |
 | ``events``     | ``False``, ``True``                          | ``True``: the infos also say in words what happened, see below. Libraries that turn every info into an array cannot take them |
 | ``illegal``    | ``"raise"``, ``"end"``                       | what an illegal card does, see below. The default is ``"raise"`` in ``raw_env`` and ``"end"`` in ``env`` |
@@ -71,15 +60,14 @@ Scores stop at 121: points beyond 121 do not count.
 | ``render_mode``| ``None``, ``"human"``, ``"ansi"``, ``"rgb_array"`` | show the table in a window after each step, return it as text, or as (720, 960, 3) uint8. Window and pixels need the extra ``render`` |
 
 ``reset(seed, options)`` takes these options, each for one episode: ``options["first_dealer"]`` 0 or 1 (else a fair
-coin); ``options["scores"]`` a pair of 0 … 120; ``options["deals"]`` a
-sequence of deals, each of 13 cards, ids or text: six for player_0, six for player_1, the starter (in ``"pegging"`` of
-8: four for each, or twice ``cards``). The episode uses them in order; later deals come from the random generator. Any other name raises
-``ValueError`` (but ``"options"``, which PettingZoo's own test passes, does nothing). The same seed, options and actions
-give the same game on every machine. A reset without a seed starts the next game of the same random stream.
+coin); ``options["scores"]`` a pair of 0 … 120; ``options["deals"]`` a sequence of deals, each of 13 cards, ids or text:
+six for player_0, six for player_1, the starter (in ``"pegging"`` of 8: four for each, or twice ``cards``). Later deals
+come from the random generator. The same seed, options and actions give the same game on every machine. A reset without
+a seed starts the next game of the same random stream.
 
 ## Infos
 
-Numbers and arrays, with the same keys at every step:
+Numbers and arrays, with the same keys at every step. ``scores`` and ``dealer`` are also attributes of the environment.
 
 | key           | value                                                                                          |
 |---------------|------------------------------------------------------------------------------------------------|
@@ -87,15 +75,8 @@ Numbers and arrays, with the same keys at every step:
 | ``dealer``    | 0 or 1                                                                                          |
 | ``illegal_action`` | ``True`` if the episode has ended because of an illegal card                               |
 | ``action_mask`` | with ``mask="info"`` only                                                                     |
-
-With ``events=True`` also:
-
-| key           | value                                                                                          |
-|---------------|------------------------------------------------------------------------------------------------|
-| ``events``    | the records since this agent last acted, including those of its own card: :class:`Event` (player, points, kind) |
-| ``illegal_reason`` | after an illegal card only: what was wrong                                                |
-
-``scores`` and ``dealer`` are also attributes of the environment, at any time.
+| ``events``    | with ``events=True``: what happened since this agent last acted, its own card included, as :class:`Event` (player, points, kind) |
+| ``illegal_reason`` | with ``events=True``, after an illegal card: what was wrong                               |
 
 ## Illegal actions
 
@@ -104,11 +85,11 @@ With ``events=True`` also:
 | ``"raise"``  | raises ``ValueError`` and changes nothing. ``raw_env`` does this by default                    |
 | ``"end"``    | ends the game; the worst possible loss to the offender and its opposite to the opponent. ``env`` and the Gymnasium environments do this by default |
 
-The worst possible loss is -121 with ``reward="points"``, -1 with ``"win"``, -3 with ``"match"``. The -1 of PettingZoo's wrapper would teach a learner without a mask to play illegal cards: ending the game
-at once for -1 is better than losing it by tens of points. Better than either is to use the mask.
+The worst possible loss is -121 with ``reward="points"``, -1 with ``"win"``, -3 with ``"match"``. A smaller penalty would
+teach a learner without a mask to play illegal cards: ending the game for -1 is better than losing it by tens of points.
 
-PettingZoo's three standard wrappers take twenty times as long as a step of this environment, so the environment does
-their checks (order of calls, bounds, legality) itself.
+The environment does the checks of PettingZoo's standard wrappers (order of calls, bounds, legality) itself, because
+those take twenty times as long as a step.
 
 ## Copies, searches, critics
 

@@ -78,28 +78,6 @@ print([make_agent(name).name for name in ("high-card", "high-card:high=no")])
 for k, agent in enumerate(("crib_env.agents.high_card:HighCardAgent", "high-card", "high-card:high=no")):
     run(evaluate, f"match {{agent}} high-card:high=no --games 40 --seed 3 --threads 1 --json match-{{k}}.json")
 """
-OBSERVATION = f"""{RUN}
-import numpy as np
-from crib_env import GameBatch, raw_env, streams
-from crib_env.train.__main__ import main as train
-
-batch, env = GameBatch(streams(3, 1)), raw_env(observation="held")
-env.reset(seed=3)
-env.games[:] = batch.games
-for _ in range(12):
-    (seen, masks), views = batch.observe(batch.acting(), "held"), batch.views(batch.acting())
-    card = masks[0].argmax()
-    in_env = env.observe(env.agent_selection)["observation"]
-    held = {{int(rank) for rank in views.hand[0][views.hand[0] >= 0] % 13}}
-    assert set(np.flatnonzero(seen[0])) == set(np.flatnonzero(in_env)) == held
-    batch.step(batch.acting(), np.array([card]))
-    env.step(card)
-run(
-    train,
-    "ddqn --observation held --inputs bits --episode pegging --episodes 8 --episodes-at-once 4 --warm-up 0 --hidden 8"
-    " --hidden-discard 8 --batch-size 4 --evaluations 0 --final-games 2 --folder held",
-)
-"""
 
 
 @pytest.fixture(scope="module")
@@ -116,18 +94,6 @@ def test_an_agent_is_added_by_the_files_that_the_page_names(copy):
     assert run_in(copy, AGENT).startswith("['high-card', 'high-card:high=no']\n")
     outside, named, level = (json.loads((copy / f"match-{k}.json").read_text())["win_rate"] for k in range(3))
     assert outside == named != level == 0.5
-
-
-def test_an_observation_is_added_by_the_files_that_the_page_names(copy):
-    added = addition("A new observation")
-    assert set(added.files) == {"crib_env/held_ranks.py"}
-    assert {path for path, *_ in added.changes} == {"crib_env/observation.py"}
-    added.make(copy)
-    shown = run_in(
-        copy, OBSERVATION, NUMBA_DISABLE_JIT="1"
-    )  # the kernels that write observations would be compiled anew
-    assert "8 episodes" in shown
-    assert (copy / "held" / "final.safetensors").is_file()
 
 
 def changed(path, changes):

@@ -21,7 +21,6 @@ COLUMNS = {
     "endgames solved, of 20": "endgames",
     "exploitable in the pegging game, points a deal": "exploitable",
     "points lost an answer in words": "text, points",
-    "wins against random less luck, %": "`random`, %",
     "wins against greedy less luck, %": "`greedy`, %",
     "wins against careful less luck, %": "`careful`, %",
     "wins against expert less luck, %": "`expert`, %",
