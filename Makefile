@@ -165,7 +165,7 @@ setup: .venv/ready
 	touch $@
 
 $(TESTED): .venv/made pyproject.toml constraints.txt
-	$(BIN)/python $(INSTALL) -c constraints.txt -e ".[workbench,dev,datasets,ray,dask,submitit,llm,mcp]"
+	$(BIN)/python $(INSTALL) -c constraints.txt -e ".[workbench,dev,datasets,cluster,llm,mcp]"
 	touch .venv/ready $@
 
 # The oldest supported Numba, Gymnasium and PettingZoo, in an environment of their own.

@@ -101,16 +101,14 @@ def test_every_extra_of_users_is_named_by_its_packages():
         "workbench",
         "render",
         "datasets",
-        "ray",
-        "dask",
-        "submitit",
+        "cluster",
         "llm",
         "mcp",
     }
     brought = {"torch": "agents", "starlette": "play", "tensorboard": "train", "choix": "train"}
     brought |= {"sb3_contrib": "workbench", "PIL": "render", "pygame": "render", "moviepy": "render"}
     brought |= {"pyarrow.parquet": "datasets", "httpx": "llm", "mcp": "mcp"}
-    brought |= {"ray": "ray", "distributed": "dask", "submitit": "submitit"}
+    brought |= {"joblib": "cluster", "ray": "cluster", "distributed": "cluster"}
     assert {module: extra_of(module) for module in brought} == brought
     assert (extra_of("pytest"), extra_of("my_agent"), extra_of(None)) == ("dev", None, None)
 

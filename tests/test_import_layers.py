@@ -66,13 +66,13 @@ def layer_of(name):
 
 def unsafe_loading(source):
     """Ways to run code that is in a data file."""
-    found = {
-        name for name in imported(source) if name.split(".")[0] in ("pickle", "cloudpickle", "dill", "joblib", "shelve")
-    }
-    found |= {"torch.load"} & imported(source)
+    found = {name for name in imported(source) if name.split(".")[0] in ("pickle", "cloudpickle", "dill", "shelve")}
+    found |= {"torch.load", "joblib.load"} & imported(source)
     for call, name in calls_of(source):
         settings = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords if keyword.arg in _LOADING}
         function = ast.unparse(call.func) if settings or name == "load" else ""
+        if function == "joblib.load":
+            found.add(function)
         if function == "torch.load" and settings.get("weights_only") != "True":
             found.add("torch.load")
         if settings.get("allow_pickle", "False") != "False":

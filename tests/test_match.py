@@ -3,7 +3,6 @@
 import io
 import json
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +12,7 @@ from rich.console import Console
 import crib_env
 from crib_env.agents import make_agent
 from crib_env.evaluate.commands import match as match_command
-from crib_env.evaluate.executors.cluster import Cluster
+from crib_env.evaluate.executors import Cluster
 from crib_env.evaluate.matches import blocks
 from crib_env.evaluate.matches.match import MatchResult, play_games, play_match, summarise
 from crib_env.evaluate.matches.match_table import match_table
@@ -153,7 +152,7 @@ def test_an_agent_that_cannot_be_copied_is_named(monkeypatch):
 
 def test_an_agent_that_must_not_be_copied_is_not_sent_to_a_cluster():
     with refused("'holds a lock'"):
-        list(play_games(make_agent("greedy"), OneOfItsKind(), 40, cluster=Cluster(ThreadPoolExecutor(1), 1)))
+        list(play_games(make_agent("greedy"), OneOfItsKind(), 40, cluster=Cluster(None, OSError)))
 
 
 class Slow(FirstCard):

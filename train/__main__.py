@@ -43,8 +43,8 @@ class Start:
     seeds: Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="")] = None
     """Train N times, 2 to 10,000, with the given seed and the ones after it; report mean and spread."""
     executor: SomeExecutor = None
-    """Train the seeds in parallel past this machine: ray:ADDRESS, dask:ADDRESS or submitit:slurm, whose machines share
-    the folder. Without an address, on all cores."""
+    """Train the seeds in parallel on workers: processes, ray or dask, on the cores of this machine; ray:ADDRESS or
+    dask:ADDRESS on a cluster, whose machines share the folder."""
 
     def __post_init__(self) -> None:
         if self.seeds is not None and self.seeds not in SEEDS:
@@ -109,7 +109,7 @@ def train(words: list[str]) -> None:
         import tensorboard  # noqa: F401 -- the first import, so that the extra that is named has torch and all of them
 
         # Imported here: torch and other imports take seconds.
-        from crib_env.evaluate.executors.named import check_executor
+        from crib_env.evaluate.executors import check_executor
         from crib_env.train.loop.learning import with_precision
         from crib_env.train.loop.run import load_settings, run_learner
         from crib_env.train.loop.run_folder import RunFolder

@@ -16,7 +16,7 @@ from crib_env.evaluate.begun import going_on
 from crib_env.evaluate.command_line import AgentNames, SomeExecutor, SomeFolder, SomeGames, SomeSeed
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.ending import reported_errors
-from crib_env.evaluate.executors.named import check_executor, connected
+from crib_env.evaluate.executors import check_executor, connected
 from crib_env.evaluate.figures import GOOD_AND_BAD, new_figure, save_figure
 from crib_env.evaluate.files import markdown_table, whole_text
 from crib_env.evaluate.folder_lock import held
@@ -49,8 +49,8 @@ def league(
             modules again.
         luck_adjusted: Rate by results minus the luck of cards and starters; these results vary less.
         threads: Number of threads.
-        executor: Play past this machine in place of threads: ray:ADDRESS, dask:ADDRESS or submitit:slurm. Without an
-            address, on all cores.
+        executor: Play on workers in place of threads: processes, ray or dask, on the cores of this machine;
+            ray:ADDRESS or dask:ADDRESS on a cluster.
     """
     if executor is not None:
         check_executor(executor)

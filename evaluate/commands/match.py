@@ -15,7 +15,7 @@ from rich.progress import Progress
 from crib_env.agents import Agent, make_agent
 from crib_env.evaluate.command_line import AgentName, SomeAmount, SomeExecutor, SomeFile, SomeJson
 from crib_env.evaluate.console import console
-from crib_env.evaluate.executors.named import connected
+from crib_env.evaluate.executors import connected
 from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.folder_lock import held_file, lock_of
 from crib_env.evaluate.matches.game_records import add_records
@@ -57,8 +57,8 @@ class MatchArguments:
     """Also report results minus the luck of cards and starters, with narrower intervals, which --until and --sprt then
     use."""
     executor: SomeExecutor = None
-    """Play past this machine in place of threads: ray:ADDRESS, dask:ADDRESS or submitit:slurm. Without an address, on
-    all cores."""
+    """Play on workers in place of threads: processes, ray or dask, on the cores of this machine; ray:ADDRESS or
+    dask:ADDRESS on a cluster."""
     sprt: Annotated[tuple[Elo, Elo] | None, tyro.conf.arg(metavar="ELO0 ELO1", help_behavior_hint="")] = None
     """Test whether the first agent is ELO0 or ELO1 stronger, and stop when either is clear: each wrong verdict has a
     chance of 5 % at most. The win rate of a match that stops so is biased, towards the verdict."""

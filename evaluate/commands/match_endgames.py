@@ -43,12 +43,12 @@ def play_endgames(
     found, pace = {}, Pace()
     with (
         advancing(f"{a.name} against {b.name}", len(POSITIONS) * games) as on_progress,
-        working(a, b, threads, on_progress=on_progress) as workers,
+        working(a, b, threads, on_progress=on_progress) as playing,
     ):
         for number, (dealer, pone) in enumerate(POSITIONS):
             shard = Shard.of(seed + number, 0, games // 2, measure_luck=measure_luck)
             shard = replace(shard, position=(WIN - dealer, WIN - pone))
-            found[dealer, pone] = Games.merged(list(play_pairs(workers, shard, pace)))
+            found[dealer, pone] = Games.merged(list(play_pairs(playing, shard, pace)))
     return found
 
 

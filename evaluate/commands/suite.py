@@ -15,7 +15,7 @@ from crib_env.evaluate.begun import going_on
 from crib_env.evaluate.command_line import AgentNames, SomeExecutor, SomeFile, SomeFolder, SomeJson
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import reported_errors
-from crib_env.evaluate.executors.named import check_executor, connected
+from crib_env.evaluate.executors import check_executor, connected
 from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.folder_lock import held
 from crib_env.evaluate.progress import progress_bar, say
@@ -54,8 +54,8 @@ def suite(
             modules again.
         threads: Number of threads; they do not change the figures.
         json_file: Also write all figures to this file, as JSON.
-        executor: Do all tasks side by side past this machine: ray:ADDRESS, dask:ADDRESS or submitit:slurm. Without an
-            address, on all cores.
+        executor: Do all tasks side by side on workers: processes, ray or dask, on the cores of this machine;
+            ray:ADDRESS or dask:ADDRESS on a cluster.
         submit: Write a row for the table of baselines to this file, of one agent and the whole suite;
             docs/evaluate/suite.md says what else a submission needs.
     """

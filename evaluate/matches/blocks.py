@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from functools import partial
+from itertools import islice
 from queue import SimpleQueue
 from threading import Event
-from typing import NamedTuple
 
 from crib_env.agents import Agent
-from crib_env.evaluate.executors.cluster import Cluster
+from crib_env.evaluate.executors import Cluster
 from crib_env.evaluate.matches.mirrored import UNTIMED, Games, Shard, copy_of, play_shard
 from crib_env.players.agent_from_text import as_agent
 
@@ -69,35 +71,29 @@ class Pace:
         self._pair = float(block.seconds.sum() / timed * decisions / block.pairs)
 
 
-class Workers(NamedTuple):
-    """Who plays: at most ``number`` blocks at a time, each from ``begin`` until its future is done."""
-
-    number: int
-    begin: Callable[[Shard], Future[Games]]
+Playing = Callable[[Iterable[Shard]], Iterator[Games]]
+"""Plays blocks, which it takes when it has room for them, and yields their games in order."""
 
 
-def play_pairs(workers: Workers, shard: Shard, pace: Pace) -> Iterator[Games]:
+def play_pairs(playing: Playing, shard: Shard, pace: Pace) -> Iterator[Games]:
     """Plays the pairs of a shard in blocks; yields these in order, each as soon as all before it are finished.
 
     Raises:
-        ValueError: a player cannot be copied, or chose an illegal card.
+        ValueError: a player chose an illegal card.
     """
-    running: deque[Future[Games]] = deque()
-    start = 0
-    while True:
-        while running and running[0].done():
-            games = running.popleft().result()
+
+    def blocks() -> Iterator[Shard]:
+        start = 0
+        while pairs := pace.next(len(shard.deals) - start):
+            yield shard.part(start, pairs)
+            start += pairs
+
+    left = blocks()
+    # The first block is measured before others begin.
+    for some in (left,) if pace.is_measured else (islice(left, 1), left):
+        for games in playing(some):
             pace.took(games)
             yield games
-        busy = [block for block in running if not block.done()]
-        # The first block is measured before others begin.
-        if len(busy) < (workers.number if pace.is_measured else 1) and (pairs := pace.next(len(shard.deals) - start)):
-            running.append(workers.begin(shard.part(start, pairs)))
-            start += pairs
-        elif running:
-            wait(busy, return_when=FIRST_COMPLETED)
-        else:
-            return
 
 
 def cut(shard: Shard) -> list[Shard]:
@@ -116,7 +112,7 @@ def working(
     threads: int = 1,
     cluster: Cluster | None = None,
     on_progress: Callable[[int], None] = lambda done: None,
-) -> Iterator[Workers]:
+) -> Iterator[Playing]:
     """Lets threads play, each with copies of the players, which may have memory, or a cluster in their place.
 
     With one thread, or if a player must not be copied, the players themselves play one block after the other. At the
@@ -126,17 +122,10 @@ def working(
         ValueError: a player cannot be copied.
     """
     if cluster is not None:
-        begin = cluster.begin_shards(a, b, on_progress)
-        yield Workers(2 * cluster.tasks, begin)  # twice as many, so that no worker waits for its next block
+        yield lambda shards: _told(play_matches(cluster, [(a, b, shards)]), on_progress)
         return
     if threads == 1 or not (as_agent(a).powers.copyable and as_agent(b).powers.copyable):
-
-        def play_now(shard: Shard) -> Future[Games]:
-            played: Future[Games] = Future()
-            played.set_result(play_shard(a, b, shard, on_progress))
-            return played
-
-        yield Workers(1, play_now)
+        yield lambda shards: (play_shard(a, b, shard, on_progress) for shard in shards)
         return
     stopped, players = Event(), SimpleQueue[tuple[Agent, Agent]]()
     for _ in range(threads):
@@ -156,10 +145,78 @@ def working(
 
     with ThreadPoolExecutor(threads) as pool:
         try:
-            yield Workers(threads, lambda shard: pool.submit(play, shard))
+            yield partial(_in_threads, pool, threads, play)
         finally:
             stopped.set()
 
 
 class _StoppedError(Exception):
     """Ends the work of a thread when the others no longer wait for it."""
+
+
+def _in_threads(
+    pool: ThreadPoolExecutor, number: int, play: Callable[[Shard], Games], shards: Iterable[Shard]
+) -> Iterator[Games]:
+    running, left = deque[Future[Games]](), iter(shards)
+    while True:
+        while running and running[0].done():
+            yield running.popleft().result()
+        busy = [one for one in running if not one.done()]
+        begun = [pool.submit(play, shard) for shard in islice(left, number - len(busy))]
+        running += begun
+        if not running:
+            return
+        wait(busy + begun, return_when=FIRST_COMPLETED)
+
+
+def check_copyable(*agents: Agent) -> None:
+    """Makes sure that agents may play on other machines.
+
+    Raises:
+        ValueError: one is not to be copied.
+    """
+    for agent in agents:
+        if not as_agent(agent).powers.copyable:
+            raise ValueError(f"agent {agent.name!r} is not to be copied, and cannot play on an executor")
+
+
+def play_there(players: tuple[Agent, Agent], shard: Shard) -> Games:
+    """Plays a shard on a worker, with copies of the players: the objects that arrive may be read-only."""
+    return play_shard(*copy.deepcopy(players), shard)
+
+
+def play_matches(
+    cluster: Cluster, matches: Sequence[tuple[Agent, Agent, Iterable[Shard]]]
+) -> Iterator[tuple[int, Games]]:
+    """Plays several matches side by side on a cluster.
+
+    Args:
+        matches: the players of each match, and its blocks.
+
+    Yields:
+        The index of a match in ``matches``, and its next games.
+    """
+    check_copyable(*(agent for a, b, _ in matches for agent in (a, b)))
+    begun: list[tuple[int, int]] = []  # the match of each block, and the number of its first pair
+    following: dict[int, int] = {}
+    finished: dict[tuple[int, int], Games] = {}
+
+    def calls() -> Iterator[tuple[tuple[Agent, Agent], Shard]]:
+        for match, (a, b, blocks) in enumerate(matches):
+            for block in blocks:
+                begun.append((match, block.first))
+                following.setdefault(match, block.first)
+                yield (a, b), block
+
+    for place, games in cluster.each(play_there, calls()):
+        match, first = begun[place]
+        finished[match, first] = games
+        while (part := finished.pop((match, following[match]), None)) is not None:
+            following[match] += part.pairs
+            yield match, part
+
+
+def _told(played: Iterable[tuple[int, Games]], on_progress: Callable[[int], None]) -> Iterator[Games]:
+    for _, games in played:
+        on_progress(len(games.scores))
+        yield games

@@ -20,9 +20,9 @@ import numpy as np
 
 from crib_env.agents import make_agent
 from crib_env.evaluate.begun import Plan
-from crib_env.evaluate.executors.cluster import Cluster
+from crib_env.evaluate.executors import Cluster
 from crib_env.evaluate.files import write_json
-from crib_env.evaluate.matches.blocks import cut
+from crib_env.evaluate.matches.blocks import cut, play_matches
 from crib_env.evaluate.matches.game_records import add_records
 from crib_env.evaluate.matches.match import MatchResult, check_games, pairs_less_luck, play_games, summarise
 from crib_env.evaluate.matches.mirrored import Games, Shard
@@ -183,7 +183,7 @@ class League(Plan):
             ):
                 yield two, part
         if cluster is not None:
-            for place, part in cluster.play_matches([match for _, match in left]):
+            for place, part in play_matches(cluster, [match for _, match in left]):
                 on_progress(len(part.scores), self._words(left[place][0]))
                 yield left[place][0], part
 

@@ -12,7 +12,7 @@ import numpy as np
 from crib_env.agents import Agent
 from crib_env.batch import SOURCES
 from crib_env.engine import DOUBLE_SKUNK, ROLES, SKUNK
-from crib_env.evaluate.executors.cluster import Cluster
+from crib_env.evaluate.executors import Cluster
 from crib_env.evaluate.matches.blocks import Pace, play_pairs, working
 from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs
 from crib_env.evaluate.matches.stopping import StoppingRule
@@ -163,10 +163,10 @@ def play_games(
     whole = Shard.of(seed, 0, most, keep_records=keep_records, measure_luck=measure_luck)
     done = 0 if kept is None else kept.pairs
     played = [] if kept is None else [kept]
-    with working(a, b, threads, cluster, on_progress) as workers:
+    with working(a, b, threads, cluster, on_progress) as playing:
         for look in (most,) if until is None else until.looks(most):
             if look > done:
-                for part in play_pairs(workers, whole.part(done, look - done), pace):
+                for part in play_pairs(playing, whole.part(done, look - done), pace):
                     played.append(replace(part, records=()))
                     done += part.pairs
                     yield part

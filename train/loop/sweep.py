@@ -16,7 +16,7 @@ from torch.utils.tensorboard import SummaryWriter
 
 from crib_env.agents.of_learner import settings_of
 from crib_env.evaluate.console import console, table_of
-from crib_env.evaluate.executors.named import connected
+from crib_env.evaluate.executors import connected
 from crib_env.evaluate.files import write_json
 from crib_env.evaluate.folder_lock import held
 from crib_env.evaluate.progress import ProgressLines, progress_bar
@@ -65,7 +65,7 @@ class Sweep:
         If all are finished and drawn, it only prints their table again.
 
         Args:
-            executor: to train the seeds on in parallel, see :func:`crib_env.evaluate.executors.named.connected`; its
+            executor: to train the seeds on in parallel, see :func:`crib_env.evaluate.executors.connected`; its
                 machines share the folder.
 
         Raises:

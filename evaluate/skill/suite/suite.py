@@ -20,7 +20,7 @@ from rich.text import Text
 from crib_env.agents import make_agent
 from crib_env.evaluate.begun import Plan
 from crib_env.evaluate.console import table_of
-from crib_env.evaluate.executors.cluster import Cluster
+from crib_env.evaluate.executors import Cluster
 from crib_env.evaluate.files import plain, write_json
 from crib_env.evaluate.matches.mirrored import check_players
 from crib_env.evaluate.skill.suite import decision_time, discards, endgames, pegging, play, text

@@ -1,0 +1,131 @@
+"""Work past this process, by joblib: on processes of this machine, or on the workers of a Ray or Dask cluster."""
+
+from __future__ import annotations
+
+import os
+import socket
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor
+from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
+from itertools import chain
+from typing import Any, NamedTuple
+
+from crib_env.distribution import missing
+
+_PACKAGES = {"processes": "joblib", "ray": "ray", "dask": "distributed"}
+_CONNECTING = 10.0  # seconds
+_RETRIES = 10  # a call that ten workers in a row have not survived would end the next one, too
+
+
+class Cluster(NamedTuple):
+    """Connected workers: what makes a ``joblib.Parallel`` of them, and its error when one is lost."""
+
+    parallel: Callable[[], Any]
+    lost: type[Exception]
+
+    def each(self, function: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
+        """Calls a function of a module with each of several tuples of arguments, which are taken as workers need them.
+
+        Yields the place of a call in ``calls`` and its result, in the order in which calls finish. A call is made again
+        if its worker was lost; after ten in a row comes an ``OSError``. Errors of calls are raised.
+        """
+        running: dict[int, tuple[Any, ...]] = {}
+        following, lost = enumerate(calls), 0
+
+        def begin(left: Iterable[tuple[int, tuple[Any, ...]]]) -> Iterator[Any]:
+            for place, arguments in left:
+                running[place] = arguments
+                yield _placed, (place, function, arguments), {}
+
+        while True:
+            results = self.parallel()(begin(chain(list(running.items()), following)))
+            try:
+                for place, result in results:
+                    del running[place]
+                    lost = 0
+                    yield place, result
+                return
+            except self.lost as error:
+                lost += 1
+                if lost == _RETRIES:
+                    raise OSError(f"workers were lost again and again: {error}") from error
+            finally:
+                with warnings.catch_warnings(record=True):  # joblib's, of calls that are given up
+                    results.close()
+
+
+def _placed(place: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[int, Any]:
+    return place, function(*arguments)
+
+
+def check_executor(executor: str) -> None:
+    """Raises ``ValueError`` if ``--executor`` names none that is installed."""
+    package = _PACKAGES.get(executor.partition(":")[0])
+    if package is None:
+        raise ValueError(
+            f"executor={executor!r} is not allowed: give processes, ray, dask, ray:ADDRESS or dask:ADDRESS"
+        )
+    for needed in (package, "joblib"):
+        if find_spec(needed) is None:
+            raise ValueError(missing(f"executor={executor!r}", ImportError(name=needed)))
+
+
+@contextmanager
+def connected(executor: str, threads: int = 1) -> Iterator[Cluster]:
+    """Workers that ``--executor`` names, of so many threads each; without an address, on the cores of this machine.
+
+    Raises:
+        ValueError: there is no such executor, it is not installed, or no cluster answers at this address.
+    """
+    check_executor(executor)
+    name, _, address = executor.partition(":")
+    with ExitStack() as opened:
+        try:
+            cluster = {"processes": _processes, "ray": _ray, "dask": _dask}[name](address, threads, opened)
+        except Exception as error:
+            raise ValueError(f"executor={executor!r} is not allowed: {str(error).partition(chr(10))[0]}") from None
+        yield cluster
+
+
+def _cluster(backend: str, number: int, lost: type[Exception], **options: Any) -> Cluster:
+    from joblib import Parallel, parallel_config
+
+    def parallel() -> Any:
+        with parallel_config(backend, n_jobs=max(1, number), max_nbytes=None, **options):
+            return Parallel(return_as="generator_unordered", batch_size=1)
+
+    return Cluster(parallel, lost)
+
+
+def _processes(address: str, threads: int, opened: ExitStack) -> Cluster:
+    return _cluster("loky", (os.cpu_count() or 1) // threads, BrokenExecutor)
+
+
+def _ray(address: str, threads: int, opened: ExitStack) -> Cluster:
+    host, _, port = address.rpartition(":")
+    if port.isdigit():  # where nothing listens, Ray would try for two minutes
+        socket.create_connection((host, int(port)), timeout=_CONNECTING).close()
+    elif not address:  # Ray reads this at its import, and then listens on 127.0.0.1 only
+        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    import ray
+    from joblib import register_parallel_backend
+    from ray.util.joblib.ray_backend import RayBackend
+
+    class Backend(RayBackend):  # type: ignore[misc]
+        supports_return_generator = True  # its pool, unlike that of multiprocessing, reports each end
+
+    register_parallel_backend("ray", Backend)
+    opened.enter_context(ray.init(address or "local", include_dashboard=False, logging_level="ERROR"))
+    cpus = [int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]]
+    each = {"num_cpus": min(threads, max(cpus))}  # a worker of more than any machine has would never begin
+    return _cluster("ray", sum(cpus) // each["num_cpus"], ray.exceptions.RayError, ray_remote_args=each)
+
+
+def _dask(address: str, threads: int, opened: ExitStack) -> Cluster:
+    import distributed
+
+    here = {} if address else {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
+    client = opened.enter_context(distributed.Client(address or None, timeout=_CONNECTING, **here))
+    return _cluster("dask", sum(client.ncores().values()) // threads, distributed.KilledWorker, client=client)
