@@ -1,6 +1,6 @@
-"""Checks for your own agents and environments: ``check_agent(agent)`` and ``check_env(env)``.
+"""A check for your own agents: ``check_agent(agent)``.
 
-``check_agent`` plays some games and asks copies of the agent for the same decisions again: in another batch, with other
+It plays some games and asks copies of the agent for the same decisions again: in another batch, with other
 hidden cards, with other suits. What the agent declares (:class:`crib_env.Powers`) says which answers must be the same.
 """
 
@@ -11,13 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import gymnasium
 import numpy as np
-from gymnasium.utils.env_checker import check_env as check_gymnasium_env
-from pettingzoo import AECEnv
-from pettingzoo.test import api_test
 
-from crib_env.aec import raw_env
 from crib_env.batch import GameBatch
 from crib_env.cards import format_card, format_cards
 from crib_env.engine import PLAY
@@ -238,90 +233,3 @@ def _with_suits_renamed(games: np.ndarray, names: np.ndarray) -> np.ndarray:
             new |= ((old >> (13 * suit)) & 0x1FFF) << int(13 * names[suit])
         games[field] = new
     return games
-
-
-def check_env(env: Any, seed: int = 0) -> None:
-    """Checks an environment by the official checker of its kind, and by what cribbage asks of it.
-
-    * A PettingZoo environment passes ``pettingzoo.test.api_test``; one of Gymnasium passes its ``check_env``. There is
-      no official checker of vector environments.
-    * The same seed and the same legal cards give the same observations and rewards.
-    * Whoever is to act has a legal card, and a PettingZoo player who waits has none.
-    * A PettingZoo environment's rewards add up to zero, and if it is one of :func:`crib_env.env`, perhaps in a wrapper,
-      hidden cards do not change what a player sees.
-
-    Args:
-        env: a PettingZoo ``AECEnv``, a ``gymnasium.Env`` or a ``gymnasium.vector.VectorEnv`` of cribbage.
-        seed: of the games played.
-
-    Raises:
-        AssertionError: a check has failed.
-        ValueError: it is no such environment.
-    """
-    if isinstance(env, AECEnv):
-        api_test(env, num_cycles=100)
-        once, again = (_aec_course(env, seed) for _ in range(2))
-    elif isinstance(env, gymnasium.vector.VectorEnv):
-        once, again = (_gymnasium_course(env, seed, env.num_envs) for _ in range(2))
-    elif isinstance(env, gymnasium.Env):
-        check_gymnasium_env(env.unwrapped, skip_render_check=True)
-        once, again = (_gymnasium_course(env, seed, None) for _ in range(2))
-    else:
-        raise ValueError(f"{env!r} is not allowed: give a PettingZoo AECEnv, a gymnasium.Env or a VectorEnv")
-    for step, (one, other) in enumerate(zip(once, again, strict=True)):
-        same = all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
-        assert same, f"seed {seed} did not give the same game again: step {step} differs"
-
-
-def _aec_course(env: Any, seed: int) -> list[list[np.ndarray]]:
-    """The observations and rewards of one game of random legal cards."""
-    rng, course = np.random.default_rng(seed), []
-    env.reset(seed=seed)
-    while not all(env.terminations.values()) and not any(env.truncations.values()):
-        masks = {agent: _mask_of_aec(env, agent) for agent in env.agents}
-        total = sum(env.rewards.values())
-        assert abs(total) < 1e-9, f"rewards {env.rewards} do not add up to 0"
-        for agent, mask in masks.items():
-            is_to_act = agent == env.agent_selection
-            assert mask.any() == is_to_act, f"{agent} {'has no legal card' if is_to_act else 'waits, but has a mask'}"
-        seen = _arrays(env.observe(env.agent_selection))
-        assert _hides(env, seen), f"{env.agent_selection} sees hidden cards"
-        course.append([*seen, np.array(sorted(env.rewards.values()))])
-        env.step(int(rng.choice(np.flatnonzero(masks[env.agent_selection]))))
-    return course
-
-
-def _hides(env: Any, seen: list[np.ndarray]) -> bool:
-    """Whether the player to act sees the same with other hidden cards, in an environment of :func:`crib_env.env`."""
-    if not isinstance(env.unwrapped, raw_env):
-        return True
-    games = env.unwrapped.games
-    before = games.copy()
-    deal_hidden(games[0], int(games["turn"][0]), False, 0)
-    again = _arrays(env.observe(env.agent_selection))
-    games[:] = before
-    return all(map(np.array_equal, seen, again))
-
-
-def _mask_of_aec(env: Any, agent: str) -> np.ndarray:
-    seen = env.observe(agent)
-    return np.asarray(seen["action_mask"] if isinstance(seen, dict) else env.infos[agent]["action_mask"])
-
-
-def _gymnasium_course(env: Any, seed: int, n: int | None) -> list[list[np.ndarray]]:
-    """The observations and rewards of 200 random legal cards; of ``n`` games side by side in a vector environment."""
-    rng, course = np.random.default_rng(seed), []
-    seen, info = env.reset(seed=seed)
-    for _ in range(200):
-        mask = np.atleast_2d(info["action_mask"])
-        assert mask.any(axis=1).all(), "a player who is to act has no legal card"
-        cards = np.where(mask, rng.random(mask.shape), -1.0).argmax(axis=1)
-        seen, reward, terminated, truncated, info = env.step(int(cards[0]) if n is None else cards)
-        course.append([*_arrays(seen), np.asarray(reward), np.asarray(terminated)])
-        if n is None and (terminated or truncated):
-            seen, info = env.reset()
-    return course
-
-
-def _arrays(seen: Any) -> list[np.ndarray]:
-    return [np.array(part) for part in (seen.values() if isinstance(seen, dict) else [seen])]

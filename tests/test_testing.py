@@ -1,11 +1,9 @@
-"""``check_agent`` and ``check_env``: every agent and environment of this project passes, and each check can fail."""
+"""``check_agent``: every agent of this project passes, and each check can fail."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
-import gymnasium
 import numpy as np
 import pytest
 import torch
@@ -16,7 +14,7 @@ from crib_env.agents.best.agent import BestAgent
 from crib_env.agents.halscrib.agent import HalscribAgent
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.policy import NFSPAgent
-from crib_env.testing import check_agent, check_env
+from crib_env.testing import check_agent
 from tests.helpers.players import NETWORKS, PLAYERS, player
 from tests.helpers.refusals import refused
 
@@ -233,83 +231,3 @@ def test_an_agent_that_looks_at_hidden_cards_is_caught(monkeypatch):
 def test_a_person_cannot_be_checked():
     with refused("agent 'human'"):
         check_agent(make_agent("human"))
-
-
-# --- environments ---------------------------------------------------------------------------------------------------
-
-IDS = ["crib_env/Cribbage-v0", "crib_env/CribbagePlay-v0", "crib_env/CribbagePegging-v0", "crib_env/CribbageDiscard-v0"]
-
-
-@pytest.mark.parametrize("make", [crib_env.env, crib_env.raw_env])
-@pytest.mark.parametrize("mask", ["observation", "info"])
-def test_pettingzoo_environments_pass(make, mask):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about the Dict that holds the mask
-        check_env(make(mask=mask))
-
-
-@pytest.mark.parametrize("env_id", IDS)
-def test_gymnasium_environments_pass(env_id):
-    check_env(gymnasium.make(env_id))
-    check_env(gymnasium.make_vec(env_id, num_envs=3, vectorization_mode="vector_entry_point"))
-
-
-class Unseeded(gymnasium.Wrapper):
-    def reset(self, *, seed=None, options=None):
-        return self.env.reset(seed=None, options=options)
-
-
-class NoCards(gymnasium.Wrapper):
-    def reset(self, **given):
-        seen, info = self.env.reset(**given)
-        return seen, info | {"action_mask": 0 * info["action_mask"]}
-
-
-@pytest.mark.parametrize(
-    ("wrapper", "says"), [(Unseeded, "did not give the same game again"), (NoCards, "has no legal card")]
-)
-def test_a_gymnasium_environment_with_a_fault_is_caught(wrapper, says):
-    with refused(says, error=AssertionError):
-        check_env(wrapper(gymnasium.make("crib_env/CribbagePlay-v0")))
-
-
-SEED = 12345  # not one of those that the official checker uses
-
-
-def of_a_faulty_environment(monkeypatch, name, value):
-    env = crib_env.raw_env()
-    monkeypatch.setattr(env, name, value(env))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check_env(env, SEED)
-
-
-def test_a_pettingzoo_environment_with_a_fault_is_caught(monkeypatch):
-    def shows_every_mask(env):
-        true = env.observe
-        return lambda agent: (
-            true(agent) | ({} if agent == env.agent_selection else {"action_mask": np.ones(52, np.int8)})
-        )
-
-    def shows_a_hand(env):
-        def observe(agent, true=env.observe):
-            seen, hand = true(agent), env.games["hand"][0, 1 - env.games["turn"][0]]
-            return seen | {"observation": np.roll(seen["observation"], int(hand) % 7)}
-
-        return observe
-
-    def ignores_the_seed(env):
-        true = env.reset
-        return lambda seed=None, options=None: true(None if seed == SEED else seed, options)
-
-    with refused("mask", error=AssertionError):
-        of_a_faulty_environment(monkeypatch, "observe", shows_every_mask)
-    with refused("hidden cards", error=AssertionError):
-        of_a_faulty_environment(monkeypatch, "observe", shows_a_hand)
-    with refused("the same game", error=AssertionError):
-        of_a_faulty_environment(monkeypatch, "reset", ignores_the_seed)
-
-
-def test_other_objects_are_no_environments():
-    with refused("'greedy'"):
-        check_env("greedy")

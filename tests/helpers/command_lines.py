@@ -28,11 +28,11 @@ NEEDED = {
     "runs": ["run"],
     "analyse": ["games.jsonl"],
     "dataset": ["folder"],
-    "discard": ["5H5CJDQS2H3D"],
+    "analyse discard": ["5H5CJDQS2H3D"],
     "solve play": ["solution.npz"],
     "solve deal": ["solutions"],
     "exploitability": ["greedy"],
-    "leads": [],
+    "analyse leads": [],
     "benchmark decisions": ["greedy"],
     "benchmark": ["games"],
 }
