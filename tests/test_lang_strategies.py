@@ -11,8 +11,9 @@ from crib_env import discard_statistics, parse_cards
 from crib_env.cards import format_cards
 from crib_env.engine import DEALER, PONE
 from crib_env.hands import N_FOURS, hand_of_mask
-from crib_env.tables.lang_strategies import STRATEGIES, desirabilities, pegging_values
+from crib_env.tables.lang_strategies import STRATEGIES, pegging_values
 from crib_env.tables.shipped import GAINED, GIVEN, PeggingRecords
+from tests.helpers.desirabilities import desirabilities
 from tests.helpers.refusals import refused
 
 
@@ -132,14 +133,6 @@ def test_values_for_the_strategies(records):
     assert (values[..., 2] == records.mean[..., GIVEN]).all()
 
 
-def test_no_hands_give_no_rows(records):
-    assert desirabilities([], dealer=True, records=records).shape == (0, 8, 15)
-
-
 def test_bad_input_is_named(records):
-    with refused("5C"):
-        desirabilities("5C 5C 2D 3D 4D 5D", dealer=True, records=records)
-    with refused("dealer"):
-        desirabilities("5C 6C 2D 3D 4D 5D", dealer=[True, False], records=records)
     with refused("K-K-K-K"):
-        desirabilities("5C 6C 2D 3D 4D 5D", dealer=True, records=PeggingRecords("greedy", "greedy"))
+        pegging_values(PeggingRecords("greedy", "greedy"))

@@ -26,7 +26,7 @@ from crib_env.evaluate.matches.series import Series, play_series
 from crib_env.evaluate.runs.learning_curves import read_scalars
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
-from crib_env.tables.lang_strategies import desirabilities, pegging_values
+from crib_env.tables.lang_strategies import pegging_values
 from crib_env.tables.shipped import standard_pegging
 from crib_env.train.loop import run as train_run
 from crib_env.train.loop import strength
@@ -45,6 +45,7 @@ from crib_env.train.strategy_weights.games import (
 )
 from crib_env.train.strategy_weights.learner import PRESETS
 from crib_env.train.strategy_weights.tournament import Tournament
+from tests.helpers.desirabilities import desirabilities
 from tests.helpers.learner_runs import class_of, finished_run, new_run, run, stopped_run
 from tests.helpers.refusals import refused
 from tests.helpers.small_settings import STRATEGY_WEIGHTS as SMALL

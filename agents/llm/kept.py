@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crib_env.files.added_lines import add_lines
 from crib_env.files.json_text import parse_json, typed
+from crib_env.files.whole_file import add_lines
 
 
 class Exchange(NamedTuple):

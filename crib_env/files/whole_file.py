@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all. Every file that is not added to later is written here."""
+"""Files that are written whole or not at all, and files to which lines are added: all lines of a call, or none."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import glob
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -111,3 +111,33 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 def _part_of(target: Path) -> Path:
     return target.with_name(f"{target.name}.{os.getpid()}{PART}")
+
+
+def add_lines(path: Path, lines: Iterable[str]) -> None:
+    """Adds lines at the end of a file, or makes the file.
+
+    Args:
+        lines: each without its line feed.
+
+    Raises:
+        ValueError, OSError: the file cannot be written, see :func:`check_output`, or they do
+            not fit on the disk; none of them is added.
+    """
+    target = check_output(path)
+    left = memoryview("".join(f"{line}\n" for line in lines).encode())
+    is_new = not target.exists()
+    try:
+        with open(target, "ab", buffering=0) as file:
+            before = file.tell()
+            try:
+                while left:
+                    left = left[file.write(left) :]
+            except BaseException:
+                file.truncate(before)
+                raise
+    except BaseException as error:
+        if is_new:
+            target.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise

@@ -8,11 +8,10 @@ random opposing discards); those of the play come from pegging records.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from crib_env.cards import RANKS
-from crib_env.engine import DEALER, PONE, ROLES
-from crib_env.exact.discard_statistics import N_DISCARDS, TOTALS, fill_totals, six_cards
+from crib_env.engine import ROLES
+from crib_env.exact.discard_statistics import N_DISCARDS, TOTALS, fill_totals
 from crib_env.hands import FOURS, hand_of_mask
 from crib_env.kernels import bit, cards_in, kernel, mask_of
 from crib_env.tables.shipped import GAINED, GIVEN, PeggingRecords
@@ -90,12 +89,6 @@ def weigh_discards(six, weights, pegging):
     return cards, wanted, values
 
 
-@kernel
-def _fill_all(totals, cards, roles, pegging, out):
-    for n in range(len(cards)):
-        fill_desirabilities(totals[n], cards[n], pegging[roles[n]], out[n])
-
-
 def pegging_values(records: PeggingRecords) -> np.ndarray:
     """The statistics of pegging records that the strategies use: (2, 1820, 3) float64, by role and hand.
 
@@ -111,31 +104,3 @@ def pegging_values(records: PeggingRecords) -> np.ndarray:
         raise ValueError(f"the records hold no play of {ranks} as {ROLES[role]}: simulate them first")
     mean, median = records.mean, records.median
     return np.stack([mean[..., GAINED], median[..., GAINED], mean[..., GIVEN]], axis=-1)
-
-
-def desirabilities(hands: ArrayLike | str, *, dealer: ArrayLike, records: PeggingRecords) -> np.ndarray:
-    """How desirable each discard is by each strategy.
-
-    Args:
-        hands: (N, 6) card ids, a hand as text such as ``"5H 5C JD QS 2H 3D"``, or N of these.
-        dealer: whether the player deals, one for all or (N,); it selects the role in the pegging records.
-        records: points gained and given in the play by the kept cards.
-
-    Returns:
-        (N, 8, 15) float64 from 0 to 1, by ``STRATEGIES`` and by discard, in the order of
-        :func:`crib_env.discard_statistics`; the best discards have 1.
-
-    Raises:
-        ValueError: the shape is wrong, the values are not integers, a card is bad or repeated, or the records lack a
-            class.
-    """
-    cards = six_cards(hands)
-    try:
-        roles = np.where(np.broadcast_to(np.asarray(dealer, bool), len(cards)), DEALER, PONE)
-    except ValueError:
-        raise ValueError(f"dealer must be one bool, or one for each of {len(cards)} hands") from None
-    totals = np.zeros((len(cards), N_DISCARDS), TOTALS)
-    fill_totals(cards, totals)
-    out = np.empty((len(cards), len(STRATEGIES), N_DISCARDS))
-    _fill_all(totals, cards, roles, pegging_values(records), out)
-    return out

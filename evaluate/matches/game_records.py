@@ -23,8 +23,8 @@ from crib_env.aec import raw_env
 from crib_env.batch import GameBatch
 from crib_env.cards import format_cards
 from crib_env.evaluate.matches.muggins import HANDS, Missed, check_missed, hands_counted, write_missed
-from crib_env.files.added_lines import add_lines
 from crib_env.files.json_text import parse_json, typed
+from crib_env.files.whole_file import add_lines
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def _pair(scores: np.ndarray) -> tuple[int, int]:
 
 def add_records(path: Path, records: Sequence[GameRecord]) -> None:
     """Adds games at the end of a file of games, or makes the file; errors are those of
-    :func:`crib_env.files.added_lines.add_lines`."""
+    :func:`crib_env.files.whole_file.add_lines`."""
     add_lines(path, (record.to_line() for record in records))
 
 

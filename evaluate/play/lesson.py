@@ -22,7 +22,7 @@ from crib_env.evaluate.play.saved_game import FINISHED, PERSON, SavedGame, read_
 from crib_env.evaluate.skill.analysis.decisions import LEAST, Moment
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
 from crib_env.evaluate.skill.positions import before_discards
-from crib_env.files.added_lines import add_lines
+from crib_env.files.whole_file import add_lines
 from crib_env.views import views_of
 
 NAME = "lessons.jsonl"

@@ -17,8 +17,8 @@ from crib_env.evaluate.play.saved_game import PERSON
 from crib_env.evaluate.skill.analysis.decisions import KINDS
 from crib_env.evaluate.skill.luck.table import NET_POINTS, WINS
 from crib_env.evaluate.statistics import mean_interval
-from crib_env.files.added_lines import add_lines
 from crib_env.files.json_text import parse_json, typed
+from crib_env.files.whole_file import add_lines
 from crib_env.players.win_rate import wilson_interval
 
 T = TypeVar("T")
