@@ -8,6 +8,9 @@ measures one. Players that are networks need torch.
 
 from typing import TYPE_CHECKING, Any
 
+import gymnasium
+import pettingzoo
+
 from crib_env.aec import Event, env, raw_env
 from crib_env.batch import GameBatch
 from crib_env.cards import format_card, parse_card, parse_cards
@@ -17,7 +20,6 @@ from crib_env.players.agent import Agent, Powers
 from crib_env.players.one_at_a_time import Decision, OneAtATime, decisions
 from crib_env.players.results import DealResults, GameResults
 from crib_env.players.win_rate import WinRate, win_rate
-from crib_env.registration import register_all
 from crib_env.scoring import describe_show, explain_show, score_play, score_show, score_show_many
 from crib_env.views import PlayerViews
 
@@ -53,8 +55,20 @@ __all__ = [
     "win_rate",
 ]
 
-register_all()
-
+for _name, _options in (
+    ("Cribbage", {}),
+    ("CribbagePlay", {"episode": "play"}),
+    ("CribbagePegging", {"episode": "pegging"}),
+):
+    gymnasium.register(
+        f"crib_env/{_name}-v0",
+        entry_point="crib_env.single_agent:SingleAgentCribbage",
+        vector_entry_point="crib_env.vector.environments:CribbageVectorEnv",
+        kwargs=_options,
+    )
+gymnasium.register("crib_env/CribbageDiscard-v0", entry_point="crib_env.discard_game:DiscardGame")
+if hasattr(pettingzoo, "register"):  # from 1.27
+    pettingzoo.register("aec", "crib_env/cribbage-v0", "crib_env:env")
 
 if TYPE_CHECKING:
     from crib_env.agents import make_agent

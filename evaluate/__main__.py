@@ -49,7 +49,7 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "match": Command("match:match", takes_agents=True),
-    "match endgames": Command("match_endgames:endgames", takes_agents=True),
+    "match endgames": Command("match:endgames", takes_agents=True),
     "league": Command("league:league", takes_agents=True),
     "play": Command("play:play", takes_agents=True),
     "play mcp": Command("play:mcp", takes_agents=True),

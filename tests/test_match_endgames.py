@@ -7,7 +7,7 @@ import pytest
 
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
-from crib_env.evaluate.commands.match_endgames import POSITIONS, endgames, play_endgames
+from crib_env.evaluate.commands.match import POSITIONS, endgames, play_endgames
 from crib_env.evaluate.matches.mirrored import Shard, mean_of_pairs, play_shard
 from crib_env.kernels import streams
 from tests.helpers.refusals import refused

@@ -69,7 +69,6 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
 from functools import wraps
 from typing import Any, Literal
 
@@ -98,46 +97,10 @@ from crib_env.players.policies import NATIVE
 from crib_env.single_agent import SingleAgentCribbage
 from crib_env.vector import kernels as vector_kernels
 
-# The number of games that a thread takes at once, in a step and in a kernel that does little for each. Small enough
-# that no thread waits long for a late one; large enough that taking a chunk costs little beside the work.
-CHUNK, LIGHT_CHUNK = 4_096, 32_768
-
-
-@dataclass(frozen=True)
-class VectorOptions:
-    """Checked options of a vector environment; see the module's docstring for their meaning.
-
-    Raises:
-        OptionError: an option has a value that is not allowed; the message names both.
-    """
-
-    num_envs: int = 1
-    autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP
-    copy: bool = True
-    threads: int = 1
-
-    def __post_init__(self) -> None:
-        check_from_one("num_envs", self.num_envs)
-        check_from_one("threads", self.threads)
-        check_bool("copy", self.copy)
-        modes = list(AutoresetMode)
-        if self.autoreset_mode not in (*modes, *(mode.value for mode in modes)):
-            allowed = ", ".join(repr(mode.value) for mode in modes)
-            raise OptionError(
-                f"autoreset_mode={self.autoreset_mode!r} is not allowed: give an AutoresetMode or {allowed}"
-            )
-
-
-VECTOR_OPTIONS = tuple(field.name for field in fields(VectorOptions))
-
-# The attributes that all games share, and the names of the vector environment's attributes that hold them.
-_SHARED = {
-    "observation_space": "single_observation_space",
-    "action_space": "single_action_space",
-    "metadata": "metadata",
-    "render_mode": "render_mode",
-    "spec": "spec",
-}
+# The number of games that a thread takes at once. Small enough that no thread waits long for a late one; large enough
+# that taking a chunk costs little beside the work.
+CHUNK = 4_096
+_SHARED = ("observation_space", "action_space", "metadata", "render_mode", "spec")  # by all games
 
 
 def _by_one_thread(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -179,10 +142,19 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         *,
         opponent: Any = "random",
         seat: Literal[0, 1, "alternate"] = "alternate",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        copy: bool = True,
+        threads: int = 1,
         **options: Any,
     ) -> None:
-        check_names(options, ("opponent", "seat", *VECTOR_OPTIONS, *OPTIONS))
-        read = VectorOptions(num_envs, **{name: options.pop(name) for name in options.keys() & VECTOR_OPTIONS})
+        check_names(options, ("num_envs", "opponent", "seat", "autoreset_mode", "copy", "threads", *OPTIONS))
+        check_from_one("num_envs", num_envs)
+        check_from_one("threads", threads)
+        check_bool("copy", copy)
+        modes = [mode.value for mode in AutoresetMode]
+        if autoreset_mode not in (*AutoresetMode, *modes):
+            allowed = ", ".join(map(repr, modes))
+            raise OptionError(f"autoreset_mode={autoreset_mode!r} is not allowed: give an AutoresetMode or {allowed}")
         single = SingleAgentCribbage(opponent=opponent, seat=seat, **options)  # checks options; its spaces are used
         if single.render_mode is not None:
             raise OptionError(
@@ -192,8 +164,8 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         self._game = game = single.options
         if game.events:
             raise OptionError("events=True is not allowed: the vector environment has no lists of events; give False")
-        self.num_envs = n = int(read.num_envs)
-        self.autoreset_mode = AutoresetMode(read.autoreset_mode)
+        self.num_envs = n = int(num_envs)
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = single.observation_space
         self.single_action_space = single.action_space
@@ -202,8 +174,8 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         self._dtype, self._mask_dtype = DTYPES[game.dtype]
         seen = OBSERVATIONS[game.observation]
         self._size, self._show_all = seen.size, writing(vector_kernels.show_all, seen.write)
-        self._copy = read.copy
-        self._threads = int(read.threads)
+        self._copy = copy
+        self._threads = int(threads)
         self._lock = threading.Lock()
 
         self._opponent = opponent = single.opponent
@@ -318,7 +290,12 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         if self._copy:
             self._out = self._allocate()
         out = self._out
-        self._play(cards, out)
+        outcome = out.rewards, out.over, out.illegal
+        self._run(self._step_all, self._table, self._all_rows, cards, self._to_begin, self._rules, *outcome)
+        if self._rules.policy == vector_kernels.NO_POLICY:
+            self._let_opponent_act(self._all_rows)
+            self._run(vector_kernels.pay_all, self._table, self._all_rows, self._rules, *outcome)
+        self._show(self._all_rows, out)
         if self._to_begin.any():
             self.on_begin(np.flatnonzero(self._to_begin))
         self.on_step(out.rewards, out.over)
@@ -354,7 +331,7 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         if name not in _SHARED:
             known = ", ".join(["action_masks", *_SHARED])
             raise AttributeError(f"the games of a native vector environment have no {name!r}, only {known}")
-        return (getattr(self, _SHARED[name]),) * self.num_envs
+        return (getattr(self, f"single_{name}" if name.endswith("space") else name),) * self.num_envs
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
         """An attribute that all games share: spaces, ``metadata``, ``render_mode``, ``spec``.
@@ -403,22 +380,17 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
             illegal=np.empty(n, np.bool_),
         )
 
-    def _start(self, rows: np.ndarray, start: Start, is_seeded: np.ndarray) -> None:
+    def _begin(self, rows: np.ndarray, start: Start | None = None, is_seeded: np.ndarray | None = None) -> None:
+        """Starts the next episode of some games; by default as a reset without seed and options does."""
+        start = start or Start()
         self._give(rows, start.deals)
         if self._rules.alternates:
-            self._table.seats[rows] = np.where(is_seeded[rows], 0, 1 - self._table.seats[rows])
-        begin = start.first_dealer, *start.scores
-        self._run(self._begin_all, self._table, rows, self._rules, *begin)
+            seats = self._table.seats
+            seats[rows] = 1 - seats[rows] if is_seeded is None else np.where(is_seeded[rows], 0, 1 - seats[rows])
+        self._run(self._begin_all, self._table, rows, self._rules, start.first_dealer, *start.scores)
         if self._rules.policy == vector_kernels.NO_POLICY:
             self._let_opponent_act(rows)
-
-    def _play(self, cards: np.ndarray, out: Any) -> None:
-        rows, outcome = self._all_rows, (out.rewards, out.over, out.illegal)
-        self._run(self._step_all, self._table, rows, cards, self._to_begin, self._rules, *outcome)
-        if self._rules.policy == vector_kernels.NO_POLICY:
-            self._let_opponent_act(rows)
-            self._run(vector_kernels.pay_all, self._table, rows, self._rules, *outcome)
-        self._show(rows, out)
+        self.on_begin(rows)
 
     def _show(self, rows: np.ndarray, out: Any) -> None:
         self._run(self._show_all, self._table, rows, out)
@@ -506,7 +478,7 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         cards = cards.astype(np.int64, copy=False)
         if self._game.illegal == "raise":
             given = self._games, self._all_rows, cards, self._to_begin
-            bad = min(self._run(vector_kernels.first_bad, *given, chunk=LIGHT_CHUNK))
+            bad = min(self._run(vector_kernels.first_bad, *given))
             if bad < self.num_envs:
                 raise ValueError(f"game {bad}: {name_card(int(cards[bad]))} is not a legal action")
         return cards
@@ -526,16 +498,13 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
                 cards[i] = card
         return cards
 
-    def _run(
-        self, function: Callable[..., Any], state: Any, rows: np.ndarray, *rest: Any, chunk: int | None = None
-    ) -> list[Any]:
+    def _run(self, function: Callable[..., Any], state: Any, rows: np.ndarray, *rest: Any) -> list[Any]:
         """Calls the kernel ``function(state, rows, *rest)`` on all threads, each with some rows; returns each
         result."""
-        chunk = chunk or CHUNK
-        if self._threads == 1 or len(rows) <= chunk:
+        if self._threads == 1 or len(rows) <= CHUNK:
             return [function(state, rows, *rest)]
-        threads = min(self._threads, -(-len(rows) // chunk))
-        chunks = deque(rows[start : start + chunk] for start in range(0, len(rows), chunk))
+        chunks = deque(rows[start : start + CHUNK] for start in range(0, len(rows), CHUNK))
+        threads = min(self._threads, len(chunks))
         found = []
 
         def work() -> None:
@@ -558,12 +527,6 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         if self._pool is None or self._pool[0] != os.getpid():  # a forked process has no threads
             self._pool = os.getpid(), ThreadPoolExecutor(self._threads - 1)
         return self._pool[1]
-
-    def _begin(self, rows: np.ndarray, start: Start | None = None, is_seeded: np.ndarray | None = None) -> None:
-        """Starts the next episode of some games; by default as a reset without seed and options does."""
-        unseeded = np.zeros(self.num_envs, np.bool_)
-        self._start(rows, start or Start(), unseeded if is_seeded is None else is_seeded)
-        self.on_begin(rows)
 
     def _observation(self) -> Any:
         if self._game.mask == "info":

@@ -15,7 +15,6 @@ INFOS = ("action_mask", "illegal_action", "scores", "dealer", "seat")
 def one_game_a_chunk(monkeypatch):
     """Lets threads share even a few games."""
     monkeypatch.setattr("crib_env.vector.environments.CHUNK", 1)
-    monkeypatch.setattr("crib_env.vector.environments.LIGHT_CHUNK", 1)
 
 
 def some_cards(masks, rng):
