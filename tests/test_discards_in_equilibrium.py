@@ -55,7 +55,7 @@ def test_pages_say_how_far_the_solution_is_from_an_equilibrium():
     assert bounds in (ROOT / "docs/benchmarks/solved-play.md").read_text(encoding="utf-8")
     bounds = f"{-responses[PONE]:.2f} to {responses[DEALER]:.2f} points"
     for page in ("README.md", "docs/benchmarks/learners.md"):
-        assert bounds in (ROOT / page).read_text(encoding="utf-8"), page
+        assert bounds in " ".join((ROOT / page).read_text(encoding="utf-8").split()), page
 
 
 @kernel
