@@ -78,7 +78,9 @@ def specification(name: str) -> str:
         "Action space": f"`{env.action_space}`",
         "Observation space": f"`{env.observation_space}`",
         "Set by the id": ", ".join(f"`{key}={value!r}`" for key, value in spec.kwargs.items()) or "nothing",
-        "Native vector environment": 'yes, by `gymnasium.make_vec(…, vectorization_mode="vector_entry_point")`',
+        "Native vector environment": 'yes, by `gymnasium.make_vec(…, vectorization_mode="vector_entry_point")`'
+        if spec.vector_entry_point
+        else "no",
         "Render modes": ", ".join(f'`"{mode}"`' for mode in env.metadata["render_modes"]),
     }
     return "\n".join(["| specification | |", "|---|---|", *(f"| {key} | {value} |" for key, value in rows.items())])
