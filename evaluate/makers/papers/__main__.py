@@ -16,7 +16,7 @@ from crib_env.evaluate.ending import INTERRUPTED, TERMINATED, Terminated
 from crib_env.evaluate.files import whole_text, write_json
 from crib_env.evaluate.folder_lock import held
 from crib_env.evaluate.makers import run
-from crib_env.evaluate.makers.papers.claims import NAMES, Claim, Paper, Training, read_paper
+from crib_env.evaluate.makers.papers.claims import NAMES, Paper, Training, read_paper
 from crib_env.evaluate.makers.papers.measures import Effort, Measured
 from crib_env.evaluate.ranges import Seed, Threads
 from crib_env.evaluate.runs.format import SUMMARY, is_begun
@@ -122,31 +122,23 @@ def train(place: Path, training: Training, quick: bool, seed: int) -> Path:
 
 def section_of(paper: Paper, outcomes: dict[str, Outcome], quick: bool) -> str:
     """The section of a paper: how many claims have which verdict, a table of them, and why some differ."""
-    rows = [(claim, outcomes[claim.key].measured) for claim in paper.claims if claim.key in outcomes]
-    counts = Counter(claim.verdict(measured, quick) for claim, measured in rows)
+    measured = [(claim, outcomes[claim.key].measured) for claim in paper.claims if claim.key in outcomes]
+    rows = [(claim, found, claim.verdict(found, quick)) for claim, found in measured]
     days = sorted({outcome.day for outcome in outcomes.values()})
+    counts = ", ".join(f"{n} {verdict}" for verdict, n in Counter(verdict for *_, verdict in rows).items())
+    cells = ((c.says, c.published.printed, c.text(found), found.sample, verdict) for c, found, verdict in rows)
     lines = [
         f"## {paper.title}",
         "",
-        f"{', '.join(f'{n} {word}' for word, n in counts.items())}; {days[0]} to {days[-1]}.",
+        f"{counts}; {days[0]} to {days[-1]}.",
         "",
         "claim | paper | here | sample (games, if not said) | verdict",
         "--- | --- | --- | --- | ---",
-        *(row_of(claim, measured, quick) for claim, measured in rows),
+        *map(" | ".join, cells),
     ]
-    with_reason = [claim for claim, measured in rows if claim.why and claim.verdict(measured, quick) in _WITH_REASONS]
-    reasons = dict.fromkeys(claim.why for claim in with_reason)
+    agree = ("confirmed", "not refuted", "undecided", "holds")
+    reasons = dict.fromkeys(claim.why for claim, _, verdict in rows if claim.why and verdict not in agree)
     return "\n".join([*lines, "", *(f"* {reason}" for reason in reasons), ""])
-
-
-_WITH_REASONS = ("differs", "fails", "shown")
-
-
-def row_of(claim: Claim, measured: Measured, quick: bool) -> str:
-    """A row of the table."""
-    verdict = claim.verdict(measured, quick)
-    cells = (claim.says, claim.published.printed, claim.text(measured), measured.sample, verdict)
-    return " | ".join(cell.replace("|", r"\|") for cell in cells)
 
 
 if __name__ == "__main__":

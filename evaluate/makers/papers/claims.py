@@ -23,8 +23,7 @@ from crib_env.players.win_rate import Z, paired_rate_interval
 Verdict = Literal["holds", "fails", "confirmed", "not refuted", "differs", "undecided", "no verdict", "shown"]
 NAMES = ("lang-2018", "oconnor-2000", "anderson-2022", "sharan-pawar-2022", "mueller-1987")
 # A paper's sample whose range is wider than this could refute too little.
-_ROUGH_SHARE = 0.05  # of the games
-_ROUGH_SPREAD = 5.0  # points a game
+_ROUGH_SHARE, _ROUGH_SPREAD = 0.05, 5.0  # of the games, points a game
 
 
 class Published(NamedTuple):

@@ -91,19 +91,6 @@ def preferred(strategy: str, least: int, most: int) -> Measure:
     return measure
 
 
-def useful_over_irrelevant(effort: Effort) -> Measured:
-    """Mean weight of the strategies that the thesis calls useful minus that of those it calls irrelevant."""
-    run = trained(effort)
-    weights = snapshots(run)[-1].weights[:, :, DEALER][_visited(run)].mean(axis=0)
-
-    def mean_weight(*names: str) -> float:
-        return float(np.mean([weights[STRATEGIES.index(name)] for name in names]))
-
-    useful = mean_weight("hand_max_avg", "hand_max_min")
-    irrelevant = mean_weight("hand_max_med", "pegging_max_med_gained")
-    return exact(useful - irrelevant, "all places learned at, as dealer")
-
-
 def table_4_misprints(positions: int, rows: Mapping[str, Sequence[float]]) -> Measure:
     """Of rows with three numbers of positions, and the last in percent: those whose numbers or percent cannot be."""
 

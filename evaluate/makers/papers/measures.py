@@ -133,11 +133,6 @@ def discards_and_lays(discards: str, lays: str) -> Player:
     return lambda: DiscardsAndLays(make_agent(discards), make_agent(lays))
 
 
-def product(*factors: float) -> Measure:
-    """The product of numbers."""
-    return lambda effort: exact(math.prod(factors))
-
-
 def ways(n: int, k: int, times: int = 1) -> Measure:
     """How many sets of ``k`` cards ``n`` cards have, times a number."""
     return lambda effort: exact(times * math.comb(n, k))

@@ -7,8 +7,6 @@ his networks' 7.3 to 7.6 points are on a scale that ends at 8.07, where ours end
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from crib_env.cards import JACK
@@ -22,13 +20,6 @@ PLAYERS = ("random", "ideal", "cheating")
 _CHUNK = 4_096  # hands
 
 
-class Rules(NamedTuple):
-    """The combinations that a show counts besides fifteens, pairs and runs."""
-
-    nobs: bool = True
-    flushes: bool = True
-
-
 @kernel
 def _flush(kept, starter):
     for suit in range(4):
@@ -38,8 +29,11 @@ def _flush(kept, starter):
 
 
 @kernel
-def fill_totals(hands, rules, out):
-    """Fills ``out`` (N, 3), by ``PLAYERS``: points of six cards (N, 6) over 46 starters; for random, 15 times them."""
+def fill_totals(hands, nobs, flushes, out):
+    """Fills ``out`` (N, 3), by ``PLAYERS``: points of six cards (N, 6) over 46 starters; for random, 15 times them.
+
+    A show counts fifteens, pairs and runs, and ``nobs`` and ``flushes`` if they are true.
+    """
     for n in range(len(hands)):
         six = mask_of(hands[n])
         best = np.zeros(52, np.int64)  # when the starter is known
@@ -52,9 +46,9 @@ def fill_totals(hands, rules, out):
                     if (six >> starter) & 1:
                         continue
                     points = show_points(kept, starter, False)
-                    if not rules.nobs:
+                    if not nobs:
                         points -= (kept >> (13 * (starter // 13) + JACK)) & 1
-                    if not rules.flushes:
+                    if not flushes:
                         points -= _flush(kept, starter)
                     best[starter] = max(best[starter], points)
                     total += points
@@ -77,7 +71,7 @@ def mean_points(player: str, nobs: bool, flushes: bool) -> Measure:
         for first in range(0, len(rows), _CHUNK):
             hands = cards_of(rows[first : first + _CHUNK])
             totals = np.empty((len(hands), len(PLAYERS)), np.int64)
-            fill_totals(hands, Rules(nobs, flushes), totals)
+            fill_totals(hands, nobs, flushes, totals)
             points[first : first + len(hands)] = totals[:, column]
         scale = STARTERS * (15 if player == "random" else 1)
         if whole:
