@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
 from crib_env import analyse_discard, parse_cards
-from crib_env.evaluate.commands.discard import choices_of, discard, reason, tie, too_close
-from crib_env.tables.analysis import win_shares
+from crib_env.evaluate.commands.discard import choices_of, discard, tie, too_close
 
 SIX = "5H 5C JD QS 2H 3D"
-
-
-def sentence(cards, dealer, scores):
-    choices = choices_of(analyse_discard(cards, dealer=dealer, scores=scores))
-    if close := too_close(choices, dealer, scores):
-        return tie(close)
-    shares = win_shares(cards, choices[0].row, choices[1].row, dealer=dealer, scores=scores)
-    return reason(choices, shares, dealer)
 
 
 def ranking_of(cards, *, dealer=False, scores=(0, 0)):
@@ -47,35 +37,16 @@ def test_a_possible_flush_separates_equal_ranks():
     assert pairs("9H KD") in found
 
 
-def test_far_from_the_end_the_reason_is_in_points():
-    words = sentence(SIX, True, (96, 101))
-    first, second = analyse_discard(SIX, dealer=True, scores=(96, 101))[:2]
-    assert words.startswith(f"2H 3D leads 5C 5H by {first['total'] - second['total']:.2f} points: hand +5.57, ")
-
-
-def test_the_reason_is_pegging_where_only_pegging_can_decide():
-    words = sentence("9H 2H AH 7D 4D 3S", False, (120, 120))
-    assert "at this score: pegging +" in words
-    assert "hand" not in words
-    assert "crib" not in words
-
-
-def test_more_points_that_win_less_often_are_named():
-    """Pone counts first, and at 110–112 needs a hand of eleven points at most, whatever the crib brings."""
-    words = sentence("KS 3S 6C AC 7D 2S", False, (110, 112))
-    assert words.startswith("6C 7D wins ")
-    assert re.search(r"; 6C KS is worth \d\.\d\d points more$", words)
-
-
 def test_a_choice_is_not_compared_with_itself():
     """Fives and sixes in twos: twins were "too close to call" before."""
-    words = sentence("6C 6D 5H JS KD 2S", False, (118, 118))
+    cards, scores = "6C 6D 5H JS KD 2S", (118, 118)
+    words = tie(too_close(choices_of(analyse_discard(cards, dealer=False, scores=scores)), False, scores))
     assert "6C JS" in words
     assert "6D JS" not in words
 
 
 def test_a_tie_names_some_of_its_choices():
-    words = sentence(SIX, False, (120, 0))
+    words = tie(too_close(choices_of(analyse_discard(SIX, dealer=False, scores=(120, 0))), False, (120, 0)))
     assert words.startswith("too close to call: ")
     assert " more differ by less than the error of the tables" in words
     assert words.count(",") == 3

@@ -14,11 +14,13 @@ from crib_env.cards import format_cards, parse_cards
 from crib_env.engine import DEALER, PONE, WIN
 from crib_env.evaluate.command_line import Score
 from crib_env.evaluate.console import console, table_of
+from crib_env.evaluate.play.reasons_of_discards import why_discard
 from crib_env.evaluate.rules_for_discards import overall, pairs_discarded, solved, tally_discards
 from crib_env.evaluate.rules_of_thumb import rules_table
+from crib_env.evaluate.skill.positions import batch_of, before_discards
 from crib_env.exact.deal_classes import class_of, representatives
 from crib_env.solver.deal.shows import choices_of as choices_of_deals
-from crib_env.tables.analysis import WinShares, analyse_discard, win_shares
+from crib_env.tables.analysis import analyse_discard
 from crib_env.tables.shipped import standard_deals, standard_win_table
 
 _NAMED = 4  # pairs that the sentence names
@@ -101,8 +103,10 @@ def discard(cards: Cards = (), dealer: bool = False, scores: tuple[Score, Score]
     if close:
         console.print(tie(close))
     else:
-        first, second = (choice.row for choice in choices[:2])
-        console.print(reason(choices, win_shares(text, first, second, dealer=dealer, scores=scores), dealer))
+        first, second = choices[:2]
+        game = batch_of(before_discards(np.array([held]), np.array([dealer]), np.array([scores])))
+        console.print(f"{first.name} rather than {second.name}:")
+        console.print(why_discard(game.views(np.zeros(1, np.int64)), first.pairs[0], second.pairs[0]))
     console.print(in_equilibrium(held, dealer))
     console.print(
         f"hands are exact; crib and pegging are sampled: totals are known to ± {1.96 * rows['total_error'].max():.2f}"
@@ -172,38 +176,3 @@ def tie(close: Sequence[Choice]) -> str:
     names = ", ".join(choice.name for choice in close[:_NAMED])
     more = f" and {len(close) - _NAMED} more" if len(close) > _NAMED else ""
     return f"too close to call: {names}{more} differ by less than the error of the tables"
-
-
-def reason(choices: Sequence[Choice], shares: WinShares, dealer: bool) -> str:
-    """Why the first choice beats the second, in one line: in points, or in win probability where the score decides.
-
-    The score decides if another choice is worth more points, or if the part of the deal that brings the most
-    points is not the one that wins the most games.
-    """
-    first, second = choices[:2]
-    points = {
-        "hand": first.row["hand_mean"] - second.row["hand_mean"],
-        "pegging": first.row["pegging"] - second.row["pegging"],
-        "crib": (first.row["crib_expected"] - second.row["crib_expected"]) * (1 if dealer else -1),
-    }
-    wins = {part: 100 * share for part, share in shares._asdict().items()}
-    richest = max(choices, key=lambda choice: float(choice.row["total"]))
-    if richest is first and _first_part(points) == _first_part(wins):
-        lead = f"leads {second.name} by {first.row['total'] - second.row['total']:.2f} points: "
-        return f"{first.name} {lead}{_in_order(points)}"
-    lead = 100 * (first.row["win_probability"] - second.row["win_probability"])
-    text = f"{first.name} wins {lead:.2f} % points more often than {second.name} at this score: {_in_order(wins)}"
-    if richest is not first:
-        more = richest.row["total"] - first.row["total"]
-        text += f"; {richest.name} is worth {more:.2f} points more"
-    return text
-
-
-def _first_part(parts: dict[str, float]) -> str:
-    return max(parts, key=lambda part: parts[part])
-
-
-def _in_order(parts: dict[str, float]) -> str:
-    """The parts, the largest first, without those that would read as zero."""
-    shown = {name: f"{parts[name]:+.2f}" for name in sorted(parts, key=lambda part: -parts[part])}
-    return ", ".join(f"{name} {text}" for name, text in shown.items() if text.strip("+-0."))
