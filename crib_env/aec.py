@@ -54,7 +54,7 @@ All are zero-sum. If an episode ends before 121, the player who made more points
 | ``cards``      | ``4``, ``3``, ``2``                          | cards of each player in ``"pegging"``: two smaller games, to try an algorithm in |
 | ``dtype``      | ``"int8"``, ``"float32"``                    | ``"float32"``: observations are float32 and masks boolean, as many libraries want them |
 | ``mask``       | ``"observation"``, ``"info"``                | ``"info"``: the observation is the bare Box and the mask is in ``infos[agent]["action_mask"]`` |
-| ``events``     | ``False``, ``True``                          | ``True``: the infos also say in words what happened, see below. Libraries that turn every info into an array cannot take them |
+| ``events``     | ``False``, ``True``                          | ``True``: the infos also list what happened, see below. Libraries that turn every info into an array cannot take them |
 | ``illegal``    | ``"raise"``, ``"end"``                       | what an illegal card does, see below. The default is ``"raise"`` in ``raw_env`` and ``"end"`` in ``env`` |
 | ``start_spread``| ``None``, 0 … 120                           | random starting scores at most this far apart (Lang 2018: 60) |
 | ``render_mode``| ``None``, ``"human"``, ``"ansi"``, ``"rgb_array"`` | show the table in a window after each step, return it as text, or as (720, 960, 3) uint8. Window and pixels need the extra ``render`` |

@@ -331,10 +331,8 @@ def of_command(command):
 
 
 @pytest.mark.skipif(not HAS_PERL, reason="there is no perl with JSON::PP")
-def test_the_examples_play_the_same_games_without_a_fault(tmp_path):
-    (source,) = re.findall(r"```perl\n(.*?)```", PAGE, re.DOTALL)
-    (tmp_path / "bot.pl").write_text(source)
-    perl = of_command(f"perl {tmp_path}/bot.pl")
+def test_the_examples_play_the_same_games_without_a_fault():
+    perl = of_command(f"perl {ROOT}/examples/pipe_bot.pl")
     assert perl == of_command(f"{sys.executable} {ROOT}/examples/pipe_bot.py")
     assert perl[-1] == {"a": {}, "b": {}}
 
