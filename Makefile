@@ -4,6 +4,7 @@
 # make test          set up, and run linters, type checks and all quick tests, in parallel on all cores
 # make tensorboard   open TensorBoard on runs/
 # make loops         set up an environment for each of other libraries' training loops, and run them
+# make gpu           compile the kernels for GPUs and simulate one; where there is one, compare and measure it
 # make slow          the long statistical and strength checks
 # make attack        set up, and try to break it: leaks, wrong rules, kills, hostile lines, damaged files
 # make mutants       set up, and make wrong changes of the source, one at a time: do tests notice?
@@ -17,7 +18,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: web setup train play check test quick oldest newest loops lint types tensorboard slow attack mutants docs pages figures dist ladder
+.PHONY: web setup train play check test quick oldest newest loops gpu lint types tensorboard slow attack mutants docs pages figures dist ladder
 .DELETE_ON_ERROR:
 # Else make would delete these, and set each environment up again.
 .PRECIOUS: .venv-loops/%/ready
@@ -77,6 +78,20 @@ loops: $(LOOPS:%=loops-%)
 
 loops-%: .venv-loops/%/ready
 	.venv-loops/$*/bin/python -m pytest $(STRICT) $(patsubst %,tests/loops/test_%.py,$(subst $(comma), ,$*))
+
+# Without a GPU: registers and spills where there is NVIDIA's assembler, and digests in numba-cuda's simulator.
+GPU_CHECK := -m crib_env.gpu.check
+SMALL := --games 1000 --rows 40 --natives random --sizes --digests .venv/gpu-digests.json
+export NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS := 0
+
+gpu: .venv/gpu-ready
+	$(BIN)/python -m pytest $(STRICT) tests/test_gpu.py
+	$(BIN)/python -W ignore -m tests.gpu_code
+	rm -f .venv/gpu-digests.json
+	$(BIN)/python $(GPU_CHECK) --device cpu $(SMALL) > /dev/null
+	NUMBA_ENABLE_CUDASIM=1 NUMBA_DISABLE_JIT=1 $(BIN)/python -W ignore $(GPU_CHECK) $(SMALL) > /dev/null
+	! $(BIN)/python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' || \
+	  $(BIN)/python $(GPU_CHECK) --digests tests/gpu_digests.json
 
 lint: $(TESTED)
 	$(BIN)/ruff check .

@@ -63,7 +63,7 @@ for _name, _options in (
     gymnasium.register(
         f"crib_env/{_name}-v0",
         entry_point="crib_env.single_agent:SingleAgentCribbage",
-        vector_entry_point="crib_env.vector.environments:CribbageVectorEnv",
+        vector_entry_point="crib_env.vector.environments:make_vector_env",
         kwargs=_options,
     )
 gymnasium.register("crib_env/CribbageDiscard-v0", entry_point="crib_env.discard_game:DiscardGame")

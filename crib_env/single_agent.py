@@ -81,8 +81,8 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
         self.opponent = read_opponent(opponent)
         if isinstance(seat, bool) or seat not in (0, 1, "alternate"):
             raise OptionError(f"seat={seat!r} is not allowed: give 0, 1 or 'alternate'")
-        self._seat_option = seat
-        self._seat = 1 if seat == "alternate" else int(seat)
+        self.alternates = seat == "alternate"
+        self._seat = 1 if self.alternates else int(seat)
         self.options = Options.read({"illegal": "end", **options})
         self.render_mode = self.options.render_mode
         self._renderer = Renderer(self.render_mode)
@@ -95,7 +95,7 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
         """Starts the next episode; ``options`` as in :mod:`crib_env.aec`."""
         super().reset(seed=seed)
         self._game.reset(seed=seed, options=options)
-        if self._seat_option == "alternate":
+        if self.alternates:
             self._seat = 0 if seed is not None else 1 - self._seat
         self._let_opponent_act()
         if self.render_mode == "human":

@@ -34,6 +34,7 @@ MODULES = {
     "crib_env.discard_game": "cribbage-discard.md",
     "crib_env.observation": "observation.md",
     "crib_env.vector.environments": "vector.md",
+    "crib_env.gpu.vector": "gpu.md",
 }
 _MARKED = re.compile(r"^(<!-- docstring: (\S+)(?: \| ([^\n]*))? -->)\n.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
 _ROLE = re.compile(r":(?:mod|class|func|meth|data|attr):`~?([^`]+)`")

@@ -79,7 +79,7 @@ from gymnasium.vector.utils import batch_space
 
 from crib_env.cards import name_card, read_card
 from crib_env.engine import EPISODES, GAME, OVER
-from crib_env.kernels import streams
+from crib_env.kernels import streams, streams_of
 from crib_env.observation import DTYPES, N_ACTIONS, OBSERVATIONS, writing
 from crib_env.options import (
     OPTIONS,
@@ -103,7 +103,7 @@ CHUNK = 4_096
 _SHARED = ("observation_space", "action_space", "metadata", "render_mode", "spec")  # by all games
 
 
-def _by_one_thread(method: Callable[..., Any]) -> Callable[..., Any]:
+def by_one_thread(method: Callable[..., Any]) -> Callable[..., Any]:
     """A method that refuses to start while another such call runs in the same environment, and after ``close``.
 
     Kernels run without the interpreter's lock. Two of them in the same games could leave impossible hands, and
@@ -125,6 +125,53 @@ def _by_one_thread(method: Callable[..., Any]) -> Callable[..., Any]:
             self._lock.release()
 
     return guarded
+
+
+def make_vector_env(num_envs: int = 1, *, device: Any = None, **options: Any) -> VectorEnv[Any, Any, Any]:
+    """What ``gymnasium.make_vec`` makes: a :class:`CribbageVectorEnv`, or with a ``device`` a
+    :class:`~crib_env.gpu.vector.TensorVectorEnv`, which needs torch."""
+    if device is None:
+        return CribbageVectorEnv(num_envs, **options)
+    from crib_env.gpu.vector import TensorVectorEnv
+
+    return TensorVectorEnv(num_envs, device, **options)
+
+
+def rules_of(single: SingleAgentCribbage) -> vector_kernels.Rules:
+    """The rules of a single environment's options."""
+    game, opponent = single.options, single.opponent
+    return vector_kernels.Rules(
+        policy=np.int64(NATIVE.index(opponent)) if isinstance(opponent, str) else vector_kernels.NO_POLICY,
+        episode=EPISODES.index(game.episode),
+        start_spread=-1 if game.start_spread is None else int(game.start_spread),
+        reward=REWARDS.index(game.reward),
+        penalty=game.penalty,
+        alternates=single.alternates,
+    )
+
+
+def read_seeds(seed: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which of ``n`` games are seeded, (n,) bool, and the initial states of their streams, (n,) uint64.
+
+    Raises:
+        ValueError: the seed is neither ``None``, nor a whole number from 0, nor a list of n of them.
+    """
+    is_seeded, states = np.zeros(n, np.bool_), np.zeros(n, np.uint64)
+    if seed is None:
+        return is_seeded, states
+    if not isinstance(seed, (list, tuple, np.ndarray)) or np.shape(seed) == ():
+        check_seed(seed)
+        first = int(seed)
+        if first + n <= 1 << 64:
+            return ~is_seeded, streams_of(np.arange(n, dtype=np.uint64) + np.uint64(first))
+        seed = range(first, first + n)
+    if len(seed) != n:
+        raise ValueError(f"seed has {len(seed)} numbers: give one for each of the {n} games")
+    for i, number in enumerate(seed):
+        check_seed(number)
+        if number is not None:
+            is_seeded[i], states[i] = True, streams(int(number), 1)[0]
+    return is_seeded, states
 
 
 class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
@@ -178,15 +225,8 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         self._threads = int(threads)
         self._lock = threading.Lock()
 
-        self._opponent = opponent = single.opponent
-        self._rules = vector_kernels.Rules(
-            policy=np.int64(NATIVE.index(opponent)) if isinstance(opponent, str) else vector_kernels.NO_POLICY,
-            episode=EPISODES.index(game.episode),
-            start_spread=-1 if game.start_spread is None else int(game.start_spread),
-            reward=REWARDS.index(game.reward),
-            penalty=game.penalty,
-            alternates=seat == "alternate",
-        )
+        self._opponent = single.opponent
+        self._rules = rules_of(single)
         self._begin_all, self._step_all = vector_kernels.against(self._rules.policy)
         self._games = np.zeros(n, GAME)
         self._games["episode_stream"] = streams(None, n)
@@ -236,7 +276,7 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
 
     # What Gymnasium calls.
 
-    @_by_one_thread
+    @by_one_thread
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
@@ -254,7 +294,7 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         """
         start = Start.read(options, self._game.episode, self._game.cards, (*RESET_OPTIONS, "reset_mask"))
         who = self._read_reset_mask(options)
-        is_seeded, states = self._read_seeds(seed)
+        is_seeded, states = read_seeds(seed, self.num_envs)
         super().reset(seed=int(seed) if isinstance(seed, (int, np.integer)) else None)
         self._games["episode_stream"][who & is_seeded] = states[who & is_seeded]
         self._begin(np.flatnonzero(who), start, is_seeded)
@@ -269,7 +309,7 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         self._show(self._all_rows, self._out)
         return self._observation(), self._infos(who)
 
-    @_by_one_thread
+    @by_one_thread
     def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Discards or lays a card in every game; ``actions`` (N,) are card ids.
 
@@ -443,22 +483,6 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         if mask.shape != (self.num_envs,) or not mask.any():
             raise ValueError(f"options['reset_mask'] must have shape ({self.num_envs},) and a True, not be {mask!r}")
         return mask.copy()
-
-    def _read_seeds(self, seed: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Which games are seeded, (N,) bool, and the initial states of their streams, (N,) uint64."""
-        is_seeded, states = np.zeros(self.num_envs, np.bool_), np.zeros(self.num_envs, np.uint64)
-        if seed is None:
-            return is_seeded, states
-        if not isinstance(seed, (list, tuple, np.ndarray)) or np.shape(seed) == ():
-            check_seed(seed)
-            seed = range(int(seed), int(seed) + self.num_envs)
-        if len(seed) != self.num_envs:
-            raise ValueError(f"seed has {len(seed)} numbers: give one for each of the {self.num_envs} games")
-        for i, number in enumerate(seed):
-            check_seed(number)
-            if number is not None:
-                is_seeded[i], states[i] = True, streams(int(number), 1)[0]
-        return is_seeded, states
 
     def _read_actions(self, actions: Any) -> np.ndarray:
         """The actions as (N,) int64; with ``illegal="raise"`` all legal except in games about to restart."""

@@ -153,7 +153,7 @@ def pay_all(table, rows, rules, rewards, over, illegal):
 
 
 @kernel
-def _learners_mask(g, seat):
+def learners_mask(g, seat):
     """The learner's legal cards; all cards when the episode is over, because its action is then ignored."""
     if g["phase"] == OVER:
         return _ALL
@@ -168,7 +168,7 @@ def show_all(table, rows, out):
     for i in rows:
         g, seat = games[i], np.int64(seats[i])
         write_observation(g, seat, observation, i)
-        write_bits(_learners_mask(g, seat), mask, i, np.int64(0))
+        write_bits(learners_mask(g, seat), mask, i, np.int64(0))
         scores[i, 0], scores[i, 1] = g["scores"][0], g["scores"][1]
         dealers[i] = g["dealer"]
 

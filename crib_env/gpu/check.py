@@ -1,0 +1,276 @@
+"""Is a GPU equal to the processor, and how fast is it? ``python -m crib_env.gpu.check --help``
+
+It needs no network and installs nothing. Digests are of everything that a learner gets, and of the records of the games
+in the end. They are compared with those of a processor that were kept in a file, because a processor takes minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import torch
+
+import crib_env
+from crib_env.engine import EPISODES, GAME, OVER, TO_DRAW, begin_deal, begin_game, shuffle, step
+from crib_env.files.whole_file import whole_file
+from crib_env.gpu.device import DEVICES, Device
+from crib_env.gpu.vector import TensorVectorEnv
+from crib_env.kernels import GOLDEN, kernel, mix, streams, variant
+from crib_env.players.policies import CHOICES, NATIVE, random_card, random_choice
+from crib_env.vector.kernels import learners_mask
+
+STEPS = 40  # of a digest: more than a deal in all episodes
+DECISIONS = 120  # about a game
+CASES: list[dict[str, Any]] = [
+    {"episode": episode, "opponent": opponent} for episode in EPISODES for opponent in NATIVE
+]
+CASES += [{"episode": "pegging", "cards": 2}, {"episode": "pegging", "cards": 3}, {"observation": "board"}]
+CASES += [{"observation": "ranks"}, {"reward": "match", "seat": 0, "start_spread": 3}]
+PRIME = np.uint64(0x100000001B3)
+
+
+@kernel
+def choose_all(table, rows, salt, cards):
+    """The learner's cards: any legal one, by a hash of the row."""
+    for i in rows:
+        legal = learners_mask(table.games[i], np.int64(table.seats[i]))
+        cards[i] = random_card(legal, mix(np.uint64(i) * GOLDEN + salt[0]))
+
+
+@kernel
+def add_all(table, rows, out, sums):
+    """Adds what the learner got to a checksum of each game (FNV-1a)."""
+    for i in rows:
+        found = sums[i]
+        for k in range(out.observation.shape[1]):
+            found = (found ^ np.uint64(out.observation[i, k])) * PRIME
+        for k in range(out.action_mask.shape[1]):
+            found = (found ^ np.uint64(out.action_mask[i, k])) * PRIME
+        found = (found ^ np.uint64(np.int64(out.rewards[i]) + 1000)) * PRIME
+        sums[i] = (found ^ np.uint64(2 * np.int64(out.over[i]) + np.int64(out.illegal[i]))) * PRIME
+
+
+@kernel
+def play_all(games, rows, n, episode):
+    """``n`` decisions in each game, in both seats; a game that is over begins anew in place of one."""
+    for i in rows:
+        g = games[i]
+        for _ in range(n):
+            if g["phase"] == OVER:
+                begin_game(g, episode, TO_DRAW, TO_DRAW, TO_DRAW, np.int64(-1))
+                shuffle(g)
+                begin_deal(g)
+            else:
+                step(g, random_choice(g))
+
+
+class Learner:
+    """An environment, and a learner on its device that takes any legal card."""
+
+    def __init__(self, device: str, n: int, **options: Any) -> None:
+        self.envs = TensorVectorEnv(n, device, **options)
+        self.n, self.device = n, self.envs.on
+        self.cards, self._salt = (self.device.zeros((size,), np.int64) for size in (n, 1))
+        self._seen = self.device.seen(self._salt).view(np.uint64), self.device.seen(self.cards)
+        self.envs.reset(seed=0)
+
+    def choose(self) -> torch.Tensor:
+        """Cards for the next step."""
+        self._salt += 1_000_003
+        self.device.run(choose_all, self.n, self.envs.table, *self._seen)
+        return self.cards
+
+    def digest(self, steps: int) -> str:
+        """Of what the learner gets in so many steps, and of all records after them."""
+        sums = self.device.zeros((self.n,), np.int64)
+        seen = self.device.seen(sums).view(np.uint64)
+        for _ in range(steps):
+            self.device.run(add_all, self.n, self.envs.table, self.envs.out, seen)
+            self.envs.step(self.choose())
+        found = of_records(self.envs.games())
+        found.update(sums.cpu().numpy().tobytes())
+        return found.hexdigest()
+
+
+def of_records(games: np.ndarray) -> hashlib._Hash:
+    """A checksum of all fields; what lies between them has no meaning."""
+    found = hashlib.sha256()
+    for name in GAME.names or ():
+        found.update(np.ascontiguousarray(games[name]).tobytes())
+    return found
+
+
+class Players:
+    """N games of a native player against itself, on a device."""
+
+    def __init__(self, device: Device, n: int, native: str = "random") -> None:
+        self.device, self.n = device, n
+        games = np.zeros(n, GAME)
+        games["episode_stream"], games["phase"] = streams(0, n), OVER
+        self.words = device.put(games.view(np.int64).reshape(n, -1))
+        self._seen, self._play = (
+            device.seen(self.words),
+            variant(play_all, "random_choice", CHOICES[NATIVE.index(native)]),
+        )
+
+    def play(self, decisions: int, episode: int = 0) -> None:
+        """So many decisions in each game."""
+        if self.device.on_gpu:
+            self.device.run_in_own_memory(self._play, self.n, self._seen, decisions, episode)
+        else:
+            self._play(self._seen.view(GAME).reshape(self.n), np.arange(self.n), decisions, episode)
+
+    def digest(self, decisions: int, episode: int) -> str:
+        """Of the records after so many decisions."""
+        self.play(decisions, episode)
+        return of_records(self.words.cpu().numpy().view(GAME).reshape(self.n)).hexdigest()
+
+
+def digests(device: str, games: int, rows: int, natives: list[str]) -> Iterator[tuple[str, str]]:
+    """Digests of all cases, by name."""
+    for native in natives:
+        for number, episode in enumerate(EPISODES):
+            players = Players(Device(device), games, native)
+            yield f"{games} x {DECISIONS} decisions of {native}, {episode}", players.digest(DECISIONS, number)
+    for case in CASES:
+        if case.get("opponent", "random") in natives:
+            name = " ".join(f"{name}={value}" for name, value in case.items())
+            yield f"{rows} x {STEPS} steps, {name}", Learner(device, rows, **case).digest(STEPS)
+
+
+def seconds(device: Device, work: Callable[[], Any], least: float) -> float:
+    """Seconds of a call, from as many as take at least so long in all."""
+    wait = torch.cuda.synchronize if device.torch_device.type == "cuda" else lambda: None
+    calls = 1
+    while True:
+        wait()
+        begun = time.perf_counter()
+        for _ in range(calls):
+            work()
+        wait()
+        taken = time.perf_counter() - begun
+        if taken >= least:
+            return taken / calls
+        calls = max(calls + 1, int(1.2 * calls * least / max(taken, 1e-6))) if taken > least / 50 else 8 * calls
+
+
+def graph_of(device: Device, work: Callable[[], Any]) -> Callable[[], Any]:
+    """What does the same by one call of the driver, where there is a GPU."""
+    if device.torch_device.type != "cuda":
+        return work
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            work()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        work()
+    return graph.replay
+
+
+def decisions_of(device: Device, n: int, least: float) -> float:
+    """Decisions a second, in millions, of random players; 64 a call."""
+    players = Players(device, n)
+    players.play(256)  # games out of step
+    return n * 64 / seconds(device, lambda: players.play(64), least) / 1e6
+
+
+def learners_steps(device: str, n: int, least: float, **options: Any) -> dict[str, float]:
+    """Steps a second, in millions: with any legal card, less the choice of it, and in a loop with a network."""
+    learner = Learner(device, n, **options)
+    choose, on = learner.choose, learner.device
+    step = graph_of(on, lambda: learner.envs.step(choose()))
+    for _ in range(60):
+        step()
+    both, alone = seconds(on, step, least), seconds(on, graph_of(on, choose), least / 2)
+    found = {"with its cards": n / both / 1e6, "less choosing": n / max(both - alone, 1e-9) / 1e6}
+    kind = torch.bfloat16 if on.torch_device.type == "cuda" else torch.float32
+    sizes = (learner.envs.shown.observation.shape[1], 256, 256)
+    layers = [layer for pair in pairwise(sizes) for layer in (torch.nn.Linear(*pair), torch.nn.ReLU())]
+    net = torch.nn.Sequential(*layers, torch.nn.Linear(256, 52)).to(on.torch_device, kind)
+
+    @torch.inference_mode()
+    def policy_step() -> None:
+        out = learner.envs.shown
+        logits = net(out.observation.to(kind)).float()
+        noise = torch.rand_like(logits).clamp_(1e-9).log_().neg_().log_().neg_()
+        learner.envs.step((logits + noise).masked_fill_(out.action_mask == 0, -1e9).argmax(1))
+
+    found["with a network of 2 x 256"] = n / seconds(on, graph_of(on, policy_step), least) / 1e6
+    return found
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Writes a file, whole or not at all."""
+    with whole_file(path) as part, open(part, "w") as file:
+        file.write(json.dumps(content, indent=1) + "\n")
+
+
+def main() -> int:
+    """Prints digests and speeds as JSON; exit status 1 if a digest differs."""
+    parser = argparse.ArgumentParser(prog="python -m crib_env.gpu.check", description=__doc__)
+    parser.add_argument("--device", choices=DEVICES, default="cuda")
+    parser.add_argument("--games", type=int, default=1_000_000, help="of native players, for the digests")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="of an environment, for the digests")
+    parser.add_argument("--natives", nargs="+", choices=NATIVE, default=list(NATIVE), help="for the digests")
+    parser.add_argument("--sizes", type=int, nargs="*", default=[2**k for k in range(10, 23, 2)], help="for the speeds")
+    parser.add_argument("--least", type=float, default=0.3, help="seconds for a speed")
+    parser.add_argument("--until", type=float, default=240, help="seconds after which no speed is measured any more")
+    parser.add_argument("--digests", type=Path, help="file of digests: compare with it, or write it if there is none")
+    parser.add_argument("--json", type=Path, help="also write everything to this file")
+    given = parser.parse_args()
+    begun, device = time.monotonic(), Device(given.device)
+    name = torch.cuda.get_device_name() if device.torch_device.type == "cuda" else platform.processor()
+    found: dict[str, Any] = {
+        "device": name,
+        "versions": {"crib_env": crib_env.__version__, "python": platform.python_version(), "torch": torch.__version__}
+        | {"numba": numba.__version__, "numpy": np.__version__, **device.versions()},
+        "digests": {},
+        "million_a_second": {},
+    }
+
+    def say(*words: Any) -> None:
+        print(f"[{time.monotonic() - begun:6.1f} s]", *words, file=sys.stderr, flush=True)
+        if given.json:
+            write_json(given.json, found)
+
+    kept = json.loads(given.digests.read_text()) if given.digests and given.digests.exists() else None
+    different = []
+    for case, digest in digests(given.device, given.games, given.rows, given.natives) if given.games else ():
+        found["digests"][case] = digest
+        if kept is not None and kept.get(case) != digest:
+            different.append(case)
+        say(f"{case}:", "kept" if kept is None else "DIFFERENT" if case in different else "equal")
+    if given.digests and kept is None:
+        write_json(given.digests, found["digests"])
+    for n in given.sizes:
+        line: dict[str, Any] = {}
+        found["million_a_second"][n] = line
+        if time.monotonic() - begun < given.until:
+            line["random decisions"] = decisions_of(device, n, given.least)
+        for opponent in NATIVE:
+            if time.monotonic() - begun < given.until:
+                line[f"steps against {opponent}"] = learners_steps(given.device, n, given.least, opponent=opponent)
+        say(n, json.dumps(line))
+    found["registers"] = device.registers()
+    found["different"] = different if kept is not None else None
+    say("all equal" if kept and not different else f"different: {different}" if kept else "not compared")
+    print(json.dumps(found, indent=1))
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+"""Where games live, and how kernels run there: on a processor for all rows, on a GPU with one thread a row.
+
+Nothing of a rule is said here. numba-cuda compiles the same Python functions that Numba compiles for the processor.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from crib_env.options import OptionError
+
+THREADS = 128  # in a block
+DEVICES = ("cpu", "cuda")
+
+
+class Device:
+    """A processor or the current GPU.
+
+    Args:
+        name: ``"cpu"`` or ``"cuda"``, or a ``torch.device`` of such a name.
+
+    Raises:
+        OptionError: there is no such device, or numba-cuda is not installed.
+    """
+
+    def __init__(self, name: Any) -> None:
+        if str(name) not in DEVICES:
+            raise OptionError(
+                f"device={name!r} is not allowed: choose one of {', '.join(map(repr, DEVICES))}; "
+                "CUDA_VISIBLE_DEVICES names another GPU"
+            )
+        self.on_gpu, simulated = str(name) == "cuda", False
+        if self.on_gpu:
+            try:
+                from crib_env.gpu import threads
+            except ImportError as error:
+                raise OptionError(f"device='cuda' needs numba-cuda ({error}): pip install 'crib-env[gpu]'") from error
+            self._threads, simulated = threads, threads.SIMULATED
+            if not simulated and not torch.cuda.is_available():
+                raise OptionError("device='cuda' is not allowed: torch sees no GPU here")
+        self.torch_device = torch.device("cuda" if self.on_gpu and not simulated else "cpu")
+
+    def zeros(self, shape: tuple[int, ...], dtype: Any) -> torch.Tensor:
+        """A tensor of zeros of a NumPy type that torch knows."""
+        of_torch = torch.from_numpy(np.empty(0, dtype)).dtype
+        return torch.zeros(shape, dtype=of_torch, device=self.torch_device)
+
+    def put(self, array: np.ndarray) -> torch.Tensor:
+        """A copy of an array here."""
+        return torch.from_numpy(array).to(self.torch_device, copy=True)
+
+    def seen(self, tensor: torch.Tensor) -> Any:
+        """A tensor as kernels take it: the same memory."""
+        return self._threads.as_array(tensor) if self.torch_device.type == "cuda" else tensor.numpy()
+
+    def run(self, kernel: Any, n: int, state: Any, *rest: Any) -> None:
+        """Calls ``kernel(state, rows, *rest)`` for the rows 0 … n - 1. On a GPU it is only sent there, in order with
+        torch's own work."""
+        if self.on_gpu:
+            self._threads.launch(self._threads.each_row(kernel), n, THREADS, n, state, rest)
+        else:
+            kernel(state, np.arange(n), *rest)
+
+    def step(self, step_one: Any, size: int, n: int, *args: Any) -> None:
+        """A step of ``n`` games on a GPU; see :func:`crib_env.gpu.threads.stepping`."""
+        threads = self._threads
+        threads.launch(threads.stepping(step_one, size), n, threads.block_size(size), *args)
+
+    def run_in_own_memory(self, kernel: Any, n: int, words: Any, *rest: Any) -> None:
+        """Calls ``kernel(games, (0,), *rest)`` in each thread of a GPU, for its game alone, in memory of its own.
+
+        Args:
+            words: (n, words of a record) int64, the games.
+        """
+        self._threads.launch(self._threads.in_own_memory(kernel), n, THREADS, words, rest)
+
+    def versions(self) -> dict[str, str]:
+        """Of what the GPU needs beside Numba."""
+        return {"numba_cuda": self._threads.VERSION} if self.on_gpu else {}
+
+    def registers(self) -> dict[str, int]:
+        """How many registers each CUDA kernel takes that has run, by name; 128 and more slow a GPU down."""
+        return self._threads.registers() if self.torch_device.type == "cuda" else {}

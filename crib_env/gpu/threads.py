@@ -1,0 +1,155 @@
+"""CUDA kernels with one thread a game. This is the only file that imports numba-cuda.
+
+numba-cuda makes a device function of every kernel of this project that it meets, from the same Python function.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import torch
+from numba import cuda  # a global: the simulator puts its own in its place
+from numba.cuda import config
+from numba.cuda.extending import overload
+
+from crib_env.engine import GAME
+from crib_env.kernels import scratch
+
+VERSION = version("numba-cuda")
+SIMULATED = bool(config.ENABLE_CUDASIM)
+_SHARED = 48 * 1024  # bytes of memory that the threads of a block share, without asking for more
+_WARP = 32
+_MASK_WORDS = 13  # of 52 bytes
+_GAME_WORDS = GAME.itemsize // 8
+_COMPILED: dict[str, Any] = {}  # CUDA kernels by what they do
+
+
+def _keep_tables_in_global_memory() -> None:
+    """numba-cuda puts constant arrays where there are 64 KiB, and where threads that read different entries queue.
+
+    There is no option for it. Tried with the versions of numba-cuda that the extra ``gpu`` allows.
+    """
+    from numba.cuda import target
+    from numba.cuda.cudadrv import nvvm
+
+    make_constant_array = target.CUDATargetContext.make_constant_array
+
+    def in_global_memory(self: Any, *args: Any) -> Any:
+        before, nvvm.ADDRSPACE_CONSTANT = nvvm.ADDRSPACE_CONSTANT, nvvm.ADDRSPACE_GLOBAL
+        try:
+            return make_constant_array(self, *args)
+        finally:
+            nvvm.ADDRSPACE_CONSTANT = before
+
+    target.CUDATargetContext.make_constant_array = in_global_memory
+
+
+if not SIMULATED:
+    _keep_tables_in_global_memory()
+
+    @overload(scratch, inline="always", prefer_literal=True)
+    def _scratch(n, dtype):
+        size = getattr(n, "literal_value", None)
+        return None if size is None else lambda n, dtype: cuda.local.array(size, dtype)
+
+
+def as_array(tensor: torch.Tensor) -> Any:
+    """A tensor on a GPU as an array of Numba: the same memory."""
+    return cuda.as_cuda_array(tensor)
+
+
+def launch(kernel: Any, n: int, threads: int, *args: Any) -> None:
+    """Sends a kernel for ``n`` rows to the GPU, after what torch has sent to its current stream."""
+    torchs = 0 if SIMULATED else torch.cuda.current_stream().cuda_stream
+    kernel[-(-n // threads), threads, cuda.external_stream(torchs) if torchs else 0](*args)
+
+
+@cache
+def each_row(kernel: Any) -> Any:
+    """The CUDA kernel ``(n, state, rest)`` that calls ``kernel(state, (i,), *rest)`` in thread i."""
+
+    @cuda.jit
+    def run(n, state, rest):
+        i = cuda.grid(1)
+        if i < n:
+            kernel(state, (i,), *rest)
+
+    return _COMPILED.setdefault(_name(kernel), run)
+
+
+@cache
+def in_own_memory(kernel: Any) -> Any:
+    """The CUDA kernel ``(words, rest)`` that calls ``kernel(games, (0,), *rest)`` with a copy of one game.
+
+    Random play is twice as fast so as in the memory that all threads share.
+    """
+
+    @cuda.jit
+    def run(words, rest):
+        i = cuda.grid(1)
+        if i < len(words):
+            own = cuda.local.array(_GAME_WORDS, np.int64)
+            for k in range(_GAME_WORDS):
+                own[k] = words[i, k]
+            kernel(own.view(GAME), (0,), *rest)
+            for k in range(_GAME_WORDS):
+                words[i, k] = own[k]
+
+    return _COMPILED.setdefault(f"{_name(kernel)} in own memory", run)
+
+
+def block_size(size: int) -> int:
+    """How many threads with an observation of this size fit in a block."""
+    return min(128, _SHARED // (4 * (n_words(size) + _MASK_WORDS)) // _WARP * _WARP)
+
+
+def n_words(size: int) -> int:
+    """How many words of four bytes hold so many bytes."""
+    return -(-size // 4)
+
+
+@cache
+def stepping(step_one: Any, size: int) -> Any:
+    """The CUDA kernel ``(table, cards, to_begin, rules, out, words, mask_words)`` of a step of all games.
+
+    Args:
+        step_one: a variant of :func:`crib_env.gpu.kernels.step_one`.
+        size: of an observation.
+
+    Observation and mask go through memory that a block shares, and whole warps write rows from there: single bytes
+    of each thread's row would take four times as long.
+    """
+    width, threads = n_words(size), block_size(size)
+
+    @cuda.jit
+    def run(table, cards, to_begin, rules, out, words, mask_words):
+        t, i, n = cuda.threadIdx.x, cuda.grid(1), len(cards)
+        tile = cuda.shared.array((threads, width), np.int32)
+        masks = cuda.shared.array((threads, _MASK_WORDS), np.int32)
+        if i < n:
+            observations = tile.view(np.int8)[:, :size]
+            step_one(table, i, cards, to_begin, rules, out, observations, masks.view(np.int8), t)
+        cuda.syncthreads()  # the simulator has none for a warp
+        lane = t & (_WARP - 1)
+        for r in range(min(_WARP, n - (i - lane))):
+            for c in range(lane, width, _WARP):
+                words[i - lane + r, c] = tile[t - lane + r, c]
+            if lane < _MASK_WORDS:
+                mask_words[i - lane + r, lane] = masks[t - lane + r, lane]
+
+    return _COMPILED.setdefault(f"{_name(step_one)}, {size} inputs", run)
+
+
+def _name(kernel: Any) -> str:
+    """Of a kernel, with the kernels that it calls as a variant."""
+    name, *others = getattr(kernel, "py_func", kernel).__qualname__.split("_by_crib_env.")
+    return ", ".join([name, *(re.sub(r"(_[0-9a-f]{8})+$", "", other).rsplit(".", 1)[-1] for other in others)])
+
+
+def registers() -> dict[str, int]:
+    """How many registers a thread of each compiled kernel takes."""
+    return {name: max(one.get_regs_per_thread().values(), default=0) for name, one in _COMPILED.items()}

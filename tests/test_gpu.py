@@ -1,0 +1,138 @@
+"""Environments of torch tensors: the same games as in arrays. ``make gpu`` compiles and simulates what a GPU runs."""
+
+from __future__ import annotations
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import crib_env
+from crib_env.gpu.vector import TensorVectorEnv
+from crib_env.kernels import streams, streams_of
+from crib_env.options import OptionError
+
+N = 48
+
+
+def both(name="Cribbage", **options):
+    """A vector environment of arrays, and one of tensors."""
+    made = {"num_envs": N, "vectorization_mode": "vector_entry_point", **options}
+    return [gymnasium.make_vec(f"crib_env/{name}-v0", **made, **device) for device in ({}, {"device": "cpu"})]
+
+
+def plain(value):
+    return value.numpy() if isinstance(value, torch.Tensor) else value
+
+
+def assert_equal(arrays, tensors):
+    for name in tensors:
+        np.testing.assert_array_equal(plain(tensors[name]), arrays[name], err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("Cribbage", {"opponent": "greedy"}),
+        ("CribbagePegging", {"cards": 3}),
+        ("CribbagePlay", {"opponent": "careful", "reward": "win", "seat": 1}),
+        ("Cribbage", {"observation": "ranks", "episode": "deal", "start_spread": 5}),
+        ("Cribbage", {"mask": "info", "reward": "match"}),
+    ],
+)
+def test_games_equal_those_in_arrays(name, options):
+    arrays, tensors = both(name, **options)
+    dice, ends = np.random.default_rng(0), 0
+    observation, infos = arrays.reset(seed=3)
+    seen, told = tensors.reset(seed=3)
+    for k in range(130):
+        assert_equal(infos, told)
+        if isinstance(observation, dict):
+            assert_equal(observation, seen)
+        else:
+            np.testing.assert_array_equal(observation, seen.numpy())
+        cards = (dice.random((N, 52)) * infos["action_mask"]).argmax(axis=1)
+        if k % 9 == 4:
+            cards[:3] = dice.integers(52, size=3)  # legal or not
+        observation, rewards, over, truncated, infos = arrays.step(cards)
+        seen, *outcome, told = tensors.step(torch.from_numpy(cards))
+        for array, tensor in zip((rewards, over, truncated), outcome):
+            np.testing.assert_array_equal(array, tensor.numpy())
+        ends += over.sum()
+    assert ends > 0
+
+
+def test_a_reset_takes_seeds_deals_scores_and_a_dealer():
+    arrays, tensors = both()
+    deal = "5H 5C 5S JD 2C 3C 4H 4C 9S KD KC QC 5D"
+    for given_now in (
+        {"seed": [None, 2**70, *range(N - 2)], "options": {"first_dealer": 1, "scores": (7, 119)}},
+        {"options": {"deals": [deal, deal]}},
+        {"seed": 2**64 - 3},
+    ):
+        for env in (arrays, tensors):
+            env.reset(**given_now)
+        games = arrays.unwrapped.games
+        own = tensors.unwrapped.games()
+        if "deals" in given_now.get("options", {}):
+            np.testing.assert_array_equal(own["cards"], games["cards"])
+        else:
+            seeded = slice(1, None) if "options" in given_now else slice(None)
+            np.testing.assert_array_equal(own[seeded], games[seeded])
+
+
+def test_illegal_cards_raise_where_they_are_to():
+    env = TensorVectorEnv(4, "cpu", illegal="raise")
+    observation, _ = env.reset(seed=0)
+    cards = observation["action_mask"].argmax(1)
+    cards[2] = 60
+    with pytest.raises(ValueError, match="game 2"):
+        env.step(cards)
+
+
+@pytest.mark.parametrize(
+    ("options", "offender"),
+    [
+        ({"device": "tpu"}, "tpu"),
+        ({"dtype": "float32"}, "float32"),
+        ({"events": True}, "events"),
+        ({"opponent": crib_env.make_agent("heuristic")}, "opponent"),
+        ({"num_envs": 0}, "num_envs"),
+        ({"colour": 1}, "colour"),
+    ],
+)
+def test_what_a_device_does_not_have_is_refused_by_name(options, offender):
+    with pytest.raises(OptionError, match=offender):
+        TensorVectorEnv(**{"num_envs": 2, "device": "cpu", **options})
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU is here")
+def test_without_a_gpu_one_error_says_what_is_missing():
+    with pytest.raises(OptionError, match=r"numba-cuda|sees no GPU"):
+        TensorVectorEnv(2, "cuda")
+
+
+@pytest.mark.parametrize(
+    ("actions", "error"),
+    [
+        ([0, 0], TypeError),
+        (torch.zeros(2), TypeError),
+        (torch.zeros(2, dtype=torch.bool), TypeError),
+        (torch.zeros(3, dtype=torch.int64), ValueError),
+    ],
+)
+def test_actions_that_are_not_a_tensor_of_cards_are_refused(actions, error):
+    env = TensorVectorEnv(2, "cpu")
+    with pytest.raises(RuntimeError, match="reset"):
+        env.step(torch.zeros(2, dtype=torch.int64))
+    env.reset(seed=0)
+    with pytest.raises(error, match="actions"):
+        env.step(actions)
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=8))
+def test_streams_of_many_seeds_are_those_of_each(seeds):
+    one_by_one = [streams(seed, 1)[0] for seed in seeds]
+    np.testing.assert_array_equal(streams_of(np.array(seeds, np.uint64)), one_by_one)
