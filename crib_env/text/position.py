@@ -1,6 +1,6 @@
-"""One decision as its player sees it: in words, in one line of notation, and as JSON.
+"""One decision as its player sees it: as sentences, and as JSON.
 
-All three say what :class:`crib_env.Decision` holds, and so nothing that the player may not know.
+Both say what :class:`crib_env.Decision` holds, and so nothing that the player may not know.
 """
 
 from __future__ import annotations
@@ -43,29 +43,6 @@ def in_words(view: Decision) -> str:
     else:
         said.append(f"Lay one card. You may lay {' or '.join(map(format_card, _by_rank(view.legal)))}.")
     return "\n".join(said)
-
-
-def in_notation(view: Decision) -> str:
-    """The position in one line.
-
-    For example ``"pone 10-8 hand AS starter 9H crib KD 8S play 6C' 7D 5D' 4D 3S' 2H go' count 27"``: own score first,
-    an apostrophe behind what the opponent did, ``|`` where a count ended.
-    """
-    role, (own, other) = "dealer" if view.is_dealer else "pone", view.scores
-    parts = [f"{role} {own}-{other} hand {format_cards(_by_rank(view.hand))}"]
-    if view.starter is not None:
-        parts.append(f"starter {format_card(view.starter)}")
-    if view.discards:
-        parts.append(f"crib {format_cards(view.discards)}")
-    if not to_discard(view):
-        words = []
-        for count in _counts(view):
-            words.append(
-                " ".join(f"{'go' if card is None else format_card(card)}{by * chr(39)}" for by, card, _ in count)
-            )
-        played = " | ".join(words) + " |" * bool(words and not view.pile)
-        parts.append(" ".join(filter(None, ("play", played, f"count {view.count}"))))
-    return " ".join(parts)
 
 
 def as_json(view: Decision) -> dict[str, Any]:
