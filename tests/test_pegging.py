@@ -239,23 +239,6 @@ def test_suits_do_not_matter():
 # Files.
 
 
-@pytest.fixture
-def saved(records, tmp_path):
-    records.save(tmp_path / "records.npz")
-    return tmp_path / "records.npz"
-
-
-def test_saved_records_are_read_back(records, saved):
-    again = PeggingRecords.load(str(saved))
-    assert (again.policy, again.against) == ("greedy", "random")
-    assert again.counts.dtype == np.int64
-    assert (again.counts == records.counts).all()
-
-
-def test_a_file_is_small(saved):
-    assert saved.stat().st_size < 500_000
-
-
 THING = {"name": Column("U"), "numbers": Column("i", (5,))}
 
 
@@ -283,19 +266,6 @@ def test_a_flipped_bit_anywhere_never_gives_other_content(tmp_path):
     assert all(str(outcome).startswith(str(path)) for outcome in refused)
 
 
-def test_a_save_that_breaks_off_leaves_the_old_file(saved, monkeypatch):
-    before = saved.read_bytes()
-
-    def break_off(file, **arrays):
-        file.write(b"half")
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(np, "savez_compressed", break_off)
-    with pytest.raises(KeyboardInterrupt):
-        PeggingRecords("random", "random").save(saved)
-    assert saved.read_bytes() == before
-
-
 # The command.
 
 
@@ -310,20 +280,3 @@ def test_the_command(tmp_path):
     records = PeggingRecords.load(path)
     assert (records.policy, records.against) == ("greedy", "random")
     assert f"largest standard error {records.standard_error.max():.4f}" in done.out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["no/p.npz"], "there is no folder no to write p.npz to"),
-        (["p.npz", "--threads", "0"], "threads=0 is not allowed"),
-        (["p.npz", "--standard-error", "-1"], "standard_error=-1.0 is not allowed"),
-        (["p.npz", "--against", "nobody"], "'nobody' is not a native policy"),
-    ],
-)
-def test_bad_commands_are_named(arguments, message, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    done = evaluate(*arguments)
-    assert done.status == 2
-    assert message in done.errors
-    assert not list(tmp_path.iterdir())

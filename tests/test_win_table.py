@@ -438,13 +438,6 @@ def test_players_to_the_score_use_another_table():
     assert with_win_table("greedy", table) == "greedy"
 
 
-def test_a_saved_win_table_is_read_back(win_table, tmp_path):
-    win_table.save(tmp_path / "win_table.npz")
-    again = WinTable.load(tmp_path / "win_table.npz")
-    assert (again.agent, again.deals) == ("greedy", win_table.deals)
-    assert (again.endings == win_table.endings).all()
-
-
 @pytest.mark.usefixtures("small")
 def test_the_command(tmp_path, capsys):
     path = tmp_path / "b.npz"
