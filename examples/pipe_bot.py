@@ -1,4 +1,4 @@
-"""A program for the agent `pipe:`, in Python; docs/agents/programs.md has the protocol, pipe_bot.pl is the same in Perl.
+"""A program for the agent `pipe:` in Python; docs/agents/programs.md has the protocol, pipe_bot.pl is one in Perl.
 
 crib-env match "pipe:python pipe_bot.py" greedy --games 100
 python -c "import crib_env; print(crib_env.win_rate('pipe:python pipe_bot.py', 'greedy', 100))"    # the same in Python
