@@ -34,9 +34,7 @@ QUICK = {"ismcts": "ismcts:iterations=40", "uct-determinized": "uct-determinized
 
 
 def settings(iterations=1, exploration=2**0.5, **others):
-    return Settings(iterations, exploration, RANDOM, 0, False, True, NO_LIKELIHOOD, NO_SHIFT, NO_BOARD)._replace(
-        **others
-    )
+    return Settings(iterations, exploration, RANDOM, 0, True, NO_LIKELIHOOD, NO_SHIFT, NO_BOARD)._replace(**others)
 
 
 def games_after(decisions, n=60, seed=0, **options):
