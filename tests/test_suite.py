@@ -13,9 +13,9 @@ from crib_env import analyse_discard
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.evaluate.commands.suite import suite
+from crib_env.evaluate.makers.endgames import make_endgames, sure_cards_of
 from crib_env.evaluate.skill.positions import NO_CARD, after_cards, before_discards, chosen_cards
 from crib_env.evaluate.skill.suite import discards, endgames, play, submission, text
-from crib_env.evaluate.skill.suite.endgames import sure_cards_of
 from crib_env.evaluate.skill.suite.matches import Match
 from crib_env.evaluate.skill.suite.submission import row_of
 from crib_env.evaluate.skill.suite.suite import TASKS, Outcome, Suite, figures_table, outcome_of, results_as_json, shown
@@ -169,7 +169,7 @@ def test_figures_are_read_back_with_their_intervals_and_without():
 
 @pytest.mark.slow
 def test_endgames_follow_from_their_seed():
-    assert hash_of(endgames.make(lambda *progress: None)) == endgames.HASH
+    assert hash_of(make_endgames(lambda *progress: None)) == endgames.HASH
 
 
 def test_sure_cards_win_whatever_the_opponent_holds():

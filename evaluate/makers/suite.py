@@ -2,23 +2,105 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
+import numpy as np
 import tyro
 
+from crib_env.agents.expert.agent import ExpertAgent
+from crib_env.batch import GameBatch
 from crib_env.evaluate.command_line import File
 from crib_env.evaluate.commands.solve import PEGGING_GAME
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run
+from crib_env.evaluate.makers.endgames import make_endgames
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.ranges import Threads
-from crib_env.evaluate.skill.suite import discards, endgames, play
-from crib_env.evaluate.skill.suite.task import hash_of
+from crib_env.evaluate.skill.positions import NO_CARD, before_discards
+from crib_env.evaluate.skill.suite import discards, play
+from crib_env.evaluate.skill.suite.task import SEED, hash_of
 from crib_env.files.checked_file import SavedArrays
+from crib_env.hands import N_RANKS, hand_number
+from crib_env.kernels import streams
 from crib_env.solver.cfr import PlaySolver, check_solution
-from crib_env.solver.play_game import PlayGame
+from crib_env.solver.play_game import PlayGame, Reached
+from crib_env.views import views_of
+
+_SPREAD = 60  # of scores, as in Lang (2018)
+_AT_ONCE = 1_000
+
+
+def make_discards(threads: int, on_progress: Callable[[int, int], None]) -> discards.Discards:
+    """The discards of this version."""
+    games = GameBatch(streams(SEED, discards.N), start_spread=_SPREAD).games
+    sixes, deals = np.sort(games["cards"][:, :6], axis=1), games["dealer"] == 0
+    scores, best, analyst = games["scores"].copy(), np.empty(discards.N, np.int8), ExpertAgent(threads=threads)
+    for start in range(0, discards.N, _AT_ONCE):
+        rows = slice(start, start + _AT_ONCE)
+        part = before_discards(sixes[rows].astype(np.int64), deals[rows], scores[rows])
+        views = views_of(part, np.arange(len(part)), np.zeros(len(part), np.int64), np.arange(len(part)))
+        best[rows] = analyst.discard_values(views).argmax(axis=1)
+        on_progress(start + len(part), discards.N)
+    sixes, deals, scores = (array.astype(np.int8) for array in (sixes, deals, scores))
+    return discards.Discards(sixes, deals, scores, best, np.array(discards.hashes_of_tables()))
+
+
+class _Choice(NamedTuple):
+    node: int
+    """Of the public tree."""
+    hand: int
+    role: int
+    laid: list[int]
+
+
+def make_play(solver: PlaySolver, on_progress: Callable[[int, int], None]) -> play.Play:
+    """One choice of each of 10,000 deals between two players of an equilibrium.
+
+    Args:
+        solver: has solved the pegging game.
+        on_progress: called with how many are made, and how many there will be.
+    """
+    game, policy = solver.game, solver.average
+    deals, dealers = np.zeros((play.N, 8), np.int8), np.zeros(play.N, np.int8)
+    cards, losses = np.full((play.N, 7), NO_CARD, np.int8), np.full((play.N, N_RANKS), np.nan, np.float32)
+    chosen: list[_Choice] = []
+    for k, stream in enumerate(streams(SEED + 1, play.N)):
+        batch, rng = GameBatch(np.array([stream]), episode="pegging"), np.random.default_rng([SEED, k])
+        deals[k], dealers[k] = batch.games["cards"][0, [0, 1, 2, 3, 6, 7, 8, 9]], batch.games["dealer"][0]
+        choices = _choices(batch, game, policy, rng)
+        chosen.append(choices[int(rng.integers(len(choices)))])
+        cards[k, : len(chosen[k].laid)] = chosen[k].laid
+        on_progress(k + 1, play.N)
+    for role in range(2):
+        mine = [k for k, choice in enumerate(chosen) if choice.role == role]
+        reached = Reached(*(np.array([chosen[k][column] for k in mine]) for column in range(2)))
+        values = game.rank_values(policy, role, reached)
+        lost = values.max(axis=1, keepdims=True) - values
+        losses[mine] = np.where(np.isinf(lost), np.nan, lost)
+    return play.Play(deals, dealers, cards, losses, solver.best_responses().nash_conv)
+
+
+def _choices(batch: GameBatch, game: PlayGame, policy: np.ndarray, rng: np.random.Generator) -> list[_Choice]:
+    """Plays one deal by a policy; its choices."""
+    choices: list[_Choice] = []
+    laid: list[tuple[int, int]] = []
+    while len(rows := batch.acting()):
+        views, role = batch.views(rows), int(batch.games["turn"][0] == batch.games["dealer"][0])
+        legal = np.flatnonzero(views.action_mask[0])
+        card = int(legal[0])
+        if len(set(legal % N_RANKS)) > 1:
+            ranks = [int(one) % N_RANKS for one in views.hand[0] if one >= 0]
+            before = [(who, one % N_RANKS) for who, one in laid]
+            node, hand = game.node_at(before, role, min(ranks)), int(hand_number(ranks))
+            choices.append(_Choice(node, hand, role, [one for _, one in laid]))
+            rank = int(rng.choice(N_RANKS, p=game.chances_at(policy, node, hand)))
+            card = int(legal[legal % N_RANKS == rank][0])
+        laid.append((role, card))
+        batch.step(rows, np.array([card]))
+    return choices
 
 
 def suite(
@@ -48,14 +130,14 @@ def suite(
 
         made: SavedArrays
         if task == "discards":
-            made = discards.make(threads, on_progress)
+            made = make_discards(threads, on_progress)
         elif task == "endgames":
-            made = endgames.make(on_progress)
+            made = make_endgames(on_progress)
         else:
             assert solution is not None
             solver = PlaySolver(PlayGame(threads=threads))
             solver.load(solution, PEGGING_GAME)
-            made = play.make(solver, on_progress)
+            made = make_play(solver, on_progress)
     made.save(path)
     console.print(f"hash {hash_of(made)}: {path}", soft_wrap=True)
 

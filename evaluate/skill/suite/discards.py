@@ -7,7 +7,6 @@ which are at most 60 apart, it loses chance to win: the best ``win_probability``
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -17,16 +16,13 @@ import numpy as np
 
 import crib_env.tables
 from crib_env.agents import Agent
-from crib_env.agents.expert.agent import ExpertAgent
-from crib_env.batch import GameBatch
 from crib_env.evaluate.skill.positions import before_discards, chosen_cards
-from crib_env.evaluate.skill.suite.task import SEED, Measured, Work, load_pinned, part_of
+from crib_env.evaluate.skill.suite.task import Measured, Work, load_pinned, part_of
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
 from crib_env.files.checked_file import Column, SavedArrays
-from crib_env.kernels import bit, kernel, streams
+from crib_env.kernels import bit, kernel
 from crib_env.tables.analysis import discard_chances
 from crib_env.tables.outlook import discard_points, outlook
-from crib_env.views import views_of
 
 NAME, VERSION = "discards", 2
 HASH = "15f9e174b4882577c89c31dd09c5422e"
@@ -41,7 +37,6 @@ _COLUMNS = {
     "best": Column("i", (N,)),
     "tables": Column("U", (len(_NAMES),)),
 }
-_SPREAD = 60  # of scores, as in Lang (2018)
 SAME = 1e-9  # values are sums of a few exact fractions: what differs by less is rounding
 _AT_ONCE = 1_000
 
@@ -88,21 +83,6 @@ standard = cache(load)
 def hashes_of_tables() -> list[str]:
     """Hashes of the files of cribs, pegging and winning chances that ship with the package."""
     return [hashlib.sha256((_TABLES / name).read_bytes()).hexdigest() for name in _NAMES]
-
-
-def make(threads: int, on_progress: Callable[[int, int], None]) -> Discards:
-    """The discards of this version."""
-    games = GameBatch(streams(SEED, N), start_spread=_SPREAD).games
-    sixes, deals = np.sort(games["cards"][:, :6], axis=1), games["dealer"] == 0
-    scores, best, analyst = games["scores"].copy(), np.empty(N, np.int8), ExpertAgent(threads=threads)
-    for start in range(0, N, _AT_ONCE):
-        rows = slice(start, start + _AT_ONCE)
-        part = before_discards(sixes[rows].astype(np.int64), deals[rows], scores[rows])
-        views = views_of(part, np.arange(len(part)), np.zeros(len(part), np.int64), np.arange(len(part)))
-        best[rows] = analyst.discard_values(views).argmax(axis=1)
-        on_progress(start + len(part), N)
-    sixes, deals, scores = (array.astype(np.int8) for array in (sixes, deals, scores))
-    return Discards(sixes, deals, scores, best, np.array(hashes_of_tables()))
 
 
 def takes(share: float) -> str:
