@@ -22,6 +22,7 @@ BLOCKS = [
     for page in PAGES
     if page.name not in ELSEWHERE
     for number, block in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL))
+    if 'device="cuda"' not in block  # needs a GPU
 ]
 COMMAND = re.compile(r"^(?:PYTHONPATH=\S+ )?crib-env (.*?)(?:\s+#.*)?$")
 
