@@ -14,6 +14,7 @@ import pytest
 from gymnasium.error import DependencyNotInstalled
 
 import crib_env
+import crib_env.discard_game
 from crib_env import parse_card, parse_cards
 from crib_env.aec import PLAYERS
 from crib_env.picture import rendering
