@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
@@ -30,20 +29,6 @@ def check_outputs(*files: Path | None) -> None:
             targets.add(target)
     for target in targets:
         clear_parts(target.parent, target.name)
-
-
-def new_folder(folder: Path | None, parent: Path) -> Path:
-    """Makes the folder for work that can be resumed, by default ``<parent>/<time>``.
-
-    Raises:
-        ValueError: it already exists.
-    """
-    folder = folder or parent / time.strftime("%Y%m%d-%H%M%S")
-    try:
-        folder.mkdir(parents=True)
-    except FileExistsError:
-        raise ValueError(f"{folder} exists already: continue it with --resume, or give another") from None
-    return folder
 
 
 def picture_paths(path: Path | None) -> tuple[Path, ...]:

@@ -95,14 +95,14 @@ def test_same_files_for_any_number_of_threads_and_after_a_stop(tmp_path, monkeyp
     monkeypatch.setattr(dataset_module, "GAMES_A_SHARD", 4)
     plan, manifests, told = Dataset(PLAYERS, 10, seed=2), [], []
     for name, threads in (("one", 1), ("two", 2)):
-        plan.begin(tmp_path / name)
+        plan.begin_or_go_on(tmp_path / name)
         manifests.append(plan.write(tmp_path / name, threads, told.append))
     assert manifests[0] == manifests[1] == read_manifest(tmp_path / "one")
     assert sum(told) == 20
     assert [shard.games for shard in manifests[0].shards] == [4, 4, 2]
     (tmp_path / "two" / "shards" / "00001.parquet").unlink()
     (tmp_path / "two" / "dataset.json").unlink()
-    plan.begin(tmp_path / "two")
+    plan.begin_or_go_on(tmp_path / "two")
     assert plan.write(tmp_path / "two", 1, told.append) == manifests[0]
     rows = list(read_dataset(tmp_path / "two"))
     assert sum(len(part.game) for part in rows) == manifests[0].decisions

@@ -10,7 +10,7 @@ import pytest
 from crib_env.evaluate.commands.league import play_and_report
 from crib_env.evaluate.commands.solve import solve_play
 from crib_env.evaluate.files import check_outputs
-from crib_env.evaluate.folder_lock import held, held_file
+from crib_env.evaluate.job import held
 from crib_env.evaluate.makers.papers.__main__ import papers
 from crib_env.evaluate.matches.league import League
 from crib_env.train.loop.run import run_learner
@@ -24,7 +24,7 @@ from tests.helpers.small_settings import TD as SMALL
 HOLD = """
 import sys, time
 from pathlib import Path
-from crib_env.evaluate.folder_lock import held
+from crib_env.evaluate.job import held
 with held(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)
@@ -66,7 +66,7 @@ def test_what_was_left_half_written_is_cleared_away(tmp_path, ended):
         assert all(file.exists() for file in kept)
 
 
-@pytest.mark.parametrize("start", [check_outputs, lambda path: held_file(path).__enter__()])
+@pytest.mark.parametrize("start", [check_outputs, lambda path: held(path).__enter__()])
 def test_halves_of_a_killed_process_are_removed_when_the_file_is_begun_again(tmp_path, ended, start):
     path = tmp_path / "games[1].jsonl"
     mine, other = tmp_path / f"{path.name}.{os.getpid()}.part", tmp_path / f"more.jsonl.{ended}.part"
@@ -78,12 +78,12 @@ def test_halves_of_a_killed_process_are_removed_when_the_file_is_begun_again(tmp
 
 def test_a_file_is_refused_to_a_second_process(tmp_path):
     path = tmp_path / "solution.npz"
-    with held_file(path), held_file(tmp_path / "other.npz"):
-        with refused(path, os.getpid()), held_file(path):
+    with held(path), held(tmp_path / "other.npz"):
+        with refused(path, os.getpid()), held(path):
             pytest.fail("two hold it")
         with refused(path):
             solve_play(path)
-    with held_file(path):
+    with held(path):
         pass
 
 

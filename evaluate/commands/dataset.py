@@ -9,7 +9,7 @@ import tyro
 from crib_env.evaluate.command_line import Folder
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import reported_errors
-from crib_env.evaluate.folder_lock import held
+from crib_env.evaluate.job import held
 from crib_env.evaluate.matches.dataset.dataset import Dataset, write_card
 from crib_env.evaluate.matches.dataset.minari_episodes import load_minari, write_episodes
 from crib_env.evaluate.matches.dataset.rows import load_pyarrow
@@ -45,7 +45,7 @@ def dataset(
             raise ValueError("losses=True is not allowed with --minari, whose episodes have no place for them")
     load_pyarrow()
     plan = Dataset(agents, games, seed, losses, "minari" if minari else "parquet")
-    plan.begin(folder)
+    plan.begin_or_go_on(folder)
     with (
         reported_errors("stopped; the same command goes on"),
         held(folder),

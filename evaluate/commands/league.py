@@ -11,15 +11,13 @@ from matplotlib.figure import Figure
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from crib_env.agents.registry import is_outside_agent
-from crib_env.evaluate.begun import going_on
 from crib_env.evaluate.command_line import AgentNames, SomeExecutor, SomeFolder, SomeGames, SomeSeed
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.ending import reported_errors
 from crib_env.evaluate.executors import check_executor, connected
 from crib_env.evaluate.figures import GOOD_AND_BAD, new_figure, save_figure
 from crib_env.evaluate.files import markdown_table, whole_text
-from crib_env.evaluate.folder_lock import held
+from crib_env.evaluate.job import going_on, held
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match_table import faults_in_words
 from crib_env.evaluate.matches.standings import MEAN, Cell, Standings
@@ -57,13 +55,9 @@ def league(
     if resume is None:
         plan = League(agents, 2_000 if games is None else games, seed or 0, luck_adjusted)
         resume = plan.begin(folder)
-    elif not all(map(is_outside_agent, agents)) or (games, seed, folder, luck_adjusted) != (None, None, None, False):
-        raise ValueError(
-            "--resume takes agents, games and seed from the folder, and --luck-adjusted too: "
-            "give none of them, and no --folder"
-        )
     else:
-        plan = League.of_folder(resume, agents)
+        given = {"games": games, "seed": seed, "folder": folder, "luck_adjusted": luck_adjusted}
+        plan = League.resumed(resume, agents, given)
     with reported_errors(f"stopped; continue with: {going_on('league', resume, plan.agents)}"):
         play_and_report(plan, resume, threads, executor)
 

@@ -19,7 +19,7 @@ from crib_env.evaluate.command_line import AgentName, SomeAmount, SomeExecutor, 
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.executors import connected
 from crib_env.evaluate.files import check_outputs, write_json
-from crib_env.evaluate.folder_lock import held_file, lock_of
+from crib_env.evaluate.job import held, lock_of
 from crib_env.evaluate.matches.blocks import Pace, play_pairs, working
 from crib_env.evaluate.matches.game_records import add_records
 from crib_env.evaluate.matches.match import (
@@ -119,7 +119,7 @@ def match(asked: Annotated[MatchArguments, tyro.conf.arg(name="")]) -> None:
     check_games(games)
     with ExitStack() as opened:
         if asked.record is not None:
-            opened.enter_context(held_file(asked.record))
+            opened.enter_context(held(asked.record))
             opened.callback(lock_of(asked.record).unlink, missing_ok=True)
         _play(first, second, games, rule, asked)
 

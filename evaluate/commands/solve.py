@@ -15,7 +15,7 @@ from crib_env.agents.belief.simple_players import simple_policy
 from crib_env.evaluate.command_line import File, Folder, SomeJson
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs, write_json
-from crib_env.evaluate.folder_lock import held, held_file
+from crib_env.evaluate.job import held
 from crib_env.evaluate.progress import progress_bar, say
 from crib_env.evaluate.ranges import Positive, Range, Share, Threads
 from crib_env.hands import N_RANKS
@@ -78,7 +78,7 @@ def solve_play(
         about = f"{about}, {100 * simple_players:g} % simple players"
     if path.exists():
         check_solution(path, about)
-    with held_file(path), progress_bar() as progress:
+    with held(path), progress_bar() as progress:
         task = progress.add_task("the public tree", total=None)
         start = start_of_play(cards)
         game = PlayGame(start=start, threads=threads)

@@ -10,14 +10,12 @@ from typing import Annotated
 import tyro
 from rich.progress import Progress
 
-from crib_env.agents.registry import is_outside_agent
-from crib_env.evaluate.begun import going_on
 from crib_env.evaluate.command_line import AgentNames, SomeExecutor, SomeFile, SomeFolder, SomeJson
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import reported_errors
 from crib_env.evaluate.executors import check_executor, connected
 from crib_env.evaluate.files import check_outputs, write_json
-from crib_env.evaluate.folder_lock import held
+from crib_env.evaluate.job import going_on, held
 from crib_env.evaluate.progress import progress_bar, say
 from crib_env.evaluate.ranges import Threads
 from crib_env.evaluate.skill.suite.submission import check_tier, row_of
@@ -74,12 +72,8 @@ def suite(
             check_tier(plan)
         resume = plan.begin(folder)
         console.print(plan.takes(), highlight=False)
-    elif not all(map(is_outside_agent, agents)) or (share, skip, only, folder) != ((), (), (), None):
-        raise ValueError(
-            "--resume takes agents, share and skipped tasks from the folder: give none of them, and no --folder"
-        )
     else:
-        plan = Suite.of_folder(resume, agents)
+        plan = Suite.resumed(resume, agents, {"share": share, "skip": skip, "only": only, "folder": folder})
         if submit is not None:
             check_tier(plan)
     again = going_on("suite", resume, plan.agents, *(() if submit is None else ("--submit", str(submit))))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,8 +21,8 @@ from crib_env.agents import Agent, make_agent
 from crib_env.agents.registry import with_win_table
 from crib_env.evaluate.command_line import AgentOption, File
 from crib_env.evaluate.console import console
-from crib_env.evaluate.files import check_outputs, write_json
-from crib_env.evaluate.folder_lock import held
+from crib_env.evaluate.files import check_outputs
+from crib_env.evaluate.job import Job, held
 from crib_env.evaluate.makers import run
 from crib_env.evaluate.makers.endings import PARTS, FromNothing, Played, solve_endings, variates
 from crib_env.evaluate.makers.late_play import fit_late_play, fit_plays, fit_styles
@@ -41,7 +41,6 @@ from crib_env.evaluate.makers.played_deals import (
 from crib_env.evaluate.progress import advancing
 from crib_env.evaluate.ranges import Amount, Seed, Threads
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
-from crib_env.files.json_text import read_json, typed
 from crib_env.kernels import streams
 from crib_env.tables.outlook import outlook_of
 from crib_env.tables.shipped import LATE, WinTable, as_from_nothing, standard_win_table
@@ -72,8 +71,11 @@ LEAST_DEALS = 30 * PARTS
 _BLOCK, _VERSION = "block of deals", 1
 
 
-class Plan(NamedTuple):
+@dataclass(frozen=True)
+class Plan(Job):
     """What a win table is made of."""
+
+    KIND = "win table"
 
     agent: str
     """Both players, as :func:`crib_env.agents.make_agent` reads it."""
@@ -132,9 +134,8 @@ def make_win_table(
     Raises:
         ValueError: the folder has deals of another plan, or a file in it is damaged.
     """
-    folder.mkdir(exist_ok=True)
+    plan.begin_or_go_on(folder)
     with held(folder):
-        _check_folder(plan, folder)
         explored = _Deals(plan, folder, plan.agent, threads, on_progress)
         late, known = explored.late(), fit_plays(explored.plays())
         before = replace(standard_win_table(), agent=plan.agent, deals=plan.deals, **known)
@@ -156,17 +157,6 @@ def _fitted(table: WinTable, late: LateDeals, threads: int) -> WinTable:
     bare = replace(table, **nothing)
     styled = replace(bare, **fit_styles(late, outlook_of(bare)))
     return replace(styled, **fit_late_play(late, outlook_of(styled), threads))
-
-
-def _check_folder(plan: Plan, folder: Path) -> None:
-    """Makes sure that the blocks in a folder are those of the plan, and writes the plan down."""
-    path = folder / "plan.json"
-    if path.exists():
-        fault = f"{path} is damaged: delete {folder} to play its deals again"
-        found = read_json(path, fault, lambda content: typed(content, Plan))
-        if found != plan:
-            raise ValueError(f"{folder} has deals of {found}, not of {plan}: give another file, or delete the folder")
-    write_json(path, plan)
 
 
 class _Deals:

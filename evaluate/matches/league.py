@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crib_env.agents import make_agent
-from crib_env.evaluate.begun import Plan
 from crib_env.evaluate.executors import Cluster
 from crib_env.evaluate.files import write_json
+from crib_env.evaluate.job import Job
 from crib_env.evaluate.matches.blocks import cut, play_matches
 from crib_env.evaluate.matches.game_records import add_records
 from crib_env.evaluate.matches.match import MatchResult, check_games, pairs_less_luck, play_games, summarise
@@ -47,7 +47,7 @@ class LeagueMatch:
 
 
 @dataclass(frozen=True)
-class League(Plan):
+class League(Job):
     """The agents, the number of games per pair, the seed of the deals, and whether luck is subtracted from results.
 
     Raises:
@@ -56,7 +56,6 @@ class League(Plan):
 
     KIND = "league"
     FOLDERS = Path("runs") / "league"
-    PARTS = "matches"
 
     agents: tuple[str, ...]
     games: int
@@ -95,6 +94,7 @@ class League(Plan):
         Raises:
             ValueError: a file of a match is damaged, or holds another match than is asked for; the message names it.
         """
+        (folder / "matches").mkdir(exist_ok=True)
         paths = {(i, j): folder / "matches" / f"{i + 1}-{j + 1}.json" for i, j in self.pairings}
         matches = {two: self._read(two, path) for two, path in paths.items() if path.exists()}
         for two in matches:

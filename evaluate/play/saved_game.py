@@ -15,7 +15,7 @@ from crib_env.agents import Agent, make_agent
 from crib_env.agents.registry import check_names_of_file, is_outside_agent
 from crib_env.engine import DISCARD, OVER, SHOWN, WIN
 from crib_env.evaluate.files import write_json
-from crib_env.evaluate.folder_lock import held_file, lock_of
+from crib_env.evaluate.job import held, lock_of
 from crib_env.evaluate.matches.game_records import GameRecord, Recorder, add_records
 from crib_env.evaluate.matches.muggins import HANDS, Missed, check_missed, hands_counted, write_missed
 from crib_env.evaluate.play.levels import level_of
@@ -172,7 +172,7 @@ class SavedGame:
         game = cls(so_far, make_agent(so_far.agent), folder)
         game.file = _new_file(folder)
         try:
-            game._lock.enter_context(held_file(game.file))
+            game._lock.enter_context(held(game.file))
             game._keep(game.so_far)
         except BaseException:
             game.delete()
@@ -198,7 +198,7 @@ class SavedGame:
 
         with ExitStack() as lock:
             if file.is_file() and file.parent.name != FINISHED:  # nobody plays on in a finished game
-                lock.enter_context(held_file(file))
+                lock.enter_context(held(file))
             game = read_json(file, _FAULT.format(file), build)
             game._lock = lock.pop_all()
         return game
@@ -421,7 +421,7 @@ class SavedGame:
         game = SavedGame(so_far, make_agent(so_far.agent), self.file)
         if self.file.parent.name == FINISHED:
             waiting = self.file.parent.parent / self.file.name
-            self._lock.enter_context(held_file(waiting))
+            self._lock.enter_context(held(waiting))
             game.file = self.file = self.file.replace(waiting)
         game._keep(so_far)
         game._lock = self._lock.pop_all()

@@ -48,11 +48,11 @@ def one_of_each_kind(tmp_path: Path) -> dict[Path, Callable[[], Any]]:
         win_table.Plan("greedy", 1, 0),
         Calibration(AgreementPlan("best", 1, 2, 1, 2, 0), (), ()),
     )
+    table.begin(tmp_path / "table")
     calibration.save(tmp_path / "calibration.json")
     game = GameSoFar("greedy", 0, None, (0, 0), ())
     saved = {
         "kept.json": asdict(game),
-        "plan.json": table._asdict(),
         "outcome.json": Outcome("greedy", "play", 1, 1.0, {})._asdict(),
     }
     for name, content in saved.items():
@@ -63,9 +63,9 @@ def one_of_each_kind(tmp_path: Path) -> dict[Path, Callable[[], Any]]:
         tmp_path / "league" / "matches" / "1-2.json": lambda: league.play(tmp_path / "league"),
         suite / "config.json": lambda: Suite.of_folder(suite),
         tmp_path / "outcome.json": lambda: read_json(tmp_path / "outcome.json", "outcome.json is damaged", outcome_of),
-        tmp_path / "dataset" / "config.json": lambda: dataset.begin(tmp_path / "dataset"),
+        tmp_path / "dataset" / "config.json": lambda: dataset.begin_or_go_on(tmp_path / "dataset"),
         run / "config.json": lambda: read_config(run),
-        tmp_path / "plan.json": lambda: win_table._check_folder(table, tmp_path),
+        tmp_path / "table" / "config.json": lambda: table.begin_or_go_on(tmp_path / "table"),
         tmp_path / "calibration.json": lambda: Calibration.of(calibration.plan, tmp_path / "calibration.json"),
         tmp_path / "kept.json": lambda: read_game(tmp_path / "kept.json"),
         tmp_path / "games.jsonl": lambda: read_record(tmp_path / "games.jsonl", 0),

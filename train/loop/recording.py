@@ -13,7 +13,7 @@ from rich.progress import Progress
 
 from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.evaluate.console import console
-from crib_env.evaluate.files import new_folder
+from crib_env.evaluate.job import new_folder
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.runs.format import (
     EPISODES_PER_SECOND,

@@ -13,7 +13,7 @@ from rich.progress import Progress
 from crib_env.agents.of_learner import settings_of
 from crib_env.agents.registry import check_names_of_file
 from crib_env.evaluate.console import console
-from crib_env.evaluate.folder_lock import held
+from crib_env.evaluate.job import held
 from crib_env.evaluate.matches.match import MatchResult
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.runs.format import read_config

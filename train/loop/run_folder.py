@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -17,7 +16,8 @@ from tensorboard.plugins.scalar.summary_v2 import scalar_pb
 from torch.utils.tensorboard import SummaryWriter
 
 from crib_env.agents.networks.weights_file import SUFFIX, load_tensors, save_tensors
-from crib_env.evaluate.files import new_folder, write_json
+from crib_env.evaluate.files import write_json
+from crib_env.evaluate.job import difference, new_folder
 from crib_env.evaluate.runs.format import (
     CHECKPOINTS,
     CONFIG,
@@ -303,13 +303,6 @@ class Position:
         if self.simulation_seconds:
             summary["simulation_share"] = self.simulation_seconds / self.seconds
         return summary | ({"updates": self.updates} if self.updates else {})
-
-
-def difference(found: dict[str, Any], settings: RunSettings) -> str | None:
-    """The first of the settings in a file that these differ in, in words; ``None`` if there is none."""
-    now = json.loads(json.dumps(asdict(settings)))
-    others = (f"{name}={value!r}, not {now.get(name)!r}" for name, value in found.items() if now.get(name) != value)
-    return next(others, None)
 
 
 def in_all(parts: list[RunSummary]) -> RunSummary:

@@ -18,7 +18,7 @@ from crib_env.agents.of_learner import settings_of
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.executors import connected
 from crib_env.evaluate.files import write_json
-from crib_env.evaluate.folder_lock import held
+from crib_env.evaluate.job import difference, held
 from crib_env.evaluate.progress import ProgressLines, progress_bar
 from crib_env.evaluate.runs.format import (
     EVENTS,
@@ -39,7 +39,7 @@ from crib_env.files.json_text import typed
 from crib_env.train.loop.contracts import presets_of
 from crib_env.train.loop.learning import RunSettings
 from crib_env.train.loop.run import run_learner
-from crib_env.train.loop.run_folder import RunFolder, difference
+from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.loop.strength import BASELINES, strength_of
 from crib_env.train.loop.tensorboard import layout_of
 from crib_env.train.registry import learner_named

@@ -14,7 +14,7 @@ import tyro
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import INTERRUPTED, TERMINATED, Terminated
 from crib_env.evaluate.files import whole_text, write_json
-from crib_env.evaluate.folder_lock import held
+from crib_env.evaluate.job import held
 from crib_env.evaluate.makers import run
 from crib_env.evaluate.makers.papers.claims import NAMES, Paper, Training, read_paper
 from crib_env.evaluate.makers.papers.measures import Effort, Measured

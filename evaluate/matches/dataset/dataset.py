@@ -19,6 +19,7 @@ import numpy as np
 from crib_env.agents import make_agent
 from crib_env.evaluate.croissant import File, Responsible, description
 from crib_env.evaluate.files import markdown_table, whole_text, write_json
+from crib_env.evaluate.job import Job
 from crib_env.evaluate.matches.dataset.rows import (
     COLUMNS,
     Rows,
@@ -64,7 +65,7 @@ class Manifest(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Dataset:
+class Dataset(Job):
     """The settings of a dataset: games and columns.
 
     Attributes:
@@ -79,6 +80,8 @@ class Dataset:
         ValueError: an agent cannot be made, sees hidden cards or is a person, or a number is not allowed.
     """
 
+    KIND = "dataset"
+
     agents: tuple[str, str]
     games: int
     seed: int = 0
@@ -92,21 +95,6 @@ class Dataset:
         if self.seed < 0:
             raise ValueError(f"seed={self.seed} is not allowed: give at least 0")
         check_players(self.agents)
-
-    def begin(self, folder: Path) -> None:
-        """Makes the folder, or checks that it is one of this dataset.
-
-        Raises:
-            ValueError: the folder exists, and belongs to something else.
-        """
-        if folder.exists():
-            fault = f"{folder} exists, and is not the folder of a dataset: give another"
-            found = read_json(folder / "config.json", fault, lambda content: typed(content, Dataset))
-            if found != self:
-                raise ValueError(f"{folder} is the folder of another dataset ({found}): give another")
-            return
-        folder.mkdir(parents=True)
-        write_json(folder / "config.json", self)
 
     def write(self, folder: Path, threads: int, on_progress: Callable[[int], None]) -> Manifest:
         """Plays the shards that are not in the folder yet, and writes the manifest.

@@ -35,7 +35,15 @@ Pyodide {version}, in pyodide/: {license}, https://github.com/pyodide/pyodide
 It has Python in it: PSF-2.0, https://docs.python.org/3/license.html
 """
 _HERE = Path(__file__).parent
-_ALONE = ("gymnasium", "numba", "pettingzoo", "table", "tables", "torch")  # modules beside the package in the browser
+_ALONE = (
+    "filelock",
+    "gymnasium",
+    "numba",
+    "pettingzoo",
+    "table",
+    "tables",
+    "torch",
+)  # modules beside the package in the browser
 _REPLACED = {"crib_env.agents.networks.weights_file": "weights_file"}
 _NATIVE = (
     "crib_env.evaluate.play.page.server",

@@ -18,10 +18,10 @@ from rich.table import Table
 from rich.text import Text
 
 from crib_env.agents import make_agent
-from crib_env.evaluate.begun import Plan
 from crib_env.evaluate.console import table_of
 from crib_env.evaluate.executors import Cluster
 from crib_env.evaluate.files import plain, write_json
+from crib_env.evaluate.job import Job
 from crib_env.evaluate.matches.mirrored import check_players
 from crib_env.evaluate.skill.suite import decision_time, discards, endgames, pegging, play, text
 from crib_env.evaluate.skill.suite.matches import MATCHES
@@ -51,7 +51,7 @@ class Outcome(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Suite(Plan):
+class Suite(Job):
     """Which agents are measured.
 
     Attributes:
@@ -67,7 +67,6 @@ class Suite(Plan):
 
     KIND = "suite"
     FOLDERS = Path("runs") / "suite"
-    PARTS = "tasks"
 
     agents: tuple[str, ...]
     share: float = 1.0
@@ -147,6 +146,7 @@ class Suite(Plan):
 
     def _planned(self, folder: Path, tasks: Sequence[Task]) -> Iterator[tuple[str, Task, Path]]:
         """Agents, their tasks, and the files of those that are finished."""
+        (folder / "tasks").mkdir(exist_ok=True)
         for number, agent in enumerate(self.agents, start=1):
             for task in (task for task in tasks if task.NAME not in self.skip):
                 yield agent, task, folder / "tasks" / f"{number}-{task.NAME}.json"

@@ -15,6 +15,7 @@ for name in ("fork", "forkpty", "killpg", "getpgrp", "setsid", "geteuid", "getui
 for name in ("SIGKILL", "SIGHUP", "SIGALRM", "setitimer"):
     delattr(signal, name)
 warnings.simplefilter("ignore", EncodingWarning)  # of other packages
+warnings.filterwarnings("ignore", "only soft file lock")  # on Windows filelock has a lock of its own
 warnings.filterwarnings("error", category=EncodingWarning, module="crib_env|__main__")
 
 

@@ -1,0 +1,157 @@
+"""Work that is kept, so that a stopped one goes on: the settings in its folder, and a lock on the folder or file."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import socket
+import sys
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from crib_env.agents.registry import check_names_of_file, is_outside_agent
+from crib_env.evaluate.files import plain, write_json
+from crib_env.files.json_text import read_json, typed
+from crib_env.files.whole_file import clear_parts
+
+J = TypeVar("J", bound="Job")
+LOCK = ".lock"
+
+
+class Job:
+    """The settings of kept work, a frozen dataclass; ``config.json`` of its folder holds them."""
+
+    KIND = ""
+    """As in "the folder of a league"."""
+    FOLDERS = Path()
+    """Where folders are made by default."""
+
+    def begin(self, folder: Path | None = None) -> Path:
+        """Makes the folder of this job, by default ``FOLDERS/<time>``.
+
+        Raises:
+            ValueError: it already exists.
+        """
+        folder = new_folder(folder, self.FOLDERS)
+        write_json(folder / "config.json", self)
+        return folder
+
+    def begin_or_go_on(self, folder: Path) -> None:
+        """Makes the folder, unless it is that of this job already.
+
+        Raises:
+            ValueError: it is the folder of something else; the message names the first setting that differs.
+        """
+        if not folder.exists():
+            self.begin(folder)
+            return
+        asked = plain(self)
+
+        def build(content: dict[str, Any]) -> dict[str, Any]:  # no agent is made that a file names
+            if unknown := content.keys() - asked.keys():
+                raise ValueError(f"it has an unknown field {min(unknown)!r}")
+            return {name: content[name] for name in asked}
+
+        kept = read_json(folder / "config.json", self._fault(folder), build)
+        if other := difference(kept, self):
+            raise ValueError(f"{folder} was begun with {other}: give another folder, or delete this one")
+
+    @classmethod
+    def of_folder(cls: type[J], folder: Path, said: Collection[str] = ()) -> J:
+        """The job that a folder was begun for.
+
+        Args:
+            folder: made by :meth:`begin`.
+            said: agents outside this project, ``module:Class``, that the user has named; only their code may run.
+
+        Raises:
+            ValueError: it is not the folder of such a job, or names another agent outside this project; the message
+                names it.
+        """
+        file, fault = folder / "config.json", cls._fault(folder)
+        names = read_json(file, fault, lambda content: typed(content.get("agents", []), tuple[str, ...]))
+        check_names_of_file(names, said, folder)  # before any is made
+        return read_json(file, fault, lambda content: typed(content, cls))
+
+    @classmethod
+    def resumed(cls: type[J], folder: Path, agents: Collection[str], given: Mapping[str, object]) -> J:
+        """The job of ``--resume``, with which nothing else is given but agents outside this project.
+
+        Args:
+            given: other options by name; ``None``, ``False`` and empty ones are not given.
+        """
+        more = [name for name, value in given.items() if value is not None and value is not False and value != ()]
+        if not all(map(is_outside_agent, agents)):
+            more.insert(0, "agents")
+        if more:
+            raise ValueError(f"--resume takes all settings from the folder: do not give {', '.join(more)}")
+        return cls.of_folder(folder, agents)
+
+    @classmethod
+    def _fault(cls, folder: Path) -> str:
+        return f"{folder} is not the folder of a {cls.KIND}"
+
+
+def going_on(command: str, folder: Path, agents: Iterable[str], *more: str) -> str:
+    """The command line that goes on with a folder; it names again the agents on which a file may not decide."""
+    named = filter(is_outside_agent, agents)
+    return shlex.join(["crib-env", command, *named, "--resume", str(folder), *more])
+
+
+def difference(kept: Mapping[str, Any], asked: Any) -> str | None:
+    """The first of the settings in a file that those asked for differ in; ``None`` if there is none."""
+    now = json.loads(json.dumps(plain(asked)))
+    others = (f"{name}={value!r}, not {now.get(name)!r}" for name, value in kept.items() if now.get(name) != value)
+    return next(others, None)
+
+
+def new_folder(folder: Path | None, parent: Path) -> Path:
+    """Makes the folder for work that can be resumed, by default ``<parent>/<time>``.
+
+    Raises:
+        ValueError: it already exists.
+    """
+    folder = folder or parent / time.strftime("%Y%m%d-%H%M%S")
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        raise ValueError(f"{folder} exists already: continue it with --resume, or give another") from None
+    return folder
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Locks a folder, or a file that need not exist yet, and removes half-written files of a killed process.
+
+    The system releases the lock when a process ends, also by a kill.
+
+    Raises:
+        ValueError: another process works there.
+    """
+    from filelock import FileLock, Timeout
+
+    at = lock_of(path)
+    lock = FileLock(at, timeout=0)
+    try:
+        lock.acquire()
+        with open(at, "w", encoding="utf-8") as file:
+            file.write(f"process {os.getpid()} on {socket.gethostname()}")
+    except Timeout:
+        holder = at.read_text(encoding="utf-8") or "another process"
+        raise ValueError(f"{path} is in use by {holder}: one at a time may work in it") from None
+    except NotImplementedError:
+        print(f"{path} lies where files cannot be locked: let no other process work in it", file=sys.stderr)
+    try:
+        clear_parts(path) if path.is_dir() else clear_parts(path.parent, path.name)
+        yield
+    finally:
+        lock.release()
+
+
+def lock_of(path: Path) -> Path:
+    """The file on which a folder or a file is locked."""
+    return path / LOCK if path.is_dir() else path.with_name(f".{path.name}{LOCK}")
