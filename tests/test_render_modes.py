@@ -14,8 +14,7 @@ import pytest
 from gymnasium.error import DependencyNotInstalled
 
 import crib_env
-import crib_env.discard_game
-from crib_env import parse_card, parse_cards
+from crib_env import discard_game, parse_card, parse_cards, single_agent  # noqa: F401 -- they read FPS first
 from crib_env.aec import PLAYERS
 from crib_env.picture import rendering
 from crib_env.picture.cards import HIDDEN
