@@ -10,6 +10,7 @@ from crib_env import parse_cards, score_show
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, OVER, PONE
+from crib_env.evaluate.makers.disjoint_hands import N_DISJOINT, disjoint_total
 from crib_env.evaluate.makers.luck import exact_means, solve_luck_table
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match import pairs_less_luck, play_games, play_match, summarise
@@ -30,7 +31,6 @@ from crib_env.evaluate.skill.luck.variates import (
 from crib_env.evaluate.statistics import half_width, mean_interval, paired_rate_interval, rate_less_luck
 from crib_env.exact.deal_classes import N_CLASSES, class_sizes
 from crib_env.exact.discard_means import hand_total
-from crib_env.exact.disjoint_hands import N_DISJOINT, disjoint_total
 from crib_env.hands import hand_of_mask
 from crib_env.kernels import kernel, mask_of, streams
 from crib_env.tables.outlook import standard_values

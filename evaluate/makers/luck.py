@@ -24,6 +24,7 @@ from crib_env.evaluate.command_line import AgentOption, File
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run
+from crib_env.evaluate.makers.disjoint_hands import N_DISJOINT, disjoint_total
 from crib_env.evaluate.makers.played_deals import points_of, score_after
 from crib_env.evaluate.progress import advancing
 from crib_env.evaluate.ranges import MOST_GAMES, Range, Seed
@@ -40,7 +41,6 @@ from crib_env.evaluate.skill.luck.usual_deal import (
 )
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, class_sizes, representatives
 from crib_env.exact.discard_means import STARTERS, hand_total
-from crib_env.exact.disjoint_hands import N_DISJOINT, disjoint_total
 from crib_env.hands import FOUR_MASKS, FOURS, HANDS, N_FOURS, PAIR_NUMBER, hand_number, hand_of_mask
 from crib_env.kernels import cards_in, kernel, mask_of, streams
 from crib_env.tables.outlook import DiscardValues, standard_values
