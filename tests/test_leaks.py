@@ -15,7 +15,7 @@ from crib_env.kernels import streams
 from crib_env.observation import OBSERVATIONS, write_mask, write_observation, writing
 from crib_env.players.policies import NATIVE, RANDOM
 from crib_env.players.results import DealResults, deal_results, ended_deals
-from crib_env.text.position import as_json, in_notation, in_words
+from crib_env.text.position import as_json, in_words
 from crib_env.views import PlayerViews
 from tests.helpers.engine_calls import compiled
 from tests.helpers.hidden_cards import N_GAMES, batches, cards_of, mask_of, views, with_hidden_dealt_again
@@ -48,7 +48,7 @@ def test_views_hold_nothing_hidden(to_act):
     assert np.mean(n_other_side) > 0.9
 
 
-@pytest.mark.parametrize("say", [in_words, in_notation, as_json], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("say", [in_words, as_json], ids=lambda one: one.__name__)
 def test_positions_in_text_hold_nothing_hidden(say):
     rng, n_changed = np.random.default_rng(0), 0
     for batch, acting in batches():
