@@ -60,6 +60,11 @@ A subclass may change the rewards: ``on_step`` gets those of every step, ``on_be
 Only one thread at a time may step or reset an environment: a concurrent call from another raises ``RuntimeError``.
 
 Memory is linear in N, 1.7 to 1.9 KB a game, of which 1.06 KB are the bounds of Gymnasium's batched spaces.
+
+## The discard game
+
+``crib_env/CribbageDiscard-v0`` (:mod:`crib_env.discard_game`) takes the options of its single environment and those
+above. Its infos are ``action_mask``, ``illegal_action`` and ``starter`` (N,) int8, -1 until a game is over.
 """
 
 from __future__ import annotations
@@ -70,7 +75,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from gymnasium.error import ClosedEnvironmentError
@@ -78,6 +83,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from crib_env.cards import name_card, read_card
+from crib_env.discard_game import DiscardGame
 from crib_env.engine import EPISODES, GAME, OVER
 from crib_env.kernels import streams, streams_of
 from crib_env.observation import DTYPES, N_ACTIONS, OBSERVATIONS, writing
@@ -85,6 +91,7 @@ from crib_env.options import (
     OPTIONS,
     RESET_OPTIONS,
     REWARDS,
+    DiscardOptions,
     OptionError,
     Start,
     check_bool,
@@ -96,6 +103,9 @@ from crib_env.players.opponents import ask_opponent
 from crib_env.players.policies import NATIVE
 from crib_env.single_agent import SingleAgentCribbage
 from crib_env.vector import kernels as vector_kernels
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 # The number of games that a thread takes at once. Small enough that no thread waits long for a late one; large enough
 # that taking a chunk costs little beside the work.
@@ -174,6 +184,9 @@ def read_seeds(seed: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     return is_seeded, states
 
 
+_OWN_OPTIONS = ("num_envs", "autoreset_mode", "copy", "threads")
+
+
 class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
     """N games of cribbage against an opponent; see the module's docstring.
 
@@ -181,6 +194,8 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         OptionError: an option does not exist or has a value that is not allowed; the message names it.
     """
 
+    _stream = "episode_stream"  # that a seed sets
+    _reset_options: tuple[str, ...] = (*RESET_OPTIONS, "reset_mask")
     _pool: tuple[int, ThreadPoolExecutor] | None = None  # with the id of its process
 
     def __init__(
@@ -194,7 +209,28 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         threads: int = 1,
         **options: Any,
     ) -> None:
-        check_names(options, ("num_envs", "opponent", "seat", "autoreset_mode", "copy", "threads", *OPTIONS))
+        check_names(options, (*_OWN_OPTIONS, "device", "opponent", "seat", *OPTIONS))
+        single = SingleAgentCribbage(opponent=opponent, seat=seat, **options)  # checks options; its spaces are used
+        if single.options.events:
+            raise OptionError("events=True is not allowed: the vector environment has no lists of events; give False")
+        self._opponent, rules, seen = single.opponent, rules_of(single), OBSERVATIONS[single.options.observation]
+        kernels = *vector_kernels.against(rules.policy), writing(vector_kernels.show_all, seen.write)
+        self._set_up(single, rules, seen.size, kernels, num_envs, autoreset_mode, copy, threads)
+        if seat != "alternate":
+            self._table.seats[:] = seat
+
+    def _set_up(
+        self,
+        single: SingleAgentCribbage | DiscardGame,
+        rules: vector_kernels.Rules,
+        size: int,
+        kernels: tuple[Any, Any, Any],
+        num_envs: int,
+        autoreset_mode: AutoresetMode | str,
+        copy: bool,
+        threads: int,
+    ) -> None:
+        """Makes N games that begin, step and are shown by these kernels, with the spaces of a single environment."""
         check_from_one("num_envs", num_envs)
         check_from_one("threads", threads)
         check_bool("copy", copy)
@@ -202,15 +238,12 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         if autoreset_mode not in (*AutoresetMode, *modes):
             allowed = ", ".join(map(repr, modes))
             raise OptionError(f"autoreset_mode={autoreset_mode!r} is not allowed: give an AutoresetMode or {allowed}")
-        single = SingleAgentCribbage(opponent=opponent, seat=seat, **options)  # checks options; its spaces are used
         if single.render_mode is not None:
             raise OptionError(
                 f"render_mode={single.render_mode!r} is not allowed: the vector environment draws nothing; "
                 "make_vec(..., vectorization_mode='sync') does"
             )
         self._game = game = single.options
-        if game.events:
-            raise OptionError("events=True is not allowed: the vector environment has no lists of events; give False")
         self.num_envs = n = int(num_envs)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
@@ -219,22 +252,19 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         self.observation_space = batch_space(self.single_observation_space, n)
         self.action_space = batch_space(self.single_action_space, n)
         self._dtype, self._mask_dtype = DTYPES[game.dtype]
-        seen = OBSERVATIONS[game.observation]
-        self._size, self._show_all = seen.size, writing(vector_kernels.show_all, seen.write)
+        self._rules, self._size = rules, size
+        self._begin_all, self._step_all, self._show_all = kernels
         self._copy = copy
         self._threads = int(threads)
         self._lock = threading.Lock()
 
-        self._opponent = single.opponent
-        self._rules = rules_of(single)
-        self._begin_all, self._step_all = vector_kernels.against(self._rules.policy)
         self._games = np.zeros(n, GAME)
-        self._games["episode_stream"] = streams(None, n)
+        self._games[self._stream] = streams(None, n)
         self._games["phase"] = OVER  # until the first reset
         self._games["fewer"] = 4 - game.cards
         self._table = vector_kernels.Table(
             games=self._games,
-            seats=np.full(n, 1 if seat == "alternate" else seat, np.int8),
+            seats=np.full(n, rules.alternates, np.int8),
             given=np.zeros((n, 0, 13), np.int8),
             n_given=np.zeros(n, np.int64),
             margins=np.zeros(n, np.int64),
@@ -292,11 +322,11 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
                 changed.
             TypeError: the reset mask is not an array of bool.
         """
-        start = Start.read(options, self._game.episode, self._game.cards, (*RESET_OPTIONS, "reset_mask"))
+        start = Start.read(options, self._game.episode, self._game.cards, self._reset_options)
         who = self._read_reset_mask(options)
         is_seeded, states = read_seeds(seed, self.num_envs)
         super().reset(seed=int(seed) if isinstance(seed, (int, np.integer)) else None)
-        self._games["episode_stream"][who & is_seeded] = states[who & is_seeded]
+        self._games[self._stream][who & is_seeded] = states[who & is_seeded]
         self._begin(np.flatnonzero(who), start, is_seeded)
         self._to_begin[who] = self._is_waiting[who] = False
         self._n_waiting = int(self._is_waiting.sum())
@@ -572,3 +602,35 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
             last[over] = final[key][over]
             final[key] = last
         return final
+
+
+class DiscardVectorEnv(CribbageVectorEnv):
+    """N discard games (:mod:`crib_env.discard_game`); see the module's docstring.
+
+    Raises:
+        OptionError: an option does not exist or has a value that is not allowed; the message names it.
+    """
+
+    _stream = "deal_stream"
+    _reset_options = ("reset_mask",)
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        *,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        copy: bool = True,
+        threads: int = 1,
+        **options: Unpack[DiscardOptions],
+    ) -> None:
+        check_names(options, (*_OWN_OPTIONS, *DiscardOptions.__annotations__))
+        single = DiscardGame(**options)
+        rules = vector_kernels.Rules(np.int64(0), 0, -1, 0, single.options.penalty, False)
+        kernels = vector_kernels.begin_discards, vector_kernels.step_discards, vector_kernels.show_discards
+        self._set_up(single, rules, N_ACTIONS, kernels, num_envs, autoreset_mode, copy, threads)
+
+    def _infos(self, who: np.ndarray) -> dict[str, Any]:
+        """The current infos; starters stand where other games have their dealers."""
+        out = self._out
+        infos = {"action_mask": out.action_mask, "illegal_action": out.illegal, "starter": out.dealers}
+        return infos | {f"_{key}": who for key in infos}

@@ -8,6 +8,7 @@ import numpy as np
 
 from crib_env.engine import (
     DEAL,
+    DISCARD,
     OVER,
     TO_DRAW,
     act,
@@ -18,9 +19,10 @@ from crib_env.engine import (
     shuffle,
     winner_pays,
 )
-from crib_env.kernels import kernel, variant
+from crib_env.kernels import bit, kernel, popcount, variant
 from crib_env.observation import N_ACTIONS, write_bits, write_observation
 from crib_env.players.policies import CHOICES, random_choice
+from crib_env.scoring import show_points
 
 _POINTS, _WIN, _MATCH = range(3)  # indices in options.REWARDS
 NO_POLICY = np.int64(-1)  # the opponent is an agent's object, outside the kernels
@@ -205,3 +207,52 @@ def against(policy: np.int64) -> tuple[Any, Any]:
     """:func:`begin_all` and :func:`step_all` against a native opponent. No other opponent is compiled with them."""
     go_on = variant(_go_on, "random_choice", random_choice if policy == NO_POLICY else CHOICES[policy])
     return variant(begin_all, "_go_on", go_on), variant(step_all, "_go_on", go_on)
+
+
+# The discard game. It uses only the cards, the stream, the hand of seat 0 and the phase of a record, and takes what the
+# kernels above take.
+
+
+@kernel
+def begin_discards(table, rows, rules, first_dealer, score_0, score_1):
+    """Deals six cards and a starter in each game."""
+    for i in rows:
+        _deal_six(table.games[i])
+
+
+@kernel
+def _deal_six(g):
+    shuffle(g)
+    g["hand"][0], g["phase"], g["turn"] = 0, DISCARD, 0
+    for k in range(6):
+        g["hand"][0] |= bit(g["cards"][k])
+
+
+@kernel
+def step_discards(table, rows, cards, to_begin, rules, rewards, over, illegal):
+    """Discards ``cards[i]`` in game i. The second card ends it, and so does an illegal card; see :func:`step_all`."""
+    for i in rows:
+        g = table.games[i]
+        over[i], illegal[i], rewards[i] = False, False, 0.0
+        if to_begin[i]:
+            _deal_six(g)
+        elif _is_legal(g, cards[i]):
+            g["hand"][0] ^= bit(cards[i])
+            if popcount(g["hand"][0]) == 4:
+                g["phase"], over[i] = OVER, True
+                rewards[i] = show_points(g["hand"][0], np.int64(g["cards"][12]), False)
+        else:
+            call_off(g)
+            over[i], illegal[i], rewards[i] = True, True, rules.penalty
+
+
+@kernel
+def show_discards(table, rows, out):
+    """The cards still in the hand, those that can be discarded, and in the place of dealers the starters: -1 until the
+    episode is over."""
+    observation, mask, starters = out.observation, out.action_mask, out.dealers
+    for i in rows:
+        g = table.games[i]
+        write_bits(g["hand"][0], observation, i, np.int64(0))
+        write_bits(learners_mask(g, np.int64(0)), mask, i, np.int64(0))
+        starters[i] = g["cards"][12] if g["phase"] == OVER else -1
