@@ -5,28 +5,22 @@ After bars follows what stands below its title: a picture, and the id of a table
 
     <!-- docstring: crib_env.single_agent | ![a picture](table.svg) | crib_env/Cribbage-v0 -->
 
-The pictures beside the pages are drawn too, each from the middle of an episode, and beside the suite's positions lies
-their description in Croissant. A test finds what is out of date.
+The pictures beside the pages are drawn too, each from the middle of an episode. A test finds what is out of date.
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
-import json
 import re
-from datetime import date
 from pathlib import Path
 
 import gymnasium
 
 import crib_env
-from crib_env.evaluate.croissant import File, Responsible, description
-from crib_env.evaluate.matches.dataset.rows import hash_of
 from crib_env.files.whole_file import whole_file
 
 FOLDER = Path(__file__).parent / "environments"
-SUITE = Path(__file__).parents[1] / "evaluate" / "skill" / "suite" / "data"
 # The pages that show the docstring of a module.
 MODULES = {
     "crib_env.aec": "cribbage-aec.md",
@@ -106,39 +100,11 @@ def pictures() -> dict[str, str]:
     return drawn
 
 
-def suite_in_croissant() -> str:
-    """The description of the suite's positions, which lies beside them."""
-    published = re.search(r"^date-released: (\S+)$", (FOLDER.parents[1] / "CITATION.cff").read_text(), re.MULTILINE)
-    assert published is not None
-    content = description(
-        "crib_env suite",
-        "Positions of two-player cribbage with known answers: 100,000 discards, 10,000 choices of the play of a deal, "
-        "20 endgames of the play. Each file holds the arrays that the class in the file of its task describes, in "
-        "evaluate/skill/suite; docs/evaluate/suite.md says what is asked and what is the truth.",
-        date.fromisoformat(published[1]),
-        [File(path.name, "application/zip", hash_of(path)) for path in sorted(SUITE.glob("*.npz"))],
-        {},
-        Responsible(
-            "Positions are drawn by a seed, or reached in games between two players of an equilibrium; the answers are "
-            "computed: exactly, by an equilibrium of known distance, or by full search. `python -m "
-            "crib_env.evaluate.makers.suite` makes each file again.",
-            "Measuring and comparing players of cribbage by `crib-env suite`. Not for training: what is fitted to "
-            "these positions cannot be compared by them.",
-            "Discards are valued by the win table of one player, and choices of the play by an equilibrium with a "
-            "NashConv of 0.0051 points a deal. Two players and games to 121 only.",
-            "Scores at discards are at most 60 apart; choices of the play come from strong play, so positions after "
-            "weak play are rare.",
-        ),
-    )
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-
-
 def current() -> dict[Path, str]:
-    """What the files should hold: the pages with markers, the pictures, and the suite's description."""
+    """What the files should hold: the pages with markers, and the pictures."""
     pages = {page: page.read_text() for page in sorted(FOLDER.glob("*.md"))}
     texts = {page: written(text) for page, text in pages.items() if _MARKED.search(text)}
-    texts |= {FOLDER / name: svg for name, svg in pictures().items()}
-    return texts | {SUITE / "croissant.json": suite_in_croissant()}
+    return texts | {FOLDER / name: svg for name, svg in pictures().items()}
 
 
 def main() -> None:

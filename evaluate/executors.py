@@ -128,4 +128,5 @@ def _dask(address: str, threads: int, opened: ExitStack) -> Cluster:
 
     here = {} if address else {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     client = opened.enter_context(distributed.Client(address or None, timeout=_CONNECTING, **here))
+    client.run(check_executor, "dask")  # a worker that cannot import this would keep joblib waiting
     return _cluster("dask", sum(client.ncores().values()) // threads, distributed.KilledWorker, client=client)

@@ -1,9 +1,7 @@
 """Datasets: what is written is what was played, and reads back equal."""
 
 import json
-import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +12,6 @@ from crib_env.evaluate.commands.dataset import dataset
 from crib_env.evaluate.matches.dataset import dataset as dataset_module
 from crib_env.evaluate.matches.dataset.dataset import Dataset, read_dataset, read_manifest
 from crib_env.evaluate.matches.dataset.rows import Rows, action_masks, observations, play_rows, read_rows, write_rows
-from crib_env.evaluate.skill.suite import task
 from crib_env.kernels import streams
 from crib_env.tables.shipped import standard_win_table
 from tests.helpers.refusals import refused
@@ -120,47 +117,6 @@ def test_the_command_writes_a_card_and_goes_on(tmp_path):
     assert "crib-env dataset FOLDER --agents greedy careful --games 3 --seed 4" in card
     with refused(tmp_path / "d"):
         dataset(tmp_path / "d", PLAYERS, games=5, seed=4)
-
-
-def test_its_description_in_croissant_names_every_file_and_column(tmp_path):
-    dataset(tmp_path / "d", PLAYERS, games=3, seed=4, threads=1)
-    found = json.loads((tmp_path / "d" / "croissant.json").read_text())
-    assert [(one["contentUrl"], one["sha256"]) for one in found["distribution"]] == [
-        (shard.file, shard.sha256) for shard in read_manifest(tmp_path / "d").shards
-    ]
-    fields = found["recordSet"][0]["field"]
-    assert [field["source"]["extract"]["column"] for field in fields] == list(Rows._fields)
-    (rows,) = read_dataset(tmp_path / "d")
-    kinds = {"b": "sc:Boolean", "f": "sc:Float", "i": "sc:Integer", "u": "sc:Integer"}
-    told = {field["name"]: field["dataType"] for field in fields}
-    assert told.pop("observation") == "sc:Text"  # of bytes there is no type
-    assert told == {name: kinds[getattr(rows, name).dtype.kind] for name in told}
-    assert {name for name in found if name.startswith("rai:")} == {
-        *("rai:dataCollection", "rai:dataCollectionType", "rai:dataUseCases", "rai:dataLimitations", "rai:dataBiases"),
-        *("rai:personalSensitiveInformation", "rai:dataSocialImpact", "rai:dataReleaseMaintenancePlan"),
-    }
-    assert found["license"].endswith("/MIT")
-
-
-@pytest.mark.slow
-def test_mlcroissant_reads_the_descriptions(tmp_path):
-    """In an environment of its own, since it pins what clashes."""
-    dataset(tmp_path / "d", PLAYERS, games=3, seed=4, threads=1)
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "mlc"], check=True)
-    python = tmp_path / "mlc" / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", "mlcroissant", "pyarrow"], check=True)
-    code = (
-        "import sys, mlcroissant\n"
-        "games, suite = map(mlcroissant.Dataset, sys.argv[1:])\n"
-        "found = list(games.records('records-0'))\n"
-        "print(len(found), found[0]['records-0/place'], len(suite.metadata.distribution))\n"
-    )
-    suite = Path(task.__file__).parent / "data" / "croissant.json"
-    done = subprocess.run(
-        [python, "-c", code, tmp_path / "d" / "croissant.json", suite], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == [str(read_manifest(tmp_path / "d").decisions), "0", "3"]
-    assert "WARNING" not in done.stderr
 
 
 def test_damage_is_named(tmp_path):

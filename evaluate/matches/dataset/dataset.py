@@ -1,23 +1,21 @@
 """A dataset in its folder, written shard by shard, so that a stopped one can be continued.
 
 The folder holds ``config.json``, ``shards/``, and when all is done ``dataset.json`` with counts and checksums,
-``README.md``, the data card, and ``croissant.json``, the same for machines. Agents are made anew for every shard, so
-shards do not depend on each other or on threads.
+``README.md``, the data card. Agents are made anew for every shard, so shards do not depend on each other or on threads.
 """
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from crib_env.agents import make_agent
-from crib_env.evaluate.croissant import File, Responsible, description
 from crib_env.evaluate.files import markdown_table, whole_text, write_json
 from crib_env.evaluate.job import Job
 from crib_env.evaluate.matches.dataset.rows import (
@@ -175,30 +173,13 @@ def read_shard(folder: Path, shard: Shard) -> Rows:
 
 
 def write_card(folder: Path, manifest: Manifest) -> None:
-    """Writes ``README.md`` and ``croissant.json`` into the folder of a finished dataset."""
+    """Writes the data card, ``README.md``, into the folder of a finished dataset."""
     first, second = manifest.agents
-    flags = f"--agents {first} {second} --games {manifest.games} --seed {manifest.seed}"
-    command = f"crib-env dataset FOLDER {flags}{' --losses' if manifest.losses else ''}"
+    words = ["crib-env", "dataset", "FOLDER", "--agents", first, second, "--games", str(manifest.games)]
+    command = shlex.join([*words, "--seed", str(manifest.seed), *(["--losses"] if manifest.losses else [])])
     about = (
         f"{manifest.decisions:,} decisions of two-player cribbage, played by crib_env {manifest.release}: games to "
         f"121, each on its own deals. {first} won {manifest.wins[0]:,} games, {second} {manifest.wins[1]:,}."
-    )
-    write_json(
-        folder / "croissant.json",
-        description(
-            f"Cribbage: {manifest.games:,} games of {first} and {second}",
-            about,
-            date.today(),
-            [File(shard.file, "application/x-parquet", shard.sha256) for shard in manifest.shards],
-            COLUMNS,
-            Responsible(
-                f"Two programs played each other on random deals. The data follows from this command alone: {command}",
-                "Behaviour cloning, offline reinforcement learning, models of how these players choose.",
-                "A row holds what its player could see and no hidden card. The choices are those of two programs and "
-                "are no record of how people play; `chance` and `loss` are estimates by the player `expert`.",
-                "All positions come from games between these two players, so positions that they avoid are rare.",
-            ),
-        ),
     )
     files = [[s.file, f"{s.games:,}", f"{s.decisions:,}", f"`{s.sha256}`"] for s in manifest.shards]
     with whole_text(folder / "README.md") as card:
@@ -209,9 +190,9 @@ def write_card(folder: Path, manifest: Manifest) -> None:
             "`crib_env.evaluate.matches.dataset.dataset.read_dataset(folder)` reads it and checks every file; any "
             "reader of Parquet reads it, too.\n\n"
             "## A row is a decision\n\n"
-            f"{markdown_table(['column', 'meaning'], [[name, column.about] for name, column in COLUMNS.items()])}\n"
+            f"{markdown_table(['column', 'meaning'], [list(one) for one in COLUMNS.items()])}\n"
             "The rows stand in the order of play, forced cards among them. Neither player's observation holds a card "
-            "that it may not know.\n\n"
+            "that it may not know. The choices are those of two programs, and positions that these avoid are rare.\n\n"
             "## Files\n\n"
             f"{markdown_table(['file', 'games', 'decisions', 'SHA-256'], files)}"
         )

@@ -13,7 +13,6 @@ from crib_env.agents import Agent
 from crib_env.batch import GameBatch
 from crib_env.distribution import missing
 from crib_env.engine import OVER, WIN
-from crib_env.evaluate.croissant import Column
 from crib_env.evaluate.matches.game_records import Recorder
 from crib_env.evaluate.skill.analysis.decisions import analyse
 from crib_env.evaluate.skill.analysis.judges import ExpertJudge
@@ -27,36 +26,26 @@ if TYPE_CHECKING:
     import pyarrow
 
 BOARD_BYTES = 83  # of 659 bits
-
-
 COLUMNS = {
-    "game": Column("number of the game, from 0", "Integer"),
-    "deal": Column("number of the deal in its game, from 0", "Integer"),
-    "place": Column("number of the card in its deal, from 0: four are discarded, eight are laid", "Integer"),
-    "player": Column(
-        "0 or 1, which agent decides; it has this seat in even games, and the other one in odd games", "Integer"
-    ),
-    "is_dealer": Column("whether this player deals", "Boolean"),
-    "own_score": Column("this player's score before the decision", "Integer"),
-    "other_score": Column("the opponent's score before the decision", "Integer"),
-    "observation": Column(
+    "game": "number of the game, from 0",
+    "deal": "number of the deal in its game, from 0",
+    "place": "number of the card in its deal, from 0: four are discarded, eight are laid",
+    "player": "0 or 1, which agent decides; it has this seat in even games, and the other one in odd games",
+    "is_dealer": "whether this player deals",
+    "own_score": "this player's score before the decision",
+    "other_score": "the opponent's score before the decision",
+    "observation": (
         "83 bytes: the 659 bits of the board observation, eight in a byte, the highest first; "
-        "the first 209 bits are the standard observation",
-        "Text",
+        "the first 209 bits are the standard observation"
     ),
-    "mask": Column("legal cards as a set of bits: bit = card id", "Integer"),
-    "action": Column("the card discarded or laid, 13 * suit + rank", "Integer"),
-    "reward": Column(
-        "points made less points the opponent made until this player's next decision, or the end", "Integer"
-    ),
-    "won": Column("whether this player won the game", "Boolean"),
-    "chance": Column(
-        "to win the game, by the scores and the dealer before the deal, between two `expert` players", "Float"
-    ),
-    "loss": Column(
+    "mask": "legal cards as a set of bits: bit = card id",
+    "action": "the card discarded or laid, 13 * suit + rank",
+    "reward": "points made less points the opponent made until this player's next decision, or the end",
+    "won": "whether this player won the game",
+    "chance": "to win the game, by the scores and the dealer before the deal, between two `expert` players",
+    "loss": (
         "chance to win that the choice loses, by the exact analysis of discards and by `expert` in the play; "
-        "null for forced cards, for the second card of a discard, and where losses were not asked for",
-        "Float",
+        "null for forced cards, for the second card of a discard, and where losses were not asked for"
     ),
 }
 """What each column of :class:`Rows` and of the files is."""
