@@ -11,12 +11,10 @@ _BLOCKS = [
     for section in re.split("^### ", PAGE, flags=re.MULTILINE)[1:]
     for block in re.findall(r"```python\n(.*?)```", section, re.DOTALL)
 ]
-ON_THE_PAGE = len(_BLOCKS)
 _BLOCKS += [
     (_OF_FILES[path.stem.partition("_")[0]], path.read_text())
     for path in sorted((ROOT / "examples" / "loops").glob("*.py"))
 ]
-LIBRARIES = {library for library, _ in _BLOCKS}
 
 
 def blocks_of(library: str) -> list[str]:
