@@ -19,7 +19,6 @@ from crib_env.evaluate.matches.mirrored import Games
 from crib_env.evaluate.play.told_game import tell_game
 from crib_env.evaluate.skill.analysis.decisions import RecordedGames, analyse
 from crib_env.evaluate.skill.analysis.judges import ExpertJudge, Worth, play_judge
-from crib_env.evaluate.skill.analysis.picture import draw_game
 from crib_env.evaluate.skill.analysis.summary import BLUNDERS, summarise_players
 from crib_env.evaluate.statistics import paired_rate_interval
 from crib_env.tables.outlook import discard_points
@@ -209,13 +208,6 @@ def test_a_game_is_told_with_luck_and_errors(games, found):
     assert f"{100 * first.chance_lost:.1f} % points to win" in told
 
 
-def test_the_picture_has_a_mark_for_each_error(found):
-    (axes,) = draw_game(found[0]).axes
-    errors = [decision for decision in found[0].decisions if decision.chance_lost >= 0.005]
-    assert len(axes.collections) == len(errors)
-    assert axes.get_title().startswith("careless against expert")
-
-
 def test_the_command(games, tmp_path, capsys):
     path = tmp_path / "games.jsonl"
     add_records(path, games.records)
@@ -231,10 +223,8 @@ def test_the_command(games, tmp_path, capsys):
     assert shown.count("own judge") == 2  # the cell and its note
     assert len(content["games"]) == 2
     assert content["games"][0]["decisions"][0]["chosen"].count(" ") == 1
-    with pytest.raises(ValueError, match="a picture shows one game"):
-        analyse_games(path, picture=tmp_path / "game.png")
-    analyse_games(path, game=1, judge="expert", picture=tmp_path / "game.png")
-    assert (tmp_path / "game.svg").stat().st_size > 5_000
+    analyse_games(path, game=1, judge="expert", json_file=tmp_path / "found.json")
+    assert len(json.loads((tmp_path / "found.json").read_text())["games"]) == 1
     (tmp_path / "none.jsonl").write_text("")
     with refused("none.jsonl"):
         analyse_games(tmp_path / "none.jsonl")

@@ -68,7 +68,7 @@ def test_names_of_recorded_players(name, tmp_path):
     (game,) = next(play_games(make_agent("greedy"), make_agent("random"), 2, keep_records=True)).records[:1]
     path = tmp_path / "games.jsonl"
     path.write_text(json.dumps(json.loads(game.to_line()) | {"players": [name, "random"]}) + "\n")
-    assert_shown(name, "analyse", path, "--judge", "expert", "--picture", tmp_path / "game.png")
+    assert_shown(name, "analyse", path, "--judge", "expert")
 
 
 def test_names_of_folders(name, tmp_path):

@@ -7,16 +7,14 @@ from typing import Any
 from rich.table import Table
 
 from crib_env.cards import format_cards
-from crib_env.evaluate.command_line import File, SomeFile, SomeJson, SomeNumber
+from crib_env.evaluate.command_line import File, SomeJson, SomeNumber
 from crib_env.evaluate.console import console, table_of
-from crib_env.evaluate.figures import save_figure
-from crib_env.evaluate.files import check_outputs, picture_paths, write_json
+from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.matches.game_records import read_record, read_records
 from crib_env.evaluate.progress import advancing
 from crib_env.evaluate.ranges import Threads
 from crib_env.evaluate.skill.analysis.decisions import KINDS, LEAST, Decision, GameAnalysis, analyse
 from crib_env.evaluate.skill.analysis.judges import JudgeName, play_judge
-from crib_env.evaluate.skill.analysis.picture import draw_game
 from crib_env.evaluate.skill.analysis.summary import ErrorRate, Mean, PlayerSummary, WithAverageLuck, summarise_players
 from crib_env.evaluate.skill.luck.table import NET_POINTS, RESULTS, WINS
 from crib_env.evaluate.skill.luck.variates import CHANCES
@@ -31,7 +29,6 @@ def analyse_games(
     judge: JudgeName = "solution",
     threads: Threads = 2,
     json_file: SomeJson = None,
-    picture: SomeFile = None,
 ) -> None:
     """Shows what each decision of recorded games lost, and how much was luck.
 
@@ -44,20 +41,15 @@ def analyse_games(
         judge: Of the play. The search of `expert` is twelve times faster than the solution.
         threads: Number of threads.
         json_file: Also write every decision and all luck to this file.
-        picture: Draw the chance to win over one game, with luck and errors, as PNG and as SVG.
     """
-    check_outputs(json_file, *picture_paths(picture))
+    check_outputs(json_file)
     of_play = play_judge(judge, threads)
     records = read_records(path) if game is None else [read_record(path, game)]
-    if picture is not None and len(records) > 1:
-        raise ValueError(f"a picture shows one game, and {path} holds {len(records)}: name one with --game")
     with advancing("cards", sum(len(deal.split()) for record in records for deal in record.cards)) as on_progress:
         found = analyse(records, of_play, on_progress, threads)
     players = summarise_players(found)
     if json_file is not None:
         write_json(json_file, _as_json(found, players, of_play.name))
-    if picture is not None:
-        save_figure(draw_game(found[0]), picture)
     console.print((players_table if len(players) <= _SIDE_BY_SIDE else ladder)(players, of_play.name))
     if any(rate.is_own_judge for player in players for rate in player.errors.values()):
         console.print("own judge: chooses by the values that judge it, so its losses there say nothing")
