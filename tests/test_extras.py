@@ -102,6 +102,7 @@ def test_every_extra_of_users_is_named_by_its_packages():
         "render",
         "datasets",
         "cluster",
+        "gpu",
         "llm",
         "mcp",
     }

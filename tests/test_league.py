@@ -176,6 +176,7 @@ def test_a_folder_that_is_not_a_league_is_not_resumed(tmp_path):
 
 def test_a_damaged_match_is_named(league, tmp_path):
     folder = league.begin(tmp_path / "league")
+    (folder / "matches").mkdir()
     (folder / "matches" / "1-2.json").write_text(json.dumps({"won": "01"}))
     with refused("1-2.json"):
         league.play(folder)
@@ -239,6 +240,7 @@ def test_a_match_with_figures_that_cannot_be_is_refused(tmp_path, name, value, l
 def test_a_fifo_in_place_of_games_is_refused(tmp_path):
     league = League(("random", "greedy"), games=40, seed=2)
     folder = league.begin(tmp_path / "league")
+    (folder / "matches").mkdir()
     os.mkfifo(folder / "matches" / "1-2.jsonl")
     with refused("1-2.jsonl is a FIFO"):
         league.play(folder)

@@ -200,6 +200,6 @@ def test_the_longest_answers_are_read_in_a_moment(filler):
             with contextlib.suppress(ValueError):
                 assert read_answer(said, LAY) == cards("5H")
             quickest = min(quickest, time.process_time() - began)
-            if quickest < 0.01:
+            if quickest < 0.05:
                 break
-        assert quickest < 0.01, (beginning, end)
+        assert quickest < 0.05, (beginning, end)  # 2 ms; what is not linear takes seconds

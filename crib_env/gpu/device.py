@@ -5,11 +5,13 @@ Nothing of a rule is said here. numba-cuda compiles the same Python functions th
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 import torch
 
+from crib_env.distribution import missing
 from crib_env.options import OptionError
 
 THREADS = 128  # in a block
@@ -35,9 +37,10 @@ class Device:
         self.on_gpu, simulated = str(name) == "cuda", False
         if self.on_gpu:
             try:
+                self._version = version("numba-cuda")  # without it there is a former one in Numba
                 from crib_env.gpu import threads
             except ImportError as error:
-                raise OptionError(f"device='cuda' needs numba-cuda ({error}): pip install 'crib-env[gpu]'") from error
+                raise OptionError(missing("device='cuda'", error, "gpu")) from None
             self._threads, simulated = threads, threads.SIMULATED
             if not simulated and not torch.cuda.is_available():
                 raise OptionError("device='cuda' is not allowed: torch sees no GPU here")
@@ -79,7 +82,7 @@ class Device:
 
     def versions(self) -> dict[str, str]:
         """Of what the GPU needs beside Numba."""
-        return {"numba_cuda": self._threads.VERSION} if self.on_gpu else {}
+        return {"numba_cuda": self._version} if self.on_gpu else {}
 
     def registers(self) -> dict[str, int]:
         """How many registers each CUDA kernel takes that has run, by name; 128 and more slow a GPU down."""

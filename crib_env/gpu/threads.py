@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from numba.cuda.extending import overload
 from crib_env.engine import GAME
 from crib_env.kernels import scratch
 
-VERSION = version("numba-cuda")
 SIMULATED = bool(config.ENABLE_CUDASIM)
 _SHARED = 48 * 1024  # bytes of memory that the threads of a block share, without asking for more
 _WARP = 32

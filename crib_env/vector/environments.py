@@ -84,6 +84,7 @@ from gymnasium.vector.utils import batch_space
 
 from crib_env.cards import name_card, read_card
 from crib_env.discard_game import DiscardGame
+from crib_env.distribution import missing
 from crib_env.engine import EPISODES, GAME, OVER
 from crib_env.kernels import streams, streams_of
 from crib_env.observation import DTYPES, N_ACTIONS, OBSERVATIONS, writing
@@ -142,8 +143,10 @@ def make_vector_env(num_envs: int = 1, *, device: Any = None, **options: Any) ->
     :class:`~crib_env.gpu.vector.TensorVectorEnv`, which needs torch."""
     if device is None:
         return CribbageVectorEnv(num_envs, **options)
-    from crib_env.gpu.vector import TensorVectorEnv
-
+    try:
+        from crib_env.gpu.vector import TensorVectorEnv
+    except ImportError as error:
+        raise OptionError(missing(f"device={device!r}", error, "gpu")) from None
     return TensorVectorEnv(num_envs, device, **options)
 
 
