@@ -183,6 +183,10 @@ $(TESTED): .venv/made pyproject.toml constraints.txt
 	$(BIN)/python $(INSTALL) -c constraints.txt -e ".[workbench,dev,datasets,cluster,llm,mcp]"
 	touch .venv/ready $@
 
+.venv/gpu-ready: $(TESTED)
+	$(BIN)/python $(INSTALL) -c constraints.txt -e ".[gpu]"
+	touch $@
+
 # The oldest supported Numba, Gymnasium and PettingZoo, in an environment of their own.
 .venv-oldest/ready: pyproject.toml
 	$(PYTHON) -m venv .venv-oldest
