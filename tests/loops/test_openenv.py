@@ -12,9 +12,8 @@ pytest.importorskip("openenv")
 from openenv.core import GenericEnvClient
 
 from crib_env.evaluate.language.episode import Episode
-from tests.helpers.learner_runs import ROOT
 from tests.helpers.model_server import PlayerInWords
-from tests.helpers.other_loops import PAGE, blocks_of, run_block
+from tests.helpers.other_loops import PAGE, ROOT, blocks_of, run_block
 
 
 def test_the_command_and_the_program_of_the_page():

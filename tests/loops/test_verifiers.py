@@ -12,9 +12,8 @@ if sys.version_info < (3, 11):
     pytest.skip("needs Python 3.11", allow_module_level=True)
 pytest.importorskip("verifiers")
 
-from tests.helpers.learner_runs import ROOT
 from tests.helpers.model_server import PlayerInWords, model_server
-from tests.helpers.other_loops import PAGE
+from tests.helpers.other_loops import PAGE, ROOT
 
 
 def test_the_command_of_the_page():
