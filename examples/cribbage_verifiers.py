@@ -15,6 +15,8 @@ import verifiers.v1 as vf
 from crib_env.agents.llm.agent import SYSTEM
 from crib_env.evaluate.language.episode import Episode, Task, Unit
 
+__all__ = ["CribbageEnv", "CribbageTaskset"]  # verifiers looks for them here
+
 
 class CribbageConfig(vf.TasksetConfig):
     """Which episodes; see :class:`crib_env.evaluate.language.episode.Episode`."""
