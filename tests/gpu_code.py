@@ -36,7 +36,7 @@ class Compiler:
         self.assembler = shutil.which("ptxas")
 
     def __call__(self, kernel: Any, n: int, block: int, *args: Any) -> None:
-        name = next(name for name, one in threads._COMPILED.items() if one is kernel)
+        name = next(name for name, one in threads.LAUNCHED if one is kernel)
         signature = tuple(typeof(arg) for arg in args)
         if (key := f"{name} {signature}") in self.made:
             return

@@ -98,17 +98,15 @@ class Learner:
         for _ in range(steps):
             self.device.run(add_all, self.n, self.envs.table, self.envs.out, seen)
             self.envs.step(self.choose())
-        found = of_records(self.envs.games())
-        found.update(sums.cpu().numpy().tobytes())
-        return found.hexdigest()
+        return digest_of(self.envs.games(), sums.cpu().numpy())
 
 
-def of_records(games: np.ndarray) -> hashlib._Hash:
-    """A checksum of all fields; what lies between them has no meaning."""
+def digest_of(games: np.ndarray, *others: np.ndarray) -> str:
+    """Of all fields of records, and of other arrays; what lies between fields has no meaning."""
     found = hashlib.sha256()
-    for name in GAME.names or ():
-        found.update(np.ascontiguousarray(games[name]).tobytes())
-    return found
+    for array in (*(games[name] for name in GAME.names or ()), *others):
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()
 
 
 class Players:
@@ -119,10 +117,8 @@ class Players:
         games = np.zeros(n, GAME)
         games["episode_stream"], games["phase"] = streams(0, n), OVER
         self.words = device.put(games.view(np.int64).reshape(n, -1))
-        self._seen, self._play = (
-            device.seen(self.words),
-            variant(play_all, "random_choice", CHOICES[NATIVE.index(native)]),
-        )
+        self._seen = device.seen(self.words)
+        self._play = variant(play_all, "random_choice", CHOICES[NATIVE.index(native)])
 
     def play(self, decisions: int, episode: int = 0) -> None:
         """So many decisions in each game."""
@@ -134,7 +130,7 @@ class Players:
     def digest(self, decisions: int, episode: int) -> str:
         """Of the records after so many decisions."""
         self.play(decisions, episode)
-        return of_records(self.words.cpu().numpy().view(GAME).reshape(self.n)).hexdigest()
+        return digest_of(self.words.cpu().numpy().view(GAME).reshape(self.n))
 
 
 def digests(device: str, games: int, rows: int, natives: list[str]) -> Iterator[tuple[str, str]]:
@@ -229,7 +225,7 @@ def main() -> int:
     parser.add_argument("--sizes", type=int, nargs="*", default=[2**k for k in range(10, 23, 2)], help="for the speeds")
     parser.add_argument("--least", type=float, default=0.3, help="seconds for a speed")
     parser.add_argument("--until", type=float, default=240, help="seconds after which no speed is measured any more")
-    parser.add_argument("--digests", type=Path, help="file of digests: compare with it, or write it if there is none")
+    parser.add_argument("--digests", type=Path, help="file to compare with; --device cpu writes it if there is none")
     parser.add_argument("--json", type=Path, help="also write everything to this file")
     given = parser.parse_args()
     begun, device = time.monotonic(), Device(given.device)
@@ -248,12 +244,16 @@ def main() -> int:
             write_json(given.json, found)
 
     kept = json.loads(given.digests.read_text()) if given.digests and given.digests.exists() else None
+    if given.digests and kept is None and device.on_gpu:
+        parser.error(f"there is no file {given.digests}: make it with --device cpu")
     different = []
     for case, digest in digests(given.device, given.games, given.rows, given.natives) if given.games else ():
         found["digests"][case] = digest
-        if kept is not None and kept.get(case) != digest:
+        if kept is not None and case not in kept:
+            parser.error(f"{given.digests} has no digest of {case!r}: it is of other --games or --rows")
+        if kept is not None and kept[case] != digest:
             different.append(case)
-        say(f"{case}:", "kept" if kept is None else "DIFFERENT" if case in different else "equal")
+        say(f"{case}:", "written" if kept is None else "DIFFERENT" if case in different else "equal")
     if given.digests and kept is None:
         write_json(given.digests, found["digests"])
     for n in given.sizes:
@@ -266,8 +266,9 @@ def main() -> int:
                 line[f"steps against {opponent}"] = learners_steps(given.device, n, given.least, opponent=opponent)
         say(n, json.dumps(line))
     found["registers"] = device.registers()
-    found["different"] = different if kept is not None else None
-    say("all equal" if kept and not different else f"different: {different}" if kept else "not compared")
+    is_compared = kept is not None and found["digests"]
+    found["different"] = different if is_compared else None
+    say(f"different: {different}" if different else "all equal" if is_compared else "not compared")
     print(json.dumps(found, indent=1))
     return 1 if different else 0
 

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 
 from crib_env.distribution import missing
+from crib_env.gpu.kernels import Kernels
 from crib_env.options import OptionError
 
-THREADS = 128  # in a block
 DEVICES = ("cpu", "cuda")
 
 
@@ -63,14 +63,16 @@ class Device:
         """Calls ``kernel(state, rows, *rest)`` for the rows 0 … n - 1. On a GPU it is only sent there, in order with
         torch's own work."""
         if self.on_gpu:
-            self._threads.launch(self._threads.each_row(kernel), n, THREADS, n, state, rest)
+            threads = self._threads
+            threads.launch(threads.each_row(kernel), n, threads.THREADS, n, state, rest)
         else:
             kernel(state, np.arange(n), *rest)
 
-    def step(self, step_one: Any, size: int, n: int, *args: Any) -> None:
+    def step(self, kernels: Kernels, size: int, n: int, *args: Any) -> None:
         """A step of ``n`` games on a GPU; see :func:`crib_env.gpu.threads.stepping`."""
         threads = self._threads
-        threads.launch(threads.stepping(step_one, size), n, threads.block_size(size), *args)
+        run = threads.stepping(kernels.step_one, kernels.show_one, size)
+        threads.launch(run, n, threads.block_size(size), *args)
 
     def run_in_own_memory(self, kernel: Any, n: int, words: Any, *rest: Any) -> None:
         """Calls ``kernel(games, (0,), *rest)`` in each thread of a GPU, for its game alone, in memory of its own.
@@ -78,10 +80,11 @@ class Device:
         Args:
             words: (n, words of a record) int64, the games.
         """
-        self._threads.launch(self._threads.in_own_memory(kernel), n, THREADS, words, rest)
+        threads = self._threads
+        threads.launch(threads.in_own_memory(kernel), n, threads.THREADS, words, rest)
 
     def versions(self) -> dict[str, str]:
-        """Of what the GPU needs beside Numba."""
+        """Of what a GPU needs beside Numba."""
         return {"numba_cuda": self._version} if self.on_gpu else {}
 
     def registers(self) -> dict[str, int]:

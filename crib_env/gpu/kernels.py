@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,24 +31,41 @@ def step_rows(table, rows, cards, to_begin, rules, out):
 
 
 @kernel
-def step_one(table, i, cards, to_begin, rules, out, observation, mask, row):
-    """The same of game i for a thread of a GPU, which writes observation and mask to a row of other arrays."""
+def step_one(table, i, cards, to_begin, rules, out):
+    """The same of game i, for a thread of a GPU, without observation and mask."""
     step_all(table, (i,), cards, to_begin, rules, out.rewards, out.over, out.illegal)
-    g, seat = table.games[i], np.int64(table.seats[i])
-    write_observation(g, seat, observation, row)
-    write_bits(learners_mask(g, seat), mask, row, np.int64(0))
+    g = table.games[i]
     out.scores[i, 0], out.scores[i, 1] = g["scores"][0], g["scores"][1]
     out.dealers[i] = g["dealer"]
     to_begin[i] = out.over[i]
 
 
-def of_rules(policy: np.int64, write: Any) -> tuple[Any, Any, Any, Any]:
-    """The kernels against a native opponent: begin, show, a step of all rows, and a step of one.
+@kernel
+def show_one(table, i, observation, mask, row):
+    """Writes observation and mask of game i to a row of other arrays."""
+    g, seat = table.games[i], np.int64(table.seats[i])
+    write_observation(g, seat, observation, row)
+    write_bits(learners_mask(g, seat), mask, row, np.int64(0))
+
+
+class Kernels(NamedTuple):
+    """The kernels of an environment against a native opponent."""
+
+    begin_all: Any
+    show_all: Any
+    step_rows: Any
+    step_one: Any
+    show_one: Any
+
+
+def kernels_of(policy: np.int64, write: Any) -> Kernels:
+    """The kernels for a native opponent and an observation.
 
     Args:
+        policy: of the opponent; see :class:`crib_env.vector.kernels.Rules`.
         write: the kernel that writes observations.
     """
     begin, step = against(policy)
     show = writing(show_all, write)
     rows = variant(variant(step_rows, "step_all", step), "show_all", show)
-    return begin, show, rows, writing(variant(step_one, "step_all", step), write)
+    return Kernels(begin, show, rows, variant(step_one, "step_all", step), writing(show_one, write))

@@ -18,12 +18,14 @@ from numba.cuda.extending import overload
 from crib_env.engine import GAME
 from crib_env.kernels import scratch
 
+THREADS = 128  # in a block
 SIMULATED = bool(config.ENABLE_CUDASIM)
 _SHARED = 48 * 1024  # bytes of memory that the threads of a block share, without asking for more
 _WARP = 32
 _MASK_WORDS = 13  # of 52 bytes
 _GAME_WORDS = GAME.itemsize // 8
-_COMPILED: dict[str, Any] = {}  # CUDA kernels by what they do
+LAUNCHED: list[tuple[str, Any]] = []
+"""CUDA kernels with names that say what they call."""
 
 
 def _keep_tables_in_global_memory() -> None:
@@ -61,7 +63,11 @@ def as_array(tensor: torch.Tensor) -> Any:
 
 
 def launch(kernel: Any, n: int, threads: int, *args: Any) -> None:
-    """Sends a kernel for ``n`` rows to the GPU, after what torch has sent to its current stream."""
+    """Sends a kernel for ``n`` rows to the GPU, after what torch has sent to its current stream.
+
+    Args:
+        threads: in a block.
+    """
     torchs = 0 if SIMULATED else torch.cuda.current_stream().cuda_stream
     kernel[-(-n // threads), threads, cuda.external_stream(torchs) if torchs else 0](*args)
 
@@ -76,14 +82,14 @@ def each_row(kernel: Any) -> Any:
         if i < n:
             kernel(state, (i,), *rest)
 
-    return _COMPILED.setdefault(_name(kernel), run)
+    return _listed(_name(kernel), run)
 
 
 @cache
 def in_own_memory(kernel: Any) -> Any:
     """The CUDA kernel ``(words, rest)`` that calls ``kernel(games, (0,), *rest)`` with a copy of one game.
 
-    Random play is twice as fast so as in the memory that all threads share.
+    Random play is twice as fast as in the memory that all threads share.
     """
 
     @cuda.jit
@@ -97,12 +103,12 @@ def in_own_memory(kernel: Any) -> Any:
             for k in range(_GAME_WORDS):
                 words[i, k] = own[k]
 
-    return _COMPILED.setdefault(f"{_name(kernel)} in own memory", run)
+    return _listed(f"{_name(kernel)} in own memory", run)
 
 
 def block_size(size: int) -> int:
     """How many threads with an observation of this size fit in a block."""
-    return min(128, _SHARED // (4 * (n_words(size) + _MASK_WORDS)) // _WARP * _WARP)
+    return min(THREADS, _SHARED // (4 * (n_words(size) + _MASK_WORDS)) // _WARP * _WARP)
 
 
 def n_words(size: int) -> int:
@@ -111,11 +117,11 @@ def n_words(size: int) -> int:
 
 
 @cache
-def stepping(step_one: Any, size: int) -> Any:
+def stepping(step_one: Any, show_one: Any, size: int) -> Any:
     """The CUDA kernel ``(table, cards, to_begin, rules, out, words, mask_words)`` of a step of all games.
 
     Args:
-        step_one: a variant of :func:`crib_env.gpu.kernels.step_one`.
+        step_one, show_one: variants of the kernels in :mod:`crib_env.gpu.kernels`.
         size: of an observation.
 
     Observation and mask go through memory that a block shares, and whole warps write rows from there: single bytes
@@ -129,8 +135,8 @@ def stepping(step_one: Any, size: int) -> Any:
         tile = cuda.shared.array((threads, width), np.int32)
         masks = cuda.shared.array((threads, _MASK_WORDS), np.int32)
         if i < n:
-            observations = tile.view(np.int8)[:, :size]
-            step_one(table, i, cards, to_begin, rules, out, observations, masks.view(np.int8), t)
+            step_one(table, i, cards, to_begin, rules, out)
+            show_one(table, i, tile.view(np.int8)[:, :size], masks.view(np.int8), t)
         cuda.syncthreads()  # the simulator has none for a warp
         lane = t & (_WARP - 1)
         for r in range(min(_WARP, n - (i - lane))):
@@ -139,7 +145,12 @@ def stepping(step_one: Any, size: int) -> Any:
             if lane < _MASK_WORDS:
                 mask_words[i - lane + r, lane] = masks[t - lane + r, lane]
 
-    return _COMPILED.setdefault(f"{_name(step_one)}, {size} inputs", run)
+    return _listed(f"{_name(step_one)}, {size} inputs", run)
+
+
+def _listed(name: str, run: Any) -> Any:
+    LAUNCHED.append((name, run))
+    return run
 
 
 def _name(kernel: Any) -> str:
@@ -150,4 +161,4 @@ def _name(kernel: Any) -> str:
 
 def registers() -> dict[str, int]:
     """How many registers a thread of each compiled kernel takes."""
-    return {name: max(one.get_regs_per_thread().values(), default=0) for name, one in _COMPILED.items()}
+    return {name: max(one.get_regs_per_thread().values(), default=0) for name, one in LAUNCHED}

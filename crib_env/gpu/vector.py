@@ -39,12 +39,12 @@ from gymnasium.vector.utils import batch_space
 from crib_env.cards import name_card
 from crib_env.engine import GAME, OVER
 from crib_env.gpu.device import Device
-from crib_env.gpu.kernels import of_rules, seed_all
+from crib_env.gpu.kernels import kernels_of, seed_all
 from crib_env.kernels import streams
 from crib_env.observation import N_ACTIONS, OBSERVATIONS
 from crib_env.options import OptionError, Start, check_from_one
 from crib_env.single_agent import SingleAgentCribbage
-from crib_env.vector.environments import by_one_thread, read_seeds, rules_of
+from crib_env.vector.calls import by_one_thread, read_seeds, rules_of
 from crib_env.vector.kernels import Shown, Table
 
 _FIXED = {"dtype": "int8", "events": False, "render_mode": None}
@@ -93,7 +93,7 @@ class TensorVectorEnv(VectorEnv[Any, Any, torch.Tensor]):
 
         written, zeros, seen = OBSERVATIONS[game.observation], self.on.zeros, self.on.seen
         self._size = written.size
-        self._begin_all, self._show_all, self._step_rows, self._step_one = of_rules(self._rules.policy, written.write)
+        self._kernels = kernels_of(self._rules.policy, written.write)
         if self.on.on_gpu:  # it writes rows of whole words
             words = zeros((n, -(-written.size // 4)), np.int32)
             observation = words.view(torch.int8)[:, : written.size]
@@ -154,8 +154,8 @@ class TensorVectorEnv(VectorEnv[Any, Any, torch.Tensor]):
         self.table = self.table._replace(given=device.seen(new[0]))
         seeds = device.seen(new[1]).view(np.uint64), device.seen(new[2])
         device.run(seed_all, n, self.table, *seeds, rules.alternates)
-        device.run(self._begin_all, n, self.table, rules, start.first_dealer, *start.scores)
-        device.run(self._show_all, n, self.table, self.out)
+        device.run(self._kernels.begin_all, n, self.table, rules, start.first_dealer, *start.scores)
+        device.run(self._kernels.show_all, n, self.table, self.out)
         for tensor in (self._to_begin, self.shown.illegal, self.shown.over, self.shown.rewards):
             tensor.zero_()
         self._has_begun = True
@@ -191,9 +191,9 @@ class TensorVectorEnv(VectorEnv[Any, Any, torch.Tensor]):
         if self._raises:
             self._refuse_illegal()
         if self.on.on_gpu:
-            self.on.step(self._step_one, self._size, n, self.table, *self._given)
+            self.on.step(self._kernels, self._size, n, self.table, *self._given)
         else:
-            self.on.run(self._step_rows, n, self.table, *self._given)
+            self.on.run(self._kernels.step_rows, n, self.table, *self._given)
         out = self.shown
         return self._observation(), out.rewards, out.over, self._truncations, self._infos()
 

@@ -74,36 +74,32 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from gymnasium.error import ClosedEnvironmentError
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from crib_env.cards import name_card, read_card
 from crib_env.discard_game import DiscardGame
 from crib_env.distribution import missing
-from crib_env.engine import EPISODES, GAME, OVER
-from crib_env.kernels import streams, streams_of
+from crib_env.engine import GAME, OVER
+from crib_env.kernels import streams
 from crib_env.observation import DTYPES, N_ACTIONS, OBSERVATIONS, writing
 from crib_env.options import (
     OPTIONS,
     RESET_OPTIONS,
-    REWARDS,
     DiscardOptions,
     OptionError,
     Start,
     check_bool,
     check_from_one,
     check_names,
-    check_seed,
 )
 from crib_env.players.opponents import ask_opponent
-from crib_env.players.policies import NATIVE
 from crib_env.single_agent import SingleAgentCribbage
 from crib_env.vector import kernels as vector_kernels
+from crib_env.vector.calls import by_one_thread, read_seeds, rules_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -111,31 +107,8 @@ if TYPE_CHECKING:
 # The number of games that a thread takes at once. Small enough that no thread waits long for a late one; large enough
 # that taking a chunk costs little beside the work.
 CHUNK = 4_096
+_OWN_OPTIONS = ("num_envs", "autoreset_mode", "copy", "threads")
 _SHARED = ("observation_space", "action_space", "metadata", "render_mode", "spec")  # by all games
-
-
-def by_one_thread(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that refuses to start while another such call runs in the same environment, and after ``close``.
-
-    Kernels run without the interpreter's lock. Two of them in the same games could leave impossible hands, and
-    then write out of bounds.
-    """
-
-    @wraps(method)
-    def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not self._lock.acquire(blocking=False):
-            raise RuntimeError(
-                f"{method.__name__}() was called while another step or reset of this vector environment is under way: "
-                "call it from one thread at a time, or give each thread an environment of its own"
-            )
-        try:
-            if self.closed:
-                raise ClosedEnvironmentError(f"{method.__name__}() was called after close(): make another environment")
-            return method(self, *args, **kwargs)
-        finally:
-            self._lock.release()
-
-    return guarded
 
 
 def make_vector_env(num_envs: int = 1, *, device: Any = None, **options: Any) -> VectorEnv[Any, Any, Any]:
@@ -150,44 +123,13 @@ def make_vector_env(num_envs: int = 1, *, device: Any = None, **options: Any) ->
     return TensorVectorEnv(num_envs, device, **options)
 
 
-def rules_of(single: SingleAgentCribbage) -> vector_kernels.Rules:
-    """The rules of a single environment's options."""
-    game, opponent = single.options, single.opponent
-    return vector_kernels.Rules(
-        policy=np.int64(NATIVE.index(opponent)) if isinstance(opponent, str) else vector_kernels.NO_POLICY,
-        episode=EPISODES.index(game.episode),
-        start_spread=-1 if game.start_spread is None else int(game.start_spread),
-        reward=REWARDS.index(game.reward),
-        penalty=game.penalty,
-        alternates=single.alternates,
-    )
+class Kind(NamedTuple):
+    """What the games of a vector environment are."""
 
-
-def read_seeds(seed: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which of ``n`` games are seeded, (n,) bool, and the initial states of their streams, (n,) uint64.
-
-    Raises:
-        ValueError: the seed is neither ``None``, nor a whole number from 0, nor a list of n of them.
-    """
-    is_seeded, states = np.zeros(n, np.bool_), np.zeros(n, np.uint64)
-    if seed is None:
-        return is_seeded, states
-    if not isinstance(seed, (list, tuple, np.ndarray)) or np.shape(seed) == ():
-        check_seed(seed)
-        first = int(seed)
-        if first + n <= 1 << 64:
-            return ~is_seeded, streams_of(np.arange(n, dtype=np.uint64) + np.uint64(first))
-        seed = range(first, first + n)
-    if len(seed) != n:
-        raise ValueError(f"seed has {len(seed)} numbers: give one for each of the {n} games")
-    for i, number in enumerate(seed):
-        check_seed(number)
-        if number is not None:
-            is_seeded[i], states[i] = True, streams(int(number), 1)[0]
-    return is_seeded, states
-
-
-_OWN_OPTIONS = ("num_envs", "autoreset_mode", "copy", "threads")
+    single: SingleAgentCribbage | DiscardGame  # has checked the options; its spaces are used
+    rules: vector_kernels.Rules
+    size: int  # of an observation
+    kernels: tuple[Any, Any, Any]  # that begin, step and show games
 
 
 class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
@@ -213,27 +155,17 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         **options: Any,
     ) -> None:
         check_names(options, (*_OWN_OPTIONS, "device", "opponent", "seat", *OPTIONS))
-        single = SingleAgentCribbage(opponent=opponent, seat=seat, **options)  # checks options; its spaces are used
+        single = SingleAgentCribbage(opponent=opponent, seat=seat, **options)
         if single.options.events:
             raise OptionError("events=True is not allowed: the vector environment has no lists of events; give False")
         self._opponent, rules, seen = single.opponent, rules_of(single), OBSERVATIONS[single.options.observation]
         kernels = *vector_kernels.against(rules.policy), writing(vector_kernels.show_all, seen.write)
-        self._set_up(single, rules, seen.size, kernels, num_envs, autoreset_mode, copy, threads)
+        self._set_up(Kind(single, rules, seen.size, kernels), num_envs, autoreset_mode, copy, threads)
         if seat != "alternate":
             self._table.seats[:] = seat
 
-    def _set_up(
-        self,
-        single: SingleAgentCribbage | DiscardGame,
-        rules: vector_kernels.Rules,
-        size: int,
-        kernels: tuple[Any, Any, Any],
-        num_envs: int,
-        autoreset_mode: AutoresetMode | str,
-        copy: bool,
-        threads: int,
-    ) -> None:
-        """Makes N games that begin, step and are shown by these kernels, with the spaces of a single environment."""
+    def _set_up(self, kind: Kind, num_envs: int, autoreset_mode: AutoresetMode | str, copy: bool, threads: int) -> None:
+        """Makes N games of a kind."""
         check_from_one("num_envs", num_envs)
         check_from_one("threads", threads)
         check_bool("copy", copy)
@@ -241,6 +173,7 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         if autoreset_mode not in (*AutoresetMode, *modes):
             allowed = ", ".join(map(repr, modes))
             raise OptionError(f"autoreset_mode={autoreset_mode!r} is not allowed: give an AutoresetMode or {allowed}")
+        single, rules = kind.single, kind.rules
         if single.render_mode is not None:
             raise OptionError(
                 f"render_mode={single.render_mode!r} is not allowed: the vector environment draws nothing; "
@@ -255,8 +188,8 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         self.observation_space = batch_space(self.single_observation_space, n)
         self.action_space = batch_space(self.single_action_space, n)
         self._dtype, self._mask_dtype = DTYPES[game.dtype]
-        self._rules, self._size = rules, size
-        self._begin_all, self._step_all, self._show_all = kernels
+        self._rules, self._size = rules, kind.size
+        self._begin_all, self._step_all, self._show_all = kind.kernels
         self._copy = copy
         self._threads = int(threads)
         self._lock = threading.Lock()
@@ -628,9 +561,10 @@ class DiscardVectorEnv(CribbageVectorEnv):
     ) -> None:
         check_names(options, (*_OWN_OPTIONS, *DiscardOptions.__annotations__))
         single = DiscardGame(**options)
-        rules = vector_kernels.Rules(np.int64(0), 0, -1, 0, single.options.penalty, False)
+        # Its kernels read the penalty alone; with an agent as the opponent others would be called.
+        rules = vector_kernels.Rules(np.int64(0), 0, -1, 0, penalty=single.options.penalty, alternates=False)
         kernels = vector_kernels.begin_discards, vector_kernels.step_discards, vector_kernels.show_discards
-        self._set_up(single, rules, N_ACTIONS, kernels, num_envs, autoreset_mode, copy, threads)
+        self._set_up(Kind(single, rules, N_ACTIONS, kernels), num_envs, autoreset_mode, copy, threads)
 
     def _infos(self, who: np.ndarray) -> dict[str, Any]:
         """The current infos; starters stand where other games have their dealers."""
